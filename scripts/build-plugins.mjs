@@ -1,0 +1,88 @@
+// Two kinds of import that hold a source text, for rolldown (dist), and for Vite and Vitest (tests, playground):
+//
+//   import source from "./insert.wgsl"                WGSL text
+//   import source from "./worker.ts?worker-source"    a module bundled to one classic script, minified
+//
+// A worker started from text needs no file of its own, so the same line works from TypeScript sources, from dist,
+// and in an application that bundles dist again. src/assets.d.ts declares both to TypeScript.
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { build } from "esbuild";
+
+const WORKER_SUFFIX = "?worker-source";
+
+/**
+ * @param {{ strip?: boolean }} [options] strip: take comments and indentation out of WGSL (for dist)
+ * @returns a plugin in Rollup's shape
+ */
+export function sourceTexts({ strip = false } = {}) {
+  return {
+    name: "warpmap:source-texts",
+    /** Vite: before its own handling of .ts */
+    enforce: /** @type {const} */ ("pre"),
+
+    resolveId(id, importer) {
+      if (!id.endsWith(WORKER_SUFFIX) || !importer || !id.startsWith(".")) return null;
+      return resolve(dirname(importer.split("?", 1)[0]), id);
+    },
+
+    async load(id) {
+      if (id.endsWith(".wgsl")) {
+        const text = await readFile(id, "utf8");
+        return asModule(strip ? stripWgsl(text) : text);
+      }
+      if (id.endsWith(WORKER_SUFFIX)) {
+        const { text, inputs } = await bundleWorker(id.slice(0, -WORKER_SUFFIX.length));
+        for (const input of inputs) this.addWatchFile?.(input);
+        return asModule(text);
+      }
+      return null;
+    },
+  };
+}
+
+/** WGSL has no string literals, so every `//` and every slash-star starts a comment; block comments nest. */
+export function stripWgsl(text) {
+  let code = "";
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const two = text.slice(i, i + 2);
+    if (two === "/*") {
+      depth++;
+      i++;
+    } else if (depth > 0 && two === "*/") {
+      depth--;
+      i++;
+      code += " ";
+    } else if (depth === 0 && two === "//") {
+      const end = text.indexOf("\n", i);
+      i = (end < 0 ? text.length : end) - 1;
+    } else if (depth === 0) {
+      code += text[i];
+    }
+  }
+  const lines = code.split("\n").map((line) => line.trim());
+  return `${lines.filter((line) => line !== "").join("\n")}\n`;
+}
+
+async function bundleWorker(entry) {
+  const result = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: "iife",
+    target: "es2022",
+    platform: "neutral",
+    external: ["node:*"],
+    minify: true,
+    legalComments: "none",
+    logLevel: "silent",
+  });
+  const inputs = Object.keys(result.metafile.inputs).map((path) => resolve(path));
+  return { text: result.outputFiles[0].text, inputs };
+}
+
+function asModule(text) {
+  return { code: `export default ${JSON.stringify(text)};\n`, map: { mappings: "" }, moduleType: "js" };
+}

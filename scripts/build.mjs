@@ -1,0 +1,78 @@
+// npm run build: src/ to dist/. JavaScript by rolldown, one chunk for each engine; declarations by tsc.
+import { spawnSync } from "node:child_process";
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "rolldown";
+import { sourceTexts } from "./build-plugins.mjs";
+
+const root = resolve(fileURLToPath(import.meta.url), "../..");
+const dist = join(root, "dist");
+const pkg = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+const ENTRIES = ["index", "relational/index", "wgsl/index", "cli/main"];
+
+/** What dist imports instead of holding: Node's modules, and packages that npm installs beside it. */
+const packages = [...Object.keys(pkg.dependencies ?? {}), ...Object.keys(pkg.peerDependencies ?? {})];
+const isExternal = (id) =>
+  id.startsWith("node:") || packages.some((name) => id === name || id.startsWith(`${name}/`));
+
+await bundle();
+declare();
+
+async function bundle() {
+  rmSync(dist, { recursive: true, force: true });
+  await build({
+    cwd: root,
+    input: Object.fromEntries(ENTRIES.map((entry) => [entry, `src/${entry}.ts`])),
+    platform: "neutral",
+    external: isExternal,
+    resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
+    transform: { target: "es2022" },
+    plugins: [sourceTexts({ strip: true })],
+    onLog(level, log) {
+      if (level === "warn") throw new Error(log.message);
+    },
+    output: {
+      dir: dist,
+      format: "esm",
+      entryFileNames: "[name].js",
+      chunkFileNames: "chunks/[name].js",
+      sourcemap: true,
+      minify: false,
+    },
+  });
+  chmodSync(join(dist, "cli/main.js"), 0o755);
+}
+
+function declare() {
+  const require = createRequire(import.meta.url);
+  const tsc = [require.resolve("typescript/bin/tsc"), "-p", join(root, "tsconfig.build.json")];
+  if (spawnSync(process.execPath, tsc, { stdio: "inherit" }).status !== 0) process.exit(1);
+  const domLibrary = readFileSync(require.resolve("typescript/lib/lib.dom.d.ts"), "utf8");
+  nameGpuTypes(new Set(Array.from(domLibrary.matchAll(/^interface (GPU\w+)/gm), (match) => match[1])));
+}
+
+/**
+ * Lets the declarations compile whichever way a consumer gets the GPU types: from TypeScript's DOM library (6 and later),
+ * from @webgpu/types, or not at all. An empty interface merges with either, and stands in for neither.
+ */
+function nameGpuTypes(interfaces) {
+  const used = new Set();
+  for (const path of readdirSync(dist, { recursive: true }).filter((path) => path.endsWith(".d.ts"))) {
+    const file = join(dist, path);
+    const text = readFileSync(file, "utf8");
+    const named = (text.match(/\bGPU[A-Z]\w*/g) ?? []).filter((name) => interfaces.has(name));
+    const disposable = text.includes("[Symbol.dispose]") || text.includes("[Symbol.asyncDispose]");
+    if (named.length === 0 && !disposable) continue;
+    for (const name of named) used.add(name);
+    const reference = relative(join(file, ".."), join(dist, "globals.d.ts"));
+    writeFileSync(file, `/// <reference path="${reference}" />\n${text}`);
+  }
+  const lines = Array.from(used).sort();
+  writeFileSync(
+    join(dist, "globals.d.ts"),
+    `/// <reference lib="esnext.disposable" />\n${lines.map((name) => `interface ${name} {}\n`).join("")}`,
+  );
+}

@@ -1,0 +1,87 @@
+// npm test: everything, with nothing but what npm installed. The last line says how many tests passed and failed;
+// a step that fails without a failed test in it (build, types, sizes, package) counts as one failed.
+//
+//   npm test                                 all steps
+//   npm test -- --project cpu hash           build, then Vitest alone, with these arguments
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describeSoftwareGpu, missingBrowserLibraries, softwareGpuEnv } from "./software-gpu.mjs";
+
+const root = resolve(fileURLToPath(import.meta.url), "../..");
+const require = createRequire(import.meta.url);
+const vitestArgs = process.argv.slice(2);
+const everything = vitestArgs.length === 0;
+
+console.log(describeSoftwareGpu());
+const env = { ...process.env, ...softwareGpuEnv() };
+const missing = missingBrowserLibraries();
+warnOfMissingLibraries();
+
+let passed = 0;
+let failed = 0;
+
+step("build", "scripts/build.mjs");
+if (everything) step("types", require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json");
+vitest();
+if (everything) {
+  step("bundle size", "scripts/check-size.mjs");
+  step("packed package", "scripts/check-package.mjs");
+}
+warnOfMissingLibraries();
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
+
+/** Said first and again last: between them the browser's own message is long, and says less. */
+function warnOfMissingLibraries() {
+  if (missing.length === 0) return;
+  console.error(`the browser tests cannot run: system libraries are missing: ${missing.join(", ")}`);
+}
+
+function step(title, ...args) {
+  const seconds = -performance.now() / 1000;
+  console.log(`\n== ${title}`);
+  const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: "inherit" });
+  if (status !== 0) {
+    failed++;
+    console.error(`${title}: FAILED`);
+  }
+  console.log(`${title}: ${(seconds + performance.now() / 1000).toFixed(1)} s`);
+}
+
+function vitest() {
+  console.log("\n== tests");
+  const folder = mkdtempSync(join(tmpdir(), "warpmap-test-"));
+  const report = join(folder, "report.json");
+  const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...vitestArgs];
+  const program = join(root, "node_modules/vitest/vitest.mjs");
+  const { status } = spawnSync(process.execPath, [program, ...args], { cwd: root, env, stdio: "inherit" });
+  const {
+    numPassedTests = 0,
+    numFailedTests = 0,
+    numPendingTests = 0,
+    testResults = [],
+  } = readReport(report);
+  rmSync(folder, { recursive: true });
+  const failures = numFailedTests + testResults.filter(failedToLoad).length;
+  passed += numPassedTests;
+  failed += status !== 0 ? Math.max(failures, 1) : failures;
+  if (numPendingTests > 0) console.log(`${numPendingTests} skipped`);
+}
+
+/** A file in which no test failed, because none ran. */
+function failedToLoad({ status, assertionResults }) {
+  return status === "failed" && assertionResults.every((test) => test.status !== "failed");
+}
+
+/** A Vitest that crashed leaves no report, or half of one. */
+function readReport(path) {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return {};
+  }
+}

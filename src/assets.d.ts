@@ -1,0 +1,13 @@
+// Imports that the build turns into strings (scripts/build-plugins.mjs), as TypeScript sees them.
+
+/** The text of a WGSL file. `dist` holds it without comments and indentation. */
+declare module "*.wgsl" {
+  const source: string;
+  export default source;
+}
+
+/** `import source from "./worker.ts?worker-source"`: that module and all it imports, as one classic script. */
+declare module "*?worker-source" {
+  const source: string;
+  export default source;
+}

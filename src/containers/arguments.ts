@@ -1,0 +1,119 @@
+/**
+ * Argument checks that all containers share. They run before anything is queued or changed, so a ValidationError
+ * always means that nothing happened.
+ */
+import { DeviceArray } from "../engine/device-array.js";
+import type { CallOptions, Engine, Input, Placement } from "../engine/engine.js";
+import { type HashName, hashNames } from "../engine/hash.js";
+import { MAX_SLOTS, slotsFor } from "../engine/layout.js";
+import { type KeyType, type ScalarArrays, type ScalarType, scalarTypeOf } from "../engine/scalars.js";
+import { LimitError, ValidationError } from "../errors.js";
+
+/** Options of every bulk call. */
+export interface BulkOptions {
+  /** One byte per element: elements whose byte is 0 are left out. A Uint8Array or a device array of the keys' length. */
+  where?: Input<"u8">;
+  /** Aborts between chunks: the call rejects with the signal's reason; chunks already done stay done. */
+  signal?: AbortSignal;
+  /** Told between chunks, and at the end, how many of the call's elements are done. */
+  onProgress?: (done: number, total: number) => void;
+}
+
+/** Where a call leaves its results: typed arrays on the host (default), or device arrays. */
+export interface OutputOption<P extends Placement> {
+  output?: P;
+}
+
+/** Options of find. */
+export interface FindOptions<P extends Placement> extends BulkOptions, OutputOption<P> {
+  /** Value written for keys that are not there, and for elements left out by `where`. Default 0. */
+  missing?: number;
+}
+
+/** A result column by placement. */
+export type Placed<T extends ScalarType, P extends Placement> = P extends "device" ? DeviceArray<T> : ScalarArrays[T];
+
+/** Options that size and shape a table. */
+export interface TableOptions<K extends KeyType> {
+  /** Type of the keys. */
+  key: K;
+  /** Distinct keys that are guaranteed to fit. A whole number of at least 0. */
+  capacity: number;
+  /** Entries per slot when `capacity` keys are in, 0 < loadFactor <= 1. Default 0.5. The table has ceil(capacity / loadFactor) slots. */
+  loadFactor?: number;
+  /** Hash function. Default `murmur3`. */
+  hash?: HashName;
+}
+
+const scalarTypes: readonly string[] = ["u32", "i32", "f32"];
+
+/** Checks a key or value type. */
+export function checkType(name: string, type: unknown): void {
+  if (typeof type !== "string" || !scalarTypes.includes(type)) {
+    throw new ValidationError(`There is no ${name} type "${String(type)}".`, `Use one of ${scalarTypes.join(", ")}.`);
+  }
+}
+
+/** Checks the sizing options and answers the number of slots. */
+export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): { slots: number; loadFactor: number; hash: HashName } {
+  const { capacity, loadFactor = 0.5, hash = "murmur3" } = options;
+  if (!(typeof loadFactor === "number" && loadFactor > 0 && loadFactor <= 1)) {
+    throw new ValidationError(`loadFactor is ${String(loadFactor)}.`, "Give a number above 0 and at most 1.");
+  }
+  if (!hashNames.includes(hash)) {
+    throw new ValidationError(`There is no hash function "${String(hash)}".`, `Use one of ${hashNames.join(", ")}.`);
+  }
+  if (!(Number.isSafeInteger(capacity) && capacity >= 0)) {
+    throw new ValidationError(`capacity is ${String(capacity)}.`, "Give the number of distinct keys, a whole number of at least 0.");
+  }
+  const slots = slotsFor(capacity, loadFactor);
+  if (slots > MAX_SLOTS) {
+    throw new LimitError("slots", slots, MAX_SLOTS, "Split the data over several tables.");
+  }
+  return { slots, loadFactor, hash };
+}
+
+/** Checks one input column: a typed array of `type`, or a living device array of `type` on this engine. */
+export function checkColumn<T extends ScalarType>(engine: Engine, name: string, type: T, column: Input<T>): void {
+  const have = column instanceof DeviceArray ? column.type : scalarTypeOf(column);
+  if (have !== type) {
+    throw new ValidationError(
+      `${name} must be a ${typedArrayName[type]} or a device array of ${type}, and ${have ? `holds ${have}` : "is neither"}.`,
+      `Give ${name} as ${type}.`,
+    );
+  }
+  if (!(column instanceof DeviceArray)) return;
+  if (column.engine !== engine) {
+    throw new ValidationError(`${name} lives on another device.`, "Upload it to this container's device, or read() it first.");
+  }
+  if (column.destroyed) {
+    throw new ValidationError(`${name} was destroyed.`, "Destroy a device array only after its last use.");
+  }
+}
+
+const typedArrayName: { readonly [T in ScalarType]: string } = {
+  u8: "Uint8Array",
+  u32: "Uint32Array",
+  i32: "Int32Array",
+  f32: "Float32Array",
+};
+
+/** Checks that a column has one element per key. */
+export function checkLength(name: string, column: { length: number }, keys: { length: number }): void {
+  if (column.length !== keys.length) {
+    throw new ValidationError(`${name} has ${column.length} elements and keys has ${keys.length}.`, "Give one element per key.");
+  }
+}
+
+/** Checks the options of a bulk call over `keys`. */
+export function checkBulkOptions(engine: Engine, keys: { length: number }, options: BulkOptions & { output?: Placement }): CallOptions {
+  const { where, signal, onProgress, output } = options;
+  if (where !== undefined) {
+    checkColumn(engine, "where", "u8", where);
+    checkLength("where", where, keys);
+  }
+  if (output !== undefined && output !== "host" && output !== "device") {
+    throw new ValidationError(`There is no output "${String(output)}".`, 'Use "host" or "device".');
+  }
+  return { where, signal, onProgress };
+}

@@ -1,0 +1,151 @@
+/**
+ * StaticMap: a hash map of fixed capacity with bulk operations (cuCollections' static_map).
+ *
+ * | at a glance | |
+ * |---|---|
+ * | keys, values | u32, i32, f32; every bit pattern usable. f32 keys are equal as in JavaScript's Map (−0 = +0, NaN = NaN) |
+ * | equal keys in one batch | exactly one is inserted; which value stays is the first's on cpu, any one's on webgpu |
+ * | order of results | find, contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
+ * | when full | CapacityError with counts; everything that fits is in |
+ * | cost per key | expected O(1); one random memory access at load factor 0.5 |
+ * | memory | 8 bytes × ceil(capacity / loadFactor) |
+ */
+import type { Device } from "../device.js";
+import type { DeviceArray } from "../engine/device-array.js";
+import type { ApplyOp, Input, InsertPolicy, InsertTally, Placement, Table } from "../engine/engine.js";
+import type { KeyType, ValueType } from "../engine/scalars.js";
+import { ValidationError } from "../errors.js";
+import {
+  type BulkOptions,
+  checkBulkOptions,
+  checkColumn,
+  checkLength,
+  checkType,
+  type FindOptions,
+  type OutputOption,
+  type Placed,
+  type TableOptions,
+} from "./arguments.js";
+import { readInChunks } from "./read-in-chunks.js";
+import { createTable, type Sizing, StaticTable } from "./static-table.js";
+
+/** Options of {@link StaticMap.create}. */
+export interface StaticMapOptions<K extends KeyType, V extends ValueType> extends TableOptions<K> {
+  /** Type of the values. */
+  value: V;
+}
+
+const applyOps: readonly ApplyOp[] = ["add", "min", "max", "and", "or", "xor"];
+
+/** A hash map of fixed capacity. Create one with {@link StaticMap.create}. */
+export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> extends StaticTable<K, V> {
+  private constructor(...parts: [Device["engine"], Table<K, V>, Sizing]) {
+    super(...parts);
+  }
+
+  /**
+   * Makes an empty map on a device.
+   * @throws ValidationError for wrong options, LimitError when the table is larger than the device allows.
+   * @example
+   * const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 1 << 20 });
+   */
+  static async create<K extends KeyType, V extends ValueType>(device: Device, options: StaticMapOptions<K, V>): Promise<StaticMap<K, V>> {
+    checkType("key", options.key);
+    checkType("value", options.value);
+    const { engine, table, sizing } = await createTable<K, V>(device, { key: options.key, value: options.value }, options);
+    return new StaticMap(engine, table, sizing);
+  }
+
+  /** Type of the values. */
+  get valueType(): V {
+    return this.table.spec.value as V;
+  }
+
+  /** Inserts pairs; a key that is there keeps its value. @throws CapacityError when some keys found no slot. */
+  async insert(keys: Input<K>, values: Input<V>, options: BulkOptions = {}): Promise<{ inserted: number; existing: number }> {
+    const { inserted, existing } = await this.#insert(keys, values, "keep", options);
+    return { inserted, existing };
+  }
+
+  /** Inserts pairs; a key that is there gets the new value. @throws CapacityError when some keys found no slot. */
+  async insertOrAssign(keys: Input<K>, values: Input<V>, options: BulkOptions = {}): Promise<{ inserted: number; assigned: number }> {
+    const { inserted, existing } = await this.#insert(keys, values, "assign", options);
+    return { inserted, assigned: existing };
+  }
+
+  /**
+   * Inserts pairs; a key that is there gets `op(old value, new value)`. Equal keys in one batch are all combined.
+   * add wraps for u32 and i32; f32 add rounds in an unspecified order on webgpu; f32 min and max order by bits
+   * (−0 < +0, NaN above all numbers); and, or, xor are for u32 and i32.
+   * @throws CapacityError when some keys found no slot.
+   */
+  async insertOrApply(
+    keys: Input<K>,
+    values: Input<V>,
+    op: ApplyOp,
+    options: BulkOptions = {},
+  ): Promise<{ inserted: number; applied: number }> {
+    if (!applyOps.includes(op)) {
+      throw new ValidationError(`There is no operation "${String(op)}".`, `Use one of ${applyOps.join(", ")}.`);
+    }
+    if (this.valueType === "f32" && (op === "and" || op === "or" || op === "xor")) {
+      throw new ValidationError(`"${op}" is not defined for f32 values.`, "Use add, min or max, or a map with u32 values.");
+    }
+    const { inserted, existing } = await this.#insert(keys, values, op, options);
+    return { inserted, applied: existing };
+  }
+
+  /**
+   * `insert` that also answers, per key, the value now stored and whether this element inserted it (1 or 0).
+   * @throws CapacityError when some keys found no slot.
+   */
+  async insertAndFind<P extends Placement = "host">(
+    keys: Input<K>,
+    values: Input<V>,
+    options: BulkOptions & OutputOption<P> = {},
+  ): Promise<{ values: Placed<V, P>; inserted: Placed<"u8", P> }> {
+    const call = this.#checkPairs(keys, values, options);
+    const result = await this.enqueue(() => this.table.insertAndFind(keys, values, options.output ?? "host", call));
+    this.accepted(result);
+    return { values: result.values as Placed<V, P>, inserted: result.insertedFlags as Placed<"u8", P> };
+  }
+
+  /** Looks keys up: the value and a byte (1 found, 0 not) per key, in input order. */
+  async find<P extends Placement = "host">(
+    keys: Input<K>,
+    options: FindOptions<P> = {},
+  ): Promise<{ values: Placed<V, P>; found: Placed<"u8", P> }> {
+    const { values, found } = await this.lookUp(keys, options);
+    return { values: values as Placed<V, P>, found: found as Placed<"u8", P> };
+  }
+
+  /** All pairs, in an unspecified order that is the same in both arrays. */
+  async retrieveAll<P extends Placement = "host">(
+    options: Omit<BulkOptions, "where"> & OutputOption<P> = {},
+  ): Promise<{ keys: Placed<K, P>; values: Placed<V, P> }> {
+    const call = checkBulkOptions(this.engine, { length: 0 }, options);
+    const { keys, values } = await this.enqueue(() => this.table.retrieveAll(options.output ?? "host", call));
+    return { keys: keys as Placed<K, P>, values: values as Placed<V, P> };
+  }
+
+  /** Calls `visit(value, key)` for every pair, on copies brought to the host in chunks. Order unspecified. */
+  async forEach(visit: (value: number, key: number) => void): Promise<void> {
+    const { keys, values } = await this.retrieveAll({ output: "device" });
+    const columns = [keys, values] as readonly DeviceArray<ValueType>[];
+    for await (const [k, v] of readInChunks(columns)) {
+      for (let i = 0; i < k.length; i++) visit(v[i], k[i]);
+    }
+  }
+
+  #checkPairs(keys: Input<K>, values: Input<V>, options: BulkOptions & OutputOption<Placement>) {
+    checkColumn(this.engine, "keys", this.keyType, keys);
+    checkColumn(this.engine, "values", this.valueType, values);
+    checkLength("values", values, keys);
+    return checkBulkOptions(this.engine, keys, options);
+  }
+
+  async #insert(keys: Input<K>, values: Input<V>, policy: InsertPolicy, options: BulkOptions): Promise<InsertTally> {
+    const call = this.#checkPairs(keys, values, options);
+    return this.accepted(await this.enqueue(() => this.table.insert(keys, values, policy, call)));
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * StaticSet: a hash set of fixed capacity with bulk operations (cuCollections' static_set).
+ *
+ * | at a glance | |
+ * |---|---|
+ * | keys | u32, i32, f32; every bit pattern usable. f32 keys are equal as in JavaScript's Set (−0 = +0, NaN = NaN) |
+ * | equal keys in one batch | exactly one is inserted |
+ * | order of results | contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
+ * | when full | CapacityError with counts; everything that fits is in |
+ * | cost per key | expected O(1); one random memory access at load factor 0.5 |
+ * | memory | 4 bytes × ceil(capacity / loadFactor) |
+ */
+import type { Device } from "../device.js";
+import type { DeviceArray } from "../engine/device-array.js";
+import type { Input, Placement, Table } from "../engine/engine.js";
+import type { KeyType } from "../engine/scalars.js";
+import { type BulkOptions, checkBulkOptions, checkColumn, checkType, type FindOptions, type OutputOption, type Placed, type TableOptions } from "./arguments.js";
+import { readInChunks } from "./read-in-chunks.js";
+import { createTable, type Sizing, StaticTable } from "./static-table.js";
+
+/** Options of {@link StaticSet.create}. */
+export type StaticSetOptions<K extends KeyType> = TableOptions<K>;
+
+/** A hash set of fixed capacity. Create one with {@link StaticSet.create}. */
+export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
+  private constructor(...parts: [Device["engine"], Table<K, K>, Sizing]) {
+    super(...parts);
+  }
+
+  /**
+   * Makes an empty set on a device.
+   * @throws ValidationError for wrong options, LimitError when the table is larger than the device allows.
+   * @example
+   * const set = await StaticSet.create(device, { key: "u32", capacity: 1 << 20 });
+   */
+  static async create<K extends KeyType>(device: Device, options: StaticSetOptions<K>): Promise<StaticSet<K>> {
+    checkType("key", options.key);
+    const { engine, table, sizing } = await createTable<K, K>(device, { key: options.key, value: null }, options);
+    return new StaticSet(engine, table, sizing);
+  }
+
+  /** Inserts keys. @throws CapacityError when some keys found no slot. */
+  async insert(keys: Input<K>, options: BulkOptions = {}): Promise<{ inserted: number; existing: number }> {
+    checkColumn(this.engine, "keys", this.keyType, keys);
+    const call = checkBulkOptions(this.engine, keys, options);
+    const { inserted, existing } = this.accepted(await this.enqueue(() => this.table.insert(keys, null, "keep", call)));
+    return { inserted, existing };
+  }
+
+  /** Inserts keys and answers, per key, whether this element inserted it (1 or 0). @throws CapacityError when some keys found no slot. */
+  async insertAndFind<P extends Placement = "host">(
+    keys: Input<K>,
+    options: BulkOptions & OutputOption<P> = {},
+  ): Promise<{ inserted: Placed<"u8", P> }> {
+    checkColumn(this.engine, "keys", this.keyType, keys);
+    const call = checkBulkOptions(this.engine, keys, options);
+    const result = await this.enqueue(() => this.table.insertAndFind(keys, null, options.output ?? "host", call));
+    this.accepted(result);
+    return { inserted: result.insertedFlags as Placed<"u8", P> };
+  }
+
+  /** Looks keys up: the stored key (`missing` for absent ones) and a byte (1 found, 0 not) per key, in input order. */
+  async find<P extends Placement = "host">(keys: Input<K>, options: FindOptions<P> = {}): Promise<{ keys: Placed<K, P>; found: Placed<"u8", P> }> {
+    const { values, found } = await this.lookUp(keys, options);
+    return { keys: values as Placed<K, P>, found: found as Placed<"u8", P> };
+  }
+
+  /** All keys, in an unspecified order. */
+  async retrieveAll<P extends Placement = "host">(options: Omit<BulkOptions, "where"> & OutputOption<P> = {}): Promise<{ keys: Placed<K, P> }> {
+    const call = checkBulkOptions(this.engine, { length: 0 }, options);
+    const { keys } = await this.enqueue(() => this.table.retrieveAll(options.output ?? "host", call));
+    return { keys: keys as Placed<K, P> };
+  }
+
+  /** Calls `visit(key)` for every key, on copies brought to the host in chunks. Order unspecified. */
+  async forEach(visit: (key: number) => void): Promise<void> {
+    const { keys } = await this.retrieveAll({ output: "device" });
+    for await (const [k] of readInChunks([keys as DeviceArray<KeyType>])) {
+      for (let i = 0; i < k.length; i++) visit(k[i]);
+    }
+  }
+}

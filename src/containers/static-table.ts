@@ -1,0 +1,193 @@
+/**
+ * What StaticMap and StaticSet share: one engine table, its sizing, the queue of calls, and the calls that are the same
+ * for both. It knows no backend: everything that touches slots is an engine operation.
+ */
+import type { Device } from "../device.js";
+import type { Engine, Input, InsertTally, Output, Placement, Table, TableStats } from "../engine/engine.js";
+import type { HashName } from "../engine/hash.js";
+import { slotsFor, tableBytes } from "../engine/layout.js";
+import type { KeyType, ValueType } from "../engine/scalars.js";
+import { CapacityError, ValidationError } from "../errors.js";
+import { type BulkOptions, checkBulkOptions, checkColumn, checkTableOptions, type FindOptions, type OutputOption, type Placed } from "./arguments.js";
+import { CallQueue } from "./queue.js";
+
+/** A container's health and size. */
+export interface ContainerStats extends TableStats {
+  capacity: number;
+  slots: number;
+  /** live / slots. */
+  loadFactor: number;
+  /** Bytes of the slot array. */
+  bytes: number;
+}
+
+/** How a container was sized; kept for rehash. */
+export interface Sizing {
+  capacity: number;
+  loadFactor: number;
+  hash: HashName;
+}
+
+/** Base of the containers with one table of fixed capacity. */
+export abstract class StaticTable<K extends KeyType, V extends ValueType> {
+  protected readonly engine: Engine;
+  protected table: Table<K, V>;
+  #sizing: Sizing;
+  #queue = new CallQueue();
+  #destroyed = false;
+
+  protected constructor(engine: Engine, table: Table<K, V>, sizing: Sizing) {
+    this.engine = engine;
+    this.table = table;
+    this.#sizing = sizing;
+  }
+
+  /** Type of the keys. */
+  get keyType(): K {
+    return this.table.spec.key as K;
+  }
+  /** Entries in the container. Exact after every awaited call. */
+  get size(): number {
+    return this.table.live;
+  }
+  /** Distinct keys that are guaranteed to fit. */
+  get capacity(): number {
+    return this.#sizing.capacity;
+  }
+  /** Slots of the table: ceil(capacity / the loadFactor option). */
+  get slots(): number {
+    return this.table.spec.slots;
+  }
+  /** size / slots. */
+  get loadFactor(): number {
+    return this.size / this.slots;
+  }
+  /** Name of the hash function. */
+  get hash(): HashName {
+    return this.#sizing.hash;
+  }
+
+  /** Which keys are there: one byte per key, 1 or 0. */
+  async contains<P extends Placement = "host">(keys: Input<K>, options: BulkOptions & OutputOption<P> = {}): Promise<Placed<"u8", P>> {
+    checkColumn(this.engine, "keys", this.keyType, keys);
+    const call = checkBulkOptions(this.engine, keys, options);
+    const flags = await this.enqueue(() => this.table.contains(keys, options.output ?? "host", call));
+    return flags as Placed<"u8", P>;
+  }
+
+  /** Takes keys out. Absent keys are passed over; of equal keys in a batch one counts. Freed slots are taken by later inserts. */
+  async erase(keys: Input<K>, options: BulkOptions = {}): Promise<{ erased: number }> {
+    checkColumn(this.engine, "keys", this.keyType, keys);
+    const call = checkBulkOptions(this.engine, keys, options);
+    return { erased: await this.enqueue(() => this.table.erase(keys, call)) };
+  }
+
+  /** Takes everything out. Capacity stays. */
+  clear(): Promise<void> {
+    return this.enqueue(() => this.table.clear());
+  }
+
+  /**
+   * Builds the table anew for `capacity` entries (the present capacity unless told): drops tombstones, grows or shrinks.
+   * Needs memory for both tables and a copy of the entries meanwhile. On any error the old table stays.
+   * @throws ValidationError when `capacity` is below the present size.
+   */
+  async rehash(capacity: number = this.capacity): Promise<void> {
+    const { loadFactor, hash } = this.#sizing;
+    checkTableOptions({ capacity, loadFactor, hash });
+    await this.enqueue(async () => {
+      if (capacity < this.size) {
+        throw new ValidationError(`rehash(${capacity}) cannot hold the ${this.size} entries.`, "Give a capacity of at least size, or erase first.");
+      }
+      const old = this.table;
+      const fresh = await this.engine.createTable<K, V>({ ...old.spec, slots: slotsFor(capacity, loadFactor) });
+      try {
+        await moveEntries(old, fresh);
+      } catch (error) {
+        fresh.destroy();
+        throw error;
+      }
+      this.table = fresh;
+      this.#sizing = { capacity, loadFactor, hash };
+      old.destroy();
+    });
+  }
+
+  /** Live entries, tombstones and probe lengths, measured by one scan of the table. */
+  stats(): Promise<ContainerStats> {
+    return this.enqueue(async () => {
+      const stats = await this.table.stats();
+      const { capacity, slots, loadFactor } = this;
+      return { ...stats, capacity, slots, loadFactor, bytes: tableBytes(this.table.spec) };
+    });
+  }
+
+  /** Frees the memory, after the calls that are under way. Later calls reject. Idempotent. */
+  destroy(): void {
+    void this.#end();
+  }
+
+  [Symbol.dispose](): void {
+    this.destroy();
+  }
+
+  /** As destroy(), and waits until the memory is free. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    this.#destroyed = true;
+    await this.#queue.drained();
+    this.table.destroy();
+  }
+
+  /** find, for maps and sets. */
+  protected async lookUp(keys: Input<K>, options: FindOptions<Placement>): Promise<{ values: Output<V>; found: Output<"u8"> }> {
+    checkColumn(this.engine, "keys", this.keyType, keys);
+    const { missing = 0, output = "host" } = options;
+    if (typeof missing !== "number") {
+      throw new ValidationError("missing is not a number.", "Give the number that stands for absent keys.");
+    }
+    const call = checkBulkOptions(this.engine, keys, options);
+    return this.enqueue(() => this.table.find(keys, missing, output, call));
+  }
+
+  /** Runs an operation after all earlier calls on this container. */
+  protected enqueue<T>(operation: () => Promise<T>): Promise<T> {
+    if (this.#destroyed) {
+      const what = this.constructor.name;
+      return Promise.reject(new ValidationError(`This ${what} was destroyed.`, `Create a new ${what}.`));
+    }
+    return this.#queue.add(operation);
+  }
+
+  /** Answers an insert's tally, or throws the CapacityError it stands for. */
+  protected accepted<T extends InsertTally>(tally: T): T {
+    const { inserted, rejected } = tally;
+    if (rejected > 0) throw new CapacityError({ inserted, rejected, capacity: this.capacity });
+    return tally;
+  }
+}
+
+async function moveEntries<K extends KeyType, V extends ValueType>(from: Table<K, V>, to: Table<K, V>): Promise<void> {
+  const { keys, values } = await from.retrieveAll("device", {});
+  try {
+    const { rejected } = await to.insert(keys, values, "keep", {});
+    if (rejected > 0) throw new CapacityError({ inserted: to.live, rejected, capacity: to.spec.slots });
+  } finally {
+    (keys as Disposable)[Symbol.dispose]?.();
+    (values as Disposable | null)?.[Symbol.dispose]?.();
+  }
+}
+
+/** Opens the engine table of a container. */
+export async function createTable<K extends KeyType, V extends ValueType>(
+  device: Device,
+  types: { key: K; value: V | null },
+  options: { capacity: number; loadFactor?: number; hash?: HashName },
+): Promise<{ engine: Engine; table: Table<K, V>; sizing: Sizing }> {
+  const { slots, loadFactor, hash } = checkTableOptions(options);
+  const table = await device.engine.createTable<K, V>({ ...types, slots, hash });
+  return { engine: device.engine, table, sizing: { capacity: options.capacity, loadFactor, hash } };
+}

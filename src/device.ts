@@ -1,0 +1,181 @@
+/**
+ * openDevice: choosing an engine and saying why. Importing this module touches no `navigator` and loads no engine;
+ * both are loaded when openDevice runs, and only the one that is used.
+ */
+import { DeviceArray } from "./engine/device-array.js";
+import type { BackendName, Engine, EngineInfo } from "./engine/engine.js";
+import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
+import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
+
+/** What `openDevice` is asked for. */
+export interface OpenDeviceOptions {
+  /** `auto` (default) takes a real GPU if there is one, else the CPU. A named backend is that one or an error. */
+  backend?: "auto" | BackendName;
+  /** Run on this GPUDevice. It stays yours: destroy() leaves it alive. Its limits and features are used as they are. */
+  gpuDevice?: GPUDevice;
+  /** Look for a software GPU (SwiftShader, llvmpipe) in place of a real one. They are slow, and never taken unasked. */
+  software?: boolean;
+  /** Threads of the cpu engine, the calling one included. Default: as many as the machine runs at once. */
+  threads?: number;
+  /** Which GPU to prefer where there are two. Default `high-performance`. */
+  powerPreference?: GPUPowerPreference;
+}
+
+/** Facts about the device in use, and the reason it was chosen. */
+export interface DeviceInfo extends EngineInfo {
+  /** One sentence: why this engine runs and not another. */
+  readonly reason: string;
+}
+
+/** The scalar type that a typed array uploads as. */
+export type ScalarOf<A> = A extends Uint32Array
+  ? "u32"
+  : A extends Int32Array
+    ? "i32"
+    : A extends Float32Array
+      ? "f32"
+      : A extends Uint8Array
+        ? "u8"
+        : never;
+
+/**
+ * Opens a device. On a page this looks at `navigator.gpu`; in Node at the optional package `webgpu`.
+ * @throws BackendUnavailableError when the named backend is not there.
+ * @example
+ * const device = await openDevice();
+ * console.log(device.backend, device.info.reason);
+ */
+export async function openDevice(options: OpenDeviceOptions = {}): Promise<Device> {
+  const backend = options.backend ?? (options.gpuDevice ? "webgpu" : "auto");
+  if (backend !== "auto" && backend !== "cpu" && backend !== "webgpu") {
+    throw new ValidationError(`There is no backend "${String(backend)}".`, 'Use "auto", "webgpu" or "cpu".');
+  }
+  if (options.gpuDevice && backend === "cpu") {
+    throw new ValidationError(
+      'A gpuDevice was given together with backend "cpu".',
+      "Leave out one of the two.",
+    );
+  }
+  if (backend === "cpu") return openCpu(options, "The cpu engine was asked for.");
+  try {
+    const { openWebgpuEngine } = await import("./engine/webgpu/webgpu-engine.js");
+    const engine = await openWebgpuEngine(options);
+    return new Device(engine, webgpuReason(options, engine.info.name));
+  } catch (error) {
+    if (backend === "webgpu" || !(error instanceof BackendUnavailableError)) throw error;
+    return openCpu(options, `No GPU: ${error.tried.map((t) => t.reason).join("; ")}.`);
+  }
+}
+
+async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {
+  const { openCpuEngine } = await import("./engine/cpu/cpu-engine.js");
+  return new Device(await openCpuEngine(options.threads === undefined ? {} : { threads: options.threads }), reason);
+}
+
+function webgpuReason(options: OpenDeviceOptions, name: string): string {
+  if (options.gpuDevice) return "The caller's own GPUDevice.";
+  if (options.software) return `A software GPU was asked for: ${name}.`;
+  return options.backend === "webgpu" ? `The webgpu engine was asked for: ${name}.` : `A real GPU is there: ${name}.`;
+}
+
+/** One line of `listDevices`. */
+export interface DeviceListing {
+  readonly backend: BackendName;
+  readonly available: boolean;
+  /** Facts about the engine when available. */
+  readonly info?: DeviceInfo;
+  /** Why it is not available; the reason of the choice otherwise. */
+  readonly reason: string;
+}
+
+/** Opens and closes every engine there could be, to say which are available and why the others are not. */
+export async function listDevices(options: Pick<OpenDeviceOptions, "software"> = {}): Promise<DeviceListing[]> {
+  const asked: OpenDeviceOptions[] = [{ backend: "webgpu" }, { backend: "cpu" }];
+  if (options.software) asked.splice(1, 0, { backend: "webgpu", software: true });
+  const listings: DeviceListing[] = [];
+  for (const request of asked) listings.push(await probe(request));
+  return listings;
+}
+
+async function probe(request: OpenDeviceOptions): Promise<DeviceListing> {
+  const backend = request.backend as BackendName;
+  try {
+    using device = await openDevice(request);
+    return { backend, available: true, info: device.info, reason: device.info.reason };
+  } catch (error) {
+    if (!(error instanceof BackendUnavailableError)) throw error;
+    return { backend, available: false, reason: error.tried.map((t: TriedBackend) => t.reason).join("; ") };
+  }
+}
+
+/** An open engine: the first argument of every container and operator. */
+export class Device {
+  readonly info: DeviceInfo;
+  /** Resolves when the device can no longer be used, with the reason. Never rejects. */
+  readonly lost: Promise<{ reason: string; message: string }>;
+  /** The engine behind this device: what containers and operators call. Not for users. @internal */
+  readonly engine: Engine;
+
+  /** @internal Use {@link openDevice}. */
+  constructor(engine: Engine, reason: string) {
+    this.engine = engine;
+    this.info = { ...engine.info, reason };
+    this.lost = engine.lost;
+  }
+
+  /** Which engine runs. */
+  get backend(): BackendName {
+    return this.info.backend;
+  }
+
+  /** The GPUDevice in use, for your own kernels; undefined on the cpu engine. */
+  get gpuDevice(): GPUDevice | undefined {
+    return this.engine.gpuDevice;
+  }
+
+  /** Copies a typed array to the device. Changing `array` afterwards does not change the copy. */
+  upload<A extends Uint32Array | Int32Array | Float32Array | Uint8Array>(array: A): Promise<DeviceArray<ScalarOf<A>>> {
+    const type = scalarTypeOf(array);
+    if (type === undefined) {
+      throw new ValidationError(
+        "upload takes a Uint32Array, Int32Array, Float32Array or Uint8Array.",
+        "Convert the data to one of these.",
+      );
+    }
+    return this.engine.upload(type, array as ScalarArrays[typeof type]) as Promise<DeviceArray<ScalarOf<A>>>;
+  }
+
+  /** A zeroed device array. */
+  allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
+    return this.engine.allocate(type, length);
+  }
+
+  /**
+   * Elements of your own GPUBuffer as a device array, without a copy. The buffer stays yours; it needs STORAGE usage,
+   * and COPY_SRC if it is read back. @throws ValidationError on the cpu engine, or when the range does not fit.
+   */
+  wrap<T extends ScalarType>(
+    buffer: GPUBuffer,
+    view: { type: T; byteOffset?: number; length?: number },
+  ): DeviceArray<T> {
+    const { type, byteOffset = 0 } = view;
+    const length = view.length ?? Math.floor((buffer.size - byteOffset) / scalarBytes[type]);
+    const fits = byteOffset >= 0 && length >= 0 && byteOffset + length * scalarBytes[type] <= buffer.size;
+    if (!fits || byteOffset % 4 !== 0) {
+      throw new ValidationError(
+        `${length} elements of ${type} from byte ${byteOffset} do not fit a buffer of ${buffer.size} bytes, or do not start at a multiple of 4.`,
+        "Give a byteOffset that is a multiple of 4 and a length within the buffer.",
+      );
+    }
+    return this.engine.wrap(type, buffer, byteOffset, length);
+  }
+
+  /** Ends the device: frees all its memory, ends its threads; running calls reject with DeviceLostError. Idempotent. */
+  destroy(): void {
+    this.engine.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    this.destroy();
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Arrays that live where an engine works. Users get them from `device.upload`, `device.wrap` and `{ output: "device" }`,
+ * hand them back as inputs without a copy, and read them when they want host memory.
+ */
+import { ValidationError } from "../errors.js";
+import type { Engine } from "./engine.js";
+import type { ScalarArrays, ScalarType } from "./scalars.js";
+
+/** The engine's side of a device array. */
+export interface ArrayStorage<T extends ScalarType> {
+  /** The GPUBuffer under the array and where the elements start in it; absent on engines without GPUBuffers. */
+  readonly gpu?: { readonly buffer: GPUBuffer; readonly byteOffset: number };
+  /** The typed array under it, on engines that work in host memory. */
+  readonly host?: ScalarArrays[T];
+  /** A copy of elements start..end in host memory. */
+  read(start: number, end: number): Promise<ScalarArrays[T]>;
+  destroy(): void;
+}
+
+/** `length` elements of one scalar type in the memory of one engine. */
+export class DeviceArray<T extends ScalarType = ScalarType> {
+  /** True until destroy(). */
+  #alive = true;
+
+  /** Made by engines; users call `device.upload` or `device.wrap`. */
+  constructor(
+    readonly engine: Engine,
+    readonly type: T,
+    readonly length: number,
+    readonly storage: ArrayStorage<T>,
+  ) {}
+
+  /** The GPUBuffer that holds the elements (webgpu only), for your own kernels. Elements start at `byteOffset`. */
+  get buffer(): GPUBuffer | undefined {
+    return this.storage.gpu?.buffer;
+  }
+
+  /** Bytes before the first element in `buffer`. */
+  get byteOffset(): number {
+    return this.storage.gpu?.byteOffset ?? 0;
+  }
+
+  get destroyed(): boolean {
+    return !this.#alive;
+  }
+
+  /** A copy of the elements `start` to `end` (all, unless told) in host memory. Costs one transfer. */
+  async read(start = 0, end = this.length): Promise<ScalarArrays[T]> {
+    if (!this.#alive) {
+      throw new ValidationError("This device array was destroyed.", "Read it before destroy(), or keep the typed array.");
+    }
+    if (!(start >= 0 && start <= end && end <= this.length)) {
+      throw new ValidationError(
+        `The range ${start}..${end} is outside the array's ${this.length} elements.`,
+        "Read within 0..length.",
+      );
+    }
+    return this.storage.read(start, end);
+  }
+
+  /** Frees the memory, unless it is a caller's own wrapped buffer. Idempotent. */
+  destroy(): void {
+    if (!this.#alive) return;
+    this.#alive = false;
+    this.storage.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    this.destroy();
+  }
+}

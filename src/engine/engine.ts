@@ -1,0 +1,141 @@
+/**
+ * THE seam: what containers and relational operators ask of an engine. An engine is a place where tables live and bulk
+ * operations run: cpu (typed arrays and workers), webgpu (kernels), later others.
+ *
+ * The seam is at operations ("insert this batch into this table"), not at kernels. An engine owns: memory, probing,
+ * hashing, chunking of long batches, abort and progress between chunks, its own loss. It does not own: argument checks,
+ * sizing, growth, the queue that keeps calls on one table apart, error wording. Containers own those, and guarantee that
+ * calls on one table never overlap, that inputs have equal lengths and the right types, and that a destroyed table is not used.
+ *
+ * Every operation terminates, leaves the table valid whatever happens, and counts exactly.
+ */
+import type { DeviceArray } from "./device-array.js";
+import type { TableSpec } from "./layout.js";
+import type { RowKeys, RowPairs } from "./rows.js";
+import type { KeyType, ScalarArrays, ScalarType, ValueType } from "./scalars.js";
+
+/** Names of the engines there are. */
+export type BackendName = "cpu" | "webgpu";
+
+/** Where an operation's elements come from: host memory, or memory of the engine that runs it. */
+export type Input<T extends ScalarType> = ScalarArrays[T] | DeviceArray<T>;
+
+/** Facts about an engine and the hardware under it. */
+export interface EngineInfo {
+  readonly backend: BackendName;
+  /** What a person would call the hardware: "NVIDIA H100 80GB HBM3", "CPU, 2 threads". */
+  readonly name: string;
+  /** True for a GPU that is emulated on the CPU (SwiftShader, llvmpipe). Always false for the cpu engine. */
+  readonly software: boolean;
+  /** Worker threads the cpu engine may use, itself included; 0 for GPUs. */
+  readonly threads: number;
+  /** WebGPU adapter facts: vendor, architecture, device, description, driver. Empty for cpu. */
+  readonly adapter: Readonly<Record<string, string>>;
+  /** Limits and features worth printing: bytes of the largest binding, workgroup sizes, … */
+  readonly limits: Readonly<Record<string, number>>;
+  readonly features: readonly string[];
+}
+
+/** Where results are wanted. */
+export type Placement = "host" | "device";
+/** A result column: a typed array on the host, or a device array. */
+export type Output<T extends ScalarType> = ScalarArrays[T] | DeviceArray<T>;
+
+/** Options that every bulk operation takes. */
+export interface CallOptions {
+  /** One byte per element; elements whose byte is 0 are left out and count nowhere. */
+  readonly where?: Input<"u8">;
+  /** Looked at between chunks; when aborted the operation rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Called between chunks and at the end with elements done and elements in all. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** How an insert treats a key that is there already. `keep`: first writer wins. Others combine the old value with the new. */
+export type InsertPolicy = "keep" | "assign" | ApplyOp;
+/** Read-modify-write operations on values. add wraps for u32 and i32; and, or, xor are for u32 and i32 only. */
+export type ApplyOp = "add" | "min" | "max" | "and" | "or" | "xor";
+
+/** What became of the elements of an insert: the three add up to the elements selected by `where`. */
+export interface InsertTally {
+  /** New keys. */
+  inserted: number;
+  /** Elements whose key was in the table or came in earlier in the same batch. */
+  existing: number;
+  /** Elements whose key is not in the table because no slot was free. */
+  rejected: number;
+}
+
+/** A table's health, measured by a scan of all slots. */
+export interface TableStats {
+  /** Entries, counted in the scan (side slots included). */
+  live: number;
+  /** Erased slots not taken again. */
+  tombstones: number;
+  /** Entries by probe length: element i counts the entries found after i + 1 slots; the last element also counts longer ones. Side slot entries count as length 1. */
+  probeLengths: Uint32Array;
+  /** Mean probe length over all entries; 0 for an empty table. */
+  meanProbeLength: number;
+  /** Longest probe length of any entry now; 0 for an empty table. */
+  maxProbeLength: number;
+}
+
+/** Elements of the probe length histogram. */
+export const PROBE_HISTOGRAM = 256;
+
+/** A table of one engine. */
+export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueType> {
+  readonly spec: TableSpec;
+  /** Entries in the table: exact whenever no operation is under way, also after one was aborted or failed. */
+  readonly live: number;
+  /** Inserts pairs (`values` null for sets). */
+  insert(keys: Input<K>, values: Input<V> | null, policy: InsertPolicy, call: CallOptions): Promise<InsertTally>;
+  /** `insert` with policy keep that also says per element whether it inserted its key, and (maps) the value that is now stored. */
+  insertAndFind(
+    keys: Input<K>,
+    values: Input<V> | null,
+    output: Placement,
+    call: CallOptions,
+  ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }>;
+  /** Looks keys up; `missing` is the value written for keys not there. A set answers with the stored keys as values. */
+  find(keys: Input<K>, missing: number, output: Placement, call: CallOptions): Promise<{ values: Output<V>; found: Output<"u8"> }>;
+  /** `find` without the values. */
+  contains(keys: Input<K>, output: Placement, call: CallOptions): Promise<Output<"u8">>;
+  /** Takes keys out; of equal keys in a batch exactly one counts as erased. */
+  erase(keys: Input<K>, call: CallOptions): Promise<number>;
+  /** All entries in an unspecified order. */
+  retrieveAll(output: Placement, call: CallOptions): Promise<{ keys: Output<K>; values: Output<V> | null }>;
+  /** Takes everything out, tombstones too. */
+  clear(): Promise<void>;
+  stats(): Promise<TableStats>;
+  /** Frees the memory. Idempotent. */
+  destroy(): void;
+}
+
+/** An engine: opened by `openDevice`, one per device. */
+export interface Engine {
+  readonly info: EngineInfo;
+  /** The caller's or the engine's own GPUDevice, where there is one. */
+  readonly gpuDevice?: GPUDevice;
+  /** Resolves when the engine can no longer be used; never rejects. */
+  readonly lost: Promise<{ reason: string; message: string }>;
+  /** A copy of `data` in the engine's memory. */
+  upload<T extends ScalarType>(type: T, data: ScalarArrays[T]): Promise<DeviceArray<T>>;
+  /** Zeroed memory of the engine. */
+  allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>>;
+  /** `length` elements of a caller's GPUBuffer from `byteOffset`, without a copy; the caller keeps ownership. Engines without GPUBuffers throw a ValidationError. */
+  wrap<T extends ScalarType>(type: T, buffer: GPUBuffer, byteOffset: number, length: number): DeviceArray<T>;
+  createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>>;
+  /** Inner join of two batches of row keys by value: see rows.ts. */
+  joinRows(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs>;
+  /** Frees all memory, ends workers, makes pending operations reject with DeviceLostError("destroyed"). Idempotent. A caller's own GPUDevice is left alive. */
+  destroy(): void;
+}
+
+/** Options of a row join. */
+export interface JoinCall {
+  /** True: a null equals a null. False: a row with a null in any key column matches nothing. */
+  readonly nullsEqual: boolean;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, total: number) => void;
+}

@@ -1,0 +1,50 @@
+/**
+ * What a table looks like in memory, the same on every engine and for users' own kernels.
+ *
+ * A table is one array of `slots + 2` slots. A slot is `slotWords` 32-bit words: the key, then the value (maps only).
+ * Slots 0..slots-1 are an open-addressing table with linear probing: a key lives at its home slot
+ * `floor(hash × slots / 2^32)` or after it, with no EMPTY slot between, wrapping at the end.
+ * Two bit patterns mark slots without a key. Keys that equal a marker live in one side slot each, after the table,
+ * so no key is reserved: a side slot holds EMPTY (absent) or SIDE_PRESENT. A side slot never holds TOMBSTONE.
+ *
+ * Invariants: no key is stored twice; no live key lies `maxProbe` or more slots after its home, where `maxProbe` only grows
+ * until clear or rehash; so a lookup ends at EMPTY or after `maxProbe` slots, also in a table without any EMPTY slot.
+ */
+import type { HashName } from "./hash.js";
+import type { KeyType, ValueType } from "./scalars.js";
+
+/** Key word of a slot that never held a key since the last clear. */
+export const EMPTY = 0xffffffff;
+/** Key word of a slot whose key was erased. Lookups pass over it, inserts may take it. */
+export const TOMBSTONE = 0xfffffffe;
+/** Key word of a side slot whose key (EMPTY's or TOMBSTONE's bit pattern) is in the table. */
+export const SIDE_PRESENT = 0;
+/** Side slots behind the table: slot `slots` for the key 0xffffffff, slot `slots + 1` for 0xfffffffe. */
+export const SIDE_SLOTS = 2;
+/** Most slots of one table: home slots are 32-bit numbers. */
+export const MAX_SLOTS = 2 ** 32 - 1 - SIDE_SLOTS;
+
+/** What an engine needs to know to make a table. */
+export interface TableSpec {
+  readonly key: KeyType;
+  /** null for a set. */
+  readonly value: ValueType | null;
+  /** Slots of the probing table, without the side slots. At least 1. */
+  readonly slots: number;
+  readonly hash: HashName;
+}
+
+/** 32-bit words of one slot: key and value. */
+export function slotWords(spec: Pick<TableSpec, "value">): number {
+  return spec.value === null ? 1 : 2;
+}
+
+/** Slots for `capacity` entries at `loadFactor`: the ceiling, no rounding to primes or powers of two. */
+export function slotsFor(capacity: number, loadFactor: number): number {
+  return Math.max(1, Math.ceil(capacity / loadFactor));
+}
+
+/** Bytes of a table's slot array. */
+export function tableBytes(spec: TableSpec): number {
+  return (spec.slots + SIDE_SLOTS) * slotWords(spec) * 4;
+}

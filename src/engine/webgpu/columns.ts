@@ -1,0 +1,138 @@
+/**
+ * Columns of a batch as kernels see them: ranges of GPU buffers. Host arrays are brought to scratch buffers and back a
+ * chunk at a time; device arrays are bound where they are.
+ */
+import { DeviceArray } from "../device-array.js";
+import type { Engine, Input, Output, Placement } from "../engine.js";
+import { allocate, asBytes, type ScalarArrays, type ScalarType, scalarBytes } from "../scalars.js";
+import type { Gpu, Readback } from "./gpu.js";
+import { BufferUsage } from "./gpu-flags.js";
+import type { Range } from "./kernel.js";
+
+/** A column of one chunk: a bound range and where its first element lies in it, in 32-bit words. */
+export interface Column {
+  range: Range;
+  shift: number;
+}
+
+/** Elements first .. first + count of a batch. `first` is a multiple of 1,024, so flag bytes start at whole words. */
+export interface Chunk {
+  first: number;
+  count: number;
+}
+
+/** Bindings start at multiples of this (minStorageBufferOffsetAlignment's default; no device needs more). */
+const BINDING_ALIGNMENT = 256;
+
+/** Binds `bytes` bytes of a buffer from byte `start`, a multiple of 4. */
+function bindAt(buffer: GPUBuffer, start: number, bytes: number): Column {
+  const offset = Math.floor(start / BINDING_ALIGNMENT) * BINDING_ALIGNMENT;
+  const size = (start - offset + bytes + 3) & ~3;
+  return { range: { buffer, offset, size }, shift: (start - offset) / 4 };
+}
+
+/** Scratch buffers of one chunk, given back together. */
+export class Scratch {
+  readonly #held: GPUBuffer[] = [];
+
+  constructor(private readonly gpu: Gpu) {}
+
+  /** A buffer of at least `bytes` bytes with unspecified contents. */
+  async buffer(bytes: number): Promise<GPUBuffer> {
+    const buffer = await this.gpu.scratch.acquire(bytes);
+    this.#held.push(buffer);
+    return buffer;
+  }
+
+  /** A chunk of an input column; host memory is uploaded. */
+  async input<T extends ScalarType>(type: T, column: Input<T>, { first, count }: Chunk): Promise<Column> {
+    const bytes = scalarBytes[type];
+    if (column instanceof DeviceArray) {
+      const { buffer, byteOffset } = column.storage.gpu as { buffer: GPUBuffer; byteOffset: number };
+      return bindAt(buffer, byteOffset + first * bytes, count * bytes);
+    }
+    const buffer = await this.buffer(count * bytes + 4);
+    this.gpu.write(buffer, 0, asBytes(column).subarray(first * bytes, (first + count) * bytes));
+    return bindAt(buffer, 0, count * bytes);
+  }
+
+  /** Unused memory of a chunk's length. */
+  async column(type: ScalarType, count: number): Promise<Column> {
+    const bytes = count * scalarBytes[type];
+    return bindAt(await this.buffer(bytes + 4), 0, bytes);
+  }
+
+  release(): void {
+    for (const buffer of this.#held) this.gpu.scratch.release(buffer);
+    this.#held.length = 0;
+  }
+}
+
+/** A result column of a whole call, on the host or on the device. */
+export class ResultColumn<T extends ScalarType> {
+  private constructor(
+    private readonly type: T,
+    private readonly host: ScalarArrays[T] | null,
+    private readonly device: DeviceArray<T> | null,
+  ) {}
+
+  static async create<T extends ScalarType>(engine: Engine, type: T, length: number, placement: Placement): Promise<ResultColumn<T>> {
+    if (placement === "host") return new ResultColumn(type, allocate(type, length), null);
+    return new ResultColumn(type, null, await engine.allocate(type, length));
+  }
+
+  /** Where a chunk's kernels write their elements. */
+  async bind(scratch: Scratch, { first, count }: Chunk): Promise<Column> {
+    if (this.device === null) return scratch.column(this.type, count);
+    const { buffer, byteOffset } = this.device.storage.gpu as { buffer: GPUBuffer; byteOffset: number };
+    const bytes = scalarBytes[this.type];
+    return bindAt(buffer, byteOffset + first * bytes, count * bytes);
+  }
+
+  /** What has to be read back after a chunk: its elements, or nothing when the result stays on the device. */
+  readback(column: Column, { first, count }: Chunk): Readback[] {
+    if (this.host === null) return [];
+    const bytes = scalarBytes[this.type];
+    const into = asBytes(this.host).subarray(first * bytes, (first + count) * bytes);
+    return [{ buffer: column.range.buffer, offset: (column.range.offset ?? 0) + column.shift * 4, into }];
+  }
+
+  get output(): Output<T> {
+    return (this.host ?? this.device) as Output<T>;
+  }
+
+  /** Gives a device result up, when the call failed. */
+  discard(): void {
+    this.device?.destroy();
+  }
+}
+
+/** A device array over an engine's own buffer, or over a caller's (`owned` false). */
+export function gpuArray<T extends ScalarType>(
+  engine: Engine,
+  gpu: Gpu,
+  type: T,
+  length: number,
+  at: { buffer: GPUBuffer; byteOffset: number; owned: boolean },
+): DeviceArray<T> {
+  const bytes = scalarBytes[type];
+  return new DeviceArray(engine, type, length, {
+    gpu: at,
+    async read(start, end) {
+      const result = allocate(type, end - start);
+      const from = at.byteOffset + start * bytes;
+      // flags may start inside a word
+      const skip = from % 4;
+      const into = skip === 0 ? asBytes(result) : new Uint8Array(skip + result.byteLength);
+      if (result.length > 0) await gpu.submit("read", () => {}, [{ buffer: at.buffer, offset: from - skip, into }]);
+      if (skip > 0) asBytes(result).set(into.subarray(skip));
+      return result;
+    },
+    destroy() {
+      if (at.owned) gpu.free(at.buffer);
+    },
+  });
+}
+
+/** Usage of the buffers under device arrays: inputs and outputs of kernels, read and written by the host. */
+export const ARRAY_USAGE = BufferUsage.STORAGE | BufferUsage.COPY_SRC | BufferUsage.COPY_DST;

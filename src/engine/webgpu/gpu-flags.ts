@@ -1,0 +1,13 @@
+/** WebGPU's usage and map bits. Browsers have them as globals, Node does not, and this library writes no globals. */
+export const BufferUsage = {
+  MAP_READ: 0x1,
+  COPY_SRC: 0x4,
+  COPY_DST: 0x8,
+  UNIFORM: 0x40,
+  STORAGE: 0x80,
+} as const;
+
+/** GPUMapMode.READ. */
+export const MAP_MODE_READ = 1;
+/** GPUShaderStage.COMPUTE. */
+export const STAGE_COMPUTE = 4;

@@ -1,0 +1,208 @@
+/**
+ * Gpu: a GPUDevice with the manners the engine needs. It allocates with typed errors, submits work inside error scopes,
+ * brings results back through pooled staging buffers, and makes every wait end when the device is lost.
+ * It knows nothing of tables.
+ */
+import { DeviceLostError, EngineError, LimitError } from "../../errors.js";
+import { BufferUsage, MAP_MODE_READ } from "./gpu-flags.js";
+import { BufferPool } from "./buffer-pool.js";
+
+/** A piece of a buffer that a submission brings back to the host. */
+export interface Readback {
+  buffer: GPUBuffer;
+  /** Bytes into `buffer`, a multiple of 4. */
+  offset: number;
+  /** Where the bytes go. Any length; the buffer must reach to the next multiple of 4. */
+  into: Uint8Array;
+}
+
+const errorFilters = ["validation", "internal", "out-of-memory"] as const;
+
+const align4 = (bytes: number): number => (bytes + 3) & ~3;
+
+export class Gpu {
+  readonly device: GPUDevice;
+  /** True when the GPU is emulated on the CPU: work is cut finer. */
+  readonly software: boolean;
+  /** Working memory for one call, reused between calls. */
+  readonly scratch: BufferPool;
+  /** Resolves when the device is gone, by loss or destroy. */
+  readonly lost: Promise<{ reason: string; message: string }>;
+  readonly #owned: boolean;
+  readonly #staging: BufferPool;
+  readonly #buffers = new Set<GPUBuffer>();
+  readonly #waiting = new Set<(error: DeviceLostError) => void>();
+  #loss: { reason: string; message: string } | undefined;
+  #announceLoss!: (loss: { reason: string; message: string }) => void;
+
+  /** @param owned true when destroy() is to destroy the GPUDevice too. */
+  constructor(device: GPUDevice, { software, owned }: { software: boolean; owned: boolean }) {
+    this.device = device;
+    this.software = software;
+    this.#owned = owned;
+    this.lost = new Promise((resolve) => {
+      this.#announceLoss = resolve;
+    });
+    const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BufferUsage;
+    const keep = software ? 2 ** 27 : 2 ** 30;
+    this.scratch = new BufferPool(keep, (bytes) => this.allocate("scratch", bytes, STORAGE | COPY_SRC | COPY_DST), this.free);
+    this.#staging = new BufferPool(keep, (bytes) => this.allocate("staging", bytes, MAP_READ | COPY_DST), this.free);
+    void device.lost.then((info) => this.#lose(info.reason ?? "unknown", info.message));
+  }
+
+  /** A new zeroed buffer. @throws LimitError when it is larger than the device allows or has memory for. */
+  async allocate(label: string, bytes: number, usage: number): Promise<GPUBuffer> {
+    this.#checkAlive();
+    const { maxBufferSize } = this.device.limits;
+    if (bytes > maxBufferSize) {
+      throw new LimitError("maxBufferSize", bytes, maxBufferSize, "Use smaller tables or batches, or several of them.");
+    }
+    this.device.pushErrorScope("validation");
+    this.device.pushErrorScope("out-of-memory");
+    const buffer = this.device.createBuffer({ label, size: Math.max(16, align4(bytes)), usage });
+    const scopes = [this.device.popErrorScope(), this.device.popErrorScope()];
+    const [memory, validation] = await this.guard(Promise.all(scopes));
+    if (memory) {
+      throw new LimitError("memory", bytes, Number.NaN, "Free other tables and device arrays, or use smaller ones.", { cause: memory });
+    }
+    if (validation) throw new EngineError(`Allocating ${label} failed: ${validation.message}`);
+    this.#buffers.add(buffer);
+    return buffer;
+  }
+
+  /** Destroys a buffer of `allocate`. */
+  readonly free = (buffer: GPUBuffer): void => {
+    if (this.#buffers.delete(buffer)) buffer.destroy();
+  };
+
+  /** Copies host memory into a buffer, before anything submitted later. `offset` is a multiple of 4. */
+  write(buffer: GPUBuffer, offset: number, data: Uint8Array): void {
+    const whole = data.length & ~3;
+    for (let at = 0; at < whole; at += WRITE_BYTES) {
+      const piece = data.subarray(at, Math.min(at + WRITE_BYTES, whole));
+      this.device.queue.writeBuffer(buffer, offset + at, plain(piece));
+    }
+    if (whole === data.length) return;
+    const tail = new Uint8Array(4);
+    tail.set(data.subarray(whole));
+    this.device.queue.writeBuffer(buffer, offset + whole, tail);
+  }
+
+  /**
+   * Records commands, submits them, and brings `reads` back; resolves when these have arrived, or without any when the
+   * commands were accepted.
+   */
+  async submit(label: string, record: (encoder: GPUCommandEncoder) => void, reads: readonly Readback[] = []): Promise<void> {
+    this.#checkAlive();
+    const bytes = reads.reduce((sum, read) => sum + align4(read.into.length), 0);
+    const staging = bytes > 0 ? await this.#staging.acquire(bytes) : null;
+    try {
+      this.#checkAlive();
+      const errors = this.#submitScoped(label, record, reads, staging);
+      const mapped = staging ? staging.mapAsync(MAP_MODE_READ, 0, bytes) : undefined;
+      // both are awaited together: a refused submission must not leave the mapping without a handler
+      const [found] = await this.guard(Promise.all([errors, mapped?.catch((error) => this.#mapFailed(errors, error))]));
+      const error = found.find((each) => each !== null);
+      if (error) throw new EngineError(`${label} failed: ${error.message}`);
+      if (staging) unpack(staging.getMappedRange(0, bytes), reads);
+    } finally {
+      if (staging) {
+        if (!this.#loss) staging.unmap();
+        this.#staging.release(staging);
+      }
+    }
+  }
+
+  #submitScoped(
+    label: string,
+    record: (encoder: GPUCommandEncoder) => void,
+    reads: readonly Readback[],
+    staging: GPUBuffer | null,
+  ): Promise<(GPUError | null)[]> {
+    for (const filter of errorFilters) this.device.pushErrorScope(filter);
+    let thrown: unknown;
+    try {
+      const encoder = this.device.createCommandEncoder({ label });
+      record(encoder);
+      let at = 0;
+      for (const { buffer, offset, into } of reads) {
+        if (staging && into.length > 0) encoder.copyBufferToBuffer(buffer, offset, staging, at, align4(into.length));
+        at += align4(into.length);
+      }
+      this.device.queue.submit([encoder.finish()]);
+    } catch (error) {
+      thrown = error;
+    }
+    // scopes are a stack: they close in the same turn in which they opened
+    const scopes = Promise.all(errorFilters.map(() => this.device.popErrorScope()));
+    if (thrown === undefined) return scopes;
+    return scopes.then(() => Promise.reject(thrown));
+  }
+
+  /** A failed mapping is explained by the submission's own error, when it has one. */
+  async #mapFailed(errors: Promise<(GPUError | null)[]>, error: unknown): Promise<void> {
+    if ((await errors).every((each) => each === null)) throw error;
+  }
+
+  /** Waits for `promise`, but no longer than the device lives. */
+  guard<T>(promise: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#loss) reject(this.#lossError());
+      this.#waiting.add(reject);
+      promise.then(
+        (value) => {
+          this.#waiting.delete(reject);
+          resolve(value);
+        },
+        (error: unknown) => {
+          // a loss makes calls fail before it is announced: wait a turn for the announcement
+          setTimeout(() => {
+            this.#waiting.delete(reject);
+            reject(this.#loss ? this.#lossError() : error);
+          }, 0);
+        },
+      );
+    });
+  }
+
+  /** Frees every buffer, and the device if it is owned. Idempotent. */
+  destroy(): void {
+    if (this.#loss) return;
+    this.#lose("destroyed", "destroy() was called");
+    for (const buffer of this.#buffers) buffer.destroy();
+    this.#buffers.clear();
+    if (this.#owned) this.device.destroy();
+  }
+
+  #lose(reason: string, message: string): void {
+    if (this.#loss) return;
+    this.#loss = { reason, message };
+    for (const reject of this.#waiting) reject(this.#lossError());
+    this.#waiting.clear();
+    this.#announceLoss(this.#loss);
+  }
+
+  #lossError(): DeviceLostError {
+    return new DeviceLostError(this.#loss?.reason ?? "unknown", this.#loss?.message ?? "");
+  }
+
+  #checkAlive(): void {
+    if (this.#loss) throw this.#lossError();
+  }
+}
+
+/** Bytes of one writeBuffer call: Dawn stages each in one piece of host memory. */
+const WRITE_BYTES = 2 ** 26;
+
+/** WebGPU implementations differ on shared memory as a source: it is copied. */
+function plain(piece: Uint8Array): Uint8Array<ArrayBuffer> {
+  return piece.buffer instanceof ArrayBuffer ? (piece as Uint8Array<ArrayBuffer>) : new Uint8Array(piece);
+}
+
+function unpack(mapped: ArrayBuffer, reads: readonly Readback[]): void {
+  let at = 0;
+  for (const { into } of reads) {
+    into.set(new Uint8Array(mapped, at, into.length));
+    at += align4(into.length);
+  }
+}

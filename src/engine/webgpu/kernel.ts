@@ -1,0 +1,167 @@
+/**
+ * Kernels: WGSL fragments put together, specialised by override constants, compiled once per device and combination.
+ * A kernel takes one bind group; its uniform is one slot of a ring, picked by a dynamic offset.
+ */
+import { EngineError } from "../../errors.js";
+import type { Gpu } from "./gpu.js";
+import { BufferUsage, STAGE_COMPUTE } from "./gpu-flags.js";
+
+/** How a binding is used: a uniform from the ring, storage that kernels write, or storage they only read. */
+export type BindingKind = "uniform" | "storage" | "read";
+
+/** A kernel before specialisation. */
+export interface KernelSource {
+  readonly label: string;
+  /** The fragments that make up the module. WGSL declarations may come in any order. */
+  readonly code: readonly string[];
+  /** Kind by binding number. */
+  readonly bindings: readonly BindingKind[];
+}
+
+/** Values of override constants; booleans are 0 and 1. */
+export type Constants = Readonly<Record<string, number>>;
+
+/** A range of a buffer for a binding. `undefined` binds memory that the kernel does not use. */
+export interface Range {
+  buffer: GPUBuffer;
+  /** Bytes, a multiple of 256. */
+  offset?: number;
+  /** Bytes; the rest of the buffer unless told. */
+  size?: number;
+}
+
+interface Compiled {
+  pipeline: GPUComputePipeline;
+  layout: GPUBindGroupLayout;
+}
+
+const UNIFORM_SLOT = 256;
+const UNIFORM_SLOTS = 256;
+/** Range bound where a kernel has a binding that this specialisation does not use. */
+const UNUSED_BYTES = 256;
+
+export class Kernels {
+  readonly #gpu: Gpu;
+  readonly #compiled = new Map<string, Promise<Compiled>>();
+  readonly #layouts = new Map<string, GPUBindGroupLayout>();
+  readonly #uniforms: GPUBuffer;
+  readonly #unusedRead: GPUBuffer;
+  readonly #unusedStorage: GPUBuffer;
+  #nextUniform = 0;
+
+  private constructor(gpu: Gpu, uniforms: GPUBuffer, unusedRead: GPUBuffer, unusedStorage: GPUBuffer) {
+    this.#gpu = gpu;
+    this.#uniforms = uniforms;
+    this.#unusedRead = unusedRead;
+    this.#unusedStorage = unusedStorage;
+  }
+
+  static async open(gpu: Gpu): Promise<Kernels> {
+    const { UNIFORM, COPY_DST, STORAGE } = BufferUsage;
+    const [uniforms, unusedRead, unusedStorage] = await Promise.all([
+      gpu.allocate("params", UNIFORM_SLOT * UNIFORM_SLOTS, UNIFORM | COPY_DST),
+      gpu.allocate("unused", UNUSED_BYTES, STORAGE),
+      // one range per binding number: writable bindings may not overlap
+      gpu.allocate("unused", UNUSED_BYTES * 16, STORAGE),
+    ]);
+    return new Kernels(gpu, uniforms, unusedRead, unusedStorage);
+  }
+
+  /** The compiled kernel; the first call for a combination compiles it. */
+  async compile(source: KernelSource, constants: Constants): Promise<Kernel> {
+    const key = `${source.label} ${JSON.stringify(constants)}`;
+    let compiled = this.#compiled.get(key);
+    if (!compiled) {
+      compiled = this.#compile(source, constants);
+      this.#compiled.set(key, compiled);
+      compiled.catch(() => this.#compiled.delete(key));
+    }
+    const { pipeline, layout } = await this.#gpu.guard(compiled);
+    return new Kernel(source, pipeline, (ranges) => this.#bind(source, layout, ranges), this.#setUniform);
+  }
+
+  async #compile(source: KernelSource, constants: Constants): Promise<Compiled> {
+    const { device } = this.#gpu;
+    const layout = this.#layout(source.bindings);
+    try {
+      const module = device.createShaderModule({ label: source.label, code: source.code.join("\n") });
+      const pipeline = await device.createComputePipelineAsync({
+        label: source.label,
+        layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+        compute: { module, entryPoint: "main", constants },
+      });
+      return { pipeline, layout };
+    } catch (error) {
+      throw new EngineError(`The kernel ${source.label} does not compile: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  #layout(bindings: readonly BindingKind[]): GPUBindGroupLayout {
+    const key = bindings.join();
+    let layout = this.#layouts.get(key);
+    if (!layout) {
+      layout = this.#gpu.device.createBindGroupLayout({
+        entries: bindings.map((kind, binding) => ({
+          binding,
+          visibility: STAGE_COMPUTE,
+          buffer:
+            kind === "uniform"
+              ? { type: "uniform", hasDynamicOffset: true }
+              : { type: kind === "read" ? "read-only-storage" : "storage" },
+        })),
+      });
+      this.#layouts.set(key, layout);
+    }
+    return layout;
+  }
+
+  #bind(source: KernelSource, layout: GPUBindGroupLayout, ranges: readonly (Range | undefined)[]): GPUBindGroup {
+    return this.#gpu.device.createBindGroup({
+      layout,
+      entries: source.bindings.map((kind, binding) => ({ binding, resource: this.#resource(kind, binding, ranges[binding]) })),
+    });
+  }
+
+  #resource(kind: BindingKind, binding: number, range: Range | undefined): GPUBufferBinding {
+    if (kind === "uniform") return { buffer: this.#uniforms, size: UNIFORM_SLOT };
+    if (range) return range;
+    if (kind === "read") return { buffer: this.#unusedRead };
+    return { buffer: this.#unusedStorage, offset: binding * UNUSED_BYTES, size: UNUSED_BYTES };
+  }
+
+  /** Writes a uniform into the ring's next slot and answers its offset. Work submitted before still sees its own. */
+  readonly #setUniform = (words: Uint32Array<ArrayBuffer>): number => {
+    const offset = this.#nextUniform * UNIFORM_SLOT;
+    this.#nextUniform = (this.#nextUniform + 1) % UNIFORM_SLOTS;
+    this.#gpu.device.queue.writeBuffer(this.#uniforms, offset, words);
+    return offset;
+  };
+}
+
+/** A compiled kernel, ready to be recorded. */
+export class Kernel {
+  constructor(
+    private readonly source: KernelSource,
+    private readonly pipeline: GPUComputePipeline,
+    private readonly bind: (ranges: readonly (Range | undefined)[]) => GPUBindGroup,
+    private readonly setUniform: (words: Uint32Array<ArrayBuffer>) => number,
+  ) {}
+
+  /**
+   * Records one dispatch.
+   * @param ranges by binding number.
+   * @param uniform words of the uniform, for kernels that have one.
+   * @param workgroups any number up to 65,535²; laid out as a grid that covers at least that many.
+   */
+  record(encoder: GPUCommandEncoder, ranges: readonly (Range | undefined)[], uniform: Uint32Array<ArrayBuffer> | null, workgroups: number): void {
+    const pass = encoder.beginComputePass({ label: this.source.label });
+    pass.setPipeline(this.pipeline);
+    pass.setBindGroup(0, this.bind(ranges), uniform ? [this.setUniform(uniform)] : []);
+    const rows = Math.ceil(workgroups / MAX_WORKGROUPS);
+    pass.dispatchWorkgroups(Math.ceil(workgroups / rows), rows);
+    pass.end();
+  }
+}
+
+/** WebGPU's maxComputeWorkgroupsPerDimension on every device. */
+export const MAX_WORKGROUPS = 65535;

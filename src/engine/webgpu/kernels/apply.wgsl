@@ -1,0 +1,94 @@
+// apply: combines every element's value with the value of its key, which an earlier dispatch has inserted.
+//
+// Four pairs an invocation, 256 invocations a workgroup. Shares the table's values; key words do not change.
+// Races: with other applies of the same operation, all atomic on the value word, so the order does not matter, except
+// for the rounding of f32 add. Elements whose key is not there (it found no slot) are passed over.
+// A walk that is left to a later dispatch has applied nothing yet, and the list has room for all: each value is applied once.
+// Bytes per pair at load 0.5: 8 read, one sector of 32 read and written back.
+
+/// 0 assign, 1 add, 2 min, 3 max, 4 and, 5 or, 6 xor: positions in applyCodes.
+override OP: u32 = 0u;
+/// Values are f32; min and max then order by bits as orderedBits says.
+override VALUE_F32: bool = false;
+
+// Word is u32 or i32, so that min and max are those of the value type.
+@group(0) @binding(5) var<storage, read_write> table: array<atomic<Word>>;
+@group(0) @binding(6) var<storage, read> values: array<u32>;
+
+/// Times that one element meets another's change, or fails spuriously, before it is left to a later dispatch.
+const CONTENTION_LIMIT: u32 = 65536u;
+
+/// Orders f32 bit patterns: −NaN < −infinity < … < −0 < +0 < … < +infinity < +NaN.
+fn orderedBits(bits: u32) -> u32 {
+  return select(bits | 0x80000000u, ~bits, (bits >> 31u) == 1u);
+}
+
+fn combineF32(old: u32, value: u32) -> u32 {
+  if (OP == 1u) {
+    // −0 is what a fresh slot holds, and adding to it changes nothing: no rounding, no flushed subnormals
+    if (old == 0x80000000u) { return value; }
+    return bitcast<u32>(bitcast<f32>(old) + bitcast<f32>(value));
+  }
+  let less = orderedBits(value) < orderedBits(old);
+  return select(old, value, less == (OP == 2u));
+}
+
+/// True when the value was combined.
+fn applyF32(word: u32, value: u32) -> bool {
+  for (var turn = 0u; turn < CONTENTION_LIMIT; turn++) {
+    let old = bitcast<u32>(atomicLoad(&table[word]));
+    let combined = combineF32(old, value);
+    if (combined == old) { return true; }
+    let result = atomicCompareExchangeWeak(&table[word], bitcast<Word>(old), bitcast<Word>(combined));
+    if (result.exchanged) { return true; }
+  }
+  return false;
+}
+
+fn applyWord(word: u32, value: Word) {
+  if (OP == 1u) { atomicAdd(&table[word], value); }
+  if (OP == 2u) { atomicMin(&table[word], value); }
+  if (OP == 3u) { atomicMax(&table[word], value); }
+  if (OP == 4u) { atomicAnd(&table[word], value); }
+  if (OP == 5u) { atomicOr(&table[word], value); }
+  if (OP == 6u) { atomicXor(&table[word], value); }
+}
+
+fn applyAt(word: u32, element: u32) {
+  let value = values[params.valueShift + element];
+  if (OP == 0u) {
+    atomicStore(&table[word], bitcast<Word>(value));
+  } else if (!VALUE_F32) {
+    applyWord(word, bitcast<Word>(value));
+  } else if (!applyF32(word, value)) {
+    _ = leaveUnfinished(element);
+  }
+}
+
+fn applyElement(element: u32) {
+  var probe = startProbe(keyOf(element), params.maxProbe);
+  while (probe.step < probe.limit) {
+    let seen = bitcast<u32>(atomicLoad(&table[probe.slot * 2u]));
+    if (seen == probe.word) {
+      applyAt(probe.slot * 2u + 1u, element);
+      return;
+    }
+    if (seen == EMPTY) { return; }
+    probe.slot = slotAfter(probe.slot);
+    probe.step++;
+    if (probe.step >= params.stepBudget && probe.step < probe.limit && leaveUnfinished(element)) { return; }
+  }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let thread = invocation(workgroup, workgroups, local);
+  for (var item = 0u; item < ITEMS; item++) {
+    let element = elementAt(thread, item);
+    if (element != NO_ELEMENT) { applyElement(element); }
+  }
+}

@@ -1,0 +1,62 @@
+// erase: puts a TOMBSTONE in place of every key that is there.
+//
+// Four keys an invocation, 256 invocations a workgroup. Shares the table.
+// Races: only with other erases. A key word changes once, from the key to TOMBSTONE (a side slot: to EMPTY), by
+// compare-exchange, so of several invocations with one key exactly one counts it.
+// Bytes per key at load 0.5: 4 read, one sector of 32 read and written back.
+
+@group(0) @binding(5) var<storage, read_write> table: array<atomic<u32>>;
+
+/// Spurious failures that one element takes before it is left to a later dispatch.
+const SPURIOUS_LIMIT: u32 = 256u;
+
+/// Keys that this invocation, and then its workgroup, took out of the probing table.
+var<private> myErased: u32;
+var<workgroup> erased: atomic<u32>;
+
+fn eraseElement(element: u32) {
+  var probe = startProbe(keyOf(element), params.maxProbe);
+  var spurious = 0u;
+  while (probe.step < probe.limit) {
+    let word = probe.slot * SLOT_WORDS;
+    let seen = atomicLoad(&table[word]);
+    if (seen == probe.word) {
+      let claim = compareExchange(word, seen, select(TOMBSTONE, EMPTY, probe.side));
+      if (claim.stored) {
+        if (probe.side) { atomicAdd(&control.sideErased, 1u); } else { myErased++; }
+        return;
+      }
+      if (claim.old != seen) { return; }
+      spurious++;
+      if (spurious < SPURIOUS_LIMIT) { continue; }
+      _ = leaveUnfinished(element);
+      return;
+    }
+    if (seen == EMPTY) { return; }
+    probe.slot = slotAfter(probe.slot);
+    probe.step++;
+    if (probe.step >= params.stepBudget && probe.step < probe.limit && leaveUnfinished(element)) { return; }
+  }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let thread = invocation(workgroup, workgroups, local);
+  for (var item = 0u; item < ITEMS; item++) {
+    let element = elementAt(thread, item);
+    if (element != NO_ELEMENT) { eraseElement(element); }
+  }
+  if (myErased > 0u) { atomicAdd(&erased, myErased); }
+  workgroupBarrier();
+  if (local == 0u) {
+    let gone = atomicLoad(&erased);
+    if (gone > 0u) {
+      atomicAdd(&control.erased, gone);
+      atomicSub(&control.occupied, gone);
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// Hash functions and home slots: the arithmetic of engine/hash.ts, bit for bit. A fragment: no bindings, no entry point.
+
+/// 0 murmur3 (fmix32), 1 xxhash32, 2 identity: positions in hashNames.
+override HASH: u32 = 0u;
+
+fn murmur3(key: u32) -> u32 {
+  var h = key;
+  h = (h ^ (h >> 16u)) * 0x85ebca6bu;
+  h = (h ^ (h >> 13u)) * 0xc2b2ae35u;
+  return h ^ (h >> 16u);
+}
+
+fn xxhash32(key: u32) -> u32 {
+  var h = 0x165667b5u + 4u + key * 0xc2b2ae3du;
+  h = ((h << 17u) | (h >> 15u)) * 0x27d4eb2fu;
+  h = (h ^ (h >> 15u)) * 0x85ebca77u;
+  h = (h ^ (h >> 13u)) * 0xc2b2ae3du;
+  return h ^ (h >> 16u);
+}
+
+fn hashKey(key: u32) -> u32 {
+  if (HASH == 0u) { return murmur3(key); }
+  if (HASH == 1u) { return xxhash32(key); }
+  return key;
+}
+
+/// The upper 32 bits of a × b, from 16-bit halves: WGSL has no wide product.
+fn multiplyHigh(a: u32, b: u32) -> u32 {
+  let a0 = a & 0xffffu;
+  let a1 = a >> 16u;
+  let b0 = b & 0xffffu;
+  let b1 = b >> 16u;
+  let low = a1 * b0 + ((a0 * b0) >> 16u);
+  let middle = (low & 0xffffu) + a0 * b1;
+  return a1 * b1 + (low >> 16u) + (middle >> 16u);
+}

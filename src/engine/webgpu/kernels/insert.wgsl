@@ -1,0 +1,133 @@
+// insert: claims a slot for every key that is not in the table yet.
+//
+// Four keys an invocation, 256 invocations a workgroup. Owns its elements' flags; shares the table.
+// Races: any number of invocations claim slots at once. In an insert dispatch a key word only ever changes from EMPTY or
+// TOMBSTONE to a key, and each invocation tries every free slot of its walk in order, so two invocations with one key
+// cannot pass each other: the later one meets the key, or loses the same slot to it. A TOMBSTONE may only be taken when
+// the key is known not to lie behind it: with tombstones in the table (REUSE) an earlier dispatch has looked all keys up
+// along their whole walks and left 1 in `known` at those that are there. Keys that arrive meanwhile fall under the
+// argument above. Values are stored by the invocation that claims (and, with ASSIGN, by those that meet the key), so they
+// are read in later dispatches only.
+// Bytes per pair at load 0.5: 8 read, one sector of 32 read and written back.
+
+/// Tombstones may be taken, and `known` has a byte per element.
+override REUSE: bool = false;
+/// Set the element's byte in `flags` to 1 when it inserts its key.
+override FLAGGED: bool = false;
+/// Store the element's value also when its key is there.
+override ASSIGN: bool = false;
+/// Store params.fill in place of the element's value.
+override FILL: bool = false;
+
+@group(0) @binding(5) var<storage, read_write> table: array<atomic<u32>>;
+@group(0) @binding(6) var<storage, read> values: array<u32>;
+@group(0) @binding(7) var<storage, read_write> flags: array<atomic<u32>>;
+@group(0) @binding(8) var<storage, read> known: array<u32>;
+
+/// Spurious failures that one element takes before it is left to a later dispatch.
+const SPURIOUS_LIMIT: u32 = 256u;
+/// Steps between two looks at the number of occupied slots.
+const FULL_CHECK: u32 = 64u;
+
+/// What this invocation, and then its workgroup, did.
+var<private> mySelected: u32;
+var<private> myInserted: u32;
+var<private> mySideInserted: u32;
+var<private> myReused: u32;
+var<private> myRejected: u32;
+var<private> myLongest: u32;
+var<workgroup> selected: atomic<u32>;
+var<workgroup> inserted: atomic<u32>;
+var<workgroup> longest: atomic<u32>;
+
+fn valueOf(element: u32) -> u32 {
+  if (FILL) { return params.fill; }
+  return values[params.valueShift + element];
+}
+
+/// True when the element inserted its key.
+fn insertElement(element: u32) -> bool {
+  var probe = startProbe(keyOf(element), params.slots);
+  var spurious = 0u;
+  while (probe.step < probe.limit) {
+    let word = probe.slot * SLOT_WORDS;
+    var seen = atomicLoad(&table[word]);
+    if (seen == EMPTY || (REUSE && seen == TOMBSTONE && !probe.side)) {
+      let claim = compareExchange(word, seen, probe.word);
+      if (claim.stored) {
+        if (SLOT_WORDS == 2u) { atomicStore(&table[word + 1u], valueOf(element)); }
+        countClaim(probe, seen == TOMBSTONE);
+        return true;
+      }
+      if (claim.old == seen) {
+        spurious++;
+        if (spurious < SPURIOUS_LIMIT) { continue; }
+        _ = leaveUnfinished(element);
+        return false;
+      }
+      seen = claim.old;
+    }
+    if (seen == probe.word) {
+      if (ASSIGN && SLOT_WORDS == 2u) { atomicStore(&table[word + 1u], valueOf(element)); }
+      return false;
+    }
+    probe.slot = slotAfter(probe.slot);
+    probe.step++;
+    if (probe.step % FULL_CHECK == 0u && atomicLoad(&control.occupied) >= params.slots) {
+      // no slot is left to claim: the host looks such elements up
+      _ = leaveUnfinished(element);
+      return false;
+    }
+    if (probe.step >= params.stepBudget && leaveUnfinished(element)) { return false; }
+  }
+  myRejected++;
+  return false;
+}
+
+fn countClaim(probe: Probe, tombstone: bool) {
+  if (probe.side) {
+    mySideInserted++;
+    return;
+  }
+  myInserted++;
+  myReused += u32(tombstone);
+  myLongest = max(myLongest, probe.step + 1u);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let thread = invocation(workgroup, workgroups, local);
+  for (var item = 0u; item < ITEMS; item++) {
+    let element = elementAt(thread, item);
+    if (element == NO_ELEMENT) { continue; }
+    mySelected++;
+    if (REUSE && ((known[element / 4u] >> (element % 4u * 8u)) & 1u) == 1u) { continue; }
+    if (insertElement(element) && FLAGGED) {
+      atomicOr(&flags[params.flagShift + element / 4u], 1u << (element % 4u * 8u));
+    }
+  }
+  if (MASKED) { atomicAdd(&selected, mySelected); }
+  if (myInserted > 0u) {
+    atomicAdd(&inserted, myInserted);
+    atomicMax(&longest, myLongest);
+  }
+  // rare enough to go straight to the counters that all workgroups share
+  if (mySideInserted > 0u) { atomicAdd(&control.sideInserted, mySideInserted); }
+  if (myReused > 0u) { atomicAdd(&control.reused, myReused); }
+  if (myRejected > 0u) { atomicAdd(&control.rejected, myRejected); }
+  workgroupBarrier();
+  if (local == 0u) {
+    if (MASKED) { atomicAdd(&control.selected, atomicLoad(&selected)); }
+    let claimed = atomicLoad(&inserted);
+    if (claimed > 0u) {
+      atomicAdd(&control.inserted, claimed);
+      atomicAdd(&control.occupied, claimed);
+    }
+    let reach = atomicLoad(&longest);
+    if (reach > atomicLoad(&control.maxProbe)) { atomicMax(&control.maxProbe, reach); }
+  }
+}

@@ -1,0 +1,25 @@
+// What a table kernel is told per dispatch. The order is that of `paramNames` in table-kernels.ts. A fragment.
+
+struct Params {
+  /// Slots of the table, side slots not counted.
+  slots: u32,
+  /// Elements of this dispatch: keys of the batch, or entries of the list.
+  count: u32,
+  /// First element of each column within its binding, in 32-bit words (bindings start at multiples of 256 bytes).
+  keyShift: u32,
+  valueShift: u32,
+  maskShift: u32,
+  flagShift: u32,
+  /// Bit pattern of the value written for absent keys, or stored in fresh slots by an insertOrApply.
+  fill: u32,
+  /// A walk that comes this many slots from home leaves its element to a later dispatch, if the list has room.
+  stepBudget: u32,
+  /// No key is this many slots or more after its home.
+  maxProbe: u32,
+  /// Where in `lists` this dispatch reads its elements (LISTED) and where it lists those it leaves; room of one list.
+  listFrom: u32,
+  listTo: u32,
+  listRoom: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;

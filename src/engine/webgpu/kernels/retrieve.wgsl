@@ -1,0 +1,49 @@
+// retrieve: copies every live entry out, in no particular order.
+//
+// A workgroup of 256 takes a tile of 2,048 neighbouring slots, ranks its entries with a counter in workgroup memory, and
+// takes room for all of them with one addition to control.found (fan-in: one global atomic per 2,048 slots).
+// Nothing may write the table in the same dispatch. Bytes per slot: 8 read, 8 × load written (sets: 4 and 4).
+
+@group(0) @binding(5) var<storage, read> table: array<Slot>;
+@group(0) @binding(6) var<storage, read_write> values: array<u32>;
+@group(0) @binding(7) var<storage, read_write> outKeys: array<u32>;
+
+override VALUED: bool = true;
+
+const WORKGROUP: u32 = 256u;
+const ITEMS: u32 = 8u;
+
+var<workgroup> entries: atomic<u32>;
+var<workgroup> base: u32;
+
+/// True for a slot with an entry. Side slots lie behind the table and hold SIDE_PRESENT.
+fn isLive(index: u32, word: u32) -> bool {
+  if (index >= params.slots) { return word == SIDE_PRESENT; }
+  return word < TOMBSTONE;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let first = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * ITEMS + local;
+  var rank: array<u32, ITEMS>;
+  for (var item = 0u; item < ITEMS; item++) {
+    let index = first + item * WORKGROUP;
+    rank[item] = EMPTY;
+    if (index < params.count && isLive(index, keyWord(table[index]))) { rank[item] = atomicAdd(&entries, 1u); }
+  }
+  workgroupBarrier();
+  if (local == 0u) { base = atomicAdd(&control.found, atomicLoad(&entries)); }
+  workgroupBarrier();
+  for (var item = 0u; item < ITEMS; item++) {
+    if (rank[item] == EMPTY) { continue; }
+    let index = first + item * WORKGROUP;
+    let slot = table[index];
+    let key = select(keyWord(slot), EMPTY - (index - params.slots), index >= params.slots);
+    outKeys[base + rank[item]] = key;
+    if (VALUED) { values[base + rank[item]] = valueWord(slot, key); }
+  }
+}

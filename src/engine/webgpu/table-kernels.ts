@@ -1,0 +1,121 @@
+/**
+ * The table kernels: which fragments make up each, what they are told, and how they are specialised for a table.
+ * All of them share one numbering of bindings, so that the table's code can name columns and not numbers.
+ */
+import { hashNames } from "../hash.js";
+import { slotWords, type TableSpec } from "../layout.js";
+import type { BindingKind, Constants, KernelSource, Range } from "./kernel.js";
+import apply from "./kernels/apply.wgsl";
+import batch from "./kernels/batch.wgsl";
+import cas from "./kernels/cas.wgsl";
+import control from "./kernels/control.wgsl";
+import erase from "./kernels/erase.wgsl";
+import fill from "./kernels/fill.wgsl";
+import hash from "./kernels/hash.wgsl";
+import insert from "./kernels/insert.wgsl";
+import lookup from "./kernels/lookup.wgsl";
+import params from "./kernels/params.wgsl";
+import probe from "./kernels/probe.wgsl";
+import retrieve from "./kernels/retrieve.wgsl";
+import slotMap from "./kernels/slot-map.wgsl";
+import slotSet from "./kernels/slot-set.wgsl";
+import stats from "./kernels/stats.wgsl";
+
+/** Fragments that tests may replace. */
+export interface KernelOverrides {
+  /** In place of kernels/cas.wgsl. */
+  cas?: string;
+}
+
+/** Bindings by name, in the order of their numbers in the WGSL files. Number 0 is the uniform. */
+export interface TableBindings {
+  control?: Range;
+  keys?: Range;
+  mask?: Range;
+  lists?: Range;
+  table: Range;
+  values?: Range;
+  flags?: Range;
+  known?: Range;
+}
+
+/** The bindings of a kernel by number. */
+export function tableRanges(b: TableBindings): (Range | undefined)[] {
+  return [undefined, b.control, b.keys, b.mask, b.lists, b.table, b.values, b.flags, b.known];
+}
+
+/** What a dispatch is told: the fields of kernels/params.wgsl. Fields left out are 0. */
+export type TableParams = Partial<Record<(typeof paramNames)[number], number>>;
+
+const paramNames = [
+  "slots",
+  "count",
+  "keyShift",
+  "valueShift",
+  "maskShift",
+  "flagShift",
+  "fill",
+  "stepBudget",
+  "maxProbe",
+  "listFrom",
+  "listTo",
+  "listRoom",
+] as const;
+
+/** The uniform's words. */
+export function tableParams(values: TableParams): Uint32Array<ArrayBuffer> {
+  return Uint32Array.from(paramNames, (name) => values[name] ?? 0);
+}
+
+/** Elements that one workgroup of the batch kernels takes. */
+export const BATCH_TILE = 1024;
+/** Slots that one workgroup of the retrieve kernel takes. */
+export const RETRIEVE_TILE = 2048;
+
+/** Codes of apply.wgsl's OP. */
+export const applyCodes = { assign: 0, add: 1, min: 2, max: 3, and: 4, or: 5, xor: 6 } as const;
+
+const bindings = (table: BindingKind, values: BindingKind): readonly BindingKind[] =>
+  ["uniform", "storage", "read", "read", "storage", table, values, "storage", "read"];
+
+const probing = [hash, params, probe];
+
+/** All table kernels for tables of one kind. */
+export class TableKernels {
+  readonly insert: KernelSource;
+  readonly lookup: KernelSource;
+  readonly erase: KernelSource;
+  readonly apply: KernelSource;
+  readonly retrieve: KernelSource;
+  readonly stats: KernelSource;
+  readonly fill: KernelSource = { label: "fill", code: [fill], bindings: ["storage"] };
+
+  constructor(
+    private readonly spec: TableSpec,
+    overrides: KernelOverrides,
+  ) {
+    const casFragment = overrides.cas ?? cas;
+    const slot = spec.value === null ? slotSet : slotMap;
+    const kind = spec.value === null ? "set" : "map";
+    const word = spec.value === "i32" ? "alias Word = i32;" : "alias Word = u32;";
+    const batched = [...probing, control, batch];
+    this.insert = { label: "insert", code: [...batched, casFragment, insert], bindings: bindings("storage", "read") };
+    this.lookup = { label: `lookup ${kind}`, code: [...batched, slot, lookup], bindings: bindings("read", "storage") };
+    this.erase = { label: "erase", code: [...batched, casFragment, erase], bindings: bindings("storage", "read") };
+    this.apply = { label: `apply ${word}`, code: [...batched, word, apply], bindings: bindings("storage", "read") };
+    this.retrieve = { label: `retrieve ${kind}`, code: [...probing, control, slot, retrieve], bindings: bindings("read", "storage") };
+    this.stats = { label: `stats ${kind}`, code: [...probing, slot, stats], bindings: bindings("read", "storage") };
+  }
+
+  /** Constants that every batch kernel has, for this table's spec. */
+  batchConstants(flags: { listed: boolean; masked: boolean }): Constants {
+    const { spec } = this;
+    return {
+      HASH: hashNames.indexOf(spec.hash),
+      SLOT_WORDS: slotWords(spec),
+      KEY_F32: Number(spec.key === "f32"),
+      LISTED: Number(flags.listed),
+      MASKED: Number(flags.masked),
+    };
+  }
+}

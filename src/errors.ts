@@ -1,0 +1,109 @@
+/**
+ * Every error warpmap throws on purpose: a class, a stable `code`, the numbers, and one `fix` sentence.
+ * Aborted calls are not here: they reject with the signal's own `reason`, as fetch does.
+ */
+
+/** Base of all errors of this library. `code` never changes between releases; `fix` says what to do. */
+export class WarpmapError extends Error {
+  /** Stable machine-readable name of the error, such as `"CAPACITY"`. */
+  readonly code: string;
+  /** One sentence that says what the caller can do about it. */
+  readonly fix: string;
+
+  constructor(code: string, message: string, fix: string, options?: ErrorOptions) {
+    super(`${message} ${fix}`, options);
+    this.name = new.target.name;
+    this.code = code;
+    this.fix = fix;
+  }
+}
+
+/** A table has no free slot for some keys of a batch. All other keys of the batch went in. */
+export class CapacityError extends WarpmapError {
+  /** Keys of this call that were newly inserted. */
+  readonly inserted: number;
+  /** Keys of this call that found no slot; keys equal to each other count each time. */
+  readonly rejected: number;
+  /** The capacity that the table was created with, in entries. */
+  readonly capacity: number;
+
+  constructor(numbers: { inserted: number; rejected: number; capacity: number }) {
+    super(
+      "CAPACITY",
+      `The table is full: ${numbers.inserted} keys went in, ${numbers.rejected} did not fit (capacity ${numbers.capacity} entries).`,
+      "Create the table with a larger capacity, or make room with rehash(n) and insert again.",
+    );
+    this.inserted = numbers.inserted;
+    this.rejected = numbers.rejected;
+    this.capacity = numbers.capacity;
+  }
+}
+
+/** One engine that `openDevice` looked at, and why it did not take it. */
+export interface TriedBackend {
+  backend: string;
+  reason: string;
+}
+
+/** The backend that was asked for is not there. No other one is used in its place. */
+export class BackendUnavailableError extends WarpmapError {
+  readonly tried: readonly TriedBackend[];
+
+  constructor(backend: string, tried: readonly TriedBackend[], fix: string, options?: ErrorOptions) {
+    const reasons = tried.map((t) => `${t.backend}: ${t.reason}`).join("; ");
+    super("BACKEND_UNAVAILABLE", `Backend "${backend}" is not available (${reasons}).`, fix, options);
+    this.tried = tried;
+  }
+}
+
+/** The GPU device is gone: lost by the driver, or destroyed while the call ran. */
+export class DeviceLostError extends WarpmapError {
+  /** `"destroyed"` when somebody called destroy, `"unknown"` for a loss by driver or system. */
+  readonly reason: string;
+
+  constructor(reason: string, detail: string) {
+    super(
+      "DEVICE_LOST",
+      `The device is lost (${reason})${detail ? `: ${detail}` : ""}.`,
+      "Open a new device and build its tables again; data on the lost device is gone.",
+    );
+    this.reason = reason;
+  }
+}
+
+/** Something needs more than the device or the format allows. */
+export class LimitError extends WarpmapError {
+  /** Name of the limit: a WebGPU limit, or `"memory"`, `"rows"`, `"slots"`. */
+  readonly limit: string;
+  /** What the call needs, in the limit's unit. */
+  readonly need: number;
+  /** What the device has, in the same unit. NaN when the device does not say. */
+  readonly have: number;
+
+  constructor(limit: string, need: number, have: number, fix: string, options?: ErrorOptions) {
+    const has = Number.isNaN(have) ? "the device has less" : `the device has ${have}`;
+    super("LIMIT", `Limit ${limit}: this needs ${need}, ${has}.`, fix, options);
+    this.limit = limit;
+    this.need = need;
+    this.have = have;
+  }
+}
+
+/** An argument is wrong. Nothing was changed. */
+export class ValidationError extends WarpmapError {
+  constructor(message: string, fix: string, options?: ErrorOptions) {
+    super("VALIDATION", message, fix, options);
+  }
+}
+
+/** A kernel or a command was refused or failed inside the engine: a bug of warpmap or of the driver. */
+export class EngineError extends WarpmapError {
+  constructor(message: string, options?: ErrorOptions) {
+    super(
+      "ENGINE",
+      message,
+      "Please report this with the output of `warpmap devices` and the call that led here.",
+      options,
+    );
+  }
+}

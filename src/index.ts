@@ -1,0 +1,28 @@
+/** warpmap: massively parallel hash tables. What users import, nothing else. */
+export type { BulkOptions, FindOptions, OutputOption, Placed, TableOptions } from "./containers/arguments.js";
+export { StaticMap, type StaticMapOptions } from "./containers/static-map.js";
+export { StaticSet, type StaticSetOptions } from "./containers/static-set.js";
+export type { ContainerStats } from "./containers/static-table.js";
+export {
+  Device,
+  type DeviceInfo,
+  type DeviceListing,
+  listDevices,
+  type OpenDeviceOptions,
+  openDevice,
+  type ScalarOf,
+} from "./device.js";
+export { DeviceArray } from "./engine/device-array.js";
+export type { ApplyOp, BackendName, EngineInfo, Input, Placement } from "./engine/engine.js";
+export type { HashName } from "./engine/hash.js";
+export type { KeyType, ScalarArrays, ScalarType, ValueType } from "./engine/scalars.js";
+export {
+  BackendUnavailableError,
+  CapacityError,
+  DeviceLostError,
+  EngineError,
+  LimitError,
+  type TriedBackend,
+  ValidationError,
+  WarpmapError,
+} from "./errors.js";

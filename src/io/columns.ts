@@ -1,0 +1,123 @@
+/**
+ * Flechette columns made from buffers, and read back without loss. All tables that io makes hold one batch a column and are
+ * extracted raw: 64-bit integers and timestamps as bigint in their own unit, decimals as unscaled bigint, dates as
+ * milliseconds.
+ */
+import {
+  type Batch,
+  batchType,
+  binary,
+  Column,
+  type DataType,
+  dictionary as dictionaryType,
+  type ExtractionOptions,
+  int32,
+  largeBinary,
+  largeUtf8,
+  Type,
+  type TypedArray,
+  utf8,
+} from "@uwdata/flechette";
+
+/** Extraction that loses nothing. */
+export const RAW: ExtractionOptions & { useBigIntTimestamp: boolean } = {
+  useBigInt: true,
+  useBigIntTimestamp: true,
+  useDecimalInt: true,
+};
+
+/** Arrow's 32-bit offsets reach this many bytes. */
+const MAX_OFFSET = 2 ** 31 - 1;
+
+/** Collects which rows are null; allocates nothing until the first one. */
+export class Nulls {
+  count = 0;
+  /** Arrow validity bitmap; empty while nothing is null. */
+  bitmap = new Uint8Array(0);
+
+  constructor(readonly rows: number) {}
+
+  set(row: number): void {
+    if (this.count === 0) this.bitmap = new Uint8Array((this.rows + 7) >>> 3).fill(0xff);
+    this.bitmap[row >>> 3] &= ~(1 << (row & 7));
+    this.count++;
+  }
+
+  has(row: number): boolean {
+    return this.count > 0 && ((this.bitmap[row >>> 3] >>> (row & 7)) & 1) === 0;
+  }
+}
+
+/** A column of fixed-width values (for booleans: of bits). */
+export function fixedColumn(type: DataType, values: TypedArray, nulls: Nulls): Column<unknown> {
+  return columnOf(type, nulls, { values });
+}
+
+/** A column of type null. */
+export function nullColumn(type: DataType, rows: number): Column<unknown> {
+  const nulls = new Nulls(rows);
+  nulls.count = rows;
+  return columnOf(type, nulls, {});
+}
+
+/**
+ * A column of byte strings laid end to end: value i is `bytes[ends[i - 1] .. ends[i])`. The large types are taken when 32-bit
+ * offsets do not reach.
+ */
+export function bytesColumn(
+  type: "utf8" | "binary",
+  bytes: Uint8Array,
+  ends: Float64Array | Uint32Array,
+  nulls: Nulls,
+): Column<unknown> {
+  const rows = nulls.rows;
+  const large = rows > 0 && ends[rows - 1] > MAX_OFFSET;
+  const offsets = large ? new BigInt64Array(rows + 1) : new Int32Array(rows + 1);
+  if (offsets instanceof BigInt64Array) for (let i = 0; i < rows; i++) offsets[i + 1] = BigInt(ends[i]);
+  else for (let i = 0; i < rows; i++) offsets[i + 1] = ends[i];
+  const arrow = type === "utf8" ? (large ? largeUtf8() : utf8()) : large ? largeBinary() : binary();
+  return columnOf(arrow, nulls, { offsets, values: bytes });
+}
+
+/** A column of codes into the strings of `values`. */
+export function dictionaryColumn(codes: Int32Array, values: Column<unknown>, nulls: Nulls): Column<unknown> {
+  const type = dictionaryType(values.type, int32());
+  const DictionaryBatch = batchType(type, RAW) as new (
+    options: object,
+  ) => Batch<unknown> & { setDictionary(values: Column<unknown>): Batch<unknown> };
+  const batch = new DictionaryBatch({ ...partsOf(type, nulls), values: codes });
+  return new Column([batch.setDictionary(values)], type);
+}
+
+function columnOf(type: DataType, nulls: Nulls, buffers: object): Column<unknown> {
+  const BatchOfType = batchType(type, RAW) as unknown as new (options: object) => Batch<unknown>;
+  return new Column([new BatchOfType({ ...partsOf(type, nulls), ...buffers })], type);
+}
+
+function partsOf(type: DataType, nulls: Nulls): object {
+  return { type, length: nulls.rows, nullCount: nulls.count, validity: nulls.bitmap };
+}
+
+/** The same column extracted raw, whatever way it was read or built. Shares all buffers. */
+export function rawColumn(column: Column<unknown>): Column<unknown> {
+  return new Column(column.data.map(rawBatch), column.type);
+}
+
+function rawBatch(batch: Batch<unknown>): Batch<unknown> {
+  const RawBatch = batchType(batch.type, RAW) as unknown as new (options: object) => Batch<unknown>;
+  const children = batch.children?.map(rawBatch);
+  const raw = new RawBatch({ ...batch, children }) as DictionaryLike;
+  if (batch.type.typeId === Type.Dictionary) raw.setDictionary(rawColumn((batch as DictionaryLike).dictionary));
+  return raw;
+}
+
+type DictionaryLike = Batch<unknown> & {
+  dictionary: Column<unknown>;
+  setDictionary(values: Column<unknown>): void;
+};
+
+/** Puts an integer of up to 64 bits at element `i` of a BigInt64Array, given as its 32-bit words; no bigint is made. */
+export function setInt64(words: Int32Array, i: number, value: number): void {
+  words[2 * i] = value;
+  words[2 * i + 1] = Math.floor(value / 2 ** 32);
+}

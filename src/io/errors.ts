@@ -1,0 +1,44 @@
+/** What can be wrong with a file: the two errors that reading and writing throw, and their wording for the system's own. */
+import { WarpmapError } from "../errors.js";
+
+/** A file cannot be read or written, or does not hold what its name says. */
+export class FileError extends WarpmapError {
+  readonly path: string;
+
+  constructor(path: string, problem: string, fix: string, options?: ErrorOptions) {
+    super("FILE", `${path}: ${problem}.`, fix, options);
+    this.path = path;
+  }
+}
+
+/** A file name whose extension names no format that is known. */
+export class FormatError extends WarpmapError {
+  readonly path: string;
+
+  constructor(path: string, fix: string) {
+    super("FORMAT", `The extension of ${path} names no format that warpmap knows.`, fix);
+    this.path = path;
+  }
+}
+
+const SYSTEM_ERRORS: Record<string, { problem: string; fix: string }> = {
+  ENOENT: { problem: "no such file or directory", fix: "Check the path; it is taken from the current directory." },
+  EISDIR: { problem: "is a directory", fix: "Name a file." },
+  ENOTDIR: { problem: "a part of the path is not a directory", fix: "Check the path." },
+  EACCES: { problem: "permission denied", fix: "Check the permissions of the file and its directory." },
+  EPERM: { problem: "operation not permitted", fix: "Check the permissions of the file and its directory." },
+  EROFS: { problem: "the file system is read-only", fix: "Name a place that can be written." },
+  ENOSPC: { problem: "no space is left on the device", fix: "Make room, or name a place with more of it." },
+};
+
+/**
+ * The error to throw when `error` came up while `path` was read or written: errors of warpmap and aborts as they are, the
+ * system's in words, anything else (a parser's) as `otherwise`.
+ */
+export function fileErrorFrom(path: string, error: unknown, otherwise: string, fix: string): unknown {
+  if (error instanceof WarpmapError || (error instanceof Error && error.name === "AbortError")) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  const known = code === undefined ? undefined : SYSTEM_ERRORS[code];
+  if (known) return new FileError(path, known.problem, known.fix, { cause: error });
+  return new FileError(path, `${otherwise} (${message})`, fix, { cause: error });
+}

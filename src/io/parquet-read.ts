@@ -1,0 +1,136 @@
+/**
+ * Parquet to Arrow by the package hyparquet, column by column, so that only one column's pages are in memory besides the
+ * result. Types keep their units, widths and signs; strings that the file keeps in dictionaries become Arrow dictionary
+ * columns. Columns with children (lists, maps, structs) are refused.
+ */
+import { open } from "node:fs/promises";
+import { type Column, type Table, tableFromColumns } from "@uwdata/flechette";
+import {
+  asyncBufferFromFile,
+  type FileMetaData,
+  parquetMetadataAsync,
+  parquetRead,
+  parquetSchema,
+  type SchemaTree,
+} from "hyparquet";
+import { compressors } from "hyparquet-compressors";
+import { FileError, fileErrorFrom } from "./errors.js";
+import type { TransferOptions } from "./formats.js";
+import { type Collector, collectorFor } from "./parquet-columns.js";
+import { type ColumnType, columnTypeOf, physicalElement } from "./parquet-types.js";
+
+const DAMAGED = "is damaged";
+const REWRITE = "Write or download the file again.";
+
+/** Reads a Parquet file. @throws FileError when it is none, is cut off, or has columns of a type that is not known */
+export async function readParquet(path: string, { onProgress, signal }: TransferOptions = {}): Promise<Table> {
+  await checkMagic(path);
+  const file = await asyncBufferFromFile(path);
+  let metadata: FileMetaData;
+  try {
+    metadata = await parquetMetadataAsync(file, { geoparquet: false, parsers: NO_PARSERS });
+  } catch (error) {
+    throw fileErrorFrom(path, error, DAMAGED, REWRITE);
+  }
+  const rows = Number(metadata.num_rows);
+  const fields = parquetSchema(metadata).children.map((field) => ({ field, columnType: checkedType(path, field) }));
+  const columns: [string, Column<unknown>][] = [];
+  for (const { field, columnType } of fields) {
+    signal?.throwIfAborted();
+    const collector = collectorFor(columnType, rows);
+    let added = 0;
+    const add = (values: Parameters<Collector["add"]>[0]) => {
+      collector.add(values);
+      added += values.length;
+      onProgress?.(columns.length * rows + added, fields.length * rows);
+    };
+    try {
+      await readColumn(file, metadata, field, columnType, collector, add);
+      columns.push([field.element.name, collector.finish()]);
+    } catch (error) {
+      throw fileErrorFrom(path, error, `${DAMAGED} at column "${field.element.name}"`, REWRITE);
+    }
+  }
+  return tableFromColumns(columns);
+}
+
+/** Statistics in the footer are not looked at, so nothing in them needs to make sense. */
+const NO_PARSERS = {
+  stringFromBytes: asIs,
+  jsonFromBytes: asIs,
+  uuidFromBytes: asIs,
+};
+
+function asIs<T>(value: T): T {
+  return value;
+}
+
+async function readColumn(
+  file: Awaited<ReturnType<typeof asyncBufferFromFile>>,
+  metadata: FileMetaData,
+  { element }: SchemaTree,
+  { storage }: ColumnType,
+  { parsers }: Collector,
+  add: Collector["add"],
+): Promise<void> {
+  const schema = metadata.schema.map((other) => (other === element ? physicalElement(element, storage) : other));
+  let failure: unknown;
+  await parquetRead({
+    file,
+    metadata: { ...metadata, schema },
+    columns: [element.name],
+    compressors,
+    parsers,
+    utf8: false,
+    geoparquet: false,
+    onChunk: ({ columnData }) => {
+      // hyparquet drops what a callback throws
+      try {
+        if (failure === undefined) add(columnData);
+      } catch (error) {
+        failure = error;
+      }
+    },
+  });
+  if (failure !== undefined) throw failure;
+}
+
+const MAGIC = "PAR1";
+const ENCRYPTED_MAGIC = "PARE";
+
+/** A Parquet file starts and ends with four known bytes. */
+async function checkMagic(path: string): Promise<void> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const start = Buffer.alloc(4);
+    const end = Buffer.alloc(4);
+    await file.read(start, 0, 4, 0);
+    await file.read(end, 0, 4, Math.max(0, size - 4));
+    const first = start.toString("latin1");
+    const last = end.toString("latin1");
+    if (first === ENCRYPTED_MAGIC || last === ENCRYPTED_MAGIC) {
+      throw new FileError(path, "is encrypted", "Decrypt it first.");
+    }
+    if (first !== MAGIC) {
+      throw new FileError(path, "is not a Parquet file", "Check that the extension is right.");
+    }
+    if (last !== MAGIC || size < 12) {
+      throw new FileError(path, "is cut off: the footer of the Parquet file is missing", REWRITE);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function checkedType(path: string, { element, children }: SchemaTree): ColumnType {
+  const nested = children.length > 0 || element.repetition_type === "REPEATED";
+  const columnType = nested ? null : columnTypeOf(element);
+  if (columnType !== null) return columnType;
+  const kind = nested ? "is nested (a list, map or struct)" : `has the type ${element.logical_type?.type ?? element.type}`;
+  throw new FileError(
+    path,
+    `column "${element.name}" ${kind}, which is not supported`,
+    "Write the file without that column, or with its parts as columns of their own.",
+  );
+}

@@ -1,0 +1,88 @@
+/**
+ * Arrow bitmaps: one bit per row, least significant bit first; in a validity bitmap a set bit means "not null".
+ * Every bitmap in this folder starts at bit 0 of its first byte; `alignBits` brings sliced ones there.
+ */
+
+/** Bytes of a bitmap of `length` bits. */
+export function bitmapBytes(length: number): number {
+  return (length + 7) >>> 3;
+}
+
+/** `length` bits of `bits` from bit `offset` on, starting at bit 0. No copy when `offset` is a multiple of 8. */
+export function alignBits(bits: Uint8Array, offset: number, length: number): Uint8Array {
+  const first = offset >>> 3;
+  const shift = offset & 7;
+  const bytes = bitmapBytes(length);
+  if (shift === 0) return bits.subarray(first, first + bytes);
+  const aligned = new Uint8Array(bytes);
+  for (let i = 0; i < bytes; i++) {
+    // the byte after the last one may lie outside: undefined << n is 0
+    aligned[i] = (bits[first + i] >>> shift) | (bits[first + i + 1] << (8 - shift));
+  }
+  return aligned;
+}
+
+/** Writes the first `length` bits of `source` (all set when null) into zeroed bits of `target` from bit `at` on. */
+export function appendBits(target: Uint8Array, at: number, source: Uint8Array | null, length: number): void {
+  if (length === 0) return;
+  const shift = at & 7;
+  const bytes = bitmapBytes(length);
+  const lastMask = 0xff >>> ((8 - (length & 7)) & 7);
+  let out = at >>> 3;
+  for (let i = 0; i < bytes; i++, out++) {
+    let byte = source === null ? 0xff : source[i];
+    if (i === bytes - 1) byte &= lastMask;
+    target[out] |= byte << shift;
+    const carry = byte >>> (8 - shift);
+    if (carry !== 0) target[out + 1] |= carry;
+  }
+}
+
+/** Bits that are set among the first `length`. */
+export function countSet(bits: Uint8Array, length: number): number {
+  const whole = length >>> 3;
+  let count = 0;
+  for (let i = 0; i < whole; i++) count += bitsInByte[bits[i]];
+  const rest = length & 7;
+  return rest === 0 ? count : count + bitsInByte[bits[whole] & (0xff >>> (8 - rest))];
+}
+
+const bitsInByte = Uint8Array.from({ length: 256 }, (_, byte) => {
+  let count = 0;
+  for (let rest = byte; rest > 0; rest >>= 1) count += rest & 1;
+  return count;
+});
+
+/** Bit `rows[i]` of `bits` as bit i. */
+export function gatherBits(bits: Uint8Array, rows: Uint32Array): Uint8Array {
+  const length = rows.length;
+  const gathered = new Uint8Array(bitmapBytes(length));
+  const whole = length & ~7;
+  let out = 0;
+  for (let i = 0; i < whole; i += 8, out++) {
+    let byte = 0;
+    for (let k = 0; k < 8; k++) {
+      const row = rows[i + k];
+      byte |= ((bits[row >>> 3] >>> (row & 7)) & 1) << k;
+    }
+    gathered[out] = byte;
+  }
+  for (let i = whole; i < length; i++) {
+    const row = rows[i];
+    gathered[out] |= ((bits[row >>> 3] >>> (row & 7)) & 1) << (i & 7);
+  }
+  return gathered;
+}
+
+/** A validity bitmap and the nulls it holds; null when nothing is null. */
+export interface Validity {
+  readonly bits: Uint8Array;
+  /** Rows whose bit is clear, at least 1. */
+  readonly nulls: number;
+}
+
+/** The validity of `length` rows, or null when all bits are set. */
+export function validityOf(bits: Uint8Array, length: number): Validity | null {
+  const nulls = length - countSet(bits, length);
+  return nulls === 0 ? null : { bits, nulls };
+}

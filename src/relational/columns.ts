@@ -1,0 +1,127 @@
+/**
+ * Arrow tables as joins see them: named columns in the normal form of chunk.ts, from flechette or from apache-arrow.
+ * Both libraries are known by their shape; neither table has to be made by the copy of the library that runs here.
+ */
+import type { Column as FlechetteColumn, DataType, Field } from "@uwdata/flechette";
+import { Column } from "@uwdata/flechette";
+import { ValidationError } from "../errors.js";
+import { type ApacheField, fromApacheField } from "./arrow-types.js";
+import type { Chunk, ChunkedColumn } from "./chunk.js";
+import { contiguous } from "./contiguous.js";
+import { type ApacheData, type DictionaryReader, type FlechetteBatch, readBatch } from "./read-batch.js";
+
+/**
+ * An Arrow table of either library: flechette's `Table` (`tableFromIPC`, `tableFromArrays`, …) or apache-arrow's.
+ * Columns may come in any number of batches and may be slices.
+ */
+export interface ArrowTable {
+  readonly numRows: number;
+  readonly schema: { readonly fields: readonly { readonly name: string }[] };
+  getChildAt(index: number): unknown;
+}
+
+/** A named column in normal form. */
+export class SourceColumn {
+  #contiguous: Chunk | undefined;
+
+  constructor(
+    /** Name, type, nullability and metadata, in flechette's form. */
+    readonly field: Field,
+    readonly column: ChunkedColumn,
+  ) {}
+
+  /** All values in one chunk; made on first use, and without a copy when they are in one already. */
+  contiguous(): Chunk {
+    this.#contiguous ??= contiguous(this.column);
+    return this.#contiguous;
+  }
+}
+
+/** A table in normal form. */
+export interface SourceTable {
+  readonly rows: number;
+  readonly columns: readonly SourceColumn[];
+}
+
+/**
+ * Reads a table of either library. Costs one small object per column and batch; values are not copied.
+ * @param side what to call the table in messages: "left" or "right"
+ */
+export function readTable(table: ArrowTable, side: string): SourceTable {
+  const fields = table?.schema?.fields;
+  if (!Array.isArray(fields) || typeof table.numRows !== "number" || typeof table.getChildAt !== "function") {
+    throw new ValidationError(
+      `The ${side} table is not an Arrow table.`,
+      "Give a table of @uwdata/flechette or apache-arrow, for example from tableFromIPC or tableFromArrays.",
+    );
+  }
+  const chunkOf = chunkReader();
+  const columns = fields.map((field: Field | ApacheField, index: number) => {
+    const column = table.getChildAt(index) as { data: readonly (FlechetteBatch | ApacheData)[] };
+    try {
+      const normal = isApacheField(field) ? fromApacheField(field) : field;
+      return new SourceColumn(normal, readColumn(column, normal.type, chunkOf));
+    } catch (error) {
+      throw named(error, field.name, side);
+    }
+  });
+  return { rows: table.numRows, columns };
+}
+
+/** Index of the first column called `name`. @throws ValidationError that lists the columns there are. */
+export function columnIndex(table: SourceTable, name: string, side: string): number {
+  const index = table.columns.findIndex((column) => column.field.name === name);
+  if (index >= 0) return index;
+  const names = table.columns.map((column) => column.field.name).join(", ");
+  throw new ValidationError(`The ${side} table has no column "${name}".`, `Its columns are: ${names || "none"}.`);
+}
+
+function isApacheField(field: Field | ApacheField): field is ApacheField {
+  // apache-arrow's types are instances of classes that name themselves, flechette's are plain objects
+  return Symbol.toStringTag in field.type;
+}
+
+type ChunkReader = (batch: FlechetteBatch | ApacheData) => Chunk;
+
+/** Reads each batch and each dictionary once, so that equal dictionaries are known by identity. */
+function chunkReader(): ChunkReader {
+  const chunks = new Map<object, Chunk>();
+  const dictionaries = new Map<object, ChunkedColumn>();
+  const readDictionary: DictionaryReader = (dictionary, type) => {
+    let read = dictionaries.get(dictionary);
+    if (!read) {
+      read = readColumn(dictionary as { data: readonly (FlechetteBatch | ApacheData)[] }, type, chunkOf);
+      dictionaries.set(dictionary, read);
+    }
+    return read;
+  };
+  const chunkOf: ChunkReader = (batch) => {
+    let chunk = chunks.get(batch);
+    if (!chunk) {
+      chunk = readBatch(batch, readDictionary);
+      chunks.set(batch, chunk);
+    }
+    return chunk;
+  };
+  return chunkOf;
+}
+
+function readColumn(
+  column: { readonly data: readonly (FlechetteBatch | ApacheData)[] },
+  type: DataType,
+  chunkOf: ChunkReader,
+): ChunkedColumn {
+  const chunks = column.data.map(chunkOf);
+  return {
+    type,
+    length: chunks.reduce((sum, chunk) => sum + chunk.length, 0),
+    chunks,
+    source: column instanceof Column ? (column as FlechetteColumn<unknown>) : null,
+  };
+}
+
+function named(error: unknown, column: string, side: string): unknown {
+  if (!(error instanceof ValidationError)) return error;
+  const message = error.message.slice(0, -error.fix.length).trimEnd();
+  return new ValidationError(`Column "${column}" of the ${side} table: ${message}`, error.fix, { cause: error });
+}

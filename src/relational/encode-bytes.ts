@@ -1,0 +1,67 @@
+/** Strings and binary values as ranges of one byte array. */
+import { LimitError } from "../errors.js";
+import { as32, type Chunk } from "./chunk.js";
+
+/** Value i is `bytes[starts[i] .. ends[i])`. */
+export interface ByteRanges {
+  readonly starts: Uint32Array;
+  readonly ends: Uint32Array;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * The values of a string or binary chunk as ranges. Offsets are used as they are; views are copied together with their
+ * buffers into one array.
+ */
+export function encodeBytes(chunk: Chunk): ByteRanges {
+  switch (chunk.layout) {
+    case "bytes":
+      return {
+        starts: chunk.offsets.subarray(0, chunk.length),
+        ends: chunk.offsets.subarray(1, chunk.length + 1),
+        bytes: chunk.bytes,
+      };
+    case "fixed": {
+      checkTotal(chunk.data.byteLength);
+      const edges = new Uint32Array(chunk.length + 1);
+      for (let i = 0; i <= chunk.length; i++) edges[i] = i * chunk.width;
+      return { starts: edges.subarray(0, chunk.length), ends: edges.subarray(1), bytes: chunk.data };
+    }
+    case "views":
+      return viewRanges(chunk.views, chunk.buffers);
+    default:
+      throw new TypeError(`layout ${chunk.layout} holds no bytes`);
+  }
+}
+
+/** Most bytes of a view that holds its value inline (Arrow columnar format, "Variable-size Binary View Layout"). */
+const INLINE_BYTES = 12;
+
+function viewRanges(views: Uint8Array, buffers: readonly Uint8Array[]): ByteRanges {
+  const bases: number[] = [];
+  let total = views.byteLength;
+  for (const buffer of buffers) {
+    bases.push(total);
+    total += buffer.byteLength;
+  }
+  checkTotal(total);
+  const bytes = new Uint8Array(total);
+  bytes.set(views);
+  buffers.forEach((buffer, k) => bytes.set(buffer, bases[k]));
+
+  const words = as32(views);
+  const rows = words.length >>> 2;
+  const starts = new Uint32Array(rows);
+  const ends = new Uint32Array(rows);
+  for (let i = 0; i < rows; i++) {
+    const length = words[4 * i];
+    starts[i] = length <= INLINE_BYTES ? 16 * i + 4 : bases[words[4 * i + 2]] + words[4 * i + 3];
+    ends[i] = starts[i] + length;
+  }
+  return { starts, ends, bytes };
+}
+
+function checkTotal(bytes: number): void {
+  if (bytes < 2 ** 32) return;
+  throw new LimitError("bytes", bytes, 2 ** 32 - 1, "Join part of the table at a time.");
+}

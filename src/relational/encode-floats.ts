@@ -1,0 +1,69 @@
+/**
+ * Floats (and integers of up to 32 bits that are compared with floats) as bits: one word of float32 or two of float64.
+ * −0 becomes +0 and every NaN one NaN, so values are equal exactly when JavaScript's `Map` says so (SameValueZero).
+ * Float16 widens to either exactly.
+ */
+import { Type } from "@uwdata/flechette";
+import { canonicalF32 } from "../engine/scalars.js";
+import { as16, as32, type Chunk } from "./chunk.js";
+import { integersOf } from "./encode-integers.js";
+
+/** One or two words per value. `chunk` holds floats of up to 16 × 2^words bits, or integers of up to 32 bits. */
+export function encodeFloats(chunk: Chunk, words: 1 | 2): Uint32Array {
+  const { type, data } = chunk as Extract<Chunk, { layout: "fixed" }>;
+  if (type.typeId !== Type.Float) return fromNumbers(integersOf(type, data));
+  if (type.precision === 0) {
+    const floats = Float32Array.from(as16(data), float16ToNumber);
+    return words === 1 ? canonical32(new Uint32Array(floats.buffer)) : fromNumbers(floats);
+  }
+  if (type.precision === 1) {
+    const bits = as32(data);
+    return words === 1 ? canonical32(bits) : fromNumbers(new Float32Array(bits.buffer, bits.byteOffset, bits.length));
+  }
+  return canonical64(as32(data));
+}
+
+function canonical32(bits: Uint32Array): Uint32Array {
+  const canonical = new Uint32Array(bits.length);
+  for (let i = 0; i < bits.length; i++) canonical[i] = canonicalF32(bits[i]);
+  return canonical;
+}
+
+const CANONICAL_NAN_HIGH = 0x7ff80000;
+const INFINITY_HIGH = 0x7ff00000;
+
+function canonical64(bits: Uint32Array): Uint32Array {
+  const canonical = new Uint32Array(bits.length);
+  for (let i = 0; i < bits.length; i += 2) {
+    let low = bits[i];
+    let high = bits[i + 1];
+    const magnitude = high & 0x7fffffff;
+    if (magnitude > INFINITY_HIGH || (magnitude === INFINITY_HIGH && low !== 0)) {
+      low = 0;
+      high = CANONICAL_NAN_HIGH;
+    } else if (magnitude === 0 && low === 0) {
+      high = 0;
+    }
+    canonical[i] = low;
+    canonical[i + 1] = high;
+  }
+  return canonical;
+}
+
+type Numbers = Float32Array | Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array;
+
+function fromNumbers(numbers: Numbers): Uint32Array {
+  const doubles = new Float64Array(numbers.length);
+  for (let i = 0; i < numbers.length; i++) doubles[i] = numbers[i];
+  return canonical64(new Uint32Array(doubles.buffer));
+}
+
+/** Value of an IEEE 754 half. */
+function float16ToNumber(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >>> 10) & 31;
+  const fraction = bits & 1023;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction === 0 ? sign * Infinity : Number.NaN;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}

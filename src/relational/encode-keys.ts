@@ -1,0 +1,116 @@
+/**
+ * Key columns as an engine compares them (engine/rows.ts): words or byte strings, in the common form that key-types.ts
+ * chose, so that two values are equal exactly when their bits are. Zero-copy wherever the data has that form already.
+ */
+import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../engine/rows.js";
+import { bitmapBytes, type Validity } from "./bitmaps.js";
+import { type Chunk, codesOf, type DictionaryChunk } from "./chunk.js";
+import type { SourceColumn } from "./columns.js";
+import { contiguous } from "./contiguous.js";
+import { encodeBytes } from "./encode-bytes.js";
+import { encodeFloats } from "./encode-floats.js";
+import { encodeIntegers } from "./encode-integers.js";
+import { type KeyForm, keyForm } from "./key-types.js";
+
+/** The keys of both sides, column by column in the same form. */
+export interface EncodedKeys {
+  readonly left: RowKeys;
+  readonly right: RowKeys;
+}
+
+/**
+ * Encodes pairs of key columns. `left[i]` is compared with `right[i]`.
+ * @throws ValidationError when a pair cannot be compared: it names both columns and types
+ * @throws LimitError when the strings of a column add up to 4 GiB or more
+ */
+export function encodeKeys(
+  left: readonly SourceColumn[],
+  right: readonly SourceColumn[],
+  rows: { readonly left: number; readonly right: number },
+): EncodedKeys {
+  const forms = left.map((column, i) => keyForm(column.field, right[i].field));
+  return {
+    left: { rows: rows.left, columns: left.map((column, i) => encode(column.contiguous(), forms[i], "leftFactors")) },
+    right: { rows: rows.right, columns: right.map((column, i) => encode(column.contiguous(), forms[i], "rightFactors")) },
+  };
+}
+
+type FactorSide = "leftFactors" | "rightFactors";
+
+function encode(chunk: Chunk, form: KeyForm, side: FactorSide): KeyColumn {
+  if (chunk.layout === "dictionary") return encodeDictionary(chunk, form, side);
+  if (chunk.layout === "null") return allNull(chunk.length, form);
+  switch (form.kind) {
+    case "null":
+      return allNull(chunk.length, form);
+    case "bytes":
+      return { kind: "bytes", ...encodeBytes(chunk), validity: bitsOf(chunk.validity) };
+    case "bool":
+      return words(1, encodeBools(chunk), chunk.validity);
+    case "float":
+      return words(form.words, encodeFloats(chunk, form.words), chunk.validity);
+    case "integer":
+      return words(form.words, encodeIntegers(chunk, form.words, form[side]), chunk.validity);
+  }
+}
+
+function words(width: number, data: Uint32Array, validity: Validity | null): WordColumn {
+  return { kind: "words", width, data, validity: bitsOf(validity) };
+}
+
+function bitsOf(validity: Validity | null): Uint8Array | null {
+  return validity?.bits ?? null;
+}
+
+function encodeBools(chunk: Chunk): Uint32Array {
+  const { bits } = chunk as Extract<Chunk, { layout: "bits" }>;
+  const data = new Uint32Array(chunk.length);
+  for (let i = 0; i < data.length; i++) data[i] = (bits[i >>> 3] >>> (i & 7)) & 1;
+  return data;
+}
+
+function allNull(rows: number, form: KeyForm): KeyColumn {
+  const validity = new Uint8Array(bitmapBytes(rows));
+  if (form.kind === "bytes") {
+    return { kind: "bytes", starts: new Uint32Array(rows), ends: new Uint32Array(rows), bytes: new Uint8Array(0), validity };
+  }
+  const width = "words" in form ? form.words : 1;
+  return { kind: "words", width, data: new Uint32Array(rows * width), validity };
+}
+
+/** The dictionary's values are encoded once, then looked up by code: strings as ranges of the dictionary's bytes. */
+function encodeDictionary(chunk: DictionaryChunk, form: KeyForm, side: FactorSide): KeyColumn {
+  const values = encode(contiguous(chunk.dictionary), form, side);
+  const codes = codesOf(chunk);
+  const validity = lookUpValidity(codes, chunk.validity, values.validity);
+  if (values.kind === "bytes") return lookUpBytes(values, codes, validity);
+  const { width } = values;
+  const data = new Uint32Array(width * codes.length);
+  for (let i = 0, out = 0; i < codes.length; i++) {
+    const at = codes[i] * width;
+    for (let k = 0; k < width; k++) data[out++] = values.data[at + k];
+  }
+  return { kind: "words", width, data, validity };
+}
+
+function lookUpBytes(values: ByteColumn, codes: ArrayLike<number>, validity: Uint8Array | null): ByteColumn {
+  const starts = new Uint32Array(codes.length);
+  const ends = new Uint32Array(codes.length);
+  for (let i = 0; i < codes.length; i++) {
+    starts[i] = values.starts[codes[i]];
+    ends[i] = values.ends[codes[i]];
+  }
+  return { kind: "bytes", starts, ends, bytes: values.bytes, validity };
+}
+
+/** A row is null when its code is, or when the dictionary's value is. */
+function lookUpValidity(codes: ArrayLike<number>, rows: Validity | null, values: Uint8Array | null): Uint8Array | null {
+  if (values === null) return bitsOf(rows);
+  const validity = new Uint8Array(bitmapBytes(codes.length));
+  for (let i = 0; i < codes.length; i++) {
+    const code = codes[i];
+    const set = (values[code >>> 3] >>> (code & 7)) & (rows === null ? 1 : rows.bits[i >>> 3] >>> (i & 7)) & 1;
+    validity[i >>> 3] |= set << (i & 7);
+  }
+  return validity;
+}

@@ -1,0 +1,136 @@
+/**
+ * The relational join: two Arrow tables in, one out. Three stages: key columns are brought to a common form
+ * (encode-keys.ts), the device's engine finds the pairs of equal rows, the result is gathered column by column
+ * (materialise.ts). Rows are matched by comparing all their key values; hashes only find candidates.
+ */
+import type { Table } from "@uwdata/flechette";
+import { type Device, openDevice } from "../device.js";
+import { ValidationError } from "../errors.js";
+import { type ArrowTable, columnIndex, readTable, type SourceTable } from "./columns.js";
+import { encodeKeys } from "./encode-keys.js";
+import { materialise, type OutputColumn } from "./materialise.js";
+import { nextTask } from "./next-task.js";
+
+/** Kinds of join. */
+export type JoinKind = "inner";
+
+/** The stages of a join, in order. */
+export type JoinStage = "encode keys" | "hash join" | "materialise";
+
+/** Options of {@link join}. */
+export interface JoinOptions {
+  /** Key columns: `[left name, right name]`, or one name for both sides. Rows match when all of them are equal. */
+  readonly on: readonly (string | readonly [left: string, right: string])[];
+  /** Which rows come out. Default `"inner"`: one row for every pair of matching rows. */
+  readonly how?: JoinKind;
+  /** Where the hash table work runs. Default: a device opened with `openDevice()` and destroyed afterwards. */
+  readonly device?: Device;
+  /** True: a null key equals a null key. Default false: rows with a null in any key column match nothing. */
+  readonly nullsEqual?: boolean;
+  /** Stops the join between chunks of work; the call rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Rows hashed and looked up so far, and rows of both sides in all. Called between chunks of the hash join. */
+  readonly onProgress?: (done: number, total: number) => void;
+  /** Called after each stage with the seconds it took. */
+  readonly onStage?: (stage: JoinStage, seconds: number) => void;
+}
+
+/**
+ * Joins two Arrow tables on equal keys and returns a flechette table.
+ *
+ * Columns: the left's in order, key columns under the left's name and with the left's values; then the right's in order,
+ * without its key columns. A right column whose name is taken gets the suffix `_right`, again and again until it is free.
+ * Types stay as they are (dictionaries stay dictionaries). The order of the rows is unspecified.
+ *
+ * Keys are compared by value across widths, scales and units where that is exact; the table in key-types.ts says which
+ * types go together. Memory: 8 bytes per result row besides the result itself, and about 28 bytes per row of the smaller side.
+ *
+ * @throws ValidationError for unknown columns, key types that cannot be compared, and kinds of join there are not
+ * @throws LimitError when the result has more than 2^31 - 1 rows
+ * @example
+ * const flights = tableFromArrays({ origin: ["SFO", "JFK", "SFO"], delay: [12, 3, -4] });
+ * const airports = tableFromArrays({ iata: ["SFO", "JFK"], city: ["San Francisco", "New York"] });
+ * const joined = await join(flights, airports, { on: [["origin", "iata"]] });
+ * console.log(joined.numRows, joined.names); // 3 [ 'origin', 'delay', 'city' ]
+ */
+export async function join(left: ArrowTable, right: ArrowTable, options: JoinOptions): Promise<Table> {
+  const pairs = keyNames(options);
+  checkKind(options.how);
+  options.signal?.throwIfAborted();
+  const tables = { left: readTable(left, "left"), right: readTable(right, "right") };
+  const keys = {
+    left: pairs.map(([name]) => columnIndex(tables.left, name, "left")),
+    right: pairs.map(([, name]) => columnIndex(tables.right, name, "right")),
+  };
+  const device = options.device ?? (await openDevice());
+  try {
+    return await run(tables, keys, device, options);
+  } finally {
+    if (!options.device) device.destroy();
+  }
+}
+
+interface Sides<T> {
+  readonly left: T;
+  readonly right: T;
+}
+
+async function run(tables: Sides<SourceTable>, keys: Sides<number[]>, device: Device, options: JoinOptions): Promise<Table> {
+  const { signal, onProgress, nullsEqual = false } = options;
+  const stage = stopwatch(options.onStage);
+  const encoded = encodeKeys(
+    keys.left.map((index) => tables.left.columns[index]),
+    keys.right.map((index) => tables.right.columns[index]),
+    { left: tables.left.rows, right: tables.right.rows },
+  );
+  stage("encode keys");
+  const pairs = await device.engine.joinRows(encoded.left, encoded.right, { nullsEqual, signal, onProgress });
+  stage("hash join");
+  const joined = await materialise(outputColumns(tables, keys), pairs, async () => {
+    await nextTask();
+    signal?.throwIfAborted();
+  });
+  stage("materialise");
+  return joined;
+}
+
+function stopwatch(report: JoinOptions["onStage"]): (stage: JoinStage) => void {
+  let last = performance.now();
+  return (stage) => {
+    const now = performance.now();
+    report?.(stage, (now - last) / 1000);
+    last = now;
+  };
+}
+
+function keyNames(options: JoinOptions): (readonly [string, string])[] {
+  const example = 'Write on: ["id"], or on: [["origin", "iata"]] when the names differ.';
+  const on: unknown = options?.on;
+  if (!Array.isArray(on) || on.length === 0) throw new ValidationError("join needs at least one key column.", example);
+  return on.map((key: unknown) => {
+    const pair = typeof key === "string" ? [key, key] : key;
+    const valid = Array.isArray(pair) && pair.length === 2 && pair.every((name) => typeof name === "string");
+    if (!valid) throw new ValidationError("A key of join is neither a name nor a pair of names.", example);
+    return pair as [string, string];
+  });
+}
+
+function checkKind(how: unknown): void {
+  if (how === undefined || how === "inner") return;
+  throw new ValidationError(`There is no join of kind "${String(how)}".`, 'Supported is "inner".');
+}
+
+/** The left's columns, then the right's without its keys, under names that are all different from the left's. */
+function outputColumns(tables: Sides<SourceTable>, keys: Sides<number[]>): OutputColumn[] {
+  const outputs: OutputColumn[] = tables.left.columns.map((column) => ({ side: "left", column, name: column.field.name }));
+  const taken = new Set(outputs.map(({ name }) => name));
+  const rightKeys = new Set(keys.right);
+  tables.right.columns.forEach((column, index) => {
+    if (rightKeys.has(index)) return;
+    let { name } = column.field;
+    while (taken.has(name)) name += "_right";
+    taken.add(name);
+    outputs.push({ side: "right", column, name });
+  });
+  return outputs;
+}

@@ -1,0 +1,43 @@
+/**
+ * Which engine the suite runs on, and devices of it. Nothing here falls back: when the engine is not there, tests fail.
+ */
+import { afterAll, beforeAll, inject } from "vitest";
+import { type Device, type OpenDeviceOptions, openDevice } from "../../../src/index.js";
+
+/** The engine under test. */
+export const backend = inject("backend");
+export const onWebgpu = backend === "webgpu";
+
+/**
+ * True where the GPU is SwiftShader: in the browser, and in Node when the Vulkan loader was pointed at it (vitest.config.ts
+ * does; a machine with a real GPU does not).
+ */
+export const onSoftwareGpu =
+  onWebgpu &&
+  (inject("host") === "browser" || /swiftshader/i.test(globalThis.process?.env?.VK_ICD_FILENAMES ?? ""));
+
+/** Opens a device of the engine under test. */
+export function openTestDevice(options: OpenDeviceOptions = {}): Promise<Device> {
+  return openDevice({ backend, ...(onSoftwareGpu && { software: true }), ...options });
+}
+
+/** One device for all tests of a file or a `describe`: call it there, and its result inside tests. */
+export function useDevice(): () => Device {
+  let device: Device | undefined;
+  beforeAll(async () => {
+    device = await openTestDevice();
+  });
+  afterAll(() => device?.destroy());
+  return () => {
+    if (device === undefined) throw new Error("the device is open only while tests run");
+    return device;
+  };
+}
+
+/** A size for this engine: SwiftShader does some 10 M operations a second, everything else far more. */
+export function scaled(size: number, onSoftware: number): number {
+  return onSoftwareGpu ? onSoftware : size;
+}
+
+/** More keys than one row of 65,535 workgroups of 256 threads has threads. */
+export const OVER_ONE_DISPATCH = 65_535 * 256 + 1;

@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { StaticMap, StaticSet } from "../../src/index.js";
+import { expectAllSet, expectEvery, expectNoneSet, expectSame } from "./helpers/checks.js";
+import { scaled, useDevice } from "./helpers/device.js";
+import { counting, keysWithHome, uniqueKeys } from "./helpers/keys.js";
+import { Modelled } from "./helpers/model.js";
+
+const device = useDevice();
+const newMap = (capacity: number) => StaticMap.create(device(), { key: "u32", value: "u32", capacity });
+
+describe("StaticMap.insertAndFind", () => {
+  it("flags every element the first time and none the second, with the same values", async () => {
+    using map = await newMap(400);
+    const keys = uniqueKeys(400);
+    const first = await map.insertAndFind(keys, counting(400));
+    expectAllSet(first.inserted, 400);
+    expectSame(first.values, counting(400));
+    const second = await map.insertAndFind(keys, counting(400, 1000));
+    expectNoneSet(second.inserted, 400);
+    expectSame(second.values, counting(400));
+    expect(map.size).toBe(400);
+  });
+
+  it("answers old values for old keys and new ones for new keys", async () => {
+    using map = await newMap(300);
+    const keys = uniqueKeys(300);
+    await map.insert(keys.subarray(100, 200), counting(100));
+    const { values, inserted } = await map.insertAndFind(keys, counting(300, 1000));
+    expectAllSet(inserted.subarray(0, 100), 100);
+    expectNoneSet(inserted.subarray(100, 200), 100);
+    expectAllSet(inserted.subarray(200), 100);
+    expectSame(values, [...counting(100, 1000), ...counting(100), ...counting(100, 1200)]);
+  });
+
+  it("flags exactly one of equal keys, and answers its value to all of them", async () => {
+    using map = await newMap(100);
+    const model = Modelled.map(map);
+    const ids = counting(5000).map((i) => (i * 7919) % 100);
+    await model.insertAndFind(ids, counting(5000));
+    await model.insertAndFind(ids, counting(5000));
+    await model.expectEqual();
+  });
+
+  it("flags the element whose value was stored", async () => {
+    using map = await newMap(100);
+    const ids = counting(5000).map((i) => (i * 7919) % 100);
+    const { values, inserted } = await map.insertAndFind(ids, counting(5000));
+    inserted.forEach((flag, i) => {
+      if (flag) expect(values[i]).toBe(i);
+    });
+  });
+
+  it("flags one of 100,000 equal keys", async () => {
+    using map = await newMap(4);
+    const keys = new Uint32Array(100_000).fill(9);
+    const { values, inserted } = await map.insertAndFind(keys, counting(100_000));
+    expect(inserted.reduce((a, b) => a + b, 0)).toBe(1);
+    expect(inserted[values[0]]).toBe(1);
+    expectEvery(values, values[0]);
+    expect(map.size).toBe(1);
+  });
+
+  it("finds keys behind erased ones", async () => {
+    using map = await newMap(32);
+    const chain = keysWithHome(10, map.slots, 8);
+    await map.insert(chain, counting(8));
+    await map.erase(chain.subarray(0, 4));
+    const { values, inserted } = await map.insertAndFind(chain, counting(8, 100));
+    expect(Array.from(inserted)).toEqual([1, 1, 1, 1, 0, 0, 0, 0]);
+    expect(Array.from(values)).toEqual([100, 101, 102, 103, 4, 5, 6, 7]);
+    expect(map.size).toBe(8);
+  });
+
+  it("works on a long batch", async () => {
+    const count = scaled(500_000, 100_000);
+    using map = await newMap(count);
+    const keys = uniqueKeys(count);
+    const { values, inserted } = await map.insertAndFind(keys, counting(count));
+    expectAllSet(inserted, count);
+    expectSame(values, counting(count));
+  });
+});
+
+describe("StaticSet.insertAndFind", () => {
+  it("flags every key the first time and none the second", async () => {
+    using set = await StaticSet.create(device(), { key: "u32", capacity: 400 });
+    const keys = uniqueKeys(400);
+    expectAllSet((await set.insertAndFind(keys)).inserted, 400);
+    expectNoneSet((await set.insertAndFind(keys)).inserted, 400);
+    expect(set.size).toBe(400);
+  });
+
+  it("flags exactly one of equal keys", async () => {
+    using set = await StaticSet.create(device(), { key: "u32", capacity: 100 });
+    const model = Modelled.set(set);
+    const ids = counting(5000).map((i) => (i * 7919) % 100);
+    await model.insertAndFind(ids, ids);
+    await model.insertAndFind(ids, ids);
+    await model.expectEqual();
+  });
+});

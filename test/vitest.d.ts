@@ -1,0 +1,10 @@
+// What vitest.config.ts (and test/shim/vitest-on-node.ts) tells every test file about where it runs.
+import "vitest";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The engine to open: `openDevice({ backend: inject("backend"), software: true })`. */
+    backend: "cpu" | "webgpu";
+    host: "node" | "browser";
+  }
+}

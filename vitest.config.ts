@@ -1,0 +1,73 @@
+// Three projects, one suite: test/conformance runs on the CPU engine, on WebGPU in Node and on WebGPU in a browser.
+// The GPU is SwiftShader and the browser Chromium, both from npm (scripts/software-gpu.mjs). Worker processes get `env` as
+// they start, which is when the Vulkan loader reads it; tests of the command line hand it on.
+import { playwright } from "@vitest/browser-playwright";
+import { defineConfig } from "vitest/config";
+import { sourceTexts } from "./scripts/build-plugins.mjs";
+import { softwareBrowser, softwareGpuEnv } from "./scripts/software-gpu.mjs";
+
+const CONFORMANCE = "test/conformance/**/*.test.ts";
+const WEBGPU_ONLY = "test/webgpu/**/*.test.ts";
+const BROWSER_ONLY = "test/browser/**/*.test.ts";
+
+/** With these a page has SharedArrayBuffer. */
+const crossOriginIsolation = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
+
+export default defineConfig({
+  test: {
+    // Little at once, and one project after the other: SwiftShader runs on the same cores as everything else.
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    projects: [
+      {
+        plugins: [sourceTexts()],
+        test: {
+          name: "cpu",
+          include: ["test/**/*.test.ts"],
+          exclude: [WEBGPU_ONLY, BROWSER_ONLY],
+          sequence: { groupOrder: 0 },
+          pool: "forks",
+          env: softwareGpuEnv(),
+          provide: { backend: "cpu", host: "node" },
+        },
+      },
+      {
+        plugins: [sourceTexts()],
+        test: {
+          name: "webgpu",
+          include: [CONFORMANCE, WEBGPU_ONLY],
+          sequence: { groupOrder: 1 },
+          // One file at a time, each in a fresh process: a crash of the driver names the file, and memory is given back.
+          pool: "forks",
+          maxWorkers: 1,
+          env: softwareGpuEnv(),
+          provide: { backend: "webgpu", host: "node" },
+        },
+      },
+      {
+        plugins: [sourceTexts()],
+        server: { headers: crossOriginIsolation },
+        // Known before the first page loads: a dependency that Vite finds later reloads the page under the tests.
+        optimizeDeps: { include: ["fast-check", "@uwdata/flechette"] },
+        test: {
+          name: "browser",
+          include: [CONFORMANCE, BROWSER_ONLY],
+          sequence: { groupOrder: 2 },
+          maxWorkers: 1,
+          provide: { backend: "webgpu", host: "browser" },
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            provider: playwright({ launchOptions: softwareBrowser() }),
+            instances: [{ browser: "chromium" }],
+          },
+        },
+      },
+    ],
+  },
+});
