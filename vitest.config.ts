@@ -24,6 +24,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     projects: [
       {
+        extends: true as const,
         plugins: [sourceTexts()],
         test: {
           name: "cpu",
@@ -36,6 +37,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true as const,
         plugins: [sourceTexts()],
         test: {
           name: "webgpu",
@@ -49,6 +51,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true as const,
         plugins: [sourceTexts()],
         server: { headers: crossOriginIsolation },
         // Known before the first page loads: a dependency that Vite finds later reloads the page under the tests.

@@ -107,7 +107,8 @@ function rawBatch(batch: Batch<unknown>): Batch<unknown> {
   const RawBatch = batchType(batch.type, RAW) as unknown as new (options: object) => Batch<unknown>;
   const children = batch.children?.map(rawBatch);
   const raw = new RawBatch({ ...batch, children }) as DictionaryLike;
-  if (batch.type.typeId === Type.Dictionary) raw.setDictionary(rawColumn((batch as DictionaryLike).dictionary));
+  if (batch.type.typeId === Type.Dictionary)
+    raw.setDictionary(rawColumn((batch as DictionaryLike).dictionary));
   return raw;
 }
 

@@ -33,7 +33,9 @@ export async function readCsv(path: string, { onProgress, signal }: TransferOpti
     try {
       appendRecord(columns, row);
     } catch {
-      parser.destroy(new FileError(path, `record ${records} is not UTF-8 text`, "Convert the file to UTF-8."));
+      parser.destroy(
+        new FileError(path, `record ${records} is not UTF-8 text`, "Convert the file to UTF-8."),
+      );
     }
   });
   try {
@@ -54,9 +56,14 @@ async function readHeader(path: string): Promise<string[]> {
   } catch (error) {
     throw csvErrorFrom(path, error);
   }
-  if (names === undefined) throw new FileError(path, "is empty", "A CSV file starts with a line of column names.");
+  if (names === undefined)
+    throw new FileError(path, "is empty", "A CSV file starts with a line of column names.");
   if (names.some((name) => name.includes("\0") || name.includes("\ufffd"))) {
-    throw new FileError(path, "is not a CSV file: it is not UTF-8 text", "Check that the extension is right.");
+    throw new FileError(
+      path,
+      "is not a CSV file: it is not UTF-8 text",
+      "Check that the extension is right.",
+    );
   }
   const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
   if (twice !== undefined) {
@@ -85,7 +92,8 @@ function quotedFields(record: readonly string[], raw: string): boolean[] {
 function csvErrorFrom(path: string, error: unknown): unknown {
   if (!(error instanceof CsvError)) return error;
   const line = Number(error.lines);
-  const problem = (text: string, fix: string) => new FileError(path, `line ${line}: ${text}`, fix, { cause: error });
+  const problem = (text: string, fix: string) =>
+    new FileError(path, `line ${line}: ${text}`, fix, { cause: error });
   switch (error.code) {
     case "CSV_QUOTE_NOT_CLOSED":
       return problem(
@@ -102,7 +110,10 @@ function csvErrorFrom(path: string, error: unknown): unknown {
     case "CSV_INVALID_CLOSING_QUOTE":
       return problem("text follows a closing quote", 'Inside quotes, write a quote as "".');
     case "INVALID_OPENING_QUOTE":
-      return problem("a quote in the middle of a field", 'Put the whole field in quotes and write its quotes as "".');
+      return problem(
+        "a quote in the middle of a field",
+        'Put the whole field in quotes and write its quotes as "".',
+      );
     default:
       return problem(error.message, "Check the file around that line.");
   }

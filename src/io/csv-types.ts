@@ -84,7 +84,8 @@ function typeOfTimestamp(text: string): CsvType {
   const match = TIMESTAMP.exec(text);
   if (match === null) return WORDS.get(text) ?? CsvType.text;
   const [, fraction = "", zone] = match;
-  const inRange = isDate(text) && text.slice(11, 13) < "24" && text.slice(14, 16) < "60" && secondsOf(text) < "60";
+  const inRange =
+    isDate(text) && text.slice(11, 13) < "24" && text.slice(14, 16) < "60" && secondsOf(text) < "60";
   if (!inRange) return CsvType.text;
   const nanos = fraction.length > 6;
   if (zone === undefined) return nanos ? CsvType.timestampNanos : CsvType.timestamp;

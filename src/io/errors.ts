@@ -22,7 +22,10 @@ export class FormatError extends WarpmapError {
 }
 
 const SYSTEM_ERRORS: Record<string, { problem: string; fix: string }> = {
-  ENOENT: { problem: "no such file or directory", fix: "Check the path; it is taken from the current directory." },
+  ENOENT: {
+    problem: "no such file or directory",
+    fix: "Check the path; it is taken from the current directory.",
+  },
   EISDIR: { problem: "is a directory", fix: "Name a file." },
   ENOTDIR: { problem: "a part of the path is not a directory", fix: "Check the path." },
   EACCES: { problem: "permission denied", fix: "Check the permissions of the file and its directory." },

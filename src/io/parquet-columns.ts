@@ -58,7 +58,8 @@ abstract class RowCollector implements Collector {
   }
 
   finish(): Column<unknown> {
-    if (this.#rows < this.nulls.rows) throw new RangeError("a column has fewer values than the file has rows");
+    if (this.#rows < this.nulls.rows)
+      throw new RangeError("a column has fewer values than the file has rows");
     return this.column();
   }
 
@@ -80,9 +81,9 @@ class NumberCollector extends RowCollector {
       return;
     }
     for (let i = 0; i < values.length; i++) {
-      const value: number | null | undefined = values[i];
+      const value: number | bigint | null | undefined = values[i];
       if (value === null || value === undefined) this.nulls.set(row + i);
-      else this.#data[row + i] = value;
+      else this.#data[row + i] = Number(value);
     }
   }
 
@@ -256,7 +257,12 @@ class BytesCollector extends RowCollector {
       if (!this.nulls.has(row)) entry++;
       ends[row] = entry === 0 ? 0 : this.#ends[entry - 1];
     }
-    return bytesColumn(this.#isText() ? "utf8" : "binary", this.#bytes.subarray(0, this.#used), ends, this.nulls);
+    return bytesColumn(
+      this.#isText() ? "utf8" : "binary",
+      this.#bytes.subarray(0, this.#used),
+      ends,
+      this.nulls,
+    );
   }
 
   /** Some entries belong to several rows. */

@@ -4,13 +4,15 @@
  * columns. Columns with children (lists, maps, structs) are refused.
  */
 import { open } from "node:fs/promises";
-import { type Column, type Table, tableFromColumns } from "@uwdata/flechette";
+import { type Column, type Table, Type, tableFromColumns } from "@uwdata/flechette";
 import {
   asyncBufferFromFile,
   type FileMetaData,
   parquetMetadataAsync,
   parquetRead,
   parquetSchema,
+  type RowGroup,
+  type SchemaElement,
   type SchemaTree,
 } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
@@ -23,7 +25,10 @@ const DAMAGED = "is damaged";
 const REWRITE = "Write or download the file again.";
 
 /** Reads a Parquet file. @throws FileError when it is none, is cut off, or has columns of a type that is not known */
-export async function readParquet(path: string, { onProgress, signal }: TransferOptions = {}): Promise<Table> {
+export async function readParquet(
+  path: string,
+  { onProgress, signal }: TransferOptions = {},
+): Promise<Table> {
   await checkMagic(path);
   const file = await asyncBufferFromFile(path);
   let metadata: FileMetaData;
@@ -33,7 +38,10 @@ export async function readParquet(path: string, { onProgress, signal }: Transfer
     throw fileErrorFrom(path, error, DAMAGED, REWRITE);
   }
   const rows = Number(metadata.num_rows);
-  const fields = parquetSchema(metadata).children.map((field) => ({ field, columnType: checkedType(path, field) }));
+  const fields = parquetSchema(metadata).children.map((field) => ({
+    field,
+    columnType: checkedType(path, field),
+  }));
   const columns: [string, Column<unknown>][] = [];
   for (const { field, columnType } of fields) {
     signal?.throwIfAborted();
@@ -73,11 +81,14 @@ async function readColumn(
   { parsers }: Collector,
   add: Collector["add"],
 ): Promise<void> {
-  const schema = metadata.schema.map((other) => (other === element ? physicalElement(element, storage) : other));
+  const schema = metadata.schema.map((other) =>
+    other === element ? physicalElement(element, storage) : other,
+  );
+  const row_groups = metadata.row_groups.map((group) => withWideDeltas(group, element));
   let failure: unknown;
   await parquetRead({
     file,
-    metadata: { ...metadata, schema },
+    metadata: { ...metadata, schema, row_groups },
     columns: [element.name],
     compressors,
     parsers,
@@ -93,6 +104,21 @@ async function readColumn(
     },
   });
   if (failure !== undefined) throw failure;
+}
+
+/**
+ * DuckDB starts delta-packed pages of unsigned 32-bit integers with a number of up to 33 bits, of which hyparquet's decoder
+ * for INT32 keeps 32. Its decoder for INT64 reads the same bytes, and all of them.
+ */
+function withWideDeltas(group: RowGroup, element: SchemaElement): RowGroup {
+  if (element.type !== "INT32" || columnTypeOf(element)?.type.typeId !== Type.Int) return group;
+  const columns = group.columns.map((column) => {
+    const { meta_data } = column;
+    const ours = meta_data?.path_in_schema.length === 1 && meta_data.path_in_schema[0] === element.name;
+    const deltas = ours && meta_data.encodings.every((encoding) => encoding === "DELTA_BINARY_PACKED");
+    return deltas ? { ...column, meta_data: { ...meta_data, type: "INT64" as const } } : column;
+  });
+  return { ...group, columns };
 }
 
 const MAGIC = "PAR1";
@@ -127,7 +153,9 @@ function checkedType(path: string, { element, children }: SchemaTree): ColumnTyp
   const nested = children.length > 0 || element.repetition_type === "REPEATED";
   const columnType = nested ? null : columnTypeOf(element);
   if (columnType !== null) return columnType;
-  const kind = nested ? "is nested (a list, map or struct)" : `has the type ${element.logical_type?.type ?? element.type}`;
+  const kind = nested
+    ? "is nested (a list, map or struct)"
+    : `has the type ${element.logical_type?.type ?? element.type}`;
   throw new FileError(
     path,
     `column "${element.name}" ${kind}, which is not supported`,

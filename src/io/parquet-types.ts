@@ -17,11 +17,11 @@ import {
   Precision,
   TimeUnit,
   type TimeUnit_,
+  Type,
   timeMicrosecond,
   timeMillisecond,
   timeNanosecond,
   timestamp,
-  Type,
   uint8,
   uint16,
   uint32,
@@ -31,7 +31,17 @@ import {
 import type { SchemaElement } from "hyparquet";
 
 /** How values of a column are stored, as far as reading is concerned. */
-export type Storage = "bool" | "int32" | "int64" | "int96" | "float16" | "float32" | "float64" | "bytes" | "uuid" | "decimal";
+export type Storage =
+  | "bool"
+  | "int32"
+  | "int64"
+  | "int96"
+  | "float16"
+  | "float32"
+  | "float64"
+  | "bytes"
+  | "uuid"
+  | "decimal";
 
 /** A Parquet column as it will be read. */
 export interface ColumnType {
@@ -39,7 +49,11 @@ export interface ColumnType {
   readonly storage: Storage;
 }
 
-const UNITS = { MILLIS: TimeUnit.MILLISECOND, MICROS: TimeUnit.MICROSECOND, NANOS: TimeUnit.NANOSECOND } as const;
+const UNITS = {
+  MILLIS: TimeUnit.MILLISECOND,
+  MICROS: TimeUnit.MICROSECOND,
+  NANOS: TimeUnit.NANOSECOND,
+} as const;
 
 /** The Arrow type of a Parquet column without children, or null for types that Arrow or warpmap has no like of. */
 export function columnTypeOf(element: SchemaElement): ColumnType | null {
@@ -65,8 +79,10 @@ function int32TypeOf(element: SchemaElement): ColumnType {
   const { converted_type: converted, logical_type: logical } = element;
   if (isDecimal(element)) return decimalTypeOf(element);
   if (converted === "DATE" || logical?.type === "DATE") return { type: dateDay(), storage: "int32" };
-  if (converted === "TIME_MILLIS" || logical?.type === "TIME") return { type: timeMillisecond(), storage: "int32" };
-  const integer = logical?.type === "INTEGER" ? `${logical.isSigned ? "" : "U"}INT_${logical.bitWidth}` : converted;
+  if (converted === "TIME_MILLIS" || logical?.type === "TIME")
+    return { type: timeMillisecond(), storage: "int32" };
+  const integer =
+    logical?.type === "INTEGER" ? `${logical.isSigned ? "" : "U"}INT_${logical.bitWidth}` : converted;
   switch (integer) {
     case "INT_8":
       return { type: int8(), storage: "int32" };
@@ -89,8 +105,10 @@ function int64TypeOf(element: SchemaElement): ColumnType {
   if (logical?.type === "TIMESTAMP") {
     return { type: timestamp(UNITS[logical.unit], logical.isAdjustedToUTC ? "UTC" : null), storage: "int64" };
   }
-  if (converted === "TIMESTAMP_MILLIS") return { type: timestamp(TimeUnit.MILLISECOND, "UTC"), storage: "int64" };
-  if (converted === "TIMESTAMP_MICROS") return { type: timestamp(TimeUnit.MICROSECOND, "UTC"), storage: "int64" };
+  if (converted === "TIMESTAMP_MILLIS")
+    return { type: timestamp(TimeUnit.MILLISECOND, "UTC"), storage: "int64" };
+  if (converted === "TIMESTAMP_MICROS")
+    return { type: timestamp(TimeUnit.MICROSECOND, "UTC"), storage: "int64" };
   if (logical?.type === "TIME") {
     return { type: logical.unit === "NANOS" ? timeNanosecond() : timeMicrosecond(), storage: "int64" };
   }
@@ -107,8 +125,12 @@ function bytesTypeOf(element: SchemaElement): ColumnType | null {
   if (logical?.type === "FLOAT16") return { type: float32(), storage: "float16" };
   if (converted === "INTERVAL" || logical?.type === "INTERVAL") return null;
   const text =
-    converted === "UTF8" || converted === "ENUM" || converted === "JSON" ||
-    logical?.type === "STRING" || logical?.type === "ENUM" || logical?.type === "JSON";
+    converted === "UTF8" ||
+    converted === "ENUM" ||
+    converted === "JSON" ||
+    logical?.type === "STRING" ||
+    logical?.type === "ENUM" ||
+    logical?.type === "JSON";
   return { type: text ? utf8() : binary(), storage: "bytes" };
 }
 
@@ -179,7 +201,10 @@ function leafElementOf(type: DataType): Leaf | null {
     }
     case Type.Timestamp: {
       const isAdjustedToUTC = type.timezone !== null && type.timezone !== "";
-      return { type: "INT64", logical_type: { type: "TIMESTAMP", isAdjustedToUTC, unit: unitName(type.unit) } };
+      return {
+        type: "INT64",
+        logical_type: { type: "TIMESTAMP", isAdjustedToUTC, unit: unitName(type.unit) },
+      };
     }
     case Type.Duration:
       return { type: "INT64" };

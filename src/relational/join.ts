@@ -9,7 +9,7 @@ import { ValidationError } from "../errors.js";
 import { type ArrowTable, columnIndex, readTable, type SourceTable } from "./columns.js";
 import { encodeKeys } from "./encode-keys.js";
 import { materialise, type OutputColumn } from "./materialise.js";
-import { nextTask } from "./next-task.js";
+import { nextTask } from "../engine/next-task.js";
 
 /** Kinds of join. */
 export type JoinKind = "inner";

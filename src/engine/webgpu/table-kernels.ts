@@ -10,7 +10,6 @@ import batch from "./kernels/batch.wgsl";
 import cas from "./kernels/cas.wgsl";
 import control from "./kernels/control.wgsl";
 import erase from "./kernels/erase.wgsl";
-import fill from "./kernels/fill.wgsl";
 import hash from "./kernels/hash.wgsl";
 import insert from "./kernels/insert.wgsl";
 import lookup from "./kernels/lookup.wgsl";
@@ -21,10 +20,12 @@ import slotMap from "./kernels/slot-map.wgsl";
 import slotSet from "./kernels/slot-set.wgsl";
 import stats from "./kernels/stats.wgsl";
 
-/** Fragments that tests may replace. */
+/** What tests may replace. */
 export interface KernelOverrides {
   /** In place of kernels/cas.wgsl. */
   cas?: string;
+  /** Bits that row hashes keep: fewer bits make different rows collide. */
+  rowHashMask?: number;
 }
 
 /** Bindings by name, in the order of their numbers in the WGSL files. Number 0 is the uniform. */
@@ -88,7 +89,6 @@ export class TableKernels {
   readonly apply: KernelSource;
   readonly retrieve: KernelSource;
   readonly stats: KernelSource;
-  readonly fill: KernelSource = { label: "fill", code: [fill], bindings: ["storage"] };
 
   constructor(
     private readonly spec: TableSpec,

@@ -4,13 +4,14 @@
  */
 import type { Engine, Input, InsertPolicy, InsertTally, Output, CallOptions, Placement, Table, TableStats } from "../engine.js";
 import { bitsOf, type KeyType, type ScalarType, type ValueType } from "../scalars.js";
-import { SIDE_SLOTS, type TableSpec, tableBytes } from "../layout.js";
+import { EMPTY, SIDE_SLOTS, type TableSpec, tableBytes } from "../layout.js";
 import { applyIdentity } from "./apply-identity.js";
 import { type Chunk, type Column, ResultColumn, Scratch } from "./columns.js";
 import { forEachChunk } from "./chunks.js";
 import { type Counters, CALL_COUNTER_BYTES, CONTROL_BYTES, readCounters } from "./control.js";
+import { fill } from "./fill.js";
 import type { Gpu, Readback } from "./gpu.js";
-import { type Constants, type Kernels, type KernelSource, MAX_WORKGROUPS } from "./kernel.js";
+import type { Constants, Kernels, KernelSource } from "./kernel.js";
 import type { Pacer } from "./pacer.js";
 import { againAfter, listedAfter, type Selection, wholeChunk } from "./selection.js";
 import { readStatistics, STATISTICS_BYTES } from "./statistics.js";
@@ -184,10 +185,8 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 
   async clear(): Promise<void> {
     const { gpu, kernels } = this.host;
-    const kernel = await kernels.compile(this.sources.fill, { WORD: 0xffffffff });
-    const workgroups = Math.min(MAX_WORKGROUPS, Math.ceil(this.slotBuffer.size / 16 / 256));
     gpu.write(this.controlBuffer, 0, new Uint8Array(CONTROL_BYTES));
-    await gpu.submit("clear", (encoder) => kernel.record(encoder, [{ buffer: this.slotBuffer }], null, workgroups));
+    await fill(gpu, kernels, { buffer: this.slotBuffer }, EMPTY);
     this.#mainLive = this.#sideLive = this.#tombstones = this.#maxProbe = 0;
   }
 
@@ -271,7 +270,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   /** Leaves 1 in `chunk.known` for the keys that are in the table. */
   async #findKnown(chunk: BoundChunk): Promise<void> {
     chunk.known ??= await chunk.scratch.column("u8", chunk.count);
-    await this.#lookUpChunk({ ...chunk, flags: chunk.known, values: undefined }, 0, []);
+    await this.#lookUpChunk({ ...chunk, flags: chunk.known, known: undefined, values: undefined }, 0, []);
   }
 
   /** Looks a chunk up into its `values` and `flags` columns, as far as it has them, and reads results back. */

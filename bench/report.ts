@@ -1,0 +1,71 @@
+/** What every benchmark hands back: the numbers, and everything needed to judge and repeat them. Kept as JSON per machine. */
+import { execFileSync } from "node:child_process";
+import { cpus, totalmem } from "node:os";
+import type { Device } from "../src/device.js";
+
+/** Options that `warpmap bench` hands to a benchmark. */
+export interface BenchOptions {
+  /** Entries; undefined: the benchmark's own sizes. */
+  readonly size?: number;
+  readonly signal?: AbortSignal;
+  /** Called with a few words on what is measured next. */
+  readonly onProgress?: (label: string) => void;
+}
+
+/** One measurement. Keys name the quantity with its unit: `size`, `operation`, `ms`, `GB/s`. */
+export type BenchRow = Readonly<Record<string, number | string | null>>;
+
+export interface BenchReport {
+  /** The benchmark's name on the command line. */
+  readonly bench: string;
+  /** Processor and memory of the host. */
+  readonly machine: string;
+  /** What the engine runs on. */
+  readonly device: string;
+  /** The GPU's driver as far as WebGPU tells; empty for the CPU. */
+  readonly driver: string;
+  readonly node: string;
+  /** Commit of the checkout, with "+" after it when files were changed; null outside a checkout. */
+  readonly commit: string | null;
+  /** Start of the run, ISO 8601. */
+  readonly date: string;
+  /** What was fixed for all rows: types, load factor, repetitions, how time was taken. */
+  readonly parameters: BenchRow;
+  readonly rows: readonly BenchRow[];
+  /** Sentences for the reader: what a number means, what went differently from plan. */
+  readonly notes: readonly string[];
+}
+
+/** What a file in bench/ exports. */
+export interface BenchModule {
+  run(device: Device, options: BenchOptions): Promise<BenchReport>;
+}
+
+/** The part of a report that says where and when it was made. */
+export function circumstances(
+  device: Device,
+): Pick<BenchReport, "machine" | "device" | "driver" | "node" | "commit" | "date"> {
+  const [cpu] = cpus();
+  return {
+    machine: `${cpu?.model.trim() ?? process.arch} × ${cpus().length}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    device: device.info.name,
+    driver: device.info.adapter.driver ?? device.info.adapter.description ?? "",
+    node: process.version,
+    commit: commit(),
+    date: new Date().toISOString(),
+  };
+}
+
+/** The environment variable WARPMAP_COMMIT names the commit where there is a build and no checkout: on a lent machine. */
+function commit(): string | null {
+  const git = (...args: string[]) =>
+    execFileSync("git", args, { cwd: import.meta.dirname, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  try {
+    // a build inside another project's node_modules must not answer that project's commit
+    if (git("ls-files", ":/src/engine/engine.ts") === "") throw new Error("not this checkout");
+    const changed = git("status", "--porcelain", "--untracked-files=no");
+    return git("rev-parse", "--short=12", "HEAD") + (changed ? "-dirty" : "");
+  } catch {
+    return process.env.WARPMAP_COMMIT ?? null;
+  }
+}

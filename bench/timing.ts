@@ -1,0 +1,63 @@
+/**
+ * Repeating a call and keeping the median. Contestants take turns, run by run, so that a neighbour on the machine or a
+ * change of clock slows all of them alike and their ratios hold.
+ */
+
+/** Times of one figure, in milliseconds. */
+export interface Timing {
+  readonly median: number;
+  readonly fastest: number;
+  /** Runs that count. */
+  readonly runs: number;
+}
+
+/** A call to time, with what belongs before and after it outside the time. */
+export interface TimedCall {
+  readonly before?: () => unknown;
+  readonly call: () => unknown;
+  /** Given what `call` answered. */
+  readonly after?: (result: never) => unknown;
+}
+
+/** How often to run. */
+export interface Repeats {
+  /** Fewest runs that count, each after one that does not. */
+  readonly runs: number;
+  /** More runs are made, up to 50, until a call's runs sum up to this. */
+  readonly leastTotalMs: number;
+}
+
+const MOST_RUNS = 50;
+
+/** The middle of the samples; the lower one of an even number, so that it is a time that was seen. */
+export function median(samples: readonly number[]): number {
+  return [...samples].sort((a, b) => a - b)[(samples.length - 1) >> 1];
+}
+
+/** Median and fastest of the samples. */
+export function summarise(samples: readonly number[]): Timing {
+  return { median: median(samples), fastest: Math.min(...samples), runs: samples.length };
+}
+
+/** Runs every call once unmeasured, then all of them in turn until each has run often and long enough. */
+export async function timeInTurn(calls: readonly TimedCall[], { runs, leastTotalMs }: Repeats): Promise<Timing[]> {
+  for (const call of calls) await timeOnce(call);
+  const samples = calls.map((): number[] => []);
+  const wants = (times: number[]) =>
+    times.length < runs || (times.length < MOST_RUNS && times.reduce((sum, ms) => sum + ms, 0) < leastTotalMs);
+  while (samples.some(wants)) {
+    for (const [i, call] of calls.entries()) {
+      if (wants(samples[i])) samples[i].push(await timeOnce(call));
+    }
+  }
+  return samples.map(summarise);
+}
+
+async function timeOnce({ before, call, after }: TimedCall): Promise<number> {
+  await before?.();
+  const start = performance.now();
+  const result = await call();
+  const ms = performance.now() - start;
+  await after?.(result as never);
+  return ms;
+}

@@ -1,0 +1,44 @@
+/** `warpmap devices`: which engines there are, why others are not, and which one `auto` picks. */
+import { type DeviceListing, listDevices, openDevice } from "../device.js";
+import { renderGrid } from "./grid.js";
+import { type Host, isStyled } from "./host.js";
+
+/** Options as commander gives them. */
+export interface DevicesCommandOptions {
+  readonly software?: boolean;
+  readonly json?: boolean;
+}
+
+/** Runs the command. */
+export async function devices({ software, json }: DevicesCommandOptions, host: Host): Promise<void> {
+  const listings = await listDevices({ software });
+  using picked = await openDevice({ software });
+  const { backend, name, reason } = picked.info;
+  if (json) {
+    const report = { auto: { backend, name, reason }, devices: listings.map(asJson) };
+    host.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+    return;
+  }
+  const { text } = renderGrid(
+    [
+      { name: "backend", cells: listings.map((listing) => listing.backend) },
+      { name: "device", cells: listings.map(deviceName) },
+      { name: "available", cells: listings.map(({ available }) => (available ? "yes" : "no")) },
+    ],
+    { width: host.stdout.columns ?? Number.POSITIVE_INFINITY, styled: isStyled(host.stdout, host.env) },
+  );
+  host.stdout.write(text);
+  const missing = listings.filter(({ available }) => !available);
+  for (const listing of missing)
+    host.stdout.write(`\n${listing.backend} is not available: ${listing.reason}\n`);
+  host.stdout.write(`\nauto picks ${backend}, ${name}. ${reason}\n`);
+}
+
+function deviceName({ info }: DeviceListing): string {
+  if (info === undefined) return "–";
+  return info.software ? `${info.name} (software)` : info.name;
+}
+
+function asJson({ backend, available, reason, info }: DeviceListing): object {
+  return { ...info, backend, available, reason };
+}

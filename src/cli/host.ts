@@ -1,0 +1,22 @@
+/** What a command has around it: the process, or a test in its place. Commands touch no global of Node's but this. */
+
+/** A stream to print to; on a terminal it also knows its width. */
+export interface Output extends NodeJS.WritableStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+export interface Host {
+  /** Results, and nothing else. */
+  readonly stdout: Output;
+  /** Errors, progress and notes. */
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborted when the user interrupts the command. */
+  readonly signal: AbortSignal;
+}
+
+/** Whether to print colours and other styles to a stream (https://no-color.org). */
+export function isStyled(output: Output, env: Host["env"]): boolean {
+  return output.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
+}

@@ -1,0 +1,129 @@
+/** `warpmap join`: two files in, their join on the screen or in a file, and how long each stage took. */
+import type { Table } from "@uwdata/flechette";
+import { openDevice } from "../device.js";
+import { ValidationError } from "../errors.js";
+import { checkWritable, formatOf, readTable, writeTable } from "../io/index.js";
+import { join as joinTables } from "../relational/index.js";
+import { CallError } from "./failure.js";
+import type { Host } from "./host.js";
+import { printTable } from "./preview.js";
+import { openProgress, type Progress } from "./progress.js";
+import { StageClock } from "./stage-clock.js";
+import { counted } from "./text.js";
+
+/** Options as commander gives them. */
+export interface JoinCommandOptions {
+  readonly on: string;
+  readonly how: string;
+  readonly out?: string;
+  readonly device: "auto" | "webgpu" | "cpu";
+  readonly software?: boolean;
+  readonly nullsEqual?: boolean;
+  readonly json?: boolean;
+}
+
+/** Runs the command. @throws CallError for a wrong call; whatever reading, joining and writing throw */
+export async function join(
+  left: string,
+  right: string,
+  options: JoinCommandOptions,
+  host: Host,
+): Promise<void> {
+  const on = keyPairs(options.on);
+  checkKind(options.how);
+  for (const path of [left, right, options.out ?? left]) formatOf(path);
+  if (options.out !== undefined) await checkWritable(options.out);
+
+  const start = performance.now();
+  const progress = await openProgress(host, options.json === true);
+  const clock = new StageClock();
+  try {
+    using device = await openDevice({ backend: options.device, software: options.software });
+    const tables = await readBoth(left, right, on, clock, progress, host);
+    const report = progress.stage("hash join");
+    const joined = await joinTables(tables.left, tables.right, {
+      on,
+      device,
+      nullsEqual: options.nullsEqual,
+      signal: host.signal,
+      onProgress: report,
+      onStage: (stage, seconds) => clock.add(stage, seconds),
+    });
+    if (options.out !== undefined) {
+      const { out } = options;
+      await clock.time("write", out, () =>
+        writeTable(out, joined, { onProgress: progress.stage("write"), signal: host.signal }),
+      );
+    }
+    progress.stop();
+    const seconds = (performance.now() - start) / 1000;
+    if (options.json) {
+      const result = { rows: joined.numRows, columns: joined.names, seconds, device: device.backend };
+      host.stdout.write(`${JSON.stringify(result)}\n`);
+      return;
+    }
+    if (options.out === undefined) printTable(joined, host);
+    else host.stdout.write(`wrote ${sizeOf(joined)} to ${options.out}\n`);
+    host.stderr.write(
+      `\non ${device.info.name} (${device.backend}). ${device.info.reason}\n${clock.text(seconds)}`,
+    );
+  } finally {
+    progress.stop();
+  }
+}
+
+async function readBoth(
+  left: string,
+  right: string,
+  on: readonly (readonly [string, string])[],
+  clock: StageClock,
+  progress: Progress,
+  { signal }: Host,
+): Promise<{ left: Table; right: Table }> {
+  const read = (side: string, path: string) => {
+    const options = { signal, onProgress: progress.stage(`read ${side}`) };
+    return clock.time(`read ${side}`, path, async () => readTable(path, options));
+  };
+  const tables = { left: await read("left", left), right: await read("right", right) };
+  clock.note("read left", sizeOf(tables.left));
+  clock.note("read right", sizeOf(tables.right));
+  for (const [leftName, rightName] of on) {
+    checkColumn(tables.left, leftName, left);
+    checkColumn(tables.right, rightName, right);
+  }
+  return tables;
+}
+
+function sizeOf(table: Table): string {
+  return `${counted(table.numRows, "row")} × ${counted(table.numCols, "column")}`;
+}
+
+function checkColumn(table: Table, name: string, path: string): void {
+  if (table.names.includes(name)) return;
+  throw new ValidationError(
+    `${path} has no column "${name}".`,
+    `Its columns are: ${table.names.join(", ")}.`,
+  );
+}
+
+/** "a=b,c=d" as pairs. */
+function keyPairs(text: string): [string, string][] {
+  return text.split(",").map((pair) => {
+    const names = pair.split("=");
+    if (names.length === 2 && names[0] !== "" && names[1] !== "") return [names[0], names[1]];
+    throw new CallError(
+      `"${pair}" in --on is not a pair of columns.`,
+      "Write --on LEFT=RIGHT, with commas between pairs: --on origin=iata or --on id=id,day=date.",
+    );
+  });
+}
+
+const LATER_KINDS = ["left", "right", "full", "semi", "anti"];
+
+function checkKind(how: string): void {
+  if (how === "inner") return;
+  const problem = LATER_KINDS.includes(how)
+    ? `The join kind "${how}" is not available in this version.`
+    : `There is no join kind "${how}".`;
+  throw new CallError(problem, "Use --how inner, or leave it out.");
+}

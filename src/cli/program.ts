@@ -1,0 +1,132 @@
+/**
+ * The command line: commands, their options and help, by the package commander. What a command does is in its own file,
+ * loaded when it runs. run() prints, never throws, and answers with the exit status.
+ */
+import { readFile } from "node:fs/promises";
+import { Command, CommanderError, Option } from "commander";
+import { CallError, fail, WRONG_CALL } from "./failure.js";
+import type { Host } from "./host.js";
+
+export { INTERRUPTED } from "./failure.js";
+
+const NAME = "warpmap";
+
+/** Runs the command that `args` (without node and the script) ask for. */
+export async function run(args: readonly string[], host: Host): Promise<number> {
+  let asked = NAME;
+  try {
+    refuseLater(args);
+    const program = await makeProgram(host);
+    if (program.commands.some((command) => command.name() === args[0])) asked += ` ${args[0]}`;
+    await program.parseAsync(args, { from: "user" });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help")) {
+      return error.exitCode === 0 ? 0 : WRONG_CALL;
+    }
+    return fail(error, host, asked);
+  }
+}
+
+/** Commands that have a name already and nothing behind it yet. */
+const LATER = new Set(["group", "distinct"]);
+
+function refuseLater([command]: readonly string[]): void {
+  if (!LATER.has(command)) return;
+  throw new CallError(
+    `The command "${command}" is not available in this version.`,
+    `See "${NAME} --help" for those that are.`,
+  );
+}
+
+async function makeProgram(host: Host): Promise<Command> {
+  const program = new Command(NAME)
+    .description(
+      "Massively parallel hash tables on the GPU (WebGPU) and the CPU, and the joins that stand on them.",
+    )
+    .version(await version(), "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .helpCommand("help [command]", "print help for a command")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => host.stdout.write(text),
+      writeErr: (text) => host.stderr.write(text),
+      outputError: () => {}, // fail() words it
+      getOutHelpWidth: () => host.stdout.columns ?? 100,
+      getErrHelpWidth: () => host.stderr.columns ?? 100,
+    })
+    .addHelpText("after", EXAMPLES);
+  addDevices(program, host);
+  addJoin(program, host);
+  addBench(program, host);
+  return program;
+}
+
+const EXAMPLES = `
+Examples:
+  $ warpmap devices
+  $ warpmap join flights.parquet airports.csv --on origin=iata
+  $ warpmap join left.csv right.csv --on id=id,day=date --out joined.parquet
+
+Exit status: 0; 1 for an error in the data or the run; 2 for a wrong call.`;
+
+function addDevices(program: Command, host: Host): void {
+  program
+    .command("devices")
+    .description("list the engines that can run here, and which one is picked")
+    .option("--software", "also look for software GPUs (SwiftShader, llvmpipe)")
+    .option("--json", "print one JSON object")
+    .action(async (options) => (await import("./devices.js")).devices(options, host));
+}
+
+function addJoin(program: Command, host: Host): void {
+  const command = program
+    .command("join")
+    .description("join two tables on equal keys")
+    .argument("<left>", "a file: .csv, .parquet or .arrow")
+    .argument("<right>", "another")
+    .requiredOption("--on <pairs>", "key columns: left=right, several with commas between them")
+    .option("--how <kind>", "which rows come out: inner", "inner")
+    .option("--out <file>", "write the result to a file (.csv, .parquet or .arrow) and do not print it");
+  addDeviceOptions(command)
+    .option("--nulls-equal", "a null key equals a null key (else rows with one match nothing)")
+    .option("--json", "print one JSON object: rows, columns, seconds, device")
+    .addHelpText(
+      "after",
+      `
+Key columns come out once, under the left's name; any other right column whose name is taken gets the suffix _right.
+
+Examples:
+  $ warpmap join flights.parquet airports.csv --on origin=iata
+  $ warpmap join orders.csv items.csv --on id=order_id,region=region --out joined.parquet --json`,
+    )
+    .action(async (left, right, options) => (await import("./join.js")).join(left, right, options, host));
+}
+
+function addBench(program: Command, host: Host): void {
+  const command = program
+    .command("bench")
+    .description("measure this machine")
+    .argument("<name>", "static-map (insert, find, erase, retrieveAll) or gups (random memory access)")
+    .option("--size <n>", "entries, as 1048576 or 2^20 (default: the benchmark's own sizes)")
+    .option("--json <file>", "also write the numbers to a file");
+  addDeviceOptions(command)
+    .addHelpText("after", "\nExample:\n  $ warpmap bench static-map --size 2^24 --json results.json")
+    .action(async (name, options) => (await import("./bench.js")).bench(name, options, host));
+}
+
+function addDeviceOptions(command: Command): Command {
+  const device = new Option(
+    "--device <name>",
+    "where to run; auto takes a real GPU if there is one, else the CPU",
+  );
+  return command
+    .addOption(device.choices(["auto", "webgpu", "cpu"]).default("auto"))
+    .option("--software", "let a software GPU stand in for a real one");
+}
+
+/** Two folders up lies the package, from src/cli as from dist/cli and dist/chunks. */
+async function version(): Promise<string> {
+  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,41 @@
+/** Progress bars: on stderr, on a terminal only, gone when their stage is done. By the package cli-progress. */
+import type { Host } from "./host.js";
+
+/** Reports that a part of the work is done. */
+export type Report = (done: number, total: number) => void;
+
+/** The bar of one stage at a time. */
+export interface Progress {
+  /** Starts the bar of a stage, in place of the one before. */
+  stage(label: string): Report;
+  /** Takes the bar away. Idempotent. */
+  stop(): void;
+}
+
+/** A bar, or nothing at all where there is no terminal or `quiet` is asked for. */
+export async function openProgress({ stderr }: Host, quiet: boolean): Promise<Progress> {
+  if (quiet || stderr.isTTY !== true) return { stage: () => () => {}, stop: () => {} };
+  const { SingleBar, Presets } = await import("cli-progress");
+  const bar = new SingleBar(
+    {
+      stream: stderr,
+      format: "{label} {bar} {percentage}%",
+      barsize: 30,
+      clearOnComplete: true,
+      hideCursor: true,
+      linewrap: null,
+    },
+    Presets.shades_classic,
+  );
+  return {
+    stage(label) {
+      bar.stop();
+      bar.start(1, 0, { label: label.padEnd(24) });
+      return (done, total) => {
+        bar.setTotal(Math.max(1, total));
+        bar.update(done);
+      };
+    },
+    stop: () => bar.stop(),
+  };
+}

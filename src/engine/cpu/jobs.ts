@@ -1,0 +1,160 @@
+/**
+ * Jobs: work on one chunk of a batch that several threads share. A job is plain data in shared memory. Threads take pieces of it
+ * from a counter until none is left, so a thread that comes late, or never, costs nothing. Which thread works on which piece
+ * never shows in a result; parallel.ts says why.
+ */
+import { allocateBlock, BLOCK, type Block, fillBlock, type TableMemory, touchHomes } from "./blocks.js";
+import { type Counters, eraseRun, findRun, insertRun, newTally, type Tally } from "./probes.js";
+
+/** Look up a chunk; a piece is `grain` elements. */
+export interface FindJob {
+  readonly kind: "find";
+  readonly table: TableMemory;
+  readonly maxProbe: number;
+  readonly keys: Uint32Array;
+  readonly where: Uint8Array | null;
+  readonly length: number;
+  readonly grain: number;
+  readonly missing: number;
+  readonly found: Uint8Array;
+  readonly values: Uint32Array;
+}
+
+/** How a chunk is laid out by the range of slots that owns each element. */
+export interface Partition {
+  /** Elements of the chunk in slices of `sliceLength`; in each slice they are sorted by range, and stay in input order within one. */
+  readonly block: Block;
+  readonly slices: number;
+  readonly sliceLength: number;
+  /** Ranges of slots. Range r owns the words from r × 2^shift up to the next range or the table's end. */
+  readonly ranges: number;
+  readonly shift: number;
+  /** slices × (ranges + 1): where each range starts in each slice's part of the block, and where the last one ends. */
+  readonly starts: Uint32Array;
+}
+
+/** Hash a chunk and sort it by range; a piece is a slice. */
+export interface PartitionJob {
+  readonly kind: "partition";
+  readonly table: TableMemory;
+  readonly keys: Uint32Array;
+  readonly where: Uint8Array | null;
+  readonly length: number;
+  readonly partition: Partition;
+}
+
+/** Insert a sorted chunk; a piece is a range. */
+export interface InsertJob {
+  readonly kind: "insert";
+  readonly table: TableMemory;
+  readonly maxProbe: number;
+  readonly partition: Partition;
+  readonly values: Uint32Array;
+  readonly rule: number;
+  readonly flags: Uint8Array;
+  readonly stored: Uint32Array;
+}
+
+/** Erase a sorted chunk; a piece is a range. */
+export interface EraseJob {
+  readonly kind: "erase";
+  readonly table: TableMemory;
+  readonly maxProbe: number;
+  readonly partition: Partition;
+}
+
+export type Job = FindJob | PartitionJob | InsertJob | EraseJob;
+
+/** What one thread did of a job. */
+export interface JobResult {
+  /** Changes to the table's counts; `maxProbe` is the new bound. */
+  readonly counters: Counters;
+  readonly tally: Tally;
+  /** Positions in the partition's block of elements that are left to do, in the order in which this thread met them. */
+  readonly spill: number[];
+}
+
+/** Memory that one thread works in; it outlives jobs. */
+export interface Workspace {
+  /** For elements that are probed at once. */
+  readonly block: Block;
+  /** For a slice before it is sorted; grown on demand. */
+  slice: Block;
+}
+
+export function newWorkspace(): Workspace {
+  return { block: allocateBlock(BLOCK), slice: allocateBlock(0) };
+}
+
+/** Takes pieces of a job until none is left. `next` holds the number of the next piece. */
+export function runJob(job: Job, next: Int32Array, workspace: Workspace): JobResult {
+  const result: JobResult = {
+    counters: { mainLive: 0, sideLive: 0, tombstones: 0, maxProbe: job.kind === "partition" ? 0 : job.maxProbe },
+    tally: newTally(),
+    spill: [],
+  };
+  const pieces = pieceCount(job);
+  for (let piece = Atomics.add(next, 0, 1); piece < pieces; piece = Atomics.add(next, 0, 1)) {
+    if (job.kind === "find") findPiece(job, piece, workspace);
+    else if (job.kind === "partition") sortSlice(job, piece, workspace);
+    else changeRange(job, piece, result);
+  }
+  return result;
+}
+
+function pieceCount(job: Job): number {
+  if (job.kind === "find") return Math.ceil(job.length / job.grain);
+  return job.kind === "partition" ? job.partition.slices : job.partition.ranges;
+}
+
+function findPiece(job: FindJob, piece: number, { block }: Workspace): void {
+  const { table, keys, where } = job;
+  const end = Math.min(job.length, (piece + 1) * job.grain);
+  for (let from = piece * job.grain; from < end; from += BLOCK) {
+    const count = fillBlock(block, table, keys, where, from, Math.min(end, from + BLOCK));
+    touchHomes(block, table.slots, 0, count);
+    findRun(table, job.maxProbe, job, block, 0, count);
+  }
+}
+
+/** A stable counting sort of one slice by range. */
+function sortSlice(job: PartitionJob, slice: number, workspace: Workspace): void {
+  const { ranges, shift, starts, sliceLength, block } = job.partition;
+  if (workspace.slice.key.length < sliceLength) workspace.slice = allocateBlock(sliceLength);
+  const { key, home, element } = workspace.slice;
+  const base = slice * sliceLength;
+  const count = fillBlock(workspace.slice, job.table, job.keys, job.where, base, Math.min(job.length, base + sliceLength));
+
+  const places = new Uint32Array(ranges);
+  for (let i = 0; i < count; i++) places[home[i] >>> shift]++;
+  let place = base;
+  for (let range = 0; range < ranges; range++) {
+    const elements = places[range];
+    places[range] = place;
+    starts[slice * (ranges + 1) + range] = place;
+    place += elements;
+  }
+  starts[slice * (ranges + 1) + ranges] = place;
+
+  for (let i = 0; i < count; i++) {
+    const w = home[i];
+    const to = places[w >>> shift]++;
+    block.key[to] = key[i];
+    block.home[to] = w;
+    block.element[to] = element[i];
+  }
+}
+
+function changeRange(job: InsertJob | EraseJob, range: number, result: JobResult): void {
+  const { block, slices, ranges, shift, starts } = job.partition;
+  const { slotCount, words } = job.table;
+  const end = Math.min(slotCount * words, (range + 1) * 2 ** shift);
+  const at = { table: job.table, ...result };
+  for (let slice = 0; slice < slices; slice++) {
+    const from = starts[slice * (ranges + 1) + range];
+    const to = starts[slice * (ranges + 1) + range + 1];
+    touchHomes(block, job.table.slots, from, to);
+    if (job.kind === "insert") insertRun(at, job, block, from, to, end);
+    else eraseRun(at, block, from, to, end);
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * How the calling thread and its workers talk. Jobs go out as messages and results come back as messages; who takes part in a job
+ * is settled in a few words of shared memory, so that the caller never waits for a worker that has not begun.
+ */
+import type { Job, JobResult } from "./jobs.js";
+
+/** To a worker: join job `id`, as worker number `worker`, unless it is closed. */
+export interface ToWorker {
+  readonly id: number;
+  readonly worker: number;
+  readonly job: Job;
+  readonly control: Int32Array;
+}
+
+/** From a worker. */
+export type ToPool =
+  | { readonly kind: "ready" }
+  | { readonly kind: "done"; readonly id: number; readonly worker: number; readonly result: JobResult };
+
+/** Word of a job's control array that holds the next piece to take. */
+export const NEXT = 0;
+/** Word of worker 0's state; the others follow. */
+const STATES = 1;
+const OPEN = 0;
+const JOINED = 1;
+const CLOSED = 2;
+
+/** Control words of a job that up to `workers` workers may join. */
+export function newControl(workers: number): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(4 * (STATES + workers)));
+}
+
+/** A worker's side: true if it may take part, and then owes an answer. */
+export function joinJob(control: Int32Array, worker: number): boolean {
+  return Atomics.compareExchange(control, STATES + worker, OPEN, JOINED) === OPEN;
+}
+
+/** The caller's side: keeps out who has not joined, and returns the numbers of those who have. */
+export function closeJob(control: Int32Array): number[] {
+  const joined: number[] = [];
+  for (let worker = 0; worker < control.length - STATES; worker++) {
+    if (Atomics.compareExchange(control, STATES + worker, OPEN, CLOSED) === JOINED) joined.push(worker);
+  }
+  return joined;
+}

@@ -1,0 +1,85 @@
+/** One worker thread, whichever runtime made it: Node's worker_threads or a browser's Worker. */
+import type { ToPool, ToWorker } from "./protocol.js";
+
+/** A started worker. */
+export interface WorkerHandle {
+  post(message: ToWorker): void;
+  /** Whether the thread keeps a Node process alive. Workers start without doing so. */
+  hold(alive: boolean): void;
+  terminate(): void;
+}
+
+/** Told what a worker says, and once when it ends unasked. */
+export interface WorkerListener {
+  message(message: ToPool): void;
+  died(reason: string): void;
+}
+
+/** Why workers cannot be used in this runtime, or null when they may be tried. */
+export function workersRefused(): string | null {
+  if (typeof SharedArrayBuffer === "undefined") return "no SharedArrayBuffer";
+  // Only a worker of a browser, or its page, has this property; false there means that shared memory cannot be posted.
+  if (globalThis.crossOriginIsolated === false) return "the page is not cross-origin isolated";
+  if (nodeThreads() === undefined && (typeof Worker === "undefined" || typeof Blob === "undefined")) return "no Worker";
+  return null;
+}
+
+/** Starts a worker on a script's text. Throws what the runtime throws when it refuses. */
+export function startWorker(source: string, listener: WorkerListener): WorkerHandle {
+  const threads = nodeThreads();
+  return threads === undefined ? startWebWorker(source, listener) : startNodeWorker(threads, source, listener);
+}
+
+type NodeThreads = typeof import("node:worker_threads");
+
+/** Node's module, without an import that bundlers for browsers would follow. */
+function nodeThreads(): NodeThreads | undefined {
+  return typeof process === "undefined" ? undefined : process.getBuiltinModule?.("node:worker_threads");
+}
+
+function startNodeWorker(threads: NodeThreads, source: string, listener: WorkerListener): WorkerHandle {
+  const worker = new threads.Worker(source, { eval: true, execArgv: [], name: "warpmap" });
+  let asked = false;
+  worker.unref();
+  worker.on("message", (message: ToPool) => listener.message(message));
+  worker.on("error", (error) => {
+    if (!asked) listener.died(error instanceof Error ? error.message : String(error));
+    asked = true;
+  });
+  worker.on("exit", (code) => {
+    if (!asked) listener.died(`exit code ${code}`);
+    asked = true;
+  });
+  return {
+    post: (message) => worker.postMessage(message),
+    hold: (alive) => (alive ? worker.ref() : worker.unref()),
+    terminate: () => {
+      asked = true;
+      void worker.terminate();
+    },
+  };
+}
+
+function startWebWorker(source: string, listener: WorkerListener): WorkerHandle {
+  const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  let worker: Worker;
+  try {
+    worker = new Worker(url, { name: "warpmap" });
+  } catch (error) {
+    URL.revokeObjectURL(url);
+    throw error;
+  }
+  worker.addEventListener("message", (event: MessageEvent<ToPool>) => {
+    if (event.data.kind === "ready") URL.revokeObjectURL(url);
+    listener.message(event.data);
+  });
+  worker.addEventListener("error", (event) => {
+    URL.revokeObjectURL(url);
+    listener.died(event.message || "the browser refused or stopped it");
+  });
+  return {
+    post: (message) => worker.postMessage(message),
+    hold: () => {},
+    terminate: () => worker.terminate(),
+  };
+}

@@ -1,0 +1,37 @@
+// expand: writes all pairs, however unevenly they fall on the probe rows: an invocation owns one pair and searches its row.
+//
+// 256 invocations a workgroup. `pairStarts` are the scanned counts of `total` probe rows.
+// Bytes per pair: about 4 × log2(rows) read, mostly cached; 16 read, 8 written.
+
+@group(0) @binding(1) var<storage, read> pairStarts: array<u32>;
+@group(0) @binding(2) var<storage, read> matches: array<vec2u>;
+@group(0) @binding(3) var<storage, read> groupStarts: array<u32>;
+@group(0) @binding(4) var<storage, read> grouped: array<u32>;
+@group(0) @binding(5) var<storage, read_write> outBuild: array<u32>;
+@group(0) @binding(6) var<storage, read_write> outProbe: array<u32>;
+
+/// The last row whose pairs start at or before `pair`: rows without pairs come before it or start later.
+fn rowOfPair(pair: u32) -> u32 {
+  var low = 0u;
+  var high = params.total;
+  while (low + 1u < high) {
+    let middle = low + (high - low) / 2u;
+    if (pairStarts[middle] <= pair) { low = middle; } else { high = middle; }
+  }
+  return low;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let at = invocation(workgroup, workgroups, local);
+  if (at >= params.count) { return; }
+  let pair = params.first + at;
+  let row = rowOfPair(pair);
+  let start = groupStarts[matches[row].x];
+  outBuild[at] = grouped[start + (pair - pairStarts[row])];
+  outProbe[at] = row;
+}

@@ -1,0 +1,16 @@
+// The probe side's walk to the group of build rows that equal a row. A fragment after equal.wgsl.
+
+@group(0) @binding(6) var<storage, read> table: array<u32>;
+
+/// The slot of the group, EMPTY when there is none.
+fn findGroup(row: u32) -> u32 {
+  if (isExcluded(row)) { return EMPTY; }
+  var slot = homeOf(row);
+  for (var step = 0u; step < params.slots; step++) {
+    let seen = table[slot];
+    if (seen == EMPTY) { return EMPTY; }
+    if (sameRow(seen, row)) { return slot; }
+    slot = slotAfter(slot);
+  }
+  return EMPTY;
+}

@@ -1,0 +1,11 @@
+// The row hash: MurmurHash3's body (Appleby, public domain), a 32-bit word at a time. A fragment.
+
+/// Bits of the hash that are kept. Tests clear bits so that different rows collide.
+override HASH_MASK: u32 = 0xffffffffu;
+
+fn mixWord(hash: u32, word: u32) -> u32 {
+  var k = word * 0xcc9e2d51u;
+  k = ((k << 15u) | (k >> 17u)) * 0x1b873593u;
+  let h = hash ^ k;
+  return (((h << 13u) | (h >> 19u)) * 5u + 0xe6546b64u) & HASH_MASK;
+}

@@ -1,0 +1,120 @@
+/**
+ * The webgpu engine: tables in GPU buffers, operations as compute kernels. This file opens it and makes arrays and tables;
+ * gpu.ts owns the device's manners, webgpu-table.ts the operations, kernels/*.wgsl the probing.
+ */
+import { LimitError } from "../../errors.js";
+import type { DeviceArray } from "../device-array.js";
+import type { Engine, EngineInfo, JoinCall, Table } from "../engine.js";
+import { type TableSpec, tableBytes } from "../layout.js";
+import type { RowKeys, RowPairs } from "../rows.js";
+import { asBytes, type KeyType, type ScalarArrays, type ScalarType, scalarBytes, type ValueType } from "../scalars.js";
+import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./adapter.js";
+import { ARRAY_USAGE, gpuArray } from "./columns.js";
+import { CONTROL_BYTES } from "./control.js";
+import { Gpu } from "./gpu.js";
+import { BufferUsage } from "./gpu-flags.js";
+import { joinRows } from "./join-rows.js";
+import { Kernels } from "./kernel.js";
+import { Pacer } from "./pacer.js";
+import { RowKernels } from "./row-kernels.js";
+import { type KernelOverrides, TableKernels } from "./table-kernels.js";
+import { WebgpuTable } from "./webgpu-table.js";
+
+/** What the engine is asked for. */
+export interface WebgpuOptions extends GpuRequest {
+  /** Run on this device; it stays the caller's. */
+  gpuDevice?: GPUDevice;
+  /** Kernel fragments that tests put in place of the real ones. */
+  kernelOverrides?: KernelOverrides;
+}
+
+/** Opens the engine. @throws BackendUnavailableError when there is no GPU to run on. */
+export async function openWebgpuEngine(options: WebgpuOptions = {}): Promise<Engine> {
+  const opened = options.gpuDevice ? describeDevice(options.gpuDevice) : await openGpu(options);
+  const gpu = new Gpu(opened.device, { software: opened.software, owned: options.gpuDevice === undefined });
+  const kernels = await Kernels.open(gpu);
+  return new WebgpuEngine(gpu, kernels, engineInfo(opened), options.kernelOverrides ?? {});
+}
+
+/** Elements of an operation's first chunk while its speed is unknown: about 100 ms on SwiftShader, a few on a slow GPU. */
+const FIRST_CHUNK = { software: 2 ** 19, hardware: 2 ** 22 };
+
+class WebgpuEngine implements Engine {
+  readonly lost: Promise<{ reason: string; message: string }>;
+  readonly #pacer: Pacer;
+  readonly #rowKernels: RowKernels;
+
+  constructor(
+    private readonly gpu: Gpu,
+    private readonly kernels: Kernels,
+    readonly info: EngineInfo,
+    private readonly kernelOverrides: KernelOverrides,
+  ) {
+    this.lost = gpu.lost;
+    this.#rowKernels = new RowKernels(kernelOverrides);
+    this.#pacer = new Pacer(gpu.software ? FIRST_CHUNK.software : FIRST_CHUNK.hardware);
+  }
+
+  get gpuDevice(): GPUDevice {
+    return this.gpu.device;
+  }
+
+  async upload<T extends ScalarType>(type: T, data: ScalarArrays[T]): Promise<DeviceArray<T>> {
+    const array = await this.allocate(type, data.length);
+    this.gpu.write(array.buffer as GPUBuffer, 0, asBytes(data));
+    return array;
+  }
+
+  async allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
+    const buffer = await this.gpu.allocate(`${type} array`, length * scalarBytes[type], ARRAY_USAGE);
+    return gpuArray(this, this.gpu, type, length, { buffer, byteOffset: 0, owned: true });
+  }
+
+  wrap<T extends ScalarType>(type: T, buffer: GPUBuffer, byteOffset: number, length: number): DeviceArray<T> {
+    return gpuArray(this, this.gpu, type, length, { buffer, byteOffset, owned: false });
+  }
+
+  async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>> {
+    const bytes = tableBytes(spec);
+    const { maxStorageBufferBindingSize: most } = this.gpu.device.limits;
+    if (bytes > most) {
+      throw new LimitError("maxStorageBufferBindingSize", bytes, most, "Use a smaller capacity or a higher loadFactor, or several tables.");
+    }
+    const { STORAGE, COPY_SRC, COPY_DST } = BufferUsage;
+    const usage = STORAGE | COPY_SRC | COPY_DST;
+    // the fill kernel writes 16 bytes at a time
+    const slots = await this.gpu.allocate("table", Math.ceil(bytes / 16) * 16, usage);
+    const control = await this.gpu.allocate("table control", CONTROL_BYTES, usage);
+    const host = { engine: this, gpu: this.gpu, kernels: this.kernels, pacer: this.#pacer };
+    const table = new WebgpuTable<K, V>(host, spec, new TableKernels(spec, this.kernelOverrides), slots, control);
+    await table.clear();
+    return table;
+  }
+
+  joinRows(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
+    const { gpu, kernels } = this;
+    return joinRows({ gpu, kernels, pacer: this.#pacer, sources: this.#rowKernels }, left, right, call);
+  }
+
+  destroy(): void {
+    this.gpu.destroy();
+  }
+}
+
+function engineInfo({ device, software, adapter }: OpenedGpu): EngineInfo {
+  const { limits } = device;
+  return {
+    backend: "webgpu",
+    name: adapterName(adapter),
+    software,
+    threads: 0,
+    adapter,
+    limits: {
+      maxBufferSize: limits.maxBufferSize,
+      maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
+      maxComputeWorkgroupStorageSize: limits.maxComputeWorkgroupStorageSize,
+      maxComputeInvocationsPerWorkgroup: limits.maxComputeInvocationsPerWorkgroup,
+    },
+    features: [...device.features].sort(),
+  };
+}

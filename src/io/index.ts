@@ -1,0 +1,68 @@
+/**
+ * Tables in files, for the command line: csv, parquet and arrow by extension. Readers and writers are loaded when they are
+ * used, and nothing outside io and cli imports them, so the library itself holds no file format.
+ */
+import { realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Table } from "@uwdata/flechette";
+import { FileError, fileErrorFrom } from "./errors.js";
+import { formatOf, type TransferOptions } from "./formats.js";
+
+export { FileError, FormatError } from "./errors.js";
+export { type Format, formatOf, type TransferOptions } from "./formats.js";
+
+/**
+ * Reads a table. @throws FormatError for an unknown extension; FileError when the file is not there or does not hold what
+ * its extension says
+ */
+export async function readTable(path: string, options: TransferOptions = {}): Promise<Table> {
+  const read = await READERS[formatOf(path)]();
+  try {
+    if ((await stat(path)).isDirectory()) throw new FileError(path, "is a directory", "Name a file.");
+    return await read(path, options);
+  } catch (error) {
+    throw fileErrorFrom(path, error, "cannot be read", "Check the file.");
+  }
+}
+
+const READERS = {
+  csv: async () => (await import("./csv-read.js")).readCsv,
+  parquet: async () => (await import("./parquet-read.js")).readParquet,
+  arrow: async () => (await import("./arrow.js")).readArrow,
+};
+
+/**
+ * Writes a table: to a temporary file beside the target first, so that at no time there is half a file under its name.
+ * @throws FormatError for an unknown extension; FileError when the file cannot be written
+ */
+export async function writeTable(path: string, table: Table, options: TransferOptions = {}): Promise<void> {
+  const write = await WRITERS[formatOf(path)]();
+  const target = await realpath(path).catch(() => path);
+  const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
+  try {
+    await write(temporary, table, options);
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw fileErrorFrom(path, error, "cannot be written", "Check the path.");
+  }
+}
+
+const WRITERS = {
+  csv: async () => (await import("./csv-write.js")).writeCsv,
+  parquet: async () => (await import("./parquet-write.js")).writeParquet,
+  arrow: async () => (await import("./arrow.js")).writeArrow,
+};
+
+/** Throws unless a file can be made at `path`: to learn that before the work and not after it. */
+export async function checkWritable(path: string): Promise<void> {
+  formatOf(path);
+  try {
+    const folder = await stat(dirname(path));
+    if (!folder.isDirectory()) throw new FileError(path, "its directory is a file", "Check the path.");
+    const target = await stat(path).catch(() => null);
+    if (target?.isDirectory()) throw new FileError(path, "is a directory", "Name a file.");
+  } catch (error) {
+    throw fileErrorFrom(path, error, "cannot be written", "Check the path.");
+  }
+}

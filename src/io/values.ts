@@ -1,0 +1,158 @@
+/**
+ * Values of Arrow columns as text: what CSV files and printed tables hold. Numbers read back as the same number; dates and
+ * times are ISO 8601 with as many digits as the value needs; binary is hexadecimal; nested values are JSON.
+ */
+import { type Column, type DataType, Precision, TimeUnit, type TimeUnit_, Type } from "@uwdata/flechette";
+import { rawColumn } from "./columns.js";
+
+/** A function from row to text, null for null. Dictionary values are turned into text once each. */
+export function textReader(
+  column: Column<unknown>,
+  finish: (text: string) => string = (text) => text,
+): (row: number) => string | null {
+  const raw = rawColumn(column);
+  if (raw.type.typeId === Type.Dictionary) return dictionaryReader(raw, finish);
+  const text = textOf(raw.type);
+  return (row) => {
+    const value = raw.at(row);
+    return value === null || value === undefined ? null : finish(text(value));
+  };
+}
+
+function dictionaryReader(
+  raw: Column<unknown>,
+  finish: (text: string) => string,
+): (row: number) => string | null {
+  const batches = raw.data.map((batch) => {
+    const { dictionary, key } = batch as unknown as DictionaryBatch;
+    const read = textReader(dictionary, finish);
+    const texts: (string | null | undefined)[] = [];
+    return (row: number) => {
+      if (batch.at(row) === null) return null;
+      const code = key.call(batch, row);
+      const known = texts[code];
+      if (known !== undefined) return known;
+      texts[code] = read(code);
+      return texts[code];
+    };
+  });
+  if (batches.length === 1) return batches[0];
+  return (row) => {
+    let i = 0;
+    while (row >= raw.offsets[i + 1]) i++;
+    return batches[i](row - raw.offsets[i]);
+  };
+}
+
+interface DictionaryBatch {
+  dictionary: Column<unknown>;
+  key(row: number): number;
+}
+
+/** A function from raw values (columns.ts) of a type to text. */
+export function textOf(type: DataType): (value: unknown) => string {
+  switch (type.typeId) {
+    case Type.Float:
+      return type.precision === Precision.DOUBLE
+        ? (value) => numberText(value as number)
+        : (value) => shortText(value as number);
+    case Type.Decimal:
+      return (value) => decimalText(BigInt(value as bigint), type.scale);
+    case Type.Date:
+      return (value) => dateText(value as number);
+    case Type.Time:
+      return (value) => timeText(BigInt(value as number | bigint), type.unit);
+    case Type.Timestamp: {
+      const zone = type.timezone ? "Z" : "";
+      return (value) => timestampText(value as bigint, type.unit, zone);
+    }
+    case Type.Int:
+    case Type.Bool:
+    case Type.Utf8:
+    case Type.LargeUtf8:
+    case Type.Utf8View:
+    case Type.Duration:
+      return (value) => String(value);
+    case Type.Binary:
+    case Type.LargeBinary:
+    case Type.BinaryView:
+    case Type.FixedSizeBinary:
+      return (value) => Buffer.from(value as Uint8Array).toString("hex");
+    default:
+      return (value) => JSON.stringify(value, jsonValue) ?? "";
+  }
+}
+
+/** −0 keeps its sign. */
+function numberText(value: number): string {
+  return Object.is(value, -0) ? "-0" : String(value);
+}
+
+/** Floats of 32 (or 16) bits: the fewest digits that give the same value. */
+function shortText(value: number): string {
+  if (!Number.isFinite(value)) return String(value);
+  for (let digits = 6; digits < 9; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === Math.fround(value)) return numberText(short);
+  }
+  return numberText(Number(value.toPrecision(9)));
+}
+
+function decimalText(unscaled: bigint, scale: number): string {
+  if (scale <= 0) return String(unscaled * 10n ** BigInt(-scale));
+  const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, "0");
+  return `${unscaled < 0n ? "-" : ""}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+}
+
+function dateText(milliseconds: number): string {
+  return isoText(milliseconds)?.split("T")[0] ?? String(milliseconds);
+}
+
+/** Without the fraction and the zone; null outside the years that Date knows. */
+function isoText(milliseconds: number): string | null {
+  const date = new Date(milliseconds);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString().slice(0, -5);
+}
+
+/** Digits after the point of a second, by time unit. */
+const DIGITS: Record<TimeUnit_, number> = {
+  [TimeUnit.SECOND]: 0,
+  [TimeUnit.MILLISECOND]: 3,
+  [TimeUnit.MICROSECOND]: 6,
+  [TimeUnit.NANOSECOND]: 9,
+};
+
+function timestampText(value: bigint, unit: TimeUnit_, zone: string): string {
+  const [seconds, fraction] = splitSeconds(value, unit);
+  const text = isoText(Number(seconds) * 1000);
+  return text === null ? String(value) : `${text}${fraction}${zone}`;
+}
+
+function timeText(value: bigint, unit: TimeUnit_): string {
+  const [seconds, fraction] = splitSeconds(value, unit);
+  return `${isoText(Number(seconds) * 1000)?.slice(11) ?? value}${fraction}`;
+}
+
+/** Whole seconds, and the rest as ".123", ".123456" or ".123456789", whichever is long enough; "" when there is none. */
+function splitSeconds(value: bigint, unit: TimeUnit_): [seconds: bigint, fraction: string] {
+  const digits = DIGITS[unit];
+  const perSecond = 10n ** BigInt(digits);
+  const rest = ((value % perSecond) + perSecond) % perSecond;
+  if (rest === 0n) return [value / perSecond, ""];
+  const text = String(rest)
+    .padStart(digits, "0")
+    .replace(/(?:000)+$/, "");
+  return [(value - rest) / perSecond, `.${text}`];
+}
+
+function jsonValue(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (ArrayBuffer.isView(value)) return Array.from(value as unknown as ArrayLike<unknown>);
+  return value;
+}
+
+/** Whether values of a type are numbers, which are set flush right. */
+export function isNumeric(type: DataType): boolean {
+  if (type.typeId === Type.Dictionary) return isNumeric(type.dictionary);
+  return type.typeId === Type.Int || type.typeId === Type.Float || type.typeId === Type.Decimal;
+}

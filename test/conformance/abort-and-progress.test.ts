@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import type { BulkOptions } from "../../src/index.js";
+import { StaticMap } from "../../src/index.js";
+import { expectPairs, expectSoundStats, pairsByBits } from "./helpers/checks.js";
+import { scaled, useDevice } from "./helpers/device.js";
+import { counting, uniqueKeys } from "./helpers/keys.js";
+
+const device = useDevice();
+const newMap = (capacity: number) => StaticMap.create(device(), { key: "u32", value: "u32", capacity });
+type TestMap = Awaited<ReturnType<typeof newMap>>;
+type Call = (map: TestMap, keys: Uint32Array, values: Uint32Array, options: BulkOptions) => Promise<unknown>;
+
+const changing: Record<string, Call> = {
+  insert: (map, keys, values, options) => map.insert(keys, values, options),
+  insertOrAssign: (map, keys, values, options) => map.insertOrAssign(keys, values, options),
+  insertOrApply: (map, keys, values, options) => map.insertOrApply(keys, values, "add", options),
+  insertAndFind: (map, keys, values, options) => map.insertAndFind(keys, values, options),
+  erase: (map, keys, _values, options) => map.erase(keys, options),
+};
+const looking: Record<string, Call> = {
+  find: (map, keys, _values, options) => map.find(keys, options),
+  contains: (map, keys, _values, options) => map.contains(keys, options),
+};
+const all = { ...changing, ...looking };
+
+/** Long enough that every engine takes it in several chunks, unless it is a real GPU. */
+const LONG = scaled(8_000_000, 4_000_000);
+
+describe("a signal", () => {
+  for (const [name, call] of Object.entries(all)) {
+    it(`that is aborted already makes ${name} reject with its reason and change nothing`, async () => {
+      using map = await newMap(200);
+      await map.insert(uniqueKeys(100), counting(100));
+      const reason = new Error("not wanted any more");
+      const outcome = call(map, uniqueKeys(200), counting(200, 500), { signal: AbortSignal.abort(reason) });
+      await expect(outcome).rejects.toBe(reason);
+      await expectPairs(map, pairsByBits("u32", uniqueKeys(100), counting(100)));
+    });
+  }
+
+  it("that is aborted already makes retrieveAll reject", async () => {
+    using map = await newMap(10);
+    await expect(map.retrieveAll({ signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: "AbortError",
+    });
+  });
+
+  it("that is aborted while the call waits its turn makes it reject and change nothing", async () => {
+    using map = await newMap(100);
+    const stop = new AbortController();
+    const first = map.insert(uniqueKeys(50), counting(50));
+    const second = map.insert(uniqueKeys(100), counting(100), { signal: stop.signal });
+    stop.abort();
+    await expect(second).rejects.toBe(stop.signal.reason);
+    expect(await first).toEqual({ inserted: 50, existing: 0 });
+    expect(map.size).toBe(50);
+  });
+
+  it("that is never aborted changes nothing, and one aborted after the call does not either", async () => {
+    using map = await newMap(100);
+    const stop = new AbortController();
+    await map.insert(uniqueKeys(100), counting(100), { signal: stop.signal });
+    stop.abort();
+    await expectPairs(map, pairsByBits("u32", uniqueKeys(100), counting(100)));
+  });
+
+  for (const [name, call] of Object.entries(changing)) {
+    it(`that is aborted in the middle of ${name} leaves a sound table with exact size`, async () => {
+      using map = await newMap(LONG);
+      const [keys, values] = [uniqueKeys(LONG), counting(LONG)];
+      if (name === "erase") await map.insert(keys, values);
+      const stop = new AbortController();
+      const seen: number[] = [];
+      const onProgress = (done: number) => {
+        seen.push(done);
+        stop.abort();
+      };
+      const outcome = await call(map, keys, values, { signal: stop.signal, onProgress }).then(
+        () => "done",
+        (error) => error,
+      );
+      const wasAborted = seen[0] < LONG;
+      expect(outcome).toBe(wasAborted ? stop.signal.reason : "done");
+      const flags = await map.contains(keys);
+      const present = flags.reduce((sum, flag) => sum + flag, 0);
+      expect(map.size).toBe(present);
+      if (wasAborted) expect(present).toBeLessThan(name === "erase" ? LONG : LONG + 1);
+      await expectSoundStats(map);
+      const rest = await map.insert(keys, values);
+      expect(rest).toEqual({ inserted: LONG - present, existing: present });
+      expect(map.size).toBe(LONG);
+    });
+  }
+});
+
+describe("onProgress", () => {
+  for (const [name, call] of Object.entries(all)) {
+    it(`of ${name} counts up to the number of elements, and ends there`, async () => {
+      using map = await newMap(LONG / 4);
+      const steps: number[] = [];
+      await call(map, uniqueKeys(LONG / 4), counting(LONG / 4), {
+        onProgress(done, total) {
+          expect(total).toBe(LONG / 4);
+          expect(done).toBeGreaterThan(steps.at(-1) ?? 0);
+          steps.push(done);
+        },
+      });
+      expect(steps.at(-1)).toBe(LONG / 4);
+    });
+  }
+
+  it("that throws leaves a table that is sound", async () => {
+    using map = await newMap(1000);
+    const keys = uniqueKeys(1000);
+    const onProgress = () => {
+      throw new Error("no progress wanted");
+    };
+    await map.insert(keys, counting(1000), { onProgress }).catch(() => undefined);
+    const flags = await map.contains(keys);
+    expect(map.size).toBe(flags.reduce((sum, flag) => sum + flag, 0));
+    await map.insert(keys, counting(1000));
+    await expectPairs(map, pairsByBits("u32", keys, counting(1000)));
+  });
+});
