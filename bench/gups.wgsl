@@ -3,7 +3,7 @@
 // Bindings: 0 the table, 1 what is written. Workgroups of 256, any grid. Overrides: ENTRIES, 8-byte entries of the table, a
 // power of two of at least 2; READS, reads of one invocation, a multiple of 8.
 // Invocations share no memory that any of them writes, so nothing races.
-// Bytes moved: fill writes 8 per entry; read reads 8 per read and writes 4 per invocation; copy reads and writes 8 per entry.
+// Bytes moved: fillTable writes 8 per entry; readAtRandom reads 8 per read and writes 4 per invocation; copyTable reads and writes 8 per entry.
 
 override ENTRIES: u32;
 override READS: u32;
@@ -33,7 +33,7 @@ fn invocation(group: vec3u, groups: vec3u, local: u32) -> u32 {
 }
 
 @compute @workgroup_size(256)
-fn fill(
+fn fillTable(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
@@ -46,7 +46,7 @@ fn fill(
 
 // Invocation i does the reads i * READS to (i + 1) * READS - 1 (modulo 2^32), eight at a time, and writes their sum.
 @compute @workgroup_size(256)
-fn read(
+fn readAtRandom(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
@@ -72,7 +72,7 @@ fn read(
 
 // Sixteen bytes at a time.
 @compute @workgroup_size(256)
-fn copy(
+fn copyTable(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,

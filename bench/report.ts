@@ -1,12 +1,14 @@
 /** What every benchmark hands back: the numbers, and everything needed to judge and repeat them. Kept as JSON per machine. */
 import { execFileSync } from "node:child_process";
-import { cpus, totalmem } from "node:os";
+import { cpus, type as osName, release, totalmem } from "node:os";
 import type { Device } from "../src/device.js";
 
 /** Options that `warpmap bench` hands to a benchmark. */
 export interface BenchOptions {
   /** Entries; undefined: the benchmark's own sizes. */
   readonly size?: number;
+  /** Fewest timed runs of each figure, the median of which is reported. Default 5. */
+  readonly runs?: number;
   readonly signal?: AbortSignal;
   /** Called with a few words on what is measured next. */
   readonly onProgress?: (label: string) => void;
@@ -18,14 +20,14 @@ export type BenchRow = Readonly<Record<string, number | string | null>>;
 export interface BenchReport {
   /** The benchmark's name on the command line. */
   readonly bench: string;
-  /** Processor and memory of the host. */
+  /** Processor, memory and operating system of the host. */
   readonly machine: string;
   /** What the engine runs on. */
   readonly device: string;
   /** The GPU's driver as far as WebGPU tells; empty for the CPU. */
   readonly driver: string;
   readonly node: string;
-  /** Commit of the checkout, with "+" after it when files were changed; null outside a checkout. */
+  /** Commit of the checkout, with "-dirty" after it when files were changed; null where it is not known. */
   readonly commit: string | null;
   /** Start of the run, ISO 8601. */
   readonly date: string;
@@ -46,8 +48,9 @@ export function circumstances(
   device: Device,
 ): Pick<BenchReport, "machine" | "device" | "driver" | "node" | "commit" | "date"> {
   const [cpu] = cpus();
+  const processor = `${cpu?.model.trim() ?? process.arch} × ${cpus().length}`;
   return {
-    machine: `${cpu?.model.trim() ?? process.arch} × ${cpus().length}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    machine: `${processor}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${osName()} ${release()}`,
     device: device.info.name,
     driver: device.info.adapter.driver ?? device.info.adapter.description ?? "",
     node: process.version,
@@ -59,7 +62,11 @@ export function circumstances(
 /** The environment variable WARPMAP_COMMIT names the commit where there is a build and no checkout: on a lent machine. */
 function commit(): string | null {
   const git = (...args: string[]) =>
-    execFileSync("git", args, { cwd: import.meta.dirname, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+    execFileSync("git", args, {
+      cwd: import.meta.dirname,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
   try {
     // a build inside another project's node_modules must not answer that project's commit
     if (git("ls-files", ":/src/engine/engine.ts") === "") throw new Error("not this checkout");

@@ -40,11 +40,15 @@ export function summarise(samples: readonly number[]): Timing {
 }
 
 /** Runs every call once unmeasured, then all of them in turn until each has run often and long enough. */
-export async function timeInTurn(calls: readonly TimedCall[], { runs, leastTotalMs }: Repeats): Promise<Timing[]> {
+export async function timeInTurn(
+  calls: readonly TimedCall[],
+  { runs, leastTotalMs }: Repeats,
+): Promise<Timing[]> {
   for (const call of calls) await timeOnce(call);
   const samples = calls.map((): number[] => []);
   const wants = (times: number[]) =>
-    times.length < runs || (times.length < MOST_RUNS && times.reduce((sum, ms) => sum + ms, 0) < leastTotalMs);
+    times.length < runs ||
+    (times.length < MOST_RUNS && times.reduce((sum, ms) => sum + ms, 0) < leastTotalMs);
   while (samples.some(wants)) {
     for (const [i, call] of calls.entries()) {
       if (wants(samples[i])) samples[i].push(await timeOnce(call));

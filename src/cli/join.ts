@@ -1,4 +1,5 @@
 /** `warpmap join`: two files in, their join on the screen or in a file, and how long each stage took. */
+import { basename } from "node:path";
 import type { Table } from "@uwdata/flechette";
 import { openDevice } from "../device.js";
 import { ValidationError } from "../errors.js";
@@ -51,7 +52,7 @@ export async function join(
     });
     if (options.out !== undefined) {
       const { out } = options;
-      await clock.time("write", out, () =>
+      await clock.time("write", basename(out), () =>
         writeTable(out, joined, { onProgress: progress.stage("write"), signal: host.signal }),
       );
     }
@@ -82,7 +83,7 @@ async function readBoth(
 ): Promise<{ left: Table; right: Table }> {
   const read = (side: string, path: string) => {
     const options = { signal, onProgress: progress.stage(`read ${side}`) };
-    return clock.time(`read ${side}`, path, async () => readTable(path, options));
+    return clock.time(`read ${side}`, basename(path), async () => readTable(path, options));
   };
   const tables = { left: await read("left", left), right: await read("right", right) };
   clock.note("read left", sizeOf(tables.left));

@@ -12,10 +12,9 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** Seconds with as many digits as matter: "0.012 s", "1.35 s", "62.4 s". */
+/** Seconds to the millisecond: "1.350 s". */
 export function secondsText(seconds: number): string {
-  const digits = seconds < 1 ? 3 : seconds < 10 ? 2 : 1;
-  return `${seconds.toFixed(digits)} s`;
+  return `${seconds.toFixed(3)} s`;
 }
 
 /** A measured number: whole numbers grouped, others with four significant digits. */

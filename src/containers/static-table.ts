@@ -67,6 +67,12 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     return this.#sizing.hash;
   }
 
+  /** The engine's table, for `warpmap/wgsl`: another one after every rehash. @internal */
+  get engineTable(): Table<K, V> {
+    if (this.#destroyed) throw this.#destroyedError();
+    return this.table;
+  }
+
   /** Which keys are there: one byte per key, 1 or 0. */
   async contains<P extends Placement = "host">(keys: Input<K>, options: BulkOptions & OutputOption<P> = {}): Promise<Placed<"u8", P>> {
     checkColumn(this.engine, "keys", this.keyType, keys);
@@ -92,15 +98,20 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
    * Needs memory for both tables and a copy of the entries meanwhile. On any error the old table stays.
    * @throws ValidationError when `capacity` is below the present size.
    */
-  async rehash(capacity: number = this.capacity): Promise<void> {
+  async rehash(capacity?: number): Promise<void> {
     const { loadFactor, hash } = this.#sizing;
-    checkTableOptions({ capacity, loadFactor, hash });
+    if (capacity !== undefined) checkTableOptions({ capacity, loadFactor, hash });
     await this.enqueue(async () => {
-      if (capacity < this.size) {
-        throw new ValidationError(`rehash(${capacity}) cannot hold the ${this.size} entries.`, "Give a capacity of at least size, or erase first.");
+      // a table may hold more than its capacity promised: its slots allow it
+      const entries = capacity ?? Math.max(this.capacity, this.size);
+      if (entries < this.size) {
+        throw new ValidationError(
+          `rehash(${entries}) cannot hold the ${this.size} entries.`,
+          "Give a capacity of at least size, or erase first.",
+        );
       }
       const old = this.table;
-      const fresh = await this.engine.createTable<K, V>({ ...old.spec, slots: slotsFor(capacity, loadFactor) });
+      const fresh = await this.engine.createTable<K, V>({ ...old.spec, slots: slotsFor(entries, loadFactor) });
       try {
         await moveEntries(old, fresh);
       } catch (error) {
@@ -108,7 +119,7 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
         throw error;
       }
       this.table = fresh;
-      this.#sizing = { capacity, loadFactor, hash };
+      this.#sizing = { capacity: entries, loadFactor, hash };
       old.destroy();
     });
   }
@@ -155,11 +166,13 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
 
   /** Runs an operation after all earlier calls on this container. */
   protected enqueue<T>(operation: () => Promise<T>): Promise<T> {
-    if (this.#destroyed) {
-      const what = this.constructor.name;
-      return Promise.reject(new ValidationError(`This ${what} was destroyed.`, `Create a new ${what}.`));
-    }
+    if (this.#destroyed) return Promise.reject(this.#destroyedError());
     return this.#queue.add(operation);
+  }
+
+  #destroyedError(): ValidationError {
+    const what = this.constructor.name;
+    return new ValidationError(`This ${what} was destroyed.`, `Create a new ${what}.`);
   }
 
   /** Answers an insert's tally, or throws the CapacityError it stands for. */

@@ -88,6 +88,8 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
   readonly spec: TableSpec;
   /** Entries in the table: exact whenever no operation is under way, also after one was aborted or failed. */
   readonly live: number;
+  /** The buffers under the table, for users' own kernels; absent on engines without GPUBuffers. */
+  readonly gpu?: { readonly slots: GPUBuffer; readonly control: GPUBuffer };
   /** Inserts pairs (`values` null for sets). */
   insert(keys: Input<K>, values: Input<V> | null, policy: InsertPolicy, call: CallOptions): Promise<InsertTally>;
   /** `insert` with policy keep that also says per element whether it inserted its key, and (maps) the value that is now stored. */

@@ -19,7 +19,7 @@ export function murmur3(key: number): number {
 
 /** XXH32 (Collet) of the key's four little-endian bytes with seed 0. cuCollections' default hash. */
 export function xxhash32(key: number): number {
-  let h = (0x165667b5 + 4 + Math.imul(key, 0xc2b2ae3d)) | 0;
+  let h = (0x165667b1 + 4 + Math.imul(key, 0xc2b2ae3d)) | 0;
   h = Math.imul((h << 17) | (h >>> 15), 0x27d4eb2f);
   h = Math.imul(h ^ (h >>> 15), 0x85ebca77);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae3d);

@@ -7,6 +7,7 @@ import { open } from "node:fs/promises";
 import { type Column, type Table, Type, tableFromColumns } from "@uwdata/flechette";
 import {
   asyncBufferFromFile,
+  type DecodedArray,
   type FileMetaData,
   parquetMetadataAsync,
   parquetRead,
@@ -18,7 +19,7 @@ import {
 import { compressors } from "hyparquet-compressors";
 import { FileError, fileErrorFrom } from "./errors.js";
 import type { TransferOptions } from "./formats.js";
-import { type Collector, collectorFor } from "./parquet-columns.js";
+import { collectorFor } from "./parquet-columns.js";
 import { type ColumnType, columnTypeOf, physicalElement } from "./parquet-types.js";
 
 const DAMAGED = "is damaged";
@@ -44,19 +45,12 @@ export async function readParquet(
   }));
   const columns: [string, Column<unknown>][] = [];
   for (const { field, columnType } of fields) {
-    signal?.throwIfAborted();
-    const collector = collectorFor(columnType, rows);
-    let added = 0;
-    const add = (values: Parameters<Collector["add"]>[0]) => {
-      collector.add(values);
-      added += values.length;
-      onProgress?.(columns.length * rows + added, fields.length * rows);
-    };
+    const { name } = field.element;
+    const report = (done: number) => onProgress?.(columns.length * rows + done, fields.length * rows);
     try {
-      await readColumn(file, metadata, field, columnType, collector, add);
-      columns.push([field.element.name, collector.finish()]);
+      columns.push([name, await readColumn(file, metadata, field, columnType, report, signal)]);
     } catch (error) {
-      throw fileErrorFrom(path, error, `${DAMAGED} at column "${field.element.name}"`, REWRITE);
+      throw fileErrorFrom(path, error, `${DAMAGED} at column "${name}"`, REWRITE);
     }
   }
   return tableFromColumns(columns);
@@ -73,37 +67,41 @@ function asIs<T>(value: T): T {
   return value;
 }
 
+/** Row groups are read one after another: hyparquet hands over those of one call in no certain order. */
 async function readColumn(
   file: Awaited<ReturnType<typeof asyncBufferFromFile>>,
   metadata: FileMetaData,
   { element }: SchemaTree,
-  { storage }: ColumnType,
-  { parsers }: Collector,
-  add: Collector["add"],
-): Promise<void> {
-  const schema = metadata.schema.map((other) =>
-    other === element ? physicalElement(element, storage) : other,
-  );
+  columnType: ColumnType,
+  report: (done: number) => void,
+  signal: AbortSignal | undefined,
+): Promise<Column<unknown>> {
+  const physical = physicalElement(element, columnType.storage);
+  const schema = metadata.schema.map((other) => (other === element ? physical : other));
   const row_groups = metadata.row_groups.map((group) => withWideDeltas(group, element));
-  let failure: unknown;
-  await parquetRead({
-    file,
-    metadata: { ...metadata, schema, row_groups },
-    columns: [element.name],
-    compressors,
-    parsers,
-    utf8: false,
-    geoparquet: false,
-    onChunk: ({ columnData }) => {
-      // hyparquet drops what a callback throws
-      try {
-        if (failure === undefined) add(columnData);
-      } catch (error) {
-        failure = error;
-      }
-    },
-  });
-  if (failure !== undefined) throw failure;
+  const collector = collectorFor(columnType, Number(metadata.num_rows));
+  let rowStart = 0;
+  for (const group of row_groups) {
+    signal?.throwIfAborted();
+    const rowEnd = rowStart + Number(group.num_rows);
+    const chunks: DecodedArray[] = [];
+    await parquetRead({
+      file,
+      metadata: { ...metadata, schema, row_groups },
+      columns: [element.name],
+      rowStart,
+      rowEnd,
+      compressors,
+      parsers: collector.parsers,
+      utf8: false,
+      geoparquet: false,
+      onChunk: ({ columnData }) => void chunks.push(columnData),
+    });
+    for (const chunk of chunks) collector.add(chunk);
+    rowStart = rowEnd;
+    report(rowStart);
+  }
+  return collector.finish();
 }
 
 /**

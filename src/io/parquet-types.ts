@@ -223,11 +223,11 @@ function leafElementOf(type: DataType): Leaf | null {
   }
 }
 
-function integerElement(bitWidth: 8 | 16 | 32 | 64, isSigned: boolean): Leaf {
+/** By converted type alone: hyparquet-writer 0.17 writes the logical type INTEGER in a form that DuckDB refuses. */
+function integerElement(bitWidth: 8 | 16 | 32 | 64, signed: boolean): Leaf {
   const type = bitWidth === 64 ? "INT64" : "INT32";
-  if (isSigned && bitWidth >= 32) return { type };
-  const converted_type = `${isSigned ? "" : "U"}INT_${bitWidth}` as SchemaElement["converted_type"];
-  return { type, converted_type, logical_type: { type: "INTEGER", bitWidth, isSigned } };
+  if (signed && bitWidth >= 32) return { type };
+  return { type, converted_type: `${signed ? "" : "U"}INT_${bitWidth}` as SchemaElement["converted_type"] };
 }
 
 function decimalElement(precision: number, scale: number): Leaf {

@@ -83,14 +83,17 @@ export function textOf(type: DataType): (value: unknown) => string {
   }
 }
 
-/** −0 keeps its sign. */
+/** −0 keeps its sign; what is too large for whole numbers to be exact is not written like one. */
 function numberText(value: number): string {
-  return Object.is(value, -0) ? "-0" : String(value);
+  if (Object.is(value, -0)) return "-0";
+  return Math.abs(value) > Number.MAX_SAFE_INTEGER && Number.isFinite(value)
+    ? value.toExponential()
+    : String(value);
 }
 
 /** Floats of 32 (or 16) bits: the fewest digits that give the same value. */
 function shortText(value: number): string {
-  if (!Number.isFinite(value)) return String(value);
+  if (!Number.isFinite(value) || value === 0) return numberText(value);
   for (let digits = 6; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits));
     if (Math.fround(short) === Math.fround(value)) return numberText(short);

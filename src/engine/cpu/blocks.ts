@@ -112,7 +112,13 @@ function canonicalise(key: Uint32Array, count: number): void {
 // The three loops below are hash.ts's functions and homeSlot, inlined by hand. floor(hash × slots / 2^32): the double product
 // may be off by 2^10; taking its exact low word away leaves a multiple of 2^32 give or take 2^11, which the last steps round right.
 
-function murmur3Homes(key: Uint32Array, home: Uint32Array, count: number, slots: number, words: number): void {
+function murmur3Homes(
+  key: Uint32Array,
+  home: Uint32Array,
+  count: number,
+  slots: number,
+  words: number,
+): void {
   for (let i = 0; i < count; i++) {
     let h = key[i];
     h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
@@ -122,9 +128,15 @@ function murmur3Homes(key: Uint32Array, home: Uint32Array, count: number, slots:
   }
 }
 
-function xxhash32Homes(key: Uint32Array, home: Uint32Array, count: number, slots: number, words: number): void {
+function xxhash32Homes(
+  key: Uint32Array,
+  home: Uint32Array,
+  count: number,
+  slots: number,
+  words: number,
+): void {
   for (let i = 0; i < count; i++) {
-    let h = (0x165667b5 + 4 + Math.imul(key[i], 0xc2b2ae3d)) | 0;
+    let h = (0x165667b1 + 4 + Math.imul(key[i], 0xc2b2ae3d)) | 0;
     h = Math.imul((h << 17) | (h >>> 15), 0x27d4eb2f);
     h = Math.imul(h ^ (h >>> 15), 0x85ebca77);
     h = Math.imul(h ^ (h >>> 13), 0xc2b2ae3d);
@@ -133,7 +145,13 @@ function xxhash32Homes(key: Uint32Array, home: Uint32Array, count: number, slots
   }
 }
 
-function identityHomes(key: Uint32Array, home: Uint32Array, count: number, slots: number, words: number): void {
+function identityHomes(
+  key: Uint32Array,
+  home: Uint32Array,
+  count: number,
+  slots: number,
+  words: number,
+): void {
   for (let i = 0; i < count; i++) {
     const h = key[i];
     home[i] = Math.imul(((h * slots - (Math.imul(h, slots) >>> 0)) * 2 ** -32 + 0.5) >>> 0, words);

@@ -89,7 +89,12 @@ export function newWorkspace(): Workspace {
 /** Takes pieces of a job until none is left. `next` holds the number of the next piece. */
 export function runJob(job: Job, next: Int32Array, workspace: Workspace): JobResult {
   const result: JobResult = {
-    counters: { mainLive: 0, sideLive: 0, tombstones: 0, maxProbe: job.kind === "partition" ? 0 : job.maxProbe },
+    counters: {
+      mainLive: 0,
+      sideLive: 0,
+      tombstones: 0,
+      maxProbe: job.kind === "partition" ? 0 : job.maxProbe,
+    },
     tally: newTally(),
     spill: [],
   };
@@ -123,7 +128,14 @@ function sortSlice(job: PartitionJob, slice: number, workspace: Workspace): void
   if (workspace.slice.key.length < sliceLength) workspace.slice = allocateBlock(sliceLength);
   const { key, home, element } = workspace.slice;
   const base = slice * sliceLength;
-  const count = fillBlock(workspace.slice, job.table, job.keys, job.where, base, Math.min(job.length, base + sliceLength));
+  const count = fillBlock(
+    workspace.slice,
+    job.table,
+    job.keys,
+    job.where,
+    base,
+    Math.min(job.length, base + sliceLength),
+  );
 
   const places = new Uint32Array(ranges);
   for (let i = 0; i < count; i++) places[home[i] >>> shift]++;

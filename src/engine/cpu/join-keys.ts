@@ -1,7 +1,7 @@
 /**
  * Row keys in the form that the cpu join compares: all fixed-width columns of a row side by side in one array of words,
  * so that comparing rows is comparing a few neighbouring words. Into the same words go
- * - strings, when the build side has none longer than 11 bytes: their bytes and, in the top byte, their length. A longer
+ * - strings, when the build side has none longer than 31 bytes: their bytes and, in the top byte, their length. A longer
  *   string of the probe side equals none of them, so its row is skipped;
  * - one bit per null, when nulls are equal. The value of a null counts as 0.
  * Longer strings stay where they are. When nulls are not equal, rows with a null in any column are skipped.
@@ -37,8 +37,8 @@ export interface PackedKeys {
 /** Runs a function over ranges of rows, letting other work run in between. */
 export type RangeRunner = (rows: number, run: (from: number, to: number) => void) => Promise<void>;
 
-/** Strings of at most this many bytes are packed: 3 words with their length. Longer ones gain nothing over a hash. */
-const LONGEST_PACKED = 11;
+/** Strings of at most this many bytes are packed: 8 words with their length. */
+const LONGEST_PACKED = 31;
 
 /** Where a column goes in a row's words; `offset` -1 for strings that are not packed. */
 interface Place {

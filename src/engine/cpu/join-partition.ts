@@ -1,37 +1,48 @@
 /**
- * Partitioning: rows of both sides are put into parts by the top bits of their mixed code, so that each part's table
- * stays in the L2 cache while it is built and probed. Within a part rows keep their order. Rows to skip are left out.
+ * Partitioning: the keys of both sides are put into parts by the top bits of their mixed code, so that each part's table
+ * and keys stay in the L2 cache while they are built and probed. A key becomes one record (code, row number, words), so
+ * that every row is one write. Within a part rows keep their order. Rows to skip are left out.
  */
 import { murmur3 } from "../hash.js";
 import type { PackedKeys, RangeRunner } from "./join-keys.js";
 
-/** Keys in the order in which they are joined: position p holds the key of row rowAt[p], or of row p when that is null. */
-export interface JoinKeys extends Omit<PackedKeys, "rows"> {
-  readonly positions: number;
-  readonly rowAt: Uint32Array | null;
+/**
+ * Keys in the order in which they are joined. The key at position p has the code codes[p × stride], the row number
+ * codes[p × stride + 1] (or p itself when `recorded` is false), and words from words[p × wordStride + wordBase] on.
+ */
+export interface JoinKeys extends Pick<PackedKeys, "width" | "strings" | "exact" | "skip"> {
+  readonly codes: Uint32Array;
+  readonly stride: number;
+  readonly words: Uint32Array;
+  readonly wordStride: number;
+  readonly wordBase: number;
+  readonly recorded: boolean;
   /** Part k is positions parts[k] to parts[k + 1]. */
   readonly parts: Uint32Array;
 }
 
 /** Keys as one part, in row order. */
 export function unpartitioned(keys: PackedKeys): JoinKeys {
-  return { ...keys, positions: keys.rows, rowAt: null, parts: Uint32Array.of(0, keys.rows) };
+  const parts = Uint32Array.of(0, keys.rows);
+  return { ...keys, stride: 1, wordStride: keys.width, wordBase: 0, recorded: false, parts };
 }
 
-/** Keys in 2^bits parts. Costs two passes over the codes, and a copy of codes and words. */
+/** Keys in 2^bits parts. Costs two passes over the codes, and 8 bytes per row besides the words. */
 export async function partition(keys: PackedKeys, bits: number, overRanges: RangeRunner): Promise<JoinKeys> {
   const counts = new Uint32Array(2 ** bits);
   await overRanges(keys.rows, (from, to) => countParts(counts, keys, bits, from, to));
   const parts = new Uint32Array(counts.length + 1);
   for (let k = 0; k < counts.length; k++) parts[k + 1] = parts[k] + counts[k];
 
-  const positions = parts[counts.length];
+  const stride = keys.exact ? 2 : 2 + keys.width;
   const next = parts.slice(0, -1);
-  const rowAt = new Uint32Array(positions);
-  const codes = new Uint32Array(positions);
-  const words = keys.exact ? codes : new Uint32Array(positions * keys.width);
-  await overRanges(keys.rows, (from, to) => scatter(next, keys, bits, { rowAt, codes, words }, from, to));
-  return { ...keys, positions, rowAt, parts, codes, words, skip: null };
+  const records = new Uint32Array(parts[counts.length] * stride);
+  await overRanges(keys.rows, (from, to) => {
+    if (keys.exact) scatterCodes(next, keys, bits, records, from, to);
+    else scatterRecords(next, keys, bits, records, from, to);
+  });
+  const common = { width: keys.width, strings: keys.strings, exact: keys.exact, skip: null, parts };
+  return { ...common, codes: records, stride, words: records, wordStride: stride, wordBase: 2, recorded: true };
 }
 
 function countParts(counts: Uint32Array, keys: PackedKeys, bits: number, from: number, to: number): void {
@@ -42,24 +53,29 @@ function countParts(counts: Uint32Array, keys: PackedKeys, bits: number, from: n
   }
 }
 
-function scatter(
-  next: Uint32Array,
-  keys: PackedKeys,
-  bits: number,
-  into: { rowAt: Uint32Array; codes: Uint32Array; words: Uint32Array },
-  from: number,
-  to: number,
-): void {
-  const { skip, words, width, exact } = keys;
-  const { rowAt, codes } = into;
+function scatterCodes(next: Uint32Array, keys: PackedKeys, bits: number, records: Uint32Array, from: number, to: number): void {
+  const { codes, skip } = keys;
   const shift = 32 - bits;
   for (let row = from; row < to; row++) {
     if (skip !== null && skip[row] !== 0) continue;
-    const code = keys.codes[row];
-    const position = next[murmur3(code) >>> shift]++;
-    rowAt[position] = row;
-    codes[position] = code;
-    if (exact) continue;
-    for (let k = 0; k < width; k++) into.words[position * width + k] = words[row * width + k];
+    const code = codes[row];
+    const out = 2 * next[murmur3(code) >>> shift]++;
+    records[out] = code;
+    records[out + 1] = row;
+  }
+}
+
+function scatterRecords(next: Uint32Array, keys: PackedKeys, bits: number, records: Uint32Array, from: number, to: number): void {
+  const { codes, skip, words, width } = keys;
+  const shift = 32 - bits;
+  const stride = 2 + width;
+  for (let row = from; row < to; row++) {
+    if (skip !== null && skip[row] !== 0) continue;
+    const code = codes[row];
+    let out = stride * next[murmur3(code) >>> shift]++;
+    records[out] = code;
+    records[out + 1] = row;
+    out += 2;
+    for (let at = row * width, end = at + width; at < end; ) records[out++] = words[at++];
   }
 }

@@ -11,7 +11,7 @@ import type { RowKeys, RowPairs } from "../rows.js";
 import { type PackedKeys, packKeys, type RangeRunner } from "./join-keys.js";
 import { type MatchedRows, writePairs } from "./join-pairs.js";
 import { type JoinKeys, partition, unpartitioned } from "./join-partition.js";
-import { DenseTable, type KeyTable, keyRange, NONE, ProbingTable } from "./join-table.js";
+import { DenseTable, ExactTable, type KeyTable, keyRange, NONE, RowTable } from "./join-table.js";
 
 /** Rows between two looks at the signal: a few milliseconds of work. */
 const RANGE_ROWS = 2 ** 20;
@@ -83,7 +83,7 @@ async function match(build: PackedKeys, probe: PackedKeys, hashMask: number, ove
     const [probeFrom, probeTo] = [plan.probe.parts[part], plan.probe.parts[part + 1]];
     if (part > 0) plan.table.reset(buildTo - buildFrom);
     await overRanges(buildTo - buildFrom, (from, to) => {
-      counts.repeats += plan.table.insert(plan.build, buildFrom + from, buildFrom + to, leaders);
+      counts.repeats += plan.table.insert(buildFrom + from, buildFrom + to, leaders);
     });
     await overRanges(probeTo - probeFrom, (from, to) => {
       counts.hits += plan.table.probe(plan.probe, probeFrom + from, probeFrom + to, matches);
@@ -100,9 +100,10 @@ interface Plan {
 
 async function choosePlan(build: PackedKeys, probe: PackedKeys, hashMask: number, overRanges: RangeRunner): Promise<Plan> {
   if (build.exact && hashMask === ALL_BITS) {
-    const range = keyRange(build);
-    if (range.size <= build.rows * DENSE_ELEMENTS_PER_KEY) {
-      return { build: unpartitioned(build), probe: unpartitioned(probe), table: new DenseTable(range) };
+    const range = keyRange(build, build.rows * DENSE_ELEMENTS_PER_KEY);
+    if (range) {
+      const keys = unpartitioned(build);
+      return { build: keys, probe: unpartitioned(probe), table: new DenseTable(keys, range) };
     }
   }
   const bits = Math.min(MOST_PARTITION_BITS, Math.ceil(Math.log2(build.rows / PART_ROWS)));
@@ -111,7 +112,9 @@ async function choosePlan(build: PackedKeys, probe: PackedKeys, hashMask: number
     build: parted ? await partition(build, bits, overRanges) : unpartitioned(build),
     probe: parted ? await partition(probe, bits, overRanges) : unpartitioned(probe),
   };
-  return { ...plan, table: new ProbingTable(plan.build, mostRows(plan.build.parts), hashMask) };
+  const most = mostRows(plan.build.parts);
+  const table = build.exact ? new ExactTable(plan.build, most, hashMask) : new RowTable(plan.build, most);
+  return { ...plan, table };
 }
 
 function mostRows(parts: Uint32Array): number {

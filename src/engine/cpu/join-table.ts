@@ -3,8 +3,8 @@
  * found stands for all (the "leader"); which rows follow which leader is written down beside the table, so a probe
  * compares a key once however many rows have it.
  *
- * Two tables: linear probing over slots of code and position, at most half full; and, where keys are one word and lie
- * close together, an array indexed by the key itself.
+ * Three tables: `ExactTable` for keys of one word, `RowTable` for all others (both linear probing, at most half full, slots
+ * of code and position), and `DenseTable` for keys of one word that lie close together (an array indexed by the key).
  */
 import { murmur3 } from "../hash.js";
 import type { PackedKeys, Strings } from "./join-keys.js";
@@ -13,59 +13,79 @@ import type { JoinKeys } from "./join-partition.js";
 /** No row. */
 export const NONE = 0xffffffff;
 
-/** A build side's table, and what was found while building it. */
+/** A build side's table. */
 export interface KeyTable {
   /** Puts the keys at positions from to to in; leaders[row] becomes the leader of each. Returns the keys found again. */
-  insert(build: JoinKeys, from: number, to: number, leaders: Uint32Array): number;
+  insert(from: number, to: number, leaders: Uint32Array): number;
   /** matches[row] becomes the leader with the same key for each position from to to, where there is one. Returns how many. */
   probe(probe: JoinKeys, from: number, to: number, matches: Uint32Array): number;
   /** Takes everything out, and makes room for `keys` keys. */
   reset(keys: number): void;
 }
 
-/** Linear probing. Slots are pairs of words: code, and position + 1 of the leader (0: empty). */
-export class ProbingTable implements KeyTable {
-  readonly #slots: Uint32Array;
-  #mask = 0;
+/** Slots of two words: code, and position + 1 of the leader (0: empty). */
+class Slots {
+  readonly words: Uint32Array;
+  /** Number of the last slot. */
+  mask: number;
 
-  /** @param mostKeys the most keys that will be in the table at once */
-  constructor(
-    private readonly build: JoinKeys,
-    mostKeys: number,
-    private readonly hashMask: number,
-  ) {
-    this.#slots = new Uint32Array(2 * slotsFor(mostKeys));
-    this.#mask = slotsFor(mostKeys) - 1;
+  constructor(mostKeys: number) {
+    const slots = slotsFor(mostKeys);
+    this.words = new Uint32Array(2 * slots);
+    this.mask = slots - 1;
   }
 
   reset(keys: number): void {
     const slots = slotsFor(keys);
-    this.#mask = slots - 1;
-    this.#slots.fill(0, 0, 2 * slots);
+    this.mask = slots - 1;
+    this.words.fill(0, 0, 2 * slots);
+  }
+}
+
+/** A power of two, at least twice the keys. */
+function slotsFor(keys: number): number {
+  return 2 ** Math.ceil(Math.log2(2 * Math.max(8, keys)));
+}
+
+/** Keys that are equal when their codes are. */
+export class ExactTable implements KeyTable {
+  readonly #build: JoinKeys;
+  readonly #slots: Slots;
+  readonly #hashMask: number;
+
+  /** @param mostKeys the most keys that will be in the table at once */
+  constructor(build: JoinKeys, mostKeys: number, hashMask: number) {
+    this.#build = build;
+    this.#slots = new Slots(mostKeys);
+    this.#hashMask = hashMask;
   }
 
-  insert(build: JoinKeys, from: number, to: number, leaders: Uint32Array): number {
-    const { codes, skip, rowAt, exact } = build;
-    const slots = this.#slots;
-    const mask = this.#mask;
-    const hashMask = this.hashMask & mask;
+  reset(keys: number): void {
+    this.#slots.reset(keys);
+  }
+
+  insert(from: number, to: number, leaders: Uint32Array): number {
+    const { codes, stride, recorded, skip } = this.#build;
+    const { words: slots, mask } = this.#slots;
+    const hashMask = mask & this.#hashMask;
+    const wrap = 2 * mask + 1;
     let repeats = 0;
     for (let position = from; position < to; position++) {
       if (skip !== null && skip[position] !== 0) continue;
-      const code = codes[position];
-      let slot = murmur3(code) & hashMask;
-      let found = slots[2 * slot + 1];
-      while (found !== 0 && !(slots[2 * slot] === code && (exact || sameKey(build, found - 1, build, position)))) {
-        slot = (slot + 1) & mask;
-        found = slots[2 * slot + 1];
+      const code = codes[position * stride];
+      const row = recorded ? codes[position * stride + 1] : position;
+      let slot = (murmur3(code) & hashMask) << 1;
+      let found = slots[slot + 1];
+      while (found !== 0 && slots[slot] !== code) {
+        slot = (slot + 2) & wrap;
+        found = slots[slot + 1];
       }
-      const row = rowAt === null ? position : rowAt[position];
       if (found === 0) {
-        slots[2 * slot] = code;
-        slots[2 * slot + 1] = position + 1;
+        slots[slot] = code;
+        slots[slot + 1] = row + 1;
         leaders[row] = row;
       } else {
-        leaders[row] = rowAt === null ? found - 1 : rowAt[found - 1];
+        leaders[row] = found - 1;
         repeats++;
       }
     }
@@ -73,45 +93,107 @@ export class ProbingTable implements KeyTable {
   }
 
   probe(probe: JoinKeys, from: number, to: number, matches: Uint32Array): number {
-    const { codes, skip, rowAt, exact } = probe;
-    const { build } = this;
-    const leaderRowAt = build.rowAt;
-    const slots = this.#slots;
-    const mask = this.#mask;
-    const hashMask = this.hashMask & mask;
+    const { codes, stride, recorded, skip } = probe;
+    const { words: slots, mask } = this.#slots;
+    const hashMask = mask & this.#hashMask;
+    const wrap = 2 * mask + 1;
     let hits = 0;
     for (let position = from; position < to; position++) {
       if (skip !== null && skip[position] !== 0) continue;
-      const code = codes[position];
-      let slot = murmur3(code) & hashMask;
-      let found = slots[2 * slot + 1];
-      while (found !== 0 && !(slots[2 * slot] === code && (exact || sameKey(build, found - 1, probe, position)))) {
-        slot = (slot + 1) & mask;
-        found = slots[2 * slot + 1];
+      const code = codes[position * stride];
+      let slot = (murmur3(code) & hashMask) << 1;
+      let found = slots[slot + 1];
+      while (found !== 0 && slots[slot] !== code) {
+        slot = (slot + 2) & wrap;
+        found = slots[slot + 1];
       }
       if (found === 0) continue;
-      matches[rowAt === null ? position : rowAt[position]] = leaderRowAt === null ? found - 1 : leaderRowAt[found - 1];
+      matches[recorded ? codes[position * stride + 1] : position] = found - 1;
       hits++;
     }
     return hits;
   }
 }
 
-/** Slots for a number of keys: a power of two, twice as many at least. */
-function slotsFor(keys: number): number {
-  return 2 ** Math.ceil(Math.log2(Math.max(8, keys) * 2));
+/** Keys of any form: equal codes are candidates, and the keys themselves are compared. Slots hold positions. */
+export class RowTable implements KeyTable {
+  readonly #build: JoinKeys;
+  readonly #slots: Slots;
+
+  /** @param mostKeys the most keys that will be in the table at once */
+  constructor(build: JoinKeys, mostKeys: number) {
+    this.#build = build;
+    this.#slots = new Slots(mostKeys);
+  }
+
+  reset(keys: number): void {
+    this.#slots.reset(keys);
+  }
+
+  insert(from: number, to: number, leaders: Uint32Array): number {
+    const build = this.#build;
+    const { codes, stride, skip } = build;
+    const { words: slots, mask } = this.#slots;
+    const wrap = 2 * mask + 1;
+    let repeats = 0;
+    for (let position = from; position < to; position++) {
+      if (skip !== null && skip[position] !== 0) continue;
+      const code = codes[position * stride];
+      let slot = (murmur3(code) & mask) << 1;
+      let found = slots[slot + 1];
+      while (found !== 0 && (slots[slot] !== code || !sameKey(build, found - 1, build, position))) {
+        slot = (slot + 2) & wrap;
+        found = slots[slot + 1];
+      }
+      const row = rowAt(build, position);
+      if (found === 0) {
+        slots[slot] = code;
+        slots[slot + 1] = position + 1;
+        leaders[row] = row;
+      } else {
+        leaders[row] = rowAt(build, found - 1);
+        repeats++;
+      }
+    }
+    return repeats;
+  }
+
+  probe(probe: JoinKeys, from: number, to: number, matches: Uint32Array): number {
+    const build = this.#build;
+    const { codes, stride, skip } = probe;
+    const { words: slots, mask } = this.#slots;
+    const wrap = 2 * mask + 1;
+    let hits = 0;
+    for (let position = from; position < to; position++) {
+      if (skip !== null && skip[position] !== 0) continue;
+      const code = codes[position * stride];
+      let slot = (murmur3(code) & mask) << 1;
+      let found = slots[slot + 1];
+      while (found !== 0 && (slots[slot] !== code || !sameKey(build, found - 1, probe, position))) {
+        slot = (slot + 2) & wrap;
+        found = slots[slot + 1];
+      }
+      if (found === 0) continue;
+      matches[rowAt(probe, position)] = rowAt(build, found - 1);
+      hits++;
+    }
+    return hits;
+  }
+}
+
+function rowAt(keys: JoinKeys, position: number): number {
+  return keys.recorded ? keys.codes[position * keys.stride + 1] : position;
 }
 
 function sameKey(a: JoinKeys, i: number, b: JoinKeys, j: number): boolean {
-  const { width } = a;
-  for (let k = 0, p = i * width, q = j * width; k < width; k++) {
-    if (a.words[p + k] !== b.words[q + k]) return false;
+  const { words } = a;
+  const { words: others } = b;
+  let q = j * b.wordStride + b.wordBase;
+  for (let p = i * a.wordStride + a.wordBase, end = p + a.width; p < end; ) {
+    if (words[p++] !== others[q++]) return false;
   }
-  if (a.strings.length === 0) return true;
-  const row = a.rowAt === null ? i : a.rowAt[i];
-  const other = b.rowAt === null ? j : b.rowAt[j];
   for (let c = 0; c < a.strings.length; c++) {
-    if (!sameString(a.strings[c], row, b.strings[c], other)) return false;
+    if (!sameString(a.strings[c], rowAt(a, i), b.strings[c], rowAt(b, j))) return false;
   }
   return true;
 }
@@ -125,11 +207,15 @@ function sameString(a: Strings, i: number, b: Strings, j: number): boolean {
   return true;
 }
 
-/** An array indexed by key − smallest key. Elements are row + 1 of the leader. For exact, unpartitioned keys. */
+/** An array indexed by key − smallest key. Elements are row + 1 of the leader. For exact keys that are not partitioned. */
 export class DenseTable implements KeyTable {
+  readonly #build: JoinKeys;
+  readonly #smallest: number;
   readonly #leaders: Uint32Array;
 
-  constructor(private readonly range: KeyRange) {
+  constructor(build: JoinKeys, range: KeyRange) {
+    this.#build = build;
+    this.#smallest = range.smallest;
     this.#leaders = new Uint32Array(range.size);
   }
 
@@ -137,9 +223,9 @@ export class DenseTable implements KeyTable {
     this.#leaders.fill(0);
   }
 
-  insert(build: JoinKeys, from: number, to: number, leaders: Uint32Array): number {
-    const { codes, skip } = build;
-    const { smallest } = this.range;
+  insert(from: number, to: number, leaders: Uint32Array): number {
+    const { codes, skip } = this.#build;
+    const smallest = this.#smallest;
     const table = this.#leaders;
     let repeats = 0;
     for (let row = from; row < to; row++) {
@@ -159,13 +245,13 @@ export class DenseTable implements KeyTable {
 
   probe(probe: JoinKeys, from: number, to: number, matches: Uint32Array): number {
     const { codes, skip } = probe;
-    const { smallest, size } = this.range;
+    const smallest = this.#smallest;
     const table = this.#leaders;
     let hits = 0;
     for (let row = from; row < to; row++) {
       if (skip !== null && skip[row] !== 0) continue;
       const index = (codes[row] - smallest) >>> 0;
-      const found = index < size ? table[index] : 0;
+      const found = index < table.length ? table[index] : 0;
       if (found === 0) continue;
       matches[row] = found - 1;
       hits++;
@@ -180,23 +266,30 @@ export interface KeyRange {
   readonly size: number;
 }
 
-/** The range of the keys that are not skipped, as signed or as unsigned numbers, whichever is shorter. */
-export function keyRange(keys: PackedKeys): KeyRange {
-  const { codes, skip } = keys;
-  let signedLow = 2 ** 31;
-  let signedHigh = -(2 ** 31);
-  let low = 2 ** 32;
-  let high = 0;
-  for (let row = 0; row < codes.length; row++) {
-    if (skip !== null && skip[row] !== 0) continue;
-    const key = codes[row];
-    const signed = key | 0;
-    if (key < low) low = key;
-    if (key > high) high = key;
-    if (signed < signedLow) signedLow = signed;
-    if (signed > signedHigh) signedHigh = signed;
+/** The range of the keys that are not skipped, as signed or as unsigned numbers, if it is at most `mostSize` long. */
+export function keyRange(keys: PackedKeys, mostSize: number): KeyRange | null {
+  const { codes, skip, rows } = keys;
+  let [low, high] = [2 ** 32, 0];
+  let [signedLow, signedHigh] = [2 ** 31, -(2 ** 31)];
+  for (let from = 0; from < rows; from += RANGE_CHECK_ROWS) {
+    const to = Math.min(rows, from + RANGE_CHECK_ROWS);
+    for (let row = from; row < to; row++) {
+      if (skip !== null && skip[row] !== 0) continue;
+      const key = codes[row];
+      const signed = key | 0;
+      if (key < low) low = key;
+      if (key > high) high = key;
+      if (signed < signedLow) signedLow = signed;
+      if (signed > signedHigh) signedHigh = signed;
+    }
+    if (high - low >= mostSize && signedHigh - signedLow >= mostSize) return null;
   }
-  const size = high - low + 1;
-  const signedSize = signedHigh - signedLow + 1;
-  return signedSize < size ? { smallest: signedLow >>> 0, size: signedSize } : { smallest: low, size };
+  if (low > high) return null;
+  const unsignedShorter = high - low <= signedHigh - signedLow;
+  return unsignedShorter
+    ? { smallest: low, size: high - low + 1 }
+    : { smallest: signedLow >>> 0, size: signedHigh - signedLow + 1 };
 }
+
+/** Rows between two looks whether the range has become too long. */
+const RANGE_CHECK_ROWS = 4096;

@@ -116,12 +116,21 @@ export function newBuffer(bytes: number, shared: boolean): ArrayBufferLike {
 }
 
 function outOfMemory(need: number, have: number, cause?: RangeError): LimitError {
-  return new LimitError("memory", need, have, "Use a smaller capacity or a higher load factor, or work in smaller parts.", { cause });
+  return new LimitError(
+    "memory",
+    need,
+    have,
+    "Use a smaller capacity or a higher load factor, or work in smaller parts.",
+    { cause },
+  );
 }
 
 /** What the machine or container has and this process does not hold yet; NaN where the runtime does not say. */
 function availableBytes(): number {
   if (typeof process === "undefined" || typeof process.getBuiltinModule !== "function") return Number.NaN;
   const limit = process.constrainedMemory?.() || Number.POSITIVE_INFINITY;
-  return Math.max(0, Math.min(limit, process.getBuiltinModule("node:os").totalmem()) - process.memoryUsage.rss());
+  return Math.max(
+    0,
+    Math.min(limit, process.getBuiltinModule("node:os").totalmem()) - process.memoryUsage.rss(),
+  );
 }

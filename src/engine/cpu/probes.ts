@@ -52,7 +52,7 @@ export interface InsertColumns {
 /** Where a look-up writes, by element number. */
 export interface FindColumns {
   readonly found: Uint8Array;
-  /** Of length 0 when nobody asks. */
+  /** The key's value, or in sets the key as stored. Of length 0 when nobody asks. */
   readonly values: Uint32Array;
   /** Bits to write as the value of keys that are not there. */
   readonly missing: number;
@@ -65,7 +65,14 @@ export function newTally(): Tally {
 }
 
 /** Inserts elements `from..to` of a block whose chains end before word `end`. */
-export function insertRun(at: Territory, columns: InsertColumns, block: Block, from: number, to: number, end: number): void {
+export function insertRun(
+  at: Territory,
+  columns: InsertColumns,
+  block: Block,
+  from: number,
+  to: number,
+  end: number,
+): void {
   const { table, counters, tally, spill } = at;
   const { slots, slotCount, words } = table;
   const { key, home, element } = block;
@@ -220,7 +227,7 @@ export function findRun(
       }
     }
     found[i] = hit ? 1 : 0;
-    if (withValues) values[i] = hit ? slots[w + 1] : missing;
+    if (withValues) values[i] = hit ? (words === 2 ? slots[w + 1] : k) : missing;
   }
 }
 

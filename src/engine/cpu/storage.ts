@@ -18,7 +18,11 @@ export class HostStorage<T extends ScalarType> implements ArrayStorage<T> {
   ) {}
 
   get host(): ScalarArrays[T] {
-    if (!this.#alive) throw new ValidationError("The device array was destroyed.", "Use device arrays before they are destroyed.");
+    if (!this.#alive)
+      throw new ValidationError(
+        "The device array was destroyed.",
+        "Use device arrays before they are destroyed.",
+      );
     if (!this.engineAlive()) throw new DeviceLostError("destroyed", "its arrays are gone");
     return new arrayClass[this.type](this.allocation.buffer, 0, this.length);
   }
@@ -78,7 +82,10 @@ export class Inputs {
     if (!(input instanceof DeviceArray)) return input;
     const { storage } = input;
     if (input.engine !== this.#engine || !(storage instanceof HostStorage)) {
-      throw new ValidationError("A device array belongs to another device than the table.", "Upload the data to the table's own device.");
+      throw new ValidationError(
+        "A device array belongs to another device than the table.",
+        "Upload the data to the table's own device.",
+      );
     }
     const array = storage.host as ScalarArrays[T];
     storage.allocation.retain();

@@ -20,14 +20,17 @@ export function workersRefused(): string | null {
   if (typeof SharedArrayBuffer === "undefined") return "no SharedArrayBuffer";
   // Only a worker of a browser, or its page, has this property; false there means that shared memory cannot be posted.
   if (globalThis.crossOriginIsolated === false) return "the page is not cross-origin isolated";
-  if (nodeThreads() === undefined && (typeof Worker === "undefined" || typeof Blob === "undefined")) return "no Worker";
+  if (nodeThreads() === undefined && (typeof Worker === "undefined" || typeof Blob === "undefined"))
+    return "no Worker";
   return null;
 }
 
 /** Starts a worker on a script's text. Throws what the runtime throws when it refuses. */
 export function startWorker(source: string, listener: WorkerListener): WorkerHandle {
   const threads = nodeThreads();
-  return threads === undefined ? startWebWorker(source, listener) : startNodeWorker(threads, source, listener);
+  return threads === undefined
+    ? startWebWorker(source, listener)
+    : startNodeWorker(threads, source, listener);
 }
 
 type NodeThreads = typeof import("node:worker_threads");

@@ -7,7 +7,8 @@ import { joinJob, NEXT, type ToPool, type ToWorker } from "./protocol.js";
 
 const workspace = newWorkspace();
 
-const port = typeof process === "undefined" ? undefined : process.getBuiltinModule?.("node:worker_threads").parentPort;
+const port =
+  typeof process === "undefined" ? undefined : process.getBuiltinModule?.("node:worker_threads").parentPort;
 const post = (message: ToPool): void => (port ? port.postMessage(message) : globalThis.postMessage(message));
 
 function receive({ id, worker, job, control }: ToWorker): void {

@@ -19,8 +19,10 @@ export type Counters = { readonly [N in (typeof names)[number]]: number };
 
 /** Bytes of the control buffer. */
 export const CONTROL_BYTES = names.length * 4;
+/** Word that holds the longest probe of any key. */
+export const MAX_PROBE_WORD = names.indexOf("maxProbe");
 /** Bytes at its start that are zeroed before every dispatch round: the counters of the call. */
-export const CALL_COUNTER_BYTES = names.indexOf("maxProbe") * 4;
+export const CALL_COUNTER_BYTES = MAX_PROBE_WORD * 4;
 
 /** Reads the control buffer's words. */
 export function readCounters(bytes: Uint8Array): Counters {

@@ -21,11 +21,11 @@ const FIRST_BUDGET = 2048;
 /** Longer walks get this many times more each round: the last round is most of the work. */
 const BUDGET_GROWTH = 8;
 /** Elements one list has room for, unless a kernel needs room for all. */
-const LIST_ROOM = 2 ** 20;
+export const LIST_ROOM = 2 ** 20;
 
-/** The first dispatch over a chunk: all of it. `roomForAll` is for kernels that cannot do without the list. */
-export function wholeChunk(count: number, roomForAll: boolean): Selection {
-  const room = roomForAll ? count : Math.min(count, LIST_ROOM);
+/** The first dispatch over a chunk: all of it. Kernels that cannot do without the list need `mostRoom` for all elements. */
+export function wholeChunk(count: number, mostRoom: number): Selection {
+  const room = Math.min(count, mostRoom);
   return { count, listed: false, from: room, to: 0, room, budget: FIRST_BUDGET };
 }
 

@@ -2,8 +2,7 @@
  * The table kernels: which fragments make up each, what they are told, and how they are specialised for a table.
  * All of them share one numbering of bindings, so that the table's code can name columns and not numbers.
  */
-import { hashNames } from "../hash.js";
-import { slotWords, type TableSpec } from "../layout.js";
+import type { TableSpec } from "../layout.js";
 import type { BindingKind, Constants, KernelSource, Range } from "./kernel.js";
 import apply from "./kernels/apply.wgsl";
 import batch from "./kernels/batch.wgsl";
@@ -19,6 +18,7 @@ import retrieve from "./kernels/retrieve.wgsl";
 import slotMap from "./kernels/slot-map.wgsl";
 import slotSet from "./kernels/slot-set.wgsl";
 import stats from "./kernels/stats.wgsl";
+import { tableConstants } from "./table-constants.js";
 
 /** What tests may replace. */
 export interface KernelOverrides {
@@ -26,6 +26,8 @@ export interface KernelOverrides {
   cas?: string;
   /** Bits that row hashes keep: fewer bits make different rows collide. */
   rowHashMask?: number;
+  /** Elements that a list of unfinished elements has room for: little room makes it overflow. */
+  listRoom?: number;
 }
 
 /** Bindings by name, in the order of their numbers in the WGSL files. Number 0 is the uniform. */
@@ -102,7 +104,7 @@ export class TableKernels {
     this.insert = { label: "insert", code: [...batched, casFragment, insert], bindings: bindings("storage", "read") };
     this.lookup = { label: `lookup ${kind}`, code: [...batched, slot, lookup], bindings: bindings("read", "storage") };
     this.erase = { label: "erase", code: [...batched, casFragment, erase], bindings: bindings("storage", "read") };
-    this.apply = { label: `apply ${word}`, code: [...batched, word, apply], bindings: bindings("storage", "read") };
+    this.apply = { label: `apply ${word}`, code: [...batched, casFragment, word, apply], bindings: bindings("storage", "read") };
     this.retrieve = { label: `retrieve ${kind}`, code: [...probing, control, slot, retrieve], bindings: bindings("read", "storage") };
     this.stats = { label: `stats ${kind}`, code: [...probing, slot, stats], bindings: bindings("read", "storage") };
   }
@@ -111,9 +113,7 @@ export class TableKernels {
   batchConstants(flags: { listed: boolean; masked: boolean }): Constants {
     const { spec } = this;
     return {
-      HASH: hashNames.indexOf(spec.hash),
-      SLOT_WORDS: slotWords(spec),
-      KEY_F32: Number(spec.key === "f32"),
+      ...tableConstants(spec),
       LISTED: Number(flags.listed),
       MASKED: Number(flags.masked),
     };

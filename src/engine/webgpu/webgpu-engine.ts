@@ -16,6 +16,7 @@ import { BufferUsage } from "./gpu-flags.js";
 import { joinRows } from "./join-rows.js";
 import { Kernels } from "./kernel.js";
 import { Pacer } from "./pacer.js";
+import { LIST_ROOM } from "./selection.js";
 import { RowKernels } from "./row-kernels.js";
 import { type KernelOverrides, TableKernels } from "./table-kernels.js";
 import { WebgpuTable } from "./webgpu-table.js";
@@ -85,7 +86,8 @@ class WebgpuEngine implements Engine {
     // the fill kernel writes 16 bytes at a time
     const slots = await this.gpu.allocate("table", Math.ceil(bytes / 16) * 16, usage);
     const control = await this.gpu.allocate("table control", CONTROL_BYTES, usage);
-    const host = { engine: this, gpu: this.gpu, kernels: this.kernels, pacer: this.#pacer };
+    const listRoom = this.kernelOverrides.listRoom ?? LIST_ROOM;
+    const host = { engine: this, gpu: this.gpu, kernels: this.kernels, pacer: this.#pacer, listRoom };
     const table = new WebgpuTable<K, V>(host, spec, new TableKernels(spec, this.kernelOverrides), slots, control);
     await table.clear();
     return table;

@@ -15,6 +15,7 @@ import type { Constants, Kernels, KernelSource } from "./kernel.js";
 import type { Pacer } from "./pacer.js";
 import { againAfter, listedAfter, type Selection, wholeChunk } from "./selection.js";
 import { readStatistics, STATISTICS_BYTES } from "./statistics.js";
+import { tableConstants } from "./table-constants.js";
 import {
   applyCodes,
   BATCH_TILE,
@@ -32,6 +33,8 @@ export interface TableHost {
   readonly gpu: Gpu;
   readonly kernels: Kernels;
   readonly pacer: Pacer;
+  /** Elements that a list of unfinished elements has room for. */
+  readonly listRoom: number;
 }
 
 /** The columns of one chunk, bound. */
@@ -75,8 +78,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     return this.#mainLive + this.#sideLive;
   }
 
-  /** The buffers under the table, for users' own kernels. */
-  get buffers(): { slots: GPUBuffer; control: GPUBuffer } {
+  get gpu(): { slots: GPUBuffer; control: GPUBuffer } {
     return { slots: this.slotBuffer, control: this.controlBuffer };
   }
 
@@ -142,7 +144,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   async erase(keys: Input<K>, call: CallOptions): Promise<number> {
     let erased = 0;
     await this.#eachChunk("erase", { keys, where: call.where }, call, false, async (chunk) => {
-      let selection: Selection | null = wholeChunk(chunk.count, false);
+      let selection: Selection | null = wholeChunk(chunk.count, this.host.listRoom);
       while (selection) {
         const constants = {};
         const counters: Counters = await this.#round(chunk, { kernel: this.sources.erase, constants, selection });
@@ -235,7 +237,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 
   /** Runs the insert kernel until every element has its slot, meets its key, or is known not to fit. */
   async #claimChunk(chunk: BoundChunk, assign: boolean, fill: number | undefined) {
-    let selection: Selection = wholeChunk(chunk.count, false);
+    let selection: Selection = wholeChunk(chunk.count, this.host.listRoom);
     let inserted = 0;
     let selected = 0;
     let rejected = 0;
@@ -276,7 +278,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   /** Looks a chunk up into its `values` and `flags` columns, as far as it has them, and reads results back. */
   async #lookUpChunk(chunk: BoundChunk, fill: number, reads: readonly Readback[]): Promise<void> {
     const constants = { VALUED: Number(chunk.values !== undefined), FLAGGED: Number(chunk.flags !== undefined), COUNTED: 0 };
-    const first = wholeChunk(chunk.count, false);
+    const first = wholeChunk(chunk.count, this.host.listRoom);
     const kernel = this.sources.lookup;
     let counters = await this.#round(chunk, { kernel, constants, selection: first, fill, reads });
     if (counters.unfinished === 0) return;
@@ -306,7 +308,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const isF32 = this.spec.value === "f32" && op !== "assign";
     const constants = { OP: applyCodes[op], VALUE_F32: Number(isF32) };
     const all = { ...chunk, lists: undefined };
-    for (let selection = wholeChunk(chunk.count, isF32); ; ) {
+    for (let selection = wholeChunk(chunk.count, isF32 ? chunk.count : this.host.listRoom); ; ) {
       const counters = await this.#round(all, { kernel: this.sources.apply, constants, selection });
       if (counters.unfinished === 0) return;
       selection = listedAfter(selection, counters.unfinished);
@@ -366,8 +368,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   }
 
   #tableConstants(): Constants {
-    const { LISTED: _listed, MASKED: _masked, ...constants } = this.sources.batchConstants({ listed: false, masked: false });
-    return constants;
+    return tableConstants(this.spec);
   }
 
   #result<T extends ScalarType>(type: T, length: number, placement: Placement): Promise<ResultColumn<T>> {

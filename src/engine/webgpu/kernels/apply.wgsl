@@ -39,8 +39,7 @@ fn applyF32(word: u32, value: u32) -> bool {
     let old = bitcast<u32>(atomicLoad(&table[word]));
     let combined = combineF32(old, value);
     if (combined == old) { return true; }
-    let result = atomicCompareExchangeWeak(&table[word], bitcast<Word>(old), bitcast<Word>(combined));
-    if (result.exchanged) { return true; }
+    if (compareExchange(word, old, combined).stored) { return true; }
   }
   return false;
 }

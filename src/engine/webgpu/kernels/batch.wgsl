@@ -39,6 +39,8 @@ fn keyOf(element: u32) -> u32 {
 
 /// Leaves an element to a later dispatch. False when the list is full; the host sees that from the count.
 fn leaveUnfinished(element: u32) -> bool {
+  // the count is past the room already: long walks ask at every step, and many additions to one word are slow
+  if (atomicLoad(&control.unfinished) > params.listRoom) { return false; }
   let at = atomicAdd(&control.unfinished, 1u);
   if (at >= params.listRoom) { return false; }
   lists[params.listTo + at] = element;

@@ -5,7 +5,8 @@
 // compare-exchange, so of several invocations with one key exactly one counts it.
 // Bytes per key at load 0.5: 4 read, one sector of 32 read and written back.
 
-@group(0) @binding(5) var<storage, read_write> table: array<atomic<u32>>;
+alias Word = u32;
+@group(0) @binding(5) var<storage, read_write> table: array<atomic<Word>>;
 
 /// Spurious failures that one element takes before it is left to a later dispatch.
 const SPURIOUS_LIMIT: u32 = 256u;

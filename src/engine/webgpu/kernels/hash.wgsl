@@ -11,7 +11,7 @@ fn murmur3(key: u32) -> u32 {
 }
 
 fn xxhash32(key: u32) -> u32 {
-  var h = 0x165667b5u + 4u + key * 0xc2b2ae3du;
+  var h = 0x165667b1u + 4u + key * 0xc2b2ae3du;
   h = ((h << 17u) | (h >> 15u)) * 0x27d4eb2fu;
   h = (h ^ (h >> 15u)) * 0x85ebca77u;
   h = (h ^ (h >> 13u)) * 0xc2b2ae3du;

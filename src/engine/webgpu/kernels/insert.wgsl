@@ -19,7 +19,8 @@ override ASSIGN: bool = false;
 /// Store params.fill in place of the element's value.
 override FILL: bool = false;
 
-@group(0) @binding(5) var<storage, read_write> table: array<atomic<u32>>;
+alias Word = u32;
+@group(0) @binding(5) var<storage, read_write> table: array<atomic<Word>>;
 @group(0) @binding(6) var<storage, read> values: array<u32>;
 @group(0) @binding(7) var<storage, read_write> flags: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read> known: array<u32>;

@@ -23,3 +23,5 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
+
+fn slotCount() -> u32 { return params.slots; }

@@ -1,5 +1,5 @@
 // Where a key can be: its home slot, how far its walk goes, and what the key word of its slot holds. See engine/layout.ts.
-// A fragment after hash.wgsl and params.wgsl.
+// A fragment after hash.wgsl, for modules with a function slotCount: params.wgsl's, or that of the module for users' kernels.
 
 const EMPTY: u32 = 0xffffffffu;
 const TOMBSTONE: u32 = 0xfffffffeu;
@@ -30,12 +30,12 @@ struct Probe {
 /// The walk over at most `reach` slots from the key's home.
 fn startProbe(key: u32, reach: u32) -> Probe {
   if (key >= TOMBSTONE) {
-    return Probe(params.slots + (EMPTY - key), 0u, 1u, SIDE_PRESENT, true);
+    return Probe(slotCount() + (EMPTY - key), 0u, 1u, SIDE_PRESENT, true);
   }
-  return Probe(multiplyHigh(hashKey(key), params.slots), 0u, reach, key, false);
+  return Probe(multiplyHigh(hashKey(key), slotCount()), 0u, reach, key, false);
 }
 
 /// The slot after `slot`; the first one follows the last.
 fn slotAfter(slot: u32) -> u32 {
-  return select(slot + 1u, 0u, slot + 1u == params.slots);
+  return select(slot + 1u, 0u, slot + 1u == slotCount());
 }

@@ -1,0 +1,112 @@
+/** gups on the CPU: on the calling thread, and on as many workers as the engine has threads. */
+import { Worker } from "node:worker_threads";
+import { type Device, EngineError } from "../src/index.js";
+import type { GupsFigures, GupsRate, GupsSize } from "./gups.js";
+import { perform, type Task } from "./gups-cpu-loops.js";
+import workerSource from "./gups-worker.ts?worker-source";
+import { mix } from "./mix.js";
+import { timeInTurn } from "./timing.js";
+
+/** Reads of each thread in a run: 0.1 to 0.5 s where a read misses all caches. */
+const READS = 2 ** 23;
+/** Reads that are computed again without the table. */
+const CHECKED_READS = 2 ** 20;
+
+/** The threads that share the work. */
+interface Team {
+  readonly threads: number;
+  /** Lets every thread do its part; answers what each answered. */
+  share(part: (thread: number) => Task): Promise<number[]>;
+  end(): void;
+}
+
+/** Measures random 8-byte reads and copying, with one thread and with all of them. */
+export async function measureGupsOnCpu(device: Device, { entries, runs }: GupsSize): Promise<GupsFigures> {
+  const memory = () => new Float64Array(new SharedArrayBuffer(entries * 8));
+  const arrays = { table: memory(), target: memory() };
+  const { threads } = device.info;
+  const teams = threads > 1 ? [callingThread(), workers(threads)] : [callingThread()];
+  try {
+    perform({ kind: "fill", ...arrays, from: 0, to: entries });
+    for (const team of teams) await check(team, arrays);
+    const reads = await rates(teams, runs, (team) => {
+      const part = (thread: number) => ({
+        kind: "read" as const,
+        ...arrays,
+        from: thread * READS,
+        to: (thread + 1) * READS,
+      });
+      return { operations: READS * team.threads, call: () => team.share(part) };
+    });
+    const copies = await rates(teams, runs, (team) => {
+      const part = (thread: number) => ({
+        kind: "copy" as const,
+        ...arrays,
+        ...slice(entries, team, thread),
+      });
+      return { operations: entries * 16, call: () => team.share(part) };
+    });
+    return { entries, clock: "wall clock", reads, copies };
+  } finally {
+    for (const team of teams) team.end();
+  }
+}
+
+function callingThread(): Team {
+  return { threads: 1, share: async (part) => [perform(part(0))], end: () => {} };
+}
+
+function workers(threads: number): Team {
+  const started = Array.from({ length: threads }, () => new Worker(workerSource, { eval: true }));
+  const ask = (worker: Worker, task: Task) =>
+    new Promise<number>((resolve, reject) => {
+      worker.once("message", resolve).once("error", reject);
+      worker.postMessage(task);
+    });
+  return {
+    threads,
+    async share(part) {
+      const answers = await Promise.all(started.map((worker, i) => ask(worker, part(i))));
+      for (const worker of started) worker.removeAllListeners("error");
+      return answers;
+    },
+    end() {
+      for (const worker of started) void worker.terminate();
+    },
+  };
+}
+
+async function rates(
+  teams: readonly Team[],
+  runs: number,
+  work: (team: Team) => { operations: number; call: () => unknown },
+): Promise<GupsRate[]> {
+  const all = teams.map(work);
+  const timings = await timeInTurn(all, { runs, leastTotalMs: 0 });
+  return all.map(({ operations }, i) => ({ operations, timing: timings[i], threads: teams[i].threads }));
+}
+
+function slice(entries: number, { threads }: Team, thread: number): { from: number; to: number } {
+  return {
+    from: Math.floor((entries * thread) / threads),
+    to: Math.floor((entries * (thread + 1)) / threads),
+  };
+}
+
+/** Every thread's sum is what it should be. */
+async function check(team: Team, arrays: Pick<Task, "table" | "target">): Promise<void> {
+  const { length } = arrays.table;
+  const sums = await team.share((thread) => ({
+    kind: "read",
+    ...arrays,
+    from: thread * READS,
+    to: thread * READS + CHECKED_READS,
+  }));
+  for (const [thread, sum] of sums.entries()) {
+    let expected = 0;
+    for (let number = thread * READS; number < thread * READS + CHECKED_READS; number++) {
+      expected = (expected + mix(mix(number) & (length - 1))) % 2 ** 32;
+    }
+    if (sum !== expected) throw new EngineError(`gups: thread ${thread} read ${sum} and not ${expected}.`);
+  }
+}

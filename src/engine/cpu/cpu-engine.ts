@@ -1,0 +1,150 @@
+/**
+ * The cpu engine: tables and operations in TypeScript on typed arrays, on the calling thread and, for large batches, on workers
+ * over shared memory. It is the oracle for other engines: results are those of going through a batch in input order.
+ */
+import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
+import type { DeviceArray } from "../device-array.js";
+import type { Engine, EngineInfo, JoinCall, Table } from "../engine.js";
+import { SIDE_SLOTS, slotWords, type TableSpec, tableBytes } from "../layout.js";
+import type { RowKeys, RowPairs } from "../rows.js";
+import type { KeyType, ScalarArrays, ScalarType, ValueType } from "../scalars.js";
+import { CpuTable } from "./cpu-table.js";
+import { newWorkspace } from "./jobs.js";
+import { joinRows } from "./join-rows.js";
+import { Memory } from "./memory.js";
+import { Parallel } from "./parallel.js";
+import { WorkerPool } from "./pool.js";
+import { newDeviceArray } from "./storage.js";
+import { defaultTuning, type Tuning } from "./tuning.js";
+
+/** Options of {@link openCpuEngine}. */
+export interface CpuEngineOptions {
+  /** Threads to use, the calling one included. Default: as many as the machine runs at once. */
+  threads?: number;
+  /** @internal Sizes for tests. */
+  tuning?: Partial<Tuning>;
+}
+
+/** Most 32-bit words of a typed array that home slots can be numbered in. */
+const MAX_WORDS = 2 ** 32 - 1;
+
+/**
+ * Opens a cpu engine. Costs nothing; worker threads start with the first batch that is large enough for them.
+ * @throws ValidationError when `threads` is not a whole number of at least 1.
+ */
+export async function openCpuEngine(options: CpuEngineOptions = {}): Promise<Engine> {
+  const threads = options.threads ?? hardwareThreads();
+  if (!(Number.isInteger(threads) && threads >= 1)) {
+    throw new ValidationError(`threads is ${String(options.threads)}.`, "Give a whole number of at least 1.");
+  }
+  const engine = new CpuEngine(threads, { ...defaultTuning, ...options.tuning });
+  // Browsers tell only afterwards that a policy forbids workers; info must not promise them before.
+  if (typeof document !== "undefined") await engine.pool.warmUp(Math.min(1, threads - 1));
+  return engine;
+}
+
+export class CpuEngine implements Engine {
+  readonly lost: Promise<{ reason: string; message: string }>;
+  /** Threads beside the calling one. */
+  readonly pool: WorkerPool;
+  readonly parallel: Parallel;
+  readonly memory: Memory;
+  /** The calling thread's. */
+  readonly workspace = newWorkspace();
+  readonly tuning: Tuning;
+  #alive = true;
+  #resolveLost: (loss: { reason: string; message: string }) => void = () => {};
+
+  constructor(threads: number, tuning: Tuning) {
+    this.tuning = tuning;
+    this.pool = new WorkerPool(threads, this.workspace);
+    this.parallel = new Parallel(this.pool, tuning);
+    this.memory = new Memory(this.pool.threads > 1, (bytes) => this.pool.noteFreed(bytes));
+    this.lost = new Promise((resolve) => {
+      this.#resolveLost = resolve;
+    });
+  }
+
+  get info(): EngineInfo {
+    const { threads, refusal } = this.pool;
+    const why = refusal === null ? "" : ` (${refusal})`;
+    return {
+      backend: "cpu",
+      name: `CPU, ${threads} ${threads === 1 ? "thread" : "threads"}${why}`,
+      software: false,
+      threads,
+      adapter: {},
+      limits: { maxTableBytes: MAX_WORDS * 4 },
+      features: this.memory.shared ? ["shared-memory"] : [],
+    };
+  }
+
+  /** True until destroy. */
+  readonly alive = (): boolean => this.#alive;
+
+  /** Throws DeviceLostError once the engine is destroyed. */
+  guard(): void {
+    if (!this.#alive) throw new DeviceLostError("destroyed", "destroy was called");
+  }
+
+  async upload<T extends ScalarType>(type: T, data: ScalarArrays[T]): Promise<DeviceArray<T>> {
+    this.guard();
+    const array = this.newArray(type, data.length, false);
+    array.storage.host?.set(data);
+    return array;
+  }
+
+  async allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
+    this.guard();
+    return this.newArray(type, length, true);
+  }
+
+  wrap<T extends ScalarType>(
+    _type: T,
+    _buffer: GPUBuffer,
+    _byteOffset: number,
+    _length: number,
+  ): DeviceArray<T> {
+    throw new ValidationError(
+      "The cpu engine cannot use a GPUBuffer.",
+      "Read the buffer back and upload the data, or open a webgpu device.",
+    );
+  }
+
+  async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>> {
+    this.guard();
+    const mostSlots = Math.floor(MAX_WORDS / slotWords(spec)) - SIDE_SLOTS;
+    if (spec.slots > mostSlots)
+      throw new LimitError("slots", spec.slots, mostSlots, "Split the data over several tables.");
+    const table = new CpuTable<K, V>(this, spec, this.memory.allocate(tableBytes(spec), false));
+    await table.clear();
+    return table;
+  }
+
+  async joinRows(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
+    this.guard();
+    const pairs = await joinRows(left, right, call);
+    this.guard();
+    return pairs;
+  }
+
+  destroy(): void {
+    if (!this.#alive) return;
+    this.#alive = false;
+    this.pool.destroy();
+    this.memory.discardAll();
+    this.#resolveLost({ reason: "destroyed", message: "destroy was called" });
+  }
+
+  /** A device array of this engine; what it holds is undefined unless `zeroed`. */
+  newArray<T extends ScalarType>(type: T, length: number, zeroed: boolean): DeviceArray<T> {
+    return newDeviceArray(this, this.alive, this.memory, type, length, zeroed);
+  }
+}
+
+function hardwareThreads(): number {
+  if (typeof process !== "undefined" && typeof process.getBuiltinModule === "function") {
+    return process.getBuiltinModule("node:os").availableParallelism();
+  }
+  return globalThis.navigator?.hardwareConcurrency ?? 1;
+}

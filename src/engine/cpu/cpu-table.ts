@@ -1,0 +1,305 @@
+/**
+ * A table of the cpu engine: its memory, its counts, and how a batch becomes chunks. What happens to the elements of a chunk is in
+ * sequential.ts and parallel.ts, and gives the same results in both: those of going through the batch in input order.
+ */
+import { ValidationError } from "../../errors.js";
+import { ruleOf } from "../apply.js";
+import type {
+  CallOptions,
+  Input,
+  InsertPolicy,
+  InsertTally,
+  Output,
+  Placement,
+  Table,
+  TableStats,
+} from "../engine.js";
+import { hashNames } from "../hash.js";
+import { EMPTY, SIDE_SLOTS, slotWords, type TableSpec } from "../layout.js";
+import { nextTask } from "../next-task.js";
+import { asBits, bitsOf, type KeyType, type ValueType } from "../scalars.js";
+import type { TableMemory } from "./blocks.js";
+import { inChunks } from "./chunks.js";
+import type { CpuEngine } from "./cpu-engine.js";
+import type { Allocation } from "./memory.js";
+import { Outputs } from "./outputs.js";
+import { type Counters, type FindColumns, type InsertColumns, newTally } from "./probes.js";
+import { type Collector, collectSide, collectSlots, Measurement } from "./scan.js";
+import { type Chunk, eraseChunk, findChunk, insertChunk } from "./sequential.js";
+import { Inputs } from "./storage.js";
+
+const NO_WORDS = new Uint32Array(0);
+const NO_BYTES = new Uint8Array(0);
+
+/** Words filled at once when a table is cleared: about 10 ms of work. */
+const CLEAR_WORDS = 2 ** 23;
+
+export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
+  readonly spec: TableSpec;
+  readonly #engine: CpuEngine;
+  readonly #allocation: Allocation;
+  readonly #counters: Counters = { mainLive: 0, sideLive: 0, tombstones: 0, maxProbe: 0 };
+  #destroyed = false;
+
+  /** Takes over `allocation`, which may hold anything: `clear` before the first use. */
+  constructor(engine: CpuEngine, spec: TableSpec, allocation: Allocation) {
+    this.#engine = engine;
+    this.spec = spec;
+    this.#allocation = allocation;
+  }
+
+  get live(): number {
+    return this.#counters.mainLive + this.#counters.sideLive;
+  }
+
+  insert(
+    keys: Input<K>,
+    values: Input<V> | null,
+    policy: InsertPolicy,
+    call: CallOptions,
+  ): Promise<InsertTally> {
+    const rule = ruleOf(policy, this.spec.value);
+    return this.#operate(async (table, inputs) => {
+      const columns = { values: this.#valueBits(inputs, values), rule, flags: NO_BYTES, stored: NO_WORDS };
+      return this.#insert(table, inputs, keys, columns, call);
+    });
+  }
+
+  insertAndFind(
+    keys: Input<K>,
+    values: Input<V> | null,
+    output: Placement,
+    call: CallOptions,
+  ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
+    return this.#operate(async (table, inputs) => {
+      const outputs = new Outputs(this.#engine, output);
+      const flags = outputs.make("u8", keys.length, 0);
+      const stored = this.spec.value === null ? null : outputs.make(this.spec.value, keys.length, 0);
+      const columns = {
+        values: this.#valueBits(inputs, values),
+        rule: ruleOf("keep", this.spec.value),
+        flags: flags.array as Uint8Array,
+        stored: stored === null ? NO_WORDS : asBits(stored.array),
+      };
+      return outputs.keepUnlessThrown(async () => {
+        const tally = await this.#insert(table, inputs, keys, columns, call);
+        return {
+          ...tally,
+          values: stored && (stored.output as Output<V>),
+          insertedFlags: flags.output as Output<"u8">,
+        };
+      });
+    });
+  }
+
+  find(
+    keys: Input<K>,
+    missing: number,
+    output: Placement,
+    call: CallOptions,
+  ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
+    return this.#operate(async (table, inputs) => {
+      const type = this.spec.value ?? this.spec.key;
+      const bits = bitsOf(type, missing);
+      const outputs = new Outputs(this.#engine, output);
+      const found = outputs.make("u8", keys.length, 0);
+      const values = outputs.make(type, keys.length, call.where === undefined ? 0 : bits);
+      const columns = { found: found.array as Uint8Array, values: asBits(values.array), missing: bits };
+      return outputs.keepUnlessThrown(async () => {
+        await this.#find(table, inputs, keys, columns, call);
+        return { values: values.output as Output<V>, found: found.output as Output<"u8"> };
+      });
+    });
+  }
+
+  contains(keys: Input<K>, output: Placement, call: CallOptions): Promise<Output<"u8">> {
+    return this.#operate(async (table, inputs) => {
+      const outputs = new Outputs(this.#engine, output);
+      const found = outputs.make("u8", keys.length, 0);
+      const columns = { found: found.array as Uint8Array, values: NO_WORDS, missing: 0 };
+      return outputs.keepUnlessThrown(async () => {
+        await this.#find(table, inputs, keys, columns, call);
+        return found.output as Output<"u8">;
+      });
+    });
+  }
+
+  erase(keys: Input<K>, call: CallOptions): Promise<number> {
+    return this.#operate(async (table, inputs) => {
+      const tally = newTally();
+      const at = { table, counters: this.#counters, tally, spill: null };
+      const { parallel, workspace } = this.#engine;
+      await this.#eachChunk(inputs, keys, call, (left) => parallel.chunkLength(left, left), {
+        alone: (chunk) => eraseChunk(at, chunk, workspace.block),
+        together: (chunk) => this.#recountOnError(() => parallel.erase(at, chunk)),
+      });
+      return tally.erased;
+    });
+  }
+
+  retrieveAll(output: Placement, call: CallOptions): Promise<{ keys: Output<K>; values: Output<V> | null }> {
+    return this.#operate(async (table) => {
+      const { value } = this.spec;
+      const outputs = new Outputs(this.#engine, output);
+      const keys = outputs.make(this.spec.key, this.live, 0);
+      const values = value === null ? null : outputs.make(value, this.live, 0);
+      const into: Collector = {
+        keys: asBits(keys.array),
+        values: values === null ? NO_WORDS : asBits(values.array),
+        count: 0,
+      };
+      // Side entries come first: the scan of the slots ends when the last entry is there.
+      collectSide(table, into);
+      return outputs.keepUnlessThrown(async () => {
+        await inChunks(table.slotCount, call, this.#guard, (from) => {
+          const to = Math.min(table.slotCount, from + this.#engine.tuning.chunk);
+          collectSlots(table, from, to, into);
+          return to;
+        });
+        return { keys: keys.output as Output<K>, values: values && (values.output as Output<V>) };
+      });
+    });
+  }
+
+  clear(): Promise<void> {
+    return this.#operate(async ({ slots }) => {
+      for (let from = 0; from < slots.length; from += CLEAR_WORDS) {
+        if (from > 0) await nextTask();
+        this.#guard();
+        slots.fill(EMPTY, from, from + CLEAR_WORDS);
+      }
+      Object.assign(this.#counters, { mainLive: 0, sideLive: 0, tombstones: 0, maxProbe: 0 });
+    });
+  }
+
+  stats(): Promise<TableStats> {
+    return this.#operate(async (table) => (await this.#measure(table)).result());
+  }
+
+  destroy(): void {
+    if (this.#destroyed) return;
+    this.#destroyed = true;
+    this.#allocation.release();
+  }
+
+  /** Runs an operation with the table's memory and its inputs kept in place. */
+  async #operate<T>(operation: (table: TableMemory, inputs: Inputs) => Promise<T>): Promise<T> {
+    this.#guard();
+    const inputs = new Inputs(this.#engine);
+    this.#allocation.retain();
+    try {
+      return await operation(this.#memory(), inputs);
+    } finally {
+      inputs.release();
+      this.#allocation.release();
+    }
+  }
+
+  readonly #guard = (): void => {
+    this.#engine.guard();
+    if (this.#destroyed) {
+      throw new ValidationError(
+        "The table was destroyed.",
+        "Await running calls before destroying what they work on.",
+      );
+    }
+  };
+
+  #memory(): TableMemory {
+    const { key, slots, hash } = this.spec;
+    const words = slotWords(this.spec);
+    return {
+      slots: new Uint32Array(this.#allocation.buffer, 0, (slots + SIDE_SLOTS) * words),
+      slotCount: slots,
+      words,
+      hash: hashNames.indexOf(hash),
+      floatKeys: key === "f32",
+    };
+  }
+
+  #valueBits(inputs: Inputs, values: Input<V> | null): Uint32Array {
+    return this.spec.value === null || values === null ? NO_WORDS : inputs.bits(values);
+  }
+
+  async #insert(
+    table: TableMemory,
+    inputs: Inputs,
+    keys: Input<K>,
+    columns: InsertColumns,
+    call: CallOptions,
+  ): Promise<InsertTally> {
+    const tally = newTally();
+    const counters = this.#counters;
+    const at = { table, counters, tally, spill: null };
+    const { parallel, workspace } = this.#engine;
+    await this.#eachChunk(
+      inputs,
+      keys,
+      call,
+      (left) => parallel.chunkLength(left, table.slotCount - counters.mainLive),
+      {
+        alone: (chunk) => insertChunk(at, chunk, columns, workspace.block),
+        together: (chunk) => this.#recountOnError(() => parallel.insert(at, chunk, columns)),
+      },
+    );
+    const { inserted, existing, rejected } = tally;
+    return { inserted, existing, rejected };
+  }
+
+  async #find(
+    table: TableMemory,
+    inputs: Inputs,
+    keys: Input<K>,
+    columns: FindColumns,
+    call: CallOptions,
+  ): Promise<void> {
+    const { maxProbe } = this.#counters;
+    const { parallel, workspace } = this.#engine;
+    await this.#eachChunk(inputs, keys, call, (left) => parallel.chunkLength(left, left), {
+      alone: (chunk) => findChunk(table, maxProbe, chunk, columns, workspace.block),
+      together: (chunk) => parallel.find(table, maxProbe, chunk, columns),
+    });
+  }
+
+  /** Cuts a batch into chunks: as long as `together` says for several threads, else the engine's for one. */
+  async #eachChunk(
+    inputs: Inputs,
+    keys: Input<K>,
+    call: CallOptions,
+    sharedLength: (left: number) => number,
+    work: { alone: (chunk: Chunk) => void; together: (chunk: Chunk) => Promise<void> },
+  ): Promise<void> {
+    const batch = { keys: inputs.bits(keys), where: inputs.mask(call.where) };
+    const total = keys.length;
+    await inChunks(total, call, this.#guard, (from) => {
+      const shared = sharedLength(total - from);
+      const to = shared > 0 ? from + shared : Math.min(total, from + this.#engine.tuning.chunk);
+      if (shared > 0) return work.together({ ...batch, from, to }).then(() => to);
+      work.alone({ ...batch, from, to });
+      return to;
+    });
+  }
+
+  /** A chunk that failed midway (a worker died) leaves a valid table with unknown counts. */
+  async #recountOnError(change: () => Promise<void>): Promise<void> {
+    try {
+      await change();
+    } catch (error) {
+      this.#guard();
+      const { maxProbe } = this.#counters;
+      Object.assign(this.#counters, (await this.#measure(this.#memory())).counters());
+      this.#counters.maxProbe = Math.max(this.#counters.maxProbe, maxProbe);
+      throw error;
+    }
+  }
+
+  async #measure(table: TableMemory): Promise<Measurement> {
+    const measurement = new Measurement(table, this.#engine.workspace.block);
+    await inChunks(table.slotCount, {}, this.#guard, (from) => {
+      const to = Math.min(table.slotCount, from + this.#engine.tuning.chunk);
+      measurement.addSlots(from, to);
+      return to;
+    });
+    return measurement;
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * warpmap/wgsl: look keys up in a live StaticMap or StaticSet from your own WebGPU kernels. A module is WGSL text to put
+ * in front of your shader, and the bind group entries that connect it to the table.
+ *
+ * | at a glance | |
+ * |---|---|
+ * | functions | `NAME_find(key) -> NAME_Result { found: bool, value }`, `NAME_contains(key) -> bool`; NAME is an option |
+ * | types | those of the table: u32, i32 or f32. Every key is usable; f32 keys are equal as in JavaScript's Map |
+ * | bindings | two read-only storage buffers, next to each other in one bind group |
+ * | stages | compute, vertex, fragment; no barriers, no subgroups, no extensions, any WebGPU implementation |
+ * | cost per key | expected O(1): one random memory access at load factor 0.5 |
+ * | ends | always: a walk is never longer than the table's longest probe, read from the table itself |
+ * | sees | all calls on the table that were awaited before your submission |
+ *
+ * The code stays the same for as long as the table lives. The buffers do not: `rehash` makes new ones, so call `entries()`
+ * again and make a new bind group after every rehash. There are no functions that change a table: its size is counted on
+ * the host.
+ */
+import type { StaticMap } from "../containers/static-map.js";
+import type { StaticSet } from "../containers/static-set.js";
+import type { StaticTable } from "../containers/static-table.js";
+import { type TableSpec, tableBytes } from "../engine/layout.js";
+import type { KeyType, ValueType } from "../engine/scalars.js";
+import { MAX_PROBE_WORD } from "../engine/webgpu/control.js";
+import { STAGE_COMPUTE } from "../engine/webgpu/gpu-flags.js";
+import hash from "../engine/webgpu/kernels/hash.wgsl";
+import probe from "../engine/webgpu/kernels/probe.wgsl";
+import slotMap from "../engine/webgpu/kernels/slot-map.wgsl";
+import slotSet from "../engine/webgpu/kernels/slot-set.wgsl";
+import { tableConstants } from "../engine/webgpu/table-constants.js";
+import { ValidationError } from "../errors.js";
+import { fixOverrides, prefixNames } from "./compose.js";
+import find from "./find.wgsl";
+
+/** Where a module goes in your shader. */
+export interface ModuleOptions {
+  /** Prefix of everything the code declares: a WGSL name. Default `map`, or `set` for sets. */
+  name?: string;
+  /** Bind group of both bindings. Default 1, which leaves group 0 to you. */
+  group?: number;
+  /** Number of the first binding; the second one is the next number. Default 0. */
+  binding?: number;
+  /** Stages that see the bindings in `layoutEntries`: GPUShaderStage bits. Default GPUShaderStage.COMPUTE. */
+  visibility?: number;
+}
+
+/** Functions on one table for your own shaders. */
+export interface TableModule {
+  /** WGSL to put in front of your shader, or behind it. It stays valid for as long as the table lives. */
+  readonly code: string;
+  /** The bind group that `entries` belong to. */
+  readonly group: number;
+  /** For createBindGroupLayout. Pipelines with `layout: "auto"` do not need them. */
+  readonly layoutEntries: GPUBindGroupLayoutEntry[];
+  /**
+   * For createBindGroup, together with entries of your own if you have some in that group. After a rehash of the table
+   * they are others: a bind group made of the old ones is refused on submission.
+   * @throws ValidationError when the table was destroyed.
+   */
+  entries(): GPUBindGroupEntry[];
+}
+
+/**
+ * The module of a map.
+ * @throws ValidationError when the map was destroyed, or is not on a GPU.
+ * @example
+ * import { openDevice, StaticMap } from "warpmap";
+ * import { mapModule } from "warpmap/wgsl";
+ *
+ * const device = await openDevice({ backend: "webgpu" });
+ * const prices = await StaticMap.create(device, { key: "u32", value: "f32", capacity: 1000 });
+ * await prices.insert(Uint32Array.of(11, 12, 13), Float32Array.of(1.5, 20, 0.25));
+ *
+ * const price = mapModule(prices, { name: "price" });
+ * const code = `
+ *   @group(0) @binding(0) var<storage, read> articles: array<u32>;
+ *   @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+ *
+ *   @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+ *     if (id.x >= arrayLength(&articles)) { return; }
+ *     let found = price_find(articles[id.x]);
+ *     result[id.x] = select(-1.0, found.value, found.found);
+ *   }`;
+ *
+ * const gpu = device.gpuDevice;
+ * const module = gpu.createShaderModule({ code: price.code + code });
+ * const pipeline = gpu.createComputePipeline({ layout: "auto", compute: { module } });
+ * const articles = await device.upload(Uint32Array.of(13, 11, 99, 12));
+ * const result = await device.allocate("f32", articles.length);
+ *
+ * const encoder = gpu.createCommandEncoder();
+ * const pass = encoder.beginComputePass();
+ * pass.setPipeline(pipeline);
+ * const mine = [articles, result].map(({ buffer, length }, binding) => ({ binding, resource: { buffer, size: length * 4 } }));
+ * pass.setBindGroup(0, gpu.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: mine }));
+ * const entries = price.entries();
+ * pass.setBindGroup(1, gpu.createBindGroup({ layout: pipeline.getBindGroupLayout(1), entries }));
+ * pass.dispatchWorkgroups(Math.ceil(articles.length / 64));
+ * pass.end();
+ * gpu.queue.submit([encoder.finish()]);
+ *
+ * console.log(await result.read()); // Float32Array [0.25, 1.5, -1, 20]
+ */
+export function mapModule<K extends KeyType, V extends ValueType>(
+  map: StaticMap<K, V>,
+  options: ModuleOptions = {},
+): TableModule {
+  return tableModule(map, "map", options);
+}
+
+/**
+ * The module of a set, as {@link mapModule}. `find` answers the stored key as its value.
+ * @throws ValidationError when the set was destroyed, or is not on a GPU.
+ * @example
+ * const module = setModule(set, { name: "seen" });
+ * const code = `${module.code}
+ *   fn isNew(key: u32) -> bool { return !seen_contains(key); }`;
+ */
+export function setModule<K extends KeyType>(set: StaticSet<K>, options: ModuleOptions = {}): TableModule {
+  return tableModule(set, "set", options);
+}
+
+function tableModule(
+  container: StaticTable<KeyType, ValueType>,
+  defaultName: string,
+  { name = defaultName, group = 1, binding = 0, visibility = STAGE_COMPUTE }: ModuleOptions,
+): TableModule {
+  checkName(name);
+  checkNumber("group", group);
+  checkNumber("binding", binding);
+  // a container keeps its types, its hash function and its engine for life
+  const { spec } = gpuTable(container);
+  return {
+    code: tableCode(spec, name, group, binding),
+    group,
+    layoutEntries: [binding, binding + 1].map((number) => ({
+      binding: number,
+      visibility,
+      buffer: { type: "read-only-storage" },
+    })),
+    entries() {
+      const { gpu, spec } = gpuTable(container);
+      return [
+        { binding, resource: { buffer: gpu.slots, size: tableBytes(spec) } },
+        { binding: binding + 1, resource: { buffer: gpu.control } },
+      ];
+    },
+  };
+}
+
+/** The table's code; slot count and longest probe are not in it, since they change. */
+function tableCode(spec: TableSpec, name: string, group: number, binding: number): string {
+  const head = `
+    alias Key = ${spec.key};
+    alias Value = ${spec.value ?? spec.key};
+    const MAX_PROBE_WORD: u32 = ${MAX_PROBE_WORD}u;
+    @group(${group}) @binding(${binding}) var<storage, read> table: array<Slot>;
+    @group(${group}) @binding(${binding + 1}) var<storage, read> control: array<u32>;
+  `;
+  const fragments = [head, hash, probe, spec.value === null ? slotSet : slotMap, find].join("\n");
+  return prefixNames(fixOverrides(fragments, tableConstants(spec)), name);
+}
+
+function gpuTable(container: StaticTable<KeyType, ValueType>) {
+  const { gpu, spec } = container.engineTable;
+  if (gpu === undefined) {
+    throw new ValidationError(
+      "This table is not on a GPU, and WGSL runs nowhere else.",
+      'Create it on a device opened with { backend: "webgpu" }.',
+    );
+  }
+  return { gpu, spec };
+}
+
+function checkName(name: unknown): void {
+  if (typeof name === "string" && /^[A-Za-z][A-Za-z0-9_]*$/.test(name)) return;
+  throw new ValidationError(
+    `name is ${JSON.stringify(name)}.`,
+    "Give a WGSL name: an ASCII letter, then letters, digits and underscores.",
+  );
+}
+
+function checkNumber(option: string, value: unknown): void {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return;
+  throw new ValidationError(`${option} is ${String(value)}.`, "Give a whole number of at least 0.");
+}

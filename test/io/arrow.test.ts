@@ -1,0 +1,113 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import {
+  type Codec,
+  CompressionType,
+  getCompressionCodec,
+  int32,
+  setCompressionCodec,
+  tableFromArrays,
+  tableToIPC,
+} from "@uwdata/flechette";
+import {
+  tableFromIPC as apacheFromIPC,
+  tableFromArrays as apacheTable,
+  tableToIPC as apacheToIPC,
+} from "apache-arrow";
+import lz4 from "lz4js";
+import { describe, expect, it } from "vitest";
+import { readTable, writeTable } from "../../src/io/index.js";
+import { texts, types } from "./contents.js";
+import { temporaryFolder } from "./temporary.js";
+
+const path = temporaryFolder();
+const rows = 2000;
+const sample = {
+  n: Int32Array.from({ length: rows }, (_, i) => i),
+  big: BigInt64Array.from({ length: rows }, (_, i) => BigInt(i) - 2n ** 60n),
+  f: Float64Array.from({ length: rows }, (_, i) => i / 7),
+  s: Array.from({ length: rows }, (_, i) => (i % 9 === 0 ? null : `text ${i % 40} 漢`)),
+};
+
+it.each([".arrow", ".feather", ".ipc", ".ARROW"])(
+  "a table written to %s reads back as it was",
+  async (extension) => {
+    const table = tableFromArrays(sample, { useBigInt: true });
+    await writeTable(path(`out${extension}`), table);
+    const back = await readTable(path(`out${extension}`));
+    expect(texts(back)).toEqual(texts(table));
+    expect(types(back)).toEqual(types(table));
+  },
+);
+
+it("apache-arrow reads what we write", async () => {
+  await writeTable(path("ours.arrow"), tableFromArrays(sample));
+  const table = apacheFromIPC(readFileSync(path("ours.arrow")));
+  expect(table.numRows).toBe(rows);
+  expect(Array.from(table.getChild("s") ?? [])).toEqual(sample.s);
+  expect(Array.from(table.getChild("f") ?? [])).toEqual([...sample.f]);
+});
+
+describe.each(["file", "stream"] as const)("a %s", (format) => {
+  it("of apache-arrow's is read", async () => {
+    writeFileSync(path("theirs.arrow"), apacheToIPC(apacheTable(sample), format));
+    const table = await readTable(path("theirs.arrow"));
+    expect(texts(table).s).toEqual(sample.s);
+    expect(texts(table).big).toEqual([...sample.big].map(String));
+  });
+
+  it("with LZ4 bodies is read", async () => {
+    await writeTable(path("any.arrow"), tableFromArrays({ a: [1] }));
+    await readTable(path("any.arrow")); // brings the codec that is tested
+    const { decode } = getCompressionCodec(CompressionType.LZ4_FRAME) as Codec;
+    setCompressionCodec(CompressionType.LZ4_FRAME, { encode: (bytes) => lz4.compress(bytes), decode });
+    const table = tableFromArrays(sample);
+    const bytes = tableToIPC(table, { format, codec: CompressionType.LZ4_FRAME }) as Uint8Array;
+    expect(bytes.length).toBeLessThan((tableToIPC(table, { format }) as Uint8Array).length);
+    writeFileSync(path("lz4.arrow"), bytes);
+    expect(texts(await readTable(path("lz4.arrow")))).toEqual(texts(table));
+  });
+
+  it("without rows is read", async () => {
+    writeFileSync(
+      path("none.arrow"),
+      tableToIPC(tableFromArrays({ a: [] }, { types: { a: int32() } }), { format }) as Uint8Array,
+    );
+    const table = await readTable(path("none.arrow"));
+    expect([table.numRows, table.names]).toEqual([0, ["a"]]);
+  });
+});
+
+it("reads a real file", async () => {
+  const file = join(
+    dirname(createRequire(import.meta.url).resolve("vega-datasets/package.json")),
+    "data/flights-200k.arrow",
+  );
+  const table = await readTable(file);
+  expect(table.numRows).toBe(231_083);
+  expect(types(table)).toEqual({ delay: "int16", distance: "int16", time: "float32" });
+});
+
+describe("bad files", () => {
+  it("names a file that is not Arrow", async () => {
+    writeFileSync(path("text.arrow"), "a,b\n1,2\n");
+    await expect(readTable(path("text.arrow"))).rejects.toThrow(/text\.arrow: is not an Arrow file/);
+  });
+
+  it("says so where a file is cut off", async () => {
+    const bytes = tableToIPC(tableFromArrays(sample), { format: "file" }) as Uint8Array;
+    for (const length of [8, 500, bytes.length >> 1, bytes.length - 1]) {
+      writeFileSync(path("cut.arrow"), bytes.subarray(0, length));
+      await expect(readTable(path("cut.arrow"))).rejects.toThrow(/is cut off/);
+    }
+  });
+
+  it("says so where a stream is cut off", async () => {
+    const bytes = tableToIPC(tableFromArrays(sample), { format: "stream" }) as Uint8Array;
+    for (const length of [100, bytes.length >> 1]) {
+      writeFileSync(path("cut.arrow"), bytes.subarray(0, length));
+      await expect(readTable(path("cut.arrow"))).rejects.toThrow(/is damaged or cut off/);
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { int32, list, tableFromArrays } from "@uwdata/flechette";
+import { expect, it } from "vitest";
+import { FileError, FormatError, formatOf, readTable, writeTable } from "../../src/io/index.js";
+import { temporaryFolder } from "./temporary.js";
+
+const path = temporaryFolder();
+const table = tableFromArrays({ a: [1, 2] });
+
+it("knows formats by extension", () => {
+  expect(["a.csv", "b.PARQUET", "c.d.arrow", "/x/y.feather", "z.ipc"].map(formatOf)).toEqual([
+    "csv",
+    "parquet",
+    "arrow",
+    "arrow",
+    "arrow",
+  ]);
+  for (const name of ["a.json", "csv", "a.csv.gz", ""]) expect(() => formatOf(name)).toThrow(FormatError);
+});
+
+it.each(["csv", "parquet", "arrow"])("says what is wrong with the path of a .%s file", async (extension) => {
+  const missing = readTable(path(`missing.${extension}`));
+  await expect(missing).rejects.toThrow(`missing.${extension}: no such file or directory`);
+  await expect(missing).rejects.toBeInstanceOf(FileError);
+  const folder = path(`folder.${extension}`);
+  mkdirSync(folder);
+  await expect(readTable(folder)).rejects.toThrow(/is a directory/);
+  await expect(writeTable(path(`no/such/folder.${extension}`), table)).rejects.toThrow(
+    /no such file or directory/,
+  );
+});
+
+it("leaves nothing behind, and the old file in place, when writing fails", async () => {
+  const file = path("kept.parquet");
+  writeFileSync(file, "before");
+  const nested = tableFromArrays({ l: [[1]] }, { types: { l: list(int32()) } });
+  await expect(writeTable(file, nested)).rejects.toThrow();
+  expect(readFileSync(file, "utf8")).toBe("before");
+  const aborted = writeTable(path("aborted.csv"), table, { signal: AbortSignal.abort() });
+  await expect(aborted).rejects.toThrow(/abort/);
+  expect(existsSync(path("aborted.csv"))).toBe(false);
+  expect(readdirSync(dirname(file)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+});
+
+it("replaces what a link points to, and keeps the link", async () => {
+  writeFileSync(path("target.csv"), "old");
+  symlinkSync(path("target.csv"), path("link.csv"));
+  await writeTable(path("link.csv"), table);
+  expect(readFileSync(path("target.csv"), "utf8")).toBe("a\n1\n2\n");
+});
+
+it.runIf(process.getuid?.() !== 0)("says so where permission is missing", async () => {
+  writeFileSync(path("secret.csv"), "a\n1\n");
+  chmodSync(path("secret.csv"), 0);
+  await expect(readTable(path("secret.csv"))).rejects.toThrow(/permission denied/);
+});

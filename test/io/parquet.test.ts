@@ -1,0 +1,184 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { int32, list, type Table, tableFromArrays } from "@uwdata/flechette";
+import { beforeAll, describe, expect, it } from "vitest";
+import { readTable, writeTable } from "../../src/io/index.js";
+import { texts, types } from "./contents.js";
+import { type Duck, openDuck } from "./duckdb.js";
+import { temporaryFolder } from "./temporary.js";
+
+const path = temporaryFolder();
+let duck: Duck;
+
+/** Every type that both have, with values at their limits, nulls, and more row groups than one. */
+const ALL_TYPES = `select
+  i as n,
+  (i % 256 - 128)::tinyint as i8, (i * 7 % 65536 - 32768)::smallint as i16,
+  ((hash(i) % 4294967296)::bigint - 2147483648)::int as i32, (i * 4611686018427 - 9223372036854775807)::bigint as i64,
+  (i % 256)::utinyint as u8, (i % 65536)::usmallint as u16, (hash(i) % 4294967296)::uinteger as u32, hash(i) as u64,
+  (i / 3)::float as f32, (i / 7)::double as f64, i % 3 = 0 as b,
+  'value ' || (i % 50) as low_cardinality, 'äöü 漢字 🦊 ' || i as distinct_text, repeat('x', i % 40) as lengths,
+  (i * 1.01)::decimal(8, 2) as dec8, (-i * 1000.5)::decimal(18, 4) as dec18, (i * 1e20 - 1e23)::decimal(38, 5) as dec38,
+  date '1960-01-01' + (i * 11)::int as d,
+  timestamp '1969-12-31 23:00:00.000001' + interval (i) minute as ts,
+  (timestamp '1969-12-31 23:00:00.5' + interval (i) minute)::timestamptz as ts_utc,
+  make_timestamp_ns(i * 1000000007) as ts_ns, epoch_ms(i * 86399999)::timestamp_ms as ts_ms,
+  time '00:00:00.000001' + interval (i) second as t,
+  md5(i::varchar)::uuid as id,
+  if(i % 3 = 0, null, i) as some_null, if(i % 5 = 0, null, 'text ' || (i % 7)) as text_null,
+  if(i % 2 = 0, null, 'text ' || i) as distinct_null, null::int as all_null
+  from range(5000) r(i)`;
+
+beforeAll(async () => {
+  duck = await openDuck();
+  await duck.run(`create table every_type as ${ALL_TYPES}`);
+});
+
+/** DuckDB's texts and ours, in one form: dates and times without T, Z and closing zeros, floats as numbers. */
+function comparable(value: string | null, name: string): string | null {
+  if (value === null) return null;
+  if (name === "f32" || name === "f64") return String(Number(value));
+  return value
+    .replace(/^(\d{4}-\d\d-\d\d)T/, "$1 ")
+    .replace(/(?:Z|\+00)$/, "")
+    .replace(/(:\d\d\.\d*?)0+$/, "$1")
+    .replace(/(:\d\d)\.$/, "$1");
+}
+
+function byRow(table: Table): (string | null)[][] {
+  const columns = Object.entries(texts(table));
+  return Array.from({ length: table.numRows }, (_, row) =>
+    columns.map(([name, column]) => comparable(column[row], name)),
+  );
+}
+
+const FLOATS = "* replace (f32::double as f32)";
+
+describe("reading what DuckDB writes", () => {
+  const codecs = ["uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4_raw"];
+  it.each(codecs.flatMap((codec) => ["V1", "V2"].map((version) => [codec, version])))(
+    "%s, pages of %s",
+    async (codec, version) => {
+      const file = path("duck.parquet");
+      const options = `format parquet, compression ${codec}, parquet_version ${version}, row_group_size 2048`;
+      await duck.run(`copy (select ${FLOATS} from every_type) to '${file}' (${options})`);
+      const expected = await duck.rows(`select ${FLOATS} from every_type order by n`);
+      const table = await readTable(file);
+      const rows = byRow(table);
+      expect(rows.length).toBe(5000);
+      // one assertion a row: a diff of 5,000 rows says nothing
+      rows.forEach((row, i) => {
+        expect(row).toEqual(expected[i].map((value, k) => comparable(value, table.names[k])));
+      });
+    },
+  );
+
+  it("keeps the types", async () => {
+    await duck.run(`copy every_type to '${path("types.parquet")}'`);
+    expect(types(await readTable(path("types.parquet")))).toEqual({
+      n: "int64",
+      i8: "int8",
+      i16: "int16",
+      i32: "int32",
+      i64: "int64",
+      u8: "uint8",
+      u16: "uint16",
+      u32: "uint32",
+      u64: "uint64",
+      f32: "float32",
+      f64: "float64",
+      b: "bool",
+      low_cardinality: "dictionary of utf8",
+      distinct_text: "utf8",
+      lengths: "dictionary of utf8",
+      dec8: "decimal128(8, 2)",
+      dec18: "decimal128(18, 4)",
+      dec38: "decimal128(38, 5)",
+      d: "date32",
+      ts: "timestamp[us]",
+      ts_utc: "timestamp[us, UTC]",
+      ts_ns: "timestamp[ns]",
+      ts_ms: "timestamp[ms]",
+      t: "time64[us]",
+      id: "utf8",
+      some_null: "int64",
+      text_null: "dictionary of utf8",
+      distinct_null: "utf8",
+      all_null: "int32",
+    });
+  });
+
+  it("reads a table without rows", async () => {
+    await duck.run(`copy (select * from every_type where n < 0) to '${path("empty.parquet")}'`);
+    const table = await readTable(path("empty.parquet"));
+    expect([table.numRows, table.numCols]).toEqual([0, 29]);
+  });
+});
+
+describe("writing", () => {
+  it("is read by DuckDB, and by us, as it was", async () => {
+    await duck.run(`copy every_type to '${path("first.parquet")}' (row_group_size 2048)`);
+    const table = await readTable(path("first.parquet"));
+    await writeTable(path("second.parquet"), table);
+    const same = await duck.rows(
+      `select count(*) as n from (from every_type except all from '${path("second.parquet")}')`,
+    );
+    expect(same).toEqual([["0"]]);
+    const again = await readTable(path("second.parquet"));
+    expect(texts(again)).toEqual(texts(table));
+    expect(types(again)).toEqual(types(table));
+  });
+
+  it("splits into row groups and writes tables without rows", async () => {
+    const rows = 300_000;
+    const table = tableFromArrays({ a: Int32Array.from({ length: rows }, (_, i) => i) });
+    await writeTable(path("groups.parquet"), table);
+    const groups = await duck.rows(
+      `select distinct row_group_id from parquet_metadata('${path("groups.parquet")}')`,
+    );
+    expect(groups.length).toBe(3);
+    expect([...(await readTable(path("groups.parquet"))).children[0]]).toEqual([...table.children[0]]);
+    await writeTable(path("none.parquet"), tableFromArrays({ a: [] }, { types: { a: int32() } }));
+    expect(await duck.rows(`from '${path("none.parquet")}'`)).toEqual([]);
+  });
+
+  it("refuses types that Parquet has not", async () => {
+    const table = tableFromArrays({ l: [[1, 2]] }, { types: { l: list(int32()) } });
+    await expect(writeTable(path("list.parquet"), table)).rejects.toThrow(
+      /Column "l" has the type list, which cannot be written to Parquet/,
+    );
+  });
+});
+
+describe("bad files", () => {
+  it("names a file that is not Parquet", async () => {
+    writeFileSync(path("text.parquet"), "a,b\n1,2\n");
+    await expect(readTable(path("text.parquet"))).rejects.toThrow(/text\.parquet: is not a Parquet file/);
+    writeFileSync(path("nothing.parquet"), "");
+    await expect(readTable(path("nothing.parquet"))).rejects.toThrow(/is not a Parquet file/);
+  });
+
+  it("says so where a file is cut off, wherever that is", async () => {
+    await duck.run(`copy every_type to '${path("whole.parquet")}'`);
+    const whole = readFileSync(path("whole.parquet"));
+    for (const length of [4, 11, 100, whole.length >> 1, whole.length - 1]) {
+      writeFileSync(path("cut.parquet"), whole.subarray(0, length));
+      await expect(readTable(path("cut.parquet"))).rejects.toThrow(/is cut off/);
+    }
+  });
+
+  it("says so where pages or the footer are damaged", async () => {
+    await duck.run(`copy every_type to '${path("whole.parquet")}' (compression snappy)`);
+    const damaged = readFileSync(path("whole.parquet"));
+    damaged.fill(0xff, 4, 20_000);
+    writeFileSync(path("damaged.parquet"), damaged);
+    await expect(readTable(path("damaged.parquet"))).rejects.toThrow(/is damaged at column "n"/);
+    damaged.fill(0xff, damaged.length - 1000, damaged.length - 8);
+    writeFileSync(path("damaged.parquet"), damaged);
+    await expect(readTable(path("damaged.parquet"))).rejects.toThrow(/is damaged/);
+  });
+
+  it("refuses nested columns", async () => {
+    await duck.run(`copy (select 1 as a, [1, 2] as l) to '${path("nested.parquet")}'`);
+    await expect(readTable(path("nested.parquet"))).rejects.toThrow(/column "l" is nested/);
+  });
+});

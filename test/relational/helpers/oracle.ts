@@ -1,0 +1,104 @@
+/**
+ * The oracle of join tests: DuckDB joins the same tables, and the results are compared row for row as multisets, with all
+ * columns, nulls and column names. Our result is read back through Arrow IPC, so what users would save is what is checked.
+ */
+import { type DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from "@duckdb/node-api";
+import { type Table, tableFromIPC, tableToIPC } from "@uwdata/flechette";
+import { expect } from "vitest";
+import type { Device } from "../../../src/index.js";
+import { join } from "../../../src/relational/index.js";
+import { duckText, exactReading, fromFlechette, type Kind } from "./kinds.js";
+import { arrowTable, type Form, type TestTable } from "./tables.js";
+
+export type Keys = readonly (readonly [left: string, right: string])[];
+
+export interface Case {
+  readonly left: TestTable;
+  readonly right: TestTable;
+  readonly on: Keys;
+  readonly nullsEqual?: boolean;
+  /** How each side is handed over. Default: flechette, one batch. */
+  readonly leftForm?: Form;
+  readonly rightForm?: Form;
+}
+
+let connection: Promise<DuckDBConnection> | undefined;
+
+function duck(): Promise<DuckDBConnection> {
+  connection ??= (async () => {
+    const opened = await (await DuckDBInstance.create(":memory:")).connect();
+    await opened.run("set timezone = 'UTC'");
+    return opened;
+  })();
+  return connection;
+}
+
+/** Joins on the device and in DuckDB, and expects the same rows. Returns how many there are. */
+export async function expectSameJoin(device: Device, joinCase: Case): Promise<number> {
+  const { left, right, on, nullsEqual = false } = joinCase;
+  const joined = await join(arrowTable(left, joinCase.leftForm), arrowTable(right, joinCase.rightForm), { on, device, nullsEqual });
+  const columns = outputColumns(left, right, on);
+  expect(joined.names).toEqual(columns.map(({ name }) => name));
+  const ours = rowTexts(readBack(joined), columns);
+  const theirs = await duckRows(joinCase, columns);
+  expect(ours.length).toBe(theirs.length);
+  expect(ours.sort()).toEqual(theirs.sort());
+  return ours.length;
+}
+
+interface Output {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly sql: string;
+}
+
+function outputColumns(left: TestTable, right: TestTable, on: Keys): Output[] {
+  const outputs = left.columns.map(({ name, kind }) => ({ name, kind, sql: `l."${name}"` }));
+  const taken = new Set(outputs.map(({ name }) => name));
+  for (const { name, kind } of right.columns) {
+    if (on.some(([, key]) => key === name)) continue;
+    const free = taken.has(name) ? `${name}_right` : name;
+    outputs.push({ name: free, kind, sql: `r."${name}"` });
+  }
+  return outputs;
+}
+
+/** The result as it comes out of a file: written by flechette and read again, every value exactly. */
+function readBack(joined: Table): Table {
+  return tableFromIPC(tableToIPC(joined, { format: "stream" }) as Uint8Array, exactReading);
+}
+
+function rowTexts(table: Table, columns: readonly Output[]): string[] {
+  const texts = columns.map(({ kind }, c) => {
+    const column = table.getChildAt(c);
+    return Array.from(column, (value) => (value === null ? "null" : kind.text(fromFlechette(kind.type, value))));
+  });
+  return Array.from({ length: table.numRows }, (_, row) => texts.map((column) => column[row]).join(" | "));
+}
+
+async function duckRows({ left, right, on, nullsEqual }: Case, columns: readonly Output[]): Promise<string[]> {
+  const db = await duck();
+  await load(db, "l", left);
+  await load(db, "r", right);
+  const equal = nullsEqual ? "is not distinct from" : "=";
+  const condition = on.map(([a, b]) => `l."${a}" ${equal} r."${b}"`).join(" and ");
+  const list = columns.map(({ sql, name }) => `${sql} as "${name}"`).join(", ");
+  const reader = await db.runAndReadAll(`select ${list} from l join r on ${condition}`);
+  return reader.getRows().map((row) => row.map((value, c) => (value === null ? "null" : duckText(columns[c].kind, value))).join(" | "));
+}
+
+const CHUNK_ROWS = 2048;
+
+async function load(db: DuckDBConnection, name: string, { columns, rows }: TestTable): Promise<void> {
+  await db.run(`create or replace table ${name} (${columns.map((c) => `"${c.name}" ${c.kind.duckType}`).join(", ")})`);
+  const appender = await db.createAppender(name);
+  const types = columns.map((_, c) => appender.columnType(c));
+  for (let from = 0; from < rows; from += CHUNK_ROWS) {
+    const chunk = DuckDBDataChunk.create(types, Math.min(CHUNK_ROWS, rows - from));
+    columns.forEach(({ kind, values }, c) => {
+      chunk.setColumnValues(c, values.slice(from, from + CHUNK_ROWS).map((value) => (value === null ? null : kind.toDuck(value))));
+    });
+    appender.appendDataChunk(chunk);
+  }
+  appender.closeSync();
+}

@@ -1,0 +1,75 @@
+/** Runs a module as a Node process of its own: source text that imports `warpmap` and its subpaths, bundled from src/. */
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { build } from "esbuild";
+import { sourceTexts } from "../../../scripts/build-plugins.mjs";
+
+const root = resolve(import.meta.dirname, "../../..");
+/** Inside node_modules, so that the program finds the package `webgpu`. */
+const cache = join(root, "node_modules/.cache/warpmap");
+
+export interface ProgramResult {
+  /** Exit status; null when it was ended because it ran past the limit. */
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** @param limitMs the program is ended after so long. */
+export async function runProgram(
+  source: string,
+  args: readonly string[] = [],
+  limitMs = 30_000,
+): Promise<ProgramResult> {
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, "program-"));
+  try {
+    await bundle(source, folder);
+    return await run([join(folder, "program.js"), ...args], limitMs);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function bundle(source: string, outdir: string): Promise<void> {
+  const plugin = sourceTexts();
+  await build({
+    stdin: { contents: source, resolveDir: root },
+    outfile: join(outdir, "program.js"),
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    banner: { js: "" },
+    alias: {
+      "warpmap/wgsl": join(root, "src/wgsl/index.ts"),
+      warpmap: join(root, "src/index.ts"),
+    },
+    plugins: [
+      {
+        name: plugin.name,
+        setup({ onLoad }) {
+          onLoad({ filter: /\.wgsl$/ }, async ({ path }) => {
+            const text = await plugin.load(path);
+            return { contents: text?.code ?? "", loader: "js" };
+          });
+        },
+      },
+    ],
+    logLevel: "silent",
+  });
+}
+
+function run(args: readonly string[], limitMs: number): Promise<ProgramResult> {
+  return new Promise((done, fail) => {
+    const child = spawn(process.execPath, args, { cwd: root, timeout: limitMs, killSignal: "SIGKILL" });
+    const output = { stdout: "", stderr: "" };
+    for (const stream of ["stdout", "stderr"] as const) {
+      child[stream].setEncoding("utf8").on("data", (text: string) => {
+        output[stream] += text;
+      });
+    }
+    child.on("error", fail);
+    child.on("close", (status) => done({ status, ...output }));
+  });
+}
