@@ -7,10 +7,10 @@ import workerSource from "./gups-worker.ts?worker-source";
 import { mix } from "./mix.js";
 import { timeInTurn } from "./timing.js";
 
-/** Reads of each thread in a run: 0.1 to 0.5 s where a read misses all caches. */
-const READS = 2 ** 23;
+/** Reads of each thread in a run: 0.05 to 0.2 s where a read misses all caches. */
+const READS = 2 ** 22;
 /** Reads that are computed again without the table. */
-const CHECKED_READS = 2 ** 20;
+const CHECKED_READS = 2 ** 18;
 
 /** The threads that share the work. */
 interface Team {

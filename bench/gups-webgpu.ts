@@ -16,10 +16,15 @@ const CHECKED_READS = 2 ** 22;
 
 /** One dispatch, with the number of operations it does. */
 interface Work {
-  pipeline: GPUComputePipeline;
-  bindings: GPUBindGroup;
-  workgroups: number;
-  operations: number;
+  readonly kernel: Kernel;
+  readonly workgroups: number;
+  readonly operations: number;
+}
+
+/** A compiled kernel and what it works on. */
+interface Kernel {
+  readonly pipeline: GPUComputePipeline;
+  readonly bindings: GPUBindGroup;
 }
 
 /** Measures random 8-byte reads and copying. @throws LimitError when the table is larger than a binding can be. */
@@ -32,18 +37,19 @@ export async function measureGupsOnGpu(device: Device, { entries, runs }: GupsSi
   using table = await device.allocate("u32", entries * 2);
   using target = await device.allocate("u32", entries * 2);
   using sums = await device.allocate("u32", MOST_INVOCATIONS);
+  const module = gpu.createShaderModule({ label: "gups", code: source });
+  const fill = await compile(gpu, module, "fillTable", { ENTRIES: entries }, { 1: table });
+  const read = await compile(gpu, module, "readAtRandom", { ENTRIES: entries, READS }, { 0: table, 1: sums });
+  const copy = await compile(gpu, module, "copyTable", { ENTRIES: entries }, { 0: table, 1: target });
+
   const clock = new GpuClock(gpu);
   try {
-    const kernel = kernels(gpu, entries);
-    const stride = Math.min(8192, Math.ceil(entries / WORKGROUP));
-    await clock.time(record([await kernel("fillTable", table, table, stride, entries)]));
-    const read = (workgroups: number) =>
-      kernel("readAtRandom", table, sums, workgroups, workgroups * WORKGROUP * READS);
-    await check(entries, sums, clock, await read(4));
-    const reading = await sampleOf(clock, read, MOST_INVOCATIONS / WORKGROUP);
-    const reads = await sample(clock, reading, runs);
+    const workgroups = Math.min(8192, Math.ceil(entries / WORKGROUP));
+    await clock.time(record([{ kernel: fill, workgroups, operations: entries }]));
+    const reading = await readsFor(clock, read);
     await check(entries, sums, clock, reading[0]);
-    const copying = await repeatOf(clock, await kernel("copyTable", table, target, stride, entries * 16));
+    const reads = await sample(clock, reading, runs);
+    const copying = await repeatFor(clock, { kernel: copy, workgroups, operations: entries * 16 });
     const copies = await sample(clock, copying, runs);
     return {
       entries,
@@ -56,57 +62,44 @@ export async function measureGupsOnGpu(device: Device, { entries, runs }: GupsSi
   }
 }
 
-function kernels(gpu: GPUDevice, entries: number) {
-  const module = gpu.createShaderModule({ label: "gups", code: source });
-  return async (
-    entryPoint: "fillTable" | "readAtRandom" | "copyTable",
-    from: DeviceArray,
-    to: DeviceArray,
-    workgroups: number,
-    operations: number,
-  ): Promise<Work> => {
-    const constants: Record<string, number> = { ENTRIES: entries };
-    if (entryPoint === "readAtRandom") constants.READS = READS;
-    const pipeline = await gpu.createComputePipelineAsync({
-      layout: "auto",
-      compute: { module, entryPoint, constants },
-    });
-    const bound = entryPoint === "fillTable" ? [[1, to] as const] : [[0, from] as const, [1, to] as const];
-    const bindings = gpu.createBindGroup({
-      layout: pipeline.getBindGroupLayout(0),
-      entries: bound.map(([binding, array]) => ({
-        binding,
-        resource: { buffer: array.buffer as GPUBuffer },
-      })),
-    });
-    return { pipeline, bindings, workgroups, operations };
-  };
+async function compile(
+  gpu: GPUDevice,
+  module: GPUShaderModule,
+  entryPoint: string,
+  constants: Record<string, number>,
+  arrays: Readonly<Record<number, DeviceArray>>,
+): Promise<Kernel> {
+  const compute = { module, entryPoint, constants };
+  const pipeline = await gpu.createComputePipelineAsync({ layout: "auto", compute });
+  const entries = Object.entries(arrays).map(([binding, array]) => ({
+    binding: Number(binding),
+    resource: { buffer: array.buffer as GPUBuffer },
+  }));
+  return { pipeline, bindings: gpu.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }) };
 }
 
 function record(work: readonly Work[]): (pass: GPUComputePassEncoder) => void {
   return (pass) => {
-    for (const { pipeline, bindings, workgroups } of work) {
-      pass.setPipeline(pipeline);
-      pass.setBindGroup(0, bindings);
+    for (const { kernel, workgroups } of work) {
+      pass.setPipeline(kernel.pipeline);
+      pass.setBindGroup(0, kernel.bindings);
       pass.dispatchWorkgroups(workgroups);
     }
   };
 }
 
-/** The work that takes about as long as the clock wants: one dispatch as long as it may be large enough, else several. */
-async function sampleOf(
-  clock: GpuClock,
-  make: (workgroups: number) => Promise<Work>,
-  mostWorkgroups: number,
-): Promise<Work[]> {
-  for (let workgroups = 16; ; workgroups = Math.min(mostWorkgroups, workgroups * 4)) {
-    const work = await make(workgroups);
-    if (workgroups === mostWorkgroups) return repeatOf(clock, work);
+/** Reads that take as long as the clock wants: in one dispatch if it can be so large, else in several. */
+async function readsFor(clock: GpuClock, kernel: Kernel): Promise<Work[]> {
+  const most = MOST_INVOCATIONS / WORKGROUP;
+  for (let workgroups = 16; ; workgroups = Math.min(most, workgroups * 4)) {
+    const work = { kernel, workgroups, operations: workgroups * WORKGROUP * READS };
+    if (workgroups === most) return repeatFor(clock, work);
     if ((await clock.time(record([work]))) >= clock.leastSampleMs) return [work];
   }
 }
 
-async function repeatOf(clock: GpuClock, work: Work): Promise<Work[]> {
+/** A dispatch as often as the clock wants. */
+async function repeatFor(clock: GpuClock, work: Work): Promise<Work[]> {
   await clock.time(record([work]));
   const ms = await clock.time(record([work]));
   return new Array(Math.min(64, Math.ceil(clock.leastSampleMs / Math.max(ms, 0.01)))).fill(work);

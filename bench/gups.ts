@@ -37,10 +37,10 @@ export interface GupsFigures {
   readonly copies: readonly GupsRate[];
 }
 
-/** Entries of the table unless told: 1 GiB on a GPU; 128 MiB, past most caches, where a processor does the work. */
+/** Entries of the table unless told: 1 GiB on a GPU, 128 MiB on a CPU (past most caches), 8 MiB on a GPU that a CPU emulates. */
 export function defaultGupsEntries(device: Device): number {
   if (device.backend === "cpu") return 2 ** 24;
-  if (device.info.software) return 2 ** 22;
+  if (device.info.software) return 2 ** 20;
   const most = (device.gpuDevice as GPUDevice).limits.maxStorageBufferBindingSize / 8;
   return Math.min(2 ** 27, 2 ** Math.floor(Math.log2(most)));
 }

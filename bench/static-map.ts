@@ -42,6 +42,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   const runs = options.runs ?? 5;
   const where = circumstances(device);
   const notes = notesFor(device);
+  options.signal?.throwIfAborted();
   options.onProgress?.("gups");
   const gups = await measureGups(device, { entries: defaultGupsEntries(device), runs });
   const rows: BenchRow[] = [];
@@ -94,6 +95,7 @@ async function measureSize(
   const contestants: Contestant[] = [];
   using single = await singleThread(device);
   try {
+    options.signal?.throwIfAborted();
     options.onProgress?.(`checking ${size} keys`);
     contestants.push(await staticMap(device, nameOf(device), workload));
     if (single) contestants.push(await staticMap(single, nameOf(single), workload));

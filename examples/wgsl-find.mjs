@@ -22,7 +22,9 @@ const prices = await StaticMap.create(device, { key: "u32", value: "f32", capaci
 await prices.insert(Uint32Array.from(articles, numberOf), Float32Array.from(articles, priceOf));
 
 // every hundredth order is for an article that does not exist
-const ordered = Array.from({ length: ORDERS }, (_, i) => (i % 100 === 0 ? ARTICLES + i : (i * 7919) % ARTICLES));
+const ordered = Array.from({ length: ORDERS }, (_, i) =>
+  i % 100 === 0 ? ARTICLES + i : (i * 7919) % ARTICLES,
+);
 const article = await device.upload(Uint32Array.from(ordered, numberOf));
 const quantity = await device.upload(Uint32Array.from(ordered, (_, i) => 1 + (i % 3)));
 const cost = await device.allocate("f32", ORDERS);
@@ -69,5 +71,6 @@ const total = costs.reduce((sum, c) => sum + Math.max(c, 0), 0);
 console.log(`${ORDERS} orders cost ${total}; ${unknown} are for articles that do not exist`);
 
 const expected = ordered.map((a, i) => (a < ARTICLES ? priceOf(a) * (1 + (i % 3)) : -1));
-if (costs.some((c, i) => c !== expected[i])) throw new Error("the kernel's costs differ from those counted here");
+if (costs.some((c, i) => c !== expected[i]))
+  throw new Error("the kernel's costs differ from those counted here");
 device.destroy();

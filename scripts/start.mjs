@@ -3,11 +3,11 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
-const data = join(dirname(createRequire(import.meta.url).resolve("vega-datasets/package.json")), "data");
+const data = resolve(createRequire(import.meta.url).resolve("vega-datasets"), "../../data");
 const cli = join(root, "dist/cli/main.js");
 
 if (!existsSync(cli)) {

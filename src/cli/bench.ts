@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import type { BenchModule, BenchReport } from "../../bench/report.js";
 import { openDevice } from "../device.js";
 import { fileErrorFrom } from "../io/errors.js";
+import { checkWritable } from "../io/index.js";
 import { CallError } from "./failure.js";
 import { renderGrid } from "./grid.js";
 import { type Host, isStyled } from "./host.js";
@@ -29,6 +30,7 @@ const LATER = ["load-factor", "group-size", "probe-depth", "retrieve-all", "mult
 export async function bench(name: string, options: BenchCommandOptions, host: Host): Promise<void> {
   const load = benchNamed(name);
   const size = options.size === undefined ? undefined : parseSize(options.size);
+  if (options.json !== undefined) await checkWritable(options.json);
   const { run } = await load();
   const progress = await openProgress(host, false);
   try {
@@ -36,7 +38,7 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
     const report = await run(device, {
       size,
       signal: host.signal,
-      onProgress: (label) => progress.stage(label)(0, 1),
+      onProgress: (label) => progress.step(label),
     });
     progress.stop();
     printReport(report, host);
@@ -69,7 +71,7 @@ function printReport(report: BenchReport, { stdout, stderr, env }: Host): void {
     const values = report.rows.map((row) => row[name] ?? null);
     return {
       name,
-      cells: values.map((value) => (typeof value === "number" ? measured(value) : value)),
+      cells: values.map((value) => (typeof value === "number" ? measured(value) : (value ?? "–"))),
       numeric: values.every((value) => value === null || typeof value === "number"),
     };
   });

@@ -31,7 +31,8 @@ export async function devices({ software, json }: DevicesCommandOptions, host: H
   const missing = listings.filter(({ available }) => !available);
   for (const listing of missing)
     host.stdout.write(`\n${listing.backend} is not available: ${listing.reason}\n`);
-  host.stdout.write(`\nauto picks ${backend}, ${name}. ${reason}\n`);
+  const auto = software ? "auto with --software" : "auto";
+  host.stdout.write(`\n${auto} picks ${backend}, ${name}. ${reason}\n`);
 }
 
 function deviceName({ info }: DeviceListing): string {

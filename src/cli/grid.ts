@@ -1,7 +1,7 @@
 /**
  * Text in columns, fitted to a width: column names, what they hold, and rows. Widths are those of the terminal, where a
- * Chinese character or an emoji takes two cells. Text that does not fit ends in "…"; numbers are never cut, columns that
- * have no room at all are left out and named.
+ * Chinese character or an emoji takes two cells. Text that does not fit ends in "…"; numbers and dates are never cut, columns
+ * that have no room at all are left out and named.
  */
 import { styleText } from "node:util";
 import stringWidth from "string-width";
@@ -15,6 +15,8 @@ export interface GridColumn {
   readonly cells: readonly (string | null)[];
   /** Flush right, and never cut. */
   readonly numeric?: boolean;
+  /** Flush left, and never cut. */
+  readonly whole?: boolean;
 }
 
 export interface GridOptions {
@@ -32,8 +34,9 @@ export interface Grid {
 const GAP = "  ";
 /** Text wider than this is cut even where there is room. */
 const MAX_TEXT = 40;
-/** Text is not cut to less than this to make room; columns are left out first. */
-const MIN_TEXT = 8;
+/** Text is not cut to less than this to make room, nor names to less than MIN_NAME; columns are left out first. */
+const MIN_TEXT = 12;
+const MIN_NAME = 8;
 
 export function renderGrid(columns: readonly GridColumn[], { width, styled }: GridOptions): Grid {
   const visible = columns.map((column) => ({
@@ -42,7 +45,8 @@ export function renderGrid(columns: readonly GridColumn[], { width, styled }: Gr
   }));
   const { widths, shown } = layOut(visible, width);
   const kept = visible.slice(0, shown);
-  const style = (format: "bold" | "dim", text: string) => (styled ? styleText(format, text) : text);
+  const style = (format: "bold" | "dim", text: string) =>
+    styled ? styleText(format, text, { validateStream: false }) : text;
   const line = (cellOf: (column: GridColumn, width: number) => string) =>
     kept
       .map((column, i) => cellOf(column, widths[i]))
@@ -91,12 +95,13 @@ function lineWidth(widths: readonly number[]): number {
 
 function wantedWidth(column: GridColumn): number {
   const widest = Math.max(stringWidth(column.name), stringWidth(column.note ?? ""), cellsWidth(column));
-  return column.numeric ? widest : Math.min(widest, MAX_TEXT);
+  return column.numeric || column.whole ? widest : Math.min(widest, MAX_TEXT);
 }
 
-/** Names and notes may be cut, and text; numbers may not. */
+/** Names and notes may be cut, and text; numbers, dates and the like may not. */
 function leastWidth(column: GridColumn): number {
-  return column.numeric ? Math.max(cellsWidth(column), 3) : MIN_TEXT;
+  if (!column.numeric && !column.whole) return MIN_TEXT;
+  return Math.max(cellsWidth(column), Math.min(stringWidth(column.name), MIN_NAME));
 }
 
 function cellsWidth({ cells }: GridColumn): number {

@@ -1,7 +1,7 @@
 /** `warpmap join`: two files in, their join on the screen or in a file, and how long each stage took. */
 import { basename } from "node:path";
 import type { Table } from "@uwdata/flechette";
-import { openDevice } from "../device.js";
+import { type Device, openDevice } from "../device.js";
 import { ValidationError } from "../errors.js";
 import { checkWritable, formatOf, readTable, writeTable } from "../io/index.js";
 import { join as joinTables } from "../relational/index.js";
@@ -61,13 +61,10 @@ export async function join(
     if (options.json) {
       const result = { rows: joined.numRows, columns: joined.names, seconds, device: device.backend };
       host.stdout.write(`${JSON.stringify(result)}\n`);
-      return;
+    } else {
+      printResult(joined, options.out, host);
+      host.stderr.write(`\n${deviceLine(device)}\n${clock.text(seconds)}`);
     }
-    if (options.out === undefined) printTable(joined, host);
-    else host.stdout.write(`wrote ${sizeOf(joined)} to ${options.out}\n`);
-    host.stderr.write(
-      `\non ${device.info.name} (${device.backend}). ${device.info.reason}\n${clock.text(seconds)}`,
-    );
   } finally {
     progress.stop();
   }
@@ -93,6 +90,15 @@ async function readBoth(
     checkColumn(tables.right, rightName, right);
   }
   return tables;
+}
+
+function printResult(joined: Table, out: string | undefined, host: Host): void {
+  if (out === undefined) printTable(joined, host);
+  else host.stdout.write(`wrote ${sizeOf(joined)} to ${out}\n`);
+}
+
+function deviceLine({ backend, info }: Device): string {
+  return `device: ${backend}, ${info.name}. ${info.reason}`;
 }
 
 function sizeOf(table: Table): string {

@@ -1,6 +1,6 @@
 /** A table as people see it: its first rows, how many there are, and which columns had no room. */
 import { type Column, type Table, Type } from "@uwdata/flechette";
-import { isNumeric, textReader } from "../io/values.js";
+import { isNumeric, isText, textReader } from "../io/values.js";
 import { typeName } from "../relational/arrow-types.js";
 import { renderGrid } from "./grid.js";
 import { type Host, isStyled } from "./host.js";
@@ -18,6 +18,7 @@ export function printTable(table: Table, { stdout, env }: Host): void {
       note: typeName(type.typeId === Type.Dictionary ? type.dictionary : type),
       cells: Array.from({ length: shown }, (_, row) => read(row)),
       numeric: isNumeric(type),
+      whole: !isText(type),
     };
   });
   const { text, omitted } = renderGrid(columns, {

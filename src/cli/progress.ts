@@ -4,17 +4,22 @@ import type { Host } from "./host.js";
 /** Reports that a part of the work is done. */
 export type Report = (done: number, total: number) => void;
 
+/** To the start of the line, and all of it away (ECMA-48). */
+const CLEAR_LINE = "\r\u001b[2K";
+
 /** The bar of one stage at a time. */
 export interface Progress {
-  /** Starts the bar of a stage, in place of the one before. */
+  /** Starts the bar of a stage, in place of what was there before. */
   stage(label: string): Report;
+  /** Says what is being done, where nobody knows how much of it is done. */
+  step(label: string): void;
   /** Takes the bar away. Idempotent. */
   stop(): void;
 }
 
 /** A bar, or nothing at all where there is no terminal or `quiet` is asked for. */
 export async function openProgress({ stderr }: Host, quiet: boolean): Promise<Progress> {
-  if (quiet || stderr.isTTY !== true) return { stage: () => () => {}, stop: () => {} };
+  if (quiet || stderr.isTTY !== true) return { stage: () => () => {}, step: () => {}, stop: () => {} };
   const { SingleBar, Presets } = await import("cli-progress");
   const bar = new SingleBar(
     {
@@ -27,15 +32,26 @@ export async function openProgress({ stderr }: Host, quiet: boolean): Promise<Pr
     },
     Presets.shades_classic,
   );
+  let stepShown = false;
+  const stop = () => {
+    bar.stop();
+    if (stepShown) stderr.write(CLEAR_LINE);
+    stepShown = false;
+  };
   return {
     stage(label) {
-      bar.stop();
+      stop();
       bar.start(1, 0, { label: label.padEnd(24) });
       return (done, total) => {
         bar.setTotal(Math.max(1, total));
         bar.update(done);
       };
     },
-    stop: () => bar.stop(),
+    step(label) {
+      stop();
+      stderr.write(`${label} …`);
+      stepShown = true;
+    },
+    stop,
   };
 }

@@ -14,7 +14,13 @@ export function foldWord(hash: number, word: number): number {
 }
 
 /** Folds `width` words of each row from `from` to `to` into `hashes`, which has one element per row. */
-export function foldWords(hashes: Uint32Array, words: Uint32Array, width: number, from: number, to: number): void {
+export function foldWords(
+  hashes: Uint32Array,
+  words: Uint32Array,
+  width: number,
+  from: number,
+  to: number,
+): void {
   for (let row = from, at = from * width; row < to; row++) {
     let hash = hashes[row];
     for (let k = 0; k < width; k++) hash = foldWord(hash, words[at++]);

@@ -27,26 +27,17 @@ export async function readCsv(path: string, { onProgress, signal }: TransferOpti
   const parser = parse({ ...OPTIONS, from: 2, raw: true, skip_empty_lines: names.length > 1 });
   const file = createReadStream(path, { highWaterMark: READ_AHEAD });
   file.on("data", () => onProgress?.(file.bytesRead, size));
-  let records = 0;
-  parser.on("data", (row: RawRecord) => {
-    records++;
-    try {
-      appendRecord(columns, row);
-    } catch {
-      parser.destroy(
-        new FileError(path, `record ${records} is not UTF-8 text`, "Convert the file to UTF-8."),
-      );
-    }
-  });
+  parser.on("data", (row: RawRecord) => appendRecord(columns, row));
   try {
-    await pipeline(file, parser, { signal });
+    await pipeline(file, (chunks: AsyncIterable<Buffer>) => checkedUtf8(path, chunks), parser, { signal });
   } catch (error) {
     throw signal?.aborted ? signal.reason : csvErrorFrom(path, error);
   }
   return tableFromColumns(names.map((name, i) => [name, columns[i].finish()]));
 }
 
-const OPTIONS: Options = { bom: true, encoding: "utf8" };
+/** All three line ends, also mixed: left alone, csv-parse takes the first it sees for the only one. */
+const OPTIONS: Options = { bom: true, encoding: "utf8", record_delimiter: ["\r\n", "\n", "\r"] };
 
 async function readHeader(path: string): Promise<string[]> {
   const parser = createReadStream(path).pipe(parse({ ...OPTIONS, to: 1, skip_empty_lines: true }));
@@ -58,10 +49,10 @@ async function readHeader(path: string): Promise<string[]> {
   }
   if (names === undefined)
     throw new FileError(path, "is empty", "A CSV file starts with a line of column names.");
-  if (names.some((name) => name.includes("\0") || name.includes("\ufffd"))) {
+  if (names.some((name) => name.includes("\0"))) {
     throw new FileError(
       path,
-      "is not a CSV file: it is not UTF-8 text",
+      "is not a CSV file: its first line is not text",
       "Check that the extension is right.",
     );
   }
@@ -70,6 +61,21 @@ async function readHeader(path: string): Promise<string[]> {
     throw new FileError(path, `has two columns named "${twice}"`, "Rename one of them in the header line.");
   }
   return names.map((name, i) => name || `column_${i + 1}`);
+}
+
+/** Passes a file on, and fails where it is not UTF-8, which would otherwise come out as replacement characters. */
+async function* checkedUtf8(path: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  try {
+    for await (const chunk of chunks) {
+      decoder.decode(chunk, { stream: true });
+      yield chunk;
+    }
+    decoder.decode();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_ENCODING_INVALID_ENCODED_DATA") throw error;
+    throw new FileError(path, "is not UTF-8 text", "Convert it: iconv -f LATIN1 -t UTF-8.", { cause: error });
+  }
 }
 
 function appendRecord(columns: readonly CsvColumn[], { record, raw }: RawRecord): void {

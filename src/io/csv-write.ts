@@ -1,8 +1,8 @@
 /** Arrow to CSV: RFC 4180, a header line, UTF-8, newline-separated. Null is an empty field, an empty string is "". */
 import { open } from "node:fs/promises";
-import { type Column, type DataType, type Table, Type } from "@uwdata/flechette";
+import type { Column, Table } from "@uwdata/flechette";
 import type { TransferOptions } from "./formats.js";
-import { textReader } from "./values.js";
+import { isText, textReader } from "./values.js";
 
 /** Rows that are made into one piece of text before it is written. */
 const ROWS_PER_WRITE = 8192;
@@ -41,23 +41,9 @@ function lines(fields: readonly ((row: number) => string | null)[], start: numbe
   return text;
 }
 
-function fieldReader(column: Column<unknown>): (row: number) => string | null {
-  return textReader(column, needsQuotes(column.type) ? quote : undefined);
-}
-
 /** Numbers, dates and the like have nothing in them to quote. */
-function needsQuotes(type: DataType): boolean {
-  if (type.typeId === Type.Dictionary) return needsQuotes(type.dictionary);
-  const plain: readonly number[] = [
-    Type.Bool,
-    Type.Int,
-    Type.Float,
-    Type.Decimal,
-    Type.Date,
-    Type.Time,
-    Type.Timestamp,
-  ];
-  return !plain.includes(type.typeId);
+function fieldReader(column: Column<unknown>): (row: number) => string | null {
+  return textReader(column, isText(column.type) ? quote : undefined);
 }
 
 const SPECIAL = /[",\r\n]/;

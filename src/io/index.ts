@@ -56,7 +56,6 @@ const WRITERS = {
 
 /** Throws unless a file can be made at `path`: to learn that before the work and not after it. */
 export async function checkWritable(path: string): Promise<void> {
-  formatOf(path);
   try {
     const folder = await stat(dirname(path));
     if (!folder.isDirectory()) throw new FileError(path, "its directory is a file", "Check the path.");

@@ -159,3 +159,17 @@ export function isNumeric(type: DataType): boolean {
   if (type.typeId === Type.Dictionary) return isNumeric(type.dictionary);
   return type.typeId === Type.Int || type.typeId === Type.Float || type.typeId === Type.Decimal;
 }
+
+/** Whether values of a type have no width of their own: text, binary and nested values. */
+export function isText(type: DataType): boolean {
+  if (type.typeId === Type.Dictionary) return isText(type.dictionary);
+  const narrow: readonly number[] = [
+    Type.Bool,
+    Type.Date,
+    Type.Time,
+    Type.Timestamp,
+    Type.Duration,
+    Type.Null,
+  ];
+  return !isNumeric(type) && !narrow.includes(type.typeId);
+}

@@ -3,7 +3,15 @@
  * in messages, and the way there from apache-arrow's type objects. apache-arrow itself is never imported.
  */
 import * as arrow from "@uwdata/flechette";
-import { type DataType, type Field, type IntBitWidth, IntervalUnit, type Precision_, type TimeUnit_, Type } from "@uwdata/flechette";
+import {
+  type DataType,
+  type Field,
+  type IntBitWidth,
+  IntervalUnit,
+  type Precision_,
+  type TimeUnit_,
+  Type,
+} from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
 
 /** Bytes per value of a fixed-width type, or null for every other type. Bool is not one: its values are bits. */

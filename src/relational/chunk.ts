@@ -5,7 +5,7 @@
  * Invariants: bitmaps start at bit 0; arrays start at the chunk's first value; offsets are unsigned 32-bit, `length + 1`
  * of them, and need not start at 0; data never changes after the chunk was made, so chunks may share memory.
  */
-import type { Batch, Column as FlechetteColumn, DataType } from "@uwdata/flechette";
+import type { Batch, DataType, Column as FlechetteColumn } from "@uwdata/flechette";
 import type { Validity } from "./bitmaps.js";
 
 /** Class of flechette batches. A batch's class decides what values look like when read (numbers, Dates, bigints, …). */

@@ -2,7 +2,7 @@
  * Arrow tables as joins see them: named columns in the normal form of chunk.ts, from flechette or from apache-arrow.
  * Both libraries are known by their shape; neither table has to be made by the copy of the library that runs here.
  */
-import type { Column as FlechetteColumn, DataType, Field } from "@uwdata/flechette";
+import type { DataType, Field, Column as FlechetteColumn } from "@uwdata/flechette";
 import { Column } from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
 import { type ApacheField, fromApacheField } from "./arrow-types.js";
@@ -73,7 +73,10 @@ export function columnIndex(table: SourceTable, name: string, side: string): num
   const index = table.columns.findIndex((column) => column.field.name === name);
   if (index >= 0) return index;
   const names = table.columns.map((column) => column.field.name).join(", ");
-  throw new ValidationError(`The ${side} table has no column "${name}".`, `Its columns are: ${names || "none"}.`);
+  throw new ValidationError(
+    `The ${side} table has no column "${name}".`,
+    `Its columns are: ${names || "none"}.`,
+  );
 }
 
 function isApacheField(field: Field | ApacheField): field is ApacheField {
@@ -123,5 +126,7 @@ function readColumn(
 function named(error: unknown, column: string, side: string): unknown {
   if (!(error instanceof ValidationError)) return error;
   const message = error.message.slice(0, -error.fix.length).trimEnd();
-  return new ValidationError(`Column "${column}" of the ${side} table: ${message}`, error.fix, { cause: error });
+  return new ValidationError(`Column "${column}" of the ${side} table: ${message}`, error.fix, {
+    cause: error,
+  });
 }

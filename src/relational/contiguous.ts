@@ -24,14 +24,23 @@ function concatenate(chunks: readonly Chunk[]): Chunk {
   const [first] = chunks;
   if (chunks.length === 1) return first;
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  const common = { type: first.type, length, validity: joinValidity(chunks, length), batchClass: first.batchClass };
+  const common = {
+    type: first.type,
+    length,
+    validity: joinValidity(chunks, length),
+    batchClass: first.batchClass,
+  };
   switch (first.layout) {
     case "null":
       return { ...common, layout: "null" };
     case "bits":
       return { ...common, layout: "bits", bits: joinBits(chunks as ChunkOf<"bits">[], length) };
     case "fixed":
-      return { ...first, ...common, data: joinBytes((chunks as ChunkOf<"fixed">[]).map((chunk) => chunk.data)) };
+      return {
+        ...first,
+        ...common,
+        data: joinBytes((chunks as ChunkOf<"fixed">[]).map((chunk) => chunk.data)),
+      };
     case "bytes":
       return joinByteStrings(chunks as ChunkOf<"bytes">[], common);
     case "views":
@@ -41,7 +50,11 @@ function concatenate(chunks: readonly Chunk[]): Chunk {
     case "listView":
       return joinListViews(chunks as ChunkOf<"listView">[], common);
     case "fixedList":
-      return { ...first, ...common, child: concatenate((chunks as ChunkOf<"fixedList">[]).map((chunk) => chunk.child)) };
+      return {
+        ...first,
+        ...common,
+        child: concatenate((chunks as ChunkOf<"fixedList">[]).map((chunk) => chunk.child)),
+      };
     case "struct":
       return { ...common, layout: "struct", children: joinChildren(chunks as ChunkOf<"struct">[]) };
     case "union":
@@ -87,10 +100,19 @@ function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Offsets of chunks whose elements are put end to end, and where each chunk's elements start and end. */
-function joinOffsets(chunks: readonly { length: number; offsets: Uint32Array }[], length: number, what: string) {
+function joinOffsets(
+  chunks: readonly { length: number; offsets: Uint32Array }[],
+  length: number,
+  what: string,
+) {
   const total = chunks.reduce((sum, { offsets, length: n }) => sum + offsets[n] - offsets[0], 0);
   if (total >= 2 ** 32) {
-    throw new LimitError(what, total, 2 ** 32 - 1, "Join part of the table at a time, or leave the column out.");
+    throw new LimitError(
+      what,
+      total,
+      2 ** 32 - 1,
+      "Join part of the table at a time, or leave the column out.",
+    );
   }
   const joined = new Uint32Array(length + 1);
   let at = 0;
@@ -126,7 +148,13 @@ function joinListViews(chunks: readonly ChunkOf<"listView">[], common: Common): 
     for (const offset of chunk.offsets) offsets[at++] = base + offset;
     base += chunk.child.length;
   }
-  return { ...common, layout: "listView", offsets, sizes, child: concatenate(chunks.map((chunk) => chunk.child)) };
+  return {
+    ...common,
+    layout: "listView",
+    offsets,
+    sizes,
+    child: concatenate(chunks.map((chunk) => chunk.child)),
+  };
 }
 
 function joinChildren(chunks: readonly ChunkOf<"struct" | "union">[]): Chunk[] {
@@ -142,8 +170,9 @@ function joinUnions(chunks: readonly ChunkOf<"union">[], common: Common): Chunk 
   for (const chunk of chunks) {
     typeIds.set(chunk.typeIds, at);
     if (offsets && chunk.offsets) {
-      for (let i = 0; i < chunk.length; i++) offsets[at + i] = bases[typeMap[chunk.typeIds[i]]] + chunk.offsets[i];
-      chunk.children.forEach((child, k) => (bases[k] += child.length));
+      for (let i = 0; i < chunk.length; i++)
+        offsets[at + i] = bases[typeMap[chunk.typeIds[i]]] + chunk.offsets[i];
+      for (const [k, child] of chunk.children.entries()) bases[k] += child.length;
     }
     at += chunk.length;
   }
@@ -185,7 +214,13 @@ export function emptyChunk(type: DataType): Chunk {
       return { ...common, layout: "list", offsets: new Uint32Array(1), child: children[0] };
     case Type.ListView:
     case Type.LargeListView:
-      return { ...common, layout: "listView", offsets: new Uint32Array(0), sizes: new Uint32Array(0), child: children[0] };
+      return {
+        ...common,
+        layout: "listView",
+        offsets: new Uint32Array(0),
+        sizes: new Uint32Array(0),
+        child: children[0],
+      };
     case Type.FixedSizeList:
       return { ...common, layout: "fixedList", size: type.stride, child: children[0] };
     case Type.Struct:

@@ -47,7 +47,7 @@ function viewRanges(views: Uint8Array, buffers: readonly Uint8Array[]): ByteRang
   checkTotal(total);
   const bytes = new Uint8Array(total);
   bytes.set(views);
-  buffers.forEach((buffer, k) => bytes.set(buffer, bases[k]));
+  for (const [k, buffer] of buffers.entries()) bytes.set(buffer, bases[k]);
 
   const words = as32(views);
   const rows = words.length >>> 2;

@@ -18,7 +18,9 @@ export function encodeFloats(chunk: Chunk, words: 1 | 2): Uint32Array {
   }
   if (type.precision === 1) {
     const bits = as32(data);
-    return words === 1 ? canonical32(bits) : fromNumbers(new Float32Array(bits.buffer, bits.byteOffset, bits.length));
+    return words === 1
+      ? canonical32(bits)
+      : fromNumbers(new Float32Array(bits.buffer, bits.byteOffset, bits.length));
   }
   return canonical64(as32(data));
 }

@@ -30,8 +30,14 @@ export function encodeKeys(
 ): EncodedKeys {
   const forms = left.map((column, i) => keyForm(column.field, right[i].field));
   return {
-    left: { rows: rows.left, columns: left.map((column, i) => encode(column.contiguous(), forms[i], "leftFactors")) },
-    right: { rows: rows.right, columns: right.map((column, i) => encode(column.contiguous(), forms[i], "rightFactors")) },
+    left: {
+      rows: rows.left,
+      columns: left.map((column, i) => encode(column.contiguous(), forms[i], "leftFactors")),
+    },
+    right: {
+      rows: rows.right,
+      columns: right.map((column, i) => encode(column.contiguous(), forms[i], "rightFactors")),
+    },
   };
 }
 
@@ -72,7 +78,13 @@ function encodeBools(chunk: Chunk): Uint32Array {
 function allNull(rows: number, form: KeyForm): KeyColumn {
   const validity = new Uint8Array(bitmapBytes(rows));
   if (form.kind === "bytes") {
-    return { kind: "bytes", starts: new Uint32Array(rows), ends: new Uint32Array(rows), bytes: new Uint8Array(0), validity };
+    return {
+      kind: "bytes",
+      starts: new Uint32Array(rows),
+      ends: new Uint32Array(rows),
+      bytes: new Uint8Array(0),
+      validity,
+    };
   }
   const width = "words" in form ? form.words : 1;
   return { kind: "words", width, data: new Uint32Array(rows * width), validity };
@@ -104,12 +116,17 @@ function lookUpBytes(values: ByteColumn, codes: ArrayLike<number>, validity: Uin
 }
 
 /** A row is null when its code is, or when the dictionary's value is. */
-function lookUpValidity(codes: ArrayLike<number>, rows: Validity | null, values: Uint8Array | null): Uint8Array | null {
+function lookUpValidity(
+  codes: ArrayLike<number>,
+  rows: Validity | null,
+  values: Uint8Array | null,
+): Uint8Array | null {
   if (values === null) return bitsOf(rows);
   const validity = new Uint8Array(bitmapBytes(codes.length));
   for (let i = 0; i < codes.length; i++) {
     const code = codes[i];
-    const set = (values[code >>> 3] >>> (code & 7)) & (rows === null ? 1 : rows.bits[i >>> 3] >>> (i & 7)) & 1;
+    const set =
+      (values[code >>> 3] >>> (code & 7)) & (rows === null ? 1 : rows.bits[i >>> 3] >>> (i & 7)) & 1;
     validity[i >>> 3] |= set << (i & 7);
   }
   return validity;

@@ -13,7 +13,12 @@ const LONG = 96;
  * @param from where string r is in `bytes`: from[r] to from[r + 1]
  * @param to where string i goes, ascending and without gaps
  */
-export function gatherBytes(from: Uint32Array, bytes: Uint8Array, rows: Uint32Array, to: Uint32Array): Uint8Array {
+export function gatherBytes(
+  from: Uint32Array,
+  bytes: Uint8Array,
+  rows: Uint32Array,
+  to: Uint32Array,
+): Uint8Array {
   const total = to[rows.length];
   const gathered = new Uint8Array(total + BLOCK);
   const source = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

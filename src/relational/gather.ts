@@ -34,7 +34,12 @@ export function gather(chunk: Chunk, rows: Uint32Array): Chunk {
     }
     case "list": {
       const offsets = gatherOffsets(chunk, rows, "list elements");
-      return { ...chunk, ...common, offsets, child: gather(chunk.child, elementRows(chunk.offsets, rows, offsets)) };
+      return {
+        ...chunk,
+        ...common,
+        offsets,
+        child: gather(chunk.child, elementRows(chunk.offsets, rows, offsets)),
+      };
     }
     case "listView": {
       const words = (from: Uint32Array) => as32(gatherFixed(asBytes(from), 4, rows));
@@ -151,6 +156,12 @@ function fixedElementRows(size: number, rows: Uint32Array): Uint32Array {
 /** Sparse: every child is gathered. Dense: children are shared, only type ids and offsets are gathered. */
 function gatherUnion(chunk: ChunkOf<"union">, rows: Uint32Array): Chunk {
   const typeIds = new Int8Array(gather8(asBytes(chunk.typeIds), rows).buffer);
-  if (chunk.offsets) return { ...chunk, length: rows.length, typeIds, offsets: gather32(chunk.offsets, rows) };
-  return { ...chunk, length: rows.length, typeIds, children: chunk.children.map((child) => gather(child, rows)) };
+  if (chunk.offsets)
+    return { ...chunk, length: rows.length, typeIds, offsets: gather32(chunk.offsets, rows) };
+  return {
+    ...chunk,
+    length: rows.length,
+    typeIds,
+    children: chunk.children.map((child) => gather(child, rows)),
+  };
 }

@@ -5,11 +5,11 @@
  */
 import type { Table } from "@uwdata/flechette";
 import { type Device, openDevice } from "../device.js";
+import { nextTask } from "../engine/next-task.js";
 import { ValidationError } from "../errors.js";
 import { type ArrowTable, columnIndex, readTable, type SourceTable } from "./columns.js";
 import { encodeKeys } from "./encode-keys.js";
 import { materialise, type OutputColumn } from "./materialise.js";
-import { nextTask } from "../engine/next-task.js";
 
 /** Kinds of join. */
 export type JoinKind = "inner";
@@ -29,7 +29,7 @@ export interface JoinOptions {
   readonly nullsEqual?: boolean;
   /** Stops the join between chunks of work; the call rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Rows hashed and looked up so far, and rows of both sides in all. Called between chunks of the hash join. */
+  /** Rows the hash join has done so far, and has to do in all. Called between chunks of work and at the end. */
   readonly onProgress?: (done: number, total: number) => void;
   /** Called after each stage with the seconds it took. */
   readonly onStage?: (stage: JoinStage, seconds: number) => void;
@@ -75,7 +75,12 @@ interface Sides<T> {
   readonly right: T;
 }
 
-async function run(tables: Sides<SourceTable>, keys: Sides<number[]>, device: Device, options: JoinOptions): Promise<Table> {
+async function run(
+  tables: Sides<SourceTable>,
+  keys: Sides<number[]>,
+  device: Device,
+  options: JoinOptions,
+): Promise<Table> {
   const { signal, onProgress, nullsEqual = false } = options;
   const stage = stopwatch(options.onStage);
   const encoded = encodeKeys(
@@ -106,7 +111,8 @@ function stopwatch(report: JoinOptions["onStage"]): (stage: JoinStage) => void {
 function keyNames(options: JoinOptions): (readonly [string, string])[] {
   const example = 'Write on: ["id"], or on: [["origin", "iata"]] when the names differ.';
   const on: unknown = options?.on;
-  if (!Array.isArray(on) || on.length === 0) throw new ValidationError("join needs at least one key column.", example);
+  if (!Array.isArray(on) || on.length === 0)
+    throw new ValidationError("join needs at least one key column.", example);
   return on.map((key: unknown) => {
     const pair = typeof key === "string" ? [key, key] : key;
     const valid = Array.isArray(pair) && pair.length === 2 && pair.every((name) => typeof name === "string");
@@ -122,7 +128,11 @@ function checkKind(how: unknown): void {
 
 /** The left's columns, then the right's without its keys, under names that are all different from the left's. */
 function outputColumns(tables: Sides<SourceTable>, keys: Sides<number[]>): OutputColumn[] {
-  const outputs: OutputColumn[] = tables.left.columns.map((column) => ({ side: "left", column, name: column.field.name }));
+  const outputs: OutputColumn[] = tables.left.columns.map((column) => ({
+    side: "left",
+    column,
+    name: column.field.name,
+  }));
   const taken = new Set(outputs.map(({ name }) => name));
   const rightKeys = new Set(keys.right);
   tables.right.columns.forEach((column, index) => {

@@ -15,7 +15,7 @@
  * | null, anything | everything is null |
  * | dictionary of T | as T |
  */
-import { DateUnit, type DataType, TimeUnit, Type } from "@uwdata/flechette";
+import { type DataType, DateUnit, TimeUnit, Type } from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
 import { typeName } from "./arrow-types.js";
 
@@ -25,7 +25,12 @@ export type KeyForm =
   | { readonly kind: "bool" }
   | { readonly kind: "bytes" }
   | { readonly kind: "float"; readonly words: 1 | 2 }
-  | { readonly kind: "integer"; readonly words: number; readonly leftFactors: readonly number[]; readonly rightFactors: readonly number[] };
+  | {
+      readonly kind: "integer";
+      readonly words: number;
+      readonly leftFactors: readonly number[];
+      readonly rightFactors: readonly number[];
+    };
 
 /** A key column's name and type, for choosing a form and for messages. */
 export interface KeySide {
@@ -54,14 +59,29 @@ export function valueType(type: DataType): DataType {
   return type.typeId === Type.Dictionary ? valueType(type.dictionary) : type;
 }
 
-type Family = "null" | "bool" | "string" | "binary" | "number" | "date" | "time of day" | "duration" | "timestamp" | "timestamp with time zone";
+type Family =
+  | "null"
+  | "bool"
+  | "string"
+  | "binary"
+  | "number"
+  | "date"
+  | "time of day"
+  | "duration"
+  | "timestamp"
+  | "timestamp with time zone";
 
 /** Integers: `bits` wide, value = stored × 10^exponent (decimals, time units) or stored × `days` × 86,400,000 (dates). */
 interface Description {
   readonly family: Family;
   /** Set for floats: the bits of the format. */
   readonly float?: 16 | 32 | 64;
-  readonly integer?: { readonly bits: number; readonly signed: boolean; readonly exponent: number; readonly digits?: number };
+  readonly integer?: {
+    readonly bits: number;
+    readonly signed: boolean;
+    readonly exponent: number;
+    readonly digits?: number;
+  };
   /** Milliseconds a stored unit of a date has. */
   readonly dateUnit?: number;
 }
@@ -106,12 +126,22 @@ function describeTime(type: DataType): Description | null {
   switch (type.typeId) {
     case Type.Date: {
       const day = type.unit === DateUnit.DAY;
-      return { family: "date", integer: { bits: day ? 32 : 64, signed: true, exponent: 0 }, dateUnit: day ? 86_400_000 : 1 };
+      return {
+        family: "date",
+        integer: { bits: day ? 32 : 64, signed: true, exponent: 0 },
+        dateUnit: day ? 86_400_000 : 1,
+      };
     }
     case Type.Time:
-      return { family: "time of day", integer: { bits: type.bitWidth, signed: true, exponent: secondsExponent[type.unit] } };
+      return {
+        family: "time of day",
+        integer: { bits: type.bitWidth, signed: true, exponent: secondsExponent[type.unit] },
+      };
     case Type.Duration:
-      return { family: "duration", integer: { bits: 64, signed: true, exponent: secondsExponent[type.unit] } };
+      return {
+        family: "duration",
+        integer: { bits: 64, signed: true, exponent: secondsExponent[type.unit] },
+      };
     case Type.Timestamp: {
       const family = type.timezone ? "timestamp with time zone" : "timestamp";
       return { family, integer: { bits: 64, signed: true, exponent: secondsExponent[type.unit] } };
@@ -130,9 +160,12 @@ function formOf(a: Description, b: Description, left: KeySide, right: KeySide): 
 }
 
 function floatForm(a: Description, b: Description, left: KeySide, right: KeySide): KeyForm {
-  const exact = [a, b].every(({ float, integer }) => float || (integer && integer.bits <= 32 && integer.digits === undefined));
+  const exact = [a, b].every(
+    ({ float, integer }) => float || (integer && integer.bits <= 32 && integer.digits === undefined),
+  );
   if (!exact) {
-    const advice = "Cast one of the two to the other's type: float64 does not hold every such value, so the comparison would be inexact.";
+    const advice =
+      "Cast one of the two to the other's type: float64 does not hold every such value, so the comparison would be inexact.";
     throw incomparable(left, right, advice);
   }
   const single = a.float && b.float && a.float <= 32 && b.float <= 32;
@@ -152,7 +185,8 @@ function integerForm(a: Description, b: Description, left: KeySide, right: KeySi
 /** Numbers of at most 10^6 whose product brings the values of `from` to the finer of the two units. */
 function factorsTo(from: Description, other: Description): number[] {
   if (from.dateUnit && other.dateUnit) return from.dateUnit > other.dateUnit ? [86_400, 1000] : [];
-  let power = (from.integer?.exponent ?? 0) - Math.min(from.integer?.exponent ?? 0, other.integer?.exponent ?? 0);
+  let power =
+    (from.integer?.exponent ?? 0) - Math.min(from.integer?.exponent ?? 0, other.integer?.exponent ?? 0);
   const factors = [];
   for (; power > 6; power -= 6) factors.push(1e6);
   if (power > 0) factors.push(10 ** power);
@@ -176,7 +210,9 @@ function incomparable(left: KeySide, right: KeySide, advice: string): Validation
 }
 
 function adviceFor(a: Description, b: Description): string {
-  const zoned = [a, b].filter(({ family }) => family === "timestamp" || family === "timestamp with time zone");
+  const zoned = [a, b].filter(
+    ({ family }) => family === "timestamp" || family === "timestamp with time zone",
+  );
   if (zoned.length === 2) return "Give both columns a time zone, or neither.";
   return `Cast one of the two, so that both are a ${a.family} or both a ${b.family}.`;
 }

@@ -59,6 +59,10 @@ function isIdentity(rows: Uint32Array): boolean {
 }
 
 function schemaOf(outputs: readonly OutputColumn[], columns: readonly Column<unknown>[]) {
-  const fields: Field[] = outputs.map(({ column, name }, i) => ({ ...column.field, name, type: columns[i].type }));
+  const fields: Field[] = outputs.map(({ column, name }, i) => ({
+    ...column.field,
+    name,
+    type: columns[i].type,
+  }));
   return { version: Version.V5, endianness: Endianness.Little, fields, metadata: null };
 }

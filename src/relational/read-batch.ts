@@ -8,6 +8,7 @@ import { LimitError, ValidationError } from "../errors.js";
 import { type ApacheType, fixedWidth, fromApacheType, typeName } from "./arrow-types.js";
 import { alignBits, type Validity, validityOf } from "./bitmaps.js";
 import { asBytes, type BatchClass, type Chunk, type ChunkedColumn } from "./chunk.js";
+import { sliceChunk } from "./slice-chunk.js";
 
 /** One batch, as both libraries hold it. */
 interface RawBatch {
@@ -68,7 +69,9 @@ export function isApacheData(batch: object): batch is ApacheData {
 
 /** A chunk over the memory of one batch. @throws ValidationError for types that are not supported. */
 export function readBatch(batch: FlechetteBatch | ApacheData, dictionaries: DictionaryReader): Chunk {
-  return toChunk(isApacheData(batch) ? rawFromApache(batch, dictionaries) : rawFromFlechette(batch, dictionaries));
+  return toChunk(
+    isApacheData(batch) ? rawFromApache(batch, dictionaries) : rawFromFlechette(batch, dictionaries),
+  );
 }
 
 function rawFromFlechette(batch: FlechetteBatch, dictionaries: DictionaryReader): RawBatch {
@@ -85,7 +88,8 @@ function rawFromFlechette(batch: FlechetteBatch, dictionaries: DictionaryReader)
     typeIds: batch.typeIds,
     buffers: batch.data,
     children: batch.children?.map((child) => rawFromFlechette(child, dictionaries)) ?? [],
-    dictionary: dictionary && type.typeId === Type.Dictionary ? () => dictionaries(dictionary, type.dictionary) : null,
+    dictionary:
+      dictionary && type.typeId === Type.Dictionary ? () => dictionaries(dictionary, type.dictionary) : null,
     // batches of another copy of flechette may want other constructor arguments
     batchClass: batch instanceof Batch ? (batch.constructor as BatchClass) : null,
   };
@@ -105,7 +109,8 @@ function rawFromApache(data: ApacheData, dictionaries: DictionaryReader): RawBat
     typeIds: data.typeIds,
     buffers: data.variadicBuffers,
     children: data.children?.map((child) => rawFromApache(child, dictionaries)) ?? [],
-    dictionary: dictionary && type.typeId === Type.Dictionary ? () => dictionaries(dictionary, type.dictionary) : null,
+    dictionary:
+      dictionary && type.typeId === Type.Dictionary ? () => dictionaries(dictionary, type.dictionary) : null,
     batchClass: null,
   };
 }
@@ -124,21 +129,35 @@ function toChunk(raw: RawBatch): Chunk {
     case Type.LargeUtf8:
     case Type.Binary:
     case Type.LargeBinary:
-      return { ...common, layout: "bytes", offsets: readOffsets(raw.offsets, length + 1), bytes: valueBytes(raw) };
+      return {
+        ...common,
+        layout: "bytes",
+        offsets: readOffsets(raw.offsets, length + 1),
+        bytes: valueBytes(raw),
+      };
     case Type.Utf8View:
     case Type.BinaryView:
       return { ...common, layout: "views", views: valueBytes(raw, length * 16), buffers: raw.buffers ?? [] };
     case Type.Dictionary: {
       const codeWidth = type.indices.bitWidth / 8;
       const dictionary = raw.dictionary?.() ?? { type: type.dictionary, length: 0, chunks: [], source: null };
-      return { ...common, layout: "dictionary", width: codeWidth, codes: valueBytes(raw, length * codeWidth), dictionary };
+      return {
+        ...common,
+        layout: "dictionary",
+        width: codeWidth,
+        codes: valueBytes(raw, length * codeWidth),
+        dictionary,
+      };
     }
     default:
       return nestedChunk(raw, common);
   }
 }
 
-function nestedChunk(raw: RawBatch, common: Pick<Chunk, "type" | "length" | "validity" | "batchClass">): Chunk {
+function nestedChunk(
+  raw: RawBatch,
+  common: Pick<Chunk, "type" | "length" | "validity" | "batchClass">,
+): Chunk {
   const { type, length } = raw;
   const children = type.typeId === Type.RunEndEncoded ? [] : raw.children.map(toChunk);
   switch (type.typeId) {
@@ -156,13 +175,19 @@ function nestedChunk(raw: RawBatch, common: Pick<Chunk, "type" | "length" | "val
         child: children[0],
       };
     case Type.FixedSizeList:
-      return { ...common, layout: "fixedList", size: type.stride, child: children[0] };
+      return {
+        ...common,
+        layout: "fixedList",
+        size: type.stride,
+        child: cut(children[0], length * type.stride),
+      };
     case Type.Struct:
-      return { ...common, layout: "struct", children };
+      return { ...common, layout: "struct", children: children.map((child) => cut(child, length)) };
     case Type.Union: {
       const offsets = raw.offsets && type.mode === 1 ? readOffsets(raw.offsets, length) : null;
       const typeIds = (raw.typeIds ?? new Int8Array(0)).subarray(0, length);
-      return { ...common, validity: null, layout: "union", typeIds, offsets, children };
+      const used = offsets ? children : children.map((child) => cut(child, length));
+      return { ...common, validity: null, layout: "union", typeIds, offsets, children: used };
     }
     default:
       throw new ValidationError(
@@ -170,6 +195,11 @@ function nestedChunk(raw: RawBatch, common: Pick<Chunk, "type" | "length" | "val
         "Leave the column out or cast it to another type.",
       );
   }
+}
+
+/** Children may be longer than their parent needs (flechette's builders make such), and would not line up with others. */
+function cut(child: Chunk, length: number): Chunk {
+  return child.length > length ? sliceChunk(child, 0, length) : child;
 }
 
 function readValidity(raw: RawBatch): Validity | null {
@@ -199,7 +229,12 @@ function readOffsets(offsets: Int32Array | BigInt64Array | null | undefined, cou
     high |= words[2 * i + 1];
   }
   if (high !== 0) {
-    throw new LimitError("bytes", Number(offsets[count - 1]), 2 ** 32 - 1, "Split the column into batches below 4 GiB.");
+    throw new LimitError(
+      "bytes",
+      Number(offsets[count - 1]),
+      2 ** 32 - 1,
+      "Split the column into batches below 4 GiB.",
+    );
   }
   return low;
 }

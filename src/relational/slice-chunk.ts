@@ -19,7 +19,12 @@ export function sliceChunk(chunk: Chunk, from: number, to: number): Chunk {
     case "views":
       return { ...chunk, ...common, views: chunk.views.subarray(from * 16, to * 16) };
     case "listView":
-      return { ...chunk, ...common, offsets: chunk.offsets.subarray(from, to), sizes: chunk.sizes.subarray(from, to) };
+      return {
+        ...chunk,
+        ...common,
+        offsets: chunk.offsets.subarray(from, to),
+        sizes: chunk.sizes.subarray(from, to),
+      };
     case "fixedList":
       return { ...chunk, ...common, child: sliceChunk(chunk.child, from * chunk.size, to * chunk.size) };
     case "struct":
@@ -27,7 +32,12 @@ export function sliceChunk(chunk: Chunk, from: number, to: number): Chunk {
     case "union": {
       const typeIds = chunk.typeIds.subarray(from, to);
       if (chunk.offsets) return { ...chunk, ...common, typeIds, offsets: chunk.offsets.subarray(from, to) };
-      return { ...chunk, ...common, typeIds, children: chunk.children.map((child) => sliceChunk(child, from, to)) };
+      return {
+        ...chunk,
+        ...common,
+        typeIds,
+        children: chunk.children.map((child) => sliceChunk(child, from, to)),
+      };
     }
     case "dictionary":
       return { ...chunk, ...common, codes: chunk.codes.subarray(from * chunk.width, to * chunk.width) };

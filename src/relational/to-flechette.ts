@@ -5,7 +5,8 @@
  */
 import { type Batch, batchType, Column, type DataType, type Field, Type } from "@uwdata/flechette";
 import { LimitError } from "../errors.js";
-import { type BatchClass, type Chunk, type ChunkedColumn } from "./chunk.js";
+import type { BatchClass, Chunk, ChunkedColumn } from "./chunk.js";
+import { emptyChunk } from "./contiguous.js";
 
 type AnyBatch = Batch<unknown>;
 type AnyColumn = Column<unknown>;
@@ -29,7 +30,8 @@ export class BatchMaker {
       children: children.length > 0 ? children : undefined,
       ...buffersOf(chunk),
     });
-    if (dictionary) (batch as AnyBatch & { setDictionary(column: AnyColumn): void }).setDictionary(dictionary);
+    if (dictionary)
+      (batch as AnyBatch & { setDictionary(column: AnyColumn): void }).setDictionary(dictionary);
     return batch;
   }
 
@@ -45,7 +47,15 @@ export class BatchMaker {
   #dictionary(column: ChunkedColumn): AnyColumn {
     let made = this.#dictionaries.get(column);
     if (made) return made;
-    made = column.source ?? new Column(column.chunks.map((chunk) => this.batch(chunk)), column.type);
+    // an empty dictionary needs a batch too, or tableToIPC writes none
+    const chunks = column.chunks.length > 0 ? column.chunks : [emptyChunk(column.type)];
+    const source = column.source && column.source.data.length > 0 ? column.source : null;
+    made =
+      source ??
+      new Column(
+        chunks.map((chunk) => this.batch(chunk)),
+        column.type,
+      );
     const owner = this.#owners.get(made.type);
     if (owner && owner !== made) made = new Column([...made.data], { ...made.type });
     this.#owners.set(made.type, made);
@@ -57,7 +67,8 @@ export class BatchMaker {
 /** The type with its children's types and its dictionary's type replaced by those of the batches. */
 function tiedType(type: DataType, children: readonly AnyBatch[], dictionary: AnyColumn | null): DataType {
   if (type.typeId === Type.Dictionary && dictionary) return { ...type, dictionary: dictionary.type };
-  if (!("children" in type) || type.children.every((child, k) => child.type === children[k].type)) return type;
+  if (!("children" in type) || type.children.every((child, k) => child.type === children[k].type))
+    return type;
   const fields: Field[] = type.children.map((child, k) => ({ ...child, type: children[k].type }));
   return { ...type, children: fields } as DataType;
 }
@@ -80,15 +91,26 @@ function buffersOf(chunk: Chunk): object {
     case "list":
       return { offsets: typedOffsets(chunk.type, chunk.offsets, chunk) };
     case "listView":
-      return { offsets: typedOffsets(chunk.type, chunk.offsets, chunk), sizes: typedOffsets(chunk.type, chunk.sizes, chunk) };
+      return {
+        offsets: typedOffsets(chunk.type, chunk.offsets, chunk),
+        sizes: typedOffsets(chunk.type, chunk.sizes, chunk),
+      };
     case "union":
-      return { typeIds: chunk.typeIds, offsets: chunk.offsets ? new Int32Array(chunk.offsets.buffer, chunk.offsets.byteOffset, chunk.length) : null };
+      return {
+        typeIds: chunk.typeIds,
+        offsets: chunk.offsets
+          ? new Int32Array(chunk.offsets.buffer, chunk.offsets.byteOffset, chunk.length)
+          : null,
+      };
     default:
       return {};
   }
 }
 
-type ValuesClass = { new (buffer: ArrayBufferLike, byteOffset: number, length: number): ArrayBufferView; readonly BYTES_PER_ELEMENT: number };
+type ValuesClass = {
+  new (buffer: ArrayBufferLike, byteOffset: number, length: number): ArrayBufferView;
+  readonly BYTES_PER_ELEMENT: number;
+};
 
 /** Bytes as the typed array that flechette keeps values of the type in; copied only when they are not aligned for it. */
 function typedValues(type: DataType, data: Uint8Array): ArrayBufferView {
@@ -105,7 +127,12 @@ function typedOffsets(type: DataType, offsets: Uint32Array, chunk: Chunk): Int32
   if (!wide) {
     const last = offsets[chunk.length] ?? 0;
     if (last > 2 ** 31 - 1) {
-      throw new LimitError("bytes", last, 2 ** 31 - 1, "Leave the column out of the join, or join fewer rows at a time.");
+      throw new LimitError(
+        "bytes",
+        last,
+        2 ** 31 - 1,
+        "Leave the column out of the join, or join fewer rows at a time.",
+      );
     }
     return new Int32Array(offsets.buffer, offsets.byteOffset, offsets.length);
   }

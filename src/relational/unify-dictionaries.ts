@@ -5,7 +5,15 @@
  */
 import { type DictionaryType, type IntType, int32 } from "@uwdata/flechette";
 import type { Validity } from "./bitmaps.js";
-import { as16, as32, asBytes, type Chunk, type ChunkedColumn, codesOf, type DictionaryChunk } from "./chunk.js";
+import {
+  as16,
+  as32,
+  asBytes,
+  type Chunk,
+  type ChunkedColumn,
+  codesOf,
+  type DictionaryChunk,
+} from "./chunk.js";
 
 /** Chunks that share a dictionary. */
 export interface UnifiedDictionary {
@@ -47,14 +55,18 @@ function largestCode(type: IntType): number {
 }
 
 function isPrefix(dictionary: ChunkedColumn, of: ChunkedColumn): boolean {
-  return dictionary === of || dictionary.chunks.every((chunk, i) => i < of.chunks.length && sameMemory(chunk, of.chunks[i]));
+  return (
+    dictionary === of ||
+    dictionary.chunks.every((chunk, i) => i < of.chunks.length && sameMemory(chunk, of.chunks[i]))
+  );
 }
 
 /** apache-arrow makes a new object per record batch over the same memory. */
 function sameMemory(a: Chunk, b: Chunk): boolean {
   if (a === b) return true;
   if (a.length !== b.length || !sameValidity(a.validity, b.validity)) return false;
-  if (a.layout === "bytes" && b.layout === "bytes") return sameView(a.offsets, b.offsets) && sameView(a.bytes, b.bytes);
+  if (a.layout === "bytes" && b.layout === "bytes")
+    return sameView(a.offsets, b.offsets) && sameView(a.bytes, b.bytes);
   return a.layout === "fixed" && b.layout === "fixed" && sameView(a.data, b.data);
 }
 

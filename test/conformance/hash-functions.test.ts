@@ -17,9 +17,9 @@ const device = useDevice();
 
 describe("hash functions", () => {
   it("give the values of their references", () => {
-    // cuCollections' test/utility_tests/hash_test.cu has the xxhash_32 values, SMHasher's fmix32 the others
+    // xxhash_32 as in cuCollections' tests/utility/hash_test.cu, fmix32 as in SMHasher
     expect(hashFunctions.xxhash32(0)).toBe(148298089);
-    expect(hashFunctions.xxhash32(42)).toBe(1066917082 >>> 0);
+    expect(hashFunctions.xxhash32(42)).toBe(1161967057);
     expect(hashFunctions.murmur3(0)).toBe(0);
     expect(hashFunctions.murmur3(1)).toBe(0x514e28b7);
     expect(hashFunctions.murmur3(0xffffffff)).toBe(0x81f16f39);

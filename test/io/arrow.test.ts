@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { resolve } from "node:path";
 import {
   type Codec,
   CompressionType,
@@ -80,12 +80,12 @@ describe.each(["file", "stream"] as const)("a %s", (format) => {
 });
 
 it("reads a real file", async () => {
-  const file = join(
-    dirname(createRequire(import.meta.url).resolve("vega-datasets/package.json")),
-    "data/flights-200k.arrow",
+  const file = resolve(
+    createRequire(import.meta.url).resolve("vega-datasets"),
+    "../../data/flights-200k.arrow",
   );
   const table = await readTable(file);
-  expect(table.numRows).toBe(231_083);
+  expect(table.numRows).toBe(200_000);
   expect(types(table)).toEqual({ delay: "int16", distance: "int16", time: "float32" });
 });
 

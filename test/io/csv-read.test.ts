@@ -93,6 +93,11 @@ describe("the format", () => {
     expect(texts(table)).toEqual({ a: ["1", "2"], "b, c": ["x\r\ny", 'say "hi"'] });
   });
 
+  it("takes every kind of line end, also in one file", async () => {
+    expect(texts(await read("a,b\n1,x\r\n2,y\r3,z\n"))).toEqual({ a: ["1", "2", "3"], b: ["x", "y", "z"] });
+    expect(texts(await read("a,b\r1,x\r2,y"))).toEqual({ a: ["1", "2"], b: ["x", "y"] });
+  });
+
   it("needs no newline at the end, and takes a header alone", async () => {
     expect(texts(await read("a,b\n1,2"))).toEqual({ a: ["1"], b: ["2"] });
     expect(texts(await read("a,b\n"))).toEqual({ a: [], b: [] });
@@ -122,7 +127,7 @@ describe("bad files are refused with the line", () => {
     ['a,b\n1,"x"y\n', /line 2: text follows a closing quote/],
     ["", /is empty/],
     ["a,b,a\n1,2,3\n", /has two columns named "a"/],
-    [Buffer.from("a,b\n1,2\ncaf\xe9,3\n", "latin1"), /record 2 is not UTF-8/],
+    [Buffer.from("a,b\n1,2\ncaf\xe9,3\n", "latin1"), /is not UTF-8 text/],
     [Buffer.from("PAR1\0\0\xff\xfe,x\n", "latin1"), /is not a CSV file/],
   ])("%j", async (content, message) => {
     await expect(read(content)).rejects.toThrow(message);

@@ -63,12 +63,10 @@ describe("reading what DuckDB writes", () => {
       await duck.run(`copy (select ${FLOATS} from every_type) to '${file}' (${options})`);
       const expected = await duck.rows(`select ${FLOATS} from every_type order by n`);
       const table = await readTable(file);
-      const rows = byRow(table);
-      expect(rows.length).toBe(5000);
-      // one assertion a row: a diff of 5,000 rows says nothing
-      rows.forEach((row, i) => {
-        expect(row).toEqual(expected[i].map((value, k) => comparable(value, table.names[k])));
-      });
+      const lines = expected.map((row) =>
+        row.map((value, k) => comparable(value, table.names[k])).join(" | "),
+      );
+      expect(byRow(table).map((row) => row.join(" | "))).toEqual(lines);
     },
   );
 

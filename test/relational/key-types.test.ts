@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { ValidationError } from "../../src/index.js";
 import { join } from "../../src/relational/index.js";
 import { useDevice } from "../conformance/helpers/device.js";
-import { type Kind, kinds, type Logical } from "./helpers/kinds.js";
+import type { Logical } from "./helpers/buffers.js";
+import { type Kind, kinds } from "./helpers/kinds.js";
 import { expectSameJoin } from "./helpers/oracle.js";
 import { arrowTable, formName, forms, type TestColumn, testTable } from "./helpers/tables.js";
 
@@ -11,7 +12,9 @@ const device = useDevice();
 
 /** A table whose key column goes through the kind's domain several times with nulls in between, and a row number. */
 function keyTable(kind: Kind, rows: number, step: number, number: string, dictionary = false) {
-  const values: (Logical | null)[] = Array.from({ length: rows }, (_, i) => (i % 6 === 5 ? null : kind.domain[(i * step) % kind.domain.length]));
+  const values: (Logical | null)[] = Array.from({ length: rows }, (_, i) =>
+    i % 6 === 5 ? null : kind.domain[(i * step) % kind.domain.length],
+  );
   const rowNumbers: TestColumn = { name: number, kind: kinds.int32, values: values.map((_, i) => BigInt(i)) };
   return testTable([{ name: "k", kind, values, dictionary }, rowNumbers]);
 }
@@ -63,28 +66,41 @@ describe.each(Object.values(kinds))("a key of type $name", (kind) => {
     expect(rows).toBeGreaterThan(40);
   });
 
-  it.each(forms.filter(({ library }) => library === "flechette" || kind.apacheType))("is read from $library, batches of $batchRows, sliced by $slicedBy", async (form) => {
-    const joinCase = { left: keyTable(kind, 50, 5, "a"), right: keyTable(kind, 37, 1, "b"), on: [["k", "k"]] as const };
-    await expectSameJoin(device(), { ...joinCase, leftForm: form, nullsEqual: true });
-    await expectSameJoin(device(), { ...joinCase, rightForm: form });
-  });
-
-  it.each(forms.filter(({ library }) => library === "flechette" || kind.apacheType))("joins as a dictionary from $library, batches of $batchRows, sliced by $slicedBy", async (form) => {
-    for (const nullsEqual of [false, true]) {
-      await expectSameJoin(device(), {
-        left: keyTable(kind, 50, 5, "a", true),
+  it.each(forms.filter(({ library }) => library === "flechette" || kind.apacheType))(
+    "is read from $library, batches of $batchRows, sliced by $slicedBy",
+    async (form) => {
+      const joinCase = {
+        left: keyTable(kind, 50, 5, "a"),
         right: keyTable(kind, 37, 1, "b"),
-        on: [["k", "k"]],
-        leftForm: form,
-        nullsEqual,
-      });
-    }
-  });
+        on: [["k", "k"]] as const,
+      };
+      await expectSameJoin(device(), { ...joinCase, leftForm: form, nullsEqual: true });
+      await expectSameJoin(device(), { ...joinCase, rightForm: form });
+    },
+  );
+
+  it.each(forms.filter(({ library }) => library === "flechette" || kind.apacheType))(
+    "joins as a dictionary from $library, batches of $batchRows, sliced by $slicedBy",
+    async (form) => {
+      for (const nullsEqual of [false, true]) {
+        await expectSameJoin(device(), {
+          left: keyTable(kind, 50, 5, "a", true),
+          right: keyTable(kind, 37, 1, "b"),
+          on: [["k", "k"]],
+          leftForm: form,
+          nullsEqual,
+        });
+      }
+    },
+  );
 });
 
 describe("keys of two types", () => {
   it.each(pairs)("%s and %s compare by value", async (a, b) => {
-    for (const [left, right] of [[a, b], [b, a]]) {
+    for (const [left, right] of [
+      [a, b],
+      [b, a],
+    ]) {
       const rows = await expectSameJoin(device(), {
         left: keyTable(kinds[left], 61, 1, "a"),
         right: keyTable(kinds[right], 43, 1, "b"),
@@ -96,8 +112,16 @@ describe("keys of two types", () => {
 
   it("joins dictionaries that number their values differently", async () => {
     const reversed = { ...kinds.utf8, domain: [...kinds.utf8.domain].reverse() };
-    const joinCase = { left: keyTable(kinds.utf8, 61, 1, "a", true), right: keyTable(reversed, 43, 1, "b", true), on: [["k", "k"]] as const };
-    for (const form of forms) expect(await expectSameJoin(device(), { ...joinCase, rightForm: form }), formName(form)).toBeGreaterThan(40);
+    const joinCase = {
+      left: keyTable(kinds.utf8, 61, 1, "a", true),
+      right: keyTable(reversed, 43, 1, "b", true),
+      on: [["k", "k"]] as const,
+    };
+    for (const form of forms)
+      expect(
+        await expectSameJoin(device(), { ...joinCase, rightForm: form }),
+        formName(form),
+      ).toBeGreaterThan(40);
   });
 
   it.each([

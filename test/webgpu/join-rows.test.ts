@@ -46,7 +46,13 @@ function strings(values: (string | null)[]): ByteColumn {
   const bytes = new Uint8Array(at);
   encoded.forEach((each, i) => bytes.set(each, starts[i]));
   const hasNull = values.includes(null);
-  return { kind: "bytes", starts, ends, bytes, validity: hasNull ? bitmap(values.map((v) => v !== null)) : null };
+  return {
+    kind: "bytes",
+    starts,
+    ends,
+    bytes,
+    validity: hasNull ? bitmap(values.map((v) => v !== null)) : null,
+  };
 }
 
 type Row = (number | string | null)[];
@@ -71,7 +77,13 @@ function expected(left: Row[], right: Row[], nullsEqual: boolean): string[] {
   return pairs.sort();
 }
 
-async function check(on: Engine, left: Row[], right: Row[], kinds: ("words" | "wide" | "bytes")[], nullsEqual = false) {
+async function check(
+  on: Engine,
+  left: Row[],
+  right: Row[],
+  kinds: ("words" | "wide" | "bytes")[],
+  nullsEqual = false,
+) {
   const pairs = await on.joinRows(keysOf(left, kinds), keysOf(right, kinds), { nullsEqual });
   const got = Array.from(pairs.left, (l, i) => `${l} ${pairs.right[i]}`).sort();
   expect(got).toEqual(expected(left, right, nullsEqual));
@@ -87,8 +99,18 @@ const rows = (count: number, make: () => Row) => Array.from({ length: count }, m
 describe("joinRows on webgpu", () => {
   it("joins unique build keys", async () => {
     const right = Array.from({ length: 300 }, (_, i): Row => [i * 7]);
-    await check(engine, rows(2000, () => [random(2500)]), right, ["words"]);
-    await check(engine, right, rows(2000, () => [random(2500)]), ["words"]);
+    await check(
+      engine,
+      rows(2000, () => [random(2500)]),
+      right,
+      ["words"],
+    );
+    await check(
+      engine,
+      right,
+      rows(2000, () => [random(2500)]),
+      ["words"],
+    );
   });
 
   it("joins many to many", async () => {
@@ -102,7 +124,18 @@ describe("joinRows on webgpu", () => {
   });
 
   it("joins strings of many lengths", async () => {
-    const texts = ["", "a", "ab", "abc", "abcd", "abcde", "äöü", "😀", "x".repeat(10_000), `${"x".repeat(9999)}y`];
+    const texts = [
+      "",
+      "a",
+      "ab",
+      "abc",
+      "abcd",
+      "abcde",
+      "äöü",
+      "😀",
+      "x".repeat(10_000),
+      `${"x".repeat(9999)}y`,
+    ];
     const make = (): Row => [texts[random(texts.length)]];
     await check(engine, rows(200, make), rows(150, make), ["bytes"]);
   });
@@ -130,7 +163,11 @@ describe("joinRows on webgpu", () => {
 
   it("joins 33 columns, a null bit past the first word among them", async () => {
     const kinds = Array.from({ length: 33 }, () => "words" as const);
-    const make = (): Row => [...Array.from({ length: 31 }, () => 1), random(2), random(3) === 0 ? null : random(3)];
+    const make = (): Row => [
+      ...Array.from({ length: 31 }, () => 1),
+      random(2),
+      random(3) === 0 ? null : random(3),
+    ];
     await check(engine, rows(80, make), rows(70, make), kinds, true);
     await check(engine, rows(80, make), rows(70, make), kinds, false);
   });
@@ -139,7 +176,10 @@ describe("joinRows on webgpu", () => {
     const n = 10_000;
     const left = Uint32Array.from({ length: n }, () => random(n));
     const right = Uint32Array.from({ length: n }, () => random(n));
-    const column = (data: Uint32Array): RowKeys => ({ rows: n, columns: [{ kind: "words", width: 1, data, validity: null }] });
+    const column = (data: Uint32Array): RowKeys => ({
+      rows: n,
+      columns: [{ kind: "words", width: 1, data, validity: null }],
+    });
     const counts = new Map<number, number>();
     for (const key of right) counts.set(key, (counts.get(key) ?? 0) + 1);
     const total = left.reduce((sum, key) => sum + (counts.get(key) ?? 0), 0);

@@ -20,14 +20,21 @@ it("smoke", async () => {
   }
   expect(map.size).toBe(n);
   const all = await map.retrieveAll();
-  { const a = all.keys.slice().sort(), b = keys.slice().sort(); expect(a.every((x, i) => x === b[i])).toBe(true); }
-  let t = performance.now();
+  {
+    const a = all.keys.slice().sort(),
+      b = keys.slice().sort();
+    expect(a.every((x, i) => x === b[i])).toBe(true);
+  }
+  const t = performance.now();
   expect(await map.erase(keys.subarray(0, 1000))).toEqual({ erased: 1000 });
   console.log("erase", performance.now() - t);
   console.log(await map.stats());
   console.log(await map.insertOrAssign(keys, values));
   console.log(await map.insertOrApply(keys, values, "add"));
-  { const w = (await map.find(keys)).values; expect(w.every((x, i) => x === (values[i] * 2) % 2 ** 32)).toBe(true); }
+  {
+    const w = (await map.find(keys)).values;
+    expect(w.every((x, i) => x === (values[i] * 2) % 2 ** 32)).toBe(true);
+  }
   console.log(await map.insertAndFind(keys.subarray(0, 10), values.subarray(10, 20)));
   await map.rehash();
   console.log(await map.contains(keys.subarray(0, 5)));

@@ -176,6 +176,11 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     return this.#operate(async (table) => (await this.#measure(table)).result());
   }
 
+  /** The slots and their counts, for tests that check the layout. @internal */
+  inspect(): { memory: TableMemory; counters: Readonly<Counters> } {
+    return { memory: this.#memory(), counters: { ...this.#counters } };
+  }
+
   destroy(): void {
     if (this.#destroyed) return;
     this.#destroyed = true;

@@ -38,7 +38,12 @@ export async function writePairs(matched: MatchedRows, pause: () => Promise<void
   const groups = groupByLeader(matched.leaders);
   const total = countPairs(groups, matched.matches);
   if (total > MAX_PAIRS) {
-    throw new LimitError("rows", total, MAX_PAIRS, "Join on more columns, or join part of the table at a time.");
+    throw new LimitError(
+      "rows",
+      total,
+      MAX_PAIRS,
+      "Join on more columns, or join part of the table at a time.",
+    );
   }
   const pairs = allocatePairs(total);
   let written = { row: 0, pairs: 0 };
@@ -58,8 +63,13 @@ function allocatePairs(count: number): BuildProbePairs {
   }
 }
 
-/** At most one match a row: drops the rows that have none. */
+/** At most one match a row: `matches` is the answer when all rows have one, else those that do are kept. */
 function writeSingle({ matches, hits }: MatchedRows): BuildProbePairs {
+  if (hits === matches.length) {
+    const probe = new Uint32Array(hits);
+    for (let row = 0; row < hits; row++) probe[row] = row;
+    return { build: matches, probe };
+  }
   const pairs = allocatePairs(hits);
   const { build, probe } = pairs;
   for (let row = 0, at = 0; row < matches.length; row++) {
@@ -118,7 +128,12 @@ function countPairs({ shared, starts }: Groups, matches: Uint32Array): number {
 }
 
 /** Writes whole probe rows from `start` on, until PAUSE_PAIRS pairs or more are written. */
-function writeSome(groups: Groups, matches: Uint32Array, pairs: BuildProbePairs, start: { row: number; pairs: number }) {
+function writeSome(
+  groups: Groups,
+  matches: Uint32Array,
+  pairs: BuildProbePairs,
+  start: { row: number; pairs: number },
+) {
   const { shared, starts, rows } = groups;
   const { build, probe } = pairs;
   let { row, pairs: at } = start;

@@ -42,7 +42,15 @@ export async function partition(keys: PackedKeys, bits: number, overRanges: Rang
     else scatterRecords(next, keys, bits, records, from, to);
   });
   const common = { width: keys.width, strings: keys.strings, exact: keys.exact, skip: null, parts };
-  return { ...common, codes: records, stride, words: records, wordStride: stride, wordBase: 2, recorded: true };
+  return {
+    ...common,
+    codes: records,
+    stride,
+    words: records,
+    wordStride: stride,
+    wordBase: 2,
+    recorded: true,
+  };
 }
 
 function countParts(counts: Uint32Array, keys: PackedKeys, bits: number, from: number, to: number): void {
@@ -53,7 +61,14 @@ function countParts(counts: Uint32Array, keys: PackedKeys, bits: number, from: n
   }
 }
 
-function scatterCodes(next: Uint32Array, keys: PackedKeys, bits: number, records: Uint32Array, from: number, to: number): void {
+function scatterCodes(
+  next: Uint32Array,
+  keys: PackedKeys,
+  bits: number,
+  records: Uint32Array,
+  from: number,
+  to: number,
+): void {
   const { codes, skip } = keys;
   const shift = 32 - bits;
   for (let row = from; row < to; row++) {
@@ -65,7 +80,14 @@ function scatterCodes(next: Uint32Array, keys: PackedKeys, bits: number, records
   }
 }
 
-function scatterRecords(next: Uint32Array, keys: PackedKeys, bits: number, records: Uint32Array, from: number, to: number): void {
+function scatterRecords(
+  next: Uint32Array,
+  keys: PackedKeys,
+  bits: number,
+  records: Uint32Array,
+  from: number,
+  to: number,
+): void {
   const { codes, skip, words, width } = keys;
   const shift = 32 - bits;
   const stride = 2 + width;

@@ -35,12 +35,22 @@ const ALL_BITS = 0xffffffff;
  * @param hashMask for tests: hashes are and-ed with it, so few bits make keys collide
  * @throws LimitError when there are more than MAX_PAIRS pairs, or no memory for them
  */
-export async function joinRows(left: RowKeys, right: RowKeys, call: JoinCall, hashMask = ALL_BITS): Promise<RowPairs> {
+export async function joinRows(
+  left: RowKeys,
+  right: RowKeys,
+  call: JoinCall,
+  hashMask = ALL_BITS,
+): Promise<RowPairs> {
   call.signal?.throwIfAborted();
   const buildsRight = right.rows <= left.rows;
   const [build, probe] = buildsRight ? [right, left] : [left, right];
   const total = left.rows + right.rows;
-  let matched: MatchedRows = { leaders: new Uint32Array(0), matches: new Uint32Array(0), repeats: 0, hits: 0 };
+  let matched: MatchedRows = {
+    leaders: new Uint32Array(0),
+    matches: new Uint32Array(0),
+    repeats: 0,
+    hits: 0,
+  };
   if (build.rows > 0) {
     const keys = await packKeys(build, probe, call.nullsEqual, hashMask, rangeRunner(call.signal));
     matched = await match(keys.build, keys.probe, hashMask, rangeRunner(call.signal, call.onProgress, total));
@@ -73,7 +83,12 @@ function rangeRunner(signal?: AbortSignal, onProgress?: JoinCall["onProgress"], 
 }
 
 /** The leader of every build row, and the leader that every probe row matches. */
-async function match(build: PackedKeys, probe: PackedKeys, hashMask: number, overRanges: RangeRunner): Promise<MatchedRows> {
+async function match(
+  build: PackedKeys,
+  probe: PackedKeys,
+  hashMask: number,
+  overRanges: RangeRunner,
+): Promise<MatchedRows> {
   const leaders = new Uint32Array(build.rows).fill(NONE);
   const matches = new Uint32Array(probe.rows).fill(NONE);
   const plan = await choosePlan(build, probe, hashMask, overRanges);
@@ -98,7 +113,12 @@ interface Plan {
   readonly table: KeyTable;
 }
 
-async function choosePlan(build: PackedKeys, probe: PackedKeys, hashMask: number, overRanges: RangeRunner): Promise<Plan> {
+async function choosePlan(
+  build: PackedKeys,
+  probe: PackedKeys,
+  hashMask: number,
+  overRanges: RangeRunner,
+): Promise<Plan> {
   if (build.exact && hashMask === ALL_BITS) {
     const range = keyRange(build, build.rows * DENSE_ELEMENTS_PER_KEY);
     if (range) {

@@ -7,8 +7,9 @@
  * of code and position), and `DenseTable` for keys of one word that lie close together (an array indexed by the key).
  */
 import { murmur3 } from "../hash.js";
-import type { PackedKeys, Strings } from "./join-keys.js";
+import type { PackedKeys } from "./join-keys.js";
 import type { JoinKeys } from "./join-partition.js";
+import { sameString } from "./join-strings.js";
 
 /** No row. */
 export const NONE = 0xffffffff;
@@ -141,7 +142,7 @@ export class RowTable implements KeyTable {
       const code = codes[position * stride];
       let slot = (murmur3(code) & mask) << 1;
       let found = slots[slot + 1];
-      while (found !== 0 && (slots[slot] !== code || !sameKey(build, found - 1, build, position))) {
+      while (found !== 0 && !(slots[slot] === code && sameKey(build, found - 1, build, position))) {
         slot = (slot + 2) & wrap;
         found = slots[slot + 1];
       }
@@ -169,7 +170,7 @@ export class RowTable implements KeyTable {
       const code = codes[position * stride];
       let slot = (murmur3(code) & mask) << 1;
       let found = slots[slot + 1];
-      while (found !== 0 && (slots[slot] !== code || !sameKey(build, found - 1, probe, position))) {
+      while (found !== 0 && !(slots[slot] === code && sameKey(build, found - 1, probe, position))) {
         slot = (slot + 2) & wrap;
         found = slots[slot + 1];
       }
@@ -186,24 +187,18 @@ function rowAt(keys: JoinKeys, position: number): number {
 }
 
 function sameKey(a: JoinKeys, i: number, b: JoinKeys, j: number): boolean {
-  const { words } = a;
-  const { words: others } = b;
-  let q = j * b.wordStride + b.wordBase;
-  for (let p = i * a.wordStride + a.wordBase, end = p + a.width; p < end; ) {
-    if (words[p++] !== others[q++]) return false;
-  }
+  const { words, width } = a;
+  const others = b.words;
+  const p = i * a.wordStride + a.wordBase;
+  const q = j * b.wordStride + b.wordBase;
+  for (let k = 0; k < width; k++) if (words[p + k] !== others[q + k]) return false;
+  return a.strings.length === 0 || sameStrings(a, i, b, j);
+}
+
+function sameStrings(a: JoinKeys, i: number, b: JoinKeys, j: number): boolean {
   for (let c = 0; c < a.strings.length; c++) {
     if (!sameString(a.strings[c], rowAt(a, i), b.strings[c], rowAt(b, j))) return false;
   }
-  return true;
-}
-
-function sameString(a: Strings, i: number, b: Strings, j: number): boolean {
-  let p = a.starts[i];
-  let q = b.starts[j];
-  const end = a.ends[i];
-  if (end - p !== b.ends[j] - q) return false;
-  for (; p < end; p++, q++) if (a.bytes[p] !== b.bytes[q]) return false;
   return true;
 }
 

@@ -27,10 +27,9 @@ export class HostStorage<T extends ScalarType> implements ArrayStorage<T> {
     return new arrayClass[this.type](this.allocation.buffer, 0, this.length);
   }
 
-  async read(): Promise<ScalarArrays[T]> {
-    const source = this.host;
-    const copy = allocate(this.type, this.length);
-    copy.set(source);
+  async read(start: number, end: number): Promise<ScalarArrays[T]> {
+    const copy = allocate(this.type, end - start);
+    copy.set(this.host.subarray(start, end));
     return copy;
   }
 

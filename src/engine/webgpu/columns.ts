@@ -6,7 +6,6 @@ import { DeviceArray } from "../device-array.js";
 import type { Engine, Input, Output, Placement } from "../engine.js";
 import { allocate, asBytes, type ScalarArrays, type ScalarType, scalarBytes } from "../scalars.js";
 import type { Gpu, Readback } from "./gpu.js";
-import { BufferUsage } from "./gpu-flags.js";
 import type { Range } from "./kernel.js";
 
 /** A column of one chunk: a bound range and where its first element lies in it, in 32-bit words. */
@@ -76,9 +75,9 @@ export class ResultColumn<T extends ScalarType> {
     private readonly device: DeviceArray<T> | null,
   ) {}
 
-  static async create<T extends ScalarType>(engine: Engine, type: T, length: number, placement: Placement): Promise<ResultColumn<T>> {
+  static async create<T extends ScalarType>(engine: Engine, gpu: Gpu, type: T, length: number, placement: Placement): Promise<ResultColumn<T>> {
     if (placement === "host") return new ResultColumn(type, allocate(type, length), null);
-    return new ResultColumn(type, null, await engine.allocate(type, length));
+    return new ResultColumn(type, null, await newArray(engine, gpu, type, length));
   }
 
   /** Where a chunk's kernels write their elements. */
@@ -107,6 +106,12 @@ export class ResultColumn<T extends ScalarType> {
   }
 }
 
+/** A device array with unspecified contents. */
+export async function newArray<T extends ScalarType>(engine: Engine, gpu: Gpu, type: T, length: number): Promise<DeviceArray<T>> {
+  const buffer = await gpu.arrays.acquire(length * scalarBytes[type]);
+  return gpuArray(engine, gpu, type, length, { buffer, byteOffset: 0, owned: true });
+}
+
 /** A device array over an engine's own buffer, or over a caller's (`owned` false). */
 export function gpuArray<T extends ScalarType>(
   engine: Engine,
@@ -129,10 +134,7 @@ export function gpuArray<T extends ScalarType>(
       return result;
     },
     destroy() {
-      if (at.owned) gpu.free(at.buffer);
+      if (at.owned) gpu.arrays.release(at.buffer);
     },
   });
 }
-
-/** Usage of the buffers under device arrays: inputs and outputs of kernels, read and written by the host. */
-export const ARRAY_USAGE = BufferUsage.STORAGE | BufferUsage.COPY_SRC | BufferUsage.COPY_DST;

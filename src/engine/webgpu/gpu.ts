@@ -5,7 +5,7 @@
  */
 import { DeviceLostError, EngineError, LimitError } from "../../errors.js";
 import { BufferUsage, MAP_MODE_READ } from "./gpu-flags.js";
-import { BufferPool } from "./buffer-pool.js";
+import { BufferPool, bufferSize } from "./buffer-pool.js";
 
 /** A piece of a buffer that a submission brings back to the host. */
 export interface Readback {
@@ -24,8 +24,10 @@ export class Gpu {
   readonly device: GPUDevice;
   /** True when the GPU is emulated on the CPU: work is cut finer. */
   readonly software: boolean;
-  /** Working memory for one call, reused between calls. */
+  /** Working memory of one call. */
   readonly scratch: BufferPool;
+  /** The memory of device arrays: a destroyed array's goes to the next one of its size. */
+  readonly arrays: BufferPool;
   /** Resolves when the device is gone, by loss or destroy. */
   readonly lost: Promise<{ reason: string; message: string }>;
   readonly #owned: boolean;
@@ -44,9 +46,12 @@ export class Gpu {
       this.#announceLoss = resolve;
     });
     const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BufferUsage;
-    const keep = software ? 2 ** 27 : 2 ** 30;
-    this.scratch = new BufferPool(keep, (bytes) => this.allocate("scratch", bytes, STORAGE | COPY_SRC | COPY_DST), this.free);
-    this.#staging = new BufferPool(keep, (bytes) => this.allocate("staging", bytes, MAP_READ | COPY_DST), this.free);
+    const keep = software ? 2 ** 27 : 2 ** 32;
+    const pool = (label: string, fit: "exact" | "loose", usage: number) =>
+      new BufferPool(fit, keep, (bytes) => this.allocate(label, bytes, usage), this.free);
+    this.scratch = pool("scratch", "loose", STORAGE | COPY_SRC | COPY_DST);
+    this.arrays = pool("array", "exact", STORAGE | COPY_SRC | COPY_DST);
+    this.#staging = pool("staging", "loose", MAP_READ | COPY_DST);
     void device.lost.then((info) => this.#lose(info.reason ?? "unknown", info.message));
   }
 
@@ -57,17 +62,30 @@ export class Gpu {
     if (bytes > maxBufferSize) {
       throw new LimitError("maxBufferSize", bytes, maxBufferSize, "Use smaller tables or batches, or several of them.");
     }
+    const buffer = (await this.#tryAllocate(label, bytes, usage)) ?? (await this.#allocateAfterTrim(label, bytes, usage));
+    if (buffer) return buffer;
+    throw new LimitError("memory", bytes, Number.NaN, "Free other tables and device arrays, or use smaller ones.");
+  }
+
+  /** Undefined when the GPU is out of memory. */
+  async #tryAllocate(label: string, bytes: number, usage: number): Promise<GPUBuffer | undefined> {
     this.device.pushErrorScope("validation");
     this.device.pushErrorScope("out-of-memory");
-    const buffer = this.device.createBuffer({ label, size: Math.max(16, align4(bytes)), usage });
+    const buffer = this.device.createBuffer({ label, size: bufferSize(bytes), usage });
     const scopes = [this.device.popErrorScope(), this.device.popErrorScope()];
     const [memory, validation] = await this.guard(Promise.all(scopes));
-    if (memory) {
-      throw new LimitError("memory", bytes, Number.NaN, "Free other tables and device arrays, or use smaller ones.", { cause: memory });
-    }
+    if (memory) return undefined;
     if (validation) throw new EngineError(`Allocating ${label} failed: ${validation.message}`);
     this.#buffers.add(buffer);
     return buffer;
+  }
+
+  /** Frees what the pools keep, and tries once more. */
+  async #allocateAfterTrim(label: string, bytes: number, usage: number): Promise<GPUBuffer | undefined> {
+    const freed = this.scratch.trim() + this.arrays.trim() + this.#staging.trim();
+    if (freed === 0) return undefined;
+    await this.guard(this.device.queue.onSubmittedWorkDone());
+    return this.#tryAllocate(label, bytes, usage);
   }
 
   /** Destroys a buffer of `allocate`. */
@@ -169,6 +187,7 @@ export class Gpu {
   destroy(): void {
     if (this.#loss) return;
     this.#lose("destroyed", "destroy() was called");
+    for (const pool of [this.scratch, this.arrays, this.#staging]) pool.trim();
     for (const buffer of this.#buffers) buffer.destroy();
     this.#buffers.clear();
     if (this.#owned) this.device.destroy();

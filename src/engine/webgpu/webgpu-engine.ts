@@ -7,9 +7,9 @@ import type { DeviceArray } from "../device-array.js";
 import type { Engine, EngineInfo, JoinCall, Table } from "../engine.js";
 import { type TableSpec, tableBytes } from "../layout.js";
 import type { RowKeys, RowPairs } from "../rows.js";
-import { asBytes, type KeyType, type ScalarArrays, type ScalarType, scalarBytes, type ValueType } from "../scalars.js";
+import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
 import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./adapter.js";
-import { ARRAY_USAGE, gpuArray } from "./columns.js";
+import { gpuArray, newArray } from "./columns.js";
 import { CONTROL_BYTES } from "./control.js";
 import { Gpu } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
@@ -61,14 +61,15 @@ class WebgpuEngine implements Engine {
   }
 
   async upload<T extends ScalarType>(type: T, data: ScalarArrays[T]): Promise<DeviceArray<T>> {
-    const array = await this.allocate(type, data.length);
+    const array = await newArray(this, this.gpu, type, data.length);
     this.gpu.write(array.buffer as GPUBuffer, 0, asBytes(data));
     return array;
   }
 
   async allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
-    const buffer = await this.gpu.allocate(`${type} array`, length * scalarBytes[type], ARRAY_USAGE);
-    return gpuArray(this, this.gpu, type, length, { buffer, byteOffset: 0, owned: true });
+    const array = await newArray(this, this.gpu, type, length);
+    await this.gpu.submit("zero", (encoder) => encoder.clearBuffer(array.buffer as GPUBuffer));
+    return array;
   }
 
   wrap<T extends ScalarType>(type: T, buffer: GPUBuffer, byteOffset: number, length: number): DeviceArray<T> {

@@ -372,7 +372,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   }
 
   #result<T extends ScalarType>(type: T, length: number, placement: Placement): Promise<ResultColumn<T>> {
-    return ResultColumn.create(this.host.engine, type, length, placement);
+    return ResultColumn.create(this.host.engine, this.host.gpu, type, length, placement);
   }
 
   async #clear(column: Column, bytes: number): Promise<void> {

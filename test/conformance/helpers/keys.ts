@@ -48,7 +48,7 @@ export const unhash: { readonly [N in HashName]: (hash: number) => number } = {
     h = unshift(Math.imul(h, inverse(0x85ebca77)), 15);
     h = Math.imul(h, inverse(0x27d4eb2f));
     h = (h >>> 17) | (h << 15);
-    return Math.imul(h - 0x165667b5 - 4, inverse(0xc2b2ae3d)) >>> 0;
+    return Math.imul(h - 0x165667b1 - 4, inverse(0xc2b2ae3d)) >>> 0;
   },
   identity: (hash) => hash >>> 0,
 };

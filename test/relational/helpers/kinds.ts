@@ -1,32 +1,32 @@
 /**
  * Kinds of column for join tests. A kind knows a column's Arrow type in both libraries, its type in DuckDB, how to lay out
- * its values in Arrow buffers, and a canonical text for a value from anywhere. Values are "logical": bigint for everything
- * stored as an integer (in the type's own unit), number for floats, string, boolean, Uint8Array.
+ * its values in Arrow buffers, and a canonical text for a value from anywhere.
  */
 import {
   blobValue,
   DuckDBBlobValue,
   DuckDBDateValue,
   DuckDBDecimalValue,
-  DuckDBTimeValue,
   DuckDBTimestampMillisecondsValue,
   DuckDBTimestampNanosecondsValue,
   DuckDBTimestampSecondsValue,
   DuckDBTimestampTZValue,
   DuckDBTimestampValue,
+  DuckDBTimeValue,
   type DuckDBValue,
 } from "@duckdb/node-api";
 import * as flechette from "@uwdata/flechette";
 import * as apache from "apache-arrow";
-
-export type Logical = bigint | number | string | boolean | Uint8Array;
-
-/** Arrow buffers of one column without its validity. */
-export interface Buffers {
-  readonly values: ArrayBufferView;
-  readonly offsets?: Int32Array | BigInt64Array;
-  readonly data?: Uint8Array[];
-}
+import {
+  type Buffers,
+  bytesOf,
+  encodeBigs,
+  encodeNumbers,
+  encodeViews,
+  type Logical,
+  packBytes,
+  toHalf,
+} from "./buffers.js";
 
 export interface Kind {
   readonly name: string;
@@ -48,22 +48,32 @@ const scaledText = (value: bigint, scale: number): string => {
   return scale === 0 ? sign + digits : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 };
 
-type BigArray = BigInt64Array | BigUint64Array;
-type SmallArray = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array;
-
-function encodeNumbers<A extends SmallArray>(Values: { from(values: number[]): A }) {
-  return (values: readonly (Logical | null)[]): Buffers => ({ values: Values.from(values.map((v) => Number(v ?? 77))) });
-}
-
-function encodeBigs<A extends BigArray>(Values: { from(values: bigint[]): A }) {
-  return (values: readonly (Logical | null)[]): Buffers => ({ values: Values.from(values.map((v) => (v ?? 77n) as bigint)) });
-}
-
 function integer(bits: 8 | 16 | 32 | 64, signed: boolean, duckType: string): Kind {
   const name = `${signed ? "" : "u"}int${bits}`;
-  const [low, high] = signed ? [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n] : [0n, 2n ** BigInt(bits) - 1n];
+  const [low, high] = signed
+    ? [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n]
+    : [0n, 2n ** BigInt(bits) - 1n];
   const type = flechette.int(bits, signed);
-  const edges = [low, low + 1n, -1n, 0n, 1n, 2n, 3n, 77n, 127n, 128n, 255n, 256n, 65535n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 32n, high - 1n, high];
+  const edges = [
+    low,
+    low + 1n,
+    -1n,
+    0n,
+    1n,
+    2n,
+    3n,
+    77n,
+    127n,
+    128n,
+    255n,
+    256n,
+    65535n,
+    2n ** 31n,
+    2n ** 32n - 1n,
+    2n ** 32n,
+    high - 1n,
+    high,
+  ];
   const wide = bits === 64;
   return {
     name,
@@ -71,7 +81,9 @@ function integer(bits: 8 | 16 | 32 | 64, signed: boolean, duckType: string): Kin
     apacheType: new apache.Int(signed as never, bits as never) as apache.DataType,
     duckType,
     domain: [...new Set(edges)].filter((value) => value >= low && value <= high),
-    encode: wide ? encodeBigs(type.values as BigInt64ArrayConstructor) : encodeNumbers(type.values as Int32ArrayConstructor),
+    encode: wide
+      ? encodeBigs(type.values as BigInt64ArrayConstructor)
+      : encodeNumbers(type.values as Int32ArrayConstructor),
     toDuck: (value) => (wide ? (value as bigint) : Number(value)),
     text: (value) => String(value),
   };
@@ -79,7 +91,12 @@ function integer(bits: 8 | 16 | 32 | 64, signed: boolean, duckType: string): Kin
 
 function float(precision: 0 | 1 | 2): Kind {
   const name = `float${16 << precision}`;
-  const exact = precision === 2 ? [0.1, 2 ** 53, 5e-324, 1.7e308] : precision === 1 ? [Math.fround(0.1), 2 ** 24 + 2] : [];
+  const exact =
+    precision === 2
+      ? [0.1, 2 ** 53, 5e-324, 1.7e308]
+      : precision === 1
+        ? [Math.fround(0.1), 2 ** 24 + 2]
+        : [];
   const Values = precision === 2 ? Float64Array : Float32Array;
   return {
     name,
@@ -94,17 +111,6 @@ function float(precision: 0 | 1 | 2): Kind {
     toDuck: (value) => Number(value),
     text: (value) => (Object.is(value, -0) ? "-0" : String(value)),
   };
-}
-
-/** Bits of a half that holds `value` exactly. */
-function toHalf(value: number): number {
-  if (Number.isNaN(value)) return 0x7e00;
-  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
-  const size = Math.abs(value);
-  if (size === 0) return sign;
-  if (size === Infinity) return sign | 0x7c00;
-  const exponent = Math.floor(Math.log2(size));
-  return sign | ((exponent + 15) << 10) | ((size / 2 ** exponent - 1) * 1024);
 }
 
 const perSecond = [1n, 1_000n, 1_000_000n, 1_000_000_000n];
@@ -175,19 +181,47 @@ function decimal(precision: number, scale: number, bitWidth: 32 | 64 | 128 | 256
       const words = bitWidth / 32;
       const encoded = new Uint32Array(column.length * words);
       column.forEach((value, i) => {
-        for (let k = 0; k < words; k++) encoded[i * words + k] = Number((((value ?? 77n) as bigint) >> BigInt(32 * k)) & 0xffffffffn);
+        for (let k = 0; k < words; k++)
+          encoded[i * words + k] = Number((((value ?? 77n) as bigint) >> BigInt(32 * k)) & 0xffffffffn);
       });
-      return { values: bitWidth === 32 ? new Int32Array(encoded.buffer) : new BigUint64Array(encoded.buffer) };
+      return {
+        values: bitWidth === 32 ? new Int32Array(encoded.buffer) : new BigUint64Array(encoded.buffer),
+      };
     },
     toDuck: (value) => new DuckDBDecimalValue(value as bigint, precision, scale),
-    text: (value) => scaledText(value as bigint, scale).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, ""),
+    text: (value) =>
+      scaledText(value as bigint, scale)
+        .replace(/(\.\d*?)0+$/, "$1")
+        .replace(/\.$/, ""),
   };
 }
 
-const words = ["", "a", "b", "SFO", "JFK", "SF", "abcd", "abcdefg", "abcdefgh", "é", "日本語", "🦆", "naïve café", "x".repeat(31), "x".repeat(32), `${"long ".repeat(20)}end`];
+const words = [
+  "",
+  "a",
+  "b",
+  "SFO",
+  "JFK",
+  "SF",
+  "abcd",
+  "abcdefg",
+  "abcdefgh",
+  "é",
+  "日本語",
+  "🦆",
+  "naïve café",
+  "x".repeat(31),
+  "x".repeat(32),
+  `${"long ".repeat(20)}end`,
+];
 const utf8 = new TextEncoder();
 
-function strings(name: string, type: flechette.DataType, apacheType: apache.DataType, offsets: "i32" | "i64"): Kind {
+function strings(
+  name: string,
+  type: flechette.DataType,
+  apacheType: apache.DataType,
+  offsets: "i32" | "i64",
+): Kind {
   const text = typeof type === "object" && /utf8/.test(name);
   return {
     name,
@@ -199,36 +233,6 @@ function strings(name: string, type: flechette.DataType, apacheType: apache.Data
     toDuck: (value) => (text ? (value as string) : blobValue(value as Uint8Array)),
     text: (value) => (text ? JSON.stringify(value) : Buffer.from(value as Uint8Array).toString("hex")),
   };
-}
-
-function bytesOf(value: Logical | null): Uint8Array {
-  return value === null ? utf8.encode("null!") : typeof value === "string" ? utf8.encode(value) : (value as Uint8Array);
-}
-
-function packBytes(parts: readonly Uint8Array[], offsets: "i32" | "i64"): Buffers {
-  const ends = [0];
-  for (const part of parts) ends.push(ends[ends.length - 1] + part.length);
-  const values = new Uint8Array(ends[parts.length]);
-  parts.forEach((part, i) => values.set(part, ends[i]));
-  return { values, offsets: offsets === "i32" ? Int32Array.from(ends) : BigInt64Array.from(ends, BigInt) };
-}
-
-/** 16-byte views; strings of more than 12 bytes alternate between two buffers. */
-function encodeViews(values: readonly (Logical | null)[]): Buffers {
-  const views = new Uint8Array(16 * values.length);
-  const fields = new DataView(views.buffer);
-  const buffers: number[][] = [[], []];
-  values.forEach((value, i) => {
-    const bytes = bytesOf(value);
-    fields.setInt32(16 * i, bytes.length, true);
-    views.set(bytes.subarray(0, bytes.length <= 12 ? 12 : 4), 16 * i + 4);
-    if (bytes.length <= 12) return;
-    const k = i % 2;
-    fields.setInt32(16 * i + 8, k, true);
-    fields.setInt32(16 * i + 12, buffers[k].length, true);
-    buffers[k].push(...bytes);
-  });
-  return { values: views, data: buffers.map((buffer) => Uint8Array.from(buffer)) };
 }
 
 const bool: Kind = {
@@ -255,7 +259,10 @@ const fixedBinary: Kind = {
   duckType: "BLOB",
   domain: ["SFO", "JFK", "abc"].map((word) => utf8.encode(word)),
   encode: (values) => {
-    const { values: bytes } = packBytes(values.map((value) => (value === null ? utf8.encode("nul") : bytesOf(value))), "i32");
+    const { values: bytes } = packBytes(
+      values.map((value) => (value === null ? utf8.encode("nul") : bytesOf(value))),
+      "i32",
+    );
     return { values: bytes };
   },
   toDuck: (value) => blobValue(value as Uint8Array),
@@ -303,12 +310,20 @@ const list: Kind[] = [
 ];
 
 /** All kinds by name. */
-export const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(list.map((kind) => [kind.name, kind]));
+export const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
+  list.map((kind) => [kind.name, kind]),
+);
 
 /** A value as flechette reads it, with `exactReading`, as a logical value. */
 export function fromFlechette(type: flechette.DataType, value: unknown): Logical {
-  if (type.typeId === flechette.Type.Date) return BigInt(value as number) / (type.unit === 0 ? 86_400_000n : 1n);
-  const stored: number[] = [flechette.Type.Int, flechette.Type.Decimal, flechette.Type.Time, flechette.Type.Timestamp];
+  if (type.typeId === flechette.Type.Date)
+    return BigInt(value as number) / (type.unit === 0 ? 86_400_000n : 1n);
+  const stored: number[] = [
+    flechette.Type.Int,
+    flechette.Type.Decimal,
+    flechette.Type.Time,
+    flechette.Type.Timestamp,
+  ];
   return stored.includes(type.typeId) ? BigInt(value as number | bigint) : (value as Logical);
 }
 
@@ -320,10 +335,13 @@ export function duckText(kind: Kind, value: DuckDBValue): string {
   if (value instanceof DuckDBTimestampSecondsValue) return nanos(value.seconds, 0);
   if (value instanceof DuckDBTimestampMillisecondsValue) return nanos(value.millis, 1);
   if (value instanceof DuckDBTimestampNanosecondsValue) return nanos(value.nanos, 3);
-  if (value instanceof DuckDBTimestampValue || value instanceof DuckDBTimestampTZValue) return nanos(value.micros, 2);
+  if (value instanceof DuckDBTimestampValue || value instanceof DuckDBTimestampTZValue)
+    return nanos(value.micros, 2);
   if (value instanceof DuckDBTimeValue) return nanos(value.micros, 2);
   if (value instanceof DuckDBDateValue) return String(value.days);
   if (value instanceof DuckDBDecimalValue) return kind.text(value.value);
   if (value instanceof DuckDBBlobValue) return Buffer.from(value.bytes).toString("hex");
-  return kind.text(typeof value === "number" && kind.type.typeId === flechette.Type.Int ? BigInt(value) : (value as Logical));
+  return kind.text(
+    typeof value === "number" && kind.type.typeId === flechette.Type.Int ? BigInt(value) : (value as Logical),
+  );
 }

@@ -36,7 +36,11 @@ function duck(): Promise<DuckDBConnection> {
 /** Joins on the device and in DuckDB, and expects the same rows. Returns how many there are. */
 export async function expectSameJoin(device: Device, joinCase: Case): Promise<number> {
   const { left, right, on, nullsEqual = false } = joinCase;
-  const joined = await join(arrowTable(left, joinCase.leftForm), arrowTable(right, joinCase.rightForm), { on, device, nullsEqual });
+  const joined = await join(arrowTable(left, joinCase.leftForm), arrowTable(right, joinCase.rightForm), {
+    on,
+    device,
+    nullsEqual,
+  });
   const columns = outputColumns(left, right, on);
   expect(joined.names).toEqual(columns.map(({ name }) => name));
   const ours = rowTexts(readBack(joined), columns);
@@ -71,12 +75,17 @@ function readBack(joined: Table): Table {
 function rowTexts(table: Table, columns: readonly Output[]): string[] {
   const texts = columns.map(({ kind }, c) => {
     const column = table.getChildAt(c);
-    return Array.from(column, (value) => (value === null ? "null" : kind.text(fromFlechette(kind.type, value))));
+    return Array.from(column, (value) =>
+      value === null ? "null" : kind.text(fromFlechette(kind.type, value)),
+    );
   });
   return Array.from({ length: table.numRows }, (_, row) => texts.map((column) => column[row]).join(" | "));
 }
 
-async function duckRows({ left, right, on, nullsEqual }: Case, columns: readonly Output[]): Promise<string[]> {
+async function duckRows(
+  { left, right, on, nullsEqual }: Case,
+  columns: readonly Output[],
+): Promise<string[]> {
   const db = await duck();
   await load(db, "l", left);
   await load(db, "r", right);
@@ -84,19 +93,28 @@ async function duckRows({ left, right, on, nullsEqual }: Case, columns: readonly
   const condition = on.map(([a, b]) => `l."${a}" ${equal} r."${b}"`).join(" and ");
   const list = columns.map(({ sql, name }) => `${sql} as "${name}"`).join(", ");
   const reader = await db.runAndReadAll(`select ${list} from l join r on ${condition}`);
-  return reader.getRows().map((row) => row.map((value, c) => (value === null ? "null" : duckText(columns[c].kind, value))).join(" | "));
+  return reader
+    .getRows()
+    .map((row) =>
+      row.map((value, c) => (value === null ? "null" : duckText(columns[c].kind, value))).join(" | "),
+    );
 }
 
 const CHUNK_ROWS = 2048;
 
 async function load(db: DuckDBConnection, name: string, { columns, rows }: TestTable): Promise<void> {
-  await db.run(`create or replace table ${name} (${columns.map((c) => `"${c.name}" ${c.kind.duckType}`).join(", ")})`);
+  await db.run(
+    `create or replace table ${name} (${columns.map((c) => `"${c.name}" ${c.kind.duckType}`).join(", ")})`,
+  );
   const appender = await db.createAppender(name);
   const types = columns.map((_, c) => appender.columnType(c));
   for (let from = 0; from < rows; from += CHUNK_ROWS) {
     const chunk = DuckDBDataChunk.create(types, Math.min(CHUNK_ROWS, rows - from));
     columns.forEach(({ kind, values }, c) => {
-      chunk.setColumnValues(c, values.slice(from, from + CHUNK_ROWS).map((value) => (value === null ? null : kind.toDuck(value))));
+      chunk.setColumnValues(
+        c,
+        values.slice(from, from + CHUNK_ROWS).map((value) => (value === null ? null : kind.toDuck(value))),
+      );
     });
     appender.appendDataChunk(chunk);
   }

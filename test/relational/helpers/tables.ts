@@ -5,7 +5,8 @@
 import * as flechette from "@uwdata/flechette";
 import * as apache from "apache-arrow";
 import type { ArrowTable } from "../../../src/relational/index.js";
-import type { Kind, Logical } from "./kinds.js";
+import type { Logical } from "./buffers.js";
+import { exactReading, type Kind } from "./kinds.js";
 
 export interface TestColumn {
   readonly name: string;
@@ -48,34 +49,49 @@ export function formName({ library, batchRows, slicedBy }: Form): string {
 
 export function arrowTable(table: TestTable, form: Form = { library: "flechette" }): ArrowTable {
   const batchRows = form.batchRows ?? Math.max(1, table.rows);
-  const starts = Array.from({ length: Math.max(1, Math.ceil(table.rows / batchRows)) }, (_, i) => i * batchRows);
+  const starts = Array.from(
+    { length: Math.max(1, Math.ceil(table.rows / batchRows)) },
+    (_, i) => i * batchRows,
+  );
   const cut = (column: TestColumn) => starts.map((start) => column.values.slice(start, start + batchRows));
-  return form.library === "flechette" ? flechetteTable(table, cut) : apacheTable(table, cut, form.slicedBy ?? 0);
+  return form.library === "flechette"
+    ? flechetteTable(table, cut)
+    : apacheTable(table, cut, form.slicedBy ?? 0);
 }
 
 type Cut = (column: TestColumn) => (Logical | null)[][];
 
 function flechetteTable(table: TestTable, cut: Cut): flechette.Table {
-  return flechette.tableFromColumns(table.columns.map((column) => [column.name, flechetteColumn(column, cut(column))]));
+  return flechette.tableFromColumns(
+    table.columns.map((column) => [column.name, flechetteColumn(column, cut(column))]),
+  );
 }
 
 function flechetteColumn(column: TestColumn, parts: (Logical | null)[][]): flechette.Column<unknown> {
   const { kind } = column;
-  if (!column.dictionary) return new flechette.Column(parts.map((part) => flechetteBatch(kind, part)), kind.type);
+  if (!column.dictionary)
+    return new flechette.Column(
+      parts.map((part) => flechetteBatch(kind, part)),
+      kind.type,
+    );
   const { values, codes } = dictionaryOf(column, parts);
   const type = flechette.dictionary(kind.type, flechette.int16());
   const dictionary = new flechette.Column([flechetteBatch(kind, values)], kind.type);
   return new flechette.Column(
     codes.map((part) => {
-      const Batch = flechette.batchType(type, {});
-      return new Batch({ ...validity(part), type, values: Int16Array.from(part, (code) => code ?? 0) }).setDictionary(dictionary);
+      const Batch = flechette.batchType(type, exactReading);
+      return new Batch({
+        ...validity(part),
+        type,
+        values: Int16Array.from(part, (code) => code ?? 0),
+      }).setDictionary(dictionary);
     }),
     type,
   );
 }
 
 function flechetteBatch(kind: Kind, values: readonly (Logical | null)[]): flechette.Batch<unknown> {
-  const Batch = flechette.batchType(kind.type, {});
+  const Batch = flechette.batchType(kind.type, exactReading);
   return new Batch({ ...validity(values), type: kind.type, ...kind.encode(values) });
 }
 
@@ -114,7 +130,9 @@ function apacheVector(column: TestColumn, parts: (Logical | null)[][], slicedBy:
   const { kind } = column;
   if (!kind.apacheType) throw new Error(`apache-arrow has no ${kind.name}`);
   if (!column.dictionary) {
-    return new apache.Vector(parts.map((part) => sliced(part, slicedBy, (padded) => apacheData(kind, padded))));
+    return new apache.Vector(
+      parts.map((part) => sliced(part, slicedBy, (padded) => apacheData(kind, padded))),
+    );
   }
   const { values, codes } = dictionaryOf(column, parts);
   const dictionary = new apache.Vector([apacheData(kind, values)]);
@@ -141,6 +159,15 @@ function apacheData(kind: Kind, values: readonly (Logical | null)[]): apache.Dat
   const { nullCount, validity: nullBitmap, length } = validity(values);
   const { values: data, offsets: valueOffsets, data: variadicBuffers } = kind.encode(values);
   const words = kind.name.startsWith("decimal") ? new Uint32Array(data.buffer) : data;
-  const props = { type: kind.apacheType, length, nullCount, nullBitmap, data: words, views: words, valueOffsets, variadicBuffers };
+  const props = {
+    type: kind.apacheType,
+    length,
+    nullCount,
+    nullBitmap,
+    data: words,
+    views: words,
+    valueOffsets,
+    variadicBuffers,
+  };
   return apache.makeData(props as never);
 }

@@ -2,10 +2,11 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { build } from "esbuild";
+import { build } from "rolldown";
 import { sourceTexts } from "../../../scripts/build-plugins.mjs";
 
 const root = resolve(import.meta.dirname, "../../..");
+const ENTRY = "\0program";
 /** Inside node_modules, so that the program finds the package `webgpu`. */
 const cache = join(root, "node_modules/.cache/warpmap");
 
@@ -26,36 +27,31 @@ export async function runProgram(
   const folder = mkdtempSync(join(cache, "program-"));
   try {
     await bundle(source, folder);
-    return await run([join(folder, "program.js"), ...args], limitMs);
+    return await run([join(folder, "program.mjs"), ...args], limitMs);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-async function bundle(source: string, outdir: string): Promise<void> {
-  const plugin = sourceTexts();
+async function bundle(source: string, dir: string): Promise<void> {
   await build({
-    stdin: { contents: source, resolveDir: root },
-    outfile: join(outdir, "program.js"),
-    bundle: true,
-    format: "esm",
+    cwd: root,
+    input: { program: ENTRY },
     platform: "node",
-    banner: { js: "" },
-    alias: {
-      "warpmap/wgsl": join(root, "src/wgsl/index.ts"),
-      warpmap: join(root, "src/index.ts"),
+    external: (id) => id.startsWith("node:"),
+    resolve: {
+      alias: { "warpmap/wgsl": join(root, "src/wgsl/index.ts"), warpmap: join(root, "src/index.ts") },
+      extensionAlias: { ".js": [".ts", ".js"] },
     },
     plugins: [
+      sourceTexts({ strip: true }), // as in dist
       {
-        name: plugin.name,
-        setup({ onLoad }) {
-          onLoad({ filter: /\.wgsl$/ }, async ({ path }) => {
-            const text = await plugin.load(path);
-            return { contents: text?.code ?? "", loader: "js" };
-          });
-        },
+        name: "entry",
+        resolveId: (id) => (id === ENTRY ? id : null),
+        load: (id) => (id === ENTRY ? source : null),
       },
     ],
+    output: { dir, format: "esm", entryFileNames: "[name].mjs" },
     logLevel: "silent",
   });
 }

@@ -1,0 +1,16 @@
+import { expect, it } from "vitest";
+import { run } from "../../bench/join-vs-duckdb.js";
+import { openDevice } from "../../src/index.js";
+import { expectReport } from "./expect-report.js";
+
+it("joins some flights as DuckDB does, with one thread and with all", async () => {
+  using device = await openDevice({ backend: "cpu", threads: 2 });
+  const report = await run(device, { size: 2000, runs: 1 });
+  expectReport(report, "join-vs-duckdb");
+  expect(report.parameters).toMatchObject({ "flights rows": 2000, "airports rows": 3376 });
+  const by = ["warpmap cpu", "warpmap cpu", "DuckDB", "DuckDB", "DuckDB"];
+  expect(report.rows.map((row) => [row.threads, row.by])).toEqual([
+    ...by.map((name) => [1, name]),
+    ...by.map((name) => [2, name]),
+  ]);
+});

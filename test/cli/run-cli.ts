@@ -1,0 +1,72 @@
+/** The command line under test: in this process with streams that keep what is written, or as a process of its own. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { Host, Output } from "../../src/cli/host.js";
+import { run } from "../../src/cli/program.js";
+
+export interface Outcome {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+interface Terminal {
+  /** Columns of the terminal on stdout; none: stdout is a file or a pipe. */
+  columns?: number;
+  /** Whether stderr is a terminal. */
+  progress?: boolean;
+  env?: Host["env"];
+  signal?: AbortSignal;
+}
+
+/** Runs the command in this process. */
+export async function cli(args: readonly string[], terminal: Terminal = {}): Promise<Outcome> {
+  const stdout = new Capture(terminal.columns);
+  const stderr = new Capture(terminal.progress ? 80 : undefined);
+  const { env = {}, signal = new AbortController().signal } = terminal;
+  const status = await run(args, { stdout, stderr, env, signal });
+  return { status, stdout: stdout.text, stderr: stderr.text };
+}
+
+class Capture extends Writable implements Output {
+  text = "";
+  readonly isTTY: boolean;
+
+  constructor(readonly columns: number | undefined) {
+    super({ decodeStrings: false });
+    this.isTTY = columns !== undefined;
+  }
+
+  override _write(chunk: string | Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+
+  // what cli-progress asks of a terminal
+  cursorTo(): void {}
+  clearLine(): void {}
+  moveCursor(): void {}
+}
+
+const BUILT = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+
+/** Starts the built command as a process of its own. */
+export function start(args: readonly string[], env: NodeJS.ProcessEnv = process.env): ChildProcess {
+  if (!existsSync(BUILT)) throw new Error(`${BUILT} is not there: run npm run build first`);
+  return spawn(process.execPath, [BUILT, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** What a process prints, and how it ends. */
+export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
+  const outcome: Outcome = { status: null, stdout: "", stderr: "" };
+  child.stdout?.on("data", (text) => {
+    outcome.stdout += text;
+  });
+  child.stderr?.on("data", (text) => {
+    outcome.stderr += text;
+  });
+  outcome.status = await new Promise((resolve) => child.on("close", resolve));
+  return outcome;
+}

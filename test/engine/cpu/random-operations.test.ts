@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { openCpuEngine } from "../../../src/engine/cpu/cpu-engine.js";
+import type { Engine } from "../../../src/engine/engine.js";
+import { type AnyTable, runStep, sequences, specs } from "./drive.js";
+import { Model } from "./model.js";
+
+/** Sequences against the model, 10,000 and more in all. */
+const contestants = [
+  { name: "one thread", runs: 9000, options: { threads: 1 } },
+  { name: "one thread, chunks of 3 elements", runs: 2000, options: { threads: 1, tuning: { chunk: 3 } } },
+  {
+    name: "three threads, chunks of up to 16 elements in slices of 4 and 4 ranges",
+    runs: 1500,
+    options: { threads: 3, tuning: { parallelFrom: 1, parallelChunk: 16, slice: 4, grain: 2, ranges: 4 } },
+  },
+];
+
+describe("random operation sequences equal a plain Map's", () => {
+  const engines: Engine[] = [];
+  afterAll(() => engines.forEach((engine) => engine.destroy()));
+
+  for (const { name, runs, options } of contestants) {
+    it(name, { timeout: 120_000 }, async () => {
+      const engine = await openCpuEngine(options);
+      engines.push(engine);
+      const sequence = specs.chain((spec) => fc.tuple(fc.constant(spec), sequences(spec, 20)));
+      let full = 0;
+      await fc.assert(
+        fc.asyncProperty(sequence, async ([spec, steps]) => {
+          const table = (await engine.createTable(spec)) as AnyTable;
+          const model = new Model(spec);
+          for (const step of steps) {
+            await runStep(table, model, step);
+            if (model.entries.size >= spec.slots) full++;
+          }
+          table.destroy();
+        }),
+        { numRuns: runs },
+      );
+      // The sequences are worth their time only if tables fill up.
+      expect(full).toBeGreaterThan(runs / 10);
+    });
+  }
+});

@@ -1,0 +1,145 @@
+// Chunks: putting together, slicing, gathering, and the limits; results in several record batches.
+import * as flechette from "@uwdata/flechette";
+import { describe, expect, it } from "vitest";
+import { LimitError } from "../../src/index.js";
+import { alignBits, appendBits, countSet, gatherBits } from "../../src/relational/bitmaps.js";
+import type { Chunk } from "../../src/relational/chunk.js";
+import { readTable } from "../../src/relational/columns.js";
+import { contiguous } from "../../src/relational/contiguous.js";
+import { gather } from "../../src/relational/gather.js";
+import { gatherBytes } from "../../src/relational/gather-bytes.js";
+import { materialise } from "../../src/relational/materialise.js";
+import { sliceChunk } from "../../src/relational/slice-chunk.js";
+import { Random } from "./helpers/random.js";
+
+const noPause = async () => {};
+
+describe("bitmaps", () => {
+  const random = new Random(5);
+  const bits = Array.from({ length: 200 }, () => random.below(2));
+  const bytes = new Uint8Array(25);
+  bits.forEach((bit, i) => {
+    bytes[i >> 3] |= bit << (i & 7);
+  });
+  const read = (bitmap: Uint8Array, length: number) =>
+    Array.from({ length }, (_, i) => (bitmap[i >> 3] >> (i & 7)) & 1);
+
+  it("align, append, count and gather bits from any bit on", () => {
+    for (let from = 0; from < 20; from++) {
+      for (const length of [0, 1, 7, 8, 9, 63, 64, 65, 180 - from]) {
+        const part = bits.slice(from, from + length);
+        const aligned = alignBits(bytes, from, length);
+        expect(read(aligned, length)).toEqual(part);
+        expect(countSet(aligned, length)).toBe(part.reduce((a, b) => a + b, 0));
+        const target = new Uint8Array(40);
+        appendBits(target, from, aligned, length);
+        expect(read(target, 320)).toEqual([
+          ...Array(from).fill(0),
+          ...part,
+          ...Array(320 - from - length).fill(0),
+        ]);
+        const filled = new Uint8Array(40);
+        appendBits(filled, from, null, length);
+        expect(countSet(filled, 320)).toBe(length);
+      }
+    }
+    const rows = Uint32Array.from({ length: 77 }, () => random.below(200));
+    expect(read(gatherBits(bytes, rows), 77)).toEqual(Array.from(rows, (row) => bits[row]));
+  });
+});
+
+describe("gathering byte strings", () => {
+  it("of all lengths, from anywhere in the source", () => {
+    const random = new Random(6);
+    const lengths = Array.from({ length: 300 }, (_, i) => (i < 130 ? i : random.below(20)));
+    const offsets = new Uint32Array(301);
+    lengths.forEach((length, i) => {
+      offsets[i + 1] = offsets[i] + length;
+    });
+    const bytes = Uint8Array.from({ length: offsets[300] }, () => random.below(256));
+    const rows = Uint32Array.from({ length: 1000 }, (_, i) => (i < 300 ? 299 - i : random.below(300)));
+    const to = new Uint32Array(1001);
+    rows.forEach((row, i) => {
+      to[i + 1] = to[i] + lengths[row];
+    });
+    const gathered = gatherBytes(offsets, bytes, rows, to);
+    expect(gathered.length).toBe(to[1000]);
+    rows.forEach((row, i) => {
+      expect(gathered.subarray(to[i], to[i + 1])).toEqual(bytes.subarray(offsets[row], offsets[row + 1]));
+    });
+  });
+});
+
+describe("results", () => {
+  const table = flechette.tableFromArrays({
+    n: Array.from({ length: 40 }, (_, i) => (i % 3 ? i : null)),
+    s: Array.from({ length: 40 }, (_, i) => "abc".repeat(i % 5)),
+    flag: Array.from({ length: 40 }, (_, i) => i % 2 === 0),
+  });
+  const source = readTable(table, "left");
+  const outputs = source.columns.map((column) => ({
+    side: "left" as const,
+    column,
+    name: column.field.name,
+  }));
+
+  it.each([1, 7, 8, 40, 1000])("come in batches of at most %i rows", async (batchRows) => {
+    for (const rows of [
+      Uint32Array.from({ length: 33 }, (_, i) => (i * 7) % 40),
+      Uint32Array.from({ length: 40 }, (_, i) => i),
+    ]) {
+      const joined = await materialise(outputs, { left: rows, right: rows }, noPause, batchRows);
+      expect(joined.getChild("n").data.map(({ length }) => length)).toEqual(
+        Array.from({ length: Math.ceil(rows.length / batchRows) }, (_, i) =>
+          Math.min(batchRows, rows.length - i * batchRows),
+        ),
+      );
+      const read = flechette.tableFromIPC(flechette.tableToIPC(joined, {}) as Uint8Array);
+      expect(read.toArray()).toEqual(Array.from(rows, (row) => table.at(row)));
+    }
+  });
+
+  it("of more bytes than 32-bit offsets can number are a LimitError", () => {
+    const offsets = Uint32Array.of(0, 2 ** 20);
+    const chunk: Chunk = {
+      layout: "bytes",
+      type: flechette.utf8(),
+      length: 1,
+      validity: null,
+      batchClass: null,
+      offsets,
+      bytes: new Uint8Array(2 ** 20),
+    };
+    expect(() => gather(chunk, new Uint32Array(2048))).toThrow(LimitError);
+    expect(() => gather({ ...chunk, type: flechette.largeUtf8() }, new Uint32Array(4096))).toThrow(
+      LimitError,
+    );
+  });
+});
+
+describe("slices and joins of chunks", () => {
+  it("undo each other for every layout", () => {
+    const values = Array.from({ length: 50 }, (_, i) => (i % 6 === 4 ? null : i + 1));
+    const make: Record<string, [flechette.DataType, unknown[]]> = {
+      bits: [flechette.bool(), values.map((v) => v && v % 2 === 0)],
+      fixed: [flechette.int64(), values],
+      bytes: [flechette.utf8(), values.map((v) => v && `s${v}`)],
+      list: [flechette.list(flechette.utf8()), values.map((v) => v && [`a${v}`, null])],
+      fixedList: [flechette.fixedSizeList(flechette.int8(), 2), values.map((v) => v && [v, 1])],
+      struct: [
+        flechette.struct({ a: flechette.int8(), b: flechette.utf8() }),
+        values.map((v) => v && { a: v, b: "b" }),
+      ],
+      dictionary: [flechette.dictionary(flechette.utf8()), values.map((v) => v && `d${v % 7}`)],
+      null: [flechette.nullType(), values.map(() => null)],
+    };
+    for (const [name, [type, column]] of Object.entries(make)) {
+      const table = flechette.tableFromColumns({ c: flechette.columnFromArray(column, type) });
+      const whole = readTable(table, "left").columns[0].contiguous();
+      const parts = [0, 3, 3, 17, 24, 50].map((to, i, cuts) => sliceChunk(whole, cuts[i - 1] ?? 0, to));
+      const joined = contiguous({ type, length: 50, chunks: parts, source: null });
+      const rows = Uint32Array.from({ length: 50 }, (_, i) => i);
+      expect(gather(joined, rows), name).toEqual(gather(whole, rows));
+    }
+  });
+});
