@@ -53,7 +53,7 @@ async function sizes(source) {
     platform: "browser",
     outdir: "out",
     entryNames: "entry",
-    chunkNames: "[name]",
+    chunkNames: "[name]-[hash]",
   });
   return outputFiles
     .map(({ path, contents }) => ({

@@ -18,7 +18,7 @@ export interface OpenDeviceOptions {
   /** Threads of the cpu engine, the calling one included. Default: as many as the machine runs at once. */
   threads?: number;
   /** Which GPU to prefer where there are two. Default `high-performance`. */
-  powerPreference?: GPUPowerPreference;
+  powerPreference?: "low-power" | "high-performance";
 }
 
 /** Facts about the device in use, and the reason it was chosen. */
@@ -152,7 +152,7 @@ export class Device {
 
   /**
    * Elements of your own GPUBuffer as a device array, without a copy. The buffer stays yours; it needs STORAGE usage,
-   * and COPY_SRC if it is read back. @throws ValidationError on the cpu engine, or when the range does not fit.
+   * and COPY_SRC if it is read back. @throws ValidationError on the cpu engine, or when the range or the usage does not fit.
    */
   wrap<T extends ScalarType>(
     buffer: GPUBuffer,
@@ -160,7 +160,8 @@ export class Device {
   ): DeviceArray<T> {
     const { type, byteOffset = 0 } = view;
     const length = view.length ?? Math.floor((buffer.size - byteOffset) / scalarBytes[type]);
-    const fits = byteOffset >= 0 && length >= 0 && byteOffset + length * scalarBytes[type] <= buffer.size;
+    const end = byteOffset + length * scalarBytes[type];
+    const fits = byteOffset >= 0 && Number.isSafeInteger(length) && length >= 0 && end <= buffer.size;
     if (!fits || byteOffset % 4 !== 0) {
       throw new ValidationError(
         `${length} elements of ${type} from byte ${byteOffset} do not fit a buffer of ${buffer.size} bytes, or do not start at a multiple of 4.`,

@@ -21,6 +21,12 @@ export function foldWords(
   from: number,
   to: number,
 ): void {
+  if (width === 2) {
+    for (let row = from; row < to; row++) {
+      hashes[row] = foldWord(foldWord(hashes[row], words[2 * row]), words[2 * row + 1]);
+    }
+    return;
+  }
   for (let row = from, at = from * width; row < to; row++) {
     let hash = hashes[row];
     for (let k = 0; k < width; k++) hash = foldWord(hash, words[at++]);

@@ -100,15 +100,31 @@ function partsOf(type: DataType, nulls: Nulls): object {
 
 /** The same column extracted raw, whatever way it was read or built. Shares all buffers. */
 export function rawColumn(column: Column<unknown>): Column<unknown> {
-  return new Column(column.data.map(rawBatch), column.type);
+  return rawColumnOf(column, new Map());
 }
 
-function rawBatch(batch: Batch<unknown>): Batch<unknown> {
+/** Batches often share a dictionary; each is turned once. */
+type Dictionaries = Map<Column<unknown>, Column<unknown>>;
+
+function rawColumnOf(column: Column<unknown>, dictionaries: Dictionaries): Column<unknown> {
+  return new Column(
+    column.data.map((batch) => rawBatch(batch, dictionaries)),
+    column.type,
+  );
+}
+
+function rawBatch(batch: Batch<unknown>, dictionaries: Dictionaries): Batch<unknown> {
   const RawBatch = batchType(batch.type, RAW) as unknown as new (options: object) => Batch<unknown>;
-  const children = batch.children?.map(rawBatch);
+  const children = batch.children?.map((child) => rawBatch(child, dictionaries));
   const raw = new RawBatch({ ...batch, children }) as DictionaryLike;
-  if (batch.type.typeId === Type.Dictionary)
-    raw.setDictionary(rawColumn((batch as DictionaryLike).dictionary));
+  if (batch.type.typeId !== Type.Dictionary) return raw;
+  const { dictionary } = batch as DictionaryLike;
+  let rawDictionary = dictionaries.get(dictionary);
+  if (rawDictionary === undefined) {
+    rawDictionary = rawColumnOf(dictionary, dictionaries);
+    dictionaries.set(dictionary, rawDictionary);
+  }
+  raw.setDictionary(rawDictionary);
   return raw;
 }
 

@@ -241,7 +241,7 @@ function decimalElement(precision: number, scale: number): Leaf {
 }
 
 /** Parquet has no unit of seconds: those are written as milliseconds. */
-export function unitName(unit: TimeUnit_): "MILLIS" | "MICROS" | "NANOS" {
+function unitName(unit: TimeUnit_): "MILLIS" | "MICROS" | "NANOS" {
   if (unit === TimeUnit.NANOSECOND) return "NANOS";
   return unit === TimeUnit.MICROSECOND ? "MICROS" : "MILLIS";
 }

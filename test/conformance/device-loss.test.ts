@@ -29,39 +29,52 @@ async function readyCalls(device: Device): Promise<{ name: string; make: () => P
   return calls;
 }
 
-/** How each call ended: "resolved", or its error's code, or the error itself where it has none. */
-async function outcomes(calls: { name: string; call: Promise<unknown> }[]): Promise<Record<string, unknown>> {
-  const late = new Promise((resolve) => setTimeout(resolve, PROMPT_MS, "still waiting"));
-  const ended: Record<string, unknown> = {};
-  for (const { name, call } of calls) {
+/** How calls end, by name: "resolved", "still waiting", or the error's code, or the error itself where it has none. */
+class Outcomes {
+  readonly #ends = new Map<string, Promise<unknown>>();
+
+  add(name: string, call: Promise<unknown>): void {
     const end = call.then(
       () => "resolved",
       (error) => (error as DeviceLostError).code ?? error,
     );
-    ended[name] = await Promise.race([end, late]);
+    this.#ends.set(name, end);
   }
-  return ended;
-}
 
-/** Every name with one and the same outcome. */
-function all(names: string[], outcome: unknown): Record<string, unknown> {
-  return Object.fromEntries(names.map((name) => [name, outcome]));
+  /** Waits a little while for those that have not ended. */
+  async byName(): Promise<Record<string, unknown>> {
+    const late = new Promise((resolve) => setTimeout(resolve, PROMPT_MS, "still waiting"));
+    const ends = [...this.#ends].map(async ([name, end]) => [name, await Promise.race([end, late])]);
+    return Object.fromEntries(await Promise.all(ends));
+  }
+
+  /** All of them ended in DeviceLostError. */
+  async expectAllLost(): Promise<void> {
+    const lost = Object.fromEntries([...this.#ends.keys()].map((name) => [name, "DEVICE_LOST"]));
+    expect(await this.byName()).toEqual(lost);
+  }
 }
 
 describe("a device that is destroyed", () => {
   it("makes every call in flight reject with DeviceLostError, at once", async () => {
     const device = await openTestDevice();
-    const ready = await readyCalls(device);
-    const array = await device.upload(keys);
-    const started = ready.map(({ name, make }) => ({ name, call: make() }));
-    started.push({ name: "read", call: array.read() });
-    started.push({ name: "upload", call: device.upload(keys) });
-    started.push({ name: "create", call: newMap(device) });
+    const outcomes = new Outcomes();
+    for (const { name, make } of await readyCalls(device)) outcomes.add(name, make());
     device.destroy();
-    const ended = await outcomes(started);
-    // a copy to or from memory that needs no device's time may be done already
-    for (const quick of ["read", "upload", "create"]) if (ended[quick] === "resolved") delete ended[quick];
-    expect(ended).toEqual(all(Object.keys(ended), "DEVICE_LOST"));
+    await outcomes.expectAllLost();
+  });
+
+  it("ends copies and creations in flight, done or with DeviceLostError, at once", async () => {
+    const device = await openTestDevice();
+    const array = await device.upload(keys);
+    const outcomes = new Outcomes();
+    outcomes.add("read", array.read());
+    outcomes.add("upload", device.upload(keys));
+    outcomes.add("allocate", device.allocate("u8", 1000));
+    outcomes.add("create", newMap(device));
+    device.destroy();
+    for (const end of Object.values(await outcomes.byName()))
+      expect(["resolved", "DEVICE_LOST"]).toContain(end);
   });
 
   it("ends calls that had begun, done or with DeviceLostError, at once", async () => {
@@ -70,17 +83,16 @@ describe("a device that is destroyed", () => {
     const maps = await Promise.all([newMap(device, count), newMap(device, count), newMap(device, count)]);
     const many = uniqueKeys(count);
     await maps[2].insert(many, many);
-    const started = [
-      { name: "insert", call: maps[0].insert(many, many) },
-      { name: "insertOrApply", call: maps[1].insertOrApply(many, many, "add") },
-      { name: "erase", call: maps[2].erase(many) },
-      { name: "find, waiting", call: maps[2].find(many) },
-    ];
+    const outcomes = new Outcomes();
+    outcomes.add("insert", maps[0].insert(many, many));
+    outcomes.add("insertOrApply", maps[1].insertOrApply(many, many, "add"));
+    outcomes.add("erase", maps[2].erase(many));
+    for (let i = 0; i < 20; i++) outcomes.add("the last of many that wait", maps[2].insert(many, many));
     await new Promise((resolve) => setTimeout(resolve, 5));
     device.destroy();
-    const ended = await outcomes(started);
-    for (const end of Object.values(ended)) expect(["resolved", "DEVICE_LOST"]).toContain(end);
-    expect(ended["find, waiting"]).toBe("DEVICE_LOST");
+    const ends = await outcomes.byName();
+    for (const end of Object.values(ends)) expect(["resolved", "DEVICE_LOST"]).toContain(end);
+    expect(ends["the last of many that wait"]).toBe("DEVICE_LOST");
   });
 
   it("makes every later call reject with DeviceLostError", async () => {
@@ -88,18 +100,14 @@ describe("a device that is destroyed", () => {
     const ready = await readyCalls(device);
     const array = await device.upload(keys);
     device.destroy();
-    const started = ready.map(({ name, make }) => ({ name, call: make() }));
-    started.push({ name: "read", call: array.read() });
-    started.push({ name: "upload", call: Promise.resolve().then(() => device.upload(keys)) });
-    started.push({ name: "allocate", call: Promise.resolve().then(() => device.allocate("u32", 10)) });
-    started.push({ name: "create a map", call: newMap(device) });
-    started.push({ name: "create a set", call: newSet(device) });
-    expect(await outcomes(started)).toEqual(
-      all(
-        started.map(({ name }) => name),
-        "DEVICE_LOST",
-      ),
-    );
+    const outcomes = new Outcomes();
+    for (const { name, make } of ready) outcomes.add(name, make());
+    outcomes.add("read", array.read());
+    outcomes.add("upload", device.upload(keys));
+    outcomes.add("allocate", device.allocate("u32", 10));
+    outcomes.add("create a map", newMap(device));
+    outcomes.add("create a set", newSet(device));
+    await outcomes.expectAllLost();
   });
 
   it("says so once in `lost`, and takes destroy again", async () => {
@@ -159,22 +167,12 @@ describe("a GPUDevice that goes away under the engine", () => {
   it("makes calls in flight and later ones reject with DeviceLostError", async () => {
     const device = await openTestDevice();
     const ready = await readyCalls(device);
-    const before = ready.map(({ name, make }) => ({ name, call: make() }));
+    const outcomes = new Outcomes();
+    for (const { name, make } of ready) outcomes.add(`${name} before`, make());
     device.gpuDevice!.destroy();
     await device.lost;
-    const after = ready.map(({ name, make }) => ({ name, call: make() }));
-    expect(await outcomes(before)).toEqual(
-      all(
-        before.map(({ name }) => name),
-        "DEVICE_LOST",
-      ),
-    );
-    expect(await outcomes(after)).toEqual(
-      all(
-        after.map(({ name }) => name),
-        "DEVICE_LOST",
-      ),
-    );
+    for (const { name, make } of ready) outcomes.add(`${name} after`, make());
+    await outcomes.expectAllLost();
     device.destroy();
   });
 

@@ -56,7 +56,7 @@ describe("erase", () => {
 
   it("erases a nearly full table, takes all keys again, and erases it by halves", async () => {
     const count = scaled(1_000_000, 100_000);
-    using map = await newMap(count, 0.95);
+    using map = await newMap(count, 0.9);
     const keys = uniqueKeys(count);
     await map.insert(keys, counting(count));
     expect(await map.erase(keys)).toEqual({ erased: count });

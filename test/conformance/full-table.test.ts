@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { murmur3 } from "../../src/engine/hash.js";
 import { CapacityError, StaticMap, StaticSet } from "../../src/index.js";
 import { expectAllSet, expectNoneSet, expectSame, rejection } from "./helpers/checks.js";
 import { useDevice } from "./helpers/device.js";
@@ -73,7 +74,7 @@ describe("an over-full table", () => {
       using map = await newMap(500);
       const model = Modelled.map(map);
       await model.insert("keep", uniqueKeys(300), counting(300));
-      const batch = uniqueKeys(4000, 9000).map((n) => uniqueKeys(1, n % 900)[0]);
+      const batch = uniqueKeys(4000, 9000).map((n) => murmur3(n % 900));
       await model.insert(policy, batch, uniqueKeys(4000, 20_000));
       expect([model.rejections, map.size]).toEqual([1, 500]);
       await model.expectEqual();
@@ -88,7 +89,7 @@ describe("an over-full table", () => {
     using map = await newMap(100);
     using set = await newSet(100);
     for (const model of [Modelled.map(map), Modelled.set(set)]) {
-      const batch = counting(600).map((i) => uniqueKeys(1, i % 150)[0]);
+      const batch = counting(600).map((i) => murmur3(i % 150));
       await model.insertAndFind(batch, counting(600));
       expect([model.rejections, model.table.size]).toEqual([1, 100]);
       await model.expectEqual();

@@ -67,7 +67,7 @@ describe("StaticMap.insertOrAssign", () => {
   });
 
   it("assigns a long batch over a long batch", async () => {
-    const count = scaled(500_000, 100_000);
+    const count = scaled(200_000, 60_000);
     using map = await newMap(count);
     const keys = uniqueKeys(count);
     await map.insert(keys, counting(count));

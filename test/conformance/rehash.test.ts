@@ -87,7 +87,7 @@ describe("rehash", () => {
   });
 
   it("moves a large table", async () => {
-    const count = scaled(1_000_000, 150_000);
+    const count = scaled(300_000, 100_000);
     using map = await StaticMap.create(device(), {
       key: "u32",
       value: "u32",

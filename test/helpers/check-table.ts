@@ -24,6 +24,10 @@ export function checkTable<K extends KeyType, V extends ValueType>(
   if (memory.slots.length !== (slotCount + 2) * words)
     fail(`${memory.slots.length} words for ${slotCount} slots`);
 
+  const emptiesBefore = new Uint32Array(slotCount + 1);
+  for (let slot = 0; slot < slotCount; slot++) {
+    emptiesBefore[slot + 1] = emptiesBefore[slot] + Number(word(slot) === EMPTY);
+  }
   const entries = new Map<number, number>();
   let tombstones = 0;
   for (let slot = 0; slot < slotCount; slot++) {
@@ -37,9 +41,8 @@ export function checkTable<K extends KeyType, V extends ValueType>(
     const displacement = (slot - home + slotCount) % slotCount;
     if (displacement >= counters.maxProbe)
       fail(`key ${key} lies ${displacement} slots on, maxProbe is ${counters.maxProbe}`);
-    for (let i = 0; i < displacement; i++) {
-      if (word((home + i) % slotCount) === EMPTY) fail(`EMPTY between key ${key} and its home`);
-    }
+    const wrapped = slot < home ? emptiesBefore[slotCount] : 0;
+    if (emptiesBefore[slot] + wrapped !== emptiesBefore[home]) fail(`EMPTY between key ${key} and its home`);
   }
   if (counters.mainLive !== entries.size)
     fail(`mainLive is ${counters.mainLive}, ${entries.size} keys are there`);

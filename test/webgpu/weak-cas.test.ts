@@ -30,8 +30,7 @@ function repeated(keys: Uint32Array, count: number): Uint32Array {
 for (const { percent, listRoom, count } of [
   { percent: 25, listRoom: undefined, count: 8000 },
   { percent: 90, listRoom: undefined, count: 4000 },
-  { percent: 99, listRoom: undefined, count: 1000 },
-  { percent: 99, listRoom: 4, count: 1000 },
+  { percent: 99, listRoom: 8, count: 1000 },
 ]) {
   describe(`${percent} of 100 compare-exchanges fail${listRoom ? `, lists hold ${listRoom} elements` : ""}`, () => {
     const device = useWeakDevice({ percent, listRoom });
@@ -51,7 +50,7 @@ for (const { percent, listRoom, count } of [
     it("a map combines values under every policy", async () => {
       using map = await StaticMap.create(device(), { key: "i32", value: "i32", capacity: count / 4 });
       const model = Modelled.map(map as never);
-      for (const policy of ["keep", "assign", "add", "min", "max", "xor"] as const) {
+      for (const policy of ["keep", "assign", "add", "xor"] as const) {
         await model.insert(policy, repeated(keys, count / 2), counting(count / 2));
         await model.erase(repeated(keys.subarray(0, 200), 300));
         await model.insert(policy, repeated(others, count / 4), counting(count / 4, 1 << 20));

@@ -5,6 +5,7 @@
  * - one bit per null, when nulls are equal. The value of a null counts as 0.
  * Longer strings stay where they are. When nulls are not equal, rows with a null in any column are skipped.
  */
+import { murmur3 } from "../hash.js";
 import { foldStrings, foldWords } from "../row-hash.js";
 import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../rows.js";
 import {
@@ -26,7 +27,8 @@ export interface PackedKeys {
   /** 1 for rows that match nothing, or null when there are none such. */
   readonly skip: Uint8Array | null;
   /**
-   * One word per row, equal where keys are: the key itself when it is one word and nothing else (then `exact`), or a hash.
+   * One word per row, equal where keys are: the key itself when it is one word and nothing else (then `exact`), or else
+   * the key's hash.
    */
   readonly codes: Uint32Array;
   /** True when equal codes make equal keys. */
@@ -116,7 +118,7 @@ async function pack(
     await overRanges(rows, (from, to) => {
       foldWords(codes, words, width, from, to);
       for (const column of strings) foldStrings(codes, column, from, to);
-      if (hashMask !== 0xffffffff) for (let row = from; row < to; row++) codes[row] &= hashMask;
+      for (let row = from; row < to; row++) codes[row] = murmur3(codes[row]) & hashMask;
     });
   }
   return { rows, width, words, strings, skip: skip?.includes(1) ? skip : null, codes, exact };

@@ -5,15 +5,17 @@
  */
 import { LimitError } from "../../errors.js";
 import { MAX_PAIRS } from "../rows.js";
-import { NONE } from "./join-table.js";
 
-/** What building and probing found; NONE where a row has no leader or no match. */
+/**
+ * What building and probing found. Of build rows with the same key one, the leader, stands for all. Row numbers are one
+ * more than they are, so that 0 says none and memory that nothing was written to is never touched.
+ */
 export interface MatchedRows {
-  /** Per build row: the build row that stands for all with its key. */
-  readonly leaders: Uint32Array;
-  /** Per probe row: the leader with the same key. */
+  /** Per build row: its leader + 1, or 0 for leaders and rows left out. */
+  readonly follows: Uint32Array;
+  /** Per probe row: the leader with the same key + 1, or 0. Overwritten by `writePairs`. */
   readonly matches: Uint32Array;
-  /** Build rows that are not their own leader. */
+  /** Build rows that follow another. */
   readonly repeats: number;
   /** Probe rows with a match. */
   readonly hits: number;
@@ -35,7 +37,7 @@ const PAUSE_PAIRS = 2 ** 22;
  */
 export async function writePairs(matched: MatchedRows, pause: () => Promise<void>): Promise<BuildProbePairs> {
   if (matched.repeats === 0) return writeSingle(matched);
-  const groups = groupByLeader(matched.leaders);
+  const groups = groupByLeader(matched.follows);
   const total = countPairs(groups, matched.matches);
   if (total > MAX_PAIRS) {
     throw new LimitError(
@@ -67,16 +69,19 @@ function allocatePairs(count: number): BuildProbePairs {
 function writeSingle({ matches, hits }: MatchedRows): BuildProbePairs {
   if (hits === matches.length) {
     const probe = new Uint32Array(hits);
-    for (let row = 0; row < hits; row++) probe[row] = row;
+    for (let row = 0; row < hits; row++) {
+      probe[row] = row;
+      matches[row]--;
+    }
     return { build: matches, probe };
   }
   const pairs = allocatePairs(hits);
   const { build, probe } = pairs;
   for (let row = 0, at = 0; row < matches.length; row++) {
     const match = matches[row];
-    if (match === NONE) continue;
+    if (match === 0) continue;
     probe[at] = row;
-    build[at++] = match;
+    build[at++] = match - 1;
   }
   return pairs;
 }
@@ -92,23 +97,23 @@ interface Groups {
   readonly rows: Uint32Array;
 }
 
-function groupByLeader(leaders: Uint32Array): Groups {
-  const shared = new Uint8Array((leaders.length >>> 3) + 1);
-  for (let row = 0; row < leaders.length; row++) {
-    const leader = leaders[row];
-    if (leader !== row && leader !== NONE) shared[leader >>> 3] |= 1 << (leader & 7);
+function groupByLeader(follows: Uint32Array): Groups {
+  const shared = new Uint8Array((follows.length >>> 3) + 1);
+  for (let row = 0; row < follows.length; row++) {
+    const leader = follows[row] - 1;
+    if (leader >= 0) shared[leader >>> 3] |= 1 << (leader & 7);
   }
-  const starts = new Uint32Array(leaders.length + 1);
-  for (let row = 0; row < leaders.length; row++) {
-    const leader = leaders[row];
-    if (leader !== NONE && isSet(shared, leader)) starts[leader + 1]++;
+  const starts = new Uint32Array(follows.length + 1);
+  for (let row = 0; row < follows.length; row++) {
+    if (follows[row] !== 0) starts[follows[row]]++;
+    else if (isSet(shared, row)) starts[row + 1]++;
   }
-  for (let row = 0; row < leaders.length; row++) starts[row + 1] += starts[row];
-  const rows = new Uint32Array(starts[leaders.length]);
+  for (let row = 0; row < follows.length; row++) starts[row + 1] += starts[row];
+  const rows = new Uint32Array(starts[follows.length]);
   const next = starts.slice(0, -1);
-  for (let row = 0; row < leaders.length; row++) {
-    const leader = leaders[row];
-    if (leader !== NONE && isSet(shared, leader)) rows[next[leader]++] = row;
+  for (let row = 0; row < follows.length; row++) {
+    if (follows[row] !== 0) rows[next[follows[row] - 1]++] = row;
+    else if (isSet(shared, row)) rows[next[row]++] = row;
   }
   return { shared, starts, rows };
 }
@@ -120,8 +125,8 @@ function isSet(bits: Uint8Array, index: number): boolean {
 function countPairs({ shared, starts }: Groups, matches: Uint32Array): number {
   let total = 0;
   for (let row = 0; row < matches.length; row++) {
-    const leader = matches[row];
-    if (leader === NONE) continue;
+    if (matches[row] === 0) continue;
+    const leader = matches[row] - 1;
     total += isSet(shared, leader) ? starts[leader + 1] - starts[leader] : 1;
   }
   return total;
@@ -139,8 +144,8 @@ function writeSome(
   let { row, pairs: at } = start;
   const enough = at + PAUSE_PAIRS;
   for (; row < matches.length && at < enough; row++) {
-    const leader = matches[row];
-    if (leader === NONE) continue;
+    if (matches[row] === 0) continue;
+    const leader = matches[row] - 1;
     if (!isSet(shared, leader)) {
       probe[at] = row;
       build[at++] = leader;

@@ -1,5 +1,5 @@
 /**
- * Partitioning: the keys of both sides are put into parts by the top bits of their mixed code, so that each part's table
+ * Partitioning: the keys of both sides are put into parts by the top bits of their hash, so that each part's table
  * and keys stay in the L2 cache while they are built and probed. A key becomes one record (code, row number, words), so
  * that every row is one write. Within a part rows keep their order. Rows to skip are left out.
  */
@@ -54,10 +54,12 @@ export async function partition(keys: PackedKeys, bits: number, overRanges: Rang
 }
 
 function countParts(counts: Uint32Array, keys: PackedKeys, bits: number, from: number, to: number): void {
-  const { codes, skip } = keys;
+  const { codes, skip, exact } = keys;
   const shift = 32 - bits;
   for (let row = from; row < to; row++) {
-    if (skip === null || skip[row] === 0) counts[murmur3(codes[row]) >>> shift]++;
+    if (skip !== null && skip[row] !== 0) continue;
+    const code = codes[row];
+    counts[(exact ? murmur3(code) : code) >>> shift]++;
   }
 }
 
@@ -94,10 +96,15 @@ function scatterRecords(
   for (let row = from; row < to; row++) {
     if (skip !== null && skip[row] !== 0) continue;
     const code = codes[row];
-    let out = stride * next[murmur3(code) >>> shift]++;
+    const out = stride * next[code >>> shift]++;
+    const at = row * width;
     records[out] = code;
     records[out + 1] = row;
-    out += 2;
-    for (let at = row * width, end = at + width; at < end; ) records[out++] = words[at++];
+    if (width === 2) {
+      records[out + 2] = words[at];
+      records[out + 3] = words[at + 1];
+    } else {
+      for (let k = 0; k < width; k++) records[out + 2 + k] = words[at + k];
+    }
   }
 }

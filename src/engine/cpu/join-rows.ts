@@ -11,7 +11,7 @@ import type { RowKeys, RowPairs } from "../rows.js";
 import { type PackedKeys, packKeys, type RangeRunner } from "./join-keys.js";
 import { type MatchedRows, writePairs } from "./join-pairs.js";
 import { type JoinKeys, partition, unpartitioned } from "./join-partition.js";
-import { DenseTable, ExactTable, type KeyTable, keyRange, NONE, RowTable } from "./join-table.js";
+import { DenseTable, ExactTable, type KeyTable, keyRange, RowTable } from "./join-table.js";
 
 /** Rows between two looks at the signal: a few milliseconds of work. */
 const RANGE_ROWS = 2 ** 20;
@@ -82,15 +82,15 @@ function rangeRunner(signal?: AbortSignal, onProgress?: JoinCall["onProgress"], 
   };
 }
 
-/** The leader of every build row, and the leader that every probe row matches. */
+/** Finds equal rows: which build rows follow which, and what probe rows match. */
 async function match(
   build: PackedKeys,
   probe: PackedKeys,
   hashMask: number,
   overRanges: RangeRunner,
 ): Promise<MatchedRows> {
-  const leaders = new Uint32Array(build.rows).fill(NONE);
-  const matches = new Uint32Array(probe.rows).fill(NONE);
+  const follows = new Uint32Array(build.rows);
+  const matches = new Uint32Array(probe.rows);
   const plan = await choosePlan(build, probe, hashMask, overRanges);
   const counts = { repeats: 0, hits: 0 };
   for (let part = 0; part + 1 < plan.build.parts.length; part++) {
@@ -98,13 +98,13 @@ async function match(
     const [probeFrom, probeTo] = [plan.probe.parts[part], plan.probe.parts[part + 1]];
     if (part > 0) plan.table.reset(buildTo - buildFrom);
     await overRanges(buildTo - buildFrom, (from, to) => {
-      counts.repeats += plan.table.insert(buildFrom + from, buildFrom + to, leaders);
+      counts.repeats += plan.table.insert(buildFrom + from, buildFrom + to, follows);
     });
     await overRanges(probeTo - probeFrom, (from, to) => {
       counts.hits += plan.table.probe(plan.probe, probeFrom + from, probeFrom + to, matches);
     });
   }
-  return { leaders, matches, ...counts };
+  return { follows, matches, ...counts };
 }
 
 interface Plan {

@@ -11,14 +11,14 @@ import type { PackedKeys } from "./join-keys.js";
 import type { JoinKeys } from "./join-partition.js";
 import { sameString } from "./join-strings.js";
 
-/** No row. */
-export const NONE = 0xffffffff;
-
 /** A build side's table. */
 export interface KeyTable {
-  /** Puts the keys at positions from to to in; leaders[row] becomes the leader of each. Returns the keys found again. */
-  insert(from: number, to: number, leaders: Uint32Array): number;
-  /** matches[row] becomes the leader with the same key for each position from to to, where there is one. Returns how many. */
+  /**
+   * Puts the keys at positions `from` to `to` in. For each that is there already, follows[row] becomes its leader's row + 1.
+   * Returns how many those are.
+   */
+  insert(from: number, to: number, follows: Uint32Array): number;
+  /** For each key at positions `from` to `to` that is there, matches[row] becomes its leader's row + 1. Returns how many. */
   probe(probe: JoinKeys, from: number, to: number, matches: Uint32Array): number;
   /** Takes everything out, and makes room for `keys` keys. */
   reset(keys: number): void;
@@ -65,7 +65,7 @@ export class ExactTable implements KeyTable {
     this.#slots.reset(keys);
   }
 
-  insert(from: number, to: number, leaders: Uint32Array): number {
+  insert(from: number, to: number, follows: Uint32Array): number {
     const { codes, stride, recorded, skip } = this.#build;
     const { words: slots, mask } = this.#slots;
     const hashMask = mask & this.#hashMask;
@@ -84,9 +84,8 @@ export class ExactTable implements KeyTable {
       if (found === 0) {
         slots[slot] = code;
         slots[slot + 1] = row + 1;
-        leaders[row] = row;
       } else {
-        leaders[row] = found - 1;
+        follows[row] = found;
         repeats++;
       }
     }
@@ -109,7 +108,7 @@ export class ExactTable implements KeyTable {
         found = slots[slot + 1];
       }
       if (found === 0) continue;
-      matches[recorded ? codes[position * stride + 1] : position] = found - 1;
+      matches[recorded ? codes[position * stride + 1] : position] = found;
       hits++;
     }
     return hits;
@@ -131,7 +130,7 @@ export class RowTable implements KeyTable {
     this.#slots.reset(keys);
   }
 
-  insert(from: number, to: number, leaders: Uint32Array): number {
+  insert(from: number, to: number, follows: Uint32Array): number {
     const build = this.#build;
     const { codes, stride, skip } = build;
     const { words: slots, mask } = this.#slots;
@@ -140,19 +139,17 @@ export class RowTable implements KeyTable {
     for (let position = from; position < to; position++) {
       if (skip !== null && skip[position] !== 0) continue;
       const code = codes[position * stride];
-      let slot = (murmur3(code) & mask) << 1;
+      let slot = (code & mask) << 1;
       let found = slots[slot + 1];
       while (found !== 0 && !(slots[slot] === code && sameKey(build, found - 1, build, position))) {
         slot = (slot + 2) & wrap;
         found = slots[slot + 1];
       }
-      const row = rowAt(build, position);
       if (found === 0) {
         slots[slot] = code;
         slots[slot + 1] = position + 1;
-        leaders[row] = row;
       } else {
-        leaders[row] = rowAt(build, found - 1);
+        follows[rowAt(build, position)] = rowAt(build, found - 1) + 1;
         repeats++;
       }
     }
@@ -168,14 +165,14 @@ export class RowTable implements KeyTable {
     for (let position = from; position < to; position++) {
       if (skip !== null && skip[position] !== 0) continue;
       const code = codes[position * stride];
-      let slot = (murmur3(code) & mask) << 1;
+      let slot = (code & mask) << 1;
       let found = slots[slot + 1];
       while (found !== 0 && !(slots[slot] === code && sameKey(build, found - 1, probe, position))) {
         slot = (slot + 2) & wrap;
         found = slots[slot + 1];
       }
       if (found === 0) continue;
-      matches[rowAt(probe, position)] = rowAt(build, found - 1);
+      matches[rowAt(probe, position)] = rowAt(build, found - 1) + 1;
       hits++;
     }
     return hits;
@@ -191,7 +188,11 @@ function sameKey(a: JoinKeys, i: number, b: JoinKeys, j: number): boolean {
   const others = b.words;
   const p = i * a.wordStride + a.wordBase;
   const q = j * b.wordStride + b.wordBase;
-  for (let k = 0; k < width; k++) if (words[p + k] !== others[q + k]) return false;
+  if (width === 2) {
+    if (words[p] !== others[q] || words[p + 1] !== others[q + 1]) return false;
+  } else {
+    for (let k = 0; k < width; k++) if (words[p + k] !== others[q + k]) return false;
+  }
   return a.strings.length === 0 || sameStrings(a, i, b, j);
 }
 
@@ -218,7 +219,7 @@ export class DenseTable implements KeyTable {
     this.#leaders.fill(0);
   }
 
-  insert(from: number, to: number, leaders: Uint32Array): number {
+  insert(from: number, to: number, follows: Uint32Array): number {
     const { codes, skip } = this.#build;
     const smallest = this.#smallest;
     const table = this.#leaders;
@@ -229,9 +230,8 @@ export class DenseTable implements KeyTable {
       const found = table[index];
       if (found === 0) {
         table[index] = row + 1;
-        leaders[row] = row;
       } else {
-        leaders[row] = found - 1;
+        follows[row] = found;
         repeats++;
       }
     }
@@ -248,7 +248,7 @@ export class DenseTable implements KeyTable {
       const index = (codes[row] - smallest) >>> 0;
       const found = index < table.length ? table[index] : 0;
       if (found === 0) continue;
-      matches[row] = found - 1;
+      matches[row] = found;
       hits++;
     }
     return hits;

@@ -58,7 +58,10 @@ export interface FindColumns {
   readonly missing: number;
 }
 
+/** What `placeFor` answers in place of a word. */
 const NONE = -1;
+const SPILLED = -2;
+const REJECTED = -3;
 
 export function newTally(): Tally {
   return { inserted: 0, existing: 0, rejected: 0, erased: 0 };
@@ -73,14 +76,14 @@ export function insertRun(
   to: number,
   end: number,
 ): void {
-  const { table, counters, tally, spill } = at;
-  const { slots, slotCount, words } = table;
+  const { counters, tally, spill } = at;
+  const { slots, slotCount, words } = at.table;
   const { key, home, element } = block;
   const { values, rule, flags, stored } = columns;
   const reporting = flags.length > 0;
-  // Owners of a range are only used when every element of the batch would find a free slot.
-  let free = spill === null ? slotCount - counters.mainLive : to - from;
-  let { maxProbe } = counters;
+  // At least 1, so that keys put into a slot within the bound never raise it.
+  counters.maxProbe = Math.max(1, counters.maxProbe);
+  let maxProbe = counters.maxProbe;
   let inserted = 0;
   let existing = 0;
 
@@ -92,45 +95,30 @@ export function insertRun(
     if (k >= TOMBSTONE) {
       w = sideWord(slotCount, words, k);
       hit = slots[w] !== EMPTY;
-      if (!hit) insertSide(at, w, values, i);
+      if (!hit) fillSide(at, w, values, i);
     } else {
       let x = slots[w];
-      let probe = 1;
-      let tombstone = NONE;
-      let tombstoneProbe = 0;
-      while (x !== k && x !== EMPTY) {
-        if (x === TOMBSTONE && tombstone === NONE) {
-          tombstone = w;
-          tombstoneProbe = probe;
-        }
-        // Past maxProbe the key cannot come any more: any free slot will do, and without one there is nothing to look for.
-        if (probe >= maxProbe && (tombstone !== NONE || free === 0 || probe >= slotCount)) break;
+      for (let left = maxProbe; x !== k && x < TOMBSTONE && left > 1; left--) {
         w += words;
         if (w === end) {
           if (spill !== null) break;
           w = 0;
         }
         x = slots[w];
-        probe++;
+      }
+      if (x !== k && x !== EMPTY) {
+        // A TOMBSTONE, the bound or the end of the range: rare, and decided on a second walk.
+        w = placeFor(at, k, home[j], end, inserted);
+        maxProbe = counters.maxProbe;
+        if (w === SPILLED) (spill as number[]).push(j);
+        else if (w === REJECTED) tally.rejected++;
+        if (w < 0) continue;
+        x = slots[w];
       }
       hit = x === k;
       if (!hit) {
-        if (w === end) {
-          (spill as number[]).push(j);
-          continue;
-        }
-        if (tombstone !== NONE) {
-          w = tombstone;
-          probe = tombstoneProbe;
-          counters.tombstones--;
-        } else if (x !== EMPTY) {
-          tally.rejected++;
-          continue;
-        }
         if (words === 2) slots[w + 1] = values[i];
         slots[w] = k;
-        if (probe > maxProbe) maxProbe = probe;
-        free--;
         inserted++;
       }
     }
@@ -143,10 +131,43 @@ export function insertRun(
       if (words === 2) stored[i] = slots[w + 1];
     }
   }
-  counters.maxProbe = maxProbe;
   counters.mainLive += inserted;
   tally.inserted += inserted;
   tally.existing += existing;
+}
+
+/**
+ * The word where key `k` is, or where it goes: the first TOMBSTONE of its chain, else the first free slot after it, also beyond maxProbe.
+ * Counts the TOMBSTONE as taken and raises maxProbe. Or SPILLED or REJECTED.
+ */
+function placeFor(at: Territory, k: number, home: number, end: number, inserted: number): number {
+  const { counters, spill } = at;
+  const { slots, slotCount, words } = at.table;
+  const full = spill === null && counters.mainLive + inserted === slotCount;
+  let w = home;
+  let probe = 1;
+  let place = NONE;
+  let placeProbe = 0;
+  for (;;) {
+    const x = slots[w];
+    if (x === k) return w;
+    if (x >= TOMBSTONE && place === NONE) {
+      place = w;
+      placeProbe = probe;
+    }
+    // Past maxProbe the key cannot come any more: any free slot will do, and in a full table there is none.
+    if (x === EMPTY || (probe >= counters.maxProbe && (place !== NONE || full || probe >= slotCount))) break;
+    w += words;
+    probe++;
+    if (w === end) {
+      if (spill !== null) return SPILLED;
+      w = 0;
+    }
+  }
+  if (place === NONE) return REJECTED;
+  if (slots[place] === TOMBSTONE) counters.tombstones--;
+  if (placeProbe > counters.maxProbe) counters.maxProbe = placeProbe;
+  return place;
 }
 
 /** Takes the keys of elements `from..to` of a block out of the table. */
@@ -154,36 +175,31 @@ export function eraseRun(at: Territory, block: Block, from: number, to: number, 
   const { counters, tally, spill } = at;
   const { slots, slotCount, words } = at.table;
   const { key, home } = block;
-  const maxProbe = counters.maxProbe;
+  const { maxProbe } = counters;
   let erased = 0;
 
   for (let j = from; j < to; j++) {
     const k = key[j];
     let w = home[j];
     if (k >= TOMBSTONE) {
-      w = sideWord(slotCount, words, k);
-      if (slots[w] === EMPTY) continue;
-      slots[w] = EMPTY;
-      counters.sideLive--;
-      tally.erased++;
+      eraseSide(at, sideWord(slotCount, words, k));
       continue;
     }
-    for (let left = maxProbe; left > 0; left--) {
+    let x = slots[w];
+    let left = maxProbe;
+    for (; x !== k && x !== EMPTY && left > 1; left--) {
+      w += words;
       if (w === end) {
-        if (spill !== null) {
-          spill.push(j);
-          break;
-        }
+        if (spill !== null) break;
         w = 0;
       }
-      const x = slots[w];
-      if (x === EMPTY) break;
-      if (x === k) {
-        slots[w] = TOMBSTONE;
-        erased++;
-        break;
-      }
-      w += words;
+      x = slots[w];
+    }
+    if (x === k) {
+      slots[w] = TOMBSTONE;
+      erased++;
+    } else if (w === end) {
+      (spill as number[]).push(j);
     }
   }
   counters.mainLive -= erased;
@@ -210,33 +226,43 @@ export function findRun(
     const k = key[j];
     const i = element[j];
     let w = home[j];
-    let hit = false;
+    let hit: boolean;
     if (k >= TOMBSTONE) {
       w = sideWord(slotCount, words, k);
       hit = slots[w] !== EMPTY;
     } else {
-      for (let left = maxProbe; left > 0; left--) {
-        const x = slots[w];
-        if (x === k) {
-          hit = true;
-          break;
-        }
-        if (x === EMPTY) break;
+      let x = slots[w];
+      for (let left = maxProbe; x !== k && x !== EMPTY && left > 1; left--) {
         w += words;
         if (w === end) w = 0;
+        x = slots[w];
       }
+      hit = x === k;
     }
-    found[i] = hit ? 1 : 0;
-    if (withValues) values[i] = hit ? (words === 2 ? slots[w + 1] : k) : missing;
+    if (hit) {
+      found[i] = 1;
+      if (withValues) values[i] = words === 2 ? slots[w + 1] : k;
+    } else {
+      found[i] = 0;
+      if (withValues) values[i] = missing;
+    }
   }
 }
 
-function insertSide(at: Territory, w: number, values: Uint32Array, element: number): void {
+function fillSide(at: Territory, w: number, values: Uint32Array, element: number): void {
   const { slots, words } = at.table;
   if (words === 2) slots[w + 1] = values[element];
   slots[w] = SIDE_PRESENT;
   at.counters.sideLive++;
   at.tally.inserted++;
+}
+
+function eraseSide(at: Territory, w: number): void {
+  const { slots } = at.table;
+  if (slots[w] === EMPTY) return;
+  slots[w] = EMPTY;
+  at.counters.sideLive--;
+  at.tally.erased++;
 }
 
 /** First word of the side slot of a key that equals a marker. */

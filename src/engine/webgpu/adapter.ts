@@ -14,7 +14,7 @@ export interface OpenedGpu {
 export interface GpuRequest {
   /** A software GPU in place of a real one. */
   software?: boolean;
-  powerPreference?: GPUPowerPreference;
+  powerPreference?: "low-power" | "high-performance";
 }
 
 /** Features that kernels or benchmarks use where the device has them. */
@@ -61,6 +61,8 @@ async function findGpu(): Promise<GPU> {
 }
 
 async function loadDawn(): Promise<GPU> {
+  const missing = missingVulkanLoader();
+  if (missing) throw unavailable(missing, "Install the GPU's Vulkan driver, or use the cpu backend.");
   // a name that bundlers do not follow: the native module must not get into browser bundles
   const name = "webgpu";
   let dawn: typeof import("webgpu");
@@ -70,6 +72,18 @@ async function loadDawn(): Promise<GPU> {
     throw unavailable("the package webgpu is not installed or does not load here", "Run `npm install webgpu`.", error);
   }
   return dawn.create([]);
+}
+
+/** Why Vulkan cannot be there, on Linux. Dawn would find out too, and print a warning of its own. */
+function missingVulkanLoader(): string | undefined {
+  if (process.platform !== "linux") return undefined;
+  try {
+    // never an add-on: this always throws, and the message tells whether the library was found
+    process.dlopen({ exports: {} }, "libvulkan.so.1");
+  } catch (error) {
+    if (/cannot open shared object file/.test((error as Error).message)) return "there is no Vulkan loader (libvulkan.so.1) on this machine";
+  }
+  return undefined;
 }
 
 async function findAdapter(gpu: GPU, request: GpuRequest): Promise<GPUAdapter> {

@@ -2,10 +2,12 @@
  * Columns of a batch as kernels see them: ranges of GPU buffers. Host arrays are brought to scratch buffers and back a
  * chunk at a time; device arrays are bound where they are.
  */
+import { ValidationError } from "../../errors.js";
 import { DeviceArray } from "../device-array.js";
 import type { Engine, Input, Output, Placement } from "../engine.js";
 import { allocate, asBytes, type ScalarArrays, type ScalarType, scalarBytes } from "../scalars.js";
 import type { Gpu, Readback } from "./gpu.js";
+import { BufferUsage } from "./gpu-flags.js";
 import type { Range } from "./kernel.js";
 
 /** A column of one chunk: a bound range and where its first element lies in it, in 32-bit words. */
@@ -124,6 +126,9 @@ export function gpuArray<T extends ScalarType>(
   return new DeviceArray(engine, type, length, {
     gpu: at,
     async read(start, end) {
+      if (!(at.buffer.usage & BufferUsage.COPY_SRC)) {
+        throw new ValidationError("This buffer's usage lacks COPY_SRC, so it cannot be read.", "Create it with COPY_SRC.");
+      }
       const result = allocate(type, end - start);
       const from = at.byteOffset + start * bytes;
       // flags may start inside a word

@@ -2,7 +2,7 @@
  * The webgpu engine: tables in GPU buffers, operations as compute kernels. This file opens it and makes arrays and tables;
  * gpu.ts owns the device's manners, webgpu-table.ts the operations, kernels/*.wgsl the probing.
  */
-import { LimitError } from "../../errors.js";
+import { LimitError, ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
 import type { Engine, EngineInfo, JoinCall, Table } from "../engine.js";
 import { type TableSpec, tableBytes } from "../layout.js";
@@ -16,8 +16,8 @@ import { BufferUsage } from "./gpu-flags.js";
 import { joinRows } from "./join-rows.js";
 import { Kernels } from "./kernel.js";
 import { Pacer } from "./pacer.js";
-import { LIST_ROOM } from "./selection.js";
 import { RowKernels } from "./row-kernels.js";
+import { LIST_ROOM } from "./selection.js";
 import { type KernelOverrides, TableKernels } from "./table-kernels.js";
 import { WebgpuTable } from "./webgpu-table.js";
 
@@ -73,6 +73,18 @@ class WebgpuEngine implements Engine {
   }
 
   wrap<T extends ScalarType>(type: T, buffer: GPUBuffer, byteOffset: number, length: number): DeviceArray<T> {
+    if (!(buffer.usage & BufferUsage.STORAGE)) {
+      throw new ValidationError(
+        "This buffer's usage lacks STORAGE, so kernels cannot use it.",
+        "Create it with STORAGE.",
+      );
+    }
+    if (buffer.size % 4 !== 0) {
+      throw new ValidationError(
+        `This buffer has ${buffer.size} bytes.`,
+        "Create it with a multiple of 4 bytes.",
+      );
+    }
     return gpuArray(this, this.gpu, type, length, { buffer, byteOffset, owned: false });
   }
 
@@ -80,7 +92,12 @@ class WebgpuEngine implements Engine {
     const bytes = tableBytes(spec);
     const { maxStorageBufferBindingSize: most } = this.gpu.device.limits;
     if (bytes > most) {
-      throw new LimitError("maxStorageBufferBindingSize", bytes, most, "Use a smaller capacity or a higher loadFactor, or several tables.");
+      throw new LimitError(
+        "maxStorageBufferBindingSize",
+        bytes,
+        most,
+        "Use a smaller capacity or a higher loadFactor, or several tables.",
+      );
     }
     const { STORAGE, COPY_SRC, COPY_DST } = BufferUsage;
     const usage = STORAGE | COPY_SRC | COPY_DST;
@@ -89,7 +106,13 @@ class WebgpuEngine implements Engine {
     const control = await this.gpu.allocate("table control", CONTROL_BYTES, usage);
     const listRoom = this.kernelOverrides.listRoom ?? LIST_ROOM;
     const host = { engine: this, gpu: this.gpu, kernels: this.kernels, pacer: this.#pacer, listRoom };
-    const table = new WebgpuTable<K, V>(host, spec, new TableKernels(spec, this.kernelOverrides), slots, control);
+    const table = new WebgpuTable<K, V>(
+      host,
+      spec,
+      new TableKernels(spec, this.kernelOverrides),
+      slots,
+      control,
+    );
     await table.clear();
     return table;
   }

@@ -98,8 +98,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     call: CallOptions,
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
-    const flags = await this.#result("u8", keys.length, output);
-    const found = values === null ? null : await this.#result(this.spec.value as V, keys.length, output);
+    const [flags, found] = await allOrNone([
+      this.#result("u8", keys.length, output),
+      values === null ? null : this.#result(this.spec.value as V, keys.length, output),
+    ]);
     const inputs = { keys, values, where: call.where };
     await discardOnError([flags, found], () =>
       this.#eachChunk("insertAndFind", inputs, call, output === "host", async (chunk) => {
@@ -118,8 +120,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 
   async find(keys: Input<K>, missing: number, output: Placement, call: CallOptions): Promise<{ values: Output<V>; found: Output<"u8"> }> {
     const type = (this.spec.value ?? this.spec.key) as V;
-    const values = await this.#result(type, keys.length, output);
-    const flags = await this.#result("u8", keys.length, output);
+    const [values, flags] = await allOrNone([
+      this.#result(type, keys.length, output),
+      this.#result("u8", keys.length, output),
+    ]);
     const fill = bitsOf(type, missing);
     await discardOnError([values, flags], () =>
       this.#eachChunk("find", { keys, where: call.where }, call, output === "host", async (chunk) => {
@@ -159,8 +163,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     call.signal?.throwIfAborted();
     const { gpu, kernels } = this.host;
     const entries: Chunk = { first: 0, count: this.live };
-    const keys = await this.#result(this.spec.key as K, this.live, output);
-    const values = this.spec.value === null ? null : await this.#result(this.spec.value as V, this.live, output);
+    const [keys, values] = await allOrNone([
+      this.#result(this.spec.key as K, this.live, output),
+      this.spec.value === null ? null : this.#result(this.spec.value as V, this.live, output),
+    ]);
     const scratch = new Scratch(gpu);
     try {
       if (this.live > 0) {
@@ -394,7 +400,8 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const { keys, values, where } = inputs;
     const columns = [keys, values, where];
     const staged = hostResults || columns.some((column) => ArrayBuffer.isView(column));
-    const bindable = gpu.device.limits.maxStorageBufferBindingSize / 4 - 64;
+    // the lists of a kernel that needs room for all elements take 8 bytes an element
+    const bindable = gpu.device.limits.maxStorageBufferBindingSize / 8;
     await forEachChunk(pacer, { operation, bindable, staged }, keys.length, call, async (chunk) => {
       const scratch = new Scratch(gpu);
       try {
@@ -420,6 +427,17 @@ function addTally(sum: InsertTally, tally: InsertTally): void {
   sum.inserted += tally.inserted;
   sum.existing += tally.existing;
   sum.rejected += tally.rejected;
+}
+
+/** The result columns of a call; when one cannot be made, the other is given up. */
+async function allOrNone<A extends ResultColumn<ScalarType> | null, B extends ResultColumn<ScalarType> | null>(
+  columns: [Promise<A> | A, Promise<B> | B],
+): Promise<[A, B]> {
+  const settled = await Promise.allSettled(columns);
+  const [a, b] = settled;
+  if (a.status === "fulfilled" && b.status === "fulfilled") return [a.value, b.value];
+  for (const each of settled) if (each.status === "fulfilled") each.value?.discard();
+  throw (settled.find((each) => each.status === "rejected") as PromiseRejectedResult).reason;
 }
 
 /** Runs a call; when it fails, gives its device results up. */

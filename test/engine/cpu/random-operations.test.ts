@@ -18,7 +18,9 @@ const contestants = [
 
 describe("random operation sequences equal a plain Map's", () => {
   const engines: Engine[] = [];
-  afterAll(() => engines.forEach((engine) => engine.destroy()));
+  afterAll(() => {
+    for (const engine of engines) engine.destroy();
+  });
 
   for (const { name, runs, options } of contestants) {
     it(name, { timeout: 120_000 }, async () => {

@@ -1,0 +1,137 @@
+/** What the generics promise, checked by `npm run typecheck`. Nothing here runs. */
+import {
+  type CapacityError,
+  type Device,
+  type DeviceArray,
+  type Placement,
+  StaticMap,
+  StaticSet,
+  type WarpmapError,
+} from "../../src/index.js";
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+/** A compile error unless the expression's type is exactly T. */
+function typed<T>() {
+  return <A>(_actual: A, ..._same: Equal<A, T> extends true ? [] : ["is", A, "not", T]): void => {};
+}
+
+declare const device: Device;
+const u32 = new Uint32Array(1);
+const i32 = new Int32Array(1);
+const f32 = new Float32Array(1);
+
+export async function mapResults(): Promise<void> {
+  const map = await StaticMap.create(device, { key: "u32", value: "f32", capacity: 10 });
+  typed<StaticMap<"u32", "f32">>()(map);
+  typed<"u32">()(map.keyType);
+  typed<"f32">()(map.valueType);
+  typed<{ inserted: number; existing: number }>()(await map.insert(u32, f32));
+  typed<{ inserted: number; assigned: number }>()(await map.insertOrAssign(u32, f32));
+  typed<{ inserted: number; applied: number }>()(await map.insertOrApply(u32, f32, "add"));
+  typed<{ erased: number }>()(await map.erase(u32));
+  typed<Uint8Array>()(await map.contains(u32));
+  typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(u32));
+  typed<{ values: Float32Array; inserted: Uint8Array }>()(await map.insertAndFind(u32, f32));
+  typed<{ keys: Uint32Array; values: Float32Array }>()(await map.retrieveAll());
+  await map.forEach((value, key) => {
+    typed<number>()(value);
+    typed<number>()(key);
+  });
+}
+
+export async function deviceResults(): Promise<void> {
+  const map = await StaticMap.create(device, { key: "i32", value: "f32", capacity: 10 });
+  const output = "device" as const;
+  typed<DeviceArray<"u8">>()(await map.contains(i32, { output }));
+  typed<{ values: DeviceArray<"f32">; found: DeviceArray<"u8"> }>()(await map.find(i32, { output }));
+  typed<{ values: DeviceArray<"f32">; inserted: DeviceArray<"u8"> }>()(
+    await map.insertAndFind(i32, f32, { output }),
+  );
+  typed<{ keys: DeviceArray<"i32">; values: DeviceArray<"f32"> }>()(await map.retrieveAll({ output }));
+  typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(i32, { output: "host" }));
+  const { values, found } = await map.find(i32, { output });
+  typed<Float32Array>()(await values.read());
+  await map.contains(i32, { where: found });
+  const either = "host" as Placement;
+  typed<Uint8Array | DeviceArray<"u8">>()(await map.contains(i32, { output: either }));
+}
+
+export async function setResults(): Promise<void> {
+  const set = await StaticSet.create(device, { key: "f32", capacity: 10 });
+  typed<StaticSet<"f32">>()(set);
+  typed<{ keys: Float32Array; found: Uint8Array }>()(await set.find(f32));
+  typed<{ inserted: Uint8Array }>()(await set.insertAndFind(f32));
+  typed<{ keys: DeviceArray<"f32"> }>()(await set.retrieveAll({ output: "device" }));
+  typed<{ inserted: number; existing: number }>()(await set.insert(await device.upload(f32)));
+}
+
+export async function deviceArrays(): Promise<void> {
+  typed<DeviceArray<"u32">>()(await device.upload(u32));
+  typed<DeviceArray<"i32">>()(await device.upload(i32));
+  typed<DeviceArray<"f32">>()(await device.upload(f32));
+  typed<DeviceArray<"u8">>()(await device.upload(new Uint8Array(1)));
+  typed<DeviceArray<"i32">>()(await device.allocate("i32", 5));
+  typed<DeviceArray<"f32">>()(device.wrap({} as GPUBuffer, { type: "f32", byteOffset: 4 }));
+  typed<Int32Array>()(await (await device.allocate("i32", 5)).read(1, 2));
+}
+
+export async function wrongCalls(): Promise<void> {
+  const map = await StaticMap.create(device, { key: "u32", value: "f32", capacity: 10 });
+  const set = await StaticSet.create(device, { key: "u32", capacity: 10 });
+  // @ts-expect-error: keys of another type
+  await map.insert(i32, f32);
+  // @ts-expect-error: values of another type
+  await map.insert(u32, u32);
+  // @ts-expect-error: an Array is not a typed array
+  await map.find([1, 2]);
+  // @ts-expect-error: a device array of another type
+  await map.find(await device.upload(f32));
+  // @ts-expect-error: no values
+  await map.insertOrAssign(u32);
+  // @ts-expect-error: an operation there is not
+  await map.insertOrApply(u32, f32, "multiply");
+  // @ts-expect-error: an output there is not
+  await map.find(u32, { output: "gpu" });
+  // @ts-expect-error: a mask holds bytes
+  await map.contains(u32, { where: u32 });
+  // @ts-expect-error: missing is a number
+  await map.find(u32, { missing: "none" });
+  // @ts-expect-error: an option there is not
+  await map.find(u32, { mising: 3 });
+  // @ts-expect-error: retrieveAll takes no mask
+  await map.retrieveAll({ where: new Uint8Array(1) });
+  // @ts-expect-error: contains has no missing value
+  await map.contains(u32, { missing: 3 });
+  // @ts-expect-error: a set has no values
+  await set.insert(u32, u32);
+  // @ts-expect-error: nor has it insertOrAssign
+  await set.insertOrAssign(u32);
+  // @ts-expect-error: sizes are read-only
+  map.capacity = 20;
+}
+
+export async function wrongOptions(): Promise<void> {
+  // @ts-expect-error: a map needs a value type
+  await StaticMap.create(device, { key: "u32", capacity: 10 });
+  // @ts-expect-error: capacity is needed
+  await StaticSet.create(device, { key: "u32" });
+  // @ts-expect-error: a key type there is not
+  await StaticSet.create(device, { key: "u8", capacity: 10 });
+  // @ts-expect-error: a hash function there is not
+  await StaticSet.create(device, { key: "u32", capacity: 10, hash: "fnv" });
+  // @ts-expect-error: containers are made by create
+  new StaticSet();
+  // @ts-expect-error: 64-bit arrays are no device arrays yet
+  await device.upload(new Float64Array(1));
+  // @ts-expect-error: nor are Arrays
+  await device.upload([1]);
+}
+
+export function errors(error: CapacityError): void {
+  const base: WarpmapError = error;
+  typed<string>()(base.code);
+  typed<string>()(base.fix);
+  typed<number>()(error.inserted + error.rejected + error.capacity);
+  // @ts-expect-error: numbers of an error are read-only
+  error.rejected = 0;
+}

@@ -1,0 +1,40 @@
+/** GPUDevices as a caller of warpmap opens them: warpmap's own code is not involved. */
+import { create } from "webgpu";
+import { onSoftwareGpu } from "../../conformance/helpers/device.js";
+
+// Dawn ends with the last reference to it
+const gpu = create([]);
+
+/** A device with WebGPU's default limits, which are far below most adapters'. */
+export async function ownGpuDevice(descriptor: GPUDeviceDescriptor = {}): Promise<GPUDevice> {
+  const adapter = await gpu.requestAdapter({ forceFallbackAdapter: onSoftwareGpu });
+  if (adapter === null) throw new Error("no adapter");
+  return adapter.requestDevice(descriptor);
+}
+
+/** A buffer of the caller's own with these bytes at `byteOffset`. */
+export function ownBuffer(
+  device: GPUDevice,
+  data: ArrayBufferView<ArrayBuffer>,
+  byteOffset: number,
+  usage: number,
+): GPUBuffer {
+  const size = Math.ceil((byteOffset + data.byteLength) / 4) * 4;
+  const buffer = device.createBuffer({ size, usage, mappedAtCreation: true });
+  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  new Uint8Array(buffer.getMappedRange()).set(bytes, byteOffset);
+  buffer.unmap();
+  return buffer;
+}
+
+/** The device, but for some of its members. */
+export function withMembers(device: GPUDevice, members: Partial<GPUDevice>): GPUDevice {
+  return new Proxy(device, {
+    get(target, name) {
+      const member = members[name as keyof GPUDevice] as unknown;
+      if (member !== undefined) return member;
+      const value = target[name as keyof GPUDevice] as unknown;
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}

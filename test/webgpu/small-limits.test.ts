@@ -1,0 +1,83 @@
+/** A device with small bindings: batches are cut so that every range fits, and tables that do not fit are refused. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Device, type DeviceArray, LimitError, openDevice, StaticMap } from "../../src/index.js";
+import { expectAllSet, expectSame, rejection } from "../conformance/helpers/checks.js";
+import { counting, uniqueKeys } from "../conformance/helpers/keys.js";
+import { ownGpuDevice, withMembers } from "./helpers/own-gpu.js";
+
+/** Bytes of a binding: a table of 8,000 slots, or 16,000 elements of 4 bytes. */
+const LIMIT = 64_000;
+const COUNT = 50_000;
+
+/** Ranges bound so far, in bytes. */
+const bound: number[] = [];
+let device: Device;
+let restore: () => void;
+
+beforeAll(async () => {
+  const gpuDevice = await ownGpuDevice();
+  device = await openDevice({ gpuDevice: withSmallBindings(gpuDevice) });
+  restore = () => gpuDevice.destroy();
+});
+afterAll(() => restore?.());
+
+/** A GPUDevice that says LIMIT, and notes the size of every storage range that is bound. */
+function withSmallBindings(real: GPUDevice): GPUDevice {
+  const limits = new Proxy(real.limits, {
+    get: (target, name) =>
+      name === "maxStorageBufferBindingSize" ? LIMIT : target[name as keyof GPUSupportedLimits],
+  });
+  return withMembers(real, {
+    limits,
+    createBindGroup(descriptor) {
+      for (const { resource } of descriptor.entries) {
+        const { buffer, offset = 0, size } = resource as GPUBufferBinding;
+        bound.push(size ?? buffer.size - offset);
+      }
+      return real.createBindGroup(descriptor);
+    },
+  });
+}
+
+it("binds no range that is longer, whatever the call", async () => {
+  using map = await StaticMap.create(device, { key: "u32", value: "f32", capacity: 7000, loadFactor: 0.9 });
+  const distinct = uniqueKeys(7000);
+  const keys = counting(COUNT).map((i) => distinct[i % 7000]);
+  const ones = Float32Array.from(counting(COUNT), () => 1);
+  const where = Uint8Array.from(counting(COUNT), () => 1);
+  const [k, v, w] = (await Promise.all([keys, ones, where].map((a) => device.upload(a)))) as [
+    DeviceArray<"u32">,
+    DeviceArray<"f32">,
+    DeviceArray<"u8">,
+  ];
+  let chunks = 0;
+  const onProgress = () => chunks++;
+  expect(await map.insert(k, v, { where: w, onProgress })).toEqual({
+    inserted: 7000,
+    existing: COUNT - 7000,
+  });
+  expect(chunks).toBeGreaterThan(4);
+  expect(await map.insertOrApply(k, v, "add", { where: w })).toEqual({ inserted: 0, applied: COUNT });
+  expect(await map.insertOrApply(keys, ones, "max")).toEqual({ inserted: 0, applied: COUNT });
+  const { values, found } = await map.find(k, { output: "device" });
+  expectAllSet(await found.read(), COUNT);
+  expectSame(
+    await values.read(),
+    keys.map((_, i) => 1 + Math.floor(COUNT / 7000) + Number(i % 7000 < COUNT % 7000)),
+  );
+  expectAllSet(await map.contains(keys), COUNT);
+  expectSame(
+    (await map.insertAndFind(keys, ones)).inserted,
+    keys.map(() => 0),
+  );
+  expect(await map.erase(k)).toEqual({ erased: 7000 });
+  await map.insertAndFind(k, v, { output: "device", where: w });
+  expect((await map.retrieveAll()).keys.length).toBe(7000);
+  await map.stats();
+  expect(Math.max(...bound)).toBeLessThanOrEqual(LIMIT);
+});
+
+it("refuses a table that is longer", async () => {
+  const create = StaticMap.create(device, { key: "u32", value: "u32", capacity: 4000 });
+  expect(await rejection(create, LimitError)).toMatchObject({ need: 8002 * 8, have: LIMIT });
+});
