@@ -13,42 +13,46 @@ export function foldWord(hash: number, word: number): number {
   return (Math.imul((h << 13) | (h >>> 19), 5) + 0xe6546b64) | 0;
 }
 
-/** Folds `width` words of each row from `from` to `to` into `hashes`, which has one element per row. */
+/** Folds the first `width` of each row's `stride` words into `hashes`, which has one element per row; for rows from to to. */
 export function foldWords(
   hashes: Uint32Array,
   words: Uint32Array,
+  stride: number,
   width: number,
   from: number,
   to: number,
 ): void {
   if (width === 2) {
-    for (let row = from; row < to; row++) {
-      hashes[row] = foldWord(foldWord(hashes[row], words[2 * row]), words[2 * row + 1]);
+    for (let row = from, at = from * stride; row < to; row++, at += stride) {
+      hashes[row] = foldWord(foldWord(hashes[row], words[at]), words[at + 1]);
     }
     return;
   }
-  for (let row = from, at = from * width; row < to; row++) {
+  for (let row = from, base = from * stride; row < to; row++, base += stride) {
     let hash = hashes[row];
-    for (let k = 0; k < width; k++) hash = foldWord(hash, words[at++]);
+    for (let k = 0; k < width; k++) hash = foldWord(hash, words[base + k]);
     hashes[row] = hash;
   }
 }
 
-/** Byte strings to hash: value i is bytes[starts[i] .. ends[i]). */
-interface Strings {
-  readonly starts: Uint32Array;
-  readonly ends: Uint32Array;
-  readonly bytes: Uint8Array;
-}
-
-/** Folds one byte string per row from `from` to `to` into `hashes`. */
-export function foldStrings(hashes: Uint32Array, strings: Strings, from: number, to: number): void {
-  const { starts, ends, bytes } = strings;
+/**
+ * Folds one byte string per row into `hashes`; for rows from to to. A row's string is
+ * bytes[words[row × stride + offset] .. words[row × stride + offset + 1]).
+ */
+export function foldStrings(
+  hashes: Uint32Array,
+  words: Uint32Array,
+  stride: number,
+  offset: number,
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let row = from; row < to; row++) {
+  for (let row = from, base = from * stride + offset; row < to; row++, base += stride) {
     let hash = hashes[row];
-    let at = starts[row];
-    const end = ends[row];
+    let at = words[base];
+    const end = words[base + 1];
     const length = end - at;
     for (; at + 4 <= end; at += 4) hash = foldWord(hash, view.getUint32(at, true));
     if (at < end) {

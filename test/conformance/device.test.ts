@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DeviceArray, openDevice, StaticMap } from "../../src/index.js";
+import { BackendUnavailableError, Device, DeviceArray, openDevice, StaticMap } from "../../src/index.js";
 import { backend, onSoftwareGpu, onWebgpu, openTestDevice, useDevice } from "./helpers/device.js";
 import { counting } from "./helpers/keys.js";
 
@@ -25,6 +25,23 @@ describe("openDevice", () => {
       using map = await StaticMap.create(each, { key: "u32", value: "u32", capacity: 10 });
       expect(await map.insert(counting(10), counting(10))).toEqual({ inserted: 10, existing: 0 });
     }
+  });
+
+  it("never takes another backend, nor a software GPU, in place of the one that was named", async () => {
+    const outcome = await openDevice({ backend: "webgpu" }).catch((error: unknown) => error);
+    if (outcome instanceof Device) {
+      expect([outcome.backend, outcome.info.software]).toEqual(["webgpu", false]);
+      return outcome.destroy();
+    }
+    expect(outcome).toBeInstanceOf(BackendUnavailableError);
+    const { code, tried, message, fix } = outcome as BackendUnavailableError;
+    expect(code).toBe("BACKEND_UNAVAILABLE");
+    expect(tried.length).toBeGreaterThan(0);
+    for (const { backend, reason } of tried) {
+      expect(backend.length).toBeGreaterThan(0);
+      expect(message).toContain(reason);
+    }
+    expect(message.endsWith(fix)).toBe(true);
   });
 
   it("without options takes what is there, and says why", async () => {

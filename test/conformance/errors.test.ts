@@ -1,7 +1,11 @@
 /** Wrong arguments: a ValidationError with a sentence that helps, before anything was changed. */
 import { describe, expect, it } from "vitest";
 import {
+  BackendUnavailableError,
   CapacityError,
+  DeviceLostError,
+  EngineError,
+  LimitError,
   openDevice,
   StaticMap,
   StaticSet,
@@ -123,6 +127,34 @@ describe("a wrong call", () => {
 });
 
 describe("an error", () => {
+  it("is a WarpmapError with its class's name, a code, its numbers and a sentence that says what to do", () => {
+    const cause = new Error("below");
+    const samples = [
+      [new CapacityError({ inserted: 1, rejected: 2, capacity: 3 }), "CapacityError", "CAPACITY"],
+      [new ValidationError("Wrong.", "Do right.", { cause }), "ValidationError", "VALIDATION"],
+      [new LimitError("slots", 9, 8, "Use less.", { cause }), "LimitError", "LIMIT"],
+      [new LimitError("memory", 9, Number.NaN, "Use less."), "LimitError", "LIMIT"],
+      [new DeviceLostError("unknown", ""), "DeviceLostError", "DEVICE_LOST"],
+      [
+        new BackendUnavailableError("webgpu", [], "Install one."),
+        "BackendUnavailableError",
+        "BACKEND_UNAVAILABLE",
+      ],
+      [new EngineError("Broken.", { cause }), "EngineError", "ENGINE"],
+    ] as const;
+    for (const [error, name, code] of samples) {
+      expect(error).toBeInstanceOf(WarpmapError);
+      expect(error).toBeInstanceOf(Error);
+      expect([error.name, error.code]).toEqual([name, code]);
+      expect(error.fix).toMatch(/^[A-Z].*\.$/);
+      expect(error.message.endsWith(` ${error.fix}`)).toBe(true);
+      expect(error.message).not.toMatch(/undefined|NaN/);
+      expect([undefined, cause]).toContain(error.cause);
+    }
+    expect(samples[0][0]).toMatchObject({ inserted: 1, rejected: 2, capacity: 3 });
+    expect(samples[2][0]).toMatchObject({ limit: "slots", need: 9, have: 8, cause });
+  });
+
   it("of a call does not count for the next one", async () => {
     using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 3, loadFactor: 1 });
     await rejection(map.insert(counting(5), counting(4)), ValidationError);

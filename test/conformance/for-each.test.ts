@@ -62,7 +62,7 @@ describe("forEach", () => {
   });
 
   it("goes on over many chunks", async () => {
-    const count = scaled(2_500_000, 1_200_000);
+    const count = scaled(2_500_000, 1_100_000);
     using map = await StaticMap.create(device(), {
       key: "u32",
       value: "u32",

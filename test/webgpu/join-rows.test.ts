@@ -44,7 +44,9 @@ function strings(values: (string | null)[]): ByteColumn {
     ends[i] = at;
   });
   const bytes = new Uint8Array(at);
-  encoded.forEach((each, i) => bytes.set(each, starts[i]));
+  encoded.forEach((each, i) => {
+    bytes.set(each, starts[i]);
+  });
   const hasNull = values.includes(null);
   return {
     kind: "bytes",

@@ -1,7 +1,7 @@
 /** A Node process that used a GPU ends by itself, whatever it left open. */
 import { expect, it } from "vitest";
 import { onSoftwareGpu } from "../conformance/helpers/device.js";
-import { runProgram } from "./helpers/run-program.js";
+import { runProgram } from "../helpers/run-program.js";
 
 const OPEN = `openDevice({ backend: "webgpu", software: ${onSoftwareGpu} })`;
 

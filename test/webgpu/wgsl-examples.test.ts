@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import { onSoftwareGpu } from "../conformance/helpers/device.js";
-import { runProgram } from "./helpers/run-program.js";
+import { runProgram } from "../helpers/run-program.js";
 
 const root = resolve(import.meta.dirname, "../..");
 const text = (path: string) => readFileSync(resolve(root, path), "utf8");

@@ -1,35 +1,29 @@
 /**
- * Row keys in the form that the cpu join compares: all fixed-width columns of a row side by side in one array of words,
- * so that comparing rows is comparing a few neighbouring words. Into the same words go
- * - strings, when the build side has none longer than 32 bytes (join-strings.ts);
- * - one bit per null, when nulls are equal. The value of a null counts as 0.
- * Longer strings stay where they are. When nulls are not equal, rows with a null in any column are skipped.
+ * Row keys as the cpu join compares them: the words of a row side by side (join-layout.ts), and one code per row. Rows
+ * that can match nothing are marked: those with a null when nulls are not equal, and those with a string that the build
+ * side cannot have.
  */
 import { murmur3 } from "../hash.js";
 import { foldStrings, foldWords } from "../row-hash.js";
-import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../rows.js";
-import {
-  longestPackable,
-  packStrings,
-  type StringPlace,
-  type Strings,
-  withoutNulls,
-} from "./join-strings.js";
+import type { ByteColumn, RowKeys, WordColumn } from "../rows.js";
+import type { Layout, Place } from "./join-layout.js";
+import type { Scratch } from "./join-scratch.js";
+import { packStrings, writeRanges } from "./join-strings.js";
 
-/** Packed keys of one side. */
+/** Packed keys of some neighbouring rows, which are numbered from 0 here. */
 export interface PackedKeys {
   readonly rows: number;
-  /** Words per row. */
+  /** Words of a row that are compared. */
   readonly width: number;
-  /** rows × width words. */
+  /** Words of a row. */
+  readonly stride: number;
+  /** rows × stride words. */
   readonly words: Uint32Array;
-  readonly strings: readonly Strings[];
+  /** Bytes of the strings that are compared where they are, in the order of their ranges. */
+  readonly bytes: readonly Uint8Array[];
   /** 1 for rows that match nothing, or null when there are none such. */
   readonly skip: Uint8Array | null;
-  /**
-   * One word per row, equal where keys are: the key itself when it is one word and nothing else (then `exact`), or else
-   * the key's hash.
-   */
+  /** One word per row: the key itself when it is one word and nothing else (then `exact`), or else the key's hash. */
   readonly codes: Uint32Array;
   /** True when equal codes make equal keys. */
   readonly exact: boolean;
@@ -38,127 +32,120 @@ export interface PackedKeys {
 /** Runs a function over ranges of rows, letting other work run in between. */
 export type RangeRunner = (rows: number, run: (from: number, to: number) => void) => Promise<void>;
 
-/** Strings of at most this many bytes are packed: 8 words. */
-const LONGEST_PACKED = 32;
+/** Rows that are packed and hashed together, so that they are hashed from the cache. */
+const BLOCK_ROWS = 2 ** 12;
 
-/** Where a column goes in a row's words; `offset` is -1 for strings that are not packed. */
-type Place = StringPlace;
-
-interface Layout {
-  readonly width: number;
-  readonly places: readonly Place[];
-  /** First of the words with null bits, or -1 when no null has to be told apart. */
-  readonly nullWords: number;
+/** Some neighbouring rows of one side. */
+export interface KeyRows {
+  readonly keys: RowKeys;
+  readonly first: number;
+  readonly rows: number;
 }
 
 /**
- * Packs the keys of both sides in one layout.
+ * Packs rows. The result is in the scratch memory, or is the column itself when that has the form already.
  * @param hashMask hashes are and-ed with it: fewer bits force collisions in tests
  */
 export async function packKeys(
-  build: RowKeys,
-  probe: RowKeys,
-  nullsEqual: boolean,
-  hashMask: number,
-  overRanges: RangeRunner,
-): Promise<{ build: PackedKeys; probe: PackedKeys }> {
-  const layout = chooseLayout(build, probe, nullsEqual);
-  return {
-    build: await pack(build, layout, hashMask, overRanges),
-    probe: await pack(probe, layout, hashMask, overRanges),
-  };
-}
-
-function chooseLayout(build: RowKeys, probe: RowKeys, nullsEqual: boolean): Layout {
-  const longest = build.columns.map((column) => (column.kind === "bytes" ? longestPackable(column) : 0));
-  const widths = build.columns.map((column, i) => {
-    if (column.kind === "words") return column.width;
-    return longest[i] <= LONGEST_PACKED ? Math.max(1, Math.ceil(longest[i] / 4)) : 0;
-  });
-  const nulls = [...build.columns, ...probe.columns].some((column) => column.validity !== null);
-  const nullWords = nullsEqual && nulls ? Math.ceil(widths.length / 32) : 0;
-  const keyWords = widths.reduce((sum, width) => sum + width, 0);
-  const stride = keyWords + nullWords;
-  let next = 0;
-  const places = widths.map((width, i): Place => {
-    const offset = width === 0 ? -1 : next;
-    next += width;
-    return { offset, width, stride, longest: longest[i] };
-  });
-  return { width: stride, places, nullWords: nullWords > 0 ? keyWords : -1 };
-}
-
-async function pack(
-  keys: RowKeys,
+  { keys, first, rows }: KeyRows,
   layout: Layout,
   hashMask: number,
+  scratch: Scratch,
   overRanges: RangeRunner,
 ): Promise<PackedKeys> {
-  const { rows, columns } = keys;
-  const { width, places, nullWords } = layout;
-  const strings: Strings[] = [];
-  const skip = needsSkip(keys, layout) ? new Uint8Array(rows) : null;
-  const asIs = columns.length === 1 && width > 0 && columns[0].kind === "words" && nullWords < 0;
-  const words = asIs ? (columns[0] as WordColumn).data : new Uint32Array(rows * width);
-  for (const [i, column] of columns.entries()) {
-    const place = places[i];
-    if (place.offset < 0) strings.push(withoutNulls(column as ByteColumn));
-    await overRanges(rows, (from, to) => {
-      if (column.kind === "words" && !asIs) packWords(words, place, column, from, to);
-      if (column.kind === "bytes" && place.offset >= 0 && skip)
-        packStrings(words, place, column, skip, from, to);
-      if (column.validity === null) return;
-      if (nullWords >= 0) packNulls(words, place, nullWords, i, column.validity, from, to);
-      else if (skip) skipNulls(skip, column.validity, from, to);
-    });
-  }
-  const exact = width === 1 && strings.length === 0;
-  const codes = exact ? words : new Uint32Array(rows);
-  if (!exact) {
-    await overRanges(rows, (from, to) => {
-      foldWords(codes, words, width, from, to);
-      for (const column of strings) foldStrings(codes, column, from, to);
+  const { columns } = keys;
+  const { width, stride, places } = layout;
+  const bytes = columns.filter((_, i) => places[i].byRange).map((column) => (column as ByteColumn).bytes);
+  const exact = width === 1 && stride === 1;
+  const [only] = columns;
+  const asIs = columns.length === 1 && only.kind === "words" && stride === only.width;
+  const words = asIs
+    ? only.data.subarray(first * stride, (first + rows) * stride)
+    : scratch.take("words", rows * stride);
+  const codes = exact ? words : scratch.take("codes", rows).fill(0);
+  const skip = new Uint8Array(needsSkip(columns, layout) ? rows : 0);
+  await overRanges(rows, (begin, end) => {
+    for (let from = begin; from < end; from += BLOCK_ROWS) {
+      const to = Math.min(end, from + BLOCK_ROWS);
+      packBlock(columns, layout, words, skip, first, from, to);
+      if (exact) continue;
+      foldWords(codes, words, stride, width, from, to);
+      for (const [c, each] of bytes.entries())
+        foldStrings(codes, words, stride, width + 2 * c, each, from, to);
       for (let row = from; row < to; row++) codes[row] = murmur3(codes[row]) & hashMask;
-    });
-  }
-  return { rows, width, words, strings, skip: skip?.includes(1) ? skip : null, codes, exact };
+    }
+  });
+  return { rows, width, stride, words, bytes, skip: skip.includes(1) ? skip : null, codes, exact };
 }
 
-function needsSkip(keys: RowKeys, layout: Layout): boolean {
-  return keys.columns.some((column: KeyColumn, i) => {
-    const packed = column.kind === "bytes" && layout.places[i].offset >= 0;
-    return packed || (column.validity !== null && layout.nullWords < 0);
+/** Writes the words of rows `from` to `to`; with words that are the column itself there is nothing to write. */
+function packBlock(
+  columns: RowKeys["columns"],
+  layout: Layout,
+  words: Uint32Array,
+  skip: Uint8Array,
+  first: number,
+  from: number,
+  to: number,
+): void {
+  const { stride, places, nullWords } = layout;
+  if (nullWords >= 0) words.fill(0, from * stride, to * stride);
+  for (const [i, column] of columns.entries()) {
+    const place = places[i];
+    if (column.kind === "words" && words.buffer !== column.data.buffer)
+      packWords(words, place, column, first, from, to);
+    if (column.kind === "bytes" && place.byRange) writeRanges(words, place, column, first, from, to);
+    if (column.kind === "bytes" && !place.byRange) packStrings(words, skip, place, column, first, from, to);
+    if (column.validity === null) continue;
+    if (nullWords < 0) skipNulls(skip, column.validity, first, from, to);
+    else packNulls(words, place, nullWords, i, column.validity, first, from, to);
+  }
+}
+
+function needsSkip(columns: RowKeys["columns"], { places, nullWords }: Layout): boolean {
+  return columns.some((column, i) => {
+    const packed = column.kind === "bytes" && !places[i].byRange;
+    return packed || (column.validity !== null && nullWords < 0);
   });
 }
 
-function packWords(words: Uint32Array, place: Place, column: WordColumn, from: number, to: number): void {
+function packWords(
+  words: Uint32Array,
+  place: Place,
+  column: WordColumn,
+  first: number,
+  from: number,
+  to: number,
+): void {
   const { data, width } = column;
-  for (let row = from, at = from * width; row < to; row++) {
+  for (let row = from, at = (first + from) * width; row < to; row++) {
     let out = row * place.stride + place.offset;
     for (const end = out + width; out < end; out++) words[out] = data[at++];
   }
 }
 
+/** Sets the bit of each null, and its value to 0. */
 function packNulls(
   words: Uint32Array,
   place: Place,
   nullWords: number,
   column: number,
   validity: Uint8Array,
+  first: number,
   from: number,
   to: number,
 ): void {
   const bit = 1 << (column & 31);
   for (let row = from; row < to; row++) {
-    if ((validity[row >>> 3] >>> (row & 7)) & 1) continue;
+    if ((validity[(first + row) >>> 3] >>> ((first + row) & 7)) & 1) continue;
     const base = row * place.stride;
     words[base + nullWords + (column >>> 5)] |= bit;
     for (let k = 0; k < place.width; k++) words[base + place.offset + k] = 0;
   }
 }
 
-function skipNulls(skip: Uint8Array, validity: Uint8Array, from: number, to: number): void {
+function skipNulls(skip: Uint8Array, validity: Uint8Array, first: number, from: number, to: number): void {
   for (let row = from; row < to; row++) {
-    skip[row] |= ((validity[row >>> 3] >>> (row & 7)) & 1) ^ 1;
+    skip[row] |= ((validity[(first + row) >>> 3] >>> ((first + row) & 7)) & 1) ^ 1;
   }
 }

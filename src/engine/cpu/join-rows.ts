@@ -9,21 +9,31 @@ import type { JoinCall } from "../engine.js";
 import { nextTask } from "../next-task.js";
 import type { RowKeys, RowPairs } from "../rows.js";
 import { type PackedKeys, packKeys, type RangeRunner } from "./join-keys.js";
+import { chooseLayout } from "./join-layout.js";
 import { type MatchedRows, writePairs } from "./join-pairs.js";
-import { type JoinKeys, partition, unpartitioned } from "./join-partition.js";
+import { type JoinKeys, partition, recordWords, unpartitioned } from "./join-partition.js";
+import { Scratch } from "./join-scratch.js";
 import { DenseTable, ExactTable, type KeyTable, keyRange, RowTable } from "./join-table.js";
 
 /** Rows between two looks at the signal: a few milliseconds of work. */
 const RANGE_ROWS = 2 ** 20;
 
 /**
- * Build rows above which both sides are partitioned, and rows that a part should have. Tuned on an EPYC 9004 (1 MiB of
- * L2 cache a core), Node 20, by bench/join-cpu.ts.
+ * When both sides are partitioned: above so many build rows; and into parts of so many build rows and bytes of records.
+ * Tuned on an EPYC 9004 (1 MiB of L2 cache a core), Node 20, with 2^20 and 2^22 rows on both sides.
  */
-const PARTITION_ABOVE = 2 ** 17;
+const PARTITION_ABOVE_ROWS = 2 ** 17;
 const PART_ROWS = 2 ** 13;
-/** More parts than this scatter slower than they join faster (same bench). */
+const PART_BYTES = 2 ** 18;
+/** More parts than this scatter slower than they join faster (same measurements). */
 const MOST_PARTITION_BITS = 10;
+
+/**
+ * Rows of the probe side that are packed at once; with partitions, at least so many and PROBE_PER_BUILD times the build
+ * side, because every part's table is built again for each.
+ */
+const PROBE_ROWS = 2 ** 20;
+const PROBE_PER_BUILD = 4;
 
 /** Array elements per build key up to which keys index an array instead of being hashed. As much memory as slots take. */
 const DENSE_ELEMENTS_PER_KEY = 4;
@@ -44,97 +54,141 @@ export async function joinRows(
   call.signal?.throwIfAborted();
   const buildsRight = right.rows <= left.rows;
   const [build, probe] = buildsRight ? [right, left] : [left, right];
-  const total = left.rows + right.rows;
-  let matched: MatchedRows = {
-    leaders: new Uint32Array(0),
-    matches: new Uint32Array(0),
-    repeats: 0,
-    hits: 0,
-  };
-  if (build.rows > 0) {
-    const keys = await packKeys(build, probe, call.nullsEqual, hashMask, rangeRunner(call.signal));
-    matched = await match(keys.build, keys.probe, hashMask, rangeRunner(call.signal, call.onProgress, total));
-  }
-  const pairs = await writePairs(matched, async () => {
-    await nextTask();
-    call.signal?.throwIfAborted();
-  });
-  call.onProgress?.(total, total);
+  const pace = new Pace(call, left.rows + right.rows);
+  const matched = await matchRows(build, probe, call.nullsEqual, hashMask, pace);
+  const pairs = await writePairs(matched, () => pace.pause());
+  pace.finish();
   return buildsRight ? { left: pairs.probe, right: pairs.build } : { left: pairs.build, right: pairs.probe };
 }
 
-/** Runs over ranges of rows; progress counts the rows of all runs. */
-function rangeRunner(signal?: AbortSignal, onProgress?: JoinCall["onProgress"], total = 0): RangeRunner {
-  let done = 0;
-  let unseen = 0;
-  return async (rows, run) => {
+/** Lets other work run between ranges of rows, looks at the signal, and reports rows done. */
+class Pace {
+  readonly #call: JoinCall;
+  readonly #total: number;
+  #done = 0;
+  #sincePause = 0;
+
+  constructor(call: JoinCall, total: number) {
+    this.#call = call;
+    this.#total = total;
+  }
+
+  readonly overRanges: RangeRunner = async (rows, run) => {
     for (let from = 0; from < rows; from += RANGE_ROWS) {
       const to = Math.min(rows, from + RANGE_ROWS);
       run(from, to);
-      done += to - from;
-      unseen += to - from;
-      if (unseen < RANGE_ROWS) continue;
-      unseen = 0;
-      onProgress?.(Math.min(done, total), total);
-      await nextTask();
-      signal?.throwIfAborted();
+      this.#sincePause += to - from;
+      if (this.#sincePause >= RANGE_ROWS) await this.pause();
     }
   };
+
+  /** Counts rows as done. */
+  add(rows: number): void {
+    this.#done += rows;
+  }
+
+  async pause(): Promise<void> {
+    this.#sincePause = 0;
+    this.#call.onProgress?.(this.#done, this.#total);
+    await nextTask();
+    this.#call.signal?.throwIfAborted();
+  }
+
+  finish(): void {
+    this.#call.onProgress?.(this.#total, this.#total);
+  }
 }
 
 /** Finds equal rows: which build rows follow which, and what probe rows match. */
-async function match(
-  build: PackedKeys,
-  probe: PackedKeys,
+async function matchRows(
+  build: RowKeys,
+  probe: RowKeys,
+  nullsEqual: boolean,
   hashMask: number,
-  overRanges: RangeRunner,
+  pace: Pace,
 ): Promise<MatchedRows> {
   const follows = new Uint32Array(build.rows);
   const matches = new Uint32Array(probe.rows);
-  const plan = await choosePlan(build, probe, hashMask, overRanges);
-  const counts = { repeats: 0, hits: 0 };
-  for (let part = 0; part + 1 < plan.build.parts.length; part++) {
-    const [buildFrom, buildTo] = [plan.build.parts[part], plan.build.parts[part + 1]];
-    const [probeFrom, probeTo] = [plan.probe.parts[part], plan.probe.parts[part + 1]];
-    if (part > 0) plan.table.reset(buildTo - buildFrom);
-    await overRanges(buildTo - buildFrom, (from, to) => {
-      counts.repeats += plan.table.insert(buildFrom + from, buildFrom + to, follows);
-    });
-    await overRanges(probeTo - probeFrom, (from, to) => {
-      counts.hits += plan.table.probe(plan.probe, probeFrom + from, probeFrom + to, matches);
-    });
+  if (build.rows === 0) return { follows, matches, repeats: 0, hits: 0 };
+  const layout = chooseLayout(build, probe, nullsEqual);
+  const scratch = new Scratch();
+  const all = { keys: build, first: 0, rows: build.rows };
+  const plan = await choosePlan(
+    await packKeys(all, layout, hashMask, scratch, pace.overRanges),
+    hashMask,
+    pace,
+  );
+  // packed build keys are in use until they were moved into parts
+  const probeScratch = plan.bits > 0 ? scratch : new Scratch();
+  let [repeats, hits] = [0, 0];
+  for (let first = 0; first < probe.rows; first += plan.probeRows) {
+    const rows = Math.min(plan.probeRows, probe.rows - first);
+    const some = { keys: probe, first, rows };
+    const packed = await packKeys(some, layout, hashMask, probeScratch, pace.overRanges);
+    const keys = await inParts(packed, plan.bits, probeScratch, pace);
+    const isFirst = first === 0;
+    for (let part = 0; part + 1 < keys.parts.length; part++) {
+      if (isFirst || plan.bits > 0) {
+        const found = await buildPart(plan, part, follows, pace);
+        if (isFirst) repeats += found;
+      }
+      const [from, to] = [keys.parts[part], keys.parts[part + 1]];
+      await pace.overRanges(to - from, (begin, end) => {
+        hits += plan.table.probe(keys, from + begin, from + end, matches.subarray(first, first + rows));
+      });
+    }
+    pace.add(isFirst ? build.rows + rows : rows);
   }
-  return { follows, matches, ...counts };
+  return { follows, matches, repeats, hits };
+}
+
+/** Builds the table of one part, and returns how many keys of it were there more than once. */
+async function buildPart(
+  { build, table }: Plan,
+  part: number,
+  follows: Uint32Array,
+  pace: Pace,
+): Promise<number> {
+  const [from, to] = [build.parts[part], build.parts[part + 1]];
+  let repeats = 0;
+  table.reset(to - from);
+  await pace.overRanges(to - from, (begin, end) => {
+    repeats += table.insert(from + begin, from + end, follows);
+  });
+  return repeats;
 }
 
 interface Plan {
   readonly build: JoinKeys;
-  readonly probe: JoinKeys;
   readonly table: KeyTable;
+  /** log2 of the number of parts. */
+  readonly bits: number;
+  /** Rows of the probe side to pack at once. */
+  readonly probeRows: number;
 }
 
-async function choosePlan(
-  build: PackedKeys,
-  probe: PackedKeys,
-  hashMask: number,
-  overRanges: RangeRunner,
-): Promise<Plan> {
-  if (build.exact && hashMask === ALL_BITS) {
-    const range = keyRange(build, build.rows * DENSE_ELEMENTS_PER_KEY);
-    if (range) {
-      const keys = unpartitioned(build);
-      return { build: keys, probe: unpartitioned(probe), table: new DenseTable(keys, range) };
-    }
+async function choosePlan(packed: PackedKeys, hashMask: number, pace: Pace): Promise<Plan> {
+  if (packed.exact && hashMask === ALL_BITS) {
+    const range = keyRange(packed, packed.rows * DENSE_ELEMENTS_PER_KEY);
+    const build = unpartitioned(packed);
+    if (range) return { build, table: new DenseTable(build, range), bits: 0, probeRows: PROBE_ROWS };
   }
-  const bits = Math.min(MOST_PARTITION_BITS, Math.ceil(Math.log2(build.rows / PART_ROWS)));
-  const parted = build.rows > PARTITION_ABOVE;
-  const plan = {
-    build: parted ? await partition(build, bits, overRanges) : unpartitioned(build),
-    probe: parted ? await partition(probe, bits, overRanges) : unpartitioned(probe),
-  };
-  const most = mostRows(plan.build.parts);
-  const table = build.exact ? new ExactTable(plan.build, most, hashMask) : new RowTable(plan.build, most);
-  return { ...plan, table };
+  const bits = partitionBits(packed);
+  const build = await inParts(packed, bits, new Scratch(), pace);
+  const most = mostRows(build.parts);
+  const table = packed.exact ? new ExactTable(build, most, hashMask) : new RowTable(build, most);
+  const probeRows = bits > 0 ? Math.max(PROBE_ROWS, PROBE_PER_BUILD * packed.rows) : PROBE_ROWS;
+  return { build, table, bits, probeRows };
+}
+
+function inParts(keys: PackedKeys, bits: number, scratch: Scratch, pace: Pace): Promise<JoinKeys> | JoinKeys {
+  return bits > 0 ? partition(keys, bits, scratch, pace.overRanges) : unpartitioned(keys);
+}
+
+function partitionBits(build: PackedKeys): number {
+  if (build.rows <= PARTITION_ABOVE_ROWS) return 0;
+  const partRows = Math.min(PART_ROWS, PART_BYTES / (4 * recordWords(build)));
+  return Math.min(MOST_PARTITION_BITS, Math.ceil(Math.log2(build.rows / partRows)));
 }
 
 function mostRows(parts: Uint32Array): number {

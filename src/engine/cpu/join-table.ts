@@ -3,13 +3,13 @@
  * found stands for all (the "leader"); which rows follow which leader is written down beside the table, so a probe
  * compares a key once however many rows have it.
  *
- * Three tables: `ExactTable` for keys of one word, `RowTable` for all others (both linear probing, at most half full, slots
- * of code and position), and `DenseTable` for keys of one word that lie close together (an array indexed by the key).
+ * Three tables: `ExactTable` for keys of one word, `RowTable` for all others (both linear probing over slots of
+ * code and position), and `DenseTable` for keys of one word that lie close together (an array indexed by the key).
  */
 import { murmur3 } from "../hash.js";
 import type { PackedKeys } from "./join-keys.js";
 import type { JoinKeys } from "./join-partition.js";
-import { sameString } from "./join-strings.js";
+import { sameBytes } from "./join-strings.js";
 
 /** A build side's table. */
 export interface KeyTable {
@@ -43,9 +43,9 @@ class Slots {
   }
 }
 
-/** A power of two, at least twice the keys. */
+/** A power of two of which the keys take at most 60 %. */
 function slotsFor(keys: number): number {
-  return 2 ** Math.ceil(Math.log2(2 * Math.max(8, keys)));
+  return 2 ** Math.ceil(Math.log2(Math.max(16, keys / 0.6)));
 }
 
 /** Keys that are equal when their codes are. */
@@ -66,15 +66,15 @@ export class ExactTable implements KeyTable {
   }
 
   insert(from: number, to: number, follows: Uint32Array): number {
-    const { codes, stride, recorded, skip } = this.#build;
+    const { codes, codeStride, recorded, skip } = this.#build;
     const { words: slots, mask } = this.#slots;
     const hashMask = mask & this.#hashMask;
     const wrap = 2 * mask + 1;
     let repeats = 0;
     for (let position = from; position < to; position++) {
       if (skip !== null && skip[position] !== 0) continue;
-      const code = codes[position * stride];
-      const row = recorded ? codes[position * stride + 1] : position;
+      const code = codes[position * codeStride];
+      const row = recorded ? codes[position * codeStride + 1] : position;
       let slot = (murmur3(code) & hashMask) << 1;
       let found = slots[slot + 1];
       while (found !== 0 && slots[slot] !== code) {
@@ -93,14 +93,14 @@ export class ExactTable implements KeyTable {
   }
 
   probe(probe: JoinKeys, from: number, to: number, matches: Uint32Array): number {
-    const { codes, stride, recorded, skip } = probe;
+    const { codes, codeStride, recorded, skip } = probe;
     const { words: slots, mask } = this.#slots;
     const hashMask = mask & this.#hashMask;
     const wrap = 2 * mask + 1;
     let hits = 0;
     for (let position = from; position < to; position++) {
       if (skip !== null && skip[position] !== 0) continue;
-      const code = codes[position * stride];
+      const code = codes[position * codeStride];
       let slot = (murmur3(code) & hashMask) << 1;
       let found = slots[slot + 1];
       while (found !== 0 && slots[slot] !== code) {
@@ -108,7 +108,7 @@ export class ExactTable implements KeyTable {
         found = slots[slot + 1];
       }
       if (found === 0) continue;
-      matches[recorded ? codes[position * stride + 1] : position] = found;
+      matches[recorded ? codes[position * codeStride + 1] : position] = found;
       hits++;
     }
     return hits;
@@ -132,13 +132,13 @@ export class RowTable implements KeyTable {
 
   insert(from: number, to: number, follows: Uint32Array): number {
     const build = this.#build;
-    const { codes, stride, skip } = build;
+    const { codes, codeStride, skip } = build;
     const { words: slots, mask } = this.#slots;
     const wrap = 2 * mask + 1;
     let repeats = 0;
     for (let position = from; position < to; position++) {
       if (skip !== null && skip[position] !== 0) continue;
-      const code = codes[position * stride];
+      const code = codes[position * codeStride];
       let slot = (code & mask) << 1;
       let found = slots[slot + 1];
       while (found !== 0 && !(slots[slot] === code && sameKey(build, found - 1, build, position))) {
@@ -158,13 +158,13 @@ export class RowTable implements KeyTable {
 
   probe(probe: JoinKeys, from: number, to: number, matches: Uint32Array): number {
     const build = this.#build;
-    const { codes, stride, skip } = probe;
+    const { codes, codeStride, skip } = probe;
     const { words: slots, mask } = this.#slots;
     const wrap = 2 * mask + 1;
     let hits = 0;
     for (let position = from; position < to; position++) {
       if (skip !== null && skip[position] !== 0) continue;
-      const code = codes[position * stride];
+      const code = codes[position * codeStride];
       let slot = (code & mask) << 1;
       let found = slots[slot + 1];
       while (found !== 0 && !(slots[slot] === code && sameKey(build, found - 1, probe, position))) {
@@ -180,25 +180,29 @@ export class RowTable implements KeyTable {
 }
 
 function rowAt(keys: JoinKeys, position: number): number {
-  return keys.recorded ? keys.codes[position * keys.stride + 1] : position;
+  return keys.recorded ? keys.codes[position * keys.codeStride + 1] : position;
 }
 
 function sameKey(a: JoinKeys, i: number, b: JoinKeys, j: number): boolean {
   const { words, width } = a;
   const others = b.words;
-  const p = i * a.wordStride + a.wordBase;
-  const q = j * b.wordStride + b.wordBase;
+  const p = i * a.stride + a.base;
+  const q = j * b.stride + b.base;
   if (width === 2) {
     if (words[p] !== others[q] || words[p + 1] !== others[q + 1]) return false;
   } else {
     for (let k = 0; k < width; k++) if (words[p + k] !== others[q + k]) return false;
   }
-  return a.strings.length === 0 || sameStrings(a, i, b, j);
+  return a.bytes.length === 0 || sameStrings(a, p + width, b, q + width);
 }
 
-function sameStrings(a: JoinKeys, i: number, b: JoinKeys, j: number): boolean {
-  for (let c = 0; c < a.strings.length; c++) {
-    if (!sameString(a.strings[c], rowAt(a, i), b.strings[c], rowAt(b, j))) return false;
+/** Compares the strings whose ranges are at word p of `a` and at word q of `b`. */
+function sameStrings(a: JoinKeys, p: number, b: JoinKeys, q: number): boolean {
+  for (let c = 0; c < a.bytes.length; c++, p += 2, q += 2) {
+    const [start, end] = [a.words[p], a.words[p + 1]];
+    const otherStart = b.words[q];
+    if (end - start !== b.words[q + 1] - otherStart) return false;
+    if (!sameBytes(a.bytes[c], start, end, b.bytes[c], otherStart)) return false;
   }
   return true;
 }

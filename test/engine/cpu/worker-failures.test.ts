@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { CpuEngine } from "../../../src/engine/cpu/cpu-engine.js";
 import { EngineError } from "../../../src/errors.js";
 import { checkTable } from "../../helpers/check-table.js";
-import { runProgram } from "../../webgpu/helpers/run-program.js";
+import { runProgram } from "../../helpers/run-program.js";
 import type { AnyTable } from "./drive.js";
 
 const tuning = { parallelFrom: 1, parallelChunk: 2 ** 12, slice: 2 ** 8, grain: 2 ** 8, ranges: 16 };

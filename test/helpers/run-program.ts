@@ -3,9 +3,9 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "rolldown";
-import { sourceTexts } from "../../../scripts/build-plugins.mjs";
+import { sourceTexts } from "../../scripts/build-plugins.mjs";
 
-const root = resolve(import.meta.dirname, "../../..");
+const root = resolve(import.meta.dirname, "../..");
 const ENTRY = "\0program";
 /** Inside node_modules, so that the program finds the package `webgpu`. */
 const cache = join(root, "node_modules/.cache/warpmap");
@@ -38,9 +38,14 @@ async function bundle(source: string, dir: string): Promise<void> {
     cwd: root,
     input: { program: ENTRY },
     platform: "node",
-    external: (id) => id.startsWith("node:"),
+    // Node's modules and other packages; the program's folder is one that finds them
+    external: (id) => id.startsWith("node:") || (/^[@a-z]/.test(id) && id.split("/")[0] !== "warpmap"),
     resolve: {
-      alias: { "warpmap/wgsl": join(root, "src/wgsl/index.ts"), warpmap: join(root, "src/index.ts") },
+      alias: {
+        "warpmap/relational": join(root, "src/relational/index.ts"),
+        "warpmap/wgsl": join(root, "src/wgsl/index.ts"),
+        warpmap: join(root, "src/index.ts"),
+      },
       extensionAlias: { ".js": [".ts", ".js"] },
     },
     plugins: [
