@@ -2,7 +2,7 @@
  * openDevice: choosing an engine and saying why. Importing this module touches no `navigator` and loads no engine;
  * both are loaded when openDevice runs, and only the one that is used.
  */
-import { DeviceArray } from "./engine/device-array.js";
+import type { DeviceArray } from "./engine/device-array.js";
 import type { BackendName, Engine, EngineInfo } from "./engine/engine.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
@@ -69,13 +69,18 @@ export async function openDevice(options: OpenDeviceOptions = {}): Promise<Devic
 
 async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {
   const { openCpuEngine } = await import("./engine/cpu/cpu-engine.js");
-  return new Device(await openCpuEngine(options.threads === undefined ? {} : { threads: options.threads }), reason);
+  return new Device(
+    await openCpuEngine(options.threads === undefined ? {} : { threads: options.threads }),
+    reason,
+  );
 }
 
 function webgpuReason(options: OpenDeviceOptions, name: string): string {
   if (options.gpuDevice) return "The caller's own GPUDevice.";
   if (options.software) return `A software GPU was asked for: ${name}.`;
-  return options.backend === "webgpu" ? `The webgpu engine was asked for: ${name}.` : `A real GPU is there: ${name}.`;
+  return options.backend === "webgpu"
+    ? `The webgpu engine was asked for: ${name}.`
+    : `A real GPU is there: ${name}.`;
 }
 
 /** One line of `listDevices`. */
@@ -89,7 +94,9 @@ export interface DeviceListing {
 }
 
 /** Opens and closes every engine there could be, to say which are available and why the others are not. */
-export async function listDevices(options: Pick<OpenDeviceOptions, "software"> = {}): Promise<DeviceListing[]> {
+export async function listDevices(
+  options: Pick<OpenDeviceOptions, "software"> = {},
+): Promise<DeviceListing[]> {
   const asked: OpenDeviceOptions[] = [{ backend: "webgpu" }, { backend: "cpu" }];
   if (options.software) asked.splice(1, 0, { backend: "webgpu", software: true });
   const listings: DeviceListing[] = [];
@@ -134,7 +141,9 @@ export class Device {
   }
 
   /** Copies a typed array to the device. Changing `array` afterwards does not change the copy. */
-  upload<A extends Uint32Array | Int32Array | Float32Array | Uint8Array>(array: A): Promise<DeviceArray<ScalarOf<A>>> {
+  upload<A extends Uint32Array | Int32Array | Float32Array | Uint8Array>(
+    array: A,
+  ): Promise<DeviceArray<ScalarOf<A>>> {
     const type = scalarTypeOf(array);
     if (type === undefined) {
       throw new ValidationError(

@@ -31,7 +31,9 @@ export interface FindOptions<P extends Placement> extends BulkOptions, OutputOpt
 }
 
 /** A result column by placement. */
-export type Placed<T extends ScalarType, P extends Placement> = P extends "device" ? DeviceArray<T> : ScalarArrays[T];
+export type Placed<T extends ScalarType, P extends Placement> = P extends "device"
+  ? DeviceArray<T>
+  : ScalarArrays[T];
 
 /** Options that size and shape a table. */
 export interface TableOptions<K extends KeyType> {
@@ -50,21 +52,34 @@ const scalarTypes: readonly string[] = ["u32", "i32", "f32"];
 /** Checks a key or value type. */
 export function checkType(name: string, type: unknown): void {
   if (typeof type !== "string" || !scalarTypes.includes(type)) {
-    throw new ValidationError(`There is no ${name} type "${String(type)}".`, `Use one of ${scalarTypes.join(", ")}.`);
+    throw new ValidationError(
+      `There is no ${name} type "${String(type)}".`,
+      `Use one of ${scalarTypes.join(", ")}.`,
+    );
   }
 }
 
 /** Checks the sizing options and answers the number of slots. */
-export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): { slots: number; loadFactor: number; hash: HashName } {
+export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): {
+  slots: number;
+  loadFactor: number;
+  hash: HashName;
+} {
   const { capacity, loadFactor = 0.5, hash = "murmur3" } = options;
   if (!(typeof loadFactor === "number" && loadFactor > 0 && loadFactor <= 1)) {
     throw new ValidationError(`loadFactor is ${String(loadFactor)}.`, "Give a number above 0 and at most 1.");
   }
   if (!hashNames.includes(hash)) {
-    throw new ValidationError(`There is no hash function "${String(hash)}".`, `Use one of ${hashNames.join(", ")}.`);
+    throw new ValidationError(
+      `There is no hash function "${String(hash)}".`,
+      `Use one of ${hashNames.join(", ")}.`,
+    );
   }
   if (!(Number.isSafeInteger(capacity) && capacity >= 0)) {
-    throw new ValidationError(`capacity is ${String(capacity)}.`, "Give the number of distinct keys, a whole number of at least 0.");
+    throw new ValidationError(
+      `capacity is ${String(capacity)}.`,
+      "Give the number of distinct keys, a whole number of at least 0.",
+    );
   }
   const slots = slotsFor(capacity, loadFactor);
   if (slots > MAX_SLOTS) {
@@ -74,7 +89,12 @@ export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): 
 }
 
 /** Checks one input column: a typed array of `type`, or a living device array of `type` on this engine. */
-export function checkColumn<T extends ScalarType>(engine: Engine, name: string, type: T, column: Input<T>): void {
+export function checkColumn<T extends ScalarType>(
+  engine: Engine,
+  name: string,
+  type: T,
+  column: Input<T>,
+): void {
   const have = column instanceof DeviceArray ? column.type : scalarTypeOf(column);
   if (have !== type) {
     throw new ValidationError(
@@ -84,7 +104,10 @@ export function checkColumn<T extends ScalarType>(engine: Engine, name: string, 
   }
   if (!(column instanceof DeviceArray)) return;
   if (column.engine !== engine) {
-    throw new ValidationError(`${name} lives on another device.`, "Upload it to this container's device, or read() it first.");
+    throw new ValidationError(
+      `${name} lives on another device.`,
+      "Upload it to this container's device, or read() it first.",
+    );
   }
   if (column.destroyed) {
     throw new ValidationError(`${name} was destroyed.`, "Destroy a device array only after its last use.");
@@ -101,12 +124,19 @@ const typedArrayName: { readonly [T in ScalarType]: string } = {
 /** Checks that a column has one element per key. */
 export function checkLength(name: string, column: { length: number }, keys: { length: number }): void {
   if (column.length !== keys.length) {
-    throw new ValidationError(`${name} has ${column.length} elements and keys has ${keys.length}.`, "Give one element per key.");
+    throw new ValidationError(
+      `${name} has ${column.length} elements and keys has ${keys.length}.`,
+      "Give one element per key.",
+    );
   }
 }
 
 /** Checks the options of a bulk call over `keys`. */
-export function checkBulkOptions(engine: Engine, keys: { length: number }, options: BulkOptions & { output?: Placement }): CallOptions {
+export function checkBulkOptions(
+  engine: Engine,
+  keys: { length: number },
+  options: BulkOptions & { output?: Placement },
+): CallOptions {
   const { where, signal, onProgress, output } = options;
   if (where !== undefined) {
     checkColumn(engine, "where", "u8", where);

@@ -49,10 +49,17 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
    * @example
    * const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 1 << 20 });
    */
-  static async create<K extends KeyType, V extends ValueType>(device: Device, options: StaticMapOptions<K, V>): Promise<StaticMap<K, V>> {
+  static async create<K extends KeyType, V extends ValueType>(
+    device: Device,
+    options: StaticMapOptions<K, V>,
+  ): Promise<StaticMap<K, V>> {
     checkType("key", options.key);
     checkType("value", options.value);
-    const { engine, table, sizing } = await createTable<K, V>(device, { key: options.key, value: options.value }, options);
+    const { engine, table, sizing } = await createTable<K, V>(
+      device,
+      { key: options.key, value: options.value },
+      options,
+    );
     return new StaticMap(engine, table, sizing);
   }
 
@@ -62,13 +69,21 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
   }
 
   /** Inserts pairs; a key that is there keeps its value. @throws CapacityError when some keys found no slot. */
-  async insert(keys: Input<K>, values: Input<V>, options: BulkOptions = {}): Promise<{ inserted: number; existing: number }> {
+  async insert(
+    keys: Input<K>,
+    values: Input<V>,
+    options: BulkOptions = {},
+  ): Promise<{ inserted: number; existing: number }> {
     const { inserted, existing } = await this.#insert(keys, values, "keep", options);
     return { inserted, existing };
   }
 
   /** Inserts pairs; a key that is there gets the new value. @throws CapacityError when some keys found no slot. */
-  async insertOrAssign(keys: Input<K>, values: Input<V>, options: BulkOptions = {}): Promise<{ inserted: number; assigned: number }> {
+  async insertOrAssign(
+    keys: Input<K>,
+    values: Input<V>,
+    options: BulkOptions = {},
+  ): Promise<{ inserted: number; assigned: number }> {
     const { inserted, existing } = await this.#insert(keys, values, "assign", options);
     return { inserted, assigned: existing };
   }
@@ -86,10 +101,16 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
     options: BulkOptions = {},
   ): Promise<{ inserted: number; applied: number }> {
     if (!applyOps.includes(op)) {
-      throw new ValidationError(`There is no operation "${String(op)}".`, `Use one of ${applyOps.join(", ")}.`);
+      throw new ValidationError(
+        `There is no operation "${String(op)}".`,
+        `Use one of ${applyOps.join(", ")}.`,
+      );
     }
     if (this.valueType === "f32" && (op === "and" || op === "or" || op === "xor")) {
-      throw new ValidationError(`"${op}" is not defined for f32 values.`, "Use add, min or max, or a map with u32 values.");
+      throw new ValidationError(
+        `"${op}" is not defined for f32 values.`,
+        "Use add, min or max, or a map with u32 values.",
+      );
     }
     const { inserted, existing } = await this.#insert(keys, values, op, options);
     return { inserted, applied: existing };
@@ -105,7 +126,9 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
     options: BulkOptions & OutputOption<P> = {},
   ): Promise<{ values: Placed<V, P>; inserted: Placed<"u8", P> }> {
     const call = this.#checkPairs(keys, values, options);
-    const result = await this.enqueue(() => this.table.insertAndFind(keys, values, options.output ?? "host", call));
+    const result = await this.enqueue(() =>
+      this.table.insertAndFind(keys, values, options.output ?? "host", call),
+    );
     this.accepted(result);
     return { values: result.values as Placed<V, P>, inserted: result.insertedFlags as Placed<"u8", P> };
   }
@@ -144,7 +167,12 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
     return checkBulkOptions(this.engine, keys, options);
   }
 
-  async #insert(keys: Input<K>, values: Input<V>, policy: InsertPolicy, options: BulkOptions): Promise<InsertTally> {
+  async #insert(
+    keys: Input<K>,
+    values: Input<V>,
+    policy: InsertPolicy,
+    options: BulkOptions,
+  ): Promise<InsertTally> {
     const call = this.#checkPairs(keys, values, options);
     return this.accepted(await this.enqueue(() => this.table.insert(keys, values, policy, call)));
   }

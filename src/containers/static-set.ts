@@ -14,7 +14,16 @@ import type { Device } from "../device.js";
 import type { DeviceArray } from "../engine/device-array.js";
 import type { Input, Placement, Table } from "../engine/engine.js";
 import type { KeyType } from "../engine/scalars.js";
-import { type BulkOptions, checkBulkOptions, checkColumn, checkType, type FindOptions, type OutputOption, type Placed, type TableOptions } from "./arguments.js";
+import {
+  type BulkOptions,
+  checkBulkOptions,
+  checkColumn,
+  checkType,
+  type FindOptions,
+  type OutputOption,
+  type Placed,
+  type TableOptions,
+} from "./arguments.js";
 import { readInChunks } from "./read-in-chunks.js";
 import { createTable, type Sizing, StaticTable } from "./static-table.js";
 
@@ -33,9 +42,16 @@ export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
    * @example
    * const set = await StaticSet.create(device, { key: "u32", capacity: 1 << 20 });
    */
-  static async create<K extends KeyType>(device: Device, options: StaticSetOptions<K>): Promise<StaticSet<K>> {
+  static async create<K extends KeyType>(
+    device: Device,
+    options: StaticSetOptions<K>,
+  ): Promise<StaticSet<K>> {
     checkType("key", options.key);
-    const { engine, table, sizing } = await createTable<K, K>(device, { key: options.key, value: null }, options);
+    const { engine, table, sizing } = await createTable<K, K>(
+      device,
+      { key: options.key, value: null },
+      options,
+    );
     return new StaticSet(engine, table, sizing);
   }
 
@@ -43,7 +59,9 @@ export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
   async insert(keys: Input<K>, options: BulkOptions = {}): Promise<{ inserted: number; existing: number }> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
-    const { inserted, existing } = this.accepted(await this.enqueue(() => this.table.insert(keys, null, "keep", call)));
+    const { inserted, existing } = this.accepted(
+      await this.enqueue(() => this.table.insert(keys, null, "keep", call)),
+    );
     return { inserted, existing };
   }
 
@@ -54,19 +72,26 @@ export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
   ): Promise<{ inserted: Placed<"u8", P> }> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
-    const result = await this.enqueue(() => this.table.insertAndFind(keys, null, options.output ?? "host", call));
+    const result = await this.enqueue(() =>
+      this.table.insertAndFind(keys, null, options.output ?? "host", call),
+    );
     this.accepted(result);
     return { inserted: result.insertedFlags as Placed<"u8", P> };
   }
 
   /** Looks keys up: the stored key (`missing` for absent ones) and a byte (1 found, 0 not) per key, in input order. */
-  async find<P extends Placement = "host">(keys: Input<K>, options: FindOptions<P> = {}): Promise<{ keys: Placed<K, P>; found: Placed<"u8", P> }> {
+  async find<P extends Placement = "host">(
+    keys: Input<K>,
+    options: FindOptions<P> = {},
+  ): Promise<{ keys: Placed<K, P>; found: Placed<"u8", P> }> {
     const { values, found } = await this.lookUp(keys, options);
     return { keys: values as Placed<K, P>, found: found as Placed<"u8", P> };
   }
 
   /** All keys, in an unspecified order. */
-  async retrieveAll<P extends Placement = "host">(options: Omit<BulkOptions, "where"> & OutputOption<P> = {}): Promise<{ keys: Placed<K, P> }> {
+  async retrieveAll<P extends Placement = "host">(
+    options: Omit<BulkOptions, "where"> & OutputOption<P> = {},
+  ): Promise<{ keys: Placed<K, P> }> {
     const call = checkBulkOptions(this.engine, { length: 0 }, options);
     const { keys } = await this.enqueue(() => this.table.retrieveAll(options.output ?? "host", call));
     return { keys: keys as Placed<K, P> };

@@ -8,7 +8,15 @@ import type { HashName } from "../engine/hash.js";
 import { slotsFor, tableBytes } from "../engine/layout.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { CapacityError, ValidationError } from "../errors.js";
-import { type BulkOptions, checkBulkOptions, checkColumn, checkTableOptions, type FindOptions, type OutputOption, type Placed } from "./arguments.js";
+import {
+  type BulkOptions,
+  checkBulkOptions,
+  checkColumn,
+  checkTableOptions,
+  type FindOptions,
+  type OutputOption,
+  type Placed,
+} from "./arguments.js";
 import { CallQueue } from "./queue.js";
 
 /** A container's health and size. */
@@ -74,7 +82,10 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   }
 
   /** Which keys are there: one byte per key, 1 or 0. */
-  async contains<P extends Placement = "host">(keys: Input<K>, options: BulkOptions & OutputOption<P> = {}): Promise<Placed<"u8", P>> {
+  async contains<P extends Placement = "host">(
+    keys: Input<K>,
+    options: BulkOptions & OutputOption<P> = {},
+  ): Promise<Placed<"u8", P>> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
     const flags = await this.enqueue(() => this.table.contains(keys, options.output ?? "host", call));
@@ -111,7 +122,10 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
         );
       }
       const old = this.table;
-      const fresh = await this.engine.createTable<K, V>({ ...old.spec, slots: slotsFor(entries, loadFactor) });
+      const fresh = await this.engine.createTable<K, V>({
+        ...old.spec,
+        slots: slotsFor(entries, loadFactor),
+      });
       try {
         await moveEntries(old, fresh);
       } catch (error) {
@@ -154,7 +168,10 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   }
 
   /** find, for maps and sets. */
-  protected async lookUp(keys: Input<K>, options: FindOptions<Placement>): Promise<{ values: Output<V>; found: Output<"u8"> }> {
+  protected async lookUp(
+    keys: Input<K>,
+    options: FindOptions<Placement>,
+  ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const { missing = 0, output = "host" } = options;
     if (typeof missing !== "number") {
@@ -183,7 +200,10 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   }
 }
 
-async function moveEntries<K extends KeyType, V extends ValueType>(from: Table<K, V>, to: Table<K, V>): Promise<void> {
+async function moveEntries<K extends KeyType, V extends ValueType>(
+  from: Table<K, V>,
+  to: Table<K, V>,
+): Promise<void> {
   const { keys, values } = await from.retrieveAll("device", {});
   try {
     const { rejected } = await to.insert(keys, values, "keep", {});

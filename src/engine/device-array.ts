@@ -47,7 +47,10 @@ export class DeviceArray<T extends ScalarType = ScalarType> {
   /** A copy of the elements `start` to `end` (all, unless told) in host memory. Costs one transfer. */
   async read(start = 0, end = this.length): Promise<ScalarArrays[T]> {
     if (!this.#alive) {
-      throw new ValidationError("This device array was destroyed.", "Read it before destroy(), or keep the typed array.");
+      throw new ValidationError(
+        "This device array was destroyed.",
+        "Read it before destroy(), or keep the typed array.",
+      );
     }
     if (!(start >= 0 && start <= end && end <= this.length)) {
       throw new ValidationError(

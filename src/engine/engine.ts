@@ -91,7 +91,12 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
   /** The buffers under the table, for users' own kernels; absent on engines without GPUBuffers. */
   readonly gpu?: { readonly slots: GPUBuffer; readonly control: GPUBuffer };
   /** Inserts pairs (`values` null for sets). */
-  insert(keys: Input<K>, values: Input<V> | null, policy: InsertPolicy, call: CallOptions): Promise<InsertTally>;
+  insert(
+    keys: Input<K>,
+    values: Input<V> | null,
+    policy: InsertPolicy,
+    call: CallOptions,
+  ): Promise<InsertTally>;
   /** `insert` with policy keep that also says per element whether it inserted its key, and (maps) the value that is now stored. */
   insertAndFind(
     keys: Input<K>,
@@ -100,7 +105,12 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
     call: CallOptions,
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }>;
   /** Looks keys up; `missing` is the value written for keys not there. A set answers with the stored keys as values. */
-  find(keys: Input<K>, missing: number, output: Placement, call: CallOptions): Promise<{ values: Output<V>; found: Output<"u8"> }>;
+  find(
+    keys: Input<K>,
+    missing: number,
+    output: Placement,
+    call: CallOptions,
+  ): Promise<{ values: Output<V>; found: Output<"u8"> }>;
   /** `find` without the values. */
   contains(keys: Input<K>, output: Placement, call: CallOptions): Promise<Output<"u8">>;
   /** Takes keys out; of equal keys in a batch exactly one counts as erased. */

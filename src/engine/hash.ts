@@ -32,7 +32,11 @@ export function identity(key: number): number {
 }
 
 /** Hash function by name. */
-export const hashFunctions: { readonly [N in HashName]: (key: number) => number } = { murmur3, xxhash32, identity };
+export const hashFunctions: { readonly [N in HashName]: (key: number) => number } = {
+  murmur3,
+  xxhash32,
+  identity,
+};
 
 /** floor(hash × slots / 2^32), exactly: the home slot. Monotone in the hash, so top hash bits name a range of slots. */
 export function homeSlot(hash: number, slots: number): number {

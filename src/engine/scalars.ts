@@ -19,7 +19,13 @@ export interface ScalarArrays {
 }
 
 /** Typed array class by scalar type. */
-export const arrayClass: { readonly [T in ScalarType]: new (buffer: ArrayBufferLike, byteOffset?: number, length?: number) => ScalarArrays[T] } = {
+export const arrayClass: {
+  readonly [T in ScalarType]: new (
+    buffer: ArrayBufferLike,
+    byteOffset?: number,
+    length?: number,
+  ) => ScalarArrays[T];
+} = {
   u8: Uint8Array,
   u32: Uint32Array,
   i32: Int32Array,

@@ -11,7 +11,7 @@ import { MAX_PAIRS } from "../rows.js";
  * more than they are, so that 0 says none and memory that nothing was written to is never touched.
  */
 export interface MatchedRows {
-  /** Per build row: its leader + 1, or 0 for leaders and rows left out. */
+  /** Per build row: its leader + 1, or 0 for leaders and rows left out. Overwritten by `writePairs`. */
   readonly follows: Uint32Array;
   /** Per probe row: the leader with the same key + 1, or 0. Overwritten by `writePairs`. */
   readonly matches: Uint32Array;
@@ -37,7 +37,7 @@ const PAUSE_PAIRS = 2 ** 22;
  */
 export async function writePairs(matched: MatchedRows, pause: () => Promise<void>): Promise<BuildProbePairs> {
   if (matched.repeats === 0) return writeSingle(matched);
-  const groups = groupByLeader(matched.follows);
+  const groups = groupByLeader(matched.follows, matched.repeats);
   const total = countPairs(groups, matched.matches);
   if (total > MAX_PAIRS) {
     throw new LimitError(
@@ -87,47 +87,60 @@ function writeSingle({ matches, hits }: MatchedRows): BuildProbePairs {
 }
 
 /**
- * Build rows with the same key as another one, leader by leader: those of leader r are rows[starts[r]] to
- * rows[starts[r + 1]], r itself among them. A leader alone with its key is in no list and has no bit in `shared`: a bitmap
- * stays in the cache where `starts` does not, and most keys of most joins are alone.
+ * Build rows that share their key with others, group by group: group g is rows[starts[g]] to rows[starts[g + 1]], and
+ * groupOf[leader] is its number. Leaders alone with their key are in no group and have no bit in `shared`; that bitmap
+ * stays in the cache where an array over all rows does not, and most keys of most joins are alone.
  */
 interface Groups {
   readonly shared: Uint8Array;
+  readonly groupOf: Uint32Array;
   readonly starts: Uint32Array;
   readonly rows: Uint32Array;
 }
 
-function groupByLeader(follows: Uint32Array): Groups {
+/** Tells a leader's group number in `follows` from a follower's leader: row numbers have 31 bits. */
+const LEADER = 0x80000000;
+
+/** Counting sort of the followers by group. Leaves in `follows` the group number of each leader that has followers. */
+function groupByLeader(follows: Uint32Array, repeats: number): Groups {
   const shared = new Uint8Array((follows.length >>> 3) + 1);
+  const sizes = new Uint32Array(repeats);
+  let groups = 0;
   for (let row = 0; row < follows.length; row++) {
+    // a leader comes before its followers
+    if (follows[row] === 0 || follows[row] >= LEADER) continue;
     const leader = follows[row] - 1;
-    if (leader >= 0) shared[leader >>> 3] |= 1 << (leader & 7);
+    if (follows[leader] === 0) {
+      shared[leader >>> 3] |= 1 << (leader & 7);
+      follows[leader] = LEADER + groups;
+      sizes[groups++] = 1;
+    }
+    sizes[follows[leader] - LEADER]++;
   }
-  const starts = new Uint32Array(follows.length + 1);
-  for (let row = 0; row < follows.length; row++) {
-    if (follows[row] !== 0) starts[follows[row]]++;
-    else if (isSet(shared, row)) starts[row + 1]++;
-  }
-  for (let row = 0; row < follows.length; row++) starts[row + 1] += starts[row];
-  const rows = new Uint32Array(starts[follows.length]);
+  const starts = new Uint32Array(groups + 1);
+  for (let group = 0; group < groups; group++) starts[group + 1] = starts[group] + sizes[group];
+  const rows = new Uint32Array(starts[groups]);
   const next = starts.slice(0, -1);
   for (let row = 0; row < follows.length; row++) {
-    if (follows[row] !== 0) rows[next[follows[row] - 1]++] = row;
-    else if (isSet(shared, row)) rows[next[row]++] = row;
+    if (follows[row] === 0) continue;
+    const group = follows[row] >= LEADER ? follows[row] - LEADER : follows[follows[row] - 1] - LEADER;
+    rows[next[group]++] = row;
   }
-  return { shared, starts, rows };
+  for (let row = 0; row < follows.length; row++) if (follows[row] >= LEADER) follows[row] -= LEADER;
+  return { shared, groupOf: follows, starts, rows };
 }
 
 function isSet(bits: Uint8Array, index: number): boolean {
   return ((bits[index >>> 3] >>> (index & 7)) & 1) === 1;
 }
 
-function countPairs({ shared, starts }: Groups, matches: Uint32Array): number {
+function countPairs({ shared, groupOf, starts }: Groups, matches: Uint32Array): number {
   let total = 0;
   for (let row = 0; row < matches.length; row++) {
     if (matches[row] === 0) continue;
     const leader = matches[row] - 1;
-    total += isSet(shared, leader) ? starts[leader + 1] - starts[leader] : 1;
+    if (isSet(shared, leader)) total += starts[groupOf[leader] + 1] - starts[groupOf[leader]];
+    else total++;
   }
   return total;
 }
@@ -139,7 +152,7 @@ function writeSome(
   pairs: BuildProbePairs,
   start: { row: number; pairs: number },
 ) {
-  const { shared, starts, rows } = groups;
+  const { shared, groupOf, starts, rows } = groups;
   const { build, probe } = pairs;
   let { row, pairs: at } = start;
   const enough = at + PAUSE_PAIRS;
@@ -151,7 +164,8 @@ function writeSome(
       build[at++] = leader;
       continue;
     }
-    for (let member = starts[leader]; member < starts[leader + 1]; member++) {
+    const group = groupOf[leader];
+    for (let member = starts[group]; member < starts[group + 1]; member++) {
       probe[at] = row;
       build[at++] = rows[member];
     }

@@ -27,11 +27,6 @@ export function isValid(validity: Uint8Array | null, row: number): boolean {
   return validity === null || ((validity[row >>> 3] >>> (row & 7)) & 1) === 1;
 }
 
-/** The lowest n bytes of a word, by n from 0 to 4. */
-const lowBytes = Uint32Array.of(0, 0xff, 0xffff, 0xffffff, 0xffffffff);
-/** The smallest word whose byte n − 1 is not zero, by n. */
-const leastOfLength = Uint32Array.of(0, 1, 0x100, 0x10000, 0x1000000);
-
 /** Packs the strings of rows `from` to `to` into their place in `words`; sets skip[row] where a string cannot match. */
 export function packStrings(
   words: Uint32Array,
@@ -42,32 +37,29 @@ export function packStrings(
   from: number,
   to: number,
 ): void {
-  const { bytes, validity } = column;
-  const starts = column.starts.subarray(first);
-  const ends = column.ends.subarray(first);
+  const { starts, ends, bytes, validity } = column;
   const { offset, width, stride, longest } = place;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const lastWord = bytes.byteLength - 4;
+  const total = bytes.byteLength;
   for (let row = from; row < to; row++) {
-    let at = starts[row];
-    const end = ends[row];
+    let at = starts[first + row];
+    let left = ends[first + row] - at;
     let out = row * stride + offset;
-    const outEnd = out + width;
+    const end = out + width;
     // the range of a null may be anything
-    if (end - at > longest || end > bytes.byteLength) {
+    if (left > longest || at + left > total) {
       if (isValid(validity, first + row)) skip[row] = 1;
       continue;
     }
-    for (; at + 4 <= end; at += 4) words[out++] = view.getUint32(at, true);
-    let left = end - at;
+    for (; left > 4; left -= 4, at += 4) words[out++] = view.getUint32(at, true);
     if (left > 0) {
-      words[out++] = at <= lastWord ? view.getUint32(at, true) & lowBytes[left] : readBytes(bytes, at, left);
-    } else {
-      left = 4;
+      const word =
+        at + 4 <= total ? view.getInt32(at, true) & (-1 >>> (32 - 8 * left)) : readBytes(bytes, at, left);
+      words[out++] = word;
+      const endsInZero = word >>> (8 * left - 8) === 0;
+      if (endsInZero && isValid(validity, first + row)) skip[row] = 1;
     }
-    if (end > starts[row] && words[out - 1] < leastOfLength[left] && isValid(validity, first + row))
-      skip[row] = 1;
-    while (out < outEnd) words[out++] = 0;
+    while (out < end) words[out++] = 0;
   }
 }
 

@@ -132,72 +132,76 @@ export class RowTable implements KeyTable {
 
   insert(from: number, to: number, follows: Uint32Array): number {
     const build = this.#build;
-    const { codes, codeStride, skip } = build;
+    const { codes, codeStride, recorded, skip, words, stride, base, width } = build;
     const { words: slots, mask } = this.#slots;
     const wrap = 2 * mask + 1;
+    const noStrings = build.bytes.length === 0;
     let repeats = 0;
     for (let position = from; position < to; position++) {
       if (skip !== null && skip[position] !== 0) continue;
       const code = codes[position * codeStride];
+      const at = position * stride + base;
       let slot = (code & mask) << 1;
       let found = slots[slot + 1];
-      while (found !== 0 && !(slots[slot] === code && sameKey(build, found - 1, build, position))) {
-        slot = (slot + 2) & wrap;
-        found = slots[slot + 1];
+      for (; found !== 0; slot = (slot + 2) & wrap, found = slots[slot + 1]) {
+        if (slots[slot] !== code) continue;
+        const other = (found - 1) * stride + base;
+        if (sameWords(words, other, words, at, width) && (noStrings || sameStrings(build, other, build, at)))
+          break;
       }
       if (found === 0) {
         slots[slot] = code;
         slots[slot + 1] = position + 1;
-      } else {
-        follows[rowAt(build, position)] = rowAt(build, found - 1) + 1;
-        repeats++;
+        continue;
       }
+      const leader = recorded ? codes[(found - 1) * codeStride + 1] : found - 1;
+      follows[recorded ? codes[position * codeStride + 1] : position] = leader + 1;
+      repeats++;
     }
     return repeats;
   }
 
   probe(probe: JoinKeys, from: number, to: number, matches: Uint32Array): number {
     const build = this.#build;
-    const { codes, codeStride, skip } = probe;
+    const { codes: buildCodes, words: buildWords, stride: buildStride, base } = build;
+    const { codes, codeStride, recorded, skip, words, stride, width } = probe;
     const { words: slots, mask } = this.#slots;
     const wrap = 2 * mask + 1;
+    const noStrings = build.bytes.length === 0;
     let hits = 0;
     for (let position = from; position < to; position++) {
       if (skip !== null && skip[position] !== 0) continue;
       const code = codes[position * codeStride];
+      const at = position * stride + base;
       let slot = (code & mask) << 1;
       let found = slots[slot + 1];
-      while (found !== 0 && !(slots[slot] === code && sameKey(build, found - 1, probe, position))) {
-        slot = (slot + 2) & wrap;
-        found = slots[slot + 1];
+      for (; found !== 0; slot = (slot + 2) & wrap, found = slots[slot + 1]) {
+        if (slots[slot] !== code) continue;
+        const other = (found - 1) * buildStride + base;
+        if (
+          sameWords(buildWords, other, words, at, width) &&
+          (noStrings || sameStrings(build, other, probe, at))
+        )
+          break;
       }
       if (found === 0) continue;
-      matches[rowAt(probe, position)] = rowAt(build, found - 1) + 1;
+      const leader = recorded ? buildCodes[(found - 1) * codeStride + 1] : found - 1;
+      matches[recorded ? codes[position * codeStride + 1] : position] = leader + 1;
       hits++;
     }
     return hits;
   }
 }
 
-function rowAt(keys: JoinKeys, position: number): number {
-  return keys.recorded ? keys.codes[position * keys.codeStride + 1] : position;
+function sameWords(a: Uint32Array, p: number, b: Uint32Array, q: number, width: number): boolean {
+  for (let k = 0; k < width; k++) if (a[p + k] !== b[q + k]) return false;
+  return true;
 }
 
-function sameKey(a: JoinKeys, i: number, b: JoinKeys, j: number): boolean {
-  const { words, width } = a;
-  const others = b.words;
-  const p = i * a.stride + a.base;
-  const q = j * b.stride + b.base;
-  if (width === 2) {
-    if (words[p] !== others[q] || words[p + 1] !== others[q + 1]) return false;
-  } else {
-    for (let k = 0; k < width; k++) if (words[p + k] !== others[q + k]) return false;
-  }
-  return a.bytes.length === 0 || sameStrings(a, p + width, b, q + width);
-}
-
-/** Compares the strings whose ranges are at word p of `a` and at word q of `b`. */
-function sameStrings(a: JoinKeys, p: number, b: JoinKeys, q: number): boolean {
+/** Compares the strings whose ranges come after the words of two keys. */
+function sameStrings(a: JoinKeys, atA: number, b: JoinKeys, atB: number): boolean {
+  let p = atA + a.width;
+  let q = atB + b.width;
   for (let c = 0; c < a.bytes.length; c++, p += 2, q += 2) {
     const [start, end] = [a.words[p], a.words[p + 1]];
     const otherStart = b.words[q];

@@ -44,14 +44,22 @@ export function describeDevice(device: GPUDevice): OpenedGpu {
 
 /** What a person would call the adapter. */
 export function adapterName(facts: Record<string, string>): string {
-  return facts.description || facts.device || [facts.vendor, facts.architecture].filter(Boolean).join(" ") || "unnamed GPU";
+  return (
+    facts.description ||
+    facts.device ||
+    [facts.vendor, facts.architecture].filter(Boolean).join(" ") ||
+    "unnamed GPU"
+  );
 }
 
 async function findGpu(): Promise<GPU> {
   const fromBrowser = (globalThis.navigator as Navigator | undefined)?.gpu;
   if (fromBrowser) return fromBrowser;
   if (globalThis.process?.versions?.node === undefined) {
-    throw unavailable("this browser has no WebGPU (navigator.gpu is missing)", "Use a current browser, over https or on localhost.");
+    throw unavailable(
+      "this browser has no WebGPU (navigator.gpu is missing)",
+      "Use a current browser, over https or on localhost.",
+    );
   }
   nodeGpu ??= loadDawn();
   nodeGpu.catch(() => {
@@ -69,7 +77,11 @@ async function loadDawn(): Promise<GPU> {
   try {
     dawn = (await import(/* @vite-ignore */ name)) as typeof import("webgpu");
   } catch (error) {
-    throw unavailable("the package webgpu is not installed or does not load here", "Run `npm install webgpu`.", error);
+    throw unavailable(
+      "the package webgpu is not installed or does not load here",
+      "Run `npm install webgpu`.",
+      error,
+    );
   }
   return dawn.create([]);
 }
@@ -81,7 +93,8 @@ function missingVulkanLoader(): string | undefined {
     // never an add-on: this always throws, and the message tells whether the library was found
     process.dlopen({ exports: {} }, "libvulkan.so.1");
   } catch (error) {
-    if (/cannot open shared object file/.test((error as Error).message)) return "there is no Vulkan loader (libvulkan.so.1) on this machine";
+    if (/cannot open shared object file/.test((error as Error).message))
+      return "there is no Vulkan loader (libvulkan.so.1) on this machine";
   }
   return undefined;
 }

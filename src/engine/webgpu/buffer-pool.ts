@@ -10,17 +10,20 @@ export class BufferPool {
   /**
    * @param fit `exact`: buffers of the size asked for. `loose`: buffers may be larger, so that more requests share them.
    * @param keepBytes most bytes that are kept unused.
+   * @param maxBytes the largest buffer there can be.
    */
   constructor(
     private readonly fit: "exact" | "loose",
     private readonly keepBytes: number,
+    private readonly maxBytes: number,
     private readonly allocate: (bytes: number) => Promise<GPUBuffer>,
     private readonly destroy: (buffer: GPUBuffer) => void,
   ) {}
 
   /** A buffer of at least `bytes` bytes, its contents unspecified. */
   async acquire(bytes: number): Promise<GPUBuffer> {
-    const size = this.fit === "exact" ? bufferSize(bytes) : roundUp(bytes);
+    const rounded = this.fit === "exact" ? bufferSize(bytes) : roundUp(bytes);
+    const size = rounded <= this.maxBytes ? rounded : bufferSize(bytes);
     const most = this.fit === "exact" ? size : 4 * size;
     let best = -1;
     for (let i = 0; i < this.#free.length; i++) {

@@ -24,7 +24,10 @@ export async function forEachChunk(
   run: (chunk: Chunk) => Promise<void>,
 ): Promise<void> {
   call.signal?.throwIfAborted();
-  const most = Math.min(Math.floor(limits.bindable / 1024) * 1024, limits.staged ? STAGED_CHUNK : Number.POSITIVE_INFINITY);
+  const most = Math.min(
+    Math.floor(limits.bindable / 1024) * 1024,
+    limits.staged ? STAGED_CHUNK : Number.POSITIVE_INFINITY,
+  );
   for (let first = 0; first < total; ) {
     call.signal?.throwIfAborted();
     const count = Math.min(total - first, most, pacer.next(limits.operation));

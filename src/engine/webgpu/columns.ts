@@ -4,9 +4,9 @@
  */
 import { ValidationError } from "../../errors.js";
 import { DeviceArray } from "../device-array.js";
-import type { Engine, Input, Output, Placement } from "../engine.js";
-import { allocate, asBytes, type ScalarArrays, type ScalarType, scalarBytes } from "../scalars.js";
-import type { Gpu, Readback } from "./gpu.js";
+import type { Engine, Input } from "../engine.js";
+import { allocate, asBytes, type ScalarType, scalarBytes } from "../scalars.js";
+import type { Gpu } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
 import type { Range } from "./kernel.js";
 
@@ -26,7 +26,7 @@ export interface Chunk {
 const BINDING_ALIGNMENT = 256;
 
 /** Binds `bytes` bytes of a buffer from byte `start`, a multiple of 4. */
-function bindAt(buffer: GPUBuffer, start: number, bytes: number): Column {
+export function bindAt(buffer: GPUBuffer, start: number, bytes: number): Column {
   const offset = Math.floor(start / BINDING_ALIGNMENT) * BINDING_ALIGNMENT;
   const size = (start - offset + bytes + 3) & ~3;
   return { range: { buffer, offset, size }, shift: (start - offset) / 4 };
@@ -69,47 +69,13 @@ export class Scratch {
   }
 }
 
-/** A result column of a whole call, on the host or on the device. */
-export class ResultColumn<T extends ScalarType> {
-  private constructor(
-    private readonly type: T,
-    private readonly host: ScalarArrays[T] | null,
-    private readonly device: DeviceArray<T> | null,
-  ) {}
-
-  static async create<T extends ScalarType>(engine: Engine, gpu: Gpu, type: T, length: number, placement: Placement): Promise<ResultColumn<T>> {
-    if (placement === "host") return new ResultColumn(type, allocate(type, length), null);
-    return new ResultColumn(type, null, await newArray(engine, gpu, type, length));
-  }
-
-  /** Where a chunk's kernels write their elements. */
-  async bind(scratch: Scratch, { first, count }: Chunk): Promise<Column> {
-    if (this.device === null) return scratch.column(this.type, count);
-    const { buffer, byteOffset } = this.device.storage.gpu as { buffer: GPUBuffer; byteOffset: number };
-    const bytes = scalarBytes[this.type];
-    return bindAt(buffer, byteOffset + first * bytes, count * bytes);
-  }
-
-  /** What has to be read back after a chunk: its elements, or nothing when the result stays on the device. */
-  readback(column: Column, { first, count }: Chunk): Readback[] {
-    if (this.host === null) return [];
-    const bytes = scalarBytes[this.type];
-    const into = asBytes(this.host).subarray(first * bytes, (first + count) * bytes);
-    return [{ buffer: column.range.buffer, offset: (column.range.offset ?? 0) + column.shift * 4, into }];
-  }
-
-  get output(): Output<T> {
-    return (this.host ?? this.device) as Output<T>;
-  }
-
-  /** Gives a device result up, when the call failed. */
-  discard(): void {
-    this.device?.destroy();
-  }
-}
-
 /** A device array with unspecified contents. */
-export async function newArray<T extends ScalarType>(engine: Engine, gpu: Gpu, type: T, length: number): Promise<DeviceArray<T>> {
+export async function newArray<T extends ScalarType>(
+  engine: Engine,
+  gpu: Gpu,
+  type: T,
+  length: number,
+): Promise<DeviceArray<T>> {
   const buffer = await gpu.arrays.acquire(length * scalarBytes[type]);
   return gpuArray(engine, gpu, type, length, { buffer, byteOffset: 0, owned: true });
 }
@@ -127,14 +93,18 @@ export function gpuArray<T extends ScalarType>(
     gpu: at,
     async read(start, end) {
       if (!(at.buffer.usage & BufferUsage.COPY_SRC)) {
-        throw new ValidationError("This buffer's usage lacks COPY_SRC, so it cannot be read.", "Create it with COPY_SRC.");
+        throw new ValidationError(
+          "This buffer's usage lacks COPY_SRC, so it cannot be read.",
+          "Create it with COPY_SRC.",
+        );
       }
       const result = allocate(type, end - start);
       const from = at.byteOffset + start * bytes;
       // flags may start inside a word
       const skip = from % 4;
       const into = skip === 0 ? asBytes(result) : new Uint8Array(skip + result.byteLength);
-      if (result.length > 0) await gpu.submit("read", () => {}, [{ buffer: at.buffer, offset: from - skip, into }]);
+      if (result.length > 0)
+        await gpu.submit("read", () => {}, [{ buffer: at.buffer, offset: from - skip, into }]);
       if (skip > 0) asBytes(result).set(into.subarray(skip));
       return result;
     },

@@ -1,6 +1,6 @@
 /** Filling GPU memory with one word. */
 import type { Gpu } from "./gpu.js";
-import { type Kernels, type KernelSource, MAX_WORKGROUPS, type Range } from "./kernel.js";
+import { type KernelSource, type Kernels, MAX_WORKGROUPS, type Range } from "./kernel.js";
 import code from "./kernels/fill.wgsl";
 
 const source: KernelSource = { label: "fill", code: [code], bindings: ["storage"] };

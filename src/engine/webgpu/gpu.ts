@@ -4,8 +4,8 @@
  * It knows nothing of tables.
  */
 import { DeviceLostError, EngineError, LimitError } from "../../errors.js";
-import { BufferUsage, MAP_MODE_READ } from "./gpu-flags.js";
 import { BufferPool, bufferSize } from "./buffer-pool.js";
+import { BufferUsage, MAP_MODE_READ } from "./gpu-flags.js";
 
 /** A piece of a buffer that a submission brings back to the host. */
 export interface Readback {
@@ -48,7 +48,13 @@ export class Gpu {
     const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BufferUsage;
     const keep = software ? 2 ** 27 : 2 ** 32;
     const pool = (label: string, fit: "exact" | "loose", usage: number) =>
-      new BufferPool(fit, keep, (bytes) => this.allocate(label, bytes, usage), this.free);
+      new BufferPool(
+        fit,
+        keep,
+        device.limits.maxBufferSize,
+        (bytes) => this.allocate(label, bytes, usage),
+        this.free,
+      );
     this.scratch = pool("scratch", "loose", STORAGE | COPY_SRC | COPY_DST);
     this.arrays = pool("array", "exact", STORAGE | COPY_SRC | COPY_DST);
     this.#staging = pool("staging", "loose", MAP_READ | COPY_DST);
@@ -60,11 +66,22 @@ export class Gpu {
     this.#checkAlive();
     const { maxBufferSize } = this.device.limits;
     if (bytes > maxBufferSize) {
-      throw new LimitError("maxBufferSize", bytes, maxBufferSize, "Use smaller tables or batches, or several of them.");
+      throw new LimitError(
+        "maxBufferSize",
+        bytes,
+        maxBufferSize,
+        "Use smaller tables or batches, or several of them.",
+      );
     }
-    const buffer = (await this.#tryAllocate(label, bytes, usage)) ?? (await this.#allocateAfterTrim(label, bytes, usage));
+    const buffer =
+      (await this.#tryAllocate(label, bytes, usage)) ?? (await this.#allocateAfterTrim(label, bytes, usage));
     if (buffer) return buffer;
-    throw new LimitError("memory", bytes, Number.NaN, "Free other tables and device arrays, or use smaller ones.");
+    throw new LimitError(
+      "memory",
+      bytes,
+      Number.NaN,
+      "Free other tables and device arrays, or use smaller ones.",
+    );
   }
 
   /** Undefined when the GPU is out of memory. */
@@ -110,7 +127,11 @@ export class Gpu {
    * Records commands, submits them, and brings `reads` back; resolves when these have arrived, or without any when the
    * commands were accepted.
    */
-  async submit(label: string, record: (encoder: GPUCommandEncoder) => void, reads: readonly Readback[] = []): Promise<void> {
+  async submit(
+    label: string,
+    record: (encoder: GPUCommandEncoder) => void,
+    reads: readonly Readback[] = [],
+  ): Promise<void> {
     this.#checkAlive();
     const bytes = reads.reduce((sum, read) => sum + align4(read.into.length), 0);
     const staging = bytes > 0 ? await this.#staging.acquire(bytes) : null;
@@ -119,7 +140,9 @@ export class Gpu {
       const errors = this.#submitScoped(label, record, reads, staging);
       const mapped = staging ? staging.mapAsync(MAP_MODE_READ, 0, bytes) : undefined;
       // both are awaited together: a refused submission must not leave the mapping without a handler
-      const [found] = await this.guard(Promise.all([errors, mapped?.catch((error) => this.#mapFailed(errors, error))]));
+      const [found] = await this.guard(
+        Promise.all([errors, mapped?.catch((error) => this.#mapFailed(errors, error))]),
+      );
       const error = found.find((each) => each !== null);
       if (error) throw new EngineError(`${label} failed: ${error.message}`);
       if (staging) unpack(staging.getMappedRange(0, bytes), reads);
@@ -144,7 +167,8 @@ export class Gpu {
       record(encoder);
       let at = 0;
       for (const { buffer, offset, into } of reads) {
-        if (staging && into.length > 0) encoder.copyBufferToBuffer(buffer, offset, staging, at, align4(into.length));
+        if (staging && into.length > 0)
+          encoder.copyBufferToBuffer(buffer, offset, staging, at, align4(into.length));
         at += align4(into.length);
       }
       this.device.queue.submit([encoder.finish()]);

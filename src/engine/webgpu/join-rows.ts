@@ -12,10 +12,19 @@ import { forEachChunk } from "./chunks.js";
 import { Scratch } from "./columns.js";
 import { fill } from "./fill.js";
 import type { Gpu } from "./gpu.js";
-import type { Constants, Kernels, KernelSource, Range } from "./kernel.js";
+import type { Constants, KernelSource, Kernels, Range } from "./kernel.js";
 import type { Pacer } from "./pacer.js";
+import {
+  ROW_CONTROL_BYTES,
+  ROW_TILE,
+  type RowCounters,
+  type RowKernels,
+  type RowParams,
+  readRowCounters,
+  rowParams,
+  SCAN_TILE,
+} from "./row-kernels.js";
 import { type RecordLayout, RecordPacker, type Records, recordLayout } from "./row-records.js";
-import { ROW_CONTROL_BYTES, ROW_TILE, type RowCounters, type RowKernels, type RowParams, readRowCounters, rowParams, SCAN_TILE } from "./row-kernels.js";
 
 /** What a join needs of its engine. */
 export interface JoinHost {
@@ -26,7 +35,12 @@ export interface JoinHost {
 }
 
 /** Joins two sides; see engine/rows.ts for what makes rows equal. */
-export async function joinRows(host: JoinHost, left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
+export async function joinRows(
+  host: JoinHost,
+  left: RowKeys,
+  right: RowKeys,
+  call: JoinCall,
+): Promise<RowPairs> {
   call.signal?.throwIfAborted();
   if (left.rows === 0 || right.rows === 0) return { left: new Uint32Array(0), right: new Uint32Array(0) };
   const swapped = left.rows < right.rows;
@@ -78,7 +92,9 @@ class RowJoin {
 
   async run(buildSide: RowKeys, probeSide: RowKeys): Promise<Pairs> {
     this.#control = await this.#range(ROW_CONTROL_BYTES);
-    await this.host.gpu.submit("control", (encoder) => encoder.clearBuffer(this.#control.buffer, 0, this.#control.size));
+    await this.host.gpu.submit("control", (encoder) =>
+      encoder.clearBuffer(this.#control.buffer, 0, this.#control.size),
+    );
     const build = await this.#packer.pack(buildSide, this.scratch);
     const probe = await this.#packer.pack(probeSide, this.scratch);
     const groups = await this.#build(build);
@@ -102,9 +118,21 @@ class RowJoin {
     await fill(gpu, kernels, groups.places, 0xffffffff);
     await fill(gpu, kernels, groups.sizes, 0);
     const { table, sizes, places } = groups;
-    const ranges = [undefined, side.records, side.bytes, side.records, side.bytes, this.#control, table, sizes, places];
+    const ranges = [
+      undefined,
+      side.records,
+      side.bytes,
+      side.records,
+      side.bytes,
+      this.#control,
+      table,
+      sizes,
+      places,
+    ];
     for (let round = 0; round < MAX_BUILD_ROUNDS; round++) {
-      await this.#eachRow("join build", side.rows, (params) => this.#run(sources.build, ranges, { ...params, slots }));
+      await this.#eachRow("join build", side.rows, (params) =>
+        this.#run(sources.build, ranges, { ...params, slots }),
+      );
       const { unfinished } = await this.#counters();
       if (unfinished === 0) return groups;
       // the word "unfinished" of the control buffer
@@ -119,7 +147,9 @@ class RowJoin {
     const outProbe = await this.#range(probe.rows * 4);
     const ranges = [...this.#compared(groups, probe), groups.table, outBuild, outProbe];
     const { slots } = groups;
-    await this.#eachRow("join probe", probe.rows, (params) => this.#run(this.host.sources.probeUnique, ranges, { ...params, slots }));
+    await this.#eachRow("join probe", probe.rows, (params) =>
+      this.#run(this.host.sources.probeUnique, ranges, { ...params, slots }),
+    );
     const pairs = newPairs((await this.#counters()).pairsLow);
     await this.#download(pairs, outBuild, outProbe);
     return pairs;
@@ -131,7 +161,9 @@ class RowJoin {
     const matches = await this.#range(probe.rows * 8);
     const ranges = [...this.#compared(groups, probe), groups.table, groups.sizes, matches];
     const { slots } = groups;
-    await this.#eachRow("join probe", probe.rows, (params) => this.#run(sources.probe, ranges, { ...params, slots }));
+    await this.#eachRow("join probe", probe.rows, (params) =>
+      this.#run(sources.probe, ranges, { ...params, slots }),
+    );
     const { pairsLow, pairsHigh } = await this.#counters();
     const total = pairsHigh * 2 ** 32 + pairsLow;
     if (total > MAX_PAIRS) {
@@ -156,7 +188,11 @@ class RowJoin {
     for (let first = 0; first < total; first += PAIR_CHUNK) {
       this.call.signal?.throwIfAborted();
       const count = Math.min(PAIR_CHUNK, total - first);
-      await this.#run(this.host.sources.expand, [...inputs, outBuild, outProbe], { first, count, total: probeRows });
+      await this.#run(this.host.sources.expand, [...inputs, outBuild, outProbe], {
+        first,
+        count,
+        total: probeRows,
+      });
       const piece = {
         build: pairs.build.subarray(first, first + count),
         probe: pairs.probe.subarray(first, first + count),
@@ -195,11 +231,18 @@ class RowJoin {
   }
 
   /** Dispatches a kernel; `count` says over how many invocations. */
-  async #run(source: KernelSource, ranges: readonly (Range | undefined)[], params: RowParams, constants: Constants = {}): Promise<void> {
+  async #run(
+    source: KernelSource,
+    ranges: readonly (Range | undefined)[],
+    params: RowParams,
+    constants: Constants = {},
+  ): Promise<void> {
     const { gpu, kernels } = this.host;
     const kernel = await kernels.compile(source, constants);
     const words = rowParams({ ...this.layout, nullsEqual: Number(this.call.nullsEqual), ...params });
-    await gpu.submit(source.label, (encoder) => kernel.record(encoder, ranges, words, Math.ceil((params.count ?? 0) / ROW_TILE)));
+    await gpu.submit(source.label, (encoder) =>
+      kernel.record(encoder, ranges, words, Math.ceil((params.count ?? 0) / ROW_TILE)),
+    );
   }
 
   /** Runs a step over all rows in chunks of about 100 ms. */

@@ -92,7 +92,9 @@ export class Kernels {
       });
       return { pipeline, layout };
     } catch (error) {
-      throw new EngineError(`The kernel ${source.label} does not compile: ${(error as Error).message}`, { cause: error });
+      throw new EngineError(`The kernel ${source.label} does not compile: ${(error as Error).message}`, {
+        cause: error,
+      });
     }
   }
 
@@ -115,10 +117,17 @@ export class Kernels {
     return layout;
   }
 
-  #bind(source: KernelSource, layout: GPUBindGroupLayout, ranges: readonly (Range | undefined)[]): GPUBindGroup {
+  #bind(
+    source: KernelSource,
+    layout: GPUBindGroupLayout,
+    ranges: readonly (Range | undefined)[],
+  ): GPUBindGroup {
     return this.#gpu.device.createBindGroup({
       layout,
-      entries: source.bindings.map((kind, binding) => ({ binding, resource: this.#resource(kind, binding, ranges[binding]) })),
+      entries: source.bindings.map((kind, binding) => ({
+        binding,
+        resource: this.#resource(kind, binding, ranges[binding]),
+      })),
     });
   }
 
@@ -153,7 +162,12 @@ export class Kernel {
    * @param uniform words of the uniform, for kernels that have one.
    * @param workgroups any number up to 65,535²; laid out as a grid that covers at least that many.
    */
-  record(encoder: GPUCommandEncoder, ranges: readonly (Range | undefined)[], uniform: Uint32Array<ArrayBuffer> | null, workgroups: number): void {
+  record(
+    encoder: GPUCommandEncoder,
+    ranges: readonly (Range | undefined)[],
+    uniform: Uint32Array<ArrayBuffer> | null,
+    workgroups: number,
+  ): void {
     const pass = encoder.beginComputePass({ label: this.source.label });
     pass.setPipeline(this.pipeline);
     pass.setBindGroup(0, this.bind(ranges), uniform ? [this.setUniform(uniform)] : []);

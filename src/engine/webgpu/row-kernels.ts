@@ -63,10 +63,34 @@ export const SCAN_TILE = 2048;
 /** All row kernels. */
 export class RowKernels {
   readonly packWords = source("pack words", [params, mix, packHead, packWords], "storage", "read", "read");
-  readonly packBytes = source("pack bytes", [params, mix, packHead, packBytes], "storage", "read", "read", "read", "read");
+  readonly packBytes = source(
+    "pack bytes",
+    [params, mix, packHead, packBytes],
+    "storage",
+    "read",
+    "read",
+    "read",
+    "read",
+  );
   readonly build: KernelSource;
-  readonly probeUnique = source("probe unique", [...probing, findGroup, probeUnique], ...compared, "storage", "read", "storage", "storage");
-  readonly probe = source("probe", [...probing, findGroup, probe], ...compared, "storage", "read", "read", "storage");
+  readonly probeUnique = source(
+    "probe unique",
+    [...probing, findGroup, probeUnique],
+    ...compared,
+    "storage",
+    "read",
+    "storage",
+    "storage",
+  );
+  readonly probe = source(
+    "probe",
+    [...probing, findGroup, probe],
+    ...compared,
+    "storage",
+    "read",
+    "read",
+    "storage",
+  );
   readonly scan = source("scan", [params, scan], "storage", "storage");
   readonly scanAdd = source("scan add", [params, scanAdd], "storage", "storage");
   readonly groupRows = source("group rows", [params, groupRows], "read", "read", "storage");

@@ -75,7 +75,12 @@ export class RecordPacker {
   async range(scratch: Scratch, bytes: number): Promise<Range> {
     const most = this.gpu.device.limits.maxStorageBufferBindingSize;
     if (bytes > most) {
-      throw new LimitError("maxStorageBufferBindingSize", bytes, most, "Join fewer rows at a time, or use the cpu backend.");
+      throw new LimitError(
+        "maxStorageBufferBindingSize",
+        bytes,
+        most,
+        "Join fewer rows at a time, or use the cpu backend.",
+      );
     }
     const size = Math.max(16, Math.ceil(bytes / 16) * 16);
     return { buffer: await scratch.buffer(size), offset: 0, size };
@@ -98,16 +103,28 @@ export class RecordPacker {
     return { bytes, starts };
   }
 
-  async #packColumn(rows: number, column: KeyColumn, records: Range, bytes: Range | undefined, params: RowParams): Promise<void> {
+  async #packColumn(
+    rows: number,
+    column: KeyColumn,
+    records: Range,
+    bytes: Range | undefined,
+    params: RowParams,
+  ): Promise<void> {
     const scratch = new Scratch(this.gpu);
     try {
-      const validity = column.validity && (await this.#upload(scratch, column.validity.subarray(0, Math.ceil(rows / 8))));
-      const data = column.kind === "words" ? [await this.#uploadWords(scratch, column, rows)] : await this.#uploadRanges(scratch, column, rows);
+      const validity =
+        column.validity && (await this.#upload(scratch, column.validity.subarray(0, Math.ceil(rows / 8))));
+      const data =
+        column.kind === "words"
+          ? [await this.#uploadWords(scratch, column, rows)]
+          : await this.#uploadRanges(scratch, column, rows);
       const source = column.kind === "words" ? this.sources.packWords : this.sources.packBytes;
       const constants = { NULLABLE: Number(validity !== null), HASH_MASK: this.sources.hashMask };
       const kernel = await this.kernels.compile(source, constants);
       const ranges = [undefined, records, validity ?? undefined, ...data, bytes];
-      await this.gpu.submit(source.label, (encoder) => kernel.record(encoder, ranges, rowParams(params), Math.ceil(rows / ROW_TILE)));
+      await this.gpu.submit(source.label, (encoder) =>
+        kernel.record(encoder, ranges, rowParams(params), Math.ceil(rows / ROW_TILE)),
+      );
     } finally {
       scratch.release();
     }

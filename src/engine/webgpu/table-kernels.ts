@@ -78,8 +78,17 @@ export const RETRIEVE_TILE = 2048;
 /** Codes of apply.wgsl's OP. */
 export const applyCodes = { assign: 0, add: 1, min: 2, max: 3, and: 4, or: 5, xor: 6 } as const;
 
-const bindings = (table: BindingKind, values: BindingKind): readonly BindingKind[] =>
-  ["uniform", "storage", "read", "read", "storage", table, values, "storage", "read"];
+const bindings = (table: BindingKind, values: BindingKind): readonly BindingKind[] => [
+  "uniform",
+  "storage",
+  "read",
+  "read",
+  "storage",
+  table,
+  values,
+  "storage",
+  "read",
+];
 
 const probing = [hash, params, probe];
 
@@ -101,12 +110,36 @@ export class TableKernels {
     const kind = spec.value === null ? "set" : "map";
     const word = spec.value === "i32" ? "alias Word = i32;" : "alias Word = u32;";
     const batched = [...probing, control, batch];
-    this.insert = { label: "insert", code: [...batched, casFragment, insert], bindings: bindings("storage", "read") };
-    this.lookup = { label: `lookup ${kind}`, code: [...batched, slot, lookup], bindings: bindings("read", "storage") };
-    this.erase = { label: "erase", code: [...batched, casFragment, erase], bindings: bindings("storage", "read") };
-    this.apply = { label: `apply ${word}`, code: [...batched, casFragment, word, apply], bindings: bindings("storage", "read") };
-    this.retrieve = { label: `retrieve ${kind}`, code: [...probing, control, slot, retrieve], bindings: bindings("read", "storage") };
-    this.stats = { label: `stats ${kind}`, code: [...probing, slot, stats], bindings: bindings("read", "storage") };
+    this.insert = {
+      label: "insert",
+      code: [...batched, casFragment, insert],
+      bindings: bindings("storage", "read"),
+    };
+    this.lookup = {
+      label: `lookup ${kind}`,
+      code: [...batched, slot, lookup],
+      bindings: bindings("read", "storage"),
+    };
+    this.erase = {
+      label: "erase",
+      code: [...batched, casFragment, erase],
+      bindings: bindings("storage", "read"),
+    };
+    this.apply = {
+      label: `apply ${word}`,
+      code: [...batched, casFragment, word, apply],
+      bindings: bindings("storage", "read"),
+    };
+    this.retrieve = {
+      label: `retrieve ${kind}`,
+      code: [...probing, control, slot, retrieve],
+      bindings: bindings("read", "storage"),
+    };
+    this.stats = {
+      label: `stats ${kind}`,
+      code: [...probing, slot, stats],
+      bindings: bindings("read", "storage"),
+    };
   }
 
   /** Constants that every batch kernel has, for this table's spec. */

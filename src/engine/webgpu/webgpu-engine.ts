@@ -19,6 +19,7 @@ import { Pacer } from "./pacer.js";
 import { RowKernels } from "./row-kernels.js";
 import { LIST_ROOM } from "./selection.js";
 import { type KernelOverrides, TableKernels } from "./table-kernels.js";
+import { type TableHost, TableState } from "./table-state.js";
 import { WebgpuTable } from "./webgpu-table.js";
 
 /** What the engine is asked for. */
@@ -43,6 +44,7 @@ const FIRST_CHUNK = { software: 2 ** 19, hardware: 2 ** 22 };
 class WebgpuEngine implements Engine {
   readonly lost: Promise<{ reason: string; message: string }>;
   readonly #pacer: Pacer;
+  readonly #tableHost: TableHost;
   readonly #rowKernels: RowKernels;
 
   constructor(
@@ -54,6 +56,8 @@ class WebgpuEngine implements Engine {
     this.lost = gpu.lost;
     this.#rowKernels = new RowKernels(kernelOverrides);
     this.#pacer = new Pacer(gpu.software ? FIRST_CHUNK.software : FIRST_CHUNK.hardware);
+    const listRoom = kernelOverrides.listRoom ?? LIST_ROOM;
+    this.#tableHost = { engine: this, gpu, kernels, pacer: this.#pacer, listRoom };
   }
 
   get gpuDevice(): GPUDevice {
@@ -101,20 +105,20 @@ class WebgpuEngine implements Engine {
     }
     const { STORAGE, COPY_SRC, COPY_DST } = BufferUsage;
     const usage = STORAGE | COPY_SRC | COPY_DST;
-    // the fill kernel writes 16 bytes at a time
-    const slots = await this.gpu.allocate("table", Math.ceil(bytes / 16) * 16, usage);
     const control = await this.gpu.allocate("table control", CONTROL_BYTES, usage);
-    const listRoom = this.kernelOverrides.listRoom ?? LIST_ROOM;
-    const host = { engine: this, gpu: this.gpu, kernels: this.kernels, pacer: this.#pacer, listRoom };
-    const table = new WebgpuTable<K, V>(
-      host,
-      spec,
-      new TableKernels(spec, this.kernelOverrides),
-      slots,
-      control,
-    );
-    await table.clear();
-    return table;
+    try {
+      // the fill kernel writes 16 bytes at a time
+      const slots = await this.gpu.allocate("table", Math.ceil(bytes / 16) * 16, usage);
+      const state = new TableState(this.#tableHost, spec, new TableKernels(spec, this.kernelOverrides), {
+        slots,
+        control,
+      });
+      await state.clear();
+      return new WebgpuTable<K, V>(state);
+    } catch (error) {
+      this.gpu.free(control);
+      throw error;
+    }
   }
 
   joinRows(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {

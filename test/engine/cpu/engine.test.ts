@@ -266,6 +266,19 @@ describe("destroy", () => {
   });
 });
 
+describe("erased slots", () => {
+  it("are taken again: the same keys fill them all", async () => {
+    for (const { options } of paths) {
+      const table = await newTable(await open(options), 1200);
+      await table.insert(counting(1000), counting(1000), "keep", {});
+      expect(await table.erase(counting(1000), {})).toBe(1000);
+      expect(await table.stats()).toMatchObject({ live: 0, tombstones: 1000 });
+      await table.insert(counting(1000), counting(1000), "keep", {});
+      expect(await table.stats()).toMatchObject({ live: 1000, tombstones: 0 });
+    }
+  });
+});
+
 describe("stats", () => {
   it("count entries by probe length", async () => {
     const engine = await open({ threads: 1 });

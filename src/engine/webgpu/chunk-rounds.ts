@@ -1,0 +1,214 @@
+/**
+ * What happens to one chunk of a batch: rounds of dispatches until no element is unfinished. The kernels do the probing;
+ * this file decides which of them run over which elements.
+ */
+import type { InsertPolicy, InsertTally } from "../engine.js";
+import type { ValueType } from "../scalars.js";
+import { applyIdentity } from "./apply-identity.js";
+import type { Chunk, Column, Scratch } from "./columns.js";
+import type { Counters } from "./control.js";
+import type { Readback } from "./gpu.js";
+import type { Constants, KernelSource } from "./kernel.js";
+import { againAfter, listedAfter, type Selection, wholeChunk } from "./selection.js";
+import { applyCodes, BATCH_TILE, type TableParams, tableParams, tableRanges } from "./table-kernels.js";
+import type { TableState } from "./table-state.js";
+
+/** The columns of one chunk, bound. */
+export interface BoundChunk extends Chunk {
+  scratch: Scratch;
+  keys: Column;
+  values?: Column;
+  mask?: Column;
+  flags?: Column;
+  known?: Column;
+  lists?: GPUBuffer;
+}
+
+/** One dispatch over a selection of a chunk. */
+interface Round {
+  kernel: KernelSource;
+  constants: Constants;
+  selection: Selection;
+  fill?: number;
+  reads?: readonly Readback[];
+}
+
+/** What claiming slots came to. */
+interface ClaimTally {
+  inserted: number;
+  /** Elements that the mask lets through. */
+  selected: number;
+  rejected: number;
+  /** True when elements whose keys are there did not come to their slots. */
+  skipped: boolean;
+}
+
+/** Inserts a chunk under a policy: claims slots, then combines values where claiming could not. */
+export async function insertChunk(
+  state: TableState,
+  chunk: BoundChunk,
+  policy: InsertPolicy,
+): Promise<InsertTally> {
+  const applies = policy !== "keep" && policy !== "assign";
+  const fill = applies ? applyIdentity(policy, state.spec.value as ValueType) : undefined;
+  const claimed = await claimChunk(state, chunk, policy === "assign", fill);
+  if (applies || (policy === "assign" && claimed.skipped && state.spec.value !== null)) {
+    await applyChunk(state, chunk, applies ? policy : "assign");
+  }
+  const { inserted, selected, rejected } = claimed;
+  return { inserted, rejected, existing: selected - inserted - rejected };
+}
+
+/** Runs the insert kernel until every element has its slot, meets its key, or is known not to fit. */
+async function claimChunk(
+  state: TableState,
+  chunk: BoundChunk,
+  assign: boolean,
+  fill: number | undefined,
+): Promise<ClaimTally> {
+  const reuse = state.tombstones > 0;
+  const constants = {
+    REUSE: Number(reuse),
+    FLAGGED: Number(chunk.flags !== undefined),
+    ASSIGN: Number(assign),
+    FILL: Number(fill !== undefined),
+  };
+  const tally: ClaimTally = { inserted: 0, selected: 0, rejected: 0, skipped: reuse };
+  let selection: Selection = wholeChunk(chunk.count, state.host.listRoom);
+  for (;;) {
+    if (reuse && !selection.listed) await findKnown(state, chunk);
+    const counters = await round(state, chunk, { kernel: state.sources.insert, constants, selection, fill });
+    tally.inserted += counters.inserted + counters.sideInserted;
+    if (!selection.listed) {
+      tally.selected = chunk.mask ? counters.selected : chunk.count;
+      tally.rejected = 0;
+    }
+    tally.rejected += counters.rejected;
+    const next = afterRound(selection, counters, chunk.count);
+    if (next === null) return tally;
+    if (state.full) return settleFull(state, chunk, next, tally);
+    selection = next;
+  }
+}
+
+/** With no slot free, what is unfinished either meets its key or does not fit. */
+async function settleFull(
+  state: TableState,
+  chunk: BoundChunk,
+  rest: Selection,
+  tally: ClaimTally,
+): Promise<ClaimTally> {
+  const found = await countFound(state, chunk, rest);
+  // over the whole chunk, elements that were rejected before are among those not found
+  const rejected = rest.listed ? tally.rejected + rest.count - found : tally.selected - found;
+  return { ...tally, rejected, skipped: true };
+}
+
+/** Leaves 1 in `chunk.known` for the keys that are in the table. */
+async function findKnown(state: TableState, chunk: BoundChunk): Promise<void> {
+  chunk.known ??= await chunk.scratch.column("u8", chunk.count);
+  await lookUpChunk(state, { ...chunk, flags: chunk.known, known: undefined, values: undefined }, 0, []);
+}
+
+/** Looks a chunk up into its `values` and `flags` columns, as far as it has them, and reads results back. */
+export async function lookUpChunk(
+  state: TableState,
+  chunk: BoundChunk,
+  fill: number,
+  reads: readonly Readback[],
+): Promise<void> {
+  const constants = {
+    VALUED: Number(chunk.values !== undefined),
+    FLAGGED: Number(chunk.flags !== undefined),
+    COUNTED: 0,
+  };
+  const kernel = state.sources.lookup;
+  let selection = wholeChunk(chunk.count, state.host.listRoom);
+  let counters = await round(state, chunk, { kernel, constants, selection, fill, reads });
+  if (counters.unfinished === 0) return;
+  while (counters.unfinished > 0) {
+    selection = listedAfter(selection, counters.unfinished);
+    counters = await round(state, chunk, { kernel, constants, selection, fill });
+  }
+  await state.host.gpu.submit("results", () => {}, reads);
+}
+
+/** How many elements of a selection have their key in the table. */
+async function countFound(state: TableState, chunk: BoundChunk, start: Selection): Promise<number> {
+  const constants = { VALUED: 0, FLAGGED: 0, COUNTED: 1 };
+  const plain = { ...chunk, values: undefined, flags: undefined };
+  let found = 0;
+  for (let selection = start; ; ) {
+    const counters = await round(state, plain, { kernel: state.sources.lookup, constants, selection });
+    found += counters.found;
+    if (counters.unfinished === 0) return found;
+    selection = listedAfter(selection, counters.unfinished);
+  }
+}
+
+/** Combines the values of a chunk with those of its keys. */
+async function applyChunk(state: TableState, chunk: BoundChunk, op: keyof typeof applyCodes): Promise<void> {
+  const isF32 = state.spec.value === "f32" && op !== "assign";
+  const constants = { OP: applyCodes[op], VALUE_F32: Number(isF32) };
+  const all = { ...chunk, lists: undefined };
+  for (let selection = wholeChunk(chunk.count, isF32 ? chunk.count : state.host.listRoom); ; ) {
+    const counters = await round(state, all, { kernel: state.sources.apply, constants, selection });
+    if (counters.unfinished === 0) return;
+    selection = listedAfter(selection, counters.unfinished);
+  }
+}
+
+/** Erases a chunk's keys. Answers how many there were. */
+export async function eraseChunk(state: TableState, chunk: BoundChunk): Promise<number> {
+  let erased = 0;
+  let selection: Selection | null = wholeChunk(chunk.count, state.host.listRoom);
+  while (selection) {
+    const kernel = state.sources.erase;
+    const counters: Counters = await round(state, chunk, { kernel, constants: {}, selection });
+    erased += counters.erased + counters.sideErased;
+    selection = afterRound(selection, counters, chunk.count);
+  }
+  return erased;
+}
+
+/** One dispatch over a selection of a chunk. */
+async function round(state: TableState, chunk: BoundChunk, each: Round): Promise<Counters> {
+  const { selection } = each;
+  chunk.lists ??= await chunk.scratch.buffer(selection.room * 8);
+  const flags = { listed: selection.listed, masked: chunk.mask !== undefined && !selection.listed };
+  const constants = { ...state.sources.batchConstants(flags), ...each.constants };
+  const kernel = await state.host.kernels.compile(each.kernel, constants);
+  const params: TableParams = {
+    slots: state.spec.slots,
+    count: selection.count,
+    keyShift: chunk.keys.shift,
+    valueShift: chunk.values?.shift,
+    maskShift: chunk.mask?.shift,
+    flagShift: chunk.flags?.shift,
+    fill: each.fill,
+    stepBudget: selection.budget,
+    maxProbe: state.maxProbe,
+    listFrom: selection.from,
+    listTo: selection.to,
+    listRoom: selection.room,
+  };
+  const ranges = tableRanges({
+    ...state.bindings,
+    keys: chunk.keys.range,
+    mask: chunk.mask?.range,
+    lists: { buffer: chunk.lists, offset: 0, size: selection.room * 8 },
+    values: chunk.values?.range,
+    flags: chunk.flags?.range,
+    known: chunk.known?.range,
+  });
+  return state.submit(each.kernel.label, each.reads ?? [], (encoder) => {
+    kernel.record(encoder, ranges, tableParams(params), Math.ceil(selection.count / BATCH_TILE));
+  });
+}
+
+/** The next selection after a round, or null when nothing is unfinished. */
+function afterRound(selection: Selection, counters: Counters, chunkCount: number): Selection | null {
+  if (counters.unfinished === 0) return null;
+  if (counters.unfinished <= selection.room) return listedAfter(selection, counters.unfinished);
+  return againAfter(selection, chunkCount);
+}

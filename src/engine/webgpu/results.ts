@@ -1,0 +1,87 @@
+/** Result columns of a whole call: typed arrays that chunks are read back into, or device arrays that kernels write. */
+import type { DeviceArray } from "../device-array.js";
+import type { Engine, Output, Placement } from "../engine.js";
+import { allocate, asBytes, type ScalarArrays, type ScalarType, scalarBytes } from "../scalars.js";
+import { bindAt, type Chunk, type Column, newArray, type Scratch } from "./columns.js";
+import type { Gpu, Readback } from "./gpu.js";
+
+/** A result column of a whole call, on the host or on the device. */
+export class ResultColumn<T extends ScalarType> {
+  private constructor(
+    private readonly type: T,
+    private readonly host: ScalarArrays[T] | null,
+    private readonly device: DeviceArray<T> | null,
+  ) {}
+
+  static async create<T extends ScalarType>(
+    engine: Engine,
+    gpu: Gpu,
+    type: T,
+    length: number,
+    placement: Placement,
+  ): Promise<ResultColumn<T>> {
+    if (placement === "host") return new ResultColumn(type, allocate(type, length), null);
+    return new ResultColumn(type, null, await newArray(engine, gpu, type, length));
+  }
+
+  /** Where a chunk's kernels write their elements. */
+  async bind(scratch: Scratch, { first, count }: Chunk): Promise<Column> {
+    if (this.device === null) return scratch.column(this.type, count);
+    const { buffer, byteOffset } = this.device.storage.gpu as { buffer: GPUBuffer; byteOffset: number };
+    const bytes = scalarBytes[this.type];
+    return bindAt(buffer, byteOffset + first * bytes, count * bytes);
+  }
+
+  /** What has to be read back after a chunk: its elements, or nothing when the result stays on the device. */
+  readback(column: Column, { first, count }: Chunk): Readback[] {
+    if (this.host === null) return [];
+    const bytes = scalarBytes[this.type];
+    const into = asBytes(this.host).subarray(first * bytes, (first + count) * bytes);
+    return [{ buffer: column.range.buffer, offset: (column.range.offset ?? 0) + column.shift * 4, into }];
+  }
+
+  get output(): Output<T> {
+    return (this.host ?? this.device) as Output<T>;
+  }
+
+  /** Gives a device result up, when the call failed. */
+  discard(): void {
+    this.device?.destroy();
+  }
+}
+
+/** A column, or null where a call has none. */
+type ColumnOrNull<T extends ScalarType | null> = T extends ScalarType ? ResultColumn<T> : null;
+
+/** The result columns of one call. */
+export class Results<A extends ScalarType, B extends ScalarType | null> {
+  constructor(readonly columns: readonly [ResultColumn<A>, ColumnOrNull<B>]) {}
+
+  /** Runs the call; when it throws, gives its device results up. */
+  async keepUnlessThrown(call: () => Promise<void>): Promise<void> {
+    try {
+      await call();
+    } catch (error) {
+      for (const column of this.columns) column?.discard();
+      throw error;
+    }
+  }
+}
+
+/** Makes two result columns, or one where the second type is null. When one cannot be made, the other is given up. */
+export async function resultColumns<A extends ScalarType, B extends ScalarType | null>(
+  { engine, gpu }: { readonly engine: Engine; readonly gpu: Gpu },
+  length: number,
+  placement: Placement,
+  [first, second]: readonly [A, B],
+): Promise<Results<A, B>> {
+  const create = <T extends ScalarType>(type: T) => ResultColumn.create(engine, gpu, type, length, placement);
+  const a = await create(first);
+  try {
+    const b = second === null ? null : await create(second);
+    return new Results<A, B>([a, b as ColumnOrNull<B>]);
+  } catch (error) {
+    a.discard();
+    throw error;
+  }
+}

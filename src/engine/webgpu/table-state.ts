@@ -1,0 +1,97 @@
+/**
+ * A table's memory on the GPU and its numbers on the host. Every submission that may change the table goes through
+ * `submit`, which keeps the numbers exact: entries, tombstones, longest probe.
+ */
+import type { Engine } from "../engine.js";
+import { EMPTY, type TableSpec, tableBytes } from "../layout.js";
+import { CALL_COUNTER_BYTES, CONTROL_BYTES, type Counters, readCounters } from "./control.js";
+import { fill } from "./fill.js";
+import type { Gpu, Readback } from "./gpu.js";
+import type { Kernels } from "./kernel.js";
+import type { Pacer } from "./pacer.js";
+import type { TableBindings, TableKernels } from "./table-kernels.js";
+
+/** What a table needs of its engine. */
+export interface TableHost {
+  readonly engine: Engine;
+  readonly gpu: Gpu;
+  readonly kernels: Kernels;
+  readonly pacer: Pacer;
+  /** Elements that a list of unfinished elements has room for. */
+  readonly listRoom: number;
+}
+
+const zeroCounters = new Uint8Array(CALL_COUNTER_BYTES);
+
+export class TableState {
+  #mainLive = 0;
+  #sideLive = 0;
+  #tombstones = 0;
+  #maxProbe = 0;
+  #freed = false;
+
+  constructor(
+    readonly host: TableHost,
+    readonly spec: TableSpec,
+    readonly sources: TableKernels,
+    readonly buffers: { readonly slots: GPUBuffer; readonly control: GPUBuffer },
+  ) {}
+
+  /** Entries, side slots included. */
+  get live(): number {
+    return this.#mainLive + this.#sideLive;
+  }
+
+  /** True when no slot of the probing table is free; an erased slot is. */
+  get full(): boolean {
+    return this.#mainLive === this.spec.slots;
+  }
+
+  get tombstones(): number {
+    return this.#tombstones;
+  }
+
+  /** No key is this many slots or more after its home. */
+  get maxProbe(): number {
+    return this.#maxProbe;
+  }
+
+  /** The bindings that every table kernel has. */
+  get bindings(): TableBindings {
+    const { slots, control } = this.buffers;
+    return { control: { buffer: control }, table: { buffer: slots, offset: 0, size: tableBytes(this.spec) } };
+  }
+
+  /** Submits with zeroed counters; reads them back, and notes what they say about the table. */
+  async submit(
+    label: string,
+    reads: readonly Readback[],
+    record: (encoder: GPUCommandEncoder) => void,
+  ): Promise<Counters> {
+    const { gpu } = this.host;
+    const { control } = this.buffers;
+    const into = new Uint8Array(CONTROL_BYTES);
+    gpu.write(control, 0, zeroCounters);
+    await gpu.submit(label, record, [{ buffer: control, offset: 0, into }, ...reads]);
+    const counters = readCounters(into);
+    this.#mainLive += counters.inserted - counters.erased;
+    this.#sideLive += counters.sideInserted - counters.sideErased;
+    this.#tombstones += counters.erased - counters.reused;
+    this.#maxProbe = counters.maxProbe;
+    return counters;
+  }
+
+  async clear(): Promise<void> {
+    const { gpu, kernels } = this.host;
+    gpu.write(this.buffers.control, 0, new Uint8Array(CONTROL_BYTES));
+    await fill(gpu, kernels, { buffer: this.buffers.slots }, EMPTY);
+    this.#mainLive = this.#sideLive = this.#tombstones = this.#maxProbe = 0;
+  }
+
+  destroy(): void {
+    if (this.#freed) return;
+    this.#freed = true;
+    this.host.gpu.free(this.buffers.slots);
+    this.host.gpu.free(this.buffers.control);
+  }
+}
