@@ -1,5 +1,5 @@
 /**
- * THE seam: what containers and relational operators ask of an engine. An engine is a place where tables live and bulk
+ * THE seam: what containers ask of an engine (and, in row-join.ts, relational operators). An engine is a place where tables live and bulk
  * operations run: cpu (typed arrays and workers), webgpu (kernels), later others.
  *
  * The seam is at operations ("insert this batch into this table"), not at kernels. An engine owns: memory, probing,
@@ -11,7 +11,6 @@
  */
 import type { DeviceArray } from "./device-array.js";
 import type { TableSpec } from "./layout.js";
-import type { RowKeys, RowPairs } from "./rows.js";
 import type { KeyType, ScalarArrays, ScalarType, ValueType } from "./scalars.js";
 
 /** Names of the engines there are. */
@@ -138,16 +137,6 @@ export interface Engine {
   /** `length` elements of a caller's GPUBuffer from `byteOffset`, without a copy; the caller keeps ownership. Engines without GPUBuffers throw a ValidationError. */
   wrap<T extends ScalarType>(type: T, buffer: GPUBuffer, byteOffset: number, length: number): DeviceArray<T>;
   createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>>;
-  /** Inner join of two batches of row keys by value: see rows.ts. */
-  joinRows(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs>;
   /** Frees all memory, ends workers, makes pending operations reject with DeviceLostError("destroyed"). Idempotent. A caller's own GPUDevice is left alive. */
   destroy(): void;
-}
-
-/** Options of a row join. */
-export interface JoinCall {
-  /** True: a null equals a null. False: a row with a null in any key column matches nothing. */
-  readonly nullsEqual: boolean;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (done: number, total: number) => void;
 }

@@ -7,6 +7,8 @@
 
 const BLOCK = 16;
 const LONG = 96;
+/** Bytes of a string, on average, up to which blocks of 4 bytes are faster: 5 ns for 3 bytes instead of 8. */
+const SHORT = 4;
 
 /**
  * The bytes of strings `rows[i]` at `to[i]`, in a buffer of `to[rows.length]` bytes.
@@ -21,6 +23,40 @@ export function gatherBytes(
 ): Uint8Array {
   const total = to[rows.length];
   const gathered = new Uint8Array(total + BLOCK);
+  if (total <= SHORT * rows.length) copyShort(from, bytes, rows, to, gathered);
+  else copyBlocks(from, bytes, rows, to, gathered);
+  return gathered.subarray(0, total);
+}
+
+function copyShort(
+  from: Uint32Array,
+  bytes: Uint8Array,
+  rows: Uint32Array,
+  to: Uint32Array,
+  gathered: Uint8Array,
+): void {
+  const source = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const target = new DataView(gathered.buffer);
+  const lastWord = bytes.byteLength - 4;
+  for (let i = 0; i < rows.length; i++) {
+    let at = from[rows[i]];
+    let out = to[i];
+    const end = at + to[i + 1] - out;
+    if (end <= lastWord) {
+      for (; at < end; at += 4, out += 4) target.setUint32(out, source.getUint32(at, true), true);
+    } else {
+      while (at < end) gathered[out++] = bytes[at++];
+    }
+  }
+}
+
+function copyBlocks(
+  from: Uint32Array,
+  bytes: Uint8Array,
+  rows: Uint32Array,
+  to: Uint32Array,
+  gathered: Uint8Array,
+): void {
   const source = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const target = new DataView(gathered.buffer);
   const lastBlock = bytes.byteLength - BLOCK;
@@ -36,7 +72,6 @@ export function gatherBytes(
       while (at < end) gathered[out++] = bytes[at++];
     }
   }
-  return gathered.subarray(0, total);
 }
 
 function copyBlock(source: DataView, at: number, target: DataView, out: number): void {

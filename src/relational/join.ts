@@ -6,6 +6,7 @@
 import type { Table } from "@uwdata/flechette";
 import { type Device, openDevice } from "../device.js";
 import { nextTask } from "../engine/next-task.js";
+import { joinRows } from "../engine/row-join.js";
 import { ValidationError } from "../errors.js";
 import { type ArrowTable, columnIndex, readTable, type SourceTable } from "./columns.js";
 import { encodeKeys } from "./encode-keys.js";
@@ -89,7 +90,11 @@ async function run(
     { left: tables.left.rows, right: tables.right.rows },
   );
   stage("encode keys");
-  const pairs = await device.engine.joinRows(encoded.left, encoded.right, { nullsEqual, signal, onProgress });
+  const pairs = await joinRows(device.engine, encoded.left, encoded.right, {
+    nullsEqual,
+    signal,
+    onProgress,
+  });
   stage("hash join");
   const joined = await materialise(outputColumns(tables, keys), pairs, async () => {
     await nextTask();

@@ -4,13 +4,11 @@
  */
 import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
-import type { Engine, EngineInfo, JoinCall, Table } from "../engine.js";
+import type { Engine, EngineInfo, Table } from "../engine.js";
 import { SIDE_SLOTS, slotWords, type TableSpec, tableBytes } from "../layout.js";
-import type { RowKeys, RowPairs } from "../rows.js";
 import type { KeyType, ScalarArrays, ScalarType, ValueType } from "../scalars.js";
 import { CpuTable } from "./cpu-table.js";
 import { newWorkspace } from "./jobs.js";
-import { joinRows } from "./join-rows.js";
 import { Memory } from "./memory.js";
 import { Parallel } from "./parallel.js";
 import { WorkerPool } from "./pool.js";
@@ -119,13 +117,6 @@ export class CpuEngine implements Engine {
     const table = new CpuTable<K, V>(this, spec, this.memory.allocate(tableBytes(spec), false));
     await table.clear();
     return table;
-  }
-
-  async joinRows(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
-    this.guard();
-    const pairs = await joinRows(left, right, call);
-    this.guard();
-    return pairs;
   }
 
   destroy(): void {

@@ -5,6 +5,7 @@
  */
 import { LimitError } from "../../errors.js";
 import { MAX_PAIRS } from "../rows.js";
+import { allocateWords } from "./join-scratch.js";
 
 /**
  * What building and probing found. Of build rows with the same key one, the leader, stands for all. Row numbers are one
@@ -57,18 +58,13 @@ export async function writePairs(matched: MatchedRows, pause: () => Promise<void
 }
 
 function allocatePairs(count: number): BuildProbePairs {
-  try {
-    return { build: new Uint32Array(count), probe: new Uint32Array(count) };
-  } catch (cause) {
-    const fix = "Join part of the table at a time.";
-    throw new LimitError("memory", 8 * count, Number.NaN, fix, { cause });
-  }
+  return { build: allocateWords(count), probe: allocateWords(count) };
 }
 
 /** At most one match a row: `matches` is the answer when all rows have one, else those that do are kept. */
 function writeSingle({ matches, hits }: MatchedRows): BuildProbePairs {
   if (hits === matches.length) {
-    const probe = new Uint32Array(hits);
+    const probe = allocateWords(hits);
     for (let row = 0; row < hits; row++) {
       probe[row] = row;
       matches[row]--;

@@ -5,14 +5,15 @@
  *
  * Between ranges of rows the event loop runs, the signal is looked at and progress is reported.
  */
-import type { JoinCall } from "../engine.js";
+
 import { nextTask } from "../next-task.js";
+import type { JoinCall } from "../row-join.js";
 import type { RowKeys, RowPairs } from "../rows.js";
-import { type PackedKeys, packKeys, type RangeRunner } from "./join-keys.js";
+import { type KeyRows, type PackedKeys, packKeys, type RangeRunner } from "./join-keys.js";
 import { chooseLayout } from "./join-layout.js";
 import { type MatchedRows, writePairs } from "./join-pairs.js";
 import { type JoinKeys, partition, recordWords, unpartitioned } from "./join-partition.js";
-import { Scratch } from "./join-scratch.js";
+import { allocateWords, Scratch } from "./join-scratch.js";
 import { DenseTable, ExactTable, type KeyTable, keyRange, RowTable } from "./join-table.js";
 
 /** Rows between two looks at the signal: a few milliseconds of work. */
@@ -107,55 +108,52 @@ async function matchRows(
   hashMask: number,
   pace: Pace,
 ): Promise<MatchedRows> {
-  const follows = new Uint32Array(build.rows);
-  const matches = new Uint32Array(probe.rows);
-  if (build.rows === 0) return { follows, matches, repeats: 0, hits: 0 };
+  const found = {
+    follows: allocateWords(build.rows),
+    matches: allocateWords(probe.rows),
+    repeats: 0,
+    hits: 0,
+  };
+  if (build.rows === 0) return found;
   const layout = chooseLayout(build, probe, nullsEqual);
   const scratch = new Scratch();
   const all = { keys: build, first: 0, rows: build.rows };
-  const plan = await choosePlan(
-    await packKeys(all, layout, hashMask, scratch, pace.overRanges),
-    hashMask,
-    pace,
-  );
+  const packed = await packKeys(all, layout, hashMask, scratch, pace.overRanges);
+  const plan = await choosePlan(packed, hashMask, pace);
   // packed build keys are in use until they were moved into parts
   const probeScratch = plan.bits > 0 ? scratch : new Scratch();
-  let [repeats, hits] = [0, 0];
   for (let first = 0; first < probe.rows; first += plan.probeRows) {
-    const rows = Math.min(plan.probeRows, probe.rows - first);
-    const some = { keys: probe, first, rows };
-    const packed = await packKeys(some, layout, hashMask, probeScratch, pace.overRanges);
-    const keys = await inParts(packed, plan.bits, probeScratch, pace);
-    const isFirst = first === 0;
-    for (let part = 0; part + 1 < keys.parts.length; part++) {
-      if (isFirst || plan.bits > 0) {
-        const found = await buildPart(plan, part, follows, pace);
-        if (isFirst) repeats += found;
-      }
-      const [from, to] = [keys.parts[part], keys.parts[part + 1]];
-      await pace.overRanges(to - from, (begin, end) => {
-        hits += plan.table.probe(keys, from + begin, from + end, matches.subarray(first, first + rows));
-      });
-    }
-    pace.add(isFirst ? build.rows + rows : rows);
+    const some = { keys: probe, first, rows: Math.min(plan.probeRows, probe.rows - first) };
+    const keys = await packKeys(some, layout, hashMask, probeScratch, pace.overRanges);
+    await matchParts(plan, await inParts(keys, plan.bits, probeScratch, pace), some, found, pace);
   }
-  return { follows, matches, repeats, hits };
+  return found;
 }
 
-/** Builds the table of one part, and returns how many keys of it were there more than once. */
-async function buildPart(
-  { build, table }: Plan,
-  part: number,
-  follows: Uint32Array,
+/** Builds (or for later rows of the probe side, builds again) each part's table, and looks the part's probe keys up. */
+async function matchParts(
+  { build, table, bits }: Plan,
+  probe: JoinKeys,
+  { first, rows }: KeyRows,
+  found: { -readonly [K in keyof MatchedRows]: MatchedRows[K] },
   pace: Pace,
-): Promise<number> {
-  const [from, to] = [build.parts[part], build.parts[part + 1]];
-  let repeats = 0;
-  table.reset(to - from);
-  await pace.overRanges(to - from, (begin, end) => {
-    repeats += table.insert(from + begin, from + end, follows);
-  });
-  return repeats;
+): Promise<void> {
+  const matches = found.matches.subarray(first, first + rows);
+  for (let part = 0; part + 1 < probe.parts.length; part++) {
+    const [buildFrom, buildTo] = [build.parts[part], build.parts[part + 1]];
+    if (first === 0 || bits > 0) {
+      table.reset(buildTo - buildFrom);
+      await pace.overRanges(buildTo - buildFrom, (from, to) => {
+        const repeats = table.insert(buildFrom + from, buildFrom + to, found.follows);
+        if (first === 0) found.repeats += repeats;
+      });
+    }
+    const [probeFrom, probeTo] = [probe.parts[part], probe.parts[part + 1]];
+    pace.add(probeTo - probeFrom + (first === 0 ? buildTo - buildFrom : 0));
+    await pace.overRanges(probeTo - probeFrom, (from, to) => {
+      found.hits += table.probe(probe, probeFrom + from, probeFrom + to, matches);
+    });
+  }
 }
 
 interface Plan {

@@ -9,6 +9,7 @@
 import { murmur3 } from "../hash.js";
 import type { PackedKeys } from "./join-keys.js";
 import type { JoinKeys } from "./join-partition.js";
+import { allocateWords } from "./join-scratch.js";
 import { sameBytes } from "./join-strings.js";
 
 /** A build side's table. */
@@ -32,7 +33,7 @@ class Slots {
 
   constructor(mostKeys: number) {
     const slots = slotsFor(mostKeys);
-    this.words = new Uint32Array(2 * slots);
+    this.words = allocateWords(2 * slots);
     this.mask = slots - 1;
   }
 
@@ -220,7 +221,7 @@ export class DenseTable implements KeyTable {
   constructor(build: JoinKeys, range: KeyRange) {
     this.#build = build;
     this.#smallest = range.smallest;
-    this.#leaders = new Uint32Array(range.size);
+    this.#leaders = allocateWords(range.size);
   }
 
   reset(): void {

@@ -4,19 +4,16 @@
  */
 import { LimitError, ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
-import type { Engine, EngineInfo, JoinCall, Table } from "../engine.js";
+import type { Engine, EngineInfo, Table } from "../engine.js";
 import { type TableSpec, tableBytes } from "../layout.js";
-import type { RowKeys, RowPairs } from "../rows.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
 import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./adapter.js";
 import { gpuArray, newArray } from "./columns.js";
 import { CONTROL_BYTES } from "./control.js";
 import { Gpu } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
-import { joinRows } from "./join-rows.js";
 import { Kernels } from "./kernel.js";
 import { Pacer } from "./pacer.js";
-import { RowKernels } from "./row-kernels.js";
 import { LIST_ROOM } from "./selection.js";
 import { type KernelOverrides, TableKernels } from "./table-kernels.js";
 import { type TableHost, TableState } from "./table-state.js";
@@ -41,23 +38,22 @@ export async function openWebgpuEngine(options: WebgpuOptions = {}): Promise<Eng
 /** Elements of an operation's first chunk while its speed is unknown: about 100 ms on SwiftShader, a few on a slow GPU. */
 const FIRST_CHUNK = { software: 2 ** 19, hardware: 2 ** 22 };
 
-class WebgpuEngine implements Engine {
+/** The engine; its parts are for the operations in this folder. */
+export class WebgpuEngine implements Engine {
   readonly lost: Promise<{ reason: string; message: string }>;
-  readonly #pacer: Pacer;
+  readonly pacer: Pacer;
   readonly #tableHost: TableHost;
-  readonly #rowKernels: RowKernels;
 
   constructor(
-    private readonly gpu: Gpu,
-    private readonly kernels: Kernels,
+    readonly gpu: Gpu,
+    readonly kernels: Kernels,
     readonly info: EngineInfo,
-    private readonly kernelOverrides: KernelOverrides,
+    readonly kernelOverrides: KernelOverrides,
   ) {
     this.lost = gpu.lost;
-    this.#rowKernels = new RowKernels(kernelOverrides);
-    this.#pacer = new Pacer(gpu.software ? FIRST_CHUNK.software : FIRST_CHUNK.hardware);
+    this.pacer = new Pacer(gpu.software ? FIRST_CHUNK.software : FIRST_CHUNK.hardware);
     const listRoom = kernelOverrides.listRoom ?? LIST_ROOM;
-    this.#tableHost = { engine: this, gpu, kernels, pacer: this.#pacer, listRoom };
+    this.#tableHost = { engine: this, gpu, kernels, pacer: this.pacer, listRoom };
   }
 
   get gpuDevice(): GPUDevice {
@@ -119,11 +115,6 @@ class WebgpuEngine implements Engine {
       this.gpu.free(control);
       throw error;
     }
-  }
-
-  joinRows(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
-    const { gpu, kernels } = this;
-    return joinRows({ gpu, kernels, pacer: this.#pacer, sources: this.#rowKernels }, left, right, call);
   }
 
   destroy(): void {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type CpuEngine, type CpuEngineOptions, openCpuEngine } from "../../../src/engine/cpu/cpu-engine.js";
+import { joinRows } from "../../../src/engine/row-join.js";
 import { asBits } from "../../../src/engine/scalars.js";
 import { DeviceLostError, LimitError, ValidationError } from "../../../src/errors.js";
 import { checkTable } from "../../helpers/check-table.js";
@@ -256,7 +257,7 @@ describe("destroy", () => {
       () => engine.upload("u32", counting(3)),
       () => engine.allocate("u32", 3),
       () => newTable(engine),
-      () => engine.joinRows({ rows: 0, columns: [] }, { rows: 0, columns: [] }, { nullsEqual: false }),
+      () => joinRows(engine, { rows: 0, columns: [] }, { rows: 0, columns: [] }, { nullsEqual: false }),
     ];
     for (const call of calls)
       await expect(call()).rejects.toMatchObject({ code: "DEVICE_LOST", reason: "destroyed" });
