@@ -23,6 +23,8 @@ import { type TimedCall, type Timing, timeInTurn } from "./timing.js";
 
 /** Runs of a figure sum up to this at least: at small sizes five would say little. */
 const LEAST_TOTAL_MS = 300;
+/** Unmeasured calls on a real GPU, before each operation; timing.ts says why. */
+const WARM_UP_MS = 500;
 /** Calls whose kernel times are averaged where a call is short: timestamps come in steps of 65.5 us. */
 const AVERAGED_SHORT_CALLS = 25;
 const AVERAGED_LONG_CALLS = 5;
@@ -132,7 +134,8 @@ async function timeOperation(
     const call = contestant.calls[operation];
     return call ? [{ contestant, call }] : [];
   });
-  const repeats = { runs, leastTotalMs: LEAST_TOTAL_MS };
+  const hardware = able.some(({ contestant: { device } }) => device?.gpuDevice && !device.info.software);
+  const repeats = { runs, leastTotalMs: LEAST_TOTAL_MS, warmUpMs: hardware ? WARM_UP_MS : 0 };
   const timings = await timeInTurn(
     able.map(({ call }) => call),
     repeats,
@@ -201,6 +204,8 @@ function describe(
 
 function kernelColumns(size: number, kernels: PassTimes, gups: GupsFigures): BenchRow {
   const ms = total(kernels);
+  // shorter than a step of the timestamps
+  if (ms === 0) return {};
   const bandwidth = (8 * size) / ms / 1e6;
   return {
     "kernel ms": ms,

@@ -25,6 +25,11 @@ export interface Repeats {
   readonly runs: number;
   /** More runs are made, up to 50, until a call's runs sum up to this. */
   readonly leastTotalMs: number;
+  /**
+   * Calls are repeated unmeasured for this long first. On an H100 a table's memory is two to three times slower for
+   * some 200 ms after large buffers were made or freed beside it.
+   */
+  readonly warmUpMs?: number;
 }
 
 const MOST_RUNS = 50;
@@ -39,12 +44,16 @@ export function summarise(samples: readonly number[]): Timing {
   return { median: median(samples), fastest: Math.min(...samples), runs: samples.length };
 }
 
-/** Runs every call once unmeasured, then all of them in turn until each has run often and long enough. */
+/** Runs every call unmeasured to warm up, then all of them in turn until each has run often and long enough. */
 export async function timeInTurn(
   calls: readonly TimedCall[],
-  { runs, leastTotalMs }: Repeats,
+  { runs, leastTotalMs, warmUpMs = 0 }: Repeats,
 ): Promise<Timing[]> {
-  for (const call of calls) await timeOnce(call);
+  for (const call of calls) {
+    const start = performance.now();
+    do await timeOnce(call);
+    while (performance.now() - start < warmUpMs);
+  }
   const samples = calls.map((): number[] => []);
   const wants = (times: number[]) =>
     times.length < runs ||

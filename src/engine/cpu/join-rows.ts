@@ -142,7 +142,8 @@ async function matchParts(
   for (let part = 0; part + 1 < probe.parts.length; part++) {
     const [buildFrom, buildTo] = [build.parts[part], build.parts[part + 1]];
     if (first === 0 || bits > 0) {
-      table.reset(buildTo - buildFrom);
+      const used = part > 0 || first > 0;
+      if (used) table.reset(buildTo - buildFrom);
       await pace.overRanges(buildTo - buildFrom, (from, to) => {
         const repeats = table.insert(buildFrom + from, buildFrom + to, found.follows);
         if (first === 0) found.repeats += repeats;
