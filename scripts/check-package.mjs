@@ -169,7 +169,9 @@ function typeCheck(resolution, lib, types) {
     });
   } catch (error) {
     // flechette's own declarations have an error under skipLibCheck: false, which is not ours to answer for
-    const ours = error.stdout.split("\n").filter((line) => line.trim() && !line.includes("node_modules/@uwdata/"));
+    const ours = error.stdout
+      .split("\n")
+      .filter((line) => line.trim() && !line.includes("node_modules/@uwdata/"));
     if (ours.length > 0) throw error;
   }
 }

@@ -6,7 +6,12 @@ it("runs batches on workers over shared memory", async () => {
   expect(globalThis.crossOriginIsolated).toBe(true);
   const engine = (await openCpuEngine({ threads: 2 })) as CpuEngine;
   expect(engine.info).toMatchObject({ name: "CPU, 2 threads", threads: 2, features: ["shared-memory"] });
-  const table = await engine.createTable<"u32", "u32">({ key: "u32", value: "u32", slots: 2 ** 20, hash: "murmur3" });
+  const table = await engine.createTable<"u32", "u32">({
+    key: "u32",
+    value: "u32",
+    slots: 2 ** 20,
+    hash: "murmur3",
+  });
   const keys = Uint32Array.from({ length: 2 ** 19 }, (_, i) => i * 3);
   let answers = 0;
   const run = engine.pool.run.bind(engine.pool);
@@ -15,8 +20,16 @@ it("runs batches on workers over shared memory", async () => {
     answers += results.length;
     return results;
   };
-  expect(await table.insert(keys, keys, "keep", {})).toEqual({ inserted: keys.length, existing: 0, rejected: 0 });
-  expect(await table.insert(keys, keys, "add", {})).toEqual({ inserted: 0, existing: keys.length, rejected: 0 });
+  expect(await table.insert(keys, keys, "keep", {})).toEqual({
+    inserted: keys.length,
+    existing: 0,
+    rejected: 0,
+  });
+  expect(await table.insert(keys, keys, "add", {})).toEqual({
+    inserted: 0,
+    existing: keys.length,
+    rejected: 0,
+  });
   const { values, found } = await table.find(keys, 0, "host", {});
   if (!(values instanceof Uint32Array && found instanceof Uint8Array)) throw new Error("not on the host");
   expect(found.every((flag) => flag === 1)).toBe(true);

@@ -170,6 +170,45 @@ describe("large sides", () => {
     },
   );
 
+  // Row i has key i modulo `keys`, and a null in the first column when i is a multiple of 7.
+  function cyclic(rows: number, count: number): RowKeys {
+    const key = (row: number) => row % count;
+    const data = Uint32Array.from({ length: 2 * rows }, (_, k) =>
+      k & 1 ? 5 : Math.imul(key(k >> 1), 0x9e3779b1),
+    );
+    const validity = new Uint8Array((rows + 7) >> 3);
+    for (let row = 0; row < rows; row++) if (row % 7 !== 0) validity[row >> 3] |= 1 << (row & 7);
+    const texts = [(k: number) => k.toString(36), (k: number) => `${"long ".repeat(14)}${k}`].map((text) => {
+      const pool = strings(Array.from({ length: count }, (_, k) => text(k)));
+      const pick = (from: Uint32Array) => Uint32Array.from({ length: rows }, (_, row) => from[key(row)]);
+      return { ...pool, starts: pick(pool.starts), ends: pick(pool.ends) };
+    });
+    return { rows, columns: [{ kind: "words", width: 2, data, validity }, ...texts] };
+  }
+
+  it.each([
+    ["one part", 500, 1000],
+    ["many parts", 140_000, 150_000],
+  ])("are looked up range by range in %s", async (_, buildRows, count) => {
+    const probeRows = 2 ** 20 + 3001;
+    const [build, probe] = [cyclic(buildRows, count), cyclic(probeRows, count)];
+    for (const nullsEqual of [false, true]) {
+      const { left, right } = await joinRows(probe, build, { nullsEqual });
+      let at = 0;
+      for (let row = 0; row < probeRows; row++) {
+        const match = row % count;
+        const nulls = [row, match].filter((each) => each % 7 === 0).length;
+        const same = match < buildRows && (nulls === 0 || (nulls === 2 && nullsEqual));
+        if (!same) continue;
+        if (left[at] !== row || right[at] !== match)
+          expect.fail(`pair ${at}: ${left[at]} ${right[at]}, not ${row} ${match}`);
+        at++;
+      }
+      expect(left.length).toBe(at);
+      expect(at).toBeGreaterThan(300_000);
+    }
+  });
+
   it("of one key only", async () => {
     const left = keys(words(draw(200_000, () => 5)));
     const right = keys(words(draw(3, () => 5)));
