@@ -117,7 +117,8 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
   }
 
   /**
-   * `insert` that also answers, per key, the value now stored and whether this element inserted it (1 or 0).
+   * `insert` that also answers, per key, the value now stored and whether this element inserted it (1 or 0). Elements left
+   * out by `where` get 0 and 0.
    * @throws CapacityError when some keys found no slot.
    */
   async insertAndFind<P extends Placement = "host">(

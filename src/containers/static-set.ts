@@ -65,7 +65,7 @@ export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
     return { inserted, existing };
   }
 
-  /** Inserts keys and answers, per key, whether this element inserted it (1 or 0). @throws CapacityError when some keys found no slot. */
+  /** Inserts keys and answers, per key, whether this element inserted it (1 or 0; 0 where left out by `where`). @throws CapacityError when some keys found no slot. */
   async insertAndFind<P extends Placement = "host">(
     keys: Input<K>,
     options: BulkOptions & OutputOption<P> = {},

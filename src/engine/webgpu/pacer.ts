@@ -15,10 +15,15 @@ export class Pacer {
     return Math.max(1024, Math.min(MAX_CHUNK, Math.floor(elements / 1024) * 1024));
   }
 
-  /** Notes how long a chunk took. Small chunks say nothing about speed: their time is latency. */
+  /**
+   * Notes how long a chunk took. A slow chunk makes the next one shorter at once; fast ones make it longer again, at most
+   * twofold each. Fast chunks that are shorter than asked for (a batch's last) say nothing: their time is latency.
+   */
   took(operation: string, elements: number, milliseconds: number): void {
-    if (elements < this.firstChunk && milliseconds < TARGET_MS) return;
-    this.#perMillisecond.set(operation, elements / Math.max(milliseconds, 0.001));
+    if (elements < this.next(operation) && milliseconds < TARGET_MS) return;
+    const seen = elements / Math.max(milliseconds, 1);
+    const known = this.#perMillisecond.get(operation) ?? seen;
+    this.#perMillisecond.set(operation, Math.min(seen, 2 * known));
   }
 }
 
