@@ -42,14 +42,10 @@ export function describeDevice(device: GPUDevice): OpenedGpu {
   return { device, software: softwareName.test(Object.values(facts).join(" ")), adapter: facts };
 }
 
-/** What a person would call the adapter. */
-export function adapterName(facts: Record<string, string>): string {
-  return (
-    facts.description ||
-    facts.device ||
-    [facts.vendor, facts.architecture].filter(Boolean).join(" ") ||
-    "unnamed GPU"
-  );
+/** What a person would call the adapter: Dawn names the device in lower case with hyphens, browsers often not at all. */
+export function adapterName({ vendor, architecture, device, description }: Record<string, string>): string {
+  const name = device.replace(/-+/g, " ").trim() || description;
+  return name || [vendor, architecture].filter(Boolean).join(" ") || "unnamed GPU";
 }
 
 async function findGpu(): Promise<GPU> {
