@@ -7,6 +7,8 @@ import { sourceTexts } from "./scripts/build-plugins.mjs";
 import { softwareBrowser, softwareGpuEnv } from "./scripts/software-gpu.mjs";
 
 const CONFORMANCE = "test/conformance/**/*.test.ts";
+/** Joins on the device under test, compared with DuckDB, which runs in Node only. */
+const JOINS = "test/relational/{join,join-oracle,key-types,payload-types,random-tables}.test.ts";
 const WEBGPU_ONLY = "test/webgpu/**/*.test.ts";
 const BROWSER_ONLY = "test/browser/**/*.test.ts";
 
@@ -41,7 +43,7 @@ export default defineConfig({
         plugins: [sourceTexts()],
         test: {
           name: "webgpu",
-          include: [CONFORMANCE, WEBGPU_ONLY],
+          include: [CONFORMANCE, JOINS, WEBGPU_ONLY],
           sequence: { groupOrder: 1 },
           // One file at a time, each in a fresh process: a crash of the driver names the file, and memory is given back.
           pool: "forks",

@@ -238,6 +238,28 @@ describe("collisions", () => {
     }
   });
 
+  it("strings that end in zero bytes on the larger side only", async () => {
+    const left = ["a\0", "a", "\0", "", "abcd\0", "abcd", "abc\0", "abcdefg\0\0"];
+    const right = ["a", "", "abcd", "abcdefghi"];
+    const pairs = await joinRows(keys(strings(left)), keys(strings(right)), { nullsEqual: false });
+    expect(sorted(pairs)).toEqual(["1 0", "3 1", "5 2"]);
+    const short = await joinRows(keys(strings(left)), keys(strings(right.slice(0, 3))), {
+      nullsEqual: false,
+    });
+    expect(sorted(short)).toEqual(["1 0", "3 1", "5 2"]);
+  });
+
+  it("a null in one column is not a null in another, of more than 32", async () => {
+    const side = (nullColumn: number) =>
+      keys(...Array.from({ length: 70 }, (_, c) => words([c === nullColumn ? null : 0])));
+    for (const column of [0, 31, 32, 63, 64, 69]) {
+      for (const other of [0, 31, 32, 63, 64, 69]) {
+        const { left } = await joinRows(side(column), side(other), { nullsEqual: true });
+        expect(left.length, `${column} ${other}`).toBe(column === other ? 1 : 0);
+      }
+    }
+  });
+
   it("a null is not the value under it, and not an empty string", async () => {
     const left = keys(words([0, null, 7]), strings(["", null, null]));
     const right = keys(words([0, null, 7, 7]), strings(["", null, null, ""]));

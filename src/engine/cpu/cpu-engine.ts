@@ -13,7 +13,7 @@ import { Memory } from "./memory.js";
 import { Parallel } from "./parallel.js";
 import { WorkerPool } from "./pool.js";
 import { newDeviceArray } from "./storage.js";
-import { defaultTuning, type Tuning } from "./tuning.js";
+import { type Tuning, tuningFor } from "./tuning.js";
 
 /** Options of {@link openCpuEngine}. */
 export interface CpuEngineOptions {
@@ -35,7 +35,7 @@ export async function openCpuEngine(options: CpuEngineOptions = {}): Promise<Eng
   if (!(Number.isInteger(threads) && threads >= 1)) {
     throw new ValidationError(`threads is ${String(options.threads)}.`, "Give a whole number of at least 1.");
   }
-  const engine = new CpuEngine(threads, { ...defaultTuning, ...options.tuning });
+  const engine = new CpuEngine(threads, { ...tuningFor(threads), ...options.tuning });
   // Browsers tell only afterwards that a policy forbids workers; info must not promise them before.
   if (typeof document !== "undefined") await engine.pool.warmUp(Math.min(1, threads - 1));
   return engine;

@@ -129,7 +129,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
       const tally = newTally();
       const at = { table, counters: this.#counters, tally, spill: null };
       const { parallel, workspace } = this.#engine;
-      await this.#eachChunk(inputs, keys, call, (left) => parallel.chunkLength(left, left), {
+      await this.#eachChunk(inputs, keys, call, (left) => parallel.changeLength(left, left), {
         alone: (chunk) => eraseChunk(at, chunk, workspace.block),
         together: (chunk) => this.#recountOnError(() => parallel.erase(at, chunk)),
       });
@@ -241,7 +241,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
       inputs,
       keys,
       call,
-      (left) => parallel.chunkLength(left, table.slotCount - counters.mainLive),
+      (left) => parallel.changeLength(left, table.slotCount - counters.mainLive),
       {
         alone: (chunk) => insertChunk(at, chunk, columns, workspace.block),
         together: (chunk) => this.#recountOnError(() => parallel.insert(at, chunk, columns)),
@@ -260,7 +260,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
   ): Promise<void> {
     const { maxProbe } = this.#counters;
     const { parallel, workspace } = this.#engine;
-    await this.#eachChunk(inputs, keys, call, (left) => parallel.chunkLength(left, left), {
+    await this.#eachChunk(inputs, keys, call, (left) => parallel.lookUpLength(left), {
       alone: (chunk) => findChunk(table, maxProbe, chunk, columns, workspace.block),
       together: (chunk) => parallel.find(table, maxProbe, chunk, columns),
     });

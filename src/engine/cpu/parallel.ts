@@ -35,6 +35,8 @@ export class Parallel {
   readonly #pool: WorkerPool;
   readonly #tuning: Tuning;
   readonly #scratch: SharedScratch;
+  /** How many changes to do alone, and how many it was the last time. */
+  #pause = { left: 0, length: 0 };
 
   constructor(pool: WorkerPool, tuning: Tuning) {
     this.#pool = pool;
@@ -42,10 +44,21 @@ export class Parallel {
     this.#scratch = new SharedScratch(tuning);
   }
 
-  /** Elements of the next chunk to do on several threads, 0 to go on alone: `left` are to do, and `room` slots are free for them. */
-  chunkLength(left: number, room: number): number {
-    const length = Math.min(left, room, this.#tuning.parallelChunk);
+  /** Elements of the next chunk to look up on several threads, 0 to go on alone: `left` are to do. */
+  lookUpLength(left: number): number {
+    const length = Math.min(left, this.#tuning.chunk);
     return this.#pool.threads > 1 && length >= this.#tuning.parallelFrom ? length : 0;
+  }
+
+  /**
+   * The same for a change, of which no more elements may be inserts than `room`, the free slots. Sorting pays only when workers come,
+   * so after a job without any the next changes are done alone: one, then two, four and so on as long as none comes.
+   */
+  changeLength(left: number, room: number): number {
+    const length = this.lookUpLength(Math.min(left, room));
+    if (length === 0 || this.#pause.left === 0) return length;
+    this.#pause.left--;
+    return 0;
   }
 
   /** Looks a chunk up. */
@@ -114,12 +127,15 @@ export class Parallel {
   async #sort(table: TableMemory, chunk: Chunk): Promise<Partition> {
     const { keys, where } = this.#scratch.inputs(chunk);
     const partition = this.#scratch.partition(keys.length, table.slotCount * table.words);
-    await this.#run({ kind: "partition", table, keys, where, length: keys.length, partition }, keys.length);
+    const job = { kind: "partition", table, keys, where, length: keys.length, partition } as const;
+    const results = await this.#run(job, keys.length);
+    const length = results.length > 1 ? 0 : Math.min(this.#tuning.pause, this.#pause.length * 2 || 1);
+    this.#pause = { left: length, length };
     return partition;
   }
 
   #run(job: Job, elements: number): Promise<JobResult[]> {
-    return this.#pool.run(job, Math.ceil(elements / this.#tuning.slice) - 1);
+    return this.#pool.run(job, Math.ceil(elements / this.#tuning.share) - 1);
   }
 
   /** Gathers the spilled elements, in each thread's order, and hands them to `change` as many at a time as fit a block. */

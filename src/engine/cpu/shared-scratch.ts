@@ -59,8 +59,8 @@ export class SharedScratch {
     let shift = 1;
     while ((words - 1) >>> shift >= mostRanges) shift++;
     const ranges = ((words - 1) >>> shift) + 1;
-    this.#block ??= sharedBlock(this.#tuning.parallelChunk);
-    const most = Math.ceil(this.#tuning.parallelChunk / sliceLength) * (mostRanges + 1);
+    this.#block ??= sharedBlock(this.#tuning.chunk);
+    const most = Math.ceil(this.#tuning.chunk / sliceLength) * (mostRanges + 1);
     this.#starts ??= new Uint32Array(newBuffer(4 * most, true));
     return { block: this.#block, slices, sliceLength, ranges, shift, starts: this.#starts };
   }
@@ -68,7 +68,7 @@ export class SharedScratch {
   #column<A extends Uint32Array | Uint8Array>(column: Column, like: A): A {
     let buffer = this.#columns.get(column);
     if (buffer === undefined) {
-      buffer = newBuffer(this.#tuning.parallelChunk * like.BYTES_PER_ELEMENT, true) as SharedArrayBuffer;
+      buffer = newBuffer(this.#tuning.chunk * like.BYTES_PER_ELEMENT, true) as SharedArrayBuffer;
       this.#columns.set(column, buffer);
     }
     return (

@@ -2,26 +2,32 @@
 
 /** Sizes by which the cpu engine cuts its work. */
 export interface Tuning {
-  /** Elements that the calling thread works on alone between two looks at the abort signal. */
+  /** Elements, or slots, between two looks at the abort signal. Shared chunks take 26 bytes of scratch memory for each, which best stay in the cache. */
   readonly chunk: number;
-  /** The same for all threads together; their scratch memory is 26 bytes for each, and best stays in the cache. */
-  readonly parallelChunk: number;
   /** Batches of at least this many elements are shared with workers. */
   readonly parallelFrom: number;
+  /** Elements for which one more thread is worth waking. */
+  readonly share: number;
   /** Elements that one thread sorts by range at once: their 12 bytes each fit its L2 cache. */
   readonly slice: number;
   /** Elements of a look-up that a thread takes at once. */
   readonly grain: number;
   /** Ranges of slots that a change is sorted into, at most. */
   readonly ranges: number;
+  /** Chunks that are changed without workers, at most, after a job that none came to because the machine is busy. */
+  readonly pause: number;
 }
 
-/** Measured on 2 cores of an EPYC 9004 (1 MiB L2 each) with Node 20 by bench/cpu-map.ts. */
-export const defaultTuning: Tuning = {
-  chunk: 2 ** 20,
-  parallelChunk: 2 ** 18,
-  parallelFrom: 2 ** 16,
-  slice: 2 ** 14,
-  grain: 2 ** 13,
-  ranges: 64,
-};
+/** Measured on 2 cores of an EPYC 9004 (1 MiB L2 each) with Node 20; larger machines get longer chunks in more pieces. */
+export function tuningFor(threads: number): Tuning {
+  const share = 2 ** 15;
+  return {
+    chunk: Math.max(2 ** 18, threads * share),
+    parallelFrom: 2 * share,
+    share,
+    slice: 2 ** 13,
+    grain: 2 ** 13,
+    ranges: Math.max(64, 4 * threads),
+    pause: 16,
+  };
+}

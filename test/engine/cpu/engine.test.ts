@@ -28,7 +28,10 @@ const paths = [
   { name: "one thread", options: { threads: 1, tuning: { chunk: 64 } } },
   {
     name: "two threads",
-    options: { threads: 2, tuning: { parallelFrom: 1, parallelChunk: 64, slice: 16, grain: 16, ranges: 8 } },
+    options: {
+      threads: 2,
+      tuning: { chunk: 64, parallelFrom: 1, share: 16, slice: 16, grain: 16, ranges: 8, pause: 0 },
+    },
   },
 ];
 

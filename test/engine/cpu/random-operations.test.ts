@@ -12,7 +12,10 @@ const contestants = [
   {
     name: "three threads, chunks of up to 16 elements in slices of 4 and 4 ranges",
     runs: 1500,
-    options: { threads: 3, tuning: { parallelFrom: 1, parallelChunk: 16, slice: 4, grain: 2, ranges: 4 } },
+    options: {
+      threads: 3,
+      tuning: { chunk: 16, parallelFrom: 1, share: 4, slice: 4, grain: 2, ranges: 4, pause: 0 },
+    },
   },
 ];
 

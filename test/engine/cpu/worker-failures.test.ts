@@ -6,7 +6,15 @@ import { checkTable } from "../../helpers/check-table.js";
 import { runProgram } from "../../helpers/run-program.js";
 import type { AnyTable } from "./drive.js";
 
-const tuning = { parallelFrom: 1, parallelChunk: 2 ** 12, slice: 2 ** 8, grain: 2 ** 8, ranges: 16 };
+const tuning = {
+  chunk: 2 ** 12,
+  parallelFrom: 1,
+  share: 2 ** 8,
+  slice: 2 ** 8,
+  grain: 2 ** 8,
+  ranges: 16,
+  pause: 0,
+};
 const keys = Uint32Array.from({ length: 2 ** 14 }, (_, i) => i * 7);
 
 let engine: CpuEngine | undefined;
