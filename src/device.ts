@@ -140,8 +140,11 @@ export class Device {
     return this.engine.gpuDevice;
   }
 
-  /** Copies a typed array to the device. Changing `array` afterwards does not change the copy. */
-  upload<A extends Uint32Array | Int32Array | Float32Array | Uint8Array>(
+  /**
+   * Copies a typed array to the device. Leave `array` unchanged until the promise resolves; changes after that do not
+   * reach the copy.
+   */
+  async upload<A extends Uint32Array | Int32Array | Float32Array | Uint8Array>(
     array: A,
   ): Promise<DeviceArray<ScalarOf<A>>> {
     const type = scalarTypeOf(array);
@@ -151,11 +154,21 @@ export class Device {
         "Convert the data to one of these.",
       );
     }
-    return this.engine.upload(type, array as ScalarArrays[typeof type]) as Promise<DeviceArray<ScalarOf<A>>>;
+    const copy = await this.engine.upload(type, array as ScalarArrays[typeof type]);
+    return copy as unknown as DeviceArray<ScalarOf<A>>;
   }
 
   /** A zeroed device array. */
-  allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
+  async allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
+    if (!Object.hasOwn(scalarBytes, type)) {
+      throw new ValidationError(
+        `There is no element type "${String(type)}".`,
+        `Use one of ${Object.keys(scalarBytes).join(", ")}.`,
+      );
+    }
+    if (!(Number.isSafeInteger(length) && length >= 0)) {
+      throw new ValidationError(`The length is ${String(length)}.`, "Give a whole number of at least 0.");
+    }
     return this.engine.allocate(type, length);
   }
 
@@ -167,6 +180,12 @@ export class Device {
     buffer: GPUBuffer,
     view: { type: T; byteOffset?: number; length?: number },
   ): DeviceArray<T> {
+    if (this.gpuDevice === undefined || typeof view !== "object") {
+      throw new ValidationError(
+        "wrap takes a GPUBuffer and { type }, on a webgpu device.",
+        'Write device.wrap(buffer, { type: "u32" }); on the cpu engine, upload a typed array.',
+      );
+    }
     const { type, byteOffset = 0 } = view;
     const length = view.length ?? Math.floor((buffer.size - byteOffset) / scalarBytes[type]);
     const end = byteOffset + length * scalarBytes[type];

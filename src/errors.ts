@@ -27,10 +27,10 @@ export class CapacityError extends WarpmapError {
   /** The capacity that the table was created with, in entries. */
   readonly capacity: number;
 
-  constructor(numbers: { inserted: number; rejected: number; capacity: number }) {
+  constructor(numbers: { inserted: number; rejected: number; capacity: number; slots: number }) {
     super(
       "CAPACITY",
-      `The table is full: ${numbers.inserted} keys went in, ${numbers.rejected} did not fit (capacity ${numbers.capacity} entries).`,
+      `The table is full: ${numbers.inserted} keys went in, ${numbers.rejected} did not fit (capacity ${numbers.capacity} entries, all ${numbers.slots} slots taken).`,
       "Create the table with a larger capacity, or make room with rehash(n) and insert again.",
     );
     this.inserted = numbers.inserted;

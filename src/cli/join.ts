@@ -1,5 +1,6 @@
 /** `warpmap join`: two files in, their join on the screen or in a file, and how long each stage took. */
-import { basename } from "node:path";
+import { realpath } from "node:fs/promises";
+import { basename, resolve } from "node:path";
 import type { Table } from "@uwdata/flechette";
 import { type Device, openDevice } from "../device.js";
 import { ValidationError } from "../errors.js";
@@ -33,7 +34,10 @@ export async function join(
   const on = keyPairs(options.on);
   checkKind(options.how);
   for (const path of [left, right, options.out ?? left]) formatOf(path);
-  if (options.out !== undefined) await checkWritable(options.out);
+  if (options.out !== undefined) {
+    await refuseInput(options.out, [left, right]);
+    await checkWritable(options.out);
+  }
 
   const start = performance.now();
   const progress = await openProgress(host, options.json === true);
@@ -67,6 +71,16 @@ export async function join(
     }
   } finally {
     progress.stop();
+  }
+}
+
+/** Writing over an input would destroy it. Paths are compared by the files they lead to. */
+async function refuseInput(out: string, inputs: readonly string[]): Promise<void> {
+  const real = (path: string) => realpath(path).catch(() => resolve(path));
+  const target = await real(out);
+  for (const input of inputs) {
+    if ((await real(input)) !== target) continue;
+    throw new CallError(`--out ${out} is one of the files to join.`, "Name another file.");
   }
 }
 

@@ -85,7 +85,11 @@ function addJoin(program: Command, host: Host): void {
     .description("join two tables on equal keys")
     .argument("<left>", "a file: .csv, .parquet or .arrow")
     .argument("<right>", "another")
-    .requiredOption("--on <pairs>", "key columns: left=right, several with commas between them")
+    .requiredOption(
+      "--on <pairs>",
+      "key columns: left=right, several with commas between them or with --on again",
+      (pairs: string, before?: string) => (before === undefined ? pairs : `${before},${pairs}`),
+    )
     .option("--how <kind>", "which rows come out: inner", "inner")
     .option("--out <file>", "write the result to a file (.csv, .parquet or .arrow) and do not print it");
   addDeviceOptions(command)

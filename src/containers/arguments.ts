@@ -67,7 +67,10 @@ export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): 
 } {
   const { capacity, loadFactor = 0.5, hash = "murmur3" } = options;
   if (!(typeof loadFactor === "number" && loadFactor > 0 && loadFactor <= 1)) {
-    throw new ValidationError(`loadFactor is ${String(loadFactor)}.`, "Give a number above 0 and at most 1.");
+    throw new ValidationError(
+      `loadFactor is ${describe(loadFactor)}.`,
+      "Give a number above 0 and at most 1.",
+    );
   }
   if (!hashNames.includes(hash)) {
     throw new ValidationError(
@@ -77,7 +80,7 @@ export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): 
   }
   if (!(Number.isSafeInteger(capacity) && capacity >= 0)) {
     throw new ValidationError(
-      `capacity is ${String(capacity)}.`,
+      `capacity is ${describe(capacity)}.`,
       "Give the number of distinct keys, a whole number of at least 0.",
     );
   }
@@ -98,8 +101,8 @@ export function checkColumn<T extends ScalarType>(
   const have = column instanceof DeviceArray ? column.type : scalarTypeOf(column);
   if (have !== type) {
     throw new ValidationError(
-      `${name} must be a ${typedArrayName[type]} or a device array of ${type}, and ${have ? `holds ${have}` : "is neither"}.`,
-      `Give ${name} as ${type}.`,
+      `${name} must be a ${typedArrayName[type]} or a device array of ${type}, and is ${describe(column)}.`,
+      `Give ${name} as ${type}, for example by ${typedArrayName[type]}.from().`,
     );
   }
   if (!(column instanceof DeviceArray)) return;
@@ -112,6 +115,14 @@ export function checkColumn<T extends ScalarType>(
   if (column.destroyed) {
     throw new ValidationError(`${name} was destroyed.`, "Destroy a device array only after its last use.");
   }
+}
+
+/** What a wrong argument is, in words. */
+export function describe(value: unknown): string {
+  if (value instanceof DeviceArray) return `a device array of ${value.type}`;
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value !== "object" || value === null) return String(value);
+  return `a ${value.constructor?.name ?? "object"}`;
 }
 
 const typedArrayName: { readonly [T in ScalarType]: string } = {

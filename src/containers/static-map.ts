@@ -53,7 +53,7 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
     device: Device,
     options: StaticMapOptions<K, V>,
   ): Promise<StaticMap<K, V>> {
-    checkType("key", options.key);
+    checkType("key", options?.key);
     checkType("value", options.value);
     const { engine, table, sizing } = await createTable<K, V>(
       device,
@@ -90,7 +90,7 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
 
   /**
    * Inserts pairs; a key that is there gets `op(old value, new value)`. Equal keys in one batch are all combined.
-   * add wraps for u32 and i32; f32 add rounds in an unspecified order on webgpu; f32 min and max order by bits
+   * add wraps for u32 and i32; f32 add on webgpu rounds in an unspecified order and may take subnormals for 0; f32 min and max order by bits
    * (−0 < +0, NaN above all numbers); and, or, xor are for u32 and i32.
    * @throws CapacityError when some keys found no slot.
    */
@@ -127,10 +127,11 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
     options: BulkOptions & OutputOption<P> = {},
   ): Promise<{ values: Placed<V, P>; inserted: Placed<"u8", P> }> {
     const call = this.#checkPairs(keys, values, options);
-    const result = await this.enqueue(() =>
-      this.table.insertAndFind(keys, values, options.output ?? "host", call),
+    const result = await this.enqueue(
+      () => this.table.insertAndFind(keys, values, options.output ?? "host", call),
+      [keys, values, call.where],
     );
-    this.accepted(result);
+    this.accepted(result, [result.values, result.insertedFlags]);
     return { values: result.values as Placed<V, P>, inserted: result.insertedFlags as Placed<"u8", P> };
   }
 
@@ -175,6 +176,7 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
     options: BulkOptions,
   ): Promise<InsertTally> {
     const call = this.#checkPairs(keys, values, options);
-    return this.accepted(await this.enqueue(() => this.table.insert(keys, values, policy, call)));
+    const insert = () => this.table.insert(keys, values, policy, call);
+    return this.accepted(await this.enqueue(insert, [keys, values, call.where]));
   }
 }

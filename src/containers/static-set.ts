@@ -46,7 +46,7 @@ export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
     device: Device,
     options: StaticSetOptions<K>,
   ): Promise<StaticSet<K>> {
-    checkType("key", options.key);
+    checkType("key", options?.key);
     const { engine, table, sizing } = await createTable<K, K>(
       device,
       { key: options.key, value: null },
@@ -59,9 +59,8 @@ export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
   async insert(keys: Input<K>, options: BulkOptions = {}): Promise<{ inserted: number; existing: number }> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
-    const { inserted, existing } = this.accepted(
-      await this.enqueue(() => this.table.insert(keys, null, "keep", call)),
-    );
+    const insert = () => this.table.insert(keys, null, "keep", call);
+    const { inserted, existing } = this.accepted(await this.enqueue(insert, [keys, call.where]));
     return { inserted, existing };
   }
 
@@ -72,10 +71,11 @@ export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
   ): Promise<{ inserted: Placed<"u8", P> }> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
-    const result = await this.enqueue(() =>
-      this.table.insertAndFind(keys, null, options.output ?? "host", call),
+    const result = await this.enqueue(
+      () => this.table.insertAndFind(keys, null, options.output ?? "host", call),
+      [keys, call.where],
     );
-    this.accepted(result);
+    this.accepted(result, [result.insertedFlags]);
     return { inserted: result.insertedFlags as Placed<"u8", P> };
   }
 

@@ -3,16 +3,18 @@
  * for both. It knows no backend: everything that touches slots is an engine operation.
  */
 import type { Device } from "../device.js";
+import { DeviceArray } from "../engine/device-array.js";
 import type { Engine, Input, InsertTally, Output, Placement, Table, TableStats } from "../engine/engine.js";
 import type { HashName } from "../engine/hash.js";
 import { slotsFor, tableBytes } from "../engine/layout.js";
-import type { KeyType, ValueType } from "../engine/scalars.js";
+import type { KeyType, ScalarType, ValueType } from "../engine/scalars.js";
 import { CapacityError, ValidationError } from "../errors.js";
 import {
   type BulkOptions,
   checkBulkOptions,
   checkColumn,
   checkTableOptions,
+  describe,
   type FindOptions,
   type OutputOption,
   type Placed,
@@ -88,7 +90,10 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   ): Promise<Placed<"u8", P>> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
-    const flags = await this.enqueue(() => this.table.contains(keys, options.output ?? "host", call));
+    const flags = await this.enqueue(
+      () => this.table.contains(keys, options.output ?? "host", call),
+      [keys, call.where],
+    );
     return flags as Placed<"u8", P>;
   }
 
@@ -96,7 +101,7 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   async erase(keys: Input<K>, options: BulkOptions = {}): Promise<{ erased: number }> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
-    return { erased: await this.enqueue(() => this.table.erase(keys, call)) };
+    return { erased: await this.enqueue(() => this.table.erase(keys, call), [keys, call.where]) };
   }
 
   /** Takes everything out. Capacity stays. */
@@ -178,13 +183,19 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
       throw new ValidationError("missing is not a number.", "Give the number that stands for absent keys.");
     }
     const call = checkBulkOptions(this.engine, keys, options);
-    return this.enqueue(() => this.table.find(keys, missing, output, call));
+    return this.enqueue(() => this.table.find(keys, missing, output, call), [keys, call.where]);
   }
 
-  /** Runs an operation after all earlier calls on this container. */
-  protected enqueue<T>(operation: () => Promise<T>): Promise<T> {
+  /** Runs an operation after all earlier calls on this container, with the memory of its inputs kept until it ends. */
+  protected enqueue<T>(
+    operation: () => Promise<T>,
+    inputs: readonly (Input<ScalarType> | null | undefined)[] = [],
+  ): Promise<T> {
     if (this.#destroyed) return Promise.reject(this.#destroyedError());
-    return this.#queue.add(operation);
+    const releases = inputs.map((input) => (input instanceof DeviceArray ? input.hold() : () => {}));
+    return this.#queue.add(operation).finally(() => {
+      for (const release of releases) release();
+    });
   }
 
   #destroyedError(): ValidationError {
@@ -192,11 +203,15 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     return new ValidationError(`This ${what} was destroyed.`, `Create a new ${what}.`);
   }
 
-  /** Answers an insert's tally, or throws the CapacityError it stands for. */
-  protected accepted<T extends InsertTally>(tally: T): T {
+  /** Answers an insert's tally, or gives its results up and throws the CapacityError it stands for. */
+  protected accepted<T extends InsertTally>(
+    tally: T,
+    results: readonly (Output<ScalarType> | null)[] = [],
+  ): T {
     const { inserted, rejected } = tally;
-    if (rejected > 0) throw new CapacityError({ inserted, rejected, capacity: this.capacity });
-    return tally;
+    if (rejected === 0) return tally;
+    for (const result of results) if (result instanceof DeviceArray) result.destroy();
+    throw new CapacityError({ inserted, rejected, capacity: this.capacity, slots: this.slots });
   }
 }
 
@@ -207,7 +222,10 @@ async function moveEntries<K extends KeyType, V extends ValueType>(
   const { keys, values } = await from.retrieveAll("device", {});
   try {
     const { rejected } = await to.insert(keys, values, "keep", {});
-    if (rejected > 0) throw new CapacityError({ inserted: to.live, rejected, capacity: to.spec.slots });
+    if (rejected > 0) {
+      const { slots } = to.spec;
+      throw new CapacityError({ inserted: to.live, rejected, capacity: slots, slots });
+    }
   } finally {
     (keys as Disposable)[Symbol.dispose]?.();
     (values as Disposable | null)?.[Symbol.dispose]?.();
@@ -221,6 +239,12 @@ export async function createTable<K extends KeyType, V extends ValueType>(
   options: { capacity: number; loadFactor?: number; hash?: HashName },
 ): Promise<{ engine: Engine; table: Table<K, V>; sizing: Sizing }> {
   const { slots, loadFactor, hash } = checkTableOptions(options);
+  if (!device?.engine) {
+    throw new ValidationError(
+      `The first argument is ${describe(device)}, not a device.`,
+      "Give what `await openDevice()` answers.",
+    );
+  }
   const table = await device.engine.createTable<K, V>({ ...types, slots, hash });
   return { engine: device.engine, table, sizing: { capacity: options.capacity, loadFactor, hash } };
 }

@@ -21,6 +21,8 @@ export interface ArrayStorage<T extends ScalarType> {
 export class DeviceArray<T extends ScalarType = ScalarType> {
   /** True until destroy(). */
   #alive = true;
+  /** Calls that still need the memory. */
+  #holds = 0;
 
   /** Made by engines; users call `device.upload` or `device.wrap`. */
   constructor(
@@ -58,14 +60,35 @@ export class DeviceArray<T extends ScalarType = ScalarType> {
         "Read within 0..length.",
       );
     }
-    return this.storage.read(start, end);
+    const release = this.hold();
+    try {
+      return await this.storage.read(start, end);
+    } finally {
+      release();
+    }
   }
 
-  /** Frees the memory, unless it is a caller's own wrapped buffer. Idempotent. */
+  /**
+   * Keeps the memory until the function it answers is called, also when destroy() comes before: calls that wait in a
+   * queue hold their arrays. @internal
+   */
+  hold(): () => void {
+    this.#holds++;
+    return () => {
+      this.#holds--;
+      this.#freeUnused();
+    };
+  }
+
+  /** Frees the memory when the calls that use it have ended, unless it is a caller's own wrapped buffer. Idempotent. */
   destroy(): void {
     if (!this.#alive) return;
     this.#alive = false;
-    this.storage.destroy();
+    this.#freeUnused();
+  }
+
+  #freeUnused(): void {
+    if (!this.#alive && this.#holds === 0) this.storage.destroy();
   }
 
   [Symbol.dispose](): void {

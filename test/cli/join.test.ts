@@ -40,6 +40,20 @@ it("prints the first rows and the row count, times on stderr", async () => {
   }
 });
 
+it("takes --on more than once", async () => {
+  const left = path("one.csv");
+  writeFileSync(left, "a,b\n1,x\n1,y\n");
+  const both = await cli(["join", left, left, "--on", "a=a", "--on", "b=b", "--device", "cpu", "--json"]);
+  expect(JSON.parse(both.stdout)).toMatchObject({ rows: 2, columns: ["a", "b"] });
+});
+
+it("does not write over a file that it joins", async () => {
+  const { status, stderr } = await cli([...JOIN, "--out", path("cities.csv")]);
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/cities\.csv is one of the files to join/);
+  expect(existsSync(path("cities.csv"))).toBe(true);
+});
+
 it("prints one JSON object and nothing else with --json", async () => {
   const { status, stdout, stderr } = await cli([...JOIN, "--json"], { progress: true });
   expect(status).toBe(0);

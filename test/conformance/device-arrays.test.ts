@@ -37,6 +37,29 @@ describe("device arrays", () => {
     }
   });
 
+  it("keep their memory until calls that were made before destroy() have ended", async () => {
+    using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 1000 });
+    const keys = await device().upload(uniqueKeys(1000));
+    const values = await device().upload(counting(1000));
+    const inserting = map.insert(keys, values);
+    const reading = keys.read();
+    keys.destroy();
+    values.destroy();
+    using other = await device().upload(absentKeys(1000));
+    expect(await inserting).toEqual({ inserted: 1000, existing: 0 });
+    expectSame(await reading, uniqueKeys(1000));
+    expectAllSet(await map.contains(uniqueKeys(1000)), 1000);
+    expectNoneSet(await map.contains(other), 1000);
+  });
+
+  it("are refused with lengths and types there are not", async () => {
+    const allocate = (type: string, length: number) => device().allocate(type as "u32", length);
+    for (const length of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      await rejection(allocate("u32", length), ValidationError);
+    }
+    await rejection(allocate("f64", 4), ValidationError);
+  });
+
   it("read ranges", async () => {
     using words = await device().upload(counting(1000));
     using bytes = await device().upload(Uint8Array.from(counting(101)));
@@ -84,9 +107,9 @@ describe("device arrays", () => {
     expect(set.size).toBe(0);
   });
 
-  it("refuse to hold what is no typed array of a known type", () => {
+  it("refuse to hold what is no typed array of a known type", async () => {
     for (const wrong of [[1, 2], new Float64Array(2), new Uint16Array(2), "abc", null, new ArrayBuffer(8)]) {
-      expect(() => device().upload(wrong as never)).toThrow(ValidationError);
+      await rejection(device().upload(wrong as never), ValidationError);
     }
   });
 });

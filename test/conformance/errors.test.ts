@@ -130,7 +130,7 @@ describe("an error", () => {
   it("is a WarpmapError with its class's name, a code, its numbers and a sentence that says what to do", () => {
     const cause = new Error("below");
     const samples = [
-      [new CapacityError({ inserted: 1, rejected: 2, capacity: 3 }), "CapacityError", "CAPACITY"],
+      [new CapacityError({ inserted: 1, rejected: 2, capacity: 3, slots: 6 }), "CapacityError", "CAPACITY"],
       [new ValidationError("Wrong.", "Do right.", { cause }), "ValidationError", "VALIDATION"],
       [new LimitError("slots", 9, 8, "Use less.", { cause }), "LimitError", "LIMIT"],
       [new LimitError("memory", 9, Number.NaN, "Use less."), "LimitError", "LIMIT"],

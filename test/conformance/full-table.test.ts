@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { murmur3 } from "../../src/engine/hash.js";
 import { CapacityError, StaticMap, StaticSet } from "../../src/index.js";
 import { expectAllSet, expectNoneSet, expectSame, rejection } from "./helpers/checks.js";
-import { useDevice } from "./helpers/device.js";
+import { onWebgpu, scaled, useDevice } from "./helpers/device.js";
 import { absentKeys, counting, keysWithHome, uniqueKeys } from "./helpers/keys.js";
 import { Modelled } from "./helpers/model.js";
 
@@ -132,6 +132,15 @@ describe("an over-full table", () => {
     await set.insert(uniqueKeys(1000));
     const call = set.insert(uniqueKeys(1001));
     expect(await rejection(call, CapacityError)).toMatchObject({ inserted: 0, rejected: 1 });
+  });
+
+  it("rejects many keys without walking all slots for each", async () => {
+    // the cpu engine does walk, and is given fewer
+    const slots = onWebgpu ? scaled(2 ** 20, 2 ** 15) : 2 ** 12;
+    using set = await StaticSet.create(device(), { key: "u32", capacity: slots, loadFactor: 1 });
+    const call = set.insert(uniqueKeys(3 * slots));
+    expect(await rejection(call, CapacityError)).toMatchObject({ inserted: slots, rejected: 2 * slots });
+    expect(set.size).toBe(slots);
   });
 
   it("is usable after clear", async () => {

@@ -155,6 +155,17 @@ describe("StaticMap.insertOrApply", () => {
     }
   });
 
+  it("adds to one NaN, whatever the operands", async () => {
+    using map = await newMap("f32", 1);
+    const key = new Uint32Array(1);
+    for (const value of [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+      await map.insertOrApply(key, Float32Array.of(value), "add");
+    }
+    expectSameBits((await map.find(key)).values, Float32Array.of(Number.NaN));
+    await map.insertOrApply(key, Float32Array.of(5), "max");
+    expect((await map.find(key)).values[0]).toBeNaN();
+  });
+
   it("rejects operations there are not, and bitwise ones on f32", async () => {
     using map = await newMap("f32", 10);
     const call = (op: string) => map.insertOrApply(Uint32Array.of(1), Float32Array.of(1), op as ApplyOp);

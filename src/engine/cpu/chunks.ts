@@ -1,6 +1,7 @@
 /** Long batches in chunks: between two of them timers and events run, a signal can stop the call, and progress is told. */
 import type { CallOptions } from "../engine.js";
 import { nextTask } from "../next-task.js";
+import type { Chunk } from "./sequential.js";
 
 /** The event loop gets a turn after a chunk that ends this long after the last turn: one frame of a display. */
 const TURN_MS = 16;
@@ -26,6 +27,34 @@ export async function inChunks(
     guard();
     const stopped = step(done);
     done = typeof stopped === "number" ? stopped : await stopped;
+    guard();
     call.onProgress?.(done, total);
   } while (done < total);
+}
+
+/** How the chunks of a batch are worked on. */
+export interface ChunkWork {
+  /** Elements of the next chunk to share with workers when `left` are to do; 0 to do it alone. */
+  readonly sharedLength: (left: number) => number;
+  readonly together: (chunk: Chunk) => Promise<void>;
+  /** Elements of a chunk that is done alone. */
+  readonly aloneLength: number;
+  readonly alone: (chunk: Chunk) => void;
+}
+
+/** `inChunks` over a batch, each chunk shared with workers or not as `work` says. */
+export function eachChunk(
+  batch: Pick<Chunk, "keys" | "where">,
+  call: Pick<CallOptions, "signal" | "onProgress">,
+  guard: () => void,
+  work: ChunkWork,
+): Promise<void> {
+  const total = batch.keys.length;
+  return inChunks(total, call, guard, (from) => {
+    const shared = work.sharedLength(total - from);
+    const to = shared > 0 ? from + shared : Math.min(total, from + work.aloneLength);
+    if (shared > 0) return work.together({ ...batch, from, to }).then(() => to);
+    work.alone({ ...batch, from, to });
+    return to;
+  });
 }

@@ -14,6 +14,7 @@ import { Parallel } from "./parallel.js";
 import { WorkerPool } from "./pool.js";
 import { newDeviceArray } from "./storage.js";
 import { type Tuning, tuningFor } from "./tuning.js";
+import { inNode } from "./worker-handle.js";
 
 /** Options of {@link openCpuEngine}. */
 export interface CpuEngineOptions {
@@ -22,6 +23,9 @@ export interface CpuEngineOptions {
   /** @internal Sizes for tests. */
   tuning?: Partial<Tuning>;
 }
+
+/** How long opening waits in browsers for a first worker. One that comes later is still used. */
+const WORKER_START_MS = 2000;
 
 /** Most 32-bit words of a typed array that home slots can be numbered in. */
 const MAX_WORDS = 2 ** 32 - 1;
@@ -37,7 +41,7 @@ export async function openCpuEngine(options: CpuEngineOptions = {}): Promise<Eng
   }
   const engine = new CpuEngine(threads, { ...tuningFor(threads), ...options.tuning });
   // Browsers tell only afterwards that a policy forbids workers; info must not promise them before.
-  if (typeof document !== "undefined") await engine.pool.warmUp(Math.min(1, threads - 1));
+  if (!inNode()) await Promise.race([engine.pool.warmUp(1), delay(WORKER_START_MS)]);
   return engine;
 }
 
@@ -57,7 +61,7 @@ export class CpuEngine implements Engine {
     this.tuning = tuning;
     this.pool = new WorkerPool(threads, this.workspace);
     this.parallel = new Parallel(this.pool, tuning);
-    this.memory = new Memory(this.pool.threads > 1, (bytes) => this.pool.noteFreed(bytes));
+    this.memory = new Memory(this.pool.threads > 1, (bytes) => this.pool.noteIdle(bytes));
     this.lost = new Promise((resolve) => {
       this.#resolveLost = resolve;
     });
@@ -134,8 +138,10 @@ export class CpuEngine implements Engine {
 }
 
 function hardwareThreads(): number {
-  if (typeof process !== "undefined" && typeof process.getBuiltinModule === "function") {
-    return process.getBuiltinModule("node:os").availableParallelism();
-  }
+  if (inNode()) return process.getBuiltinModule("node:os").availableParallelism();
   return globalThis.navigator?.hardwareConcurrency ?? 1;
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

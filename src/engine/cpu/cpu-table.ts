@@ -19,13 +19,13 @@ import { EMPTY, SIDE_SLOTS, slotWords, type TableSpec } from "../layout.js";
 import { nextTask } from "../next-task.js";
 import { asBits, bitsOf, type KeyType, type ValueType } from "../scalars.js";
 import type { TableMemory } from "./blocks.js";
-import { inChunks } from "./chunks.js";
+import { eachChunk, inChunks } from "./chunks.js";
 import type { CpuEngine } from "./cpu-engine.js";
 import type { Allocation } from "./memory.js";
 import { Outputs } from "./outputs.js";
 import { type Counters, type FindColumns, type InsertColumns, newTally } from "./probes.js";
 import { type Collector, collectSide, collectSlots, Measurement } from "./scan.js";
-import { type Chunk, eraseChunk, findChunk, insertChunk } from "./sequential.js";
+import { eraseChunk, findChunk, insertChunk } from "./sequential.js";
 import { Inputs } from "./storage.js";
 
 const NO_WORDS = new Uint32Array(0);
@@ -128,10 +128,12 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     return this.#operate(async (table, inputs) => {
       const tally = newTally();
       const at = { table, counters: this.#counters, tally, spill: null };
-      const { parallel, workspace } = this.#engine;
-      await this.#eachChunk(inputs, keys, call, (left) => parallel.changeLength(left, left), {
-        alone: (chunk) => eraseChunk(at, chunk, workspace.block),
+      const { parallel, workspace, tuning } = this.#engine;
+      await eachChunk(inputs.batch(keys, call.where), call, this.#guard, {
+        sharedLength: (left) => parallel.changeLength(left, left),
         together: (chunk) => this.#recountOnError(() => parallel.erase(at, chunk)),
+        aloneLength: tuning.chunk,
+        alone: (chunk) => eraseChunk(at, chunk, workspace.block),
       });
       return tally.erased;
     });
@@ -236,17 +238,13 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     const tally = newTally();
     const counters = this.#counters;
     const at = { table, counters, tally, spill: null };
-    const { parallel, workspace } = this.#engine;
-    await this.#eachChunk(
-      inputs,
-      keys,
-      call,
-      (left) => parallel.changeLength(left, table.slotCount - counters.mainLive),
-      {
-        alone: (chunk) => insertChunk(at, chunk, columns, workspace.block),
-        together: (chunk) => this.#recountOnError(() => parallel.insert(at, chunk, columns)),
-      },
-    );
+    const { parallel, workspace, tuning } = this.#engine;
+    await eachChunk(inputs.batch(keys, call.where), call, this.#guard, {
+      sharedLength: (left) => parallel.changeLength(left, table.slotCount - counters.mainLive),
+      together: (chunk) => this.#recountOnError(() => parallel.insert(at, chunk, columns)),
+      aloneLength: tuning.chunk,
+      alone: (chunk) => insertChunk(at, chunk, columns, workspace.block),
+    });
     const { inserted, existing, rejected } = tally;
     return { inserted, existing, rejected };
   }
@@ -259,29 +257,12 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     call: CallOptions,
   ): Promise<void> {
     const { maxProbe } = this.#counters;
-    const { parallel, workspace } = this.#engine;
-    await this.#eachChunk(inputs, keys, call, (left) => parallel.lookUpLength(left), {
-      alone: (chunk) => findChunk(table, maxProbe, chunk, columns, workspace.block),
+    const { parallel, workspace, tuning } = this.#engine;
+    await eachChunk(inputs.batch(keys, call.where), call, this.#guard, {
+      sharedLength: (left) => parallel.lookUpLength(left),
       together: (chunk) => parallel.find(table, maxProbe, chunk, columns),
-    });
-  }
-
-  /** Cuts a batch into chunks: as long as `together` says for several threads, else the engine's for one. */
-  async #eachChunk(
-    inputs: Inputs,
-    keys: Input<K>,
-    call: CallOptions,
-    sharedLength: (left: number) => number,
-    work: { alone: (chunk: Chunk) => void; together: (chunk: Chunk) => Promise<void> },
-  ): Promise<void> {
-    const batch = { keys: inputs.bits(keys), where: inputs.mask(call.where) };
-    const total = keys.length;
-    await inChunks(total, call, this.#guard, (from) => {
-      const shared = sharedLength(total - from);
-      const to = shared > 0 ? from + shared : Math.min(total, from + this.#engine.tuning.chunk);
-      if (shared > 0) return work.together({ ...batch, from, to }).then(() => to);
-      work.alone({ ...batch, from, to });
-      return to;
+      aloneLength: tuning.chunk,
+      alone: (chunk) => findChunk(table, maxProbe, chunk, columns, workspace.block),
     });
   }
 

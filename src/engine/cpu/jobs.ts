@@ -117,7 +117,7 @@ function findPiece(job: FindJob, piece: number, { block }: Workspace): void {
   const end = Math.min(job.length, (piece + 1) * job.grain);
   for (let from = piece * job.grain; from < end; from += BLOCK) {
     const count = fillBlock(block, table, keys, where, from, Math.min(end, from + BLOCK));
-    touchHomes(block, table.slots, 0, count);
+    touchHomes(block, table, 0, count);
     findRun(table, job.maxProbe, job, block, 0, count);
   }
 }
@@ -165,7 +165,7 @@ function changeRange(job: InsertJob | EraseJob, range: number, result: JobResult
   for (let slice = 0; slice < slices; slice++) {
     const from = starts[slice * (ranges + 1) + range];
     const to = starts[slice * (ranges + 1) + range + 1];
-    touchHomes(block, job.table.slots, from, to);
+    touchHomes(block, job.table, from, to);
     if (job.kind === "insert") insertRun(at, job, block, from, to, end);
     else eraseRun(at, block, from, to, end);
   }

@@ -54,14 +54,14 @@ export class Allocation {
 /** All memory of one engine. */
 export class Memory {
   readonly shared: boolean;
-  readonly #onFreed: (bytes: number) => void;
+  readonly #onIdle: (bytes: number) => void;
   readonly #living = new Set<WeakRef<Allocation>>();
   #reusable: WeakRef<ArrayBufferLike>[] = [];
 
-  /** @param onFreed told the size of every buffer of 1 MiB and more that is freed. */
-  constructor(shared: boolean, onFreed: (bytes: number) => void) {
+  /** @param onIdle told by how much the bytes of freed buffers grow (free) or shrink (used again). */
+  constructor(shared: boolean, onIdle: (bytes: number) => void) {
     this.shared = shared;
-    this.#onFreed = onFreed;
+    this.#onIdle = onIdle;
   }
 
   /** At least `bytes` bytes. Filled with zeros if `zeroed`, else with anything. Throws LimitError. */
@@ -73,7 +73,7 @@ export class Memory {
       this.#living.delete(reference);
       if (freed.byteLength < SMALLEST_REUSED_BYTES) return;
       this.#reusable.push(new WeakRef(freed));
-      this.#onFreed(freed.byteLength);
+      this.#onIdle(freed.byteLength);
     });
     const reference = new WeakRef(allocation);
     this.#living.add(reference);
@@ -98,6 +98,7 @@ export class Memory {
       if (best === undefined || buffer.byteLength < best.byteLength) best = buffer;
     }
     this.#reusable = this.#reusable.filter((reference) => reference.deref() !== best);
+    if (best !== undefined) this.#onIdle(-best.byteLength);
     return best;
   }
 }

@@ -47,7 +47,7 @@ export class Parallel {
   /** Elements of the next chunk to look up on several threads, 0 to go on alone: `left` are to do. */
   lookUpLength(left: number): number {
     const length = Math.min(left, this.#tuning.chunk);
-    return this.#pool.threads > 1 && length >= this.#tuning.parallelFrom ? length : 0;
+    return this.#pool.threads > 1 && length >= this.#tuning.lookUpFrom ? length : 0;
   }
 
   /**
@@ -55,8 +55,9 @@ export class Parallel {
    * so after a job without any the next changes are done alone: one, then two, four and so on as long as none comes.
    */
   changeLength(left: number, room: number): number {
-    const length = this.lookUpLength(Math.min(left, room));
-    if (length === 0 || this.#pause.left === 0) return length;
+    const length = Math.min(left, room, this.#tuning.chunk);
+    if (this.#pool.threads === 1 || length < this.#tuning.changeFrom) return 0;
+    if (this.#pause.left === 0) return length;
     this.#pause.left--;
     return 0;
   }

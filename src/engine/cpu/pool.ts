@@ -42,7 +42,7 @@ export class WorkerPool {
   #pending: Pending | null = null;
   #lock: Promise<unknown> = Promise.resolve();
   #lockHolders = 0;
-  #freedBytes = 0;
+  #idleBytes = 0;
 
   /** A pool of `threads` - 1 workers, which works in `workspace` on the calling thread. */
   constructor(threads: number, workspace: Workspace = newWorkspace()) {
@@ -100,9 +100,9 @@ export class WorkerPool {
     return [own, ...others];
   }
 
-  /** Tells the pool that memory which workers have seen is free. */
-  noteFreed(bytes: number): void {
-    this.#freedBytes += bytes;
+  /** Tells the pool by how much the memory grows (or shrinks) that is free but that workers may have seen. */
+  noteIdle(bytes: number): void {
+    this.#idleBytes = Math.max(0, this.#idleBytes + bytes);
     this.#retireIfDue();
   }
 
@@ -182,12 +182,12 @@ export class WorkerPool {
   }
 
   #retireIfDue(): void {
-    if (this.#lockHolders > 0 || this.#freedBytes < RETIRE_AFTER_BYTES) return;
+    if (this.#lockHolders > 0 || this.#idleBytes < RETIRE_AFTER_BYTES) return;
     this.#stop();
   }
 
   #stop(): void {
-    this.#freedBytes = 0;
+    this.#idleBytes = 0;
     for (const member of this.#members.splice(0)) member.handle.terminate();
   }
 }

@@ -43,7 +43,7 @@ export function eraseChunk(at: Territory, chunk: Chunk, block: Block): void {
 function eachBlock(table: TableMemory, chunk: Chunk, block: Block, probe: (count: number) => void): void {
   for (let from = chunk.from; from < chunk.to; from += BLOCK) {
     const count = fillBlock(block, table, chunk.keys, chunk.where, from, Math.min(chunk.to, from + BLOCK));
-    touchHomes(block, table.slots, 0, count);
+    touchHomes(block, table, 0, count);
     probe(count);
   }
 }

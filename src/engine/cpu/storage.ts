@@ -66,11 +66,14 @@ export class Inputs {
     return asBits(this.#resolve(input));
   }
 
-  /** The bytes of a mask, or null for none. */
-  mask(input: Input<"u8"> | undefined): Uint8Array | null {
-    if (input === undefined) return null;
-    const array = this.#resolve(input);
-    return new Uint8Array(array.buffer, array.byteOffset, array.length);
+  /** Keys and mask (null for none) of a batch. */
+  batch(
+    keys: Input<"u32" | "i32" | "f32">,
+    where: Input<"u8"> | undefined,
+  ): { keys: Uint32Array; where: Uint8Array | null } {
+    if (where === undefined) return { keys: this.bits(keys), where: null };
+    const mask = this.#resolve(where);
+    return { keys: this.bits(keys), where: new Uint8Array(mask.buffer, mask.byteOffset, mask.length) };
   }
 
   release(): void {

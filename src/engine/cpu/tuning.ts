@@ -4,8 +4,10 @@
 export interface Tuning {
   /** Elements, or slots, between two looks at the abort signal. Shared chunks take 26 bytes of scratch memory for each, which best stay in the cache. */
   readonly chunk: number;
-  /** Batches of at least this many elements are shared with workers. */
-  readonly parallelFrom: number;
+  /** Look-ups of at least this many elements are shared with workers. */
+  readonly lookUpFrom: number;
+  /** Changes of at least this many elements are: they are two jobs, so sharing costs more. */
+  readonly changeFrom: number;
   /** Elements for which one more thread is worth waking. */
   readonly share: number;
   /** Elements that one thread sorts by range at once: their 12 bytes each fit its L2 cache. */
@@ -23,7 +25,8 @@ export function tuningFor(threads: number): Tuning {
   const share = 2 ** 15;
   return {
     chunk: Math.max(2 ** 18, threads * share),
-    parallelFrom: 2 * share,
+    lookUpFrom: 2 * share,
+    changeFrom: 4 * share,
     share,
     slice: 2 ** 13,
     grain: 2 ** 13,

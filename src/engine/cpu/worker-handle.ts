@@ -33,6 +33,11 @@ export function startWorker(source: string, listener: WorkerListener): WorkerHan
     : startNodeWorker(threads, source, listener);
 }
 
+/** Whether this is Node, or a runtime that has its modules. */
+export function inNode(): boolean {
+  return nodeThreads() !== undefined;
+}
+
 type NodeThreads = typeof import("node:worker_threads");
 
 /** Node's module, without an import that bundlers for browsers would follow. */

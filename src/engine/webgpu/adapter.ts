@@ -28,12 +28,27 @@ export async function openGpu(request: GpuRequest): Promise<OpenedGpu> {
   const gpu = await findGpu();
   const adapter = await findAdapter(gpu, request);
   const facts = adapterFacts(adapter);
-  const device = await adapter.requestDevice({
-    label: "warpmap",
-    requiredLimits: adapterLimits(adapter),
-    requiredFeatures: wantedFeatures.filter((feature) => adapter.features.has(feature)),
-  });
+  const device = await orUnavailable("the GPU does not open", () =>
+    adapter.requestDevice({
+      label: "warpmap",
+      requiredLimits: adapterLimits(adapter),
+      requiredFeatures: wantedFeatures.filter((feature) => adapter.features.has(feature)),
+    }),
+  );
   return { device, software: isSoftware(adapter), adapter: facts };
+}
+
+/** A failure of the browser or the driver, as the reason why the backend is not available. */
+async function orUnavailable<T>(what: string, attempt: () => Promise<T> | T): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    throw unavailable(
+      `${what}: ${(error as Error).message}`,
+      "Update the browser or the GPU's driver, or use the cpu backend.",
+      error,
+    );
+  }
 }
 
 /** Facts about a caller's own GPUDevice. */
@@ -79,7 +94,7 @@ async function loadDawn(): Promise<GPU> {
       error,
     );
   }
-  return dawn.create([]);
+  return orUnavailable("WebGPU does not start", () => dawn.create([]));
 }
 
 /** Why Vulkan cannot be there, on Linux. Dawn would find out too, and print a warning of its own. */
@@ -97,7 +112,9 @@ function missingVulkanLoader(): string | undefined {
 
 async function findAdapter(gpu: GPU, request: GpuRequest): Promise<GPUAdapter> {
   const { software = false, powerPreference = "high-performance" } = request;
-  const adapter = await gpu.requestAdapter({ powerPreference, forceFallbackAdapter: software });
+  const adapter = await orUnavailable("WebGPU finds no adapter", () =>
+    gpu.requestAdapter({ powerPreference, forceFallbackAdapter: software }),
+  );
   if (!adapter) {
     const what = software ? "no software GPU" : "no GPU";
     throw unavailable(

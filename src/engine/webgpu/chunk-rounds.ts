@@ -2,16 +2,19 @@
  * What happens to one chunk of a batch: rounds of dispatches until no element is unfinished. The kernels do the probing;
  * this file decides which of them run over which elements.
  */
+import { LimitError } from "../../errors.js";
+import type { DeviceArray } from "../device-array.js";
 import type { InsertPolicy, InsertTally } from "../engine.js";
-import type { ValueType } from "../scalars.js";
+import type { KeyType, ValueType } from "../scalars.js";
 import { applyIdentity } from "./apply-identity.js";
-import type { Chunk, Column, Scratch } from "./columns.js";
+import { type Chunk, type Column, Scratch } from "./columns.js";
 import type { Counters } from "./control.js";
 import type { Readback } from "./gpu.js";
-import type { Constants, KernelSource } from "./kernel.js";
+import type { Constants, Kernel, KernelSource } from "./kernel.js";
 import { againAfter, listedAfter, type Selection, wholeChunk } from "./selection.js";
 import { applyCodes, BATCH_TILE, type TableParams, tableParams, tableRanges } from "./table-kernels.js";
-import type { TableState } from "./table-state.js";
+import { retrieveAll } from "./table-scans.js";
+import { newState, type TableState } from "./table-state.js";
 
 /** The columns of one chunk, bound. */
 export interface BoundChunk extends Chunk {
@@ -22,6 +25,8 @@ export interface BoundChunk extends Chunk {
   flags?: Column;
   known?: Column;
   lists?: GPUBuffer;
+  /** Looked at between rounds, where stopping loses nothing. */
+  signal?: AbortSignal;
 }
 
 /** One dispatch over a selection of a chunk. */
@@ -51,9 +56,12 @@ export async function insertChunk(
 ): Promise<InsertTally> {
   const applies = policy !== "keep" && policy !== "assign";
   const fill = applies ? applyIdentity(policy, state.spec.value as ValueType) : undefined;
+  // what combining needs is there before a slot is claimed: a claimed slot holds no value of the caller's until then
+  const apply = applies ? await prepareApply(state, chunk, policy) : null;
   const claimed = await claimChunk(state, chunk, policy === "assign", fill);
-  if (applies || (policy === "assign" && claimed.skipped && state.spec.value !== null)) {
-    await applyChunk(state, chunk, applies ? policy : "assign");
+  if (apply) await apply();
+  else if (policy === "assign" && claimed.skipped && state.spec.value !== null) {
+    await (await prepareApply(state, chunk, "assign"))();
   }
   const { inserted, selected, rejected } = claimed;
   return { inserted, rejected, existing: selected - inserted - rejected };
@@ -91,17 +99,51 @@ async function claimChunk(
   }
 }
 
-/** With no slot free, what is unfinished either meets its key or does not fit. */
+/**
+ * With no slot free, what is unfinished either meets its key or does not fit. In a full table a key that is not there is
+ * walked for as far as the longest walk goes, which may be all slots: many such keys are looked up in a roomy copy.
+ */
 async function settleFull(
   state: TableState,
   chunk: BoundChunk,
   rest: Selection,
   tally: ClaimTally,
 ): Promise<ClaimTally> {
-  const found = await countFound(state, chunk, rest);
-  // over the whole chunk, elements that were rejected before are among those not found
-  const rejected = rest.listed ? tally.rejected + rest.count - found : tally.selected - found;
-  return { ...tally, rejected, skipped: true };
+  const steps = rest.count * state.maxProbe;
+  const copy = steps > COPY_ABOVE_STEPS ? await roomyCopy(state) : null;
+  try {
+    const found = await countFound(copy ?? state, chunk, rest);
+    // over the whole chunk, elements that were rejected before are among those not found
+    const rejected = rest.listed ? tally.rejected + rest.count - found : tally.selected - found;
+    return { ...tally, rejected, skipped: true };
+  } finally {
+    copy?.destroy();
+  }
+}
+
+/** Steps above which copying a table's keys is cheaper: some ten milliseconds on a GPU. */
+const COPY_ABOVE_STEPS = 2 ** 28;
+
+/** A set of a table's keys at load 0.5, or null when there is no memory for it. */
+async function roomyCopy(state: TableState): Promise<TableState | null> {
+  const { host, spec, live } = state;
+  const scratch = new Scratch(host.gpu);
+  let copy: TableState | null = null;
+  let keys: DeviceArray<KeyType> | null = null;
+  try {
+    copy = await newState(host, { ...spec, value: null, slots: 2 * live });
+    keys = (await retrieveAll<KeyType, ValueType>(state, "device", {})).keys as DeviceArray<KeyType>;
+    const all = { first: 0, count: live };
+    await insertChunk(copy, { ...all, scratch, keys: await scratch.input(spec.key, keys, all) }, "keep");
+    return copy;
+  } catch (error) {
+    copy?.destroy();
+    if (error instanceof LimitError) return null;
+    throw error;
+  } finally {
+    keys?.destroy();
+    scratch.release();
+  }
 }
 
 /** Leaves 1 in `chunk.known` for the keys that are in the table. */
@@ -127,6 +169,7 @@ export async function lookUpChunk(
   let counters = await round(state, chunk, { kernel, constants, selection, fill, reads });
   if (counters.unfinished === 0) return;
   while (counters.unfinished > 0) {
+    chunk.signal?.throwIfAborted();
     selection = listedAfter(selection, counters.unfinished);
     counters = await round(state, chunk, { kernel, constants, selection, fill });
   }
@@ -146,16 +189,26 @@ async function countFound(state: TableState, chunk: BoundChunk, start: Selection
   }
 }
 
-/** Combines the values of a chunk with those of its keys. */
-async function applyChunk(state: TableState, chunk: BoundChunk, op: keyof typeof applyCodes): Promise<void> {
+/** Allocates and compiles what it takes to combine the values of a chunk with those of its keys; the answer does it. */
+async function prepareApply(
+  state: TableState,
+  chunk: BoundChunk,
+  op: keyof typeof applyCodes,
+): Promise<() => Promise<void>> {
   const isF32 = state.spec.value === "f32" && op !== "assign";
   const constants = { OP: applyCodes[op], VALUE_F32: Number(isF32) };
-  const all = { ...chunk, lists: undefined };
-  for (let selection = wholeChunk(chunk.count, isF32 ? chunk.count : state.host.listRoom); ; ) {
-    const counters = await round(state, all, { kernel: state.sources.apply, constants, selection });
-    if (counters.unfinished === 0) return;
-    selection = listedAfter(selection, counters.unfinished);
-  }
+  const whole = wholeChunk(chunk.count, isF32 ? chunk.count : state.host.listRoom);
+  const all = { ...chunk, lists: await chunk.scratch.buffer(whole.room * 8) };
+  const kernel = state.sources.apply;
+  for (const listed of [false, true])
+    await compileRound(state, chunk, { kernel, constants, selection: { ...whole, listed } });
+  return async () => {
+    for (let selection = whole; ; ) {
+      const counters = await round(state, all, { kernel, constants, selection });
+      if (counters.unfinished === 0) return;
+      selection = listedAfter(selection, counters.unfinished);
+    }
+  };
 }
 
 /** Erases a chunk's keys. Answers how many there were. */
@@ -163,6 +216,7 @@ export async function eraseChunk(state: TableState, chunk: BoundChunk): Promise<
   let erased = 0;
   let selection: Selection | null = wholeChunk(chunk.count, state.host.listRoom);
   while (selection) {
+    chunk.signal?.throwIfAborted();
     const kernel = state.sources.erase;
     const counters: Counters = await round(state, chunk, { kernel, constants: {}, selection });
     erased += counters.erased + counters.sideErased;
@@ -175,9 +229,7 @@ export async function eraseChunk(state: TableState, chunk: BoundChunk): Promise<
 async function round(state: TableState, chunk: BoundChunk, each: Round): Promise<Counters> {
   const { selection } = each;
   chunk.lists ??= await chunk.scratch.buffer(selection.room * 8);
-  const flags = { listed: selection.listed, masked: chunk.mask !== undefined && !selection.listed };
-  const constants = { ...state.sources.batchConstants(flags), ...each.constants };
-  const kernel = await state.host.kernels.compile(each.kernel, constants);
+  const kernel = await compileRound(state, chunk, each);
   const params: TableParams = {
     slots: state.spec.slots,
     count: selection.count,
@@ -204,6 +256,15 @@ async function round(state: TableState, chunk: BoundChunk, each: Round): Promise
   return state.submit(each.kernel.label, each.reads ?? [], (encoder) => {
     kernel.record(encoder, ranges, tableParams(params), Math.ceil(selection.count / BATCH_TILE));
   });
+}
+
+function compileRound(
+  state: TableState,
+  chunk: BoundChunk,
+  { kernel, constants, selection }: Round,
+): Promise<Kernel> {
+  const flags = { listed: selection.listed, masked: chunk.mask !== undefined && !selection.listed };
+  return state.host.kernels.compile(kernel, { ...state.sources.batchConstants(flags), ...constants });
 }
 
 /** The next selection after a round, or null when nothing is unfinished. */

@@ -28,7 +28,7 @@ const BINDING_ALIGNMENT = 256;
 /** Binds `bytes` bytes of a buffer from byte `start`, a multiple of 4. */
 export function bindAt(buffer: GPUBuffer, start: number, bytes: number): Column {
   const offset = Math.floor(start / BINDING_ALIGNMENT) * BINDING_ALIGNMENT;
-  const size = (start - offset + bytes + 3) & ~3;
+  const size = Math.ceil((start - offset + bytes) / 4) * 4;
   return { range: { buffer, offset, size }, shift: (start - offset) / 4 };
 }
 
@@ -103,8 +103,7 @@ export function gpuArray<T extends ScalarType>(
       // flags may start inside a word
       const skip = from % 4;
       const into = skip === 0 ? asBytes(result) : new Uint8Array(skip + result.byteLength);
-      if (result.length > 0)
-        await gpu.submit("read", () => {}, [{ buffer: at.buffer, offset: from - skip, into }]);
+      await gpu.read("read", { buffer: at.buffer, offset: from - skip, into });
       if (skip > 0) asBytes(result).set(into.subarray(skip));
       return result;
     },

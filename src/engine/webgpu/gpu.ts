@@ -18,7 +18,8 @@ export interface Readback {
 
 const errorFilters = ["validation", "internal", "out-of-memory"] as const;
 
-const align4 = (bytes: number): number => (bytes + 3) & ~3;
+/** Whole words. Bytes may be more than 2^31, so no bit operations. */
+export const align4 = (bytes: number): number => Math.ceil(bytes / 4) * 4;
 
 export class Gpu {
   readonly device: GPUDevice;
@@ -63,7 +64,7 @@ export class Gpu {
 
   /** A new zeroed buffer. @throws LimitError when it is larger than the device allows or has memory for. */
   async allocate(label: string, bytes: number, usage: number): Promise<GPUBuffer> {
-    this.#checkAlive();
+    this.checkAlive();
     const { maxBufferSize } = this.device.limits;
     if (bytes > maxBufferSize) {
       throw new LimitError(
@@ -86,11 +87,10 @@ export class Gpu {
 
   /** Undefined when the GPU is out of memory. */
   async #tryAllocate(label: string, bytes: number, usage: number): Promise<GPUBuffer | undefined> {
-    this.device.pushErrorScope("validation");
-    this.device.pushErrorScope("out-of-memory");
-    const buffer = this.device.createBuffer({ label, size: bufferSize(bytes), usage });
-    const scopes = [this.device.popErrorScope(), this.device.popErrorScope()];
-    const [memory, validation] = await this.guard(Promise.all(scopes));
+    const { result: buffer, errors } = this.#inScopes(["validation", "out-of-memory"], () =>
+      this.device.createBuffer({ label, size: bufferSize(bytes), usage }),
+    );
+    const [memory, validation] = await this.guard(errors);
     if (memory) return undefined;
     if (validation) throw new EngineError(`Allocating ${label} failed: ${validation.message}`);
     this.#buffers.add(buffer);
@@ -112,7 +112,8 @@ export class Gpu {
 
   /** Copies host memory into a buffer, before anything submitted later. `offset` is a multiple of 4. */
   write(buffer: GPUBuffer, offset: number, data: Uint8Array): void {
-    const whole = data.length & ~3;
+    this.checkAlive();
+    const whole = data.length - (data.length % 4);
     for (let at = 0; at < whole; at += WRITE_BYTES) {
       const piece = data.subarray(at, Math.min(at + WRITE_BYTES, whole));
       this.device.queue.writeBuffer(buffer, offset + at, plain(piece));
@@ -132,11 +133,11 @@ export class Gpu {
     record: (encoder: GPUCommandEncoder) => void,
     reads: readonly Readback[] = [],
   ): Promise<void> {
-    this.#checkAlive();
+    this.checkAlive();
     const bytes = reads.reduce((sum, read) => sum + align4(read.into.length), 0);
     const staging = bytes > 0 ? await this.#staging.acquire(bytes) : null;
     try {
-      this.#checkAlive();
+      this.checkAlive();
       const errors = this.#submitScoped(label, record, reads, staging);
       const mapped = staging ? staging.mapAsync(MAP_MODE_READ, 0, bytes) : undefined;
       // both are awaited together: a refused submission must not leave the mapping without a handler
@@ -154,15 +155,21 @@ export class Gpu {
     }
   }
 
+  /** Brings any number of bytes to the host, in pieces. `offset` and the buffer's end are as in Readback. */
+  async read(label: string, { buffer, offset, into }: Readback): Promise<void> {
+    for (let at = 0; at < into.length; at += READ_BYTES) {
+      const piece = into.subarray(at, at + READ_BYTES);
+      await this.submit(label, () => {}, [{ buffer, offset: offset + at, into: piece }]);
+    }
+  }
+
   #submitScoped(
     label: string,
     record: (encoder: GPUCommandEncoder) => void,
     reads: readonly Readback[],
     staging: GPUBuffer | null,
   ): Promise<(GPUError | null)[]> {
-    for (const filter of errorFilters) this.device.pushErrorScope(filter);
-    let thrown: unknown;
-    try {
+    const recordAndSubmit = () => {
       const encoder = this.device.createCommandEncoder({ label });
       record(encoder);
       let at = 0;
@@ -172,13 +179,25 @@ export class Gpu {
         at += align4(into.length);
       }
       this.device.queue.submit([encoder.finish()]);
+    };
+    return this.#inScopes(errorFilters, recordAndSubmit).errors;
+  }
+
+  /**
+   * Runs `work` inside error scopes; answers with the error of each, innermost first. Scopes are a stack of the device's:
+   * they close in the same turn in which they opened, also when `work` throws.
+   */
+  #inScopes<T>(
+    filters: readonly GPUErrorFilter[],
+    work: () => T,
+  ): { result: T; errors: Promise<(GPUError | null)[]> } {
+    for (const filter of filters) this.device.pushErrorScope(filter);
+    try {
+      return { result: work(), errors: Promise.all(filters.map(() => this.device.popErrorScope())) };
     } catch (error) {
-      thrown = error;
+      for (const _ of filters) this.device.popErrorScope().catch(() => {});
+      throw error;
     }
-    // scopes are a stack: they close in the same turn in which they opened
-    const scopes = Promise.all(errorFilters.map(() => this.device.popErrorScope()));
-    if (thrown === undefined) return scopes;
-    return scopes.then(() => Promise.reject(thrown));
   }
 
   /** A failed mapping is explained by the submission's own error, when it has one. */
@@ -229,13 +248,16 @@ export class Gpu {
     return new DeviceLostError(this.#loss?.reason ?? "unknown", this.#loss?.message ?? "");
   }
 
-  #checkAlive(): void {
+  /** @throws DeviceLostError when the device is gone. */
+  checkAlive(): void {
     if (this.#loss) throw this.#lossError();
   }
 }
 
 /** Bytes of one writeBuffer call: Dawn stages each in one piece of host memory. */
 const WRITE_BYTES = 2 ** 26;
+/** Bytes that are brought back at once: a staging buffer of this size is kept for the next ones. */
+const READ_BYTES = 2 ** 26;
 
 /** WebGPU implementations differ on shared memory as a source: it is copied. */
 function plain(piece: Uint8Array): Uint8Array<ArrayBuffer> {

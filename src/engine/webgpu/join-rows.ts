@@ -80,6 +80,7 @@ interface Groups {
 class RowJoin {
   readonly #packer: RecordPacker;
   #control!: Range;
+  #rows = { build: 0, probe: 0 };
 
   constructor(
     private readonly host: JoinHost,
@@ -91,6 +92,7 @@ class RowJoin {
   }
 
   async run(buildSide: RowKeys, probeSide: RowKeys): Promise<Pairs> {
+    this.#rows = { build: buildSide.rows, probe: probeSide.rows };
     this.#control = await this.#range(ROW_CONTROL_BYTES);
     await this.host.gpu.submit("control", (encoder) =>
       encoder.clearBuffer(this.#control.buffer, 0, this.#control.size),
@@ -130,9 +132,7 @@ class RowJoin {
       places,
     ];
     for (let round = 0; round < MAX_BUILD_ROUNDS; round++) {
-      await this.#eachRow("join build", side.rows, (params) =>
-        this.#run(sources.build, ranges, { ...params, slots }),
-      );
+      await this.#eachRow("join build", (params) => this.#run(sources.build, ranges, { ...params, slots }));
       const { unfinished } = await this.#counters();
       if (unfinished === 0) return groups;
       // the word "unfinished" of the control buffer
@@ -147,7 +147,7 @@ class RowJoin {
     const outProbe = await this.#range(probe.rows * 4);
     const ranges = [...this.#compared(groups, probe), groups.table, outBuild, outProbe];
     const { slots } = groups;
-    await this.#eachRow("join probe", probe.rows, (params) =>
+    await this.#eachRow("join probe", (params) =>
       this.#run(this.host.sources.probeUnique, ranges, { ...params, slots }),
     );
     const pairs = newPairs((await this.#counters()).pairsLow);
@@ -161,9 +161,7 @@ class RowJoin {
     const matches = await this.#range(probe.rows * 8);
     const ranges = [...this.#compared(groups, probe), groups.table, groups.sizes, matches];
     const { slots } = groups;
-    await this.#eachRow("join probe", probe.rows, (params) =>
-      this.#run(sources.probe, ranges, { ...params, slots }),
-    );
+    await this.#eachRow("join probe", (params) => this.#run(sources.probe, ranges, { ...params, slots }));
     const { pairsLow, pairsHigh } = await this.#counters();
     const total = pairsHigh * 2 ** 32 + pairsLow;
     if (total > MAX_PAIRS) {
@@ -245,10 +243,17 @@ class RowJoin {
     );
   }
 
-  /** Runs a step over all rows in chunks of about 100 ms. */
-  #eachRow(operation: string, rows: number, step: (params: RowParams) => Promise<void>): Promise<void> {
+  /** Runs a step over all rows of a side in chunks of about 100 ms. */
+  #eachRow(
+    operation: "join build" | "join probe",
+    step: (params: RowParams) => Promise<void>,
+  ): Promise<void> {
+    const { build, probe } = this.#rows;
+    const [before, rows] = operation === "join build" ? [0, build] : [build, probe];
+    const { signal, onProgress } = this.call;
+    const call = { signal, onProgress: (done: number) => onProgress?.(before + done, build + probe) };
     const limits = { operation, bindable: Number.POSITIVE_INFINITY, staged: false };
-    return forEachChunk(this.host.pacer, limits, rows, this.call, async ({ first, count }) => {
+    return forEachChunk(this.host.pacer, limits, rows, call, async ({ first, count }) => {
       await step({ first, count });
       await this.#counters();
     });

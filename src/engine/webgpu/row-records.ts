@@ -134,9 +134,10 @@ export class RecordPacker {
     return this.#upload(scratch, asBytes(column.data.subarray(0, rows * column.width)));
   }
 
-  #uploadRanges(scratch: Scratch, column: ByteColumn, rows: number): Promise<Range[]> {
-    const sides = [column.starts, column.ends];
-    return Promise.all(sides.map((side) => this.#upload(scratch, asBytes(side.subarray(0, rows)))));
+  async #uploadRanges(scratch: Scratch, column: ByteColumn, rows: number): Promise<Range[]> {
+    const starts = await this.#upload(scratch, asBytes(column.starts.subarray(0, rows)));
+    const ends = await this.#upload(scratch, asBytes(column.ends.subarray(0, rows)));
+    return [starts, ends];
   }
 
   async #upload(scratch: Scratch, data: Uint8Array): Promise<Range> {

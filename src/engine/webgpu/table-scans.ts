@@ -20,32 +20,36 @@ export async function retrieveAll<K extends KeyType, V extends ValueType>(
 ): Promise<{ keys: Output<K>; values: Output<V> | null }> {
   call.signal?.throwIfAborted();
   const { host, spec } = state;
+  host.gpu.checkAlive();
   const entries: Chunk = { first: 0, count: state.live };
   const results = await resultColumns(host, entries.count, output, [spec.key as K, spec.value as V | null]);
   const [keys, values] = results.columns;
   await results.keepUnlessThrown(async () => {
     const scratch = new Scratch(host.gpu);
     try {
-      if (entries.count === 0) return;
+      if (entries.count === 0) {
+        call.onProgress?.(0, 0);
+        return;
+      }
       const outKeys = await keys.bind(scratch, entries);
       const outValues = await values?.bind(scratch, entries);
       const constants = { ...tableConstants(spec), VALUED: Number(values !== null) };
       const kernel = await host.kernels.compile(state.sources.retrieve, constants);
       const ranges = tableRanges({ ...state.bindings, flags: outKeys.range, values: outValues?.range });
       const count = spec.slots + SIDE_SLOTS;
-      const reads = [
-        ...keys.readback(outKeys, entries),
-        ...(values && outValues ? values.readback(outValues, entries) : []),
-      ];
-      await state.submit("retrieveAll", reads, (encoder) => {
+      await state.submit("retrieveAll", [], (encoder) => {
         const params = tableParams({ slots: spec.slots, count });
         kernel.record(encoder, ranges, params, Math.ceil(count / RETRIEVE_TILE));
       });
+      for (const each of keys.readback(outKeys, entries)) await host.gpu.read("retrieveAll", each);
+      if (values && outValues) {
+        for (const each of values.readback(outValues, entries)) await host.gpu.read("retrieveAll", each);
+      }
+      call.onProgress?.(entries.count, entries.count);
     } finally {
       scratch.release();
     }
   });
-  call.onProgress?.(entries.count, entries.count);
   return { keys: keys.output, values: (values?.output ?? null) as Output<V> | null };
 }
 

@@ -2,14 +2,16 @@
  * A table's memory on the GPU and its numbers on the host. Every submission that may change the table goes through
  * `submit`, which keeps the numbers exact: entries, tombstones, longest probe.
  */
+import { LimitError } from "../../errors.js";
 import type { Engine } from "../engine.js";
 import { EMPTY, type TableSpec, tableBytes } from "../layout.js";
 import { CALL_COUNTER_BYTES, CONTROL_BYTES, type Counters, readCounters } from "./control.js";
 import { fill } from "./fill.js";
 import type { Gpu, Readback } from "./gpu.js";
+import { BufferUsage } from "./gpu-flags.js";
 import type { Kernels } from "./kernel.js";
 import type { Pacer } from "./pacer.js";
-import type { TableBindings, TableKernels } from "./table-kernels.js";
+import { type KernelOverrides, type TableBindings, TableKernels } from "./table-kernels.js";
 
 /** What a table needs of its engine. */
 export interface TableHost {
@@ -17,8 +19,39 @@ export interface TableHost {
   readonly gpu: Gpu;
   readonly kernels: Kernels;
   readonly pacer: Pacer;
+  readonly kernelOverrides: KernelOverrides;
   /** Elements that a list of unfinished elements has room for. */
   readonly listRoom: number;
+}
+
+/** Makes an empty table. @throws LimitError when it does not fit one binding, or the GPU's memory. */
+export async function newState(host: TableHost, spec: TableSpec): Promise<TableState> {
+  const { gpu } = host;
+  // the fill kernel writes 16 bytes at a time
+  const bytes = Math.ceil(tableBytes(spec) / 16) * 16;
+  const { maxStorageBufferBindingSize: most } = gpu.device.limits;
+  if (bytes > most) {
+    throw new LimitError(
+      "maxStorageBufferBindingSize",
+      bytes,
+      most,
+      "Use a smaller capacity or a higher loadFactor, or several tables.",
+    );
+  }
+  const { STORAGE, COPY_SRC, COPY_DST } = BufferUsage;
+  const usage = STORAGE | COPY_SRC | COPY_DST;
+  const made: GPUBuffer[] = [];
+  try {
+    for (const size of [bytes, CONTROL_BYTES]) made.push(await gpu.allocate("table", size, usage));
+    const [slots, control] = made;
+    const sources = new TableKernels(spec, host.kernelOverrides);
+    const state = new TableState(host, spec, sources, { slots, control });
+    await state.clear();
+    return state;
+  } catch (error) {
+    for (const buffer of made) gpu.free(buffer);
+    throw error;
+  }
 }
 
 const zeroCounters = new Uint8Array(CALL_COUNTER_BYTES);

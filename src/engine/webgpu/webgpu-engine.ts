@@ -2,21 +2,20 @@
  * The webgpu engine: tables in GPU buffers, operations as compute kernels. This file opens it and makes arrays and tables;
  * gpu.ts owns the device's manners, webgpu-table.ts the operations, kernels/*.wgsl the probing.
  */
-import { LimitError, ValidationError } from "../../errors.js";
+import { ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
 import type { Engine, EngineInfo, Table } from "../engine.js";
-import { type TableSpec, tableBytes } from "../layout.js";
+import type { TableSpec } from "../layout.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
 import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./adapter.js";
 import { gpuArray, newArray } from "./columns.js";
-import { CONTROL_BYTES } from "./control.js";
 import { Gpu } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
 import { Kernels } from "./kernel.js";
 import { Pacer } from "./pacer.js";
 import { LIST_ROOM } from "./selection.js";
-import { type KernelOverrides, TableKernels } from "./table-kernels.js";
-import { type TableHost, TableState } from "./table-state.js";
+import type { KernelOverrides } from "./table-kernels.js";
+import { newState, type TableHost } from "./table-state.js";
 import { WebgpuTable } from "./webgpu-table.js";
 
 /** What the engine is asked for. */
@@ -31,7 +30,10 @@ export interface WebgpuOptions extends GpuRequest {
 export async function openWebgpuEngine(options: WebgpuOptions = {}): Promise<Engine> {
   const opened = options.gpuDevice ? describeDevice(options.gpuDevice) : await openGpu(options);
   const gpu = new Gpu(opened.device, { software: opened.software, owned: options.gpuDevice === undefined });
-  const kernels = await Kernels.open(gpu);
+  const kernels = await Kernels.open(gpu).catch((error) => {
+    gpu.destroy();
+    throw error;
+  });
   return new WebgpuEngine(gpu, kernels, engineInfo(opened), options.kernelOverrides ?? {});
 }
 
@@ -53,7 +55,7 @@ export class WebgpuEngine implements Engine {
     this.lost = gpu.lost;
     this.pacer = new Pacer(gpu.software ? FIRST_CHUNK.software : FIRST_CHUNK.hardware);
     const listRoom = kernelOverrides.listRoom ?? LIST_ROOM;
-    this.#tableHost = { engine: this, gpu, kernels, pacer: this.pacer, listRoom };
+    this.#tableHost = { engine: this, gpu, kernels, pacer: this.pacer, kernelOverrides, listRoom };
   }
 
   get gpuDevice(): GPUDevice {
@@ -89,32 +91,7 @@ export class WebgpuEngine implements Engine {
   }
 
   async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>> {
-    const bytes = tableBytes(spec);
-    const { maxStorageBufferBindingSize: most } = this.gpu.device.limits;
-    if (bytes > most) {
-      throw new LimitError(
-        "maxStorageBufferBindingSize",
-        bytes,
-        most,
-        "Use a smaller capacity or a higher loadFactor, or several tables.",
-      );
-    }
-    const { STORAGE, COPY_SRC, COPY_DST } = BufferUsage;
-    const usage = STORAGE | COPY_SRC | COPY_DST;
-    const control = await this.gpu.allocate("table control", CONTROL_BYTES, usage);
-    try {
-      // the fill kernel writes 16 bytes at a time
-      const slots = await this.gpu.allocate("table", Math.ceil(bytes / 16) * 16, usage);
-      const state = new TableState(this.#tableHost, spec, new TableKernels(spec, this.kernelOverrides), {
-        slots,
-        control,
-      });
-      await state.clear();
-      return new WebgpuTable<K, V>(state);
-    } catch (error) {
-      this.gpu.free(control);
-      throw error;
-    }
+    return new WebgpuTable<K, V>(await newState(this.#tableHost, spec));
   }
 
   destroy(): void {

@@ -159,6 +159,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     run: (chunk: BoundChunk) => Promise<void>,
   ): Promise<void> {
     const { gpu, pacer } = this.state.host;
+    gpu.checkAlive();
     const staged = output === "host" || [keys, values, where].some((column) => ArrayBuffer.isView(column));
     // the lists of a kernel that needs room for all elements take 8 bytes an element
     const bindable = gpu.device.limits.maxStorageBufferBindingSize / 8;
@@ -168,6 +169,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
         const bound: BoundChunk = {
           ...chunk,
           scratch,
+          signal: call.signal,
           keys: await scratch.input(this.spec.key as K, keys, chunk),
         };
         if (values) bound.values = await scratch.input(this.spec.value as V, values, chunk);

@@ -30,7 +30,16 @@ const paths = [
     name: "two threads",
     options: {
       threads: 2,
-      tuning: { chunk: 64, parallelFrom: 1, share: 16, slice: 16, grain: 16, ranges: 8, pause: 0 },
+      tuning: {
+        chunk: 64,
+        lookUpFrom: 1,
+        changeFrom: 1,
+        share: 16,
+        slice: 16,
+        grain: 16,
+        ranges: 8,
+        pause: 0,
+      },
     },
   },
 ];

@@ -14,7 +14,7 @@ const contestants = [
     runs: 1500,
     options: {
       threads: 3,
-      tuning: { chunk: 16, parallelFrom: 1, share: 4, slice: 4, grain: 2, ranges: 4, pause: 0 },
+      tuning: { chunk: 16, lookUpFrom: 1, changeFrom: 1, share: 4, slice: 4, grain: 2, ranges: 4, pause: 0 },
     },
   },
 ];

@@ -17,7 +17,8 @@ beforeAll(async () => {
   alone = (await openCpuEngine({ threads: 1 })) as CpuEngine;
   const tuning = {
     chunk: 2 ** 14,
-    parallelFrom: 64,
+    lookUpFrom: 64,
+    changeFrom: 64,
     share: 2 ** 10,
     slice: 2 ** 10,
     grain: 2 ** 9,

@@ -8,7 +8,8 @@ import type { AnyTable } from "./drive.js";
 
 const tuning = {
   chunk: 2 ** 12,
-  parallelFrom: 1,
+  lookUpFrom: 1,
+  changeFrom: 1,
   share: 2 ** 8,
   slice: 2 ** 8,
   grain: 2 ** 8,

@@ -16,7 +16,7 @@ override VALUE_F32: bool = false;
 @group(0) @binding(6) var<storage, read> values: array<u32>;
 
 /// Times that one element meets another's change, or fails spuriously, before it is left to a later dispatch.
-const CONTENTION_LIMIT: u32 = 65536u;
+const CONTENTION_LIMIT: u32 = 1024u;
 
 /// Orders f32 bit patterns: −NaN < −infinity < … < −0 < +0 < … < +infinity < +NaN.
 fn orderedBits(bits: u32) -> u32 {
@@ -27,7 +27,8 @@ fn combineF32(old: u32, value: u32) -> u32 {
   if (OP == 1u) {
     // −0 is what a fresh slot holds, and adding to it changes nothing: no rounding, no flushed subnormals
     if (old == 0x80000000u) { return value; }
-    return bitcast<u32>(bitcast<f32>(old) + bitcast<f32>(value));
+    let sum = bitcast<u32>(bitcast<f32>(old) + bitcast<f32>(value));
+    return select(sum, 0x7fc00000u, (sum & 0x7fffffffu) > 0x7f800000u);
   }
   let less = orderedBits(value) < orderedBits(old);
   return select(old, value, less == (OP == 2u));
