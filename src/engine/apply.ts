@@ -1,9 +1,10 @@
 /**
- * What an insert does to the value of a key that is there already, as reference code on bit patterns. Engines that fold in
- * other languages (WGSL) must give the same bits; a test compares them.
+ * What an insert does to the value of a key that is there already, as reference code on bit patterns. Engines
+ * that fold in other languages (WGSL) must give the same bits; a test compares them.
  *
- * Floats: `min` and `max` go by the total order of bit patterns: -NaN < -inf < … < −0 < +0 < … < +inf < +NaN. `add` rounds once,
- * to nearest even; a NaN sum is stored as CANONICAL_NAN, because hardware disagrees on NaN payloads.
+ * Floats: `min` and `max` go by the total order of bit patterns: -NaN < -inf < … < −0 < +0 < … < +inf < +NaN.
+ * `add` rounds once, to nearest even; a NaN sum is stored as CANONICAL_NAN, because hardware disagrees on NaN
+ * payloads.
  */
 import type { InsertPolicy } from "./engine.js";
 import { CANONICAL_NAN, type ValueType } from "./scalars.js";
@@ -40,7 +41,10 @@ export function ruleOf(policy: InsertPolicy, type: ValueType | null): number {
   }
 }
 
-/** The bits to store where `stored` was and `incoming` comes. Both and the result are unsigned 32-bit patterns. */
+/**
+ * The bits to store where `stored` was and `incoming` comes. Both and the result are unsigned 32-bit
+ * patterns.
+ */
 export function combine(rule: number, stored: number, incoming: number): number {
   switch (rule) {
     case Rule.assign:
@@ -80,7 +84,10 @@ export function floatOrder(bits: number): number {
 const floats = new Float32Array(2);
 const floatBits = new Uint32Array(floats.buffer);
 
-/** Sum of two f32 patterns: the double sum of two floats is exact enough that rounding it once to f32 is the f32 sum. */
+/**
+ * Sum of two f32 patterns: the double sum of two floats is exact enough that rounding it once to f32 is the
+ * f32 sum.
+ */
 function addFloats(a: number, b: number): number {
   floatBits[0] = a;
   floatBits[1] = b;

@@ -13,7 +13,9 @@ export function encodeFloats(chunk: Chunk, words: 1 | 2): Uint32Array {
   const { type, data } = chunk as Extract<Chunk, { layout: "fixed" }>;
   if (type.typeId !== Type.Float) return fromNumbers(integersOf(type, data));
   if (type.precision === 0) {
-    const floats = Float32Array.from(as16(data), float16ToNumber);
+    const halves = as16(data);
+    const floats = new Float32Array(halves.length);
+    for (let i = 0; i < halves.length; i++) floats[i] = float16ToNumber(halves[i]);
     return words === 1 ? canonical32(new Uint32Array(floats.buffer)) : fromNumbers(floats);
   }
   if (type.precision === 1) {

@@ -2,7 +2,8 @@
  * Key columns as an engine compares them (engine/rows.ts): words or byte strings, in the common form that key-types.ts
  * chose, so that two values are equal exactly when their bits are. Zero-copy wherever the data has that form already.
  */
-import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../engine/rows.js";
+import { CodedBytes } from "../engine/coded-bytes.js";
+import type { KeyColumn, RowKeys, WordColumn } from "../engine/rows.js";
 import { bitmapBytes, type Validity } from "./bitmaps.js";
 import { type Chunk, codesOf, type DictionaryChunk } from "./chunk.js";
 import type { SourceColumn } from "./columns.js";
@@ -90,12 +91,12 @@ function allNull(rows: number, form: KeyForm): KeyColumn {
   return { kind: "words", width, data: new Uint32Array(rows * width), validity };
 }
 
-/** The dictionary's values are encoded once, then looked up by code: strings as ranges of the dictionary's bytes. */
+/** The dictionary's values are encoded once. Strings stay codes of the dictionary's ranges, words are looked up. */
 function encodeDictionary(chunk: DictionaryChunk, form: KeyForm, side: FactorSide): KeyColumn {
   const values = encode(contiguous(chunk.dictionary), form, side);
   const codes = codesOf(chunk);
   const validity = lookUpValidity(codes, chunk.validity, values.validity);
-  if (values.kind === "bytes") return lookUpBytes(values, codes, validity);
+  if (values.kind === "bytes") return new CodedBytes(values, codes, validity);
   const { width } = values;
   const data = new Uint32Array(width * codes.length);
   for (let i = 0, out = 0; i < codes.length; i++) {
@@ -103,16 +104,6 @@ function encodeDictionary(chunk: DictionaryChunk, form: KeyForm, side: FactorSid
     for (let k = 0; k < width; k++) data[out++] = values.data[at + k];
   }
   return { kind: "words", width, data, validity };
-}
-
-function lookUpBytes(values: ByteColumn, codes: ArrayLike<number>, validity: Uint8Array | null): ByteColumn {
-  const starts = new Uint32Array(codes.length);
-  const ends = new Uint32Array(codes.length);
-  for (let i = 0; i < codes.length; i++) {
-    starts[i] = values.starts[codes[i]];
-    ends[i] = values.ends[codes[i]];
-  }
-  return { kind: "bytes", starts, ends, bytes: values.bytes, validity };
 }
 
 /** A row is null when its code is, or when the dictionary's value is. */

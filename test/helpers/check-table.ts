@@ -1,6 +1,6 @@
 /**
- * Checks every slot of a cpu table against the invariants of src/engine/layout.ts. Written anew from that page: it shares no code
- * with the engine but the hash functions and homeSlot, which have tests of their own.
+ * Checks every slot of a cpu table against the invariants of src/engine/layout.ts. Written anew from that
+ * page: it shares no code with the engine but the hash functions and homeSlot, which have tests of their own.
  */
 import type { CpuTable } from "../../src/engine/cpu/cpu-table.js";
 import { hashFunctions, homeSlot } from "../../src/engine/hash.js";

@@ -1,6 +1,7 @@
 // The cpu engine's row join against nested loops: forced hash collisions, every plan (index array, one part, many parts),
 // packed and unpacked strings, nulls, limits, abort and progress.
 import { describe, expect, it } from "vitest";
+import { CodedBytes } from "../../src/engine/coded-bytes.js";
 import { joinRows } from "../../src/engine/cpu/join-rows.js";
 import type { ByteColumn, KeyColumn, RowKeys, RowPairs, WordColumn } from "../../src/engine/rows.js";
 import { LimitError } from "../../src/index.js";
@@ -265,6 +266,50 @@ describe("collisions", () => {
     const right = keys(words([0, null, 7, 7]), strings(["", null, null, ""]));
     expect(sorted(await joinRows(left, right, { nullsEqual: true }))).toEqual(["0 0", "1 1", "2 2"]);
     expect(sorted(await joinRows(left, right, { nullsEqual: false }))).toEqual(["0 0"]);
+  });
+});
+
+describe("strings given as codes", () => {
+  const texts = [
+    "a",
+    "bb",
+    "",
+    "too long for the other side",
+    "ends in zero\0",
+    null,
+    `${"by range ".repeat(9)}`,
+  ];
+
+  it.each([
+    ["short strings", ["a", "", "bb", "ccc"]],
+    ["a dictionary of more strings than rows", ["a"]],
+    ["strings of all lengths", ["a", "", null, `${"by range ".repeat(9)}`, "bb", "ends in zero\0", "bb"]],
+  ])("match %s", async (_, others) => {
+    const codes = Uint8Array.from({ length: 50 }, (_, row) =>
+      row % 11 === 10 ? 3 : (row * 3) % texts.length,
+    );
+    // the last one's null is in the codes, and its code is that of another string
+    const values = Array.from(codes, (code, row) => (row % 11 === 10 ? null : texts[code]));
+    for (const rows of [50, 5]) {
+      const left = [values.slice(0, rows)];
+      const coded = new CodedBytes(strings(texts), codes.subarray(0, rows), validityOf(left[0]));
+      for (const nullsEqual of [false, true]) {
+        const pairs = await joinRows(keys(coded), keys(strings(others)), { nullsEqual });
+        expect(sorted(pairs)).toEqual(expected(left, [others], nullsEqual));
+        const swapped = await joinRows(keys(strings(others)), keys(coded), { nullsEqual });
+        expect(sorted(swapped)).toEqual(expected([others], left, nullsEqual));
+      }
+    }
+  });
+
+  it("are ranges to whoever asks for ranges", () => {
+    const plain = strings(["x", "yy"]);
+    const coded = new CodedBytes(plain, Uint16Array.of(1, 0, 1), null);
+    expect([Array.from(coded.starts), Array.from(coded.ends)]).toEqual([
+      [1, 0, 1],
+      [3, 1, 3],
+    ]);
+    expect(coded.bytes).toBe(plain.bytes);
   });
 });
 

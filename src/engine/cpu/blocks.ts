@@ -1,11 +1,11 @@
 /**
- * Blocks: elements of a batch that are ready to probe. A block holds three columns: the key's bits, the first word of its home slot,
- * and the element's number in the batch.
+ * Blocks: elements of a batch that are ready to probe. A block holds three columns: the key's bits, the first
+ * word of its home slot, and the element's number in the batch.
  *
- * Every operation works block by block: choose elements (`where`), hash them all, touch all home slots, then probe. Only the
- * hashing loop differs between hash functions, so each loop is specialised by the JIT, and touching the home slots first
- * lets the processor overlap their cache misses, which the branches of a probe would prevent
- * (2^23 keys in 128 MiB: 74 ns a key without it, 50 with it; Node 20, EPYC 9004).
+ * Every operation works block by block: choose elements (`where`), hash them all, touch all home slots, then
+ * probe. Only the hashing loop differs between hash functions, so each loop is specialised by the JIT, and
+ * touching the home slots first lets the processor overlap their cache misses, which the branches of a probe
+ * would prevent (2^23 keys in 128 MiB: 74 ns a key without it, 50 with it; Node 20, EPYC 9004).
  */
 import type { HashName } from "../hash.js";
 import { hashNames } from "../hash.js";
@@ -35,7 +35,10 @@ export interface Block {
   readonly element: Uint32Array;
 }
 
-/** Elements that are hashed and touched at once: three columns fill 12 KiB, and twice as many cache lines of slots fit in L2. */
+/**
+ * Elements that are hashed and touched at once: three columns fill 12 KiB, and twice as many cache lines of
+ * slots fit in L2.
+ */
 export const BLOCK = 1024;
 
 /** Tables of more words than this do not fit the L2 cache (1 MiB), and touching home slots early pays. */
@@ -49,7 +52,10 @@ export function allocateBlock(length: number): Block {
   return { key: new Uint32Array(length), home: new Uint32Array(length), element: new Uint32Array(length) };
 }
 
-/** Fills a block with elements `from..to` of a batch, less those that `where` leaves out. Returns how many there are. */
+/**
+ * Fills a block with elements `from..to` of a batch, less those that `where` leaves out. Returns how many
+ * there are.
+ */
 export function fillBlock(
   block: Block,
   table: TableMemory,
@@ -76,8 +82,8 @@ export function computeHomes(block: Block, table: TableMemory, count: number): v
 const sink = new Uint32Array(1);
 
 /**
- * Brings the home slots of elements `from..to` of a block into the cache, and for chains that go on in the next cache line
- * the second slots after them, which the side slots behind the table make safe to read.
+ * Brings the home slots of elements `from..to` of a block into the cache, and for chains that go on in the
+ * next cache line the second slots after them, which the side slots behind the table make safe to read.
  */
 export function touchHomes(block: Block, table: TableMemory, from: number, to: number): void {
   const { slots } = table;
@@ -118,8 +124,9 @@ function canonicalise(key: Uint32Array, count: number): void {
   for (let i = 0; i < count; i++) key[i] = canonicalF32(key[i]);
 }
 
-// The three loops below are hash.ts's functions and homeSlot, inlined by hand. floor(hash × slots / 2^32): the double product
-// may be off by 2^10; taking its exact low word away leaves a multiple of 2^32 give or take 2^11, which the last steps round right.
+// The three loops below are hash.ts's functions and homeSlot, inlined by hand. floor(hash × slots / 2^32):
+// the double product may be off by 2^10; taking its exact low word away leaves a multiple of 2^32 give or
+// take 2^11, which the last steps round right.
 
 function murmur3Homes(
   key: Uint32Array,

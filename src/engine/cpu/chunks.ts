@@ -1,14 +1,20 @@
-/** Long batches in chunks: between two of them timers and events run, a signal can stop the call, and progress is told. */
+/**
+ * Long batches in chunks: between two of them timers and events run, a signal can stop the call, and progress
+ * is told.
+ */
 import type { CallOptions } from "../engine.js";
 import { nextTask } from "../next-task.js";
 import type { Chunk } from "./sequential.js";
 
-/** The event loop gets a turn after a chunk that ends this long after the last turn: one frame of a display. */
+/**
+ * The event loop gets a turn after a chunk that ends this long after the last turn: one frame of a display.
+ */
 const TURN_MS = 16;
 
 /**
- * Calls `step` from element 0 until all `total` are done (once for an empty batch). `step` works on some elements from its argument on
- * and returns where it stopped. `guard` throws when the operation must not go on. Rejects with the signal's reason when aborted.
+ * Calls `step` from element 0 until all `total` are done (once for an empty batch). `step` works on some
+ * elements from its argument on and returns where it stopped. `guard` throws when the operation must not go
+ * on. Rejects with the signal's reason when aborted.
  */
 export async function inChunks(
   total: number,

@@ -1,6 +1,7 @@
 /**
- * The cpu engine: tables and operations in TypeScript on typed arrays, on the calling thread and, for large batches, on workers
- * over shared memory. It is the oracle for other engines: results are those of going through a batch in input order.
+ * The cpu engine: tables and operations in TypeScript on typed arrays, on the calling thread and, for large
+ * batches, on workers over shared memory. It is the oracle for other engines: results are those of going
+ * through a batch in input order.
  */
 import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";

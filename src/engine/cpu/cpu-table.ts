@@ -1,6 +1,7 @@
 /**
- * A table of the cpu engine: its memory, its counts, and how a batch becomes chunks. What happens to the elements of a chunk is in
- * sequential.ts and parallel.ts, and gives the same results in both: those of going through the batch in input order.
+ * A table of the cpu engine: its memory, its counts, and how a batch becomes chunks. What happens to the
+ * elements of a chunk is in sequential.ts and parallel.ts, and gives the same results in both: those of going
+ * through the batch in input order.
  */
 import { ValidationError } from "../../errors.js";
 import { ruleOf } from "../apply.js";

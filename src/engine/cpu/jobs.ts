@@ -1,7 +1,7 @@
 /**
- * Jobs: work on one chunk of a batch that several threads share. A job is plain data in shared memory. Threads take pieces of it
- * from a counter until none is left, so a thread that comes late, or never, costs nothing. Which thread works on which piece
- * never shows in a result; parallel.ts says why.
+ * Jobs: work on one chunk of a batch that several threads share. A job is plain data in shared memory.
+ * Threads take pieces of it from a counter until none is left, so a thread that comes late, or never, costs
+ * nothing. Which thread works on which piece never shows in a result; parallel.ts says why.
  */
 import { allocateBlock, BLOCK, type Block, fillBlock, type TableMemory, touchHomes } from "./blocks.js";
 import { type Counters, eraseRun, findRun, insertRun, newTally, type Tally } from "./probes.js";
@@ -22,14 +22,20 @@ export interface FindJob {
 
 /** How a chunk is laid out by the range of slots that owns each element. */
 export interface Partition {
-  /** Elements of the chunk in slices of `sliceLength`; in each slice they are sorted by range, and stay in input order within one. */
+  /**
+   * Elements of the chunk in slices of `sliceLength`; in each slice they are sorted by range, and stay in
+   * input order within one.
+   */
   readonly block: Block;
   readonly slices: number;
   readonly sliceLength: number;
   /** Ranges of slots. Range r owns the words from r × 2^shift up to the next range or the table's end. */
   readonly ranges: number;
   readonly shift: number;
-  /** slices × (ranges + 1): where each range starts in each slice's part of the block, and where the last one ends. */
+  /**
+   * slices × (ranges + 1): where each range starts in each slice's part of the block, and where the last one
+   * ends.
+   */
   readonly starts: Uint32Array;
 }
 
@@ -70,7 +76,10 @@ export interface JobResult {
   /** Changes to the table's counts; `maxProbe` is the new bound. */
   readonly counters: Counters;
   readonly tally: Tally;
-  /** Positions in the partition's block of elements that are left to do, in the order in which this thread met them. */
+  /**
+   * Positions in the partition's block of elements that are left to do, in the order in which this thread met
+   * them.
+   */
   readonly spill: number[];
 }
 

@@ -8,7 +8,13 @@ import { foldStrings, foldWords } from "../row-hash.js";
 import type { ByteColumn, RowKeys, WordColumn } from "../rows.js";
 import type { Layout, Place } from "./join-layout.js";
 import type { Scratch } from "./join-scratch.js";
-import { packStrings, writeRanges } from "./join-strings.js";
+import {
+  type PackedDictionary,
+  packCoded,
+  packDictionary,
+  packStrings,
+  writeRanges,
+} from "./join-strings.js";
 
 /** Packed keys of some neighbouring rows, which are numbered from 0 here. */
 export interface PackedKeys {
@@ -35,9 +41,24 @@ export type RangeRunner = (rows: number, run: (from: number, to: number) => void
 /** Rows that are packed and hashed together, so that they are hashed from the cache. */
 const BLOCK_ROWS = 2 ** 12;
 
+/** The keys of one side, and their dictionaries as the layout has them. */
+export interface KeySide {
+  readonly keys: RowKeys;
+  /** By column; null where there is none, or none that helps. */
+  readonly dictionaries: readonly (PackedDictionary | null)[];
+}
+
+/** Packs the dictionaries of one side, once for all its rows. */
+export function keySide(keys: RowKeys, layout: Layout): KeySide {
+  const dictionaries = keys.columns.map((column, i) =>
+    column.kind === "bytes" ? packDictionary(column, layout.places[i], keys.rows) : null,
+  );
+  return { keys, dictionaries };
+}
+
 /** Some neighbouring rows of one side. */
 export interface KeyRows {
-  readonly keys: RowKeys;
+  readonly side: KeySide;
   readonly first: number;
   readonly rows: number;
 }
@@ -47,13 +68,13 @@ export interface KeyRows {
  * @param hashMask hashes are and-ed with it: fewer bits force collisions in tests
  */
 export async function packKeys(
-  { keys, first, rows }: KeyRows,
+  { side, first, rows }: KeyRows,
   layout: Layout,
   hashMask: number,
   scratch: Scratch,
   overRanges: RangeRunner,
 ): Promise<PackedKeys> {
-  const { columns } = keys;
+  const { columns } = side.keys;
   const { width, stride, places } = layout;
   const bytes = columns.filter((_, i) => places[i].byRange).map((column) => (column as ByteColumn).bytes);
   const exact = width === 1 && stride === 1;
@@ -67,7 +88,7 @@ export async function packKeys(
   await overRanges(rows, (begin, end) => {
     for (let from = begin; from < end; from += BLOCK_ROWS) {
       const to = Math.min(end, from + BLOCK_ROWS);
-      packBlock(columns, layout, words, skip, first, from, to);
+      packBlock(side, layout, words, skip, first, from, to);
       if (exact) continue;
       foldWords(codes, words, stride, width, from, to);
       for (const [c, each] of bytes.entries())
@@ -80,7 +101,7 @@ export async function packKeys(
 
 /** Writes the words of rows `from` to `to`; with words that are the column itself there is nothing to write. */
 function packBlock(
-  columns: RowKeys["columns"],
+  side: KeySide,
   layout: Layout,
   words: Uint32Array,
   skip: Uint8Array,
@@ -90,12 +111,16 @@ function packBlock(
 ): void {
   const { stride, places, nullWords } = layout;
   if (nullWords >= 0) words.fill(0, from * stride, to * stride);
-  for (const [i, column] of columns.entries()) {
+  for (const [i, column] of side.keys.columns.entries()) {
     const place = places[i];
+    const dictionary = side.dictionaries[i];
     if (column.kind === "words" && words.buffer !== column.data.buffer)
       packWords(words, place, column, first, from, to);
-    if (column.kind === "bytes" && place.byRange) writeRanges(words, place, column, first, from, to);
-    if (column.kind === "bytes" && !place.byRange) packStrings(words, skip, place, column, first, from, to);
+    if (column.kind === "bytes") {
+      if (place.byRange) writeRanges(words, place, column, first, from, to);
+      else if (dictionary) packCoded(words, skip, place, dictionary, first, from, to);
+      else packStrings(words, skip, place, column, first, from, to);
+    }
     if (column.validity === null) continue;
     if (nullWords < 0) skipNulls(skip, column.validity, first, from, to);
     else packNulls(words, place, nullWords, i, column.validity, first, from, to);

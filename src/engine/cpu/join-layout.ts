@@ -44,7 +44,9 @@ const LONGEST_PACKED_BYTES = 64;
 
 /** Chooses the layout by the columns and the strings of the build side. Costs one pass over its string lengths. */
 export function chooseLayout(build: RowKeys, probe: RowKeys, nullsEqual: boolean): Layout {
-  const longest = build.columns.map((column) => (column.kind === "bytes" ? longestPackable(column) : 0));
+  const longest = build.columns.map((column) =>
+    column.kind === "bytes" ? longestPackable(column, build.rows) : 0,
+  );
   const byRange = longest.map((bytes) => bytes > LONGEST_PACKED_BYTES);
   const widths = build.columns.map((column, i) => {
     if (column.kind === "words") return column.width;

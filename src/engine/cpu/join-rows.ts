@@ -5,11 +5,10 @@
  *
  * Between ranges of rows the event loop runs, the signal is looked at and progress is reported.
  */
-
 import { nextTask } from "../next-task.js";
 import type { JoinCall } from "../row-join.js";
 import type { RowKeys, RowPairs } from "../rows.js";
-import { type KeyRows, type PackedKeys, packKeys, type RangeRunner } from "./join-keys.js";
+import { type KeyRows, keySide, type PackedKeys, packKeys, type RangeRunner } from "./join-keys.js";
 import { chooseLayout } from "./join-layout.js";
 import { type MatchedRows, writePairs } from "./join-pairs.js";
 import { type JoinKeys, partition, recordWords, unpartitioned } from "./join-partition.js";
@@ -117,13 +116,14 @@ async function matchRows(
   if (build.rows === 0) return found;
   const layout = chooseLayout(build, probe, nullsEqual);
   const scratch = new Scratch();
-  const all = { keys: build, first: 0, rows: build.rows };
+  const all = { side: keySide(build, layout), first: 0, rows: build.rows };
   const packed = await packKeys(all, layout, hashMask, scratch, pace.overRanges);
   const plan = await choosePlan(packed, hashMask, pace);
   // packed build keys are in use until they were moved into parts
   const probeScratch = plan.bits > 0 ? scratch : new Scratch();
+  const side = keySide(probe, layout);
   for (let first = 0; first < probe.rows; first += plan.probeRows) {
-    const some = { keys: probe, first, rows: Math.min(plan.probeRows, probe.rows - first) };
+    const some = { side, first, rows: Math.min(plan.probeRows, probe.rows - first) };
     const keys = await packKeys(some, layout, hashMask, probeScratch, pace.overRanges);
     await matchParts(plan, await inParts(keys, plan.bits, probeScratch, pace), some, found, pace);
   }

@@ -5,11 +5,18 @@
  *
  * Rows are numbered from the first of a range: row i is row `first + i` of the column.
  */
+import { CodedBytes } from "../coded-bytes.js";
 import type { ByteColumn } from "../rows.js";
 import type { Place } from "./join-layout.js";
 
+/** The column's dictionary, when it is worth handling in place of the rows: it has no more strings than there are rows. */
+function dictionaryOf(column: ByteColumn, rows: number): ByteColumn | null {
+  return column instanceof CodedBytes && column.strings.starts.length <= rows ? column.strings : null;
+}
+
 /** The longest string in bytes; Infinity when one ends in a zero byte. */
-export function longestPackable({ starts, ends, bytes, validity }: ByteColumn): number {
+export function longestPackable(column: ByteColumn, rows: number): number {
+  const { starts, ends, bytes, validity } = dictionaryOf(column, rows) ?? column;
   let longest = 0;
   for (let row = 0; row < starts.length; row++) {
     const length = ends[row] - starts[row];
@@ -63,6 +70,48 @@ export function packStrings(
   }
 }
 
+/** The strings of a dictionary, packed. */
+export interface PackedDictionary {
+  readonly codes: Uint8Array | Uint16Array | Uint32Array;
+  /** As many words per string as its place has. */
+  readonly words: Uint32Array;
+  /** 1 for strings that cannot match. */
+  readonly skip: Uint8Array;
+  /** Of the rows. */
+  readonly validity: Uint8Array | null;
+}
+
+/** Packs the dictionary of a column, if it has one of fewer strings than rows. */
+export function packDictionary(column: ByteColumn, place: Place, rows: number): PackedDictionary | null {
+  const strings = dictionaryOf(column, rows);
+  if (strings === null || place.byRange) return null;
+  const count = strings.starts.length;
+  const words = new Uint32Array(count * place.width);
+  const skip = new Uint8Array(count);
+  packStrings(words, skip, { ...place, offset: 0, stride: place.width }, strings, 0, 0, count);
+  return { codes: (column as CodedBytes).codes, words, skip, validity: column.validity };
+}
+
+/** `packStrings` by way of a packed dictionary. */
+export function packCoded(
+  words: Uint32Array,
+  skip: Uint8Array,
+  place: Place,
+  dictionary: PackedDictionary,
+  first: number,
+  from: number,
+  to: number,
+): void {
+  const { codes, words: packed, skip: unmatched, validity } = dictionary;
+  const { offset, width, stride } = place;
+  for (let row = from; row < to; row++) {
+    const code = codes[first + row];
+    const out = row * stride + offset;
+    if (unmatched[code] === 1 && isValid(validity, first + row)) skip[row] = 1;
+    for (let k = 0; k < width; k++) words[out + k] = packed[code * width + k];
+  }
+}
+
 function readBytes(bytes: Uint8Array, at: number, count: number): number {
   let word = 0;
   for (let k = 0; k < count; k++) word |= bytes[at + k] << (8 * k);
@@ -78,12 +127,14 @@ export function writeRanges(
   from: number,
   to: number,
 ): void {
-  const { starts, ends, validity } = column;
+  const coded = column instanceof CodedBytes ? column : null;
+  const { starts, ends } = coded?.strings ?? column;
   for (let row = from; row < to; row++) {
     const at = row * place.stride + place.offset;
-    const valid = isValid(validity, first + row);
-    words[at] = valid ? starts[first + row] : 0;
-    words[at + 1] = valid ? ends[first + row] : 0;
+    const valid = isValid(column.validity, first + row);
+    const value = coded ? coded.codes[first + row] : first + row;
+    words[at] = valid ? starts[value] : 0;
+    words[at + 1] = valid ? ends[value] : 0;
   }
 }
 

@@ -1,7 +1,8 @@
 /**
- * Memory of the cpu engine: shared when workers can use it, else private. Allocations are counted references, because
- * JavaScript cannot free memory, only reuse it: a freed buffer is offered again until the garbage collector takes it, which
- * for shared memory can be long, as it weighs nothing there (60 tables of 256 MiB made and dropped in a row held 15 GiB).
+ * Memory of the cpu engine: shared when workers can use it, else private. Allocations are counted references,
+ * because JavaScript cannot free memory, only reuse it: a freed buffer is offered again until the garbage
+ * collector takes it, which for shared memory can be long, as it weighs nothing there (60 tables of 256 MiB
+ * made and dropped in a row held 15 GiB).
  *
  * Invariant: a buffer is in at most one living allocation, and is not reused while an operation retains it.
  */
@@ -105,7 +106,8 @@ export class Memory {
 
 /** A new zeroed buffer, or a LimitError that says how much there is. */
 export function newBuffer(bytes: number, shared: boolean): ArrayBufferLike {
-  // Systems that overcommit grant any size and kill the process later, so ask first where the runtime can tell.
+  // Systems that overcommit grant any size and kill the process later, so ask first where the runtime can
+  // tell.
   const have = bytes >= SMALLEST_CHECKED_BYTES ? availableBytes() : Number.NaN;
   if (bytes > have) throw outOfMemory(bytes, have);
   try {
@@ -126,7 +128,9 @@ function outOfMemory(need: number, have: number, cause?: RangeError): LimitError
   );
 }
 
-/** What the machine or container has and this process does not hold yet; NaN where the runtime does not say. */
+/**
+ * What the machine or container has and this process does not hold yet; NaN where the runtime does not say.
+ */
 function availableBytes(): number {
   if (typeof process === "undefined" || typeof process.getBuiltinModule !== "function") return Number.NaN;
   const limit = process.constrainedMemory?.() || Number.POSITIVE_INFINITY;

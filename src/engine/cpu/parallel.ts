@@ -3,24 +3,29 @@
  *
  * Look-ups change nothing, so threads take pieces of the input and write results by element number.
  *
- * Changes go in two jobs. The first hashes the chunk and sorts it by range of slots, stably. In the second each range is owned
- * by whoever takes it: the owner goes through the elements whose home lies there in input order, and reads and writes
- * only slots of the range. An element whose chain leads past the range's end before it is decided is spilled untouched, and the calling
- * thread does the spilled ones afterwards, on the whole table.
+ * Changes go in two jobs. The first hashes the chunk and sorts it by range of slots, stably. In the second
+ * each range is owned by whoever takes it: the owner goes through the elements whose home lies there in input
+ * order, and reads and writes only slots of the range. An element whose chain leads past the range's end
+ * before it is decided is spilled untouched, and the calling thread does the spilled ones afterwards, on the
+ * whole table.
  *
- * Why this equals going through the chunk in input order. What an operation answers, and what the table holds after it, is a function of
- * the operations on each key in their order, as long as no insert is rejected for lack of slots; where in its chain
- * a key lies shows nowhere. So two things are to show.
- * 1. No insert is rejected: an insert comes here only with as many free slots (EMPTY or TOMBSTONE) as the chunk has elements.
- * 2. Elements of one key are done in input order. They share a home, hence a range and its owner, who meets them in order, and spilled
- *    ones stay in order. Left to show: once one is spilled, all later ones of that key are. When the first was spilled, the slots
- *    from home to the range's end held neither the key nor an EMPTY, and the chain's bound, maxProbe, lay beyond the end or no
- *    TOMBSTONE was there to take. Inserts and erases never make a slot EMPTY, and maxProbe only grows. Inserts make no TOMBSTONE.
- *    Nobody puts this key there, as all its elements are spilled, by induction. So the next one of that key leads past the end too.
- *    (Erasing makes TOMBSTONEs, but an erase is decided by the key, an EMPTY or maxProbe alone.)
- * The table stays valid meanwhile: an owner takes a slot only after it saw the whole chain, up to EMPTY or maxProbe, and every key of
- * a range was put there within the maxProbe at the job's start, which all owners know, or by the owner itself. A key that equals
- * a marker belongs to the owner of its hash's home, so its side slot has one writer.
+ * Why this equals going through the chunk in input order. What an operation answers, and what the table holds
+ * after it, is a function of the operations on each key in their order, as long as no insert is rejected for
+ * lack of slots; where in its chain a key lies shows nowhere. So two things are to show.
+ * 1. No insert is rejected: an insert comes here only with as many free slots (EMPTY or TOMBSTONE) as the
+ *    chunk has elements.
+ * 2. Elements of one key are done in input order. They share a home, hence a range and its owner, who meets
+ *    them in order, and spilled ones stay in order. Left to show: once one is spilled, all later ones of that
+ *    key are. When the first was spilled, the slots from home to the range's end held neither the key nor an
+ *    EMPTY, and the chain's bound, maxProbe, lay beyond the end or no TOMBSTONE was there to take. Inserts and
+ *    erases never make a slot EMPTY, and maxProbe only grows. Inserts make no TOMBSTONE; erases do, but an
+ *    erase is decided by the key, an EMPTY or maxProbe alone. Nobody puts this key there, as all its elements
+ *    are spilled, by induction. So the next one of that key leads past the end too.
+ *
+ * The table stays valid meanwhile: an owner takes a slot only after it saw the whole chain, up to EMPTY or
+ * maxProbe, and every key of a range was put there within the maxProbe at the job's start, which all owners
+ * know, or by the owner itself. A key that equals a marker belongs to the owner of its hash's home, so its
+ * side slot has one writer.
  */
 import type { TableMemory } from "./blocks.js";
 import type { Job, JobResult, Partition } from "./jobs.js";
@@ -51,8 +56,9 @@ export class Parallel {
   }
 
   /**
-   * The same for a change, of which no more elements may be inserts than `room`, the free slots. Sorting pays only when workers come,
-   * so after a job without any the next changes are done alone: one, then two, four and so on as long as none comes.
+   * The same for a change, of which no more elements may be inserts than `room`, the free slots. Sorting pays
+   * only when workers come, so after a job without any the next changes are done alone: one, then two, four
+   * and so on as long as none comes.
    */
   changeLength(left: number, room: number): number {
     const length = Math.min(left, room, this.#tuning.chunk);
@@ -139,7 +145,10 @@ export class Parallel {
     return this.#pool.run(job, Math.ceil(elements / this.#tuning.share) - 1);
   }
 
-  /** Gathers the spilled elements, in each thread's order, and hands them to `change` as many at a time as fit a block. */
+  /**
+   * Gathers the spilled elements, in each thread's order, and hands them to `change` as many at a time as fit
+   * a block.
+   */
   #doSpilled(results: readonly JobResult[], { block }: Partition, change: (count: number) => void): void {
     const { key, home, element } = this.#scratch.spilled;
     let count = 0;

@@ -1,6 +1,7 @@
 /**
- * The worker threads of one engine. They start with the first job that wants them, take part in jobs beside the calling thread,
- * and keep a Node process alive only while a job waits for them. One job runs at a time: callers hold `exclusive`.
+ * The worker threads of one engine. They start with the first job that wants them, take part in jobs beside
+ * the calling thread, and keep a Node process alive only while a job waits for them. One job runs at a time:
+ * callers hold `exclusive`.
  *
  * Not here: what a job does (jobs.ts) and how a batch becomes jobs (parallel.ts).
  */
@@ -11,8 +12,8 @@ import workerSource from "./worker.ts?worker-source";
 import { startWorker, type WorkerHandle, workersRefused } from "./worker-handle.js";
 
 /**
- * Workers hold on to memory of freed tables until their next garbage collection, which may never come. After this many freed bytes
- * they end, and start anew when needed (20 ms).
+ * Workers hold on to memory of freed tables until their next garbage collection, which may never come. After
+ * this many freed bytes they end, and start anew when needed (20 ms).
  */
 const RETIRE_AFTER_BYTES = 2 ** 28;
 
@@ -80,7 +81,9 @@ export class WorkerPool {
     }
   }
 
-  /** Works through a job with up to `helpers` workers. Rejects with EngineError when one of them dies at it. */
+  /**
+   * Works through a job with up to `helpers` workers. Rejects with EngineError when one of them dies at it.
+   */
   async run(job: Job, helpers: number): Promise<JobResult[]> {
     const id = ++this.#jobs;
     const members = this.#start(helpers);

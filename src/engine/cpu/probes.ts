@@ -1,10 +1,11 @@
 /**
- * The probe loops: insert, erase and look up elements of a block. They run on the calling thread and on workers alike, and know
- * nothing of batches, chunks or threads.
+ * The probe loops: insert, erase and look up elements of a block. They run on the calling thread and on
+ * workers alike, and know nothing of batches, chunks or threads.
  *
- * `end` is where a loop must stop: the end of the table, where a ring goes on at slot 0, or the end of a range of slots that
- * this thread owns, where an element that is still undecided goes to the spill list and nothing is changed for it.
- * A value is written before its key, so a thread that dies between the two leaves a valid table.
+ * `end` is where a loop must stop: the end of the table, where a ring goes on at slot 0, or the end of a
+ * range of slots that this thread owns, where an element that is still undecided goes to the spill list and
+ * nothing is changed for it. A value is written before its key, so a thread that dies between the two leaves
+ * a valid table.
  */
 import { combine, Rule } from "../apply.js";
 import { EMPTY, SIDE_PRESENT, TOMBSTONE } from "../layout.js";
@@ -33,7 +34,9 @@ export interface Territory {
   readonly table: TableMemory;
   readonly counters: Counters;
   readonly tally: Tally;
-  /** Positions in the block of elements whose chain leaves the range; null when the range is the whole ring. */
+  /**
+   * Positions in the block of elements whose chain leaves the range; null when the range is the whole ring.
+   */
   readonly spill: number[] | null;
 }
 
@@ -137,8 +140,8 @@ export function insertRun(
 }
 
 /**
- * The word where key `k` is, or where it goes: the first TOMBSTONE of its chain, else the first free slot after it, also beyond maxProbe.
- * Counts the TOMBSTONE as taken and raises maxProbe. Or SPILLED or REJECTED.
+ * The word where key `k` is, or where it goes: the first TOMBSTONE of its chain, else the first free slot
+ * after it, also beyond maxProbe. Counts the TOMBSTONE as taken and raises maxProbe. Or SPILLED or REJECTED.
  */
 function placeFor(at: Territory, k: number, home: number, end: number, inserted: number): number {
   const { counters, spill } = at;

@@ -1,6 +1,7 @@
 /**
- * How the calling thread and its workers talk. Jobs go out as messages and results come back as messages; who takes part in a job
- * is settled in a few words of shared memory, so that the caller never waits for a worker that has not begun.
+ * How the calling thread and its workers talk. Jobs go out as messages and results come back as messages; who
+ * takes part in a job is settled in a few words of shared memory, so that the caller never waits for a worker
+ * that has not begun.
  */
 import type { Job, JobResult } from "./jobs.js";
 

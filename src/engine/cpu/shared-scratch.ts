@@ -1,6 +1,7 @@
 /**
- * Shared memory that chunks pass through on their way to and from workers: copies of inputs and outputs that are not in shared
- * memory themselves, and the chunk sorted by range. One chunk uses it at a time. Columns are made on first use and kept.
+ * Shared memory that chunks pass through on their way to and from workers: copies of inputs and outputs that
+ * are not in shared memory themselves, and the chunk sorted by range. One chunk uses it at a time. Columns
+ * are made on first use and kept.
  */
 import { allocateBlock, BLOCK, type Block } from "./blocks.js";
 import type { Partition } from "./jobs.js";
@@ -37,7 +38,9 @@ export class SharedScratch {
     return copy;
   }
 
-  /** Room in shared memory for a chunk's part of an output column; elements left out by `where` hold `rest`. */
+  /**
+   * Room in shared memory for a chunk's part of an output column; elements left out by `where` hold `rest`.
+   */
   output<A extends Uint32Array | Uint8Array>(column: Column, target: A, chunk: Chunk, rest: number): A {
     const part = partOf(target, chunk);
     if (isShared(part) || part.length === 0) return part;

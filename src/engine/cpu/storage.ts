@@ -1,4 +1,7 @@
-/** Device arrays of the cpu engine: typed arrays over its memory, which workers can read without a copy when it is shared. */
+/**
+ * Device arrays of the cpu engine: typed arrays over its memory, which workers can read without a copy when
+ * it is shared.
+ */
 import { DeviceLostError, ValidationError } from "../../errors.js";
 import { type ArrayStorage, DeviceArray } from "../device-array.js";
 import type { Engine, Input } from "../engine.js";

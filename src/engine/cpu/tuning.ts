@@ -2,7 +2,10 @@
 
 /** Sizes by which the cpu engine cuts its work. */
 export interface Tuning {
-  /** Elements, or slots, between two looks at the abort signal. Shared chunks take 26 bytes of scratch memory for each, which best stay in the cache. */
+  /**
+   * Elements, or slots, between two looks at the abort signal. Shared chunks take 26 bytes of scratch memory
+   * for each, which best stay in the cache.
+   */
   readonly chunk: number;
   /** Look-ups of at least this many elements are shared with workers. */
   readonly lookUpFrom: number;
@@ -16,11 +19,17 @@ export interface Tuning {
   readonly grain: number;
   /** Ranges of slots that a change is sorted into, at most. */
   readonly ranges: number;
-  /** Chunks that are changed without workers, at most, after a job that none came to because the machine is busy. */
+  /**
+   * Chunks that are changed without workers, at most, after a job that none came to because the machine is
+   * busy.
+   */
   readonly pause: number;
 }
 
-/** Measured on 2 cores of an EPYC 9004 (1 MiB L2 each) with Node 20; larger machines get longer chunks in more pieces. */
+/**
+ * Measured on 2 cores of an EPYC 9004 (1 MiB L2 each) with Node 20; larger machines get longer chunks in more
+ * pieces.
+ */
 export function tuningFor(threads: number): Tuning {
   const share = 2 ** 15;
   return {

@@ -18,7 +18,8 @@ export interface WorkerListener {
 /** Why workers cannot be used in this runtime, or null when they may be tried. */
 export function workersRefused(): string | null {
   if (typeof SharedArrayBuffer === "undefined") return "no SharedArrayBuffer";
-  // Only a worker of a browser, or its page, has this property; false there means that shared memory cannot be posted.
+  // Only a worker of a browser, or its page, has this property; false there means that shared memory cannot
+  // be posted.
   if (globalThis.crossOriginIsolated === false) return "the page is not cross-origin isolated";
   if (nodeThreads() === undefined && (typeof Worker === "undefined" || typeof Blob === "undefined"))
     return "no Worker";

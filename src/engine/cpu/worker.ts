@@ -1,6 +1,6 @@
 /**
- * The program of a worker thread: waits for jobs, joins those that are still open, and answers with what it did. Bundled to
- * one classic script (see pool.ts), which runs in Node's workers and in browsers'.
+ * The program of a worker thread: waits for jobs, joins those that are still open, and answers with what it
+ * did. Bundled to one classic script (see pool.ts), which runs in Node's workers and in browsers'.
  */
 import { newWorkspace, runJob } from "./jobs.js";
 import { joinJob, NEXT, type ToPool, type ToWorker } from "./protocol.js";

@@ -1,4 +1,7 @@
-/** Random operation sequences: what they are made of, and how one step runs on a table and its model and compares them. */
+/**
+ * Random operation sequences: what they are made of, and how one step runs on a table and its model and
+ * compares them.
+ */
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { CpuTable } from "../../../src/engine/cpu/cpu-table.js";
@@ -19,8 +22,8 @@ export type Step =
   | { kind: "clear" };
 
 /**
- * Keys that crowd a small table: marker patterns and their neighbours, NaNs and zeros of f32, and numbers that identity hashing
- * sends to the first, middle and last slot.
+ * Keys that crowd a small table: marker patterns and their neighbours, NaNs and zeros of f32, and numbers
+ * that identity hashing sends to the first, middle and last slot.
  */
 export const crowdedKeys: readonly number[] = [
   0, 1, 2, 3, 4, 5, 0x7f800000, 0x7f800001, 0x7fc00000, 0x7fffffff, 0x80000000, 0x80000001, 0x80000002,

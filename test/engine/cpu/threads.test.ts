@@ -1,4 +1,7 @@
-/** The multi-threaded path beside the single-threaded one, on batches large enough that workers really take part. */
+/**
+ * The multi-threaded path beside the single-threaded one, on batches large enough that workers really take
+ * part.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CpuEngine, openCpuEngine } from "../../../src/engine/cpu/cpu-engine.js";
 import type { InsertPolicy } from "../../../src/engine/engine.js";
@@ -167,7 +170,8 @@ describe("several threads give the results of one", () => {
   });
 
   it("one chain over the ends of ranges and of the table is followed through", async () => {
-    // identity hash: 600 keys with home in the last slots of a table of 50,000 fill its end and wrap to its start
+    // identity hash: 600 keys with home in the last slots of a table of 50,000 fill its end and wrap to its
+    // start
     const spec: TableSpec = { key: "u32", value: "u32", slots: 50_000, hash: "identity" };
     const tables = [
       (await alone.createTable(spec)) as AnyTable,

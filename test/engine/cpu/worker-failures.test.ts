@@ -70,7 +70,8 @@ describe("workers", () => {
         Atomics.add(control, 0, 1);
         throw new Error("gone");
       });`);
-    // The calling thread begins at once, so the worker joins a job only when it is quick enough: try until it is.
+    // The calling thread begins at once, so the worker joins a job only when it is quick enough: try until it
+    // is.
     let error: unknown;
     for (let attempt = 0; attempt < 200 && error === undefined; attempt++) {
       await table.clear();

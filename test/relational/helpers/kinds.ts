@@ -4,7 +4,6 @@
  */
 import {
   blobValue,
-  DuckDBBlobValue,
   DuckDBDateValue,
   DuckDBDecimalValue,
   DuckDBTimestampMillisecondsValue,
@@ -114,7 +113,8 @@ function float(precision: 0 | 1 | 2): Kind {
 }
 
 const perSecond = [1n, 1_000n, 1_000_000n, 1_000_000_000n];
-const nanos = (value: bigint, unit: number): string => String(value * (1_000_000_000n / perSecond[unit]));
+export const nanos = (value: bigint, unit: number): string =>
+  String(value * (1_000_000_000n / perSecond[unit]));
 
 function timestamp(unit: 0 | 1 | 2 | 3, zone: string | null): Kind {
   const per = perSecond[unit];
@@ -313,35 +313,3 @@ const list: Kind[] = [
 export const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
   list.map((kind) => [kind.name, kind]),
 );
-
-/** A value as flechette reads it, with `exactReading`, as a logical value. */
-export function fromFlechette(type: flechette.DataType, value: unknown): Logical {
-  if (type.typeId === flechette.Type.Date)
-    return BigInt(value as number) / (type.unit === 0 ? 86_400_000n : 1n);
-  const stored: number[] = [
-    flechette.Type.Int,
-    flechette.Type.Decimal,
-    flechette.Type.Time,
-    flechette.Type.Timestamp,
-  ];
-  return stored.includes(type.typeId) ? BigInt(value as number | bigint) : (value as Logical);
-}
-
-/** Options under which flechette reads every value exactly. */
-export const exactReading = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true };
-
-/** Canonical text of a value from DuckDB, as `kind.text` gives it. */
-export function duckText(kind: Kind, value: DuckDBValue): string {
-  if (value instanceof DuckDBTimestampSecondsValue) return nanos(value.seconds, 0);
-  if (value instanceof DuckDBTimestampMillisecondsValue) return nanos(value.millis, 1);
-  if (value instanceof DuckDBTimestampNanosecondsValue) return nanos(value.nanos, 3);
-  if (value instanceof DuckDBTimestampValue || value instanceof DuckDBTimestampTZValue)
-    return nanos(value.micros, 2);
-  if (value instanceof DuckDBTimeValue) return nanos(value.micros, 2);
-  if (value instanceof DuckDBDateValue) return String(value.days);
-  if (value instanceof DuckDBDecimalValue) return kind.text(value.value);
-  if (value instanceof DuckDBBlobValue) return Buffer.from(value.bytes).toString("hex");
-  return kind.text(
-    typeof value === "number" && kind.type.typeId === flechette.Type.Int ? BigInt(value) : (value as Logical),
-  );
-}

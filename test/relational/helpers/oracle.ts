@@ -7,7 +7,8 @@ import { type Table, tableFromIPC, tableToIPC } from "@uwdata/flechette";
 import { expect } from "vitest";
 import type { Device } from "../../../src/index.js";
 import { join } from "../../../src/relational/index.js";
-import { duckText, exactReading, fromFlechette, type Kind } from "./kinds.js";
+import type { Kind } from "./kinds.js";
+import { duckText, exactReading, fromFlechette } from "./reading.js";
 import { arrowTable, type Form, type TestTable } from "./tables.js";
 
 export type Keys = readonly (readonly [left: string, right: string])[];

@@ -6,7 +6,8 @@ import * as flechette from "@uwdata/flechette";
 import * as apache from "apache-arrow";
 import type { ArrowTable } from "../../../src/relational/index.js";
 import type { Logical } from "./buffers.js";
-import { exactReading, type Kind } from "./kinds.js";
+import type { Kind } from "./kinds.js";
+import { exactReading } from "./reading.js";
 
 export interface TestColumn {
   readonly name: string;
