@@ -86,6 +86,8 @@ function webgpuReason(options: OpenDeviceOptions, name: string): string {
 /** One line of `listDevices`. */
 export interface DeviceListing {
   readonly backend: BackendName;
+  /** True for the line that looked for a software GPU. */
+  readonly software: boolean;
   readonly available: boolean;
   /** Facts about the engine when available. */
   readonly info?: DeviceInfo;
@@ -106,12 +108,18 @@ export async function listDevices(
 
 async function probe(request: OpenDeviceOptions): Promise<DeviceListing> {
   const backend = request.backend as BackendName;
+  const software = request.software === true;
   try {
     using device = await openDevice(request);
-    return { backend, available: true, info: device.info, reason: device.info.reason };
+    return { backend, software, available: true, info: device.info, reason: device.info.reason };
   } catch (error) {
     if (!(error instanceof BackendUnavailableError)) throw error;
-    return { backend, available: false, reason: error.tried.map((t: TriedBackend) => t.reason).join("; ") };
+    return {
+      backend,
+      software,
+      available: false,
+      reason: error.tried.map((t: TriedBackend) => t.reason).join("; "),
+    };
   }
 }
 

@@ -6,7 +6,7 @@ import { fileErrorFrom } from "../io/errors.js";
 import { checkWritable } from "../io/index.js";
 import { CallError } from "./failure.js";
 import { renderGrid } from "./grid.js";
-import { type Host, isStyled } from "./host.js";
+import { type Host, isStyled, widthOf } from "./host.js";
 import { openProgress } from "./progress.js";
 import { measured } from "./text.js";
 
@@ -76,7 +76,7 @@ function printReport(report: BenchReport, { stdout, stderr, env }: Host): void {
     };
   });
   const { text } = renderGrid(columns, {
-    width: stdout.columns ?? Number.POSITIVE_INFINITY,
+    width: widthOf(stdout),
     styled: isStyled(stdout, env),
   });
   stdout.write(text);

@@ -1,7 +1,7 @@
 /** `warpmap devices`: which engines there are, why others are not, and which one `auto` picks. */
 import { type DeviceListing, listDevices, openDevice } from "../device.js";
 import { renderGrid } from "./grid.js";
-import { type Host, isStyled } from "./host.js";
+import { type Host, isStyled, widthOf } from "./host.js";
 
 /** Options as commander gives them. */
 export interface DevicesCommandOptions {
@@ -21,25 +21,28 @@ export async function devices({ software, json }: DevicesCommandOptions, host: H
   }
   const { text } = renderGrid(
     [
-      { name: "backend", cells: listings.map((listing) => listing.backend) },
+      { name: "backend", cells: listings.map(engineName) },
       { name: "device", cells: listings.map(deviceName) },
       { name: "available", cells: listings.map(({ available }) => (available ? "yes" : "no")) },
     ],
-    { width: host.stdout.columns ?? Number.POSITIVE_INFINITY, styled: isStyled(host.stdout, host.env) },
+    { width: widthOf(host.stdout), styled: isStyled(host.stdout, host.env) },
   );
   host.stdout.write(text);
   const missing = listings.filter(({ available }) => !available);
   for (const listing of missing)
-    host.stdout.write(`\n${listing.backend} is not available: ${listing.reason}\n`);
+    host.stdout.write(`\n${engineName(listing)} is not available: ${listing.reason}\n`);
   const auto = software ? "auto with --software" : "auto";
   host.stdout.write(`\n${auto} picks ${backend}, ${name}. ${reason}\n`);
 }
 
-function deviceName({ info }: DeviceListing): string {
-  if (info === undefined) return "–";
-  return info.software ? `${info.name} (software)` : info.name;
+function engineName({ backend, software }: DeviceListing): string {
+  return software ? `${backend} --software` : backend;
 }
 
-function asJson({ backend, available, reason, info }: DeviceListing): object {
-  return { ...info, backend, available, reason };
+function deviceName({ info }: DeviceListing): string {
+  return info?.name ?? "–";
+}
+
+function asJson({ backend, software, available, reason, info }: DeviceListing): object {
+  return { ...info, backend, software, available, reason };
 }

@@ -20,3 +20,9 @@ export interface Host {
 export function isStyled(output: Output, env: Host["env"]): boolean {
   return output.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
 }
+
+/** Columns to print into: no limit for files and pipes, 80 for a terminal that does not say. */
+export function widthOf({ columns }: Output): number {
+  if (columns === undefined) return Number.POSITIVE_INFINITY;
+  return columns || 80;
+}

@@ -3,7 +3,7 @@ import { type Column, type Table, Type } from "@uwdata/flechette";
 import { isNumeric, isText, textReader } from "../io/values.js";
 import { typeName } from "../relational/arrow-types.js";
 import { renderGrid } from "./grid.js";
-import { type Host, isStyled } from "./host.js";
+import { type Host, isStyled, widthOf } from "./host.js";
 import { counted, grouped } from "./text.js";
 
 const FIRST_ROWS = 10;
@@ -22,7 +22,7 @@ export function printTable(table: Table, { stdout, env }: Host): void {
     };
   });
   const { text, omitted } = renderGrid(columns, {
-    width: stdout.columns ?? Number.POSITIVE_INFINITY,
+    width: widthOf(stdout),
     styled: isStyled(stdout, env),
   });
   const size = `${counted(table.numRows, "row")} × ${counted(columns.length, "column")}`;

@@ -1,6 +1,7 @@
 import stringWidth from "string-width";
 import { expect, it } from "vitest";
 import { type GridColumn, renderGrid } from "../../src/cli/grid.js";
+import { type Output, widthOf } from "../../src/cli/host.js";
 
 const plain = { width: Number.POSITIVE_INFINITY, styled: false };
 
@@ -69,4 +70,9 @@ it("styles only where asked to", () => {
   const columns = [{ name: "a", cells: [null] }];
   expect(renderGrid(columns, { ...plain, styled: true }).text).toContain("\u001b[1m");
   expect(renderGrid(columns, plain).text).not.toContain("\u001b");
+});
+
+it("takes a terminal that does not say how wide it is for one of 80 columns", () => {
+  const stream = (columns?: number) => ({ columns }) as Output;
+  expect([stream(120), stream(0), stream()].map(widthOf)).toEqual([120, 80, Number.POSITIVE_INFINITY]);
 });

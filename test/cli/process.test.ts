@@ -1,5 +1,6 @@
 /** What only a process of its own shows: statuses, signals, closed pipes, and that it ends by itself. */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../io/temporary.js";
 import { outcomeOf, start } from "./run-cli.js";
@@ -55,13 +56,20 @@ it("ends with 130 when interrupted", async () => {
   expect([status, stdout, stderr]).toEqual([130, "", "warpmap: interrupted\n"]);
 });
 
-it("starts fast", async () => {
-  const times: number[] = [];
-  for (let i = 0; i < 3; i++) {
-    const before = performance.now();
-    await outcomeOf(start(["--help"]));
-    times.push(performance.now() - before);
-  }
-  // about 90 ms on an idle machine; the limit catches a reader or an engine that is loaded too early
-  expect(Math.min(...times)).toBeLessThan(600);
+it("loads no engine, reader or operator before a command asks for it", () => {
+  const loaded = new Set<string>();
+  const load = (path: string) => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    // static imports of values; what commands import() is loaded when they run
+    const imports = readFileSync(path, "utf8").matchAll(
+      /^(?:import|export) (?!type)[^;]*?from "(\.[^"]+)"/gm,
+    );
+    for (const [, target] of imports) load(resolve(dirname(path), target.replace(/\.js$/, ".ts")));
+  };
+  const source = resolve(import.meta.dirname, "../../src");
+  load(resolve(source, "cli/main.ts"));
+  const names = [...loaded].map((path) => relative(source, path));
+  expect(names).toContain("cli/program.ts");
+  expect(names.filter((name) => /^(engine|relational)\/|^io\/(?!errors)/.test(name))).toEqual([]);
 });
