@@ -22,6 +22,7 @@ import { asBits, bitsOf, type KeyType, type ValueType } from "../scalars.js";
 import type { TableMemory } from "./blocks.js";
 import { eachChunk, inChunks } from "./chunks.js";
 import type { CpuEngine } from "./cpu-engine.js";
+import { FullTable } from "./full-table.js";
 import type { Allocation } from "./memory.js";
 import { Outputs } from "./outputs.js";
 import { type Counters, type FindColumns, type InsertColumns, newTally } from "./probes.js";
@@ -239,12 +240,13 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     const tally = newTally();
     const counters = this.#counters;
     const at = { table, counters, tally, spill: null };
+    const full = new FullTable(at);
     const { parallel, workspace, tuning } = this.#engine;
     await eachChunk(inputs.batch(keys, call.where), call, this.#guard, {
       sharedLength: (left) => parallel.changeLength(left, table.slotCount - counters.mainLive),
       together: (chunk) => this.#recountOnError(() => parallel.insert(at, chunk, columns)),
       aloneLength: tuning.chunk,
-      alone: (chunk) => insertChunk(at, chunk, columns, workspace.block),
+      alone: (chunk) => insertChunk(at, chunk, columns, workspace.block, full),
     });
     const { inserted, existing, rejected } = tally;
     return { inserted, existing, rejected };

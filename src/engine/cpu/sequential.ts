@@ -1,5 +1,6 @@
 /** Chunks of a batch on the calling thread alone, in input order, block by block. */
 import { BLOCK, type Block, fillBlock, type TableMemory, touchHomes } from "./blocks.js";
+import type { FullTable } from "./full-table.js";
 import {
   eraseRun,
   type FindColumns,
@@ -28,10 +29,18 @@ export function findChunk(
   eachBlock(table, chunk, block, (count) => findRun(table, maxProbe, columns, block, 0, count));
 }
 
-/** Inserts a chunk. */
-export function insertChunk(at: Territory, chunk: Chunk, columns: InsertColumns, block: Block): void {
+/** Inserts a chunk. `full` is that of the call. */
+export function insertChunk(
+  at: Territory,
+  chunk: Chunk,
+  columns: InsertColumns,
+  block: Block,
+  full: FullTable,
+): void {
   const end = at.table.slotCount * at.table.words;
-  eachBlock(at.table, chunk, block, (count) => insertRun(at, columns, block, 0, count, end));
+  eachBlock(at.table, chunk, block, (count) => {
+    insertRun(at, columns, block, 0, full.rejectAbsent(block, count), end);
+  });
 }
 
 /** Erases a chunk. */
