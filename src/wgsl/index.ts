@@ -64,6 +64,7 @@ export interface TableModule {
  * The module of a map.
  * @throws ValidationError when the map was destroyed, or is not on a GPU.
  * @example
+ * ```js
  * import { openDevice, StaticMap } from "warpmap";
  * import { mapModule } from "warpmap/wgsl";
  *
@@ -100,6 +101,7 @@ export interface TableModule {
  * gpu.queue.submit([encoder.finish()]);
  *
  * console.log(await result.read()); // Float32Array [0.25, 1.5, -1, 20]
+ * ```
  */
 export function mapModule<K extends KeyType, V extends ValueType>(
   map: StaticMap<K, V>,
@@ -112,9 +114,11 @@ export function mapModule<K extends KeyType, V extends ValueType>(
  * The module of a set, as {@link mapModule}. `find` answers the stored key as its value.
  * @throws ValidationError when the set was destroyed, or is not on a GPU.
  * @example
+ * ```js
  * const module = setModule(set, { name: "seen" });
  * const code = `${module.code}
  *   fn isNew(key: u32) -> bool { return !seen_contains(key); }`;
+ * ```
  */
 export function setModule<K extends KeyType>(set: StaticSet<K>, options: ModuleOptions = {}): TableModule {
   return tableModule(set, "set", options);

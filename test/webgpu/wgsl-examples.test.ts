@@ -33,5 +33,6 @@ function exampleOf(name: string): string {
   const end = source.indexOf(`export function ${name}<`);
   const comment = source.slice(source.lastIndexOf("/**", end), end);
   const lines = comment.slice(comment.indexOf("@example")).split("\n").slice(1, -2);
-  return lines.map((line) => line.replace(/^ \* ?/, "")).join("\n");
+  const code = lines.map((line) => line.replace(/^ \* ?/, ""));
+  return code.filter((line) => !line.startsWith("```")).join("\n");
 }
