@@ -59,7 +59,7 @@ export function circumstances(
   };
 }
 
-/** The environment variable WARPMAP_COMMIT names the commit where there is a build and no checkout: on a lent machine. */
+/** The environment variable WARPMAP_COMMIT names the commit where there is a build and no checkout. */
 function commit(): string | null {
   const git = (...args: string[]) =>
     execFileSync("git", args, {
