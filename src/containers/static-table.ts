@@ -210,9 +210,14 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   ): T {
     const { inserted, rejected } = tally;
     if (rejected === 0) return tally;
-    for (const result of results) if (result instanceof DeviceArray) result.destroy();
+    discard(results);
     throw new CapacityError({ inserted, rejected, capacity: this.capacity, slots: this.slots });
   }
+}
+
+/** Frees results that are on the device. */
+function discard(results: readonly (Output<ScalarType> | null)[]): void {
+  for (const result of results) if (result instanceof DeviceArray) result.destroy();
 }
 
 async function moveEntries<K extends KeyType, V extends ValueType>(
@@ -227,8 +232,7 @@ async function moveEntries<K extends KeyType, V extends ValueType>(
       throw new CapacityError({ inserted: to.live, rejected, capacity: slots, slots });
     }
   } finally {
-    (keys as Disposable)[Symbol.dispose]?.();
-    (values as Disposable | null)?.[Symbol.dispose]?.();
+    discard([keys, values]);
   }
 }
 

@@ -3,7 +3,7 @@
  * this file decides which of them run over which elements.
  */
 import { LimitError } from "../../errors.js";
-import type { DeviceArray } from "../device-array.js";
+import { DeviceArray } from "../device-array.js";
 import type { InsertPolicy, InsertTally } from "../engine.js";
 import type { KeyType, ValueType } from "../scalars.js";
 import { applyIdentity } from "./apply-identity.js";
@@ -129,10 +129,11 @@ async function roomyCopy(state: TableState): Promise<TableState | null> {
   const { host, spec, live } = state;
   const scratch = new Scratch(host.gpu);
   let copy: TableState | null = null;
-  let keys: DeviceArray<KeyType> | null = null;
+  let entries: Awaited<ReturnType<typeof retrieveAll>> | null = null;
   try {
     copy = await newState(host, { ...spec, value: null, slots: 2 * live });
-    keys = (await retrieveAll<KeyType, ValueType>(state, "device", {})).keys as DeviceArray<KeyType>;
+    entries = await retrieveAll(state, "device", {});
+    const keys = entries.keys as DeviceArray<KeyType>;
     const all = { first: 0, count: live };
     await insertChunk(copy, { ...all, scratch, keys: await scratch.input(spec.key, keys, all) }, "keep");
     return copy;
@@ -141,15 +142,21 @@ async function roomyCopy(state: TableState): Promise<TableState | null> {
     if (error instanceof LimitError) return null;
     throw error;
   } finally {
-    keys?.destroy();
+    for (const column of [entries?.keys, entries?.values]) {
+      if (column instanceof DeviceArray) column.destroy();
+    }
     scratch.release();
   }
 }
 
-/** Leaves 1 in `chunk.known` for the keys that are in the table. */
+/**
+ * Leaves 1 in `chunk.known` for the keys that are in the table. Not to be aborted: slots may be claimed already whose
+ * values are applied only when the claims are done.
+ */
 async function findKnown(state: TableState, chunk: BoundChunk): Promise<void> {
   chunk.known ??= await chunk.scratch.column("u8", chunk.count);
-  await lookUpChunk(state, { ...chunk, flags: chunk.known, known: undefined, values: undefined }, 0, []);
+  const plain = { ...chunk, flags: chunk.known, known: undefined, values: undefined, signal: undefined };
+  await lookUpChunk(state, plain, 0, []);
 }
 
 /** Looks a chunk up into its `values` and `flags` columns, as far as it has them, and reads results back. */
