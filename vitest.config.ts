@@ -7,6 +7,9 @@ import { sourceTexts } from "./scripts/build-plugins.mjs";
 import { softwareBrowser, softwareGpuEnv } from "./scripts/software-gpu.mjs";
 
 const CONFORMANCE = "test/conformance/**/*.test.ts";
+/** What bulk calls do, for strategies that are forced upon all of them. */
+const OPERATIONS =
+  "test/conformance/{batch-sizes,contains,element-types,erase,find,float-keys,full-table,insert*,markers,random-sequences,rehash,where}.test.ts";
 /** Joins on the device under test, compared with DuckDB, which runs in Node only. */
 const JOINS = "test/relational/{join,join-oracle,key-types,payload-types,random-tables}.test.ts";
 const WEBGPU_ONLY = "test/webgpu/**/*.test.ts";
@@ -35,7 +38,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           pool: "forks",
           env: softwareGpuEnv(),
-          provide: { backend: "cpu", host: "node" },
+          provide: { backend: "cpu", host: "node", bulk: "auto" },
         },
       },
       {
@@ -49,7 +52,20 @@ export default defineConfig({
           pool: "forks",
           maxWorkers: 1,
           env: softwareGpuEnv(),
-          provide: { backend: "webgpu", host: "node" },
+          provide: { backend: "webgpu", host: "node", bulk: "auto" },
+        },
+      },
+      {
+        extends: true as const,
+        plugins: [sourceTexts()],
+        test: {
+          name: "webgpu-partitioned",
+          include: [OPERATIONS],
+          sequence: { groupOrder: 2 },
+          pool: "forks",
+          maxWorkers: 1,
+          env: softwareGpuEnv(),
+          provide: { backend: "webgpu", host: "node", bulk: "partitioned" },
         },
       },
       {
@@ -61,9 +77,9 @@ export default defineConfig({
         test: {
           name: "browser",
           include: [CONFORMANCE, BROWSER_ONLY],
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
           maxWorkers: 1,
-          provide: { backend: "webgpu", host: "browser" },
+          provide: { backend: "webgpu", host: "browser", bulk: "auto" },
           browser: {
             enabled: true,
             headless: true,

@@ -3,6 +3,7 @@ import { type Device, type DeviceArray, EngineError, LimitError } from "../src/i
 import { GpuClock } from "./gpu-clock.js";
 import type { GupsFigures, GupsSize } from "./gups.js";
 import source from "./gups.wgsl";
+import { type BoundKernel, bind, compile, dispatch, elementsOf, type Resources } from "./kernel.js";
 import { mix } from "./mix.js";
 import { summarise } from "./timing.js";
 
@@ -16,15 +17,9 @@ const CHECKED_READS = 2 ** 22;
 
 /** One dispatch, with the number of operations it does. */
 interface Work {
-  readonly kernel: Kernel;
+  readonly kernel: BoundKernel;
   readonly workgroups: number;
   readonly operations: number;
-}
-
-/** A compiled kernel and what it works on. */
-interface Kernel {
-  readonly pipeline: GPUComputePipeline;
-  readonly bindings: GPUBindGroup;
 }
 
 /** Measures random 8-byte reads and copying. @throws LimitError when the table is larger than a binding can be. */
@@ -37,10 +32,18 @@ export async function measureGupsOnGpu(device: Device, { entries, runs }: GupsSi
   using table = await device.allocate("u32", entries * 2);
   using target = await device.allocate("u32", entries * 2);
   using sums = await device.allocate("u32", MOST_INVOCATIONS);
-  const module = gpu.createShaderModule({ label: "gups", code: source });
-  const fill = await compile(gpu, module, "fillTable", { ENTRIES: entries }, { 1: table });
-  const read = await compile(gpu, module, "readAtRandom", { ENTRIES: entries, READS }, { 0: table, 1: sums });
-  const copy = await compile(gpu, module, "copyTable", { ENTRIES: entries }, { 0: table, 1: target });
+  const kernel = async (
+    name: string,
+    constants: Record<string, number>,
+    arrays: Record<number, DeviceArray>,
+  ) => {
+    const pipeline = await compile(gpu, source, name, { ENTRIES: entries, ...constants });
+    const resources = Object.entries(arrays).map(([binding, array]) => [binding, elementsOf(array)]);
+    return bind(gpu, pipeline, Object.fromEntries(resources) as Resources);
+  };
+  const fill = await kernel("fillTable", {}, { 1: table });
+  const read = await kernel("readAtRandom", { READS }, { 0: table, 1: sums });
+  const copy = await kernel("copyTable", {}, { 0: table, 1: target });
 
   const clock = new GpuClock(gpu);
   try {
@@ -62,34 +65,14 @@ export async function measureGupsOnGpu(device: Device, { entries, runs }: GupsSi
   }
 }
 
-async function compile(
-  gpu: GPUDevice,
-  module: GPUShaderModule,
-  entryPoint: string,
-  constants: Record<string, number>,
-  arrays: Readonly<Record<number, DeviceArray>>,
-): Promise<Kernel> {
-  const compute = { module, entryPoint, constants };
-  const pipeline = await gpu.createComputePipelineAsync({ layout: "auto", compute });
-  const entries = Object.entries(arrays).map(([binding, array]) => ({
-    binding: Number(binding),
-    resource: { buffer: array.buffer as GPUBuffer },
-  }));
-  return { pipeline, bindings: gpu.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }) };
-}
-
 function record(work: readonly Work[]): (pass: GPUComputePassEncoder) => void {
   return (pass) => {
-    for (const { kernel, workgroups } of work) {
-      pass.setPipeline(kernel.pipeline);
-      pass.setBindGroup(0, kernel.bindings);
-      pass.dispatchWorkgroups(workgroups);
-    }
+    for (const { kernel, workgroups } of work) dispatch(pass, kernel, workgroups);
   };
 }
 
 /** Reads that take as long as the clock wants: in one dispatch if it can be so large, else in several. */
-async function readsFor(clock: GpuClock, kernel: Kernel): Promise<Work[]> {
+async function readsFor(clock: GpuClock, kernel: BoundKernel): Promise<Work[]> {
   const most = MOST_INVOCATIONS / WORKGROUP;
   for (let workgroups = 16; ; workgroups = Math.min(most, workgroups * 4)) {
     const work = { kernel, workgroups, operations: workgroups * WORKGROUP * READS };

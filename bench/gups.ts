@@ -9,6 +9,7 @@ import { type Device, ValidationError } from "../src/index.js";
 import type { ClockName } from "./gpu-clock.js";
 import { measureGupsOnCpu } from "./gups-cpu.js";
 import { measureGupsOnGpu } from "./gups-webgpu.js";
+import { GUPS } from "./published.js";
 import { type BenchOptions, type BenchReport, type BenchRow, circumstances } from "./report.js";
 import type { Timing } from "./timing.js";
 
@@ -85,6 +86,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
       ...figures.reads.map((rate, i) => row("random 8-byte reads", rate, 8, figures.copies[i])),
       ...figures.copies.map((rate) => row("copy", rate, 1, rate)),
     ],
+    published: GUPS,
     notes: [
       "Medians. Reads count 8 bytes each, copies the bytes read and the bytes written. GB are 10^9 bytes.",
       `The table has ${(entries * 8) / 2 ** 20} MiB. The sums of the reads were checked.`,

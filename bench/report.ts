@@ -9,6 +9,8 @@ export interface BenchOptions {
   readonly size?: number;
   /** Fewest timed runs of each figure, the median of which is reported. Default 5. */
   readonly runs?: number;
+  /** What to vary: one of the module's `sweeps`. Undefined: the benchmark's own table. */
+  readonly sweep?: string;
   readonly signal?: AbortSignal;
   /** Called with a few words on what is measured next. */
   readonly onProgress?: (label: string) => void;
@@ -34,13 +36,47 @@ export interface BenchReport {
   /** What was fixed for all rows: types, load factor, repetitions, how time was taken. */
   readonly parameters: BenchRow;
   readonly rows: readonly BenchRow[];
+  /** Figures of others that the rows stand beside. They were not measured in this run. */
+  readonly published?: readonly Published[];
   /** Sentences for the reader: what a number means, what went differently from plan. */
   readonly notes: readonly string[];
 }
 
+/** Somebody else's figure: what was measured, where it is written. */
+export interface Published {
+  /** Whose, and on what hardware. */
+  readonly of: string;
+  /** As the rows name it. */
+  readonly operation: string;
+  /** Entries per slot, where the figure depends on it. */
+  readonly load?: number;
+  readonly value: number;
+  readonly unit: string;
+  readonly source: string;
+}
+
 /** What a file in bench/ exports. */
 export interface BenchModule {
+  /** What `sweep` can name; undefined where nothing can be varied. */
+  readonly sweeps?: readonly string[];
   run(device: Device, options: BenchOptions): Promise<BenchReport>;
+}
+
+/** One of three by what the device is: a real GPU, the CPU engine, or a GPU that the CPU emulates. */
+export function byDevice<T>(device: Device, choices: { gpu: T; cpu: T; software: T }): T {
+  if (device.backend === "cpu") return choices.cpu;
+  return device.info.software ? choices.software : choices.gpu;
+}
+
+/** True for a GPU that is no emulation: figures of other GPUs say something beside its own. */
+export function isRealGpu({ backend, info }: Device): boolean {
+  return backend === "webgpu" && !info.software;
+}
+
+/** What rows call the engine of a device. */
+export function engineName({ backend, info }: Device): string {
+  if (backend !== "cpu") return backend;
+  return `cpu, ${info.threads} ${info.threads === 1 ? "thread" : "threads"}`;
 }
 
 /** The part of a report that says where and when it was made. */

@@ -1,20 +1,17 @@
 // Runs a benchmark from its TypeScript source, without a build of dist:
 //
-//   node bench/run.mjs NAME [--device auto|webgpu|cpu] [--software] [--threads N] [--size N] [--runs N] [--json FILE]
+//   node bench/run.mjs NAME [--device auto|webgpu|cpu] [--software] [--threads N] [--size N] [--runs N] [--sweep WHAT]
+//                           [--json FILE] [--svg FILE]
 //
-// NAME is a file of this folder: gups, static-map, join-vs-duckdb. `warpmap bench` shows reports better; it has no
+// NAME is a file of this folder that exports run(): gups, static-map, join-vs-duckdb, … `warpmap bench` shows reports better; it has no
 // benchmark that needs a development dependency, such as DuckDB. On a software GPU: npm run with-software-gpu -- node bench/run.mjs ...
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { build } from "rolldown";
-import { sourceTexts } from "../scripts/build-plugins.mjs";
+import { bundle } from "./bundle.mjs";
 
 const bench = dirname(fileURLToPath(import.meta.url));
-const pkg = JSON.parse(readFileSync(resolve(bench, "../package.json"), "utf8"));
-const packages = Object.keys({ ...pkg.dependencies, ...pkg.devDependencies, ...pkg.peerDependencies });
-const bundles = resolve(bench, "../node_modules/.cache/warpmap/bench");
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -24,18 +21,25 @@ const { values, positionals } = parseArgs({
     threads: { type: "string" },
     size: { type: "string" },
     runs: { type: "string" },
+    sweep: { type: "string" },
     json: { type: "string" },
+    svg: { type: "string" },
   },
 });
 const [name] = positionals;
 if (positionals.length !== 1 || !existsSync(join(bench, `${name}.ts`))) {
   console.error(
-    "usage: node bench/run.mjs NAME [--device D] [--software] [--threads N] [--size N] [--runs N] [--json FILE]",
+    "usage: node bench/run.mjs NAME [--device D] [--software] [--threads N] [--size N] [--runs N] [--sweep WHAT] [--json FILE] [--svg FILE]",
   );
   process.exit(2);
 }
 
-const { openDevice, run } = await load(name);
+const { openDevice, run, svgOf } = await bundle(
+  name,
+  `export { openDevice } from ${JSON.stringify(join(bench, "../src/index.ts"))};
+export { run } from ${JSON.stringify(join(bench, `${name}.ts`))};
+export { svgOf } from ${JSON.stringify(join(bench, "figures/index.ts"))};`,
+);
 const count = (text) => (text === undefined ? undefined : Number(text));
 const device = await openDevice({
   backend: values.device,
@@ -46,13 +50,12 @@ try {
   const report = await run(device, {
     size: count(values.size),
     runs: count(values.runs),
+    sweep: values.sweep,
     onProgress: (step) => console.error(`${name}: ${step}`),
   });
-  const json = `${JSON.stringify(report, null, 2)}\n`;
-  if (values.json) {
-    mkdirSync(dirname(resolve(values.json)), { recursive: true });
-    writeFileSync(values.json, json);
-  }
+  if (values.json) keep(values.json, `${JSON.stringify(report, null, 2)}\n`);
+  const svg = values.svg && svgOf(report);
+  if (svg) keep(values.svg, svg);
   console.log(`${report.bench} on ${report.device}; ${report.machine}; commit ${report.commit}`);
   console.table(report.rows.map(rounded));
   for (const note of report.notes) console.log(note);
@@ -60,36 +63,9 @@ try {
   device.destroy();
 }
 
-/** One module with the benchmark's `run` and the `openDevice` of the same sources. */
-async function load(name) {
-  const entry = "\0bench";
-  await build({
-    input: { [name]: entry },
-    platform: "node",
-    external: (id) =>
-      id.startsWith("node:") || packages.some((name) => id === name || id.startsWith(`${name}/`)),
-    resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
-    transform: { target: "es2022" },
-    plugins: [
-      sourceTexts(),
-      {
-        name: "entry",
-        resolveId: (id) => (id === entry ? id : null),
-        load: (id) =>
-          id === entry
-            ? `export { openDevice } from ${JSON.stringify(join(bench, "../src/index.ts"))};
-export { run } from ${JSON.stringify(join(bench, `${name}.ts`))};`
-            : null,
-      },
-    ],
-    output: {
-      dir: bundles,
-      format: "esm",
-      entryFileNames: "[name].mjs",
-      chunkFileNames: "[name]-[hash].mjs",
-    },
-  });
-  return import(pathToFileURL(join(bundles, `${name}.mjs`)).href);
+function keep(path, text) {
+  mkdirSync(dirname(resolve(path)), { recursive: true });
+  writeFileSync(path, text);
 }
 
 function rounded(row) {

@@ -1,87 +1,124 @@
-/** Checks a map key by key before it is timed: a fast wrong answer is worth nothing. Leaves the map full. */
-import { type DeviceArray, EngineError, type StaticMap } from "../src/index.js";
-import type { DeviceWorkload } from "./static-map-workload.js";
+/**
+ * Checks a map key by key before it is timed: a fast wrong answer is worth nothing. Leaves the map full. Every element of
+ * every answer is looked at, where the answer lies: on the host, or by kernels on a GPU.
+ */
+import { type BulkOptions, type DeviceArray, EngineError, type StaticMap } from "../src/index.js";
+import type { DeviceWorkload, KeyColumn } from "./static-map-workload.js";
+import type { Present } from "./workload-gpu.js";
 
 /** Elements that are on the host at once. */
 const CHUNK = 2 ** 22;
-/** Written for misses; not the library's own default. */
+/** Written for misses; not the library's own default. workload.wgsl knows it too. */
 const MISSING = 0xabad1dea;
+
+/** Options of every bulk call of a check: how a benchmark wants the map to work. */
+export type CheckedCall = Pick<BulkOptions, "strategy" | "groupSize" | "explain">;
 
 /**
  * Inserts, looks up what is there and what is not, retrieves, erases half, erases the rest, inserts over the tombstones, and
  * looks at every element of every answer. @throws EngineError for the first wrong one
  */
-export async function checkMap(map: StaticMap, columns: DeviceWorkload): Promise<void> {
-  const { keys, values, lookups, odd, workload } = columns;
-  const { size } = workload;
+export async function checkMap(
+  map: StaticMap,
+  columns: DeviceWorkload,
+  options: CheckedCall = {},
+): Promise<void> {
+  const { size } = columns.workload;
+  const [keys, values] = [await columns.keys(), await columns.values()];
+  const [lookups, odd] = [await columns.lookups(), await columns.odd()];
   const oddKeys = Math.floor(size / 2);
   await map.clear();
-  expectCounts("insert", await map.insert(keys, values), { inserted: size, existing: 0 });
-  expectCounts("insert again", await map.insert(keys, values), { inserted: 0, existing: size });
-  await expectFull(map, columns);
-  expectCounts("erase half", await map.erase(lookups, { where: odd }), { erased: oddKeys });
-  await expectPresent(map, columns, (number) => number % 2 === 0);
-  expectCounts("erase all", await map.erase(lookups), { erased: size - oddKeys });
+  await checkInsert(map, columns, options);
+  const again = await map.insert(keys, values, options);
+  expectCounts("insert again", again, { inserted: 0, existing: size });
+  await expectFull(map, columns, options);
+  expectCounts("erase half", await map.erase(lookups, { ...options, where: odd }), { erased: oddKeys });
+  await expectFound(map, columns, "lookups", "even", options);
+  expectCounts("erase all", await map.erase(lookups, options), { erased: size - oddKeys });
   expectCounts("after erase", { size: map.size }, { size: 0 });
-  await expectPresent(map, columns, () => false);
-  expectCounts("insert over tombstones", await map.insert(keys, values), { inserted: size, existing: 0 });
-  await expectFull(map, columns);
+  await expectFound(map, columns, "lookups", "none", options);
+  await checkInsert(map, columns, options);
+  await expectFull(map, columns, options);
 }
 
-async function expectFull(map: StaticMap, columns: DeviceWorkload): Promise<void> {
+/** Inserts all keys into a map without any, and looks all of them up. Quicker than checkMap. */
+export async function checkFilled(
+  map: StaticMap,
+  columns: DeviceWorkload,
+  options: CheckedCall = {},
+): Promise<void> {
+  await map.clear();
+  await checkInsert(map, columns, options);
+  await expectFull(map, columns, options);
+}
+
+async function checkInsert(map: StaticMap, columns: DeviceWorkload, options: CheckedCall): Promise<void> {
+  const counts = await map.insert(await columns.keys(), await columns.values(), options);
+  expectCounts("insert", counts, { inserted: columns.workload.size, existing: 0 });
+}
+
+async function expectFull(map: StaticMap, columns: DeviceWorkload, options: CheckedCall): Promise<void> {
   expectCounts("size", { size: map.size }, { size: columns.workload.size });
-  await expectPresent(map, columns, () => true);
-  await expectAbsent(map, columns);
+  for (const column of ["lookups", "absent", "half"] as const) {
+    await expectFound(map, columns, column, "all", options);
+  }
   await expectContents(map, columns);
 }
 
-function expectCounts<T extends Record<string, number>>(call: string, counts: T, expected: T): void {
+function expectCounts<T extends object>(call: string, counts: T, expected: T): void {
   for (const name in expected) {
     if (counts[name] !== expected[name])
       throw wrong(`${call}: ${name} is ${counts[name]}, not ${expected[name]}`);
   }
 }
 
-/** Every looked-up key is found with its value, or not found, as `isThere` says of its number. */
-async function expectPresent(
+/** Every key of a column is found with its value, or not found, as its number says. */
+async function expectFound(
   map: StaticMap,
-  { lookups, workload }: DeviceWorkload,
-  isThere: (number: number) => boolean,
+  columns: DeviceWorkload,
+  column: Exclude<KeyColumn, "keys">,
+  present: Present,
+  options: CheckedCall,
 ): Promise<void> {
-  const { values, found } = await map.find(lookups, { output: "device", missing: MISSING });
-  await eachChunk([values, found], (start, [value, flag]) => {
+  const { workload, gpu } = columns;
+  const answer = await map.find(await columns[column](), { ...options, output: "device", missing: MISSING });
+  const complain = (i: number) => {
+    const number = workload.numberAt(column, i);
+    return wrong(`find: key ${workload.keyOf(number)} (number ${number} of ${column}) was answered wrongly`);
+  };
+  if (gpu) {
+    const verdict = await gpu.checkFound(column, present, answer);
+    for (const array of [answer.values, answer.found]) array.destroy();
+    if (verdict.wrong > 0) throw complain(verdict.first);
+    return;
+  }
+  const isThere = (number: number) =>
+    number < workload.size && (present === "all" || (present === "even" && number % 2 === 0));
+  await eachChunk([answer.values, answer.found], (start, [value, flag]) => {
     for (let i = 0; i < value.length; i++) {
-      const number = workload.lookedUpAt(start + i);
+      const number = workload.numberAt(column, start + i);
       const there = isThere(number);
-      if (flag[i] === (there ? 1 : 0) && value[i] === (there ? number : MISSING)) continue;
-      throw wrong(
-        `find: key ${workload.keyOf(number)} (number ${number}) has found ${flag[i]}, value ${value[i]}`,
-      );
-    }
-  });
-}
-
-async function expectAbsent(map: StaticMap, { absent, workload }: DeviceWorkload): Promise<void> {
-  const { values, found } = await map.find(absent, { output: "device", missing: MISSING });
-  await eachChunk([values, found], (start, [value, flag]) => {
-    for (let i = 0; i < value.length; i++) {
-      if (flag[i] === 0 && value[i] === MISSING) continue;
-      throw wrong(`find: the absent key ${workload.keyOf(workload.size + start + i)} was found`);
+      if (flag[i] !== (there ? 1 : 0) || value[i] !== (there ? number : MISSING)) throw complain(start + i);
     }
   });
 }
 
 /** retrieveAll answers every pair exactly once. */
-async function expectContents(map: StaticMap, { workload }: DeviceWorkload): Promise<void> {
-  const { keys, values } = await map.retrieveAll({ output: "device" });
-  expectCounts("retrieveAll", { pairs: keys.length }, { pairs: workload.size });
+async function expectContents(map: StaticMap, { workload, gpu }: DeviceWorkload): Promise<void> {
+  const answer = await map.retrieveAll({ output: "device" });
+  expectCounts("retrieveAll", { pairs: answer.keys.length }, { pairs: workload.size });
+  const complain = () => wrong("retrieveAll: a pair was not inserted, or came twice");
+  if (gpu) {
+    const verdict = await gpu.checkPairs(answer);
+    for (const array of [answer.keys, answer.values]) array.destroy();
+    if (verdict.wrong > 0) throw complain();
+    return;
+  }
   const seen = new Uint8Array(workload.size);
-  await eachChunk([keys, values], (_, [key, number]) => {
+  await eachChunk([answer.keys, answer.values], (_, [key, number]) => {
     for (let i = 0; i < key.length; i++) {
       // as many pairs as keys, each right and none twice: they are all there
-      if (key[i] !== workload.keyOf(number[i]) || seen[number[i]] !== 0) {
-        throw wrong(`retrieveAll: the pair ${key[i]}, ${number[i]} was not inserted, or came twice`);
-      }
+      if (key[i] !== workload.keyOf(number[i]) || seen[number[i]] !== 0) throw complain();
       seen[number[i]] = 1;
     }
   });

@@ -1,12 +1,26 @@
-/** Who is timed in static-map: a StaticMap on a device, and JavaScript's own Map. */
-import { type Device, type DeviceArray, StaticMap } from "../src/index.js";
-import { checkMap } from "./static-map-check.js";
-import { uploadWorkload, type Workload } from "./static-map-workload.js";
+/** Who is timed in benchmarks of maps: a StaticMap on a device, and JavaScript's own Map. */
+import { type Device, DeviceArray, EngineError, StaticMap } from "../src/index.js";
+import { mix } from "./mix.js";
+import { type CheckedCall, checkFilled, checkMap } from "./static-map-check.js";
+import { type DeviceWorkload, openWorkload, type Workload } from "./static-map-workload.js";
 import type { TimedCall } from "./timing.js";
+import { zipfNumbers } from "./zipf.js";
 
 /** The operations, in the order they are timed. */
-export const operations = ["insert", "find present", "find absent", "erase", "retrieveAll"] as const;
+export const operations = [
+  "insert",
+  "insert zipf(1.0)",
+  "find present",
+  "find half absent",
+  "find absent",
+  "erase",
+  "retrieveAll",
+  "find of 1,000 host keys",
+] as const;
 export type Operation = (typeof operations)[number];
+
+/** Keys of the last operation, which is about latency. */
+export const FEW_KEYS = 1000;
 
 /** Something that can do some of the operations. */
 export interface Contestant extends AsyncDisposable {
@@ -14,59 +28,146 @@ export interface Contestant extends AsyncDisposable {
   /** Where it runs; null for a JS Map. */
   readonly device: Device | null;
   readonly calls: Readonly<Partial<Record<Operation, TimedCall>>>;
+  /** The same calls, asked to explain themselves; none of a JS Map. */
+  readonly explained?: Readonly<Partial<Record<Operation, TimedCall>>>;
 }
 
 /** Entries per slot when all keys are in: the load of the seeds' Fig. 5. */
 export const LOAD_FACTOR = 0.5;
 
-/**
- * A map of u32 to u32, checked, with inputs and outputs in the device's memory. `insert` starts from a cleared map, `erase`
- * from one that was cleared and filled.
- */
-export async function staticMap(device: Device, name: string, workload: Workload): Promise<Contestant> {
-  const { size } = workload;
-  const columns = await uploadWorkload(device, workload);
-  const map = await StaticMap.create(device, {
-    key: "u32",
-    value: "u32",
-    capacity: size,
-    loadFactor: LOAD_FACTOR,
-  });
-  const { keys, values, lookups, absent } = columns;
-  await checkMap(map, columns);
+export interface MapContestantOptions {
+  /** Default {@link LOAD_FACTOR}. */
+  readonly loadFactor?: number;
+  /** Given to every bulk call. */
+  readonly call?: CheckedCall;
+  /** Whether erasing and inserting over tombstones is checked too. Default true. */
+  readonly thorough?: boolean;
+}
 
+/** A map of u32 to u32, checked, with inputs and outputs in the device's memory. */
+export async function staticMap(
+  device: Device,
+  name: string,
+  workload: Workload,
+  { loadFactor = LOAD_FACTOR, call = {}, thorough = true }: MapContestantOptions = {},
+): Promise<Contestant> {
+  const open = await openMap(device, workload, loadFactor);
+  try {
+    await (thorough ? checkMap : checkFilled)(open.map, open.columns, call);
+    const calls = await open.calls(call);
+    const explained = await open.calls({ ...call, explain: true });
+    return { name, device, calls, explained, [Symbol.asyncDispose]: () => open[Symbol.asyncDispose]() };
+  } catch (error) {
+    await open[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** A map with the columns of a workload. */
+export interface OpenMap extends AsyncDisposable {
+  readonly map: StaticMap;
+  readonly columns: DeviceWorkload;
+  /**
+   * What can be timed, each with these options. `insert` starts from a cleared map, `erase` from one that was cleared and
+   * filled, the others from a full one.
+   */
+  calls(options: CheckedCall): Promise<Record<Operation, TimedCall>>;
+}
+
+/** Makes an empty map that the keys of a workload fill to a load factor. */
+export async function openMap(device: Device, workload: Workload, loadFactor: number): Promise<OpenMap> {
+  const { size } = workload;
+  const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: size, loadFactor });
+  const columns = await openWorkload(device, workload);
+  const zipf = zipfKeys(device, size);
   // a call is done when its results are known; a clear is not, on a GPU, when it answers
   const settle = () => device.gpuDevice?.queue.onSubmittedWorkDone();
-  const empty = async () => {
-    await map.clear();
-    await settle();
-  };
-  const refill = async () => {
-    await map.clear();
-    await map.insert(keys, values);
-    await settle();
-  };
-  const full = async () => {
-    if (map.size !== size) await refill();
-  };
-  const discard = async (results: Record<string, DeviceArray>) => {
-    for (const column of Object.values(results)) column.destroy();
-    await settle();
-  };
   const output = "device" as const;
   return {
-    name,
-    device,
-    calls: {
-      insert: { before: empty, call: () => map.insert(keys, values) },
-      "find present": { before: full, call: () => map.find(lookups, { output }), after: discard },
-      "find absent": { before: full, call: () => map.find(absent, { output }), after: discard },
-      erase: { before: refill, call: () => map.erase(lookups) },
-      retrieveAll: { before: full, call: () => map.retrieveAll({ output }), after: discard },
+    map,
+    columns,
+    async calls(options) {
+      const [keys, values] = [await columns.keys(), await columns.values()];
+      const empty = async () => {
+        await map.clear();
+        await settle();
+      };
+      const refill = async () => {
+        await map.clear();
+        await map.insert(keys, values, options);
+        await settle();
+      };
+      const full = async () => {
+        if (map.size !== size) await refill();
+      };
+      const discard = async (results: Record<string, unknown>) => {
+        for (const column of Object.values(results)) if (column instanceof DeviceArray) column.destroy();
+        await settle();
+      };
+      const find = (column: "lookups" | "half" | "absent"): TimedCall => ({
+        before: async () => {
+          await full();
+          await columns[column]();
+        },
+        call: async () => map.find(await columns[column](), { ...options, output }),
+        after: discard,
+      });
+      const few = workload.column("lookups", 0, Math.min(FEW_KEYS, size));
+      return {
+        insert: { before: empty, call: () => map.insert(keys, values, options) },
+        "insert zipf(1.0)": {
+          before: async () => {
+            await zipf.keys();
+            await empty();
+          },
+          call: async () => map.insert(await zipf.keys(), values, options),
+          after: zipf.check,
+        },
+        "find present": find("lookups"),
+        "find half absent": find("half"),
+        "find absent": find("absent"),
+        erase: {
+          before: async () => {
+            await columns.lookups();
+            await refill();
+          },
+          call: async () => map.erase(await columns.lookups(), options),
+        },
+        retrieveAll: { before: full, call: () => map.retrieveAll({ output }), after: discard },
+        "find of 1,000 host keys": { before: full, call: () => map.find(few, options) },
+      };
     },
     async [Symbol.asyncDispose]() {
       await map[Symbol.asyncDispose]();
       columns[Symbol.dispose]();
+      zipf[Symbol.dispose]();
+    },
+  };
+}
+
+/** As many keys as there are numbers, by zipf(1.0) over them, so that keys repeat. Drawn on the host when first asked for. */
+function zipfKeys(device: Device, size: number) {
+  let distinct = 0;
+  let made: Promise<DeviceArray<"u32">> | undefined;
+  const draw = async () => {
+    const drawn = zipfNumbers(size, 1, size);
+    distinct = drawn.distinct;
+    for (let i = 0; i < size; i++) drawn.numbers[i] = mix(drawn.numbers[i]);
+    return device.upload(drawn.numbers);
+  };
+  return {
+    keys() {
+      made ??= draw();
+      return made;
+    },
+    check({ inserted, existing }: { inserted: number; existing: number }) {
+      if (inserted === distinct && existing === size - distinct) return;
+      throw new EngineError(
+        `static-map: insert of ${size} zipf(1.0) keys, ${distinct} of them distinct, answered ${inserted} and ${existing}.`,
+      );
+    },
+    [Symbol.dispose]() {
+      void made?.then((array) => array.destroy());
     },
   };
 }
@@ -76,26 +177,18 @@ export const MOST_MAP_ENTRIES = 2 ** 23;
 
 /** JavaScript's Map, on the calling thread: as many new pairs, and the same answers in the same typed arrays. */
 export function javascriptMap(workload: Workload): Contestant {
-  const [keys, values, lookups, absent] = [
+  const [keys, values, lookups, half, absent] = [
     workload.keys(),
     workload.values(),
     workload.lookups(),
+    workload.column("half"),
     workload.absent(),
   ];
   let map = new Map<number, number>();
   const insert = () => {
     for (let i = 0; i < keys.length; i++) map.set(keys[i], values[i]);
   };
-  const find = (wanted: Uint32Array) => {
-    const result = { values: new Uint32Array(wanted.length), found: new Uint8Array(wanted.length) };
-    for (let i = 0; i < wanted.length; i++) {
-      const value = map.get(wanted[i]);
-      if (value === undefined) continue;
-      result.values[i] = value;
-      result.found[i] = 1;
-    }
-    return result;
-  };
+  const find = (wanted: Uint32Array) => findInMap(map, wanted);
   const empty = () => {
     map = new Map();
   };
@@ -108,10 +201,26 @@ export function javascriptMap(workload: Workload): Contestant {
     calls: {
       insert: { before: empty, call: insert },
       "find present": { before: full, call: () => find(lookups) },
+      "find half absent": { before: full, call: () => find(half) },
       "find absent": { before: full, call: () => find(absent) },
     },
     async [Symbol.asyncDispose]() {
       map.clear();
     },
   };
+}
+
+/** What StaticMap.find answers, of a JS Map. */
+export function findInMap(
+  map: ReadonlyMap<number, number>,
+  wanted: Uint32Array,
+): { values: Uint32Array; found: Uint8Array } {
+  const result = { values: new Uint32Array(wanted.length), found: new Uint8Array(wanted.length) };
+  for (let i = 0; i < wanted.length; i++) {
+    const value = map.get(wanted[i]);
+    if (value === undefined) continue;
+    result.values[i] = value;
+    result.found[i] = 1;
+  }
+  return result;
 }

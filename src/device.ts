@@ -4,6 +4,7 @@
  */
 import type { DeviceArray } from "./engine/device-array.js";
 import type { BackendName, Engine, EngineInfo } from "./engine/engine.js";
+import type { GroupSize, Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
 
@@ -19,6 +20,10 @@ export interface OpenDeviceOptions {
   threads?: number;
   /** Which GPU to prefer where there are two. Default `high-performance`. */
   powerPreference?: "low-power" | "high-performance";
+  /** Strategy of bulk calls that name none. Default `auto`. */
+  strategy?: Strategy;
+  /** Group size of bulk calls that name none. Default: what measures best for the table's load. */
+  groupSize?: GroupSize;
 }
 
 /** Facts about the device in use, and the reason it was chosen. */
@@ -69,10 +74,7 @@ export async function openDevice(options: OpenDeviceOptions = {}): Promise<Devic
 
 async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {
   const { openCpuEngine } = await import("./engine/cpu/cpu-engine.js");
-  return new Device(
-    await openCpuEngine(options.threads === undefined ? {} : { threads: options.threads }),
-    reason,
-  );
+  return new Device(await openCpuEngine(options), reason);
 }
 
 function webgpuReason(options: OpenDeviceOptions, name: string): string {

@@ -1,5 +1,12 @@
 /** warpmap: massively parallel hash tables. What users import, nothing else. */
-export type { BulkOptions, FindOptions, OutputOption, Placed, TableOptions } from "./containers/arguments.js";
+export type {
+  BulkOptions,
+  Explained,
+  FindOptions,
+  OutputOption,
+  Placed,
+  TableOptions,
+} from "./containers/arguments.js";
 export { StaticMap, type StaticMapOptions } from "./containers/static-map.js";
 export { StaticSet, type StaticSetOptions } from "./containers/static-set.js";
 export type { ContainerStats } from "./containers/static-table.js";
@@ -15,6 +22,7 @@ export {
 export { DeviceArray } from "./engine/device-array.js";
 export type { ApplyOp, BackendName, EngineInfo, Input, Placement } from "./engine/engine.js";
 export type { HashName } from "./engine/hash.js";
+export type { GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";
 export type { KeyType, ScalarArrays, ScalarType, ValueType } from "./engine/scalars.js";
 export {
   BackendUnavailableError,

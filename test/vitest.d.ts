@@ -6,5 +6,7 @@ declare module "vitest" {
     /** The engine to open: `openDevice({ backend: inject("backend"), software: true })`. */
     backend: "cpu" | "webgpu";
     host: "node" | "browser";
+    /** The strategy of all bulk calls: "auto", "partitioned", or "direct/" and a group size. */
+    bulk: string;
   }
 }

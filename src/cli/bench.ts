@@ -1,19 +1,21 @@
-/** `warpmap bench`: runs one of the benchmarks in bench/, prints its table, and keeps the numbers if asked to. */
+/** `warpmap bench`: runs one of the benchmarks in bench/, prints its table, and keeps the numbers and their picture if asked to. */
 import { writeFile } from "node:fs/promises";
-import type { BenchModule, BenchReport } from "../../bench/report.js";
+import type { BenchModule, BenchReport, BenchRow } from "../../bench/report.js";
 import { openDevice } from "../device.js";
 import { fileErrorFrom } from "../io/errors.js";
 import { checkWritable } from "../io/index.js";
 import { CallError } from "./failure.js";
 import { renderGrid } from "./grid.js";
-import { type Host, isStyled, widthOf } from "./host.js";
+import { type Host, isStyled, type Output, widthOf } from "./host.js";
 import { openProgress } from "./progress.js";
 import { measured } from "./text.js";
 
 /** Options as commander gives them. */
 export interface BenchCommandOptions {
   readonly size?: string;
+  readonly sweep?: string;
   readonly json?: string;
+  readonly svg?: string;
   readonly device: "auto" | "webgpu" | "cpu";
   readonly software?: boolean;
 }
@@ -21,28 +23,39 @@ export interface BenchCommandOptions {
 const BENCHES: Record<string, () => Promise<BenchModule>> = {
   "static-map": () => import("../../bench/static-map.js"),
   gups: () => import("../../bench/gups.js"),
+  "group-size": () => import("../../bench/group-size.js"),
+  "load-factor": () => import("../../bench/load-factor.js"),
+  "probe-depth": () => import("../../bench/probe-depth.js"),
+  "retrieve-all": () => import("../../bench/retrieve-all.js"),
+  stream: () => import("../../bench/stream.js"),
+  skew: () => import("../../bench/skew.js"),
+  batch: () => import("../../bench/batch.js"),
+  crossovers: () => import("../../bench/crossovers.js"),
 };
 
 /** Benchmarks that have a name already and nothing behind it yet. */
-const LATER = ["load-factor", "group-size", "probe-depth", "retrieve-all", "multimap", "join", "stream"];
+const LATER = ["multimap", "join"];
 
 /** Runs the command. @throws CallError for a wrong call */
 export async function bench(name: string, options: BenchCommandOptions, host: Host): Promise<void> {
   const load = benchNamed(name);
   const size = options.size === undefined ? undefined : parseSize(options.size);
-  if (options.json !== undefined) await checkWritable(options.json);
-  const { run } = await load();
+  for (const path of [options.json, options.svg]) if (path !== undefined) await checkWritable(path);
+  const { run, sweeps = [] } = await load();
+  checkSweep(name, options.sweep, sweeps);
   const progress = await openProgress(host, false);
   try {
     using device = await openDevice({ backend: options.device, software: options.software });
     const report = await run(device, {
       size,
+      sweep: options.sweep,
       signal: host.signal,
       onProgress: (label) => progress.step(label),
     });
     progress.stop();
     printReport(report, host);
-    if (options.json !== undefined) await keep(report, options.json);
+    if (options.json !== undefined) await keep(options.json, `${JSON.stringify(report, null, 2)}\n`);
+    if (options.svg !== undefined) await keepPicture(report, options.svg);
   } finally {
     progress.stop();
   }
@@ -56,6 +69,14 @@ function benchNamed(name: string): () => Promise<BenchModule> {
   throw new CallError(problem, `Use one of: ${Object.keys(BENCHES).join(", ")}.`);
 }
 
+function checkSweep(name: string, sweep: string | undefined, sweeps: readonly string[]): void {
+  if (sweep === undefined || sweeps.includes(sweep)) return;
+  throw new CallError(
+    `The benchmark "${name}" has no sweep over "${sweep}".`,
+    sweeps.length > 0 ? `Use one of: ${sweeps.join(", ")}.` : "Leave out --sweep.",
+  );
+}
+
 /** "1048576" or "2^20" as a number. */
 function parseSize(text: string): number {
   const match = /^(\d+)(?:\^(\d+))?$/.exec(text);
@@ -64,29 +85,47 @@ function parseSize(text: string): number {
   throw new CallError(`--size "${text}" is not a number of entries.`, "Write it as 1048576 or as 2^20.");
 }
 
-/** The table to stdout; where it was measured and what to know about it to stderr. */
-function printReport(report: BenchReport, { stdout, stderr, env }: Host): void {
-  const names = [...new Set(report.rows.flatMap((row) => Object.keys(row)))];
+/** The table to stdout; where it was measured, what to know about it and what others have published to stderr. */
+function printReport(report: BenchReport, host: Host): void {
+  const { stdout, stderr } = host;
+  stdout.write(gridOf(report.rows, stdout, host));
+  stderr.write(`\n${report.bench} on ${report.device}; ${report.machine}; Node ${report.node}\n`);
+  for (const note of report.notes) stderr.write(`${note}\n`);
+  const { published = [] } = report;
+  if (published.length === 0) return;
+  stderr.write("\nFigures of others, not from this run:\n");
+  stderr.write(
+    gridOf(
+      published.map(({ source: _, ...figure }) => figure),
+      stderr,
+      host,
+    ),
+  );
+  for (const source of new Set(published.map(({ source }) => source))) stderr.write(`Source: ${source}.\n`);
+}
+
+function gridOf(rows: readonly BenchRow[], output: Output, { env }: Host): string {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const columns = names.map((name) => {
-    const values = report.rows.map((row) => row[name] ?? null);
+    const values = rows.map((row) => row[name] ?? null);
     return {
       name,
       cells: values.map((value) => (typeof value === "number" ? measured(value) : (value ?? "–"))),
       numeric: values.every((value) => value === null || typeof value === "number"),
     };
   });
-  const { text } = renderGrid(columns, {
-    width: widthOf(stdout),
-    styled: isStyled(stdout, env),
-  });
-  stdout.write(text);
-  stderr.write(`\n${report.bench} on ${report.device}; ${report.machine}; Node ${report.node}\n`);
-  for (const note of report.notes) stderr.write(`${note}\n`);
+  return renderGrid(columns, { width: widthOf(output), styled: isStyled(output, env) }).text;
 }
 
-async function keep(report: BenchReport, path: string): Promise<void> {
+async function keepPicture(report: BenchReport, path: string): Promise<void> {
+  const { svgOf } = await import("../../bench/figures/index.js");
+  const svg = svgOf(report);
+  if (svg !== null) await keep(path, svg);
+}
+
+async function keep(path: string, text: string): Promise<void> {
   try {
-    await writeFile(path, `${JSON.stringify(report, null, 2)}\n`);
+    await writeFile(path, text);
   } catch (error) {
     throw fileErrorFrom(path, error, "cannot be written", "Check the path.");
   }

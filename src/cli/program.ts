@@ -111,13 +111,31 @@ function addBench(program: Command, host: Host): void {
   const command = program
     .command("bench")
     .description("measure this machine")
-    .argument("<name>", "static-map (insert, find, erase, retrieveAll) or gups (random memory access)")
+    .argument("<name>", "which benchmark; they are listed below")
     .option("--size <n>", "entries, as 1048576 or 2^20 (default: the benchmark's own sizes)")
-    .option("--json <file>", "also write the numbers to a file");
+    .option("--sweep <what>", "vary size or load (static-map), or load (retrieve-all)")
+    .option("--json <file>", "also write the numbers to a file")
+    .option("--svg <file>", "also draw them");
   addDeviceOptions(command)
-    .addHelpText("after", "\nExample:\n  $ warpmap bench static-map --size 2^24 --json results.json")
+    .addHelpText("after", BENCHES)
     .action(async (name, options) => (await import("./bench.js")).bench(name, options, host));
 }
+
+const BENCHES = `
+Benchmarks, and what --size is:
+  static-map    insert, find, erase, retrieveAll of a map; keys
+  gups          random 8-byte reads, and copying; entries of the table
+  group-size    insert and find by load factor, 1 to 32 slots a step of a walk; slots
+  load-factor   inserts into a table as it fills; slots
+  probe-depth   how far keys lie from their home slot; slots
+  retrieve-all  all pairs out of a table, by several kernels; pairs at load 0.5
+  stream        insert and find of keys in host memory, beside the link; keys
+  skew          keys that repeat, by Zipf distributions; keys
+  batch         latency of a find of 1 to 2^20 keys; entries of the map
+
+Examples:
+  $ warpmap bench static-map --size 2^24 --json results.json --svg results.svg
+  $ warpmap bench static-map --sweep load`;
 
 function addDeviceOptions(command: Command): Command {
   const device = new Option(

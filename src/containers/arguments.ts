@@ -6,18 +6,28 @@ import { DeviceArray } from "../engine/device-array.js";
 import type { CallOptions, Engine, Input, Placement } from "../engine/engine.js";
 import { type HashName, hashNames } from "../engine/hash.js";
 import { MAX_SLOTS, slotsFor } from "../engine/layout.js";
+import { type GroupSize, groupSizes, type Plan, PlanLog, type Strategy, strategies } from "../engine/plan.js";
 import { type KeyType, type ScalarArrays, type ScalarType, scalarTypeOf } from "../engine/scalars.js";
 import { LimitError, ValidationError } from "../errors.js";
 
 /** Options of every bulk call. */
-export interface BulkOptions {
+export interface BulkOptions<E extends boolean = boolean> {
   /** One byte per element: elements whose byte is 0 are left out. A Uint8Array or a device array of the keys' length. */
   where?: Input<"u8">;
   /** Aborts between chunks: the call rejects with the signal's reason; chunks already done stay done. */
   signal?: AbortSignal;
   /** Told between chunks, and at the end, how many of the call's elements are done. */
   onProgress?: (done: number, total: number) => void;
+  /** How the engine goes about the batch. Default `auto`, or what openDevice was told. Results are the same. */
+  strategy?: Strategy;
+  /** Slots that a walk of the direct strategy looks at in one step. Default: what measures best for the table's load. */
+  groupSize?: GroupSize;
+  /** Answer a `plan` as well: the strategy taken, why, and the time of each phase. Costs a little time. */
+  explain?: E;
 }
+
+/** What a call answers: with `explain: true`, its plan as well. */
+export type Explained<T, E extends boolean> = E extends true ? T & { plan: Plan } : T;
 
 /** Where a call leaves its results: typed arrays on the host (default), or device arrays. */
 export interface OutputOption<P extends Placement> {
@@ -25,7 +35,9 @@ export interface OutputOption<P extends Placement> {
 }
 
 /** Options of find. */
-export interface FindOptions<P extends Placement> extends BulkOptions, OutputOption<P> {
+export interface FindOptions<P extends Placement, E extends boolean = boolean>
+  extends BulkOptions<E>,
+    OutputOption<P> {
   /** Value written for keys that are not there, and for elements left out by `where`. Default 0. */
   missing?: number;
 }
@@ -148,7 +160,8 @@ export function checkBulkOptions(
   keys: { length: number },
   options: BulkOptions & { output?: Placement },
 ): CallOptions {
-  const { where, signal, onProgress, output } = options;
+  const { where, signal, onProgress, output, explain } = options;
+  const { strategy = engine.defaults.strategy, groupSize = engine.defaults.groupSize } = options;
   if (where !== undefined) {
     checkColumn(engine, "where", "u8", where);
     checkLength("where", where, keys);
@@ -156,5 +169,31 @@ export function checkBulkOptions(
   if (output !== undefined && output !== "host" && output !== "device") {
     throw new ValidationError(`There is no output "${String(output)}".`, 'Use "host" or "device".');
   }
-  return { where, signal, onProgress };
+  checkStrategy({ strategy, groupSize });
+  return { where, signal, onProgress, strategy, groupSize, log: explain ? new PlanLog() : undefined };
+}
+
+/** Checks how a bulk call is asked to go about its batch. */
+export function checkStrategy({ strategy, groupSize }: Pick<BulkOptions, "strategy" | "groupSize">): void {
+  if (strategy !== undefined && !strategies.includes(strategy)) {
+    throw new ValidationError(
+      `There is no strategy "${String(strategy)}".`,
+      `Use one of ${strategies.join(", ")}.`,
+    );
+  }
+  if (groupSize !== undefined && !groupSizes.includes(groupSize)) {
+    throw new ValidationError(
+      `There is no group size ${describe(groupSize)}.`,
+      `Use one of ${groupSizes.join(", ")}.`,
+    );
+  }
+}
+
+/** A finished call's answer, with its plan where that was asked for. */
+export function explained<T extends object, E extends boolean>(
+  _options: { explain?: E },
+  { log }: CallOptions,
+  answer: T,
+): Explained<T, E> {
+  return (log ? { ...answer, plan: log.finish() } : answer) as Explained<T, E>;
 }

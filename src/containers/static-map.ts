@@ -12,7 +12,15 @@
  */
 import type { Device } from "../device.js";
 import type { DeviceArray } from "../engine/device-array.js";
-import type { ApplyOp, Input, InsertPolicy, InsertTally, Placement, Table } from "../engine/engine.js";
+import type {
+  ApplyOp,
+  CallOptions,
+  Input,
+  InsertPolicy,
+  InsertTally,
+  Placement,
+  Table,
+} from "../engine/engine.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
 import {
@@ -21,6 +29,8 @@ import {
   checkColumn,
   checkLength,
   checkType,
+  type Explained,
+  explained,
   type FindOptions,
   type OutputOption,
   type Placed,
@@ -69,23 +79,23 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
   }
 
   /** Inserts pairs; a key that is there keeps its value. @throws CapacityError when some keys found no slot. */
-  async insert(
+  async insert<E extends boolean = false>(
     keys: Input<K>,
     values: Input<V>,
-    options: BulkOptions = {},
-  ): Promise<{ inserted: number; existing: number }> {
-    const { inserted, existing } = await this.#insert(keys, values, "keep", options);
-    return { inserted, existing };
+    options: BulkOptions<E> = {},
+  ): Promise<Explained<{ inserted: number; existing: number }, E>> {
+    const { call, inserted, existing } = await this.#insert(keys, values, "keep", options);
+    return explained(options, call, { inserted, existing });
   }
 
   /** Inserts pairs; a key that is there gets the new value. @throws CapacityError when some keys found no slot. */
-  async insertOrAssign(
+  async insertOrAssign<E extends boolean = false>(
     keys: Input<K>,
     values: Input<V>,
-    options: BulkOptions = {},
-  ): Promise<{ inserted: number; assigned: number }> {
-    const { inserted, existing } = await this.#insert(keys, values, "assign", options);
-    return { inserted, assigned: existing };
+    options: BulkOptions<E> = {},
+  ): Promise<Explained<{ inserted: number; assigned: number }, E>> {
+    const { call, inserted, existing } = await this.#insert(keys, values, "assign", options);
+    return explained(options, call, { inserted, assigned: existing });
   }
 
   /**
@@ -94,12 +104,12 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
    * (−0 < +0, NaN above all numbers); and, or, xor are for u32 and i32.
    * @throws CapacityError when some keys found no slot.
    */
-  async insertOrApply(
+  async insertOrApply<E extends boolean = false>(
     keys: Input<K>,
     values: Input<V>,
     op: ApplyOp,
-    options: BulkOptions = {},
-  ): Promise<{ inserted: number; applied: number }> {
+    options: BulkOptions<E> = {},
+  ): Promise<Explained<{ inserted: number; applied: number }, E>> {
     if (!applyOps.includes(op)) {
       throw new ValidationError(
         `There is no operation "${String(op)}".`,
@@ -112,8 +122,8 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
         "Use add, min or max, or a map with u32 values.",
       );
     }
-    const { inserted, existing } = await this.#insert(keys, values, op, options);
-    return { inserted, applied: existing };
+    const { call, inserted, existing } = await this.#insert(keys, values, op, options);
+    return explained(options, call, { inserted, applied: existing });
   }
 
   /**
@@ -121,36 +131,44 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
    * out by `where` get 0 and 0.
    * @throws CapacityError when some keys found no slot.
    */
-  async insertAndFind<P extends Placement = "host">(
+  async insertAndFind<P extends Placement = "host", E extends boolean = false>(
     keys: Input<K>,
     values: Input<V>,
-    options: BulkOptions & OutputOption<P> = {},
-  ): Promise<{ values: Placed<V, P>; inserted: Placed<"u8", P> }> {
+    options: BulkOptions<E> & OutputOption<P> = {},
+  ): Promise<Explained<{ values: Placed<V, P>; inserted: Placed<"u8", P> }, E>> {
     const call = this.#checkPairs(keys, values, options);
     const result = await this.enqueue(
       () => this.table.insertAndFind(keys, values, options.output ?? "host", call),
-      [keys, values, call.where],
+      [keys, values],
+      call,
     );
     this.accepted(result, [result.values, result.insertedFlags]);
-    return { values: result.values as Placed<V, P>, inserted: result.insertedFlags as Placed<"u8", P> };
+    return explained(options, call, {
+      values: result.values as Placed<V, P>,
+      inserted: result.insertedFlags as Placed<"u8", P>,
+    });
   }
 
   /** Looks keys up: the value and a byte (1 found, 0 not) per key, in input order. */
-  async find<P extends Placement = "host">(
+  async find<P extends Placement = "host", E extends boolean = false>(
     keys: Input<K>,
-    options: FindOptions<P> = {},
-  ): Promise<{ values: Placed<V, P>; found: Placed<"u8", P> }> {
-    const { values, found } = await this.lookUp(keys, options);
-    return { values: values as Placed<V, P>, found: found as Placed<"u8", P> };
+    options: FindOptions<P, E> = {},
+  ): Promise<Explained<{ values: Placed<V, P>; found: Placed<"u8", P> }, E>> {
+    const { call, values, found } = await this.lookUp(keys, options);
+    return explained(options, call, { values: values as Placed<V, P>, found: found as Placed<"u8", P> });
   }
 
   /** All pairs, in an unspecified order that is the same in both arrays. */
-  async retrieveAll<P extends Placement = "host">(
-    options: Omit<BulkOptions, "where"> & OutputOption<P> = {},
-  ): Promise<{ keys: Placed<K, P>; values: Placed<V, P> }> {
+  async retrieveAll<P extends Placement = "host", E extends boolean = false>(
+    options: Omit<BulkOptions<E>, "where"> & OutputOption<P> = {},
+  ): Promise<Explained<{ keys: Placed<K, P>; values: Placed<V, P> }, E>> {
     const call = checkBulkOptions(this.engine, { length: 0 }, options);
-    const { keys, values } = await this.enqueue(() => this.table.retrieveAll(options.output ?? "host", call));
-    return { keys: keys as Placed<K, P>, values: values as Placed<V, P> };
+    const { keys, values } = await this.enqueue(
+      () => this.table.retrieveAll(options.output ?? "host", call),
+      [],
+      call,
+    );
+    return explained(options, call, { keys: keys as Placed<K, P>, values: values as Placed<V, P> });
   }
 
   /** Calls `visit(value, key)` for every pair, on copies brought to the host in chunks. Order unspecified. */
@@ -174,9 +192,9 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
     values: Input<V>,
     policy: InsertPolicy,
     options: BulkOptions,
-  ): Promise<InsertTally> {
+  ): Promise<InsertTally & { call: CallOptions }> {
     const call = this.#checkPairs(keys, values, options);
     const insert = () => this.table.insert(keys, values, policy, call);
-    return this.accepted(await this.enqueue(insert, [keys, values, call.where]));
+    return { call, ...this.accepted(await this.enqueue(insert, [keys, values], call)) };
   }
 }

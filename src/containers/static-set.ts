@@ -19,6 +19,8 @@ import {
   checkBulkOptions,
   checkColumn,
   checkType,
+  type Explained,
+  explained,
   type FindOptions,
   type OutputOption,
   type Placed,
@@ -56,45 +58,53 @@ export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
   }
 
   /** Inserts keys. @throws CapacityError when some keys found no slot. */
-  async insert(keys: Input<K>, options: BulkOptions = {}): Promise<{ inserted: number; existing: number }> {
+  async insert<E extends boolean = false>(
+    keys: Input<K>,
+    options: BulkOptions<E> = {},
+  ): Promise<Explained<{ inserted: number; existing: number }, E>> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
     const insert = () => this.table.insert(keys, null, "keep", call);
-    const { inserted, existing } = this.accepted(await this.enqueue(insert, [keys, call.where]));
-    return { inserted, existing };
+    const { inserted, existing } = this.accepted(await this.enqueue(insert, [keys], call));
+    return explained(options, call, { inserted, existing });
   }
 
   /** Inserts keys and answers, per key, whether this element inserted it (1 or 0; 0 where left out by `where`). @throws CapacityError when some keys found no slot. */
-  async insertAndFind<P extends Placement = "host">(
+  async insertAndFind<P extends Placement = "host", E extends boolean = false>(
     keys: Input<K>,
-    options: BulkOptions & OutputOption<P> = {},
-  ): Promise<{ inserted: Placed<"u8", P> }> {
+    options: BulkOptions<E> & OutputOption<P> = {},
+  ): Promise<Explained<{ inserted: Placed<"u8", P> }, E>> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
     const result = await this.enqueue(
       () => this.table.insertAndFind(keys, null, options.output ?? "host", call),
-      [keys, call.where],
+      [keys],
+      call,
     );
     this.accepted(result, [result.insertedFlags]);
-    return { inserted: result.insertedFlags as Placed<"u8", P> };
+    return explained(options, call, { inserted: result.insertedFlags as Placed<"u8", P> });
   }
 
   /** Looks keys up: the stored key (`missing` for absent ones) and a byte (1 found, 0 not) per key, in input order. */
-  async find<P extends Placement = "host">(
+  async find<P extends Placement = "host", E extends boolean = false>(
     keys: Input<K>,
-    options: FindOptions<P> = {},
-  ): Promise<{ keys: Placed<K, P>; found: Placed<"u8", P> }> {
-    const { values, found } = await this.lookUp(keys, options);
-    return { keys: values as Placed<K, P>, found: found as Placed<"u8", P> };
+    options: FindOptions<P, E> = {},
+  ): Promise<Explained<{ keys: Placed<K, P>; found: Placed<"u8", P> }, E>> {
+    const { call, values, found } = await this.lookUp(keys, options);
+    return explained(options, call, { keys: values as Placed<K, P>, found: found as Placed<"u8", P> });
   }
 
   /** All keys, in an unspecified order. */
-  async retrieveAll<P extends Placement = "host">(
-    options: Omit<BulkOptions, "where"> & OutputOption<P> = {},
-  ): Promise<{ keys: Placed<K, P> }> {
+  async retrieveAll<P extends Placement = "host", E extends boolean = false>(
+    options: Omit<BulkOptions<E>, "where"> & OutputOption<P> = {},
+  ): Promise<Explained<{ keys: Placed<K, P> }, E>> {
     const call = checkBulkOptions(this.engine, { length: 0 }, options);
-    const { keys } = await this.enqueue(() => this.table.retrieveAll(options.output ?? "host", call));
-    return { keys: keys as Placed<K, P> };
+    const { keys } = await this.enqueue(
+      () => this.table.retrieveAll(options.output ?? "host", call),
+      [],
+      call,
+    );
+    return explained(options, call, { keys: keys as Placed<K, P> });
   }
 
   /** Calls `visit(key)` for every key, on copies brought to the host in chunks. Order unspecified. */

@@ -4,9 +4,19 @@
  */
 import type { Device } from "../device.js";
 import { DeviceArray } from "../engine/device-array.js";
-import type { Engine, Input, InsertTally, Output, Placement, Table, TableStats } from "../engine/engine.js";
+import type {
+  CallOptions,
+  Engine,
+  Input,
+  InsertTally,
+  Output,
+  Placement,
+  Table,
+  TableStats,
+} from "../engine/engine.js";
 import type { HashName } from "../engine/hash.js";
 import { slotsFor, tableBytes } from "../engine/layout.js";
+import type { Plan } from "../engine/plan.js";
 import type { KeyType, ScalarType, ValueType } from "../engine/scalars.js";
 import { CapacityError, ValidationError } from "../errors.js";
 import {
@@ -15,6 +25,8 @@ import {
   checkColumn,
   checkTableOptions,
   describe,
+  type Explained,
+  explained,
   type FindOptions,
   type OutputOption,
   type Placed,
@@ -84,24 +96,31 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   }
 
   /** Which keys are there: one byte per key, 1 or 0. */
-  async contains<P extends Placement = "host">(
+  async contains<P extends Placement = "host", E extends boolean = false>(
     keys: Input<K>,
-    options: BulkOptions & OutputOption<P> = {},
-  ): Promise<Placed<"u8", P>> {
+    options: BulkOptions<E> & OutputOption<P> = {},
+  ): Promise<E extends true ? { found: Placed<"u8", P>; plan: Plan } : Placed<"u8", P>> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
-    const flags = await this.enqueue(
+    const found = await this.enqueue(
       () => this.table.contains(keys, options.output ?? "host", call),
-      [keys, call.where],
+      [keys],
+      call,
     );
-    return flags as Placed<"u8", P>;
+    return (call.log ? explained(options, call, { found }) : found) as E extends true
+      ? { found: Placed<"u8", P>; plan: Plan }
+      : Placed<"u8", P>;
   }
 
   /** Takes keys out. Absent keys are passed over; of equal keys in a batch one counts. Freed slots are taken by later inserts. */
-  async erase(keys: Input<K>, options: BulkOptions = {}): Promise<{ erased: number }> {
+  async erase<E extends boolean = false>(
+    keys: Input<K>,
+    options: BulkOptions<E> = {},
+  ): Promise<Explained<{ erased: number }, E>> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
-    return { erased: await this.enqueue(() => this.table.erase(keys, call), [keys, call.where]) };
+    const erased = await this.enqueue(() => this.table.erase(keys, call), [keys], call);
+    return explained(options, call, { erased });
   }
 
   /** Takes everything out. Capacity stays. */
@@ -176,24 +195,32 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   protected async lookUp(
     keys: Input<K>,
     options: FindOptions<Placement>,
-  ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
+  ): Promise<{ call: CallOptions; values: Output<V>; found: Output<"u8"> }> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const { missing = 0, output = "host" } = options;
     if (typeof missing !== "number") {
       throw new ValidationError("missing is not a number.", "Give the number that stands for absent keys.");
     }
     const call = checkBulkOptions(this.engine, keys, options);
-    return this.enqueue(() => this.table.find(keys, missing, output, call), [keys, call.where]);
+    const found = await this.enqueue(() => this.table.find(keys, missing, output, call), [keys], call);
+    return { call, ...found };
   }
 
   /** Runs an operation after all earlier calls on this container, with the memory of its inputs kept until it ends. */
   protected enqueue<T>(
     operation: () => Promise<T>,
-    inputs: readonly (Input<ScalarType> | null | undefined)[] = [],
+    inputs: readonly (Input<ScalarType> | null)[] = [],
+    { where, log }: CallOptions = {},
   ): Promise<T> {
     if (this.#destroyed) return Promise.reject(this.#destroyedError());
-    const releases = inputs.map((input) => (input instanceof DeviceArray ? input.hold() : () => {}));
-    return this.#queue.add(operation).finally(() => {
+    const releases = [...inputs, where].map((input) =>
+      input instanceof DeviceArray ? input.hold() : () => {},
+    );
+    const begin = () => {
+      log?.begin();
+      return operation();
+    };
+    return this.#queue.add(begin).finally(() => {
       for (const release of releases) release();
     });
   }

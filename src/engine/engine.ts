@@ -11,6 +11,7 @@
  */
 import type { DeviceArray } from "./device-array.js";
 import type { TableSpec } from "./layout.js";
+import type { GroupSize, PlanLog, Strategy } from "./plan.js";
 import type { KeyType, ScalarArrays, ScalarType, ValueType } from "./scalars.js";
 
 /** Names of the engines there are. */
@@ -48,6 +49,18 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Called between chunks and at the end with elements done and elements in all. */
   readonly onProgress?: (done: number, total: number) => void;
+  /** How to go about the batch; left to the engine unless told. Results are the same. */
+  readonly strategy?: Strategy;
+  /** Slots a direct walk looks at in one step; left to the engine unless told. */
+  readonly groupSize?: GroupSize;
+  /** To be filled in with what the call does. */
+  readonly log?: PlanLog;
+}
+
+/** What bulk calls do that are not told. */
+export interface BulkDefaults {
+  readonly strategy?: Strategy;
+  readonly groupSize?: GroupSize;
 }
 
 /** How an insert treats a key that is there already. `keep`: first writer wins. Others combine the old value with the new. */
@@ -87,8 +100,11 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
   readonly spec: TableSpec;
   /** Entries in the table: exact whenever no operation is under way, also after one was aborted or failed. */
   readonly live: number;
-  /** The buffers under the table, for users' own kernels; absent on engines without GPUBuffers. */
-  readonly gpu?: { readonly slots: GPUBuffer; readonly control: GPUBuffer };
+  /**
+   * The buffers under the table, for users' own kernels, and the bytes of it that can be bound at once; absent on engines
+   * without GPUBuffers.
+   */
+  readonly gpu?: { readonly slots: GPUBuffer; readonly control: GPUBuffer; readonly maxBinding: number };
   /** Inserts pairs (`values` null for sets). */
   insert(
     keys: Input<K>,
@@ -126,6 +142,8 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
 /** An engine: opened by `openDevice`, one per device. */
 export interface Engine {
   readonly info: EngineInfo;
+  /** For calls that say nothing of their own. */
+  readonly defaults: BulkDefaults;
   /** The caller's or the engine's own GPUDevice, where there is one. */
   readonly gpuDevice?: GPUDevice;
   /** Resolves when the engine can no longer be used; never rejects. */

@@ -38,6 +38,10 @@ export interface RowKeys {
 export interface RowPairs {
   readonly left: Uint32Array;
   readonly right: Uint32Array;
+  /** A side whose row numbers are 0, 1, 2, …, where the engine knows. */
+  readonly inOrder?: "left" | "right";
+  /** Gives the memory of both back, where it is an engine's; they are not valid afterwards. Need not be called. */
+  readonly release?: () => void;
 }
 
 /** Most pairs of one join: row numbers of an Arrow table are 31 bits. */

@@ -53,27 +53,6 @@ const bitsInByte = Uint8Array.from({ length: 256 }, (_, byte) => {
   return count;
 });
 
-/** Bit `rows[i]` of `bits` as bit i. */
-export function gatherBits(bits: Uint8Array, rows: Uint32Array): Uint8Array {
-  const length = rows.length;
-  const gathered = new Uint8Array(bitmapBytes(length));
-  const whole = length & ~7;
-  let out = 0;
-  for (let i = 0; i < whole; i += 8, out++) {
-    let byte = 0;
-    for (let k = 0; k < 8; k++) {
-      const row = rows[i + k];
-      byte |= ((bits[row >>> 3] >>> (row & 7)) & 1) << k;
-    }
-    gathered[out] = byte;
-  }
-  for (let i = whole; i < length; i++) {
-    const row = rows[i];
-    gathered[out] |= ((bits[row >>> 3] >>> (row & 7)) & 1) << (i & 7);
-  }
-  return gathered;
-}
-
 /** A validity bitmap and the nulls it holds; null when nothing is null. */
 export interface Validity {
   readonly bits: Uint8Array;

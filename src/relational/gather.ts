@@ -1,131 +1,113 @@
 /**
- * Gathering: the values of a chunk at given rows, as a new chunk of the same type. Loops over typed arrays, no object per
- * row. Byte strings and lists cost one pass for the offsets and one for the elements; dictionaries and views gather codes
- * and views only and share the rest with the input.
+ * Gathering: the values of a chunk at given rows, as a new chunk of the same type. Columns of plain buffers (numbers, byte
+ * strings, dictionary codes, structs of such) are planned as tasks, which an engine runs where it likes; lists and unions
+ * are gathered at once. Dictionaries and views gather codes and views only and share the rest with the input.
  */
 import { Type } from "@uwdata/flechette";
-import { LimitError } from "../errors.js";
-import { gatherBits, type Validity, validityOf } from "./bitmaps.js";
-import { as16, as32, asBytes, type Chunk } from "./chunk.js";
-import { gatherBytes } from "./gather-bytes.js";
+import { type GatherSource, type GatherTask, gatherBuffers } from "../engine/gather-buffers.js";
+import { gatherOffsets } from "../engine/gather-strings.js";
+import { validityOf } from "./bitmaps.js";
+import { as32, asBytes, type Chunk } from "./chunk.js";
 
 type ChunkOf<L extends Chunk["layout"]> = Extract<Chunk, { layout: L }>;
+
+/** What is to be gathered for a chunk, and the chunk of it. */
+export interface GatherPlan {
+  readonly tasks: readonly GatherTask[];
+  /** Given the buffers of each task. */
+  readonly finish: (made: readonly (readonly ArrayBuffer[])[]) => Chunk;
+}
 
 /**
  * Value `rows[i]` of `chunk` as value i.
  * @throws LimitError when byte strings or list elements grow beyond what the type's offsets can number.
  */
 export function gather(chunk: Chunk, rows: Uint32Array): Chunk {
-  const common = { length: rows.length, validity: gatherValidity(chunk.validity, rows) };
+  const { tasks, finish } = planGather(chunk, rows);
+  return finish(tasks.map(gatherBuffers));
+}
+
+/** `gather` in two steps. */
+export function planGather(chunk: Chunk, rows: Uint32Array): GatherPlan {
+  const values = sourceOf(chunk);
+  const children = chunk.layout === "struct" ? chunk.children.map((child) => planGather(child, rows)) : [];
+  const own: GatherTask[] = [];
+  if (chunk.validity !== null) own.push({ source: { kind: "bits", bits: chunk.validity.bits }, rows });
+  if (values !== null) own.push({ source: values, rows });
+  const finish: GatherPlan["finish"] = (made) => {
+    const validity = chunk.validity === null ? null : validityOf(new Uint8Array(made[0][0]), rows.length);
+    const common = { length: rows.length, validity };
+    if (values !== null) return { ...chunk, ...common, ...membersOf(chunk, made[own.length - 1]) };
+    if (chunk.layout !== "struct") return { ...gatherNested(chunk, rows), ...common };
+    let next = own.length;
+    const gathered = children.map(({ tasks, finish }) => {
+      next += tasks.length;
+      return finish(made.slice(next - tasks.length, next));
+    });
+    return { ...chunk, ...common, children: gathered };
+  };
+  return { tasks: [...own, ...children.flatMap(({ tasks }) => tasks)], finish };
+}
+
+/** The buffers of values of a chunk that has no more than those; null for others. */
+function sourceOf(chunk: Chunk): GatherSource | null {
   switch (chunk.layout) {
-    case "null":
-      return { ...chunk, ...common };
     case "bits":
-      return { ...chunk, ...common, bits: gatherBits(chunk.bits, rows) };
+      return { kind: "bits", bits: chunk.bits };
     case "fixed":
-      return { ...chunk, ...common, data: gatherFixed(chunk.data, chunk.width, rows) };
+      return { kind: "fixed", data: chunk.data, width: chunk.width };
     case "views":
-      return { ...chunk, ...common, views: gatherFixed(chunk.views, 16, rows) };
+      return { kind: "fixed", data: chunk.views, width: 16 };
     case "dictionary":
-      return { ...chunk, ...common, codes: gatherFixed(chunk.codes, chunk.width, rows) };
+      return { kind: "fixed", data: chunk.codes, width: chunk.width };
+    case "bytes":
+      return { kind: "strings", offsets: chunk.offsets, bytes: chunk.bytes, most: largestOffset(chunk) };
+    default:
+      return null;
+  }
+}
+
+/** The members of a chunk that hold the gathered buffers. */
+function membersOf(chunk: Chunk, [first, second]: readonly ArrayBuffer[]): object {
+  switch (chunk.layout) {
+    case "bits":
+      return { bits: new Uint8Array(first) };
+    case "views":
+      return { views: new Uint8Array(first) };
+    case "dictionary":
+      return { codes: new Uint8Array(first) };
     case "bytes": {
-      const offsets = gatherOffsets(chunk, rows, "bytes");
-      return { ...chunk, ...common, offsets, bytes: gatherBytes(chunk.offsets, chunk.bytes, rows, offsets) };
+      const offsets = new Uint32Array(first);
+      return { offsets, bytes: new Uint8Array(second, 0, offsets[offsets.length - 1]) };
     }
+    default:
+      return { data: new Uint8Array(first) };
+  }
+}
+
+/** Chunks whose children are gathered by other rows than they are; all but the validity. */
+function gatherNested(chunk: Chunk, rows: Uint32Array): Chunk {
+  switch (chunk.layout) {
     case "list": {
-      const offsets = gatherOffsets(chunk, rows, "list elements");
-      return {
-        ...chunk,
-        ...common,
-        offsets,
-        child: gather(chunk.child, elementRows(chunk.offsets, rows, offsets)),
-      };
+      const offsets = gatherOffsets(chunk.offsets, rows, largestOffset(chunk), "list elements");
+      const child = gather(chunk.child, elementRows(chunk.offsets, rows, offsets));
+      return { ...chunk, offsets, child };
     }
     case "listView": {
       const words = (from: Uint32Array) => as32(gatherFixed(asBytes(from), 4, rows));
-      return { ...chunk, ...common, offsets: words(chunk.offsets), sizes: words(chunk.sizes) };
+      return { ...chunk, offsets: words(chunk.offsets), sizes: words(chunk.sizes) };
     }
     case "fixedList":
-      return { ...chunk, ...common, child: gather(chunk.child, fixedElementRows(chunk.size, rows)) };
-    case "struct":
-      return { ...chunk, ...common, children: chunk.children.map((child) => gather(child, rows)) };
+      return { ...chunk, child: gather(chunk.child, fixedElementRows(chunk.size, rows)) };
     case "union":
       return gatherUnion(chunk, rows);
+    default:
+      return chunk;
   }
-}
-
-function gatherValidity(validity: Validity | null, rows: Uint32Array): Validity | null {
-  return validity === null ? null : validityOf(gatherBits(validity.bits, rows), rows.length);
 }
 
 function gatherFixed(data: Uint8Array, width: number, rows: Uint32Array): Uint8Array {
-  if (width === 4) return asBytes(gather32(as32(data), rows));
-  if (width === 8) return asBytes(gather64(as32(data), rows));
-  if (width === 1) return gather8(data, rows);
-  if (width === 2) return asBytes(gather16(as16(data), rows));
-  if (width % 4 === 0) return asBytes(gatherWords(as32(data), width / 4, rows));
-  return gatherOddWidth(data, width, rows);
-}
-
-function gather8(from: Uint8Array, rows: Uint32Array): Uint8Array {
-  const to = new Uint8Array(rows.length);
-  for (let i = 0; i < rows.length; i++) to[i] = from[rows[i]];
-  return to;
-}
-
-function gather16(from: Uint16Array, rows: Uint32Array): Uint16Array {
-  const to = new Uint16Array(rows.length);
-  for (let i = 0; i < rows.length; i++) to[i] = from[rows[i]];
-  return to;
-}
-
-function gather32(from: Uint32Array, rows: Uint32Array): Uint32Array {
-  const to = new Uint32Array(rows.length);
-  for (let i = 0; i < rows.length; i++) to[i] = from[rows[i]];
-  return to;
-}
-
-function gather64(from: Uint32Array, rows: Uint32Array): Uint32Array {
-  const to = new Uint32Array(2 * rows.length);
-  for (let i = 0; i < rows.length; i++) {
-    const at = 2 * rows[i];
-    to[2 * i] = from[at];
-    to[2 * i + 1] = from[at + 1];
-  }
-  return to;
-}
-
-function gatherWords(from: Uint32Array, words: number, rows: Uint32Array): Uint32Array {
-  const to = new Uint32Array(words * rows.length);
-  for (let i = 0, out = 0; i < rows.length; i++) {
-    let at = words * rows[i];
-    for (const end = at + words; at < end; at++) to[out++] = from[at];
-  }
-  return to;
-}
-
-function gatherOddWidth(from: Uint8Array, width: number, rows: Uint32Array): Uint8Array {
-  const to = new Uint8Array(width * rows.length);
-  for (let i = 0, out = 0; i < rows.length; i++) {
-    let at = width * rows[i];
-    for (const end = at + width; at < end; at++) to[out++] = from[at];
-  }
-  return to;
-}
-
-/** Offsets of the gathered values, starting at 0. */
-function gatherOffsets(chunk: ChunkOf<"bytes" | "list">, rows: Uint32Array, what: string): Uint32Array {
-  const { offsets } = chunk;
-  const gathered = new Uint32Array(rows.length + 1);
-  let total = 0;
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i];
-    total += offsets[row + 1] - offsets[row];
-    gathered[i + 1] = total;
-  }
-  const most = largestOffset(chunk);
-  if (total <= most) return gathered;
-  throw new LimitError(what, total, most, "Leave the column out of the join, or join fewer rows at a time.");
+  return new Uint8Array(gatherBuffers({ source: { kind: "fixed", data, width }, rows })[0]);
 }
 
 /** Most bytes or elements that a type's offsets can number. 64-bit offsets are held in 32 bits here. */
@@ -155,9 +137,14 @@ function fixedElementRows(size: number, rows: Uint32Array): Uint32Array {
 
 /** Sparse: every child is gathered. Dense: children are shared, only type ids and offsets are gathered. */
 function gatherUnion(chunk: ChunkOf<"union">, rows: Uint32Array): Chunk {
-  const typeIds = new Int8Array(gather8(asBytes(chunk.typeIds), rows).buffer);
+  const typeIds = new Int8Array(gatherFixed(asBytes(chunk.typeIds), 1, rows).buffer);
   if (chunk.offsets)
-    return { ...chunk, length: rows.length, typeIds, offsets: gather32(chunk.offsets, rows) };
+    return {
+      ...chunk,
+      length: rows.length,
+      typeIds,
+      offsets: as32(gatherFixed(asBytes(chunk.offsets), 4, rows)),
+    };
   return {
     ...chunk,
     length: rows.length,

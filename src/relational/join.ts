@@ -6,6 +6,7 @@
 import type { Table } from "@uwdata/flechette";
 import { type Device, openDevice } from "../device.js";
 import { nextTask } from "../engine/next-task.js";
+import { gatherTasks } from "../engine/row-gather.js";
 import { joinRows } from "../engine/row-join.js";
 import { ValidationError } from "../errors.js";
 import { type ArrowTable, columnIndex, readTable, type SourceTable } from "./columns.js";
@@ -41,11 +42,13 @@ export interface JoinOptions {
  *
  * Columns: the left's in order, key columns under the left's name and with the left's values; then the right's in order,
  * without its key columns. A right column whose name is taken gets the suffix `_right`, again and again until it is free.
- * Types stay as they are (dictionaries stay dictionaries). The order of the rows is unspecified.
+ * Types stay as they are (dictionaries stay dictionaries). The order of the rows is unspecified. Results come in record
+ * batches of at most 2^19 rows.
  *
  * Keys are compared by value across widths, scales and units where that is exact; the table in key-types.ts says which
  * types go together. Memory besides the result, on the cpu engine: 8 bytes per result row, 4 per row of both sides, and
- * per row of the smaller side some 30 bytes and its key.
+ * when the smaller side has more than 2^17 rows, 8 bytes and the key per row of both (of the larger at most four times as
+ * many rows as the smaller has).
  *
  * @throws ValidationError for unknown columns, key types that cannot be compared, and kinds of join there are not
  * @throws LimitError when the result has more than 2^31 - 1 rows
@@ -97,12 +100,18 @@ async function run(
     onProgress,
   });
   stage("hash join");
-  const joined = await materialise(outputColumns(tables, keys), pairs, async () => {
+  const pause = async () => {
     await nextTask();
     signal?.throwIfAborted();
-  });
-  stage("materialise");
-  return joined;
+  };
+  try {
+    return await materialise(outputColumns(tables, keys), pairs, pause, undefined, (tasks) =>
+      gatherTasks(device.engine, tasks, pause),
+    );
+  } finally {
+    pairs.release?.();
+    stage("materialise");
+  }
 }
 
 function stopwatch(report: JoinOptions["onStage"]): (stage: JoinStage) => void {

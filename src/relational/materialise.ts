@@ -1,24 +1,35 @@
 /**
  * The result table of a join: every output column gathered by row number, column by column, in record batches of at most
- * 2^24 rows. Columns of a side whose rows all come through once and in order are not gathered: they share the input's memory.
+ * 2^19 rows. Columns of a side whose rows all come through once and in order are not gathered: they share the input's memory.
  */
 import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
+import type { GatherTask } from "../engine/gather-buffers.js";
+import { gatherHere } from "../engine/row-gather.js";
 import type { RowPairs } from "../engine/rows.js";
-import type { Chunk } from "./chunk.js";
 import type { SourceColumn } from "./columns.js";
-import { gather } from "./gather.js";
+import { type GatherPlan, planGather } from "./gather.js";
 import { sliceChunk } from "./slice-chunk.js";
 import { BatchMaker } from "./to-flechette.js";
 
 /** A column of the result: which side it is taken from, and what it is called. */
 export interface OutputColumn {
-  readonly side: keyof RowPairs;
+  readonly side: "left" | "right";
   readonly column: SourceColumn;
   readonly name: string;
 }
 
-/** Rows of a record batch, at most: strings of 128 bytes on average still fit 32-bit offsets. */
-const MAX_BATCH_ROWS = 2 ** 24;
+/**
+ * Rows of a record batch, at most. Buffers of some megabytes are given memory that others gave back; larger ones get fresh
+ * memory from the system, page by page, which costs more than gathering (216 MB: 112 ms in buffers of 72 MB, 20 to 55 ms
+ * in buffers of 8 to 24 MB; EPYC 9004, Node 20, glibc 2.36). Threads share a column batch by batch, too.
+ */
+const MAX_BATCH_ROWS = 2 ** 19;
+
+/** Runs gather tasks: `gatherTasks` of row-gather.ts with an engine, or `gatherHere`. */
+export type GatherRunner = (
+  tasks: readonly GatherTask[],
+  pause: () => Promise<void>,
+) => Promise<readonly (readonly ArrayBuffer[])[]>;
 
 /**
  * Builds the table. Time and memory are proportional to the bytes of the result.
@@ -27,30 +38,45 @@ const MAX_BATCH_ROWS = 2 ** 24;
  */
 export async function materialise(
   outputs: readonly OutputColumn[],
-  pairs: RowPairs,
+  pairs: Pick<RowPairs, "left" | "right" | "inOrder">,
   pause: () => Promise<void>,
   maxBatchRows = MAX_BATCH_ROWS,
+  runTasks: GatherRunner = gatherHere,
 ): Promise<Table> {
   const total = pairs.left.length;
-  const maker = new BatchMaker();
-  const columns: Column<unknown>[] = [];
-  const inOrder = { left: isIdentity(pairs.left), right: isIdentity(pairs.right) };
-  for (const { side, column } of outputs) {
+  const inOrder = {
+    left: pairs.inOrder === "left" || isIdentity(pairs.left),
+    right: pairs.inOrder === "right" || isIdentity(pairs.right),
+  };
+  const plans = outputs.map(({ side, column }) => {
     const chunk = column.contiguous();
     const whole = inOrder[side] && chunk.length === total;
-    const batches = [];
+    const batches: GatherPlan[] = [];
     for (let from = 0; from < total || from === 0; from += maxBatchRows) {
       const to = Math.min(total, from + maxBatchRows);
-      batches.push(maker.batch(takeRows(chunk, whole ? null : pairs[side], from, to)));
+      batches.push(
+        whole
+          ? { tasks: [], finish: () => sliceChunk(chunk, from, to) }
+          : planGather(chunk, pairs[side].subarray(from, to)),
+      );
+    }
+    return batches;
+  });
+  const tasks = plans.flatMap((batches) => batches.flatMap((plan) => plan.tasks));
+  const made = await runTasks(tasks, pause);
+  const maker = new BatchMaker();
+  const columns: Column<unknown>[] = [];
+  let next = 0;
+  for (const batches of plans) {
+    const done = [];
+    for (const { tasks, finish } of batches) {
+      done.push(maker.batch(finish(made.slice(next, next + tasks.length))));
+      next += tasks.length;
       await pause();
     }
-    columns.push(new Column(batches, batches[0].type));
+    columns.push(new Column(done, done[0].type));
   }
   return new Table(schemaOf(outputs, columns), columns);
-}
-
-function takeRows(chunk: Chunk, rows: Uint32Array | null, from: number, to: number): Chunk {
-  return rows === null ? sliceChunk(chunk, from, to) : gather(chunk, rows.subarray(from, to));
 }
 
 function isIdentity(rows: Uint32Array): boolean {

@@ -10,6 +10,7 @@
  * | stages | compute, vertex, fragment; no barriers, no subgroups, no extensions, any WebGPU implementation |
  * | cost per key | expected O(1): one random memory access at load factor 0.5 |
  * | ends | always: a walk is never longer than the table's longest probe, read from the table itself |
+ * | table size | one binding at most (maxStorageBufferBindingSize: 2 GiB on most GPUs); larger tables are a LimitError |
  * | sees | all calls on the table that were awaited before your submission |
  *
  * The code stays the same for as long as the table lives. The buffers do not: `rehash` makes new ones, so call `entries()`
@@ -28,7 +29,7 @@ import probe from "../engine/webgpu/kernels/probe.wgsl";
 import slotMap from "../engine/webgpu/kernels/slot-map.wgsl";
 import slotSet from "../engine/webgpu/kernels/slot-set.wgsl";
 import { tableConstants } from "../engine/webgpu/table-constants.js";
-import { ValidationError } from "../errors.js";
+import { LimitError, ValidationError } from "../errors.js";
 import { fixOverrides, prefixNames } from "./compose.js";
 import find from "./find.wgsl";
 
@@ -55,14 +56,14 @@ export interface TableModule {
   /**
    * For createBindGroup, together with entries of your own if you have some in that group. After a rehash of the table
    * they are others: a bind group made of the old ones is refused on submission.
-   * @throws ValidationError when the table was destroyed.
+   * @throws ValidationError when the table was destroyed, LimitError when it has become larger than one binding.
    */
   entries(): GPUBindGroupEntry[];
 }
 
 /**
  * The module of a map.
- * @throws ValidationError when the map was destroyed, or is not on a GPU.
+ * @throws ValidationError when the map was destroyed, or is not on a GPU; LimitError when it is larger than one binding.
  * @example
  * ```js
  * import { openDevice, StaticMap } from "warpmap";
@@ -112,7 +113,7 @@ export function mapModule<K extends KeyType, V extends ValueType>(
 
 /**
  * The module of a set, as {@link mapModule}. `find` answers the stored key as its value.
- * @throws ValidationError when the set was destroyed, or is not on a GPU.
+ * @throws ValidationError when the set was destroyed, or is not on a GPU; LimitError when it is larger than one binding.
  * @example
  * ```js
  * const module = setModule(set, { name: "seen" });
@@ -143,9 +144,9 @@ function tableModule(
       buffer: { type: "read-only-storage" },
     })),
     entries() {
-      const { gpu, spec } = gpuTable(container);
+      const { gpu, bytes } = gpuTable(container);
       return [
-        { binding, resource: { buffer: gpu.slots, size: tableBytes(spec) } },
+        { binding, resource: { buffer: gpu.slots, size: bytes } },
         { binding: binding + 1, resource: { buffer: gpu.control } },
       ];
     },
@@ -173,7 +174,16 @@ function gpuTable(container: StaticTable<KeyType, ValueType>) {
       'Create it on a device opened with { backend: "webgpu" }.',
     );
   }
-  return { gpu, spec };
+  const bytes = tableBytes(spec);
+  if (bytes > gpu.maxBinding) {
+    throw new LimitError(
+      "maxStorageBufferBindingSize",
+      bytes,
+      gpu.maxBinding,
+      "Your kernel binds the table in one piece: use a smaller capacity, a higher loadFactor, or several tables.",
+    );
+  }
+  return { gpu, spec, bytes };
 }
 
 function checkName(name: unknown): void {

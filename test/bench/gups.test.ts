@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { GpuClock } from "../../bench/gpu-clock.js";
 import { measureGups, run } from "../../bench/gups.js";
 import { openDevice, ValidationError } from "../../src/index.js";
-import { expectReport } from "./expect-report.js";
+import { expectPicture, expectReport } from "./expect-report.js";
 
 const size = 2 ** 12;
 
@@ -10,6 +10,7 @@ it("measures the CPU with one thread and with all", async () => {
   using device = await openDevice({ backend: "cpu", threads: 2 });
   const report = await run(device, { size, runs: 1 });
   expectReport(report, "gups");
+  expectPicture(report);
   expect(report.parameters).toMatchObject({ entries: size, clock: "wall clock" });
   expect(report.rows.map(({ operation, threads }) => [operation, threads])).toEqual([
     ["random 8-byte reads", 1],
@@ -23,6 +24,7 @@ it("measures a GPU", async () => {
   using device = await openDevice({ backend: "webgpu", software: true });
   const report = await run(device, { size, runs: 1 });
   expectReport(report, "gups");
+  expectPicture(report);
   expect(report.rows.map(({ operation }) => operation)).toEqual(["random 8-byte reads", "copy"]);
 });
 

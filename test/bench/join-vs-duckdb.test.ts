@@ -3,14 +3,16 @@ import { run } from "../../bench/join-vs-duckdb.js";
 import { openDevice } from "../../src/index.js";
 import { expectReport } from "./expect-report.js";
 
-it("joins some flights as DuckDB does, with one thread and with all", async () => {
+it("joins some flights and integers as DuckDB does, with one thread and with all", async () => {
   using device = await openDevice({ backend: "cpu", threads: 2 });
   const report = await run(device, { size: 2000, runs: 1 });
   expectReport(report, "join-vs-duckdb");
   expect(report.parameters).toMatchObject({ "flights rows": 2000, "airports rows": 3376 });
+  expect(report.parameters).toMatchObject({ "integer rows": 1024 });
   const by = ["warpmap cpu", "warpmap cpu", "DuckDB", "DuckDB", "DuckDB"];
-  expect(report.rows.map((row) => [row.threads, row.by])).toEqual([
-    ...by.map((name) => [1, name]),
-    ...by.map((name) => [2, name]),
-  ]);
+  expect(report.rows.map((row) => [row.threads, row.join, row.by])).toEqual(
+    [1, 2].flatMap((threads) =>
+      ["flights", "2^10 integers"].flatMap((join) => by.map((name) => [threads, join, name])),
+    ),
+  );
 });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { PassTimer } from "../../bench/pass-times.js";
 import { run } from "../../bench/static-map.js";
 import { openDevice, StaticMap, ValidationError } from "../../src/index.js";
-import { expectReport } from "./expect-report.js";
+import { expectPicture, expectReport } from "./expect-report.js";
 
 const size = 5000;
 
@@ -11,15 +11,25 @@ it("measures the CPU engine and a JS Map in turn", async () => {
   const steps: string[] = [];
   const report = await run(device, { size, runs: 1, onProgress: (step) => steps.push(step) });
   expectReport(report, "static-map");
+  expectPicture(report);
   expect(steps).toContain("erase of 5000 keys");
   const all = ["cpu, 2 threads", "cpu, 1 thread", "JS Map"];
   const engine = all.slice(0, 2);
-  const by = { insert: all, "find present": all, "find absent": all, erase: engine, retrieveAll: engine };
+  const by = {
+    insert: all,
+    "insert zipf(1.0)": engine,
+    "find present": all,
+    "find half absent": all,
+    "find absent": all,
+    erase: engine,
+    retrieveAll: engine,
+    "find of 1,000 host keys": engine,
+  };
   expect(report.rows.map(({ operation, on }) => [operation, on])).toEqual(
     Object.entries(by).flatMap(([operation, names]) => names.map((name) => [operation, name])),
   );
   for (const row of report.rows) {
-    expect("ratio to JS Map" in row).toBe(row.operation !== "erase" && row.operation !== "retrieveAll");
+    expect("ratio to JS Map" in row).toBe(/^(insert|find .*(present|absent))$/.test(String(row.operation)));
   }
 });
 
@@ -27,15 +37,36 @@ it("measures a GPU, its kernels too", async () => {
   using device = await openDevice({ backend: "webgpu", software: true });
   const report = await run(device, { size, runs: 1 });
   expectReport(report, "static-map");
-  expect(report.rows.map(({ operation }) => operation)).toEqual([
-    "insert",
-    "find present",
-    "find absent",
-    "erase",
-    "retrieveAll",
+  expectPicture(report);
+  expect(report.rows.map(({ operation, load }) => `${operation} at ${load}`)).toEqual([
+    "insert at 0.5",
+    "insert zipf(1.0) at 0.5",
+    "find present at 0.5",
+    "find half absent at 0.5",
+    "find absent at 0.5",
+    "erase at 0.5",
+    "retrieveAll at 0.5",
+    "find of 1,000 host keys at 0.5",
+    "insert at 0.95",
+    "find present at 0.95",
   ]);
   const stamped = device.gpuDevice?.features.has("timestamp-query");
   for (const row of report.rows) expect("kernel ms" in row).toBe(stamped);
+});
+
+it("sweeps over sizes and loads", async () => {
+  using device = await openDevice({ backend: "cpu", threads: 1 });
+  const sizes = await run(device, { size: 5000, runs: 1, sweep: "size" });
+  expectReport(sizes, "static-map");
+  expectPicture(sizes);
+  expect([...new Set(sizes.rows.map((row) => row.size))]).toEqual([1024, 4096, 5000]);
+  const loads = await run(device, { size: 1000, runs: 1, sweep: "load" });
+  expectReport(loads, "static-map");
+  expectPicture(loads);
+  expect([...new Set(loads.rows.map((row) => row.load))]).toEqual([
+    0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97,
+  ]);
+  await expect(run(device, { sweep: "colour" })).rejects.toThrow(ValidationError);
 });
 
 it("leaves the device as it was after timing its passes", async () => {

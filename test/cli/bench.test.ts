@@ -1,32 +1,72 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { elementsOf } from "../bench/xml.js";
 import { temporaryFolder } from "../io/temporary.js";
 import { cli } from "./run-cli.js";
 
 const path = temporaryFolder();
 
-it.each(["gups", "static-map"])("runs %s, prints its table and keeps its numbers", async (name) => {
-  const out = path(`${name}.json`);
-  const { status, stdout } = await cli(["bench", name, "--size", "2^12", "--device", "cpu", "--json", out]);
+it.each([
+  ["gups", "2^12"],
+  ["load-factor", "2^11"],
+  ["batch", "1000"],
+])("runs %s, prints its table and keeps its numbers and picture", async (name, size) => {
+  const [json, svg] = [path(`${name}.json`), path(`${name}.svg`)];
+  const args = ["bench", name, "--size", size, "--device", "cpu", "--json", json, "--svg", svg];
+  const { status, stdout, stderr } = await cli(args);
   expect(status).toBe(0);
-  const [head, rule, ...rows] = stdout.trimEnd().split("\n");
-  expect(head).toMatch(/operation/);
+  const [, rule, ...rows] = stdout.trimEnd().split("\n");
   expect(rule).toMatch(/^[─ ]+$/);
-  const report = JSON.parse(readFileSync(out, "utf8"));
+  const report = JSON.parse(readFileSync(json, "utf8"));
   expect(report).toMatchObject({ bench: name, node: process.version, rows: expect.any(Array) });
   expect(report.rows.length).toBe(rows.length);
   expect(Date.parse(report.date)).toBeGreaterThan(0);
+  for (const { of, source } of report.published ?? []) {
+    expect(stderr).toContain(source);
+    expect(stderr).toContain(of.slice(0, 30));
+  }
+  const elements = elementsOf(readFileSync(svg, "utf8"));
+  expect(elements.some(({ attributes }) => "data-series" in attributes)).toBe(true);
 });
 
-it("says that it cannot keep the numbers before it measures", async () => {
-  const { status, stderr } = await cli([
-    "bench",
-    "gups",
-    "--device",
-    "cpu",
-    "--json",
-    path("no/folder.json"),
-  ]);
+it.each([
+  "static-map",
+  "group-size",
+  "load-factor",
+  "probe-depth",
+  "retrieve-all",
+  "stream",
+  "skew",
+  "batch",
+])("hands --size to %s, which says what it takes", async (name) => {
+  const { status, stderr } = await cli(["bench", name, "--size", "2^40", "--device", "cpu"]);
   expect(status).toBe(1);
-  expect(stderr).toMatch(/folder\.json: no such file or directory/);
+  expect(stderr).toMatch(new RegExp(`^warpmap: ${name} does not measure`));
+});
+
+it("sweeps over what is asked for", async () => {
+  const args = ["bench", "static-map", "--sweep", "load", "--size", "1000", "--device", "cpu"];
+  const { status, stdout } = await cli(args);
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/0\.97/);
+});
+
+it.each([
+  [["static-map", "--sweep", "colour"], /no sweep over "colour"/, /size, load/],
+  [["gups", "--sweep", "size"], /no sweep over "size"/, /Leave out --sweep/],
+  [["nothing"], /no benchmark "nothing"/, /static-map, gups, group-size/],
+  [["join"], /not available in this version/, /Use one of/],
+])("refuses a wrong call: %j", async (args, problem, hint) => {
+  const { status, stderr, stdout } = await cli(["bench", ...args, "--device", "cpu"]);
+  expect(status).toBe(2);
+  expect(stdout).toBe("");
+  expect(stderr).toMatch(problem);
+  expect(stderr).toMatch(hint);
+});
+
+it.each(["--json", "--svg"])("says that it cannot write %s before it measures", async (option) => {
+  const args = ["bench", "gups", "--device", "cpu", option, path("no/folder.out")];
+  const { status, stderr } = await cli(args);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/folder\.out: no such file or directory/);
 });

@@ -29,6 +29,7 @@ const TIMEOUT_MS = 600_000;
 const context: Record<string, string> = {
   backend: process.env.WARPMAP_TEST_BACKEND ?? "webgpu",
   host: "node",
+  bulk: process.env.WARPMAP_TEST_BULK ?? "auto",
 };
 
 /** The tests of the file that is loading, as calls to node:test that have yet to be made. */

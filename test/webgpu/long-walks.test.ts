@@ -8,7 +8,7 @@ import { openWebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
 import { CapacityError, Device, StaticMap, StaticSet } from "../../src/index.js";
 import { rejection } from "../conformance/helpers/checks.js";
 import { onSoftwareGpu } from "../conformance/helpers/device.js";
-import { absentKeys, counting, fromBits, uniqueKeys } from "../conformance/helpers/keys.js";
+import { absentKeys, counting, fromBits, markerPatterns, uniqueKeys } from "../conformance/helpers/keys.js";
 import { Modelled } from "../conformance/helpers/model.js";
 
 /** Slots of the tables, and how many of them the block fills: more than 2048 × 8, where the third dispatch takes over. */
@@ -24,11 +24,17 @@ const sizing = { key: "u32", capacity: SLOTS, loadFactor: 1, hash: "identity" } 
 /** Every key three times, in another order each time. */
 const thrice = (keys: Uint32Array) => Uint32Array.of(...keys, ...keys.toReversed(), ...keys.toSorted());
 
-for (const listRoom of [undefined, 5]) {
-  describe(`walks past ${BLOCK} slots${listRoom ? `, lists hold ${listRoom} elements` : ""}`, () => {
+const variants = {
+  "": {},
+  ", lists hold 5 elements": { listRoom: 5 },
+  ", full tables copied": { copyAboveSteps: 0 },
+};
+
+for (const [name, kernelOverrides] of Object.entries(variants)) {
+  describe(`walks past ${BLOCK} slots${name}`, () => {
     let device: Device;
     beforeAll(async () => {
-      const engine = await openWebgpuEngine({ software: onSoftwareGpu, kernelOverrides: { listRoom } });
+      const engine = await openWebgpuEngine({ software: onSoftwareGpu, kernelOverrides });
       device = new Device(engine, "A test of the lists.");
     });
     afterAll(() => device?.destroy());
@@ -90,13 +96,14 @@ for (const listRoom of [undefined, 5]) {
       for (const policy of ["keep", "assign", "add"] as const) {
         await model.insert(policy, batch, counting(600));
       }
-      expect(model.rejections).toBe(3);
+      await model.insertAndFind(Uint32Array.of(...batch, ...markerPatterns), counting(603));
+      expect(model.rejections).toBe(4);
       const where = batch.map((_, i) => i % 3) as never;
       await model.insert("max", batch, counting(600, 5000), Uint8Array.from(where));
       await model.erase(uniqueKeys(10));
       await model.insert("keep", Uint32Array.of(...absentKeys(30), ...batch), counting(630));
       await model.expectEqual();
-      expect(model.rejections).toBe(5);
+      expect(model.rejections).toBe(6);
     });
 
     it("rejects long walks of a full table", async () => {

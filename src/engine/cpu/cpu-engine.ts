@@ -5,20 +5,21 @@
  */
 import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
-import type { Engine, EngineInfo, Table } from "../engine.js";
+import type { BulkDefaults, Engine, EngineInfo, Table } from "../engine.js";
 import { SIDE_SLOTS, slotWords, type TableSpec, tableBytes } from "../layout.js";
 import type { KeyType, ScalarArrays, ScalarType, ValueType } from "../scalars.js";
 import { CpuTable } from "./cpu-table.js";
-import { newWorkspace } from "./jobs.js";
+import { type Job, type JobResult, newWorkspace, runJob } from "./jobs.js";
 import { Memory } from "./memory.js";
 import { Parallel } from "./parallel.js";
 import { WorkerPool } from "./pool.js";
 import { newDeviceArray } from "./storage.js";
 import { type Tuning, tuningFor } from "./tuning.js";
+import workerSource from "./worker.ts?worker-source";
 import { inNode } from "./worker-handle.js";
 
 /** Options of {@link openCpuEngine}. */
-export interface CpuEngineOptions {
+export interface CpuEngineOptions extends BulkDefaults {
   /** Threads to use, the calling one included. Default: as many as the machine runs at once. */
   threads?: number;
   /** @internal Sizes for tests. */
@@ -40,29 +41,49 @@ export async function openCpuEngine(options: CpuEngineOptions = {}): Promise<Eng
   if (!(Number.isInteger(threads) && threads >= 1)) {
     throw new ValidationError(`threads is ${String(options.threads)}.`, "Give a whole number of at least 1.");
   }
-  const engine = new CpuEngine(threads, { ...tuningFor(threads), ...options.tuning });
+  const { strategy, groupSize } = options;
+  const engine = new CpuEngine(
+    threads,
+    { ...tuningFor(threads), ...options.tuning },
+    { strategy, groupSize },
+  );
   // Browsers tell only afterwards that a policy forbids workers; info must not promise them before.
   if (!inNode()) await Promise.race([engine.pool.warmUp(1), delay(WORKER_START_MS)]);
   return engine;
 }
 
+/** A pool of workers that see the engine's memory. */
+type MemoryUser = Pick<WorkerPool<never, unknown>, "noteIdle" | "destroy">;
+
 export class CpuEngine implements Engine {
   readonly lost: Promise<{ reason: string; message: string }>;
   /** Threads beside the calling one. */
-  readonly pool: WorkerPool;
+  readonly pool: WorkerPool<Job, JobResult>;
   readonly parallel: Parallel;
   readonly memory: Memory;
   /** The calling thread's. */
   readonly workspace = newWorkspace();
   readonly tuning: Tuning;
+  /** Who must hear of freed memory, and of the end. */
+  readonly #users: MemoryUser[] = [];
   #alive = true;
   #resolveLost: (loss: { reason: string; message: string }) => void = () => {};
 
-  constructor(threads: number, tuning: Tuning) {
+  constructor(
+    threads: number,
+    tuning: Tuning,
+    readonly defaults: BulkDefaults = {},
+  ) {
     this.tuning = tuning;
-    this.pool = new WorkerPool(threads, this.workspace);
+    this.pool = new WorkerPool(threads, {
+      source: workerSource,
+      run: (job, next) => runJob(job, next, this.workspace),
+    });
+    this.#users.push(this.pool);
     this.parallel = new Parallel(this.pool, tuning);
-    this.memory = new Memory(this.pool.threads > 1, (bytes) => this.pool.noteIdle(bytes));
+    this.memory = new Memory(this.pool.threads > 1, (bytes) => {
+      for (const user of this.#users) user.noteIdle(bytes);
+    });
     this.lost = new Promise((resolve) => {
       this.#resolveLost = resolve;
     });
@@ -80,6 +101,11 @@ export class CpuEngine implements Engine {
       limits: { maxTableBytes: MAX_WORDS * 4 },
       features: this.memory.shared ? ["shared-memory"] : [],
     };
+  }
+
+  /** Takes in another pool. */
+  addUser(user: MemoryUser): void {
+    this.#users.push(user);
   }
 
   /** True until destroy. */
@@ -127,7 +153,7 @@ export class CpuEngine implements Engine {
   destroy(): void {
     if (!this.#alive) return;
     this.#alive = false;
-    this.pool.destroy();
+    for (const user of this.#users) user.destroy();
     this.memory.discardAll();
     this.#resolveLost({ reason: "destroyed", message: "destroy was called" });
   }

@@ -7,7 +7,6 @@ import { murmur3 } from "../hash.js";
 import { foldStrings, foldWords } from "../row-hash.js";
 import type { ByteColumn, RowKeys, WordColumn } from "../rows.js";
 import type { Layout, Place } from "./join-layout.js";
-import type { Scratch } from "./join-scratch.js";
 import {
   type PackedDictionary,
   packCoded,
@@ -15,6 +14,7 @@ import {
   packStrings,
   writeRanges,
 } from "./join-strings.js";
+import type { RowMemory, Scratch } from "./row-memory.js";
 
 /** Packed keys of some neighbouring rows, which are numbered from 0 here. */
 export interface PackedKeys {
@@ -29,16 +29,15 @@ export interface PackedKeys {
   readonly bytes: readonly Uint8Array[];
   /** 1 for rows that match nothing, or null when there are none such. */
   readonly skip: Uint8Array | null;
-  /** One word per row: the key itself when it is one word and nothing else (then `exact`), or else the key's hash. */
+  /** One word per row: the key itself when it is one word and nothing else (then `exact`), or else room for its hash. */
   readonly codes: Uint32Array;
   /** True when equal codes make equal keys. */
   readonly exact: boolean;
+  /** Hashes are and-ed with it: fewer bits force collisions in tests. */
+  readonly hashMask: number;
 }
 
-/** Runs a function over ranges of rows, letting other work run in between. */
-export type RangeRunner = (rows: number, run: (from: number, to: number) => void) => Promise<void>;
-
-/** Rows that are packed and hashed together, so that they are hashed from the cache. */
+/** Rows whose columns are packed in turn, so that their words stay in the cache meanwhile. */
 const BLOCK_ROWS = 2 ** 12;
 
 /** The keys of one side, and their dictionaries as the layout has them. */
@@ -46,14 +45,17 @@ export interface KeySide {
   readonly keys: RowKeys;
   /** By column; null where there is none, or none that helps. */
   readonly dictionaries: readonly (PackedDictionary | null)[];
+  /** Bytes of the strings that are compared where they are. */
+  readonly bytes: readonly Uint8Array[];
 }
 
-/** Packs the dictionaries of one side, once for all its rows. */
-export function keySide(keys: RowKeys, layout: Layout): KeySide {
+/** Packs the dictionaries of one side, once for all its rows, and brings strings that stay where they are in reach. */
+export function keySide(keys: RowKeys, layout: Layout, memory: RowMemory): KeySide {
   const dictionaries = keys.columns.map((column, i) =>
     column.kind === "bytes" ? packDictionary(column, layout.places[i], keys.rows) : null,
   );
-  return { keys, dictionaries };
+  const ranges = keys.columns.filter((_, i) => layout.places[i].byRange) as ByteColumn[];
+  return { keys, dictionaries, bytes: ranges.map((column) => memory.reachable(column.bytes)) };
 }
 
 /** Some neighbouring rows of one side. */
@@ -63,67 +65,77 @@ export interface KeyRows {
   readonly rows: number;
 }
 
+/** True when packed keys are the column itself. */
+export function isPacked({ columns }: RowKeys, { stride }: Layout): boolean {
+  const [only] = columns;
+  return columns.length === 1 && only.kind === "words" && stride === only.width;
+}
+
 /**
- * Packs rows. The result is in the scratch memory, or is the column itself when that has the form already.
- * @param hashMask hashes are and-ed with it: fewer bits force collisions in tests
+ * Packs rows. The result is in the scratch memory, or is the column itself when that has the form already and all
+ * threads that need it reach it: those of `memory`, or for null the calling one. Hashes are not computed: `hashKeys` does that.
  */
-export async function packKeys(
+export function packKeys(
   { side, first, rows }: KeyRows,
   layout: Layout,
   hashMask: number,
+  memory: RowMemory | null,
   scratch: Scratch,
-  overRanges: RangeRunner,
-): Promise<PackedKeys> {
+): PackedKeys {
   const { columns } = side.keys;
-  const { width, stride, places } = layout;
-  const bytes = columns.filter((_, i) => places[i].byRange).map((column) => (column as ByteColumn).bytes);
+  const { width, stride } = layout;
   const exact = width === 1 && stride === 1;
-  const [only] = columns;
-  const asIs = columns.length === 1 && only.kind === "words" && stride === only.width;
-  const words = asIs
-    ? only.data.subarray(first * stride, (first + rows) * stride)
-    : scratch.take("words", rows * stride);
-  const codes = exact ? words : scratch.take("codes", rows).fill(0);
-  const skip = new Uint8Array(needsSkip(columns, layout) ? rows : 0);
-  await overRanges(rows, (begin, end) => {
-    for (let from = begin; from < end; from += BLOCK_ROWS) {
-      const to = Math.min(end, from + BLOCK_ROWS);
-      packBlock(side, layout, words, skip, first, from, to);
-      if (exact) continue;
-      foldWords(codes, words, stride, width, from, to);
-      for (const [c, each] of bytes.entries())
-        foldStrings(codes, words, stride, width + 2 * c, each, from, to);
-      for (let row = from; row < to; row++) codes[row] = murmur3(codes[row]) & hashMask;
-    }
-  });
-  return { rows, width, stride, words, bytes, skip: skip.includes(1) ? skip : null, codes, exact };
+  const column = isPacked(side.keys, layout) ? (columns[0] as WordColumn).data : null;
+  const own = column?.subarray(first * stride, (first + rows) * stride);
+  const words = own && (memory === null || memory.reaches(own)) ? own : scratch.words("words", rows * stride);
+  const codes = exact ? words : scratch.words("codes", rows);
+  const skip = needsSkip(columns, layout) ? scratch.bytes("skip", rows).fill(0) : NO_BYTES;
+  if (own && words !== own) words.set(own);
+  for (let from = 0; from < rows; from += BLOCK_ROWS)
+    packBlock(side, layout, own ? null : words, skip, first, from, Math.min(rows, from + BLOCK_ROWS));
+  const { bytes } = side;
+  return { rows, width, stride, words, bytes, skip: skip.includes(1) ? skip : null, codes, exact, hashMask };
 }
 
-/** Writes the words of rows `from` to `to`; with words that are the column itself there is nothing to write. */
+const NO_BYTES = new Uint8Array(0);
+
+/** Computes the codes of rows `from` to `to` where they are hashes. */
+export function hashKeys(keys: PackedKeys, from: number, to: number): void {
+  const { exact, codes, words, stride, width, bytes, hashMask } = keys;
+  if (exact) return;
+  codes.fill(0, from, to);
+  foldWords(codes, words, stride, width, from, to);
+  for (let c = 0; c < bytes.length; c++) foldStrings(codes, words, stride, width + 2 * c, bytes[c], from, to);
+  for (let row = from; row < to; row++) codes[row] = murmur3(codes[row]) & hashMask;
+}
+
+/** Writes the words of rows `from` to `to`, unless they are there already (null), and marks rows to skip. */
 function packBlock(
   side: KeySide,
   layout: Layout,
-  words: Uint32Array,
+  words: Uint32Array | null,
   skip: Uint8Array,
   first: number,
   from: number,
   to: number,
 ): void {
   const { stride, places, nullWords } = layout;
-  if (nullWords >= 0) words.fill(0, from * stride, to * stride);
+  if (nullWords >= 0) words?.fill(0, from * stride, to * stride);
   for (const [i, column] of side.keys.columns.entries()) {
     const place = places[i];
     const dictionary = side.dictionaries[i];
-    if (column.kind === "words" && words.buffer !== column.data.buffer)
+    if (words === null) {
+      // a column of fixed width
+    } else if (column.kind === "words") {
       packWords(words, place, column, first, from, to);
-    if (column.kind === "bytes") {
+    } else {
       if (place.byRange) writeRanges(words, place, column, first, from, to);
       else if (dictionary) packCoded(words, skip, place, dictionary, first, from, to);
       else packStrings(words, skip, place, column, first, from, to);
     }
     if (column.validity === null) continue;
     if (nullWords < 0) skipNulls(skip, column.validity, first, from, to);
-    else packNulls(words, place, nullWords, i, column.validity, first, from, to);
+    else if (words !== null) packNulls(words, place, nullWords, i, column.validity, first, from, to);
   }
 }
 

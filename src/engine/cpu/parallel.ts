@@ -37,13 +37,13 @@ import type { Tuning } from "./tuning.js";
 
 /** The threads of an engine as containers' operations see them. */
 export class Parallel {
-  readonly #pool: WorkerPool;
+  readonly #pool: WorkerPool<Job, JobResult>;
   readonly #tuning: Tuning;
   readonly #scratch: SharedScratch;
   /** How many changes to do alone, and how many it was the last time. */
   #pause = { left: 0, length: 0 };
 
-  constructor(pool: WorkerPool, tuning: Tuning) {
+  constructor(pool: WorkerPool<Job, JobResult>, tuning: Tuning) {
     this.#pool = pool;
     this.#tuning = tuning;
     this.#scratch = new SharedScratch(tuning);

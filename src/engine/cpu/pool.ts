@@ -1,14 +1,12 @@
 /**
- * The worker threads of one engine. They start with the first job that wants them, take part in jobs beside
+ * Worker threads that run one program. They start with the first job that wants them, take part in jobs beside
  * the calling thread, and keep a Node process alive only while a job waits for them. One job runs at a time:
- * callers hold `exclusive`.
+ * callers hold `exclusive`. An engine has one pool for its tables, and one for rows once it joins.
  *
- * Not here: what a job does (jobs.ts) and how a batch becomes jobs (parallel.ts).
+ * Not here: what a job does (jobs.ts, row-jobs.ts) and how a batch becomes jobs (parallel.ts, row-threads.ts).
  */
 import { DeviceLostError, EngineError } from "../../errors.js";
-import { type Job, type JobResult, newWorkspace, runJob, type Workspace } from "./jobs.js";
-import { closeJob, NEXT, newControl, type ToPool } from "./protocol.js";
-import workerSource from "./worker.ts?worker-source";
+import { closeJob, endJob, NEXT, newControl, type ToPool } from "./protocol.js";
 import { startWorker, type WorkerHandle, workersRefused } from "./worker-handle.js";
 
 /**
@@ -18,37 +16,48 @@ import { startWorker, type WorkerHandle, workersRefused } from "./worker-handle.
 const RETIRE_AFTER_BYTES = 2 ** 28;
 
 interface Member {
-  readonly handle: WorkerHandle;
+  readonly handle: WorkerHandle<unknown>;
   readonly ready: Promise<void>;
 }
 
-/** A job whose answers are awaited. */
-interface Pending {
+/** What the threads of a pool run. */
+export interface Program<J, R> {
+  /** The script of a worker (worker-loop.ts). */
+  readonly source: string;
+  /** The calling thread's part of a job: takes pieces until none is left. `next` holds the next piece's number. */
+  readonly run: (job: J, next: Int32Array) => R | Promise<R>;
+}
+
+/** A job under way. */
+interface Pending<R> {
   readonly id: number;
+  /** Workers that may still answer; once the job is closed, those that will. */
   readonly waiting: Set<Member>;
-  readonly results: JobResult[];
-  failure: Error | null;
-  readonly resolve: (results: JobResult[]) => void;
+  readonly results: R[];
+  /** Why workers died that the job was sent to. */
+  readonly dead: Map<Member, string>;
+  closed: boolean;
+  readonly resolve: (results: R[]) => void;
   readonly reject: (error: Error) => void;
 }
 
-export class WorkerPool {
+export class WorkerPool<J, R> {
   readonly #threads: number;
-  readonly #workspace: Workspace;
+  readonly #program: Program<J, R>;
   #members: Member[] = [];
   #refusal: string | null;
   #everReady = false;
   #destroyed = false;
   #jobs = 0;
-  #pending: Pending | null = null;
+  #pending: Pending<R> | null = null;
   #lock: Promise<unknown> = Promise.resolve();
   #lockHolders = 0;
   #idleBytes = 0;
 
-  /** A pool of `threads` - 1 workers, which works in `workspace` on the calling thread. */
-  constructor(threads: number, workspace: Workspace = newWorkspace()) {
+  /** A pool of `threads` - 1 workers. */
+  constructor(threads: number, program: Program<J, R>) {
     this.#threads = threads;
-    this.#workspace = workspace;
+    this.#program = program;
     this.#refusal = threads > 1 ? workersRefused() : null;
   }
 
@@ -83,24 +92,26 @@ export class WorkerPool {
 
   /**
    * Works through a job with up to `helpers` workers. Rejects with EngineError when one of them dies at it.
+   * @param own the calling thread's part, when it is not just the program's
    */
-  async run(job: Job, helpers: number): Promise<JobResult[]> {
+  async run(job: J, helpers: number, own = this.#program.run): Promise<R[]> {
     const id = ++this.#jobs;
     const members = this.#start(helpers);
     const control = newControl(members.length);
+    const answers = this.#expect(id, members);
     for (const [worker, member] of members.entries()) member.handle.post({ id, worker, job, control });
-    let own: JobResult | undefined;
-    let failure: unknown;
+    let result: R;
     try {
-      own = runJob(job, control.subarray(NEXT), this.#workspace);
-    } catch (error) {
-      failure = error;
+      result = await own(job, control.subarray(NEXT));
+    } catch (failure) {
+      endJob(control);
+      // Workers that joined are awaited whatever happened here: nobody may write to the table after this call.
+      this.#close(id, control, members);
+      await answers.catch(() => {});
+      throw failure;
     }
-    // Workers that joined are awaited whatever happened here: nobody may write to the table after this call.
-    const joined = closeJob(control).map((worker) => members[worker]);
-    const others = joined.length === 0 ? [] : await this.#answers(id, joined);
-    if (own === undefined) throw failure;
-    return [own, ...others];
+    this.#close(id, control, members);
+    return [result, ...(await answers)];
   }
 
   /** Tells the pool by how much the memory grows (or shrinks) that is free but that workers may have seen. */
@@ -133,11 +144,11 @@ export class WorkerPool {
       ready = resolve;
     });
     try {
-      const handle = startWorker(workerSource, {
+      const handle = startWorker(this.#program.source, {
         message: (message) => {
           if (message.kind === "ready") this.#everReady = true;
           ready();
-          this.#receive(member, message);
+          this.#receive(member, message as ToPool<R>);
         },
         died: (reason) => {
           this.#died(member, reason);
@@ -152,36 +163,58 @@ export class WorkerPool {
     }
   }
 
-  #answers(id: number, joined: Member[]): Promise<JobResult[]> {
-    for (const member of joined) member.handle.hold(true);
-    return new Promise((resolve, reject) => {
-      this.#pending = { id, waiting: new Set(joined), results: [], failure: null, resolve, reject };
+  /** The answers of the workers that join; settled after the job was closed. */
+  #expect(id: number, members: readonly Member[]): Promise<R[]> {
+    const answers = new Promise<R[]>((resolve, reject) => {
+      const waiting = new Set(members);
+      this.#pending = { id, waiting, results: [], dead: new Map(), closed: false, resolve, reject };
     });
+    // the caller comes for them later
+    answers.catch(() => {});
+    return answers;
   }
 
-  #receive(member: Member, message: ToPool): void {
+  /** Keeps out the workers that have not joined, and waits for no others. */
+  #close(id: number, control: Int32Array, members: readonly Member[]): void {
+    const joined = new Set(closeJob(control).map((worker) => members[worker]));
+    const pending = this.#pending;
+    if (pending?.id !== id) return;
+    for (const member of members) {
+      if (!joined.has(member)) {
+        pending.waiting.delete(member);
+        pending.dead.delete(member);
+      } else if (pending.waiting.has(member)) member.handle.hold(true);
+    }
+    pending.closed = true;
+    this.#settle(pending);
+  }
+
+  #receive(member: Member, message: ToPool<R>): void {
     if (message.kind !== "done" || message.id !== this.#pending?.id) return;
     this.#pending.results.push(message.result);
     member.handle.hold(false);
-    this.#settle(this.#pending, member);
+    this.#pending.waiting.delete(member);
+    this.#settle(this.#pending);
   }
 
   #died(member: Member, reason: string): void {
     this.#members = this.#members.filter((other) => other !== member);
     if (!this.#everReady) this.#refusal = `workers are refused: ${reason}`;
-    if (!this.#pending?.waiting.has(member)) return;
-    this.#pending.failure = new EngineError(
-      `A worker thread of the cpu engine died during an operation (${reason}).`,
-    );
-    this.#settle(this.#pending, member);
+    const pending = this.#pending;
+    if (!pending?.waiting.delete(member)) return;
+    pending.dead.set(member, reason);
+    this.#settle(pending);
   }
 
-  #settle(pending: Pending, member: Member): void {
-    pending.waiting.delete(member);
-    if (pending.waiting.size > 0) return;
+  #settle(pending: Pending<R>): void {
+    if (!pending.closed || pending.waiting.size > 0) return;
     this.#pending = null;
-    if (pending.failure === null) pending.resolve(pending.results);
-    else pending.reject(pending.failure);
+    const [reason] = pending.dead.values();
+    if (reason === undefined) pending.resolve(pending.results);
+    else
+      pending.reject(
+        new EngineError(`A worker thread of the cpu engine died during an operation (${reason}).`),
+      );
   }
 
   #retireIfDue(): void {

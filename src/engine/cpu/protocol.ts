@@ -3,20 +3,19 @@
  * takes part in a job is settled in a few words of shared memory, so that the caller never waits for a worker
  * that has not begun.
  */
-import type { Job, JobResult } from "./jobs.js";
 
 /** To a worker: join job `id`, as worker number `worker`, unless it is closed. */
-export interface ToWorker {
+export interface ToWorker<J> {
   readonly id: number;
   readonly worker: number;
-  readonly job: Job;
+  readonly job: J;
   readonly control: Int32Array;
 }
 
 /** From a worker. */
-export type ToPool =
+export type ToPool<R> =
   | { readonly kind: "ready" }
-  | { readonly kind: "done"; readonly id: number; readonly worker: number; readonly result: JobResult };
+  | { readonly kind: "done"; readonly id: number; readonly worker: number; readonly result: R };
 
 /** Word of a job's control array that holds the next piece to take. */
 export const NEXT = 0;
@@ -43,4 +42,9 @@ export function closeJob(control: Int32Array): number[] {
     if (Atomics.compareExchange(control, STATES + worker, OPEN, CLOSED) === JOINED) joined.push(worker);
   }
   return joined;
+}
+
+/** Leaves no piece of a job to take. */
+export function endJob(control: Int32Array): void {
+  Atomics.store(control, NEXT, 2 ** 30);
 }

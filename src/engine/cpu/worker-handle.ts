@@ -2,8 +2,8 @@
 import type { ToPool, ToWorker } from "./protocol.js";
 
 /** A started worker. */
-export interface WorkerHandle {
-  post(message: ToWorker): void;
+export interface WorkerHandle<J> {
+  post(message: ToWorker<J>): void;
   /** Whether the thread keeps a Node process alive. Workers start without doing so. */
   hold(alive: boolean): void;
   terminate(): void;
@@ -11,7 +11,7 @@ export interface WorkerHandle {
 
 /** Told what a worker says, and once when it ends unasked. */
 export interface WorkerListener {
-  message(message: ToPool): void;
+  message(message: ToPool<unknown>): void;
   died(reason: string): void;
 }
 
@@ -27,7 +27,7 @@ export function workersRefused(): string | null {
 }
 
 /** Starts a worker on a script's text. Throws what the runtime throws when it refuses. */
-export function startWorker(source: string, listener: WorkerListener): WorkerHandle {
+export function startWorker(source: string, listener: WorkerListener): WorkerHandle<unknown> {
   const threads = nodeThreads();
   return threads === undefined
     ? startWebWorker(source, listener)
@@ -46,11 +46,15 @@ function nodeThreads(): NodeThreads | undefined {
   return typeof process === "undefined" ? undefined : process.getBuiltinModule?.("node:worker_threads");
 }
 
-function startNodeWorker(threads: NodeThreads, source: string, listener: WorkerListener): WorkerHandle {
+function startNodeWorker(
+  threads: NodeThreads,
+  source: string,
+  listener: WorkerListener,
+): WorkerHandle<unknown> {
   const worker = new threads.Worker(source, { eval: true, execArgv: [], name: "warpmap" });
   let asked = false;
   worker.unref();
-  worker.on("message", (message: ToPool) => listener.message(message));
+  worker.on("message", (message: ToPool<unknown>) => listener.message(message));
   worker.on("error", (error) => {
     if (!asked) listener.died(error instanceof Error ? error.message : String(error));
     asked = true;
@@ -69,7 +73,7 @@ function startNodeWorker(threads: NodeThreads, source: string, listener: WorkerL
   };
 }
 
-function startWebWorker(source: string, listener: WorkerListener): WorkerHandle {
+function startWebWorker(source: string, listener: WorkerListener): WorkerHandle<unknown> {
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   let worker: Worker;
   try {
@@ -78,7 +82,7 @@ function startWebWorker(source: string, listener: WorkerListener): WorkerHandle 
     URL.revokeObjectURL(url);
     throw error;
   }
-  worker.addEventListener("message", (event: MessageEvent<ToPool>) => {
+  worker.addEventListener("message", (event: MessageEvent<ToPool<unknown>>) => {
     if (event.data.kind === "ready") URL.revokeObjectURL(url);
     listener.message(event.data);
   });

@@ -11,6 +11,7 @@ const names = [
   "erased",
   "sideErased",
   "unfinished",
+  "spilled",
   "maxProbe",
   "occupied",
 ] as const;

@@ -168,11 +168,21 @@ export class Kernel {
     uniform: Uint32Array<ArrayBuffer> | null,
     workgroups: number,
   ): void {
+    const rows = Math.ceil(workgroups / MAX_WORKGROUPS);
+    this.recordGrid(encoder, ranges, uniform, [Math.ceil(workgroups / rows), rows]);
+  }
+
+  /** As `record`, with the grid as given: workgroups in x and y, at most 65,535 each. */
+  recordGrid(
+    encoder: GPUCommandEncoder,
+    ranges: readonly (Range | undefined)[],
+    uniform: Uint32Array<ArrayBuffer> | null,
+    [x, y]: readonly [number, number],
+  ): void {
     const pass = encoder.beginComputePass({ label: this.source.label });
     pass.setPipeline(this.pipeline);
     pass.setBindGroup(0, this.bind(ranges), uniform ? [this.setUniform(uniform)] : []);
-    const rows = Math.ceil(workgroups / MAX_WORKGROUPS);
-    pass.dispatchWorkgroups(Math.ceil(workgroups / rows), rows);
+    pass.dispatchWorkgroups(x, y);
     pass.end();
   }
 }

@@ -1,14 +1,18 @@
 /**
- * Which elements a dispatch works on. A walk that is too long for one dispatch leaves its element in a list, and the next
- * dispatch takes the list, with a larger budget of steps, so that no dispatch runs long and every call ends.
+ * Which elements a dispatch works on: a range of the chunk, or a list. A walk that is too long for one dispatch, or that
+ * leaves the window it has bound, leaves its element in a list; the next dispatch takes the list, with a larger budget of
+ * steps, and goes on where the walks were. So no dispatch runs long, and every call ends: each round takes every listed
+ * walk farther, to the next window or to a budget that soon is longer than any walk.
  */
 export interface Selection {
+  /** First element of the chunk, a multiple of 4. */
+  readonly first: number;
   /** Elements: of the chunk, or of the list. */
   readonly count: number;
-  /** The elements are those of the list at word `from`. */
+  /** The elements are those of the list at entry `from`. */
   readonly listed: boolean;
   readonly from: number;
-  /** Word at which the elements that are left unfinished are listed. */
+  /** Entry at which the elements that are left unfinished are listed. */
   readonly to: number;
   /** Elements that one list has room for. */
   readonly room: number;
@@ -22,11 +26,15 @@ const FIRST_BUDGET = 2048;
 const BUDGET_GROWTH = 8;
 /** Elements one list has room for, unless a kernel needs room for all. */
 export const LIST_ROOM = 2 ** 20;
+/** Bytes that the two lists take for each element they have room for. */
+export const LIST_BYTES = 16;
+/** Pieces of a chunk start at multiples of this: the elements that share a word of flags. */
+const PIECE_GRAIN = 4;
 
 /** The first dispatch over a chunk: all of it. Kernels that cannot do without the list need `mostRoom` for all elements. */
 export function wholeChunk(count: number, mostRoom: number): Selection {
-  const room = Math.min(count, mostRoom);
-  return { count, listed: false, from: room, to: 0, room, budget: FIRST_BUDGET };
+  const room = Math.min(count, Math.max(mostRoom, PIECE_GRAIN));
+  return { first: 0, count, listed: false, from: room, to: 0, room, budget: FIRST_BUDGET };
 }
 
 /** The dispatch over what `unfinished` elements a dispatch listed. */
@@ -37,15 +45,14 @@ export function listedAfter(selection: Selection, unfinished: number): Selection
     listed: true,
     from: selection.to,
     to: selection.room - selection.to,
-    budget: largerBudget(selection),
+    budget: Math.min(selection.budget * BUDGET_GROWTH, 2 ** 32 - 1),
   };
 }
 
-/** The whole chunk once more, for kernels that may leave elements even when the list is full. */
-export function againAfter(selection: Selection, count: number): Selection {
-  return { ...selection, count, listed: false, budget: largerBudget(selection) };
-}
-
-function largerBudget(selection: Selection): number {
-  return Math.min(selection.budget * BUDGET_GROWTH, 2 ** 32 - 1);
+/** A chunk in pieces that the list has room for, when a dispatch over all of it left more than that. */
+export function* piecesOf(whole: Selection): Generator<Selection> {
+  const size = Math.floor(whole.room / PIECE_GRAIN) * PIECE_GRAIN;
+  for (let first = 0; first < whole.count; first += size) {
+    yield { ...whole, first, count: Math.min(size, whole.count - first) };
+  }
 }

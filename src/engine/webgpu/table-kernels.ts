@@ -28,6 +28,10 @@ export interface KernelOverrides {
   rowHashMask?: number;
   /** Elements that a list of unfinished elements has room for: little room makes it overflow. */
   listRoom?: number;
+  /** Bytes of the largest range of a table that is bound at once: with few of them small tables have several windows. */
+  maxTableBinding?: number;
+  /** Steps above which the keys of a full table are copied: 0 copies those of small tables, too. */
+  copyAboveSteps?: number;
 }
 
 /** Bindings by name, in the order of their numbers in the WGSL files. Number 0 is the uniform. */
@@ -63,6 +67,9 @@ const paramNames = [
   "listFrom",
   "listTo",
   "listRoom",
+  "first",
+  "windowFirst",
+  "windowSlots",
 ] as const;
 
 /** The uniform's words. */
@@ -143,12 +150,13 @@ export class TableKernels {
   }
 
   /** Constants that every batch kernel has, for this table's spec. */
-  batchConstants(flags: { listed: boolean; masked: boolean }): Constants {
+  batchConstants(flags: { listed: boolean; masked: boolean; windowed: boolean }): Constants {
     const { spec } = this;
     return {
       ...tableConstants(spec),
       LISTED: Number(flags.listed),
       MASKED: Number(flags.masked),
+      WINDOWED: Number(flags.windowed),
     };
   }
 }

@@ -1,13 +1,14 @@
 /** The operations that walk all slots of a table: retrieveAll and stats. */
+import type { DeviceArray } from "../device-array.js";
 import type { CallOptions, Output, Placement, TableStats } from "../engine.js";
-import { SIDE_SLOTS } from "../layout.js";
 import type { KeyType, ValueType } from "../scalars.js";
-import { type Chunk, Scratch } from "./columns.js";
-import { resultColumns } from "./results.js";
+import { type Chunk, type Column, Scratch } from "./columns.js";
+import { type ResultColumn, resultColumns } from "./results.js";
 import { readStatistics, STATISTICS_BYTES } from "./statistics.js";
 import { tableConstants } from "./table-constants.js";
 import { RETRIEVE_TILE, tableParams, tableRanges } from "./table-kernels.js";
 import type { TableState } from "./table-state.js";
+import type { TableWindow } from "./windows.js";
 
 /** Workgroups of the stats kernel, which strides over the slots. */
 const STATS_WORKGROUPS = 4096;
@@ -18,55 +19,103 @@ export async function retrieveAll<K extends KeyType, V extends ValueType>(
   output: Placement,
   call: CallOptions,
 ): Promise<{ keys: Output<K>; values: Output<V> | null }> {
+  const { host, spec, live } = state;
   call.signal?.throwIfAborted();
-  const { host, spec } = state;
   host.gpu.checkAlive();
-  const entries: Chunk = { first: 0, count: state.live };
-  const results = await resultColumns(host, entries.count, output, [spec.key as K, spec.value as V | null]);
+  const results = await resultColumns(host, live, output, [spec.key as K, spec.value as V | null]);
   const [keys, values] = results.columns;
-  await results.keepUnlessThrown(async () => {
-    const scratch = new Scratch(host.gpu);
-    try {
-      if (entries.count === 0) {
-        call.onProgress?.(0, 0);
-        return;
-      }
-      const outKeys = await keys.bind(scratch, entries);
-      const outValues = await values?.bind(scratch, entries);
-      const constants = { ...tableConstants(spec), VALUED: Number(values !== null) };
-      const kernel = await host.kernels.compile(state.sources.retrieve, constants);
-      const ranges = tableRanges({ ...state.bindings, flags: outKeys.range, values: outValues?.range });
-      const count = spec.slots + SIDE_SLOTS;
-      await state.submit("retrieveAll", [], (encoder) => {
-        const params = tableParams({ slots: spec.slots, count });
-        kernel.record(encoder, ranges, params, Math.ceil(count / RETRIEVE_TILE));
-      });
-      for (const each of keys.readback(outKeys, entries)) await host.gpu.read("retrieveAll", each);
-      if (values && outValues) {
-        for (const each of values.readback(outValues, entries)) await host.gpu.read("retrieveAll", each);
-      }
-      call.onProgress?.(entries.count, entries.count);
-    } finally {
-      scratch.release();
-    }
-  });
+  await results.keepUnlessThrown(() => retrieve(state, keys, values, call));
   return { keys: keys.output, values: (values?.output ?? null) as Output<V> | null };
 }
 
+/** All keys, as a device array. */
+export async function retrieveKeys(state: TableState): Promise<DeviceArray<KeyType>> {
+  const results = await resultColumns(state.host, state.live, "device", [state.spec.key, null]);
+  const [keys] = results.columns;
+  await results.keepUnlessThrown(() => retrieve(state, keys, null, {}));
+  return keys.output as DeviceArray<KeyType>;
+}
+
+/**
+ * Writes all entries to result columns. When these fit a binding all windows go at once; else one after the other, since
+ * where a window's entries go is known only when those before it are counted.
+ */
+async function retrieve<K extends KeyType, V extends ValueType>(
+  state: TableState,
+  keys: ResultColumn<K>,
+  values: ResultColumn<V> | null,
+  call: CallOptions,
+): Promise<void> {
+  const { windows, live, host } = state;
+  const parts = live * 4 <= host.maxTableBinding ? [windows] : windows.map((window) => [window]);
+  let first = 0;
+  for (const part of parts) {
+    if (first === live) break;
+    if (first > 0) {
+      call.signal?.throwIfAborted();
+      call.onProgress?.(first, live);
+    }
+    const slots = part.reduce((sum, window) => sum + window.slots, 0);
+    const scratch = new Scratch(host.gpu);
+    try {
+      const room: Chunk = { first, count: Math.min(live - first, slots) };
+      const outKeys = await keys.bind(scratch, room);
+      const outValues = await values?.bind(scratch, room);
+      const written: Chunk = { first, count: await retrieveWindows(state, part, outKeys, outValues) };
+      const reads = keys.readback(outKeys, written);
+      if (values && outValues) reads.push(...values.readback(outValues, written));
+      for (const each of reads) await host.gpu.read("retrieveAll", each);
+      first += written.count;
+    } finally {
+      scratch.release();
+    }
+  }
+  call.onProgress?.(live, live);
+}
+
+/** Writes the entries of some windows to the start of columns that have room for them. Answers how many there are. */
+async function retrieveWindows(
+  state: TableState,
+  windows: readonly TableWindow[],
+  keys: Column,
+  values: Column | undefined,
+): Promise<number> {
+  const { host, spec, sources } = state;
+  const constants = { ...tableConstants(spec), VALUED: Number(values !== undefined) };
+  const kernel = await host.kernels.compile(sources.retrieve, constants);
+  const counters = await state.submit("retrieveAll", [], (encoder) => {
+    for (const window of windows) {
+      const ranges = tableRanges({ ...state.bind(window), flags: keys.range, values: values?.range });
+      const params = tableParams({
+        slots: spec.slots,
+        count: window.slots,
+        windowFirst: window.first,
+        flagShift: keys.shift,
+        valueShift: values?.shift,
+      });
+      kernel.record(encoder, ranges, params, Math.ceil(window.slots / RETRIEVE_TILE));
+    }
+  });
+  return counters.found;
+}
+
 /** Entries, tombstones and probe lengths. */
-export async function stats({ host, spec, sources, bindings }: TableState): Promise<TableStats> {
+export async function stats(state: TableState): Promise<TableStats> {
+  const { host, spec, sources, windows } = state;
   const kernel = await host.kernels.compile(sources.stats, tableConstants(spec));
   const scratch = new Scratch(host.gpu);
   try {
     const buffer = await scratch.buffer(STATISTICS_BYTES);
     const range = { buffer, offset: 0, size: STATISTICS_BYTES };
-    const count = spec.slots + SIDE_SLOTS;
     const into = new Uint8Array(STATISTICS_BYTES);
     const record = (encoder: GPUCommandEncoder) => {
       encoder.clearBuffer(buffer, 0, STATISTICS_BYTES);
-      const ranges = tableRanges({ ...bindings, values: range });
-      const workgroups = Math.min(STATS_WORKGROUPS, Math.ceil(count / 256));
-      kernel.record(encoder, ranges, tableParams({ slots: spec.slots, count }), workgroups);
+      for (const window of windows) {
+        const { first: windowFirst, slots: count } = window;
+        const ranges = tableRanges({ ...state.bind(window), values: range });
+        const params = tableParams({ slots: spec.slots, count, windowFirst });
+        kernel.record(encoder, ranges, params, Math.min(STATS_WORKGROUPS, Math.ceil(count / 256)));
+      }
     };
     await host.gpu.submit("stats", record, [{ buffer, offset: 0, into }]);
     return readStatistics(into);

@@ -2,7 +2,6 @@
  * A table's memory on the GPU and its numbers on the host. Every submission that may change the table goes through
  * `submit`, which keeps the numbers exact: entries, tombstones, longest probe.
  */
-import { LimitError } from "../../errors.js";
 import type { Engine } from "../engine.js";
 import { EMPTY, type TableSpec, tableBytes } from "../layout.js";
 import { CALL_COUNTER_BYTES, CONTROL_BYTES, type Counters, readCounters } from "./control.js";
@@ -11,7 +10,9 @@ import type { Gpu, Readback } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
 import type { Kernels } from "./kernel.js";
 import type { Pacer } from "./pacer.js";
+import type { Partitioner } from "./partition.js";
 import { type KernelOverrides, type TableBindings, TableKernels } from "./table-kernels.js";
+import { cutWindows, type TableWindow } from "./windows.js";
 
 /** What a table needs of its engine. */
 export interface TableHost {
@@ -19,25 +20,19 @@ export interface TableHost {
   readonly gpu: Gpu;
   readonly kernels: Kernels;
   readonly pacer: Pacer;
+  readonly partitioner: Partitioner;
   readonly kernelOverrides: KernelOverrides;
   /** Elements that a list of unfinished elements has room for. */
   readonly listRoom: number;
+  /** Bytes of the largest range of a table, or of its entries, that is bound at once. */
+  readonly maxTableBinding: number;
 }
 
-/** Makes an empty table. @throws LimitError when it does not fit one binding, or the GPU's memory. */
+/** Makes an empty table. @throws LimitError when it does not fit one buffer, or the GPU's memory. */
 export async function newState(host: TableHost, spec: TableSpec): Promise<TableState> {
   const { gpu } = host;
   // the fill kernel writes 16 bytes at a time
   const bytes = Math.ceil(tableBytes(spec) / 16) * 16;
-  const { maxStorageBufferBindingSize: most } = gpu.device.limits;
-  if (bytes > most) {
-    throw new LimitError(
-      "maxStorageBufferBindingSize",
-      bytes,
-      most,
-      "Use a smaller capacity or a higher loadFactor, or several tables.",
-    );
-  }
   const { STORAGE, COPY_SRC, COPY_DST } = BufferUsage;
   const usage = STORAGE | COPY_SRC | COPY_DST;
   const made: GPUBuffer[] = [];
@@ -45,7 +40,8 @@ export async function newState(host: TableHost, spec: TableSpec): Promise<TableS
     for (const size of [bytes, CONTROL_BYTES]) made.push(await gpu.allocate("table", size, usage));
     const [slots, control] = made;
     const sources = new TableKernels(spec, host.kernelOverrides);
-    const state = new TableState(host, spec, sources, { slots, control });
+    const windows = cutWindows(spec, slots, host.maxTableBinding);
+    const state = new TableState(host, spec, sources, { slots, control }, windows);
     await state.clear();
     return state;
   } catch (error) {
@@ -68,6 +64,8 @@ export class TableState {
     readonly spec: TableSpec,
     readonly sources: TableKernels,
     readonly buffers: { readonly slots: GPUBuffer; readonly control: GPUBuffer },
+    /** The ranges of slots that are bound one at a time: one, unless the table is larger than a binding. */
+    readonly windows: readonly TableWindow[],
   ) {}
 
   /** Entries, side slots included. */
@@ -80,6 +78,11 @@ export class TableState {
     return this.#mainLive === this.spec.slots;
   }
 
+  /** True when so many new keys could take the last free slot. */
+  mayFill(keys: number): boolean {
+    return this.#mainLive + keys >= this.spec.slots;
+  }
+
   get tombstones(): number {
     return this.#tombstones;
   }
@@ -89,10 +92,14 @@ export class TableState {
     return this.#maxProbe;
   }
 
-  /** The bindings that every table kernel has. */
+  /** The bindings that every table kernel has, for a table of one window. */
   get bindings(): TableBindings {
-    const { slots, control } = this.buffers;
-    return { control: { buffer: control }, table: { buffer: slots, offset: 0, size: tableBytes(this.spec) } };
+    return this.bind(this.windows[0]);
+  }
+
+  /** The bindings that every table kernel has, with one window. */
+  bind({ range }: TableWindow): TableBindings {
+    return { control: { buffer: this.buffers.control }, table: range };
   }
 
   /** Submits with zeroed counters; reads them back, and notes what they say about the table. */

@@ -4,7 +4,7 @@
  */
 import { ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
-import type { Engine, EngineInfo, Table } from "../engine.js";
+import type { BulkDefaults, Engine, EngineInfo, Table } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
 import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./adapter.js";
@@ -13,13 +13,14 @@ import { Gpu } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
 import { Kernels } from "./kernel.js";
 import { Pacer } from "./pacer.js";
-import { LIST_ROOM } from "./selection.js";
+import { Partitioner } from "./partition.js";
+import { LIST_BYTES, LIST_ROOM } from "./selection.js";
 import type { KernelOverrides } from "./table-kernels.js";
 import { newState, type TableHost } from "./table-state.js";
 import { WebgpuTable } from "./webgpu-table.js";
 
 /** What the engine is asked for. */
-export interface WebgpuOptions extends GpuRequest {
+export interface WebgpuOptions extends GpuRequest, BulkDefaults {
   /** Run on this device; it stays the caller's. */
   gpuDevice?: GPUDevice;
   /** Kernel fragments that tests put in place of the real ones. */
@@ -34,7 +35,7 @@ export async function openWebgpuEngine(options: WebgpuOptions = {}): Promise<Eng
     gpu.destroy();
     throw error;
   });
-  return new WebgpuEngine(gpu, kernels, engineInfo(opened), options.kernelOverrides ?? {});
+  return new WebgpuEngine(gpu, kernels, engineInfo(opened), options);
 }
 
 /** Elements of an operation's first chunk while its speed is unknown: about 100 ms on SwiftShader, a few on a slow GPU. */
@@ -44,18 +45,25 @@ const FIRST_CHUNK = { software: 2 ** 19, hardware: 2 ** 22 };
 export class WebgpuEngine implements Engine {
   readonly lost: Promise<{ reason: string; message: string }>;
   readonly pacer: Pacer;
-  readonly #tableHost: TableHost;
+  readonly kernelOverrides: KernelOverrides;
+  readonly defaults: BulkDefaults;
+  /** What tables need of this engine. */
+  readonly tableHost: TableHost;
 
   constructor(
     readonly gpu: Gpu,
     readonly kernels: Kernels,
     readonly info: EngineInfo,
-    readonly kernelOverrides: KernelOverrides,
+    { kernelOverrides = {}, strategy, groupSize }: WebgpuOptions,
   ) {
+    this.kernelOverrides = kernelOverrides;
+    this.defaults = { strategy, groupSize };
     this.lost = gpu.lost;
     this.pacer = new Pacer(gpu.software ? FIRST_CHUNK.software : FIRST_CHUNK.hardware);
-    const listRoom = kernelOverrides.listRoom ?? LIST_ROOM;
-    this.#tableHost = { engine: this, gpu, kernels, pacer: this.pacer, kernelOverrides, listRoom };
+    const { pacer } = this;
+    const sizes = tableSizes(gpu.device.limits, kernelOverrides);
+    const partitioner = new Partitioner(gpu, kernels);
+    this.tableHost = { engine: this, gpu, kernels, pacer, partitioner, kernelOverrides, ...sizes };
   }
 
   get gpuDevice(): GPUDevice {
@@ -91,12 +99,23 @@ export class WebgpuEngine implements Engine {
   }
 
   async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>> {
-    return new WebgpuTable<K, V>(await newState(this.#tableHost, spec));
+    return new WebgpuTable<K, V>(await newState(this.tableHost, spec));
   }
 
   destroy(): void {
     this.gpu.destroy();
   }
+}
+
+/** What a device's limits, or a test, say about the sizes that tables work with. */
+function tableSizes(limits: GPUSupportedLimits, overrides: KernelOverrides) {
+  // kernels count the bytes of a binding with 32 bits, whatever a device allows
+  const most = Math.min(limits.maxStorageBufferBindingSize, 2 ** 32 - 4);
+  const { listRoom = LIST_ROOM, maxTableBinding = most } = overrides;
+  return {
+    listRoom: Math.min(listRoom, Math.floor(most / LIST_BYTES)),
+    maxTableBinding: Math.min(maxTableBinding, most),
+  };
 }
 
 function engineInfo({ device, software, adapter }: OpenedGpu): EngineInfo {

@@ -1,6 +1,7 @@
 /**
  * A table on the GPU: the engine's operations over whole batches. A batch is bound chunk by chunk and its results are
- * gathered here; what happens to a chunk is in chunk-rounds.ts, the walks over all slots in table-scans.ts.
+ * gathered here; what happens to a chunk is in insert-chunk.ts, lookup-chunk.ts and erase-chunk.ts, the walks over all slots
+ * in table-scans.ts.
  */
 import type {
   CallOptions,
@@ -14,10 +15,18 @@ import type {
 } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import { bitsOf, type KeyType, type ValueType } from "../scalars.js";
-import { type BoundChunk, eraseChunk, insertChunk, lookUpChunk } from "./chunk-rounds.js";
+import type { BoundChunk } from "./chunk-rounds.js";
 import { forEachChunk } from "./chunks.js";
-import { type Column, Scratch } from "./columns.js";
+import { Scratch } from "./columns.js";
+import { eraseChunk } from "./erase-chunk.js";
+import { FullTable } from "./full-table.js";
+import { insertChunk, needsRoomForAll } from "./insert-chunk.js";
+import { clearFlags, lookUpChunk } from "./lookup-chunk.js";
+import { buildPages, erasePages } from "./page-operations.js";
+import { partitioned, type ResultColumns } from "./partitioned-chunk.js";
+import { planErase, planInsert, planLookup } from "./planner.js";
 import { resultColumns } from "./results.js";
+import { LIST_BYTES } from "./selection.js";
 import { retrieveAll, stats } from "./table-scans.js";
 import type { TableState } from "./table-state.js";
 
@@ -26,6 +35,8 @@ interface Batch<K extends KeyType, V extends ValueType> {
   keys: Input<K>;
   values?: Input<V> | null;
   where?: Input<"u8">;
+  /** Bytes that an element takes in the widest range that is bound. */
+  bytes?: number;
 }
 
 export class WebgpuTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
@@ -39,8 +50,9 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     return this.state.live;
   }
 
-  get gpu(): { slots: GPUBuffer; control: GPUBuffer } {
-    return this.state.buffers;
+  get gpu(): { slots: GPUBuffer; control: GPUBuffer; maxBinding: number } {
+    const { buffers, host } = this.state;
+    return { ...buffers, maxBinding: host.maxTableBinding };
   }
 
   async insert(
@@ -50,10 +62,13 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     call: CallOptions,
   ): Promise<InsertTally> {
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
-    const batch = { keys, values, where: call.where };
-    await this.#eachChunk(`insert ${policy}`, batch, call, "device", async (chunk) => {
-      addTally(tally, await insertChunk(this.state, chunk, policy));
-    });
+    const bytes = needsRoomForAll(this.state, policy) ? LIST_BYTES : 4;
+    const batch = { keys, values, where: call.where, bytes };
+    await this.#withFullTable((full) =>
+      this.#eachChunk(`insert ${policy}`, batch, call, "device", async (chunk) => {
+        addTally(tally, await this.#insertChunk(chunk, policy, call, full));
+      }),
+    );
     return tally;
   }
 
@@ -68,17 +83,19 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const results = await resultColumns(host, keys.length, output, ["u8", spec.value as V | null]);
     const [flags, stored] = results.columns;
     const batch = { keys, values, where: call.where };
-    await results.keepUnlessThrown(() =>
+    const insertAndFind = (full: FullTable) =>
       this.#eachChunk("insertAndFind", batch, call, output, async (chunk) => {
-        chunk.flags = await flags.bind(chunk.scratch, chunk);
-        await this.#clear(chunk.flags, chunk.count);
-        addTally(tally, await insertChunk(this.state, chunk, "keep"));
-        const reads = flags.readback(chunk.flags, chunk);
+        const inserted = await flags.bind(chunk.scratch, chunk);
+        chunk.flags = inserted;
+        await host.gpu.submit("clear flags", (encoder) => clearFlags(encoder, inserted, chunk.count));
+        addTally(tally, await insertChunk(this.state, chunk, "keep", full));
+        const reads = flags.readback(inserted, chunk);
         if (stored === null) return host.gpu.submit("flags", () => {}, reads);
-        const at = { ...chunk, values: await stored.bind(chunk.scratch, chunk), flags: undefined };
+        const mask = chunk.present ?? chunk.mask;
+        const at = { ...chunk, mask, values: await stored.bind(chunk.scratch, chunk), flags: undefined };
         return lookUpChunk(this.state, at, 0, [...reads, ...stored.readback(at.values, chunk)]);
-      }),
-    );
+      });
+    await results.keepUnlessThrown(() => this.#withFullTable(insertAndFind));
     return { ...tally, values: (stored?.output ?? null) as Output<V> | null, insertedFlags: flags.output };
   }
 
@@ -101,7 +118,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
           flags: await flags.bind(chunk.scratch, chunk),
         };
         const reads = [...values.readback(at.values, chunk), ...flags.readback(at.flags, chunk)];
-        await lookUpChunk(this.state, at, fill, reads);
+        await lookUpChunk(this.state, await this.#sorted(at, { fill, ...at }, call), fill, reads);
       }),
     );
     return { values: values.output, found: flags.output };
@@ -113,7 +130,8 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     await results.keepUnlessThrown(() =>
       this.#eachChunk("contains", { keys, where: call.where }, call, output, async (chunk) => {
         const at = { ...chunk, flags: await flags.bind(chunk.scratch, chunk) };
-        await lookUpChunk(this.state, at, 0, flags.readback(at.flags, chunk));
+        const reads = flags.readback(at.flags, chunk);
+        await lookUpChunk(this.state, await this.#sorted(at, at, call), 0, reads);
       }),
     );
     return flags.output;
@@ -122,7 +140,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   async erase(keys: Input<K>, call: CallOptions): Promise<number> {
     let erased = 0;
     await this.#eachChunk("erase", { keys, where: call.where }, call, "device", async (chunk) => {
-      erased += await eraseChunk(this.state, chunk);
+      erased += await this.#eraseChunk(chunk, call);
     });
     return erased;
   }
@@ -143,17 +161,47 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     this.state.destroy();
   }
 
-  async #clear(column: Column, bytes: number): Promise<void> {
-    const { buffer, offset = 0 } = column.range;
-    await this.state.host.gpu.submit("clear flags", (encoder) => {
-      encoder.clearBuffer(buffer, offset + column.shift * 4, (bytes + 3) & ~3);
-    });
+  /** Inserts a chunk in the way that the planner chooses. */
+  async #insertChunk(
+    chunk: BoundChunk,
+    policy: InsertPolicy,
+    call: CallOptions,
+    full: FullTable,
+  ): Promise<InsertTally> {
+    const { state } = this;
+    const choice = planInsert(state, chunk.count, policy, call);
+    if (choice.way === "pages") return buildPages(state, chunk, policy as "keep" | "assign", full);
+    const sorted = choice.way === "parts" ? await partitioned(state, chunk, {}) : chunk;
+    return insertChunk(state, sorted, policy, full);
+  }
+
+  async #eraseChunk(chunk: BoundChunk, call: CallOptions): Promise<number> {
+    const { state } = this;
+    const choice = planErase(state, chunk.count, call);
+    if (choice.way === "pages") return erasePages(state, chunk);
+    return eraseChunk(state, choice.way === "parts" ? await partitioned(state, chunk, {}) : chunk);
+  }
+
+  /** Runs an insert call with what its chunks share when the table is full. */
+  async #withFullTable(insert: (full: FullTable) => Promise<void>): Promise<void> {
+    const full = new FullTable(this.state);
+    try {
+      await insert(full);
+    } finally {
+      full.destroy();
+    }
+  }
+
+  /** A chunk to look up, in the order that the planner chooses. */
+  async #sorted(chunk: BoundChunk, results: ResultColumns, call: CallOptions): Promise<BoundChunk> {
+    const choice = planLookup(this.state, chunk.count, call);
+    return choice.way === "direct" ? chunk : partitioned(this.state, chunk, results);
   }
 
   /** Binds a batch chunk by chunk. `output`: where the call's results go. */
   async #eachChunk(
     operation: string,
-    { keys, values, where }: Batch<K, V>,
+    { keys, values, where, bytes = 4 }: Batch<K, V>,
     call: CallOptions,
     output: Placement,
     run: (chunk: BoundChunk) => Promise<void>,
@@ -161,8 +209,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const { gpu, pacer } = this.state.host;
     gpu.checkAlive();
     const staged = output === "host" || [keys, values, where].some((column) => ArrayBuffer.isView(column));
-    // the lists of a kernel that needs room for all elements take 8 bytes an element
-    const bindable = gpu.device.limits.maxStorageBufferBindingSize / 8;
+    const bindable = gpu.device.limits.maxStorageBufferBindingSize / bytes;
     await forEachChunk(pacer, { operation, bindable, staged }, keys.length, call, async (chunk) => {
       const scratch = new Scratch(gpu);
       try {
@@ -170,6 +217,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
           ...chunk,
           scratch,
           signal: call.signal,
+          groupSize: call.groupSize,
           keys: await scratch.input(this.spec.key as K, keys, chunk),
         };
         if (values) bound.values = await scratch.input(this.spec.value as V, values, chunk);

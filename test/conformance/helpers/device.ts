@@ -2,7 +2,13 @@
  * Which engine the suite runs on, and devices of it. Nothing here falls back: when the engine is not there, tests fail.
  */
 import { afterAll, beforeAll, inject } from "vitest";
-import { type Device, type OpenDeviceOptions, openDevice } from "../../../src/index.js";
+import {
+  type Device,
+  type GroupSize,
+  type OpenDeviceOptions,
+  openDevice,
+  type Strategy,
+} from "../../../src/index.js";
 
 /** The engine under test. */
 export const backend = inject("backend");
@@ -16,9 +22,16 @@ export const onSoftwareGpu =
   onWebgpu &&
   (inject("host") === "browser" || /swiftshader/i.test(globalThis.process?.env?.VK_ICD_FILENAMES ?? ""));
 
+/** How bulk calls go about their batches: "auto", "partitioned", or "direct/" and a group size. */
+const [strategy, groupSize] = inject("bulk").split("/");
+const bulk = {
+  strategy: strategy as Strategy,
+  ...(groupSize !== undefined && { groupSize: Number(groupSize) as GroupSize }),
+};
+
 /** Opens a device of the engine under test. */
 export function openTestDevice(options: OpenDeviceOptions = {}): Promise<Device> {
-  return openDevice({ backend, ...(onSoftwareGpu && { software: true }), ...options });
+  return openDevice({ backend, ...bulk, ...(onSoftwareGpu && { software: true }), ...options });
 }
 
 /** One device for all tests of a file or a `describe`: call it there, and its result inside tests. */

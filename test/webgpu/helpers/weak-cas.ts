@@ -16,13 +16,18 @@ export interface Injection {
   reports?: "expected" | "another";
   /** Room in the lists of elements that a dispatch leaves to the next one. */
   listRoom?: number;
+  /** Bytes of the largest range of a table that is bound at once. */
+  maxTableBinding?: number;
+  /** Steps above which the keys of a full table are copied. */
+  copyAboveSteps?: number;
 }
 
 /** A device whose tables are changed through the variant. */
 export async function openWeakDevice(injection: Injection): Promise<Device> {
+  const { listRoom, maxTableBinding, copyAboveSteps } = injection;
   const engine = await openWebgpuEngine({
     software: onSoftwareGpu,
-    kernelOverrides: { cas: weakCas(injection), listRoom: injection.listRoom },
+    kernelOverrides: { cas: weakCas(injection), listRoom, maxTableBinding, copyAboveSteps },
   });
   return new Device(engine, "A test with injected failures.");
 }

@@ -3,8 +3,10 @@
 // Four pairs an invocation, 256 invocations a workgroup. Shares the table's values; key words do not change.
 // Races: with other applies of the same operation, all atomic on the value word, so the order does not matter, except
 // for the rounding of f32 add. Elements whose key is not there (it found no slot) are passed over.
-// A walk that is left to a later dispatch has applied nothing yet, and the list has room for all: each value is applied once.
-// Bytes per pair at load 0.5: 8 read, one sector of 32 read and written back.
+// A walk that is left to a later dispatch has applied nothing yet, and has passed no slot with its key: each value is applied
+// once. The list has room for all where an element cannot do without it: with f32 values, which may meet too many others,
+// and with several windows. Else a long walk goes on in place when the list is full.
+// Bytes per pair at load 0.5: 8 read (the key once per window), one sector of 32 read and written back.
 
 /// 0 assign, 1 add, 2 min, 3 max, 4 and, 5 or, 6 xor: positions in applyCodes.
 override OP: u32 = 0u;
@@ -54,29 +56,37 @@ fn applyWord(word: u32, value: Word) {
   if (OP == 6u) { atomicXor(&table[word], value); }
 }
 
-fn applyAt(word: u32, element: u32) {
+fn applyAt(word: u32, element: u32, step: u32) {
   let value = values[params.valueShift + element];
   if (OP == 0u) {
     atomicStore(&table[word], bitcast<Word>(value));
   } else if (!VALUE_F32) {
     applyWord(word, bitcast<Word>(value));
   } else if (!applyF32(word, value)) {
-    _ = leaveUnfinished(element);
+    _ = leaveUnfinished(element, step);
   }
 }
 
-fn applyElement(element: u32) {
-  var probe = startProbe(keyOf(element), params.maxProbe);
+fn wordAt(slot: u32) -> u32 { return bitcast<u32>(atomicLoad(&table[slot * 2u])); }
+
+fn applyElement(element: u32, start: Probe) {
+  var probe = start;
   while (probe.step < probe.limit) {
-    let seen = bitcast<u32>(atomicLoad(&table[probe.slot * 2u]));
+    if (!isBound(probe.slot)) {
+      _ = leaveUnfinished(element, probe.step);
+      return;
+    }
+    let word = boundSlot(probe.slot) * 2u;
+    let seen = bitcast<u32>(atomicLoad(&table[word]));
     if (seen == probe.word) {
-      applyAt(probe.slot * 2u + 1u, element);
+      applyAt(word + 1u, element, probe.step);
       return;
     }
     if (seen == EMPTY) { return; }
     probe.slot = slotAfter(probe.slot);
     probe.step++;
-    if (probe.step >= params.stepBudget && probe.step < probe.limit && leaveUnfinished(element)) { return; }
+    let isLong = probe.step >= params.stepBudget && probe.step < probe.limit;
+    if (isLong && leaveUnfinished(element, probe.step)) { return; }
   }
 }
 
@@ -89,6 +99,8 @@ fn main(
   let thread = invocation(workgroup, workgroups, local);
   for (var item = 0u; item < ITEMS; item++) {
     let element = elementAt(thread, item);
-    if (element != NO_ELEMENT) { applyElement(element); }
+    if (element == NO_ELEMENT) { continue; }
+    let probe = walkAt(thread, item, keyOf(element), params.maxProbe);
+    if (isBound(probe.slot)) { applyElement(element, probe); }
   }
 }

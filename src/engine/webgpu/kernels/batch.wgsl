@@ -1,10 +1,16 @@
 // Which elements an invocation handles: four neighbours each, so that their masks and flags share one word.
-// In a LISTED dispatch the elements are those that an earlier dispatch left unfinished. A fragment after control.wgsl and probe.wgsl.
+// In a LISTED dispatch the elements are those that an earlier dispatch left unfinished, and their walks go on from there.
+// A fragment after control.wgsl and probe.wgsl.
+//
+// A table that is larger than a binding is bound in windows (WINDOWED). Then each window has a dispatch of its own over all
+// elements, and handles those whose walk starts in it; a walk that leaves the window leaves its element to a later dispatch.
 
 /// The elements are those of the list at params.listFrom.
 override LISTED: bool = false;
 /// Elements whose byte in `mask` is 0 are left out.
 override MASKED: bool = false;
+/// `table` is one of several windows.
+override WINDOWED: bool = false;
 
 const WORKGROUP: u32 = 256u;
 /// Elements per invocation.
@@ -14,7 +20,8 @@ const NO_ELEMENT: u32 = 0xffffffffu;
 
 @group(0) @binding(2) var<storage, read> keys: array<u32>;
 @group(0) @binding(3) var<storage, read> mask: array<u32>;
-@group(0) @binding(4) var<storage, read_write> lists: array<u32>;
+/// Two lists of entries: an element, and how many slots from home its walk has seen.
+@group(0) @binding(4) var<storage, read_write> lists: array<vec2u>;
 
 /// Number of this invocation over a grid of workgroups.
 fn invocation(workgroup: vec3u, workgroups: vec3u, local: u32) -> u32 {
@@ -25,24 +32,50 @@ fn invocation(workgroup: vec3u, workgroups: vec3u, local: u32) -> u32 {
 fn elementAt(thread: u32, item: u32) -> u32 {
   let at = thread * ITEMS + item;
   if (at >= params.count) { return NO_ELEMENT; }
-  if (LISTED) { return lists[params.listFrom + at]; }
+  if (LISTED) { return lists[params.listFrom + at].x; }
   if (MASKED) {
-    let bytes = mask[params.maskShift + thread];
+    let bytes = mask[params.maskShift + params.first / ITEMS + thread];
     if (((bytes >> (item * 8u)) & 0xffu) == 0u) { return NO_ELEMENT; }
   }
-  return at;
+  return params.first + at;
 }
 
 fn keyOf(element: u32) -> u32 {
   return canonicalKey(keys[params.keyShift + element]);
 }
 
-/// Leaves an element to a later dispatch. False when the list is full; the host sees that from the count.
-fn leaveUnfinished(element: u32) -> bool {
-  // the count is past the room already: long walks ask at every step, and many additions to one word are slow
+/// The walk of an item's key, over `reach` slots at most: from home, or (LISTED) from where an earlier dispatch left it.
+fn walkAt(thread: u32, item: u32, key: u32, reach: u32) -> Probe {
+  var probe = startProbe(key, reach);
+  if (LISTED && !probe.side) {
+    let step = lists[params.listFrom + thread * ITEMS + item].y;
+    // slots from home to the end of the table, where the walk goes on at slot 0
+    let room = params.slots - probe.slot;
+    probe.slot = select(probe.slot + step, step - room, step >= room);
+    probe.step = step;
+  }
+  return probe;
+}
+
+/// True for slots that this dispatch has a binding for.
+fn isBound(slot: u32) -> bool {
+  if (!WINDOWED) { return true; }
+  return slot - params.windowFirst < params.windowSlots;
+}
+
+/// Where a slot lies in the binding.
+fn boundSlot(slot: u32) -> u32 {
+  if (!WINDOWED) { return slot; }
+  return slot - params.windowFirst;
+}
+
+/// Leaves an element to a later dispatch, which goes on at `step`. False when the list is full; the host sees that from
+/// the count, and has the batch handled again.
+fn leaveUnfinished(element: u32, step: u32) -> bool {
+  // the count is past the room already: many additions to one word are slow
   if (atomicLoad(&control.unfinished) > params.listRoom) { return false; }
   let at = atomicAdd(&control.unfinished, 1u);
   if (at >= params.listRoom) { return false; }
-  lists[params.listTo + at] = element;
+  lists[params.listTo + at] = vec2u(element, step);
   return true;
 }

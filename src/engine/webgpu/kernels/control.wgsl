@@ -11,6 +11,7 @@ struct Control {
   erased: atomic<u32>,
   sideErased: atomic<u32>,
   unfinished: atomic<u32>,
+  spilled: atomic<u32>,
   maxProbe: atomic<u32>,
   occupied: atomic<u32>,
 }

@@ -1,14 +1,17 @@
 // insert: claims a slot for every key that is not in the table yet.
 //
 // Four keys an invocation, 256 invocations a workgroup. Owns its elements' flags; shares the table.
-// Races: any number of invocations claim slots at once. In an insert dispatch a key word only ever changes from EMPTY or
-// TOMBSTONE to a key, and each invocation tries every free slot of its walk in order, so two invocations with one key
-// cannot pass each other: the later one meets the key, or loses the same slot to it. A TOMBSTONE may only be taken when
-// the key is known not to lie behind it: with tombstones in the table (REUSE) an earlier dispatch has looked all keys up
-// along their whole walks and left 1 in `known` at those that are there. Keys that arrive meanwhile fall under the
-// argument above. Values are stored by the invocation that claims (and, with ASSIGN, by those that meet the key), so they
-// are read in later dispatches only.
-// Bytes per pair at load 0.5: 8 read, one sector of 32 read and written back.
+// Races: any number of invocations claim slots at once. In the insert dispatches of a call a key word only ever changes from
+// EMPTY or TOMBSTONE to a key, and each invocation tries every free slot of its walk in order, so two invocations with one
+// key cannot pass each other: the later one meets the key, or loses the same slot to it. That holds from dispatch to dispatch:
+// a slot that a walk has passed held another key, and does so until the call ends. So a later dispatch may go on where a walk
+// was left, and an element that is handled once more meets its key.
+// A TOMBSTONE may only be taken when the key is known not to lie behind it: with tombstones in the table (REUSE) a dispatch
+// before the batch's first claim has looked all its keys up along their whole walks and left 1 in `known` at those that are
+// there. Keys that arrive meanwhile fall under the argument above, so `known` serves all dispatches over the batch.
+// Values are stored by the invocation that claims (and, with ASSIGN, by those that meet the key), so they are read in later
+// dispatches only.
+// Bytes per pair at load 0.5: 8 read (the key once per window), one sector of 32 read and written back.
 
 /// Tombstones may be taken, and `known` has a byte per element.
 override REUSE: bool = false;
@@ -27,7 +30,10 @@ alias Word = u32;
 
 /// Spurious failures that one element takes before it is left to a later dispatch.
 const SPURIOUS_LIMIT: u32 = 256u;
-/// Steps between two looks at the number of occupied slots.
+/// The same for keys with a side slot; so many that none of them is left, since they have a slot in a full table, too.
+const SIDE_SPURIOUS_LIMIT: u32 = 65536u;
+/// Steps between two looks at the number of occupied slots. Claims after longer walks count as occupied at once, so that
+/// other walks end soon after the last free slot is taken; those after shorter ones count when their workgroup ends.
 const FULL_CHECK: u32 = 64u;
 
 /// What this invocation, and then its workgroup, did.
@@ -46,12 +52,14 @@ fn valueOf(element: u32) -> u32 {
   return values[params.valueShift + element];
 }
 
-/// True when the element inserted its key.
-fn insertElement(element: u32) -> bool {
-  var probe = startProbe(keyOf(element), params.slots);
+/// Goes along a walk. True when the element inserted its key.
+fn insertElement(element: u32, start: Probe) -> bool {
+  var probe = start;
+  let stop = min(probe.limit, params.stepBudget);
+  let patience = select(SPURIOUS_LIMIT, SIDE_SPURIOUS_LIMIT, probe.side);
   var spurious = 0u;
-  while (probe.step < probe.limit) {
-    let word = probe.slot * SLOT_WORDS;
+  while (probe.step < stop && isBound(probe.slot)) {
+    let word = boundSlot(probe.slot) * SLOT_WORDS;
     var seen = atomicLoad(&table[word]);
     if (seen == EMPTY || (REUSE && seen == TOMBSTONE && !probe.side)) {
       let claim = compareExchange(word, seen, probe.word);
@@ -62,8 +70,8 @@ fn insertElement(element: u32) -> bool {
       }
       if (claim.old == seen) {
         spurious++;
-        if (spurious < SPURIOUS_LIMIT) { continue; }
-        _ = leaveUnfinished(element);
+        if (spurious < patience) { continue; }
+        _ = leaveUnfinished(element, probe.step);
         return false;
       }
       seen = claim.old;
@@ -76,12 +84,11 @@ fn insertElement(element: u32) -> bool {
     probe.step++;
     if (probe.step % FULL_CHECK == 0u && atomicLoad(&control.occupied) >= params.slots) {
       // no slot is left to claim: the host looks such elements up
-      _ = leaveUnfinished(element);
+      _ = leaveUnfinished(element, probe.step);
       return false;
     }
-    if (probe.step >= params.stepBudget && leaveUnfinished(element)) { return false; }
   }
-  myRejected++;
+  if (probe.step < probe.limit) { _ = leaveUnfinished(element, probe.step); } else { myRejected++; }
   return false;
 }
 
@@ -90,9 +97,14 @@ fn countClaim(probe: Probe, tombstone: bool) {
     mySideInserted++;
     return;
   }
-  myInserted++;
   myReused += u32(tombstone);
   myLongest = max(myLongest, probe.step + 1u);
+  if (probe.step < FULL_CHECK) {
+    myInserted++;
+    return;
+  }
+  atomicAdd(&control.inserted, 1u);
+  atomicAdd(&control.occupied, 1u);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -105,17 +117,17 @@ fn main(
   for (var item = 0u; item < ITEMS; item++) {
     let element = elementAt(thread, item);
     if (element == NO_ELEMENT) { continue; }
+    let probe = walkAt(thread, item, keyOf(element), params.slots);
+    if (!isBound(probe.slot)) { continue; }
     mySelected++;
     if (REUSE && ((known[element / 4u] >> (element % 4u * 8u)) & 1u) == 1u) { continue; }
-    if (insertElement(element) && FLAGGED) {
+    if (insertElement(element, probe) && FLAGGED) {
       atomicOr(&flags[params.flagShift + element / 4u], 1u << (element % 4u * 8u));
     }
   }
   if (MASKED) { atomicAdd(&selected, mySelected); }
-  if (myInserted > 0u) {
-    atomicAdd(&inserted, myInserted);
-    atomicMax(&longest, myLongest);
-  }
+  if (myInserted > 0u) { atomicAdd(&inserted, myInserted); }
+  if (myLongest > 0u) { atomicMax(&longest, myLongest); }
   // rare enough to go straight to the counters that all workgroups share
   if (mySideInserted > 0u) { atomicAdd(&control.sideInserted, mySideInserted); }
   if (myReused > 0u) { atomicAdd(&control.reused, myReused); }

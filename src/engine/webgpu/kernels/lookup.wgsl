@@ -1,8 +1,10 @@
 // lookup: find and contains. Reads the table; nothing else may write it in the same dispatch.
 //
 // Four keys an invocation, 256 invocations a workgroup. Owns its elements' values and flags.
-// A walk ends at the key, at EMPTY, or after maxProbe slots.
-// Bytes per key at load 0.5: 4 read, one sector of 32 read, 4 + 1 written (find), 1 (contains).
+// A walk ends at the key, at EMPTY, or after maxProbe slots. One that a later dispatch goes on with has seen slots without
+// the key, and nobody writes the table in between.
+// With several windows the host zeroes the flags first, and each window's dispatch adds those of its own elements.
+// Bytes per key at load 0.5: 4 read (keys and masks once per window), one sector of 32 read, 4 + 1 written (find), 1 (contains).
 
 /// Write values (find).
 override VALUED: bool = true;
@@ -15,29 +17,33 @@ override COUNTED: bool = false;
 @group(0) @binding(6) var<storage, read_write> values: array<u32>;
 @group(0) @binding(7) var<storage, read_write> flags: array<atomic<u32>>;
 
-const ABSENT: u32 = 0u;
-const FOUND: u32 = 1u;
-const UNFINISHED: u32 = 2u;
-
 var<workgroup> found: atomic<u32>;
 
-/// Looks one element up and writes its value.
-fn lookUp(element: u32) -> u32 {
-  let key = keyOf(element);
-  var probe = startProbe(key, params.maxProbe);
-  while (probe.step < probe.limit) {
-    let slot = table[probe.slot];
+/// Goes along a walk and writes the element's value. True when the key is there.
+fn lookUp(element: u32, key: u32, start: Probe) -> bool {
+  var probe = start;
+  let stop = min(probe.limit, params.stepBudget);
+  while (probe.step < stop && isBound(probe.slot)) {
+    let slot = table[boundSlot(probe.slot)];
     if (keyWord(slot) == probe.word) {
       if (VALUED) { values[params.valueShift + element] = valueWord(slot, key); }
-      return FOUND;
+      return true;
     }
-    if (keyWord(slot) == EMPTY) { break; }
+    if (keyWord(slot) == EMPTY) { return absent(element); }
     probe.slot = slotAfter(probe.slot);
     probe.step++;
-    if (probe.step >= params.stepBudget && probe.step < probe.limit && leaveUnfinished(element)) { return UNFINISHED; }
   }
+  if (probe.step < probe.limit) {
+    _ = leaveUnfinished(element, probe.step);
+    return false;
+  }
+  return absent(element);
+}
+
+/// Writes the value of an absent key.
+fn absent(element: u32) -> bool {
   if (VALUED) { values[params.valueShift + element] = params.fill; }
-  return ABSENT;
+  return false;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -52,12 +58,15 @@ fn main(
   for (var item = 0u; item < ITEMS; item++) {
     let element = elementAt(thread, item);
     if (element == NO_ELEMENT) {
-      if (VALUED && !LISTED && thread * ITEMS + item < params.count) {
-        values[params.valueShift + thread * ITEMS + item] = params.fill;
+      let at = thread * ITEMS + item;
+      if (VALUED && !LISTED && at < params.count && params.windowFirst == 0u) {
+        values[params.valueShift + params.first + at] = params.fill;
       }
       continue;
     }
-    if (lookUp(element) != FOUND) { continue; }
+    let key = keyOf(element);
+    let probe = walkAt(thread, item, key, params.maxProbe);
+    if (!isBound(probe.slot) || !lookUp(element, key, probe)) { continue; }
     hits++;
     if (LISTED && FLAGGED) {
       atomicOr(&flags[params.flagShift + element / 4u], 1u << (element % 4u * 8u));
@@ -65,7 +74,8 @@ fn main(
     bytes |= 1u << (item * 8u);
   }
   if (FLAGGED && !LISTED && thread * ITEMS < params.count) {
-    atomicStore(&flags[params.flagShift + thread], bytes);
+    let word = params.flagShift + params.first / ITEMS + thread;
+    if (!WINDOWED) { atomicStore(&flags[word], bytes); } else if (bytes != 0u) { atomicOr(&flags[word], bytes); }
   }
   if (COUNTED) {
     atomicAdd(&found, hits);

@@ -2,6 +2,7 @@
 //
 // A workgroup of 256 takes a tile of 2,048 neighbouring slots, ranks its entries with a counter in workgroup memory, and
 // takes room for all of them with one addition to control.found (fan-in: one global atomic per 2,048 slots).
+// A table of several windows has a dispatch for each; params.count is the window's slots.
 // Nothing may write the table in the same dispatch. Bytes per slot: 8 read, 8 × load written (sets: 4 and 4).
 
 @group(0) @binding(5) var<storage, read> table: array<Slot>;
@@ -16,7 +17,7 @@ const ITEMS: u32 = 8u;
 var<workgroup> entries: atomic<u32>;
 var<workgroup> base: u32;
 
-/// True for a slot with an entry. Side slots lie behind the table and hold SIDE_PRESENT.
+/// True for a slot of the table with an entry. Side slots lie behind the table and hold SIDE_PRESENT.
 fn isLive(index: u32, word: u32) -> bool {
   if (index >= params.slots) { return word == SIDE_PRESENT; }
   return word < TOMBSTONE;
@@ -33,7 +34,9 @@ fn main(
   for (var item = 0u; item < ITEMS; item++) {
     let index = first + item * WORKGROUP;
     rank[item] = EMPTY;
-    if (index < params.count && isLive(index, keyWord(table[index]))) { rank[item] = atomicAdd(&entries, 1u); }
+    if (index < params.count && isLive(params.windowFirst + index, keyWord(table[index]))) {
+      rank[item] = atomicAdd(&entries, 1u);
+    }
   }
   workgroupBarrier();
   if (local == 0u) { base = atomicAdd(&control.found, atomicLoad(&entries)); }
@@ -42,8 +45,10 @@ fn main(
     if (rank[item] == EMPTY) { continue; }
     let index = first + item * WORKGROUP;
     let slot = table[index];
-    let key = select(keyWord(slot), EMPTY - (index - params.slots), index >= params.slots);
-    outKeys[base + rank[item]] = key;
-    if (VALUED) { values[base + rank[item]] = valueWord(slot, key); }
+    let number = params.windowFirst + index;
+    let key = select(keyWord(slot), EMPTY - (number - params.slots), number >= params.slots);
+    let at = base + rank[item];
+    outKeys[params.flagShift + at] = key;
+    if (VALUED) { values[params.valueShift + at] = valueWord(slot, key); }
   }
 }

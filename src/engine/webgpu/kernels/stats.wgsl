@@ -1,4 +1,4 @@
-// stats: counts entries, tombstones and probe lengths of the whole table.
+// stats: counts entries, tombstones and probe lengths of one window of the table, which may be the whole.
 //
 // Workgroups of 256, grid-stride; the histogram is gathered in workgroup memory first. Reads the table only.
 // Bytes per slot: 8 read (sets: 4).
@@ -32,8 +32,8 @@ fn countEntry(length: u32) {
   mySum = vec2u(low, mySum.y + u32(low < length));
 }
 
-fn countSlot(index: u32) {
-  let word = keyWord(table[index]);
+/// Counts slot `index` of the table, whose key word is `word`.
+fn countSlot(index: u32, word: u32) {
   if (index >= params.slots) {
     if (word == SIDE_PRESENT) { countEntry(1u); }
     return;
@@ -51,7 +51,9 @@ fn main(
   @builtin(local_invocation_index) local: u32,
 ) {
   let stride = workgroups.x * WORKGROUP;
-  for (var index = id.x; index < params.count; index += stride) { countSlot(index); }
+  for (var index = id.x; index < params.count; index += stride) {
+    countSlot(params.windowFirst + index, keyWord(table[index]));
+  }
   if (myTombstones > 0u) { atomicAdd(&statistics.tombstones, myTombstones); }
   if (myLongest > atomicLoad(&statistics.longest)) { atomicMax(&statistics.longest, myLongest); }
   let before = atomicAdd(&statistics.sumLow, mySum.x);

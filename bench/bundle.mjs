@@ -1,0 +1,39 @@
+// Benchmarks from their TypeScript sources, without a build of dist.
+import { readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "rolldown";
+import { sourceTexts } from "../scripts/build-plugins.mjs";
+
+const bench = dirname(fileURLToPath(import.meta.url));
+const pkg = JSON.parse(readFileSync(resolve(bench, "../package.json"), "utf8"));
+const packages = Object.keys({ ...pkg.dependencies, ...pkg.devDependencies, ...pkg.peerDependencies });
+const bundles = resolve(bench, "../node_modules/.cache/warpmap/bench");
+
+/** Bundles the module whose text is `source` under a name, and imports it. Imports in it are absolute paths. */
+export async function bundle(name, source) {
+  const entry = "\0bench";
+  await build({
+    input: { [name]: entry },
+    platform: "node",
+    external: (id) =>
+      id.startsWith("node:") || packages.some((name) => id === name || id.startsWith(`${name}/`)),
+    resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
+    transform: { target: "es2022" },
+    plugins: [
+      sourceTexts(),
+      {
+        name: "entry",
+        resolveId: (id) => (id === entry ? id : null),
+        load: (id) => (id === entry ? source : null),
+      },
+    ],
+    output: {
+      dir: bundles,
+      format: "esm",
+      entryFileNames: "[name].mjs",
+      chunkFileNames: "[name]-[hash].mjs",
+    },
+  });
+  return import(pathToFileURL(join(bundles, `${name}.mjs`)).href);
+}

@@ -1,0 +1,31 @@
+/** The picture of a report, by the name of its benchmark. A stored report is drawn again by the same functions. */
+import { draw } from "../chart/draw.js";
+import type { Figure } from "../chart/figure.js";
+import type { BenchReport } from "../report.js";
+import { batchFigure, retrieveAllFigure, skewFigure, streamFigure } from "./flows.js";
+import { gupsFigure } from "./gups.js";
+import { staticMapFigure } from "./static-map.js";
+import { groupSizeFigure, loadFactorFigure, probeDepthFigure } from "./tables.js";
+
+const FIGURES: Readonly<Record<string, (report: BenchReport) => Figure>> = {
+  gups: gupsFigure,
+  "static-map": staticMapFigure,
+  "group-size": groupSizeFigure,
+  "load-factor": loadFactorFigure,
+  "probe-depth": probeDepthFigure,
+  "retrieve-all": retrieveAllFigure,
+  stream: streamFigure,
+  skew: skewFigure,
+  batch: batchFigure,
+};
+
+/** What a report's picture shows; null for a benchmark that has none. */
+export function figureOf(report: BenchReport): Figure | null {
+  return Object.hasOwn(FIGURES, report.bench) ? FIGURES[report.bench](report) : null;
+}
+
+/** A report as SVG; null for a benchmark that has no picture. */
+export function svgOf(report: BenchReport): string | null {
+  const figure = figureOf(report);
+  return figure && draw(figure);
+}

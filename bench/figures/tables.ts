@@ -1,0 +1,95 @@
+/** Figures of how a table behaves: by group size (Fig. 4 of the seeds), as it fills, and how deep its keys lie. */
+import type { Figure, LineSeries } from "../chart/figure.js";
+import type { BenchReport } from "../report.js";
+import {
+  contender,
+  distinct,
+  footerOf,
+  level,
+  linesBy,
+  parameter,
+  pointsOf,
+  publishedLines,
+  sizeText,
+} from "./parts.js";
+
+const LOAD = { label: "load factor (entries / slots)", scale: "linear" } as const;
+const GUPS = "random 8-byte reads of the same run (GUPS)";
+
+export function groupSizeFigure(report: BenchReport): Figure {
+  return {
+    title: "Group-cooperative probing by load factor",
+    subtitle: `A table of ${sizeText(parameter(report, "slots"))} slots, u32 to u32, direct strategy; a walk looks at so many slots in one step. GB/s = 8 bytes × keys / time.`,
+    panels: distinct(report.rows, "operation").map((operation) => {
+      const rows = report.rows.filter((row) => row.operation === operation);
+      const measured = linesBy(rows, "group size", "load", "GB/s", (size) => `group of ${size}`);
+      return {
+        kind: "lines",
+        title: operation,
+        x: LOAD,
+        y: { label: "GB/s", scale: "linear" },
+        series: [
+          ...measured,
+          ...publishedLines(report, operation),
+          ...level(GUPS, parameter(report, "GUPS GB/s"), measured),
+        ],
+      };
+    }),
+    footer: footerOf(report),
+  };
+}
+
+export function loadFactorFigure(report: BenchReport): Figure {
+  const kernels: LineSeries = {
+    name: "warpmap, kernels alone",
+    origin: "measured",
+    points: pointsOf(report.rows, "load", "kernel M keys/s"),
+  };
+  return {
+    title: "Inserting into a table as it fills",
+    subtitle: `${sizeText(parameter(report, "slots"))} slots, ${sizeText(parameter(report, "keys of a batch"))} new keys at a time, over the load before each batch.`,
+    panels: [
+      {
+        kind: "lines",
+        title: "Throughput of each batch",
+        x: { ...LOAD, label: "load factor before the batch" },
+        y: { label: "million keys / s", scale: "log10" },
+        series: [
+          ...linesBy(report.rows, "on", "load", "M keys/s", contender),
+          ...(kernels.points.length > 0 ? [kernels] : []),
+          ...publishedLines(report, "insert"),
+        ],
+      },
+    ],
+    footer: footerOf(report),
+  };
+}
+
+export function probeDepthFigure(report: BenchReport): Figure {
+  const positive = (series: readonly LineSeries[]) =>
+    series.map((each) => ({ ...each, points: each.points.filter(({ y }) => y > 0) }));
+  return {
+    title: "How far keys lie from their home slot",
+    subtitle: `Probes after the first, of linear probing in ${sizeText(parameter(report, "slots"))} slots: 0 for a key in its home slot.`,
+    panels: (["mean depth", "deepest"] as const).map((column) => ({
+      kind: "lines",
+      title: column === "deepest" ? "Deepest key" : "Mean over all keys",
+      x: LOAD,
+      y: { label: "probes after the first", scale: "log10" },
+      series: positive([
+        ...linesBy(report.rows, "on", "load", column, contender),
+        ...(column === "deepest"
+          ? []
+          : [
+              {
+                name: "expected of linear probing (Knuth)",
+                origin: "reference" as const,
+                points: pointsOf(report.rows, "load", "expected"),
+              },
+            ]),
+        ...publishedLines(report, column),
+      ]),
+    })),
+    footer: footerOf(report),
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * Figures of others that benchmarks stand beside, each with where it is written. GB/s of table operations are 8 bytes × keys
+ * / time, as in the articles.
+ */
+import type { Published } from "./report.js";
+
+const BLOG =
+  "NVIDIA technical blog, Maximizing Performance with Massively Parallel Hash Maps on GPUs, table 1 and figure 5";
+const BESIDE =
+  "cuCollections built and timed beside this project on one H100 80GB SXM, 2^27 pairs of u32, best of its configurations";
+const SIMPLE = "A Simple GPU Hash Table (nosferalatu), tables of the article; time of the kernel alone";
+
+const gigabytes = (of: string, source: string) => (operation: string, value: number, load?: number) =>
+  ({ of, operation, ...(load !== undefined && { load }), value, unit: "GB/s", source }) satisfies Published;
+
+const xeon = gigabytes("Xeon Platinum 8360Y (DDR4-3200 × 8)", BLOG);
+const a100 = gigabytes("A100-80GB-SXM (HBM2e)", BLOG);
+const h100 = gigabytes("H100-80GB-SXM (HBM3)", BLOG);
+
+/** Table 1 of the NVIDIA article. "peak" is the theoretical bandwidth of the memory. */
+export const GUPS: readonly Published[] = [
+  xeon("random 8-byte reads", 15),
+  a100("random 8-byte reads", 141),
+  h100("random 8-byte reads", 256),
+  xeon("peak", 204),
+  a100("peak", 2039),
+  h100("peak", 3352),
+];
+
+const cuco = gigabytes("cuco::static_map, H100, published", BLOG);
+const kokkos = gigabytes(
+  "kokkos::UnorderedMap, H100, published",
+  `${BLOG}: cuco's figures divided by the 3.8 and 2.6 that it states`,
+);
+const cucoHere = gigabytes("cuco::static_map, H100, timed beside", BESIDE);
+
+/** Fig. 5 of the NVIDIA article: 2^27 unique pairs at load 0.5; kokkos from the ratios in its text. */
+export const STATIC_MAPS: readonly Published[] = [
+  cuco("insert", 87.5, 0.5),
+  cuco("find present", 134.6, 0.5),
+  kokkos("insert", 23.03, 0.5),
+  kokkos("find present", 51.77, 0.5),
+];
+
+/** cuCollections on an H100 by load factor. */
+export const CUCO_BY_LOAD: readonly Published[] = [
+  ...(
+    [
+      ["insert", { 0.5: 91.7, 0.8: 82.8, 0.9: 70.9, 0.95: 51.2 }],
+      ["find present", { 0.5: 198.7, 0.8: 150.5, 0.9: 110.9, 0.95: 71.8 }],
+      ["erase", { 0.5: 93, 0.8: 81.3, 0.95: 50.3 }],
+      ["retrieveAll", { 0.5: 451, 0.8: 565, 0.95: 626 }],
+    ] as const
+  ).flatMap(([operation, byLoad]) =>
+    Object.entries(byLoad).map(([load, value]) => cucoHere(operation, value, Number(load))),
+  ),
+];
+
+/** The utilisation table of SimpleGPUHashTable: M keys/s of each 4,194,304 inserts into 2^27 slots, from empty on. */
+const UTILISATION = [
+  361.314798, 356.918799, 351.205515, 347.178429, 342.600233, 338.347235, 334.660176, 330.173626, 325.530693,
+  321.810182, 316.807174, 313.184256, 307.861434, 302.280855, 296.909756, 291.284699, 285.515123, 278.892623,
+  270.973402, 262.379092, 251.627968, 238.486174, 224.413765, 206.831789, 186.038058, 160.989275, 131.503463,
+  99.619378, 67.815164, 39.682713, 17.461378,
+];
+
+export const SIMPLE_UTILISATION: readonly Published[] = UTILISATION.map((value, batch) => ({
+  of: "SimpleGPUHashTable, a laptop's GTX 1060",
+  operation: "insert",
+  load: batch / 32,
+  value,
+  unit: "M keys/s",
+  source: SIMPLE,
+}));
+
+/** Probes after the first, of SimpleGPUHashTable. */
+export const SIMPLE_DEPTHS: readonly Published[] = (
+  [
+    ["mean depth", 0.5, 0.4774],
+    ["deepest", 0.5, 60],
+    ["mean depth", 0.97, 10.1757],
+    ["deepest", 0.97, 6474],
+  ] as const
+).map(([operation, load, value]) => ({
+  of: "SimpleGPUHashTable",
+  operation,
+  load,
+  value,
+  unit: "probes",
+  source: SIMPLE,
+}));
+
+/** retrieveAll of others: bytes of the pairs that came out / time. */
+export const RETRIEVALS: readonly Published[] = [
+  ...CUCO_BY_LOAD.filter(({ operation, load }) => operation === "retrieveAll" && load === 0.5),
+  {
+    of: "cuco::dynamic_map with a retrieve_all of its own, 64-bit keys and values, GPU not named",
+    operation: "retrieveAll",
+    load: 0.5,
+    value: 533,
+    unit: "GB/s",
+    source: "the blog post on retrieve_all: 10^8 pairs out of 2 × 10^8 slots in about 3 ms",
+  },
+];

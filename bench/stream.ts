@@ -1,0 +1,154 @@
+/**
+ * The benchmark stream: insert and find of keys that lie in host memory, results back in host memory, beside what the link
+ * between host and device can move. On the cpu engine there is no link, and the figures are those of the call alone.
+ */
+import { type Device, EngineError, LimitError, StaticMap, ValidationError } from "../src/index.js";
+import { type LinkRate, linkGigabytes, measureLink } from "./link.js";
+import {
+  type BenchOptions,
+  type BenchReport,
+  type BenchRow,
+  byDevice,
+  circumstances,
+  engineName,
+} from "./report.js";
+import { MOST_KEYS, Workload } from "./static-map-workload.js";
+import { type TimedCall, timeInTurn } from "./timing.js";
+
+const LOAD_FACTOR = 0.8;
+/** Bytes a key: keys and values go up; keys go up, values and found flags come down. */
+const BYTES = { insert: { up: 8, down: 0 }, find: { up: 4, down: 5 } } as const;
+
+/** `options.size`: keys. */
+export async function run(device: Device, options: BenchOptions): Promise<BenchReport> {
+  if (options.size !== undefined) checkSize(options.size);
+  const sizes =
+    options.size !== undefined
+      ? [options.size]
+      : byDevice(device, { gpu: [2 ** 28, 2 ** 26], cpu: [2 ** 22], software: [2 ** 17] });
+  const where = circumstances(device);
+  const runs = options.runs ?? 3;
+  const notes = [
+    "ms is the median wall time of the awaited call, from typed arrays to typed arrays. G keys/s = keys / time; GB/s counts all bytes that cross the link: 8 up a pair for insert, 4 up and 5 down a key for find.",
+    "Before it was timed, the map was checked: every key inserted, every key found with its value.",
+  ];
+  const link = await linkOf(device, options, runs);
+  if (link.length > 0) {
+    notes.push(
+      "link alone: copies between device memory and mapped memory of the host. part of link: the time that the larger direction needs by the link alone, over the time of the call; both directions can be busy at once.",
+    );
+  }
+  const rows: BenchRow[] = link.map((rate) => ({
+    operation: rate.name,
+    bytes: rate.bytes,
+    ms: rate.timing.median,
+    "fastest ms": rate.timing.fastest,
+    "GB/s": linkGigabytes(rate),
+  }));
+  for (const [i, size] of sizes.entries()) {
+    try {
+      rows.push(...(await measureSize(device, size, link, runs, options)));
+      break;
+    } catch (error) {
+      if (!(error instanceof LimitError) || i === sizes.length - 1) throw error;
+      notes.push(`${size} keys do not fit this device. ${error.message}`);
+    }
+  }
+  return {
+    bench: "stream",
+    ...where,
+    parameters: { key: "u32", value: "u32", "load factor": LOAD_FACTOR },
+    rows,
+    notes,
+  };
+}
+
+function checkSize(size: number): void {
+  if (Number.isInteger(size) && size >= 1 && size <= MOST_KEYS) return;
+  throw new ValidationError(`stream does not measure ${size} keys.`, "Give a whole number from 1 to 2^31.");
+}
+
+async function linkOf(device: Device, { onProgress }: BenchOptions, runs: number): Promise<LinkRate[]> {
+  if (!device.gpuDevice) return [];
+  onProgress?.("the link");
+  return measureLink(device.gpuDevice, byDevice(device, { gpu: 2 ** 28, cpu: 0, software: 2 ** 20 }), runs);
+}
+
+async function measureSize(
+  device: Device,
+  size: number,
+  link: readonly LinkRate[],
+  runs: number,
+  { signal, onProgress }: BenchOptions,
+): Promise<BenchRow[]> {
+  await using map = await StaticMap.create(device, {
+    key: "u32",
+    value: "u32",
+    capacity: size,
+    loadFactor: LOAD_FACTOR,
+  });
+  signal?.throwIfAborted();
+  onProgress?.(`checking ${size} keys`);
+  const workload = new Workload(size);
+  const [keys, values, lookups] = [workload.keys(), workload.values(), workload.lookups()];
+  await check(map, workload, { keys, values, lookups });
+  const calls: Record<keyof typeof BYTES, TimedCall> = {
+    insert: {
+      before: async () => {
+        await map.clear();
+        await device.gpuDevice?.queue.onSubmittedWorkDone();
+      },
+      call: () => map.insert(keys, values),
+    },
+    find: {
+      before: async () => {
+        if (map.size === 0) await map.insert(keys, values);
+      },
+      call: () => map.find(lookups),
+    },
+  };
+  const rows: BenchRow[] = [];
+  for (const operation of ["insert", "find"] as const) {
+    signal?.throwIfAborted();
+    onProgress?.(`${operation} of ${size} keys`);
+    const [{ median, fastest }] = await timeInTurn([calls[operation]], { runs, leastTotalMs: 0 });
+    const { up, down } = BYTES[operation];
+    const floor = floorMs(link, size * up, size * down);
+    rows.push({
+      operation: `${operation}, host to host`,
+      on: engineName(device),
+      size,
+      bytes: size * (up + down),
+      ms: median,
+      "fastest ms": fastest,
+      "GB/s": (size * (up + down)) / median / 1e6,
+      "G keys/s": size / median / 1e6,
+      ...(floor !== null && { "part of link": floor / median }),
+    });
+  }
+  return rows;
+}
+
+/** Milliseconds that the link alone needs, both directions at once. */
+function floorMs(link: readonly LinkRate[], up: number, down: number): number | null {
+  const rate = (direction: "up" | "down") => link.find((each) => each.alone && each.direction === direction);
+  const [upward, downward] = [rate("up"), rate("down")];
+  if (!upward || !downward) return null;
+  return Math.max(up / linkGigabytes(upward), down / linkGigabytes(downward)) / 1e6;
+}
+
+async function check(
+  map: StaticMap,
+  workload: Workload,
+  { keys, values, lookups }: Record<"keys" | "values" | "lookups", Uint32Array>,
+): Promise<void> {
+  const { inserted, existing } = await map.insert(keys, values);
+  if (inserted !== workload.size || existing !== 0) {
+    throw new EngineError(`stream: ${inserted} of ${workload.size} keys were inserted.`);
+  }
+  const answer = await map.find(lookups);
+  for (let i = 0; i < lookups.length; i++) {
+    if (answer.found[i] === 1 && answer.values[i] === workload.lookedUpAt(i)) continue;
+    throw new EngineError(`stream: key number ${workload.lookedUpAt(i)} was not found with its value.`);
+  }
+}

@@ -1,0 +1,12 @@
+/** The program of the workers that work on rows. */
+import { buffersOf, openRowJob, type RowJob, type RowResult } from "./row-jobs.js";
+import { serve } from "./worker-loop.js";
+
+function run(job: RowJob, next: Int32Array): RowResult {
+  const work = openRowJob(job);
+  for (let piece = Atomics.add(next, 0, 1); piece < work.pieces; piece = Atomics.add(next, 0, 1))
+    work.run(piece);
+  return work.result();
+}
+
+serve(run, buffersOf);

@@ -1,0 +1,29 @@
+/**
+ * The loop of a worker thread: waits for jobs, joins those that are still open, and answers with what it did.
+ * Runs in Node's workers and in browsers'. Programs are worker.ts and row-worker.ts, each bundled to one classic
+ * script.
+ */
+import { joinJob, NEXT, type ToPool, type ToWorker } from "./protocol.js";
+
+/**
+ * Serves jobs until the thread is ended.
+ * @param run takes pieces of a job until none is left
+ * @param handOver the buffers of a result that go to the pool's thread without a copy
+ */
+export function serve<J, R>(
+  run: (job: J, next: Int32Array) => R,
+  handOver: (result: R) => ArrayBuffer[] = () => [],
+): void {
+  const port =
+    typeof process === "undefined" ? undefined : process.getBuiltinModule?.("node:worker_threads").parentPort;
+  const post = (message: ToPool<R>, transfer: ArrayBuffer[]): void =>
+    port ? port.postMessage(message, transfer) : globalThis.postMessage(message, { transfer });
+  const receive = ({ id, worker, job, control }: ToWorker<J>): void => {
+    if (!joinJob(control, worker)) return;
+    const result = run(job, control.subarray(NEXT));
+    post({ kind: "done", id, worker, result }, handOver(result));
+  };
+  if (port) port.on("message", receive);
+  else globalThis.addEventListener("message", (event: MessageEvent<ToWorker<J>>) => receive(event.data));
+  post({ kind: "ready" }, []);
+}

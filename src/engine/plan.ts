@@ -1,0 +1,70 @@
+/** What a bulk call did and how long its phases took: what `explain: true` answers. */
+
+/**
+ * How a bulk call goes about its batch. `direct`: every element walks the table from its home slot, wherever that is.
+ * `partitioned`: the batch is first brought into the order of the table's slots, so that accesses stay within a cache or
+ * the memory of a workgroup. `auto`: the engine decides, by the sizes of batch and table.
+ */
+export type Strategy = "auto" | "direct" | "partitioned";
+export const strategies: readonly Strategy[] = ["auto", "direct", "partitioned"];
+
+/** Slots that a walk of the direct strategy looks at in one step. */
+export type GroupSize = 1 | 2 | 4 | 8 | 16 | 32;
+export const groupSizes: readonly GroupSize[] = [1, 2, 4, 8, 16, 32];
+
+/** One phase of a call, all of its chunks together. */
+export interface PlanPhase {
+  readonly name: string;
+  readonly milliseconds: number;
+}
+
+/** What a call did. */
+export interface Plan {
+  readonly strategy: Exclude<Strategy, "auto">;
+  /** One sentence: why this strategy. */
+  readonly reason: string;
+  readonly groupSize: GroupSize;
+  /** Pieces that the batch was cut into, one after another. */
+  readonly chunks: number;
+  /** Ranges of neighbouring slots that the elements were sorted by; 1 when they were not. */
+  readonly parts: number;
+  /** Ranges small enough for the memory of one workgroup; 0 when there were none. */
+  readonly pages: number;
+  /** In the order in which they first ran. Empty when the device has no clock for them. */
+  readonly phases: readonly PlanPhase[];
+  /** What timed the phases: GPU timestamps, or the host's clock. */
+  readonly clock: "gpu" | "host";
+  /** Wall time of the engine's work, copies to and from the device included. */
+  readonly milliseconds: number;
+}
+
+/** Filled in by an engine while a call runs. */
+export class PlanLog {
+  strategy: Plan["strategy"] = "direct";
+  reason = "";
+  groupSize: GroupSize = 1;
+  chunks = 0;
+  parts = 1;
+  pages = 0;
+  clock: Plan["clock"] = "host";
+  readonly #phases = new Map<string, number>();
+  #start = 0;
+
+  /** The call's work begins: time in a queue before it does not count. */
+  begin(): void {
+    this.#start = performance.now();
+  }
+
+  /** Adds time to a phase. */
+  add(name: string, milliseconds: number): void {
+    this.#phases.set(name, (this.#phases.get(name) ?? 0) + milliseconds);
+  }
+
+  /** The plan of a call that has ended. */
+  finish(): Plan {
+    const { strategy, reason, groupSize, chunks, parts, pages, clock } = this;
+    const phases = [...this.#phases].map(([name, milliseconds]) => ({ name, milliseconds }));
+    const milliseconds = performance.now() - this.#start;
+    return { strategy, reason, groupSize, chunks, parts, pages, phases, clock, milliseconds };
+  }
+}

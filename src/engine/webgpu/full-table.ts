@@ -1,0 +1,109 @@
+/**
+ * Inserting into a table without a free slot. What an insert leaves unfinished then either meets its key or does not fit. A
+ * key that is not there is walked for as far as the longest walk of the table goes, which may be all its slots; so with many
+ * such elements the table's keys are put into a roomy set once a call, and elements are looked up there.
+ */
+import { LimitError } from "../../errors.js";
+import type { DeviceArray } from "../device-array.js";
+import { MAX_SLOTS, SIDE_SLOTS } from "../layout.js";
+import type { KeyType } from "../scalars.js";
+import { type BoundChunk, compileRun, runOverChunk, runOverRest, type Totals } from "./chunk-rounds.js";
+import { forEachChunk } from "./chunks.js";
+import { type Column, Scratch } from "./columns.js";
+import { lookupRun } from "./lookup-chunk.js";
+import { retrieveKeys } from "./table-scans.js";
+import { newState, type TableState } from "./table-state.js";
+
+/** Steps above which copying a table's keys is cheaper: some ten milliseconds on a GPU. */
+const COPY_ABOVE_STEPS = 2 ** 28;
+
+/** One insert call's view of a table that may become full. While a call runs a full table stays full, with the same keys. */
+export class FullTable {
+  /** Null when there is no memory for it. */
+  #copy: TableState | null | undefined;
+
+  constructor(private readonly state: TableState) {}
+
+  /** Allocates and compiles, before anything changes, what it takes to say which keys of a chunk are there. */
+  async prepare({ scratch, count, mask }: BoundChunk): Promise<Column> {
+    const present = await scratch.column("u8", count);
+    await compileRun(this.state, lookupRun(this.state, count, { mask, flags: present, counted: true }));
+    return present;
+  }
+
+  /**
+   * How many elements of a chunk have no slot, after a run of inserts that stopped at the full table.
+   * @param present where to say of every element whether its key is in the table, if dispatches that follow want to know.
+   */
+  async countRejected(
+    chunk: BoundChunk,
+    { selected, rejected, rest }: Totals,
+    present: Column | undefined,
+  ): Promise<number> {
+    const { count, mask } = chunk;
+    const table = await this.#cheapest(rest?.count ?? count);
+    const run = lookupRun(table, count, { mask, flags: present, counted: true });
+    if (table === this.state && rest?.listed && !present) {
+      const { found } = await runOverRest(table, chunk, run, rest);
+      return rejected + rest.count - found;
+    }
+    const { found } = await runOverChunk(table, chunk, run);
+    return selected - found;
+  }
+
+  /** Where to look `count` keys up: the table, or the copy when that is cheaper. */
+  async #cheapest(count: number): Promise<TableState> {
+    const { state } = this;
+    const { copyAboveSteps = COPY_ABOVE_STEPS } = state.host.kernelOverrides;
+    if (this.#copy === undefined && count * state.maxProbe > copyAboveSteps) {
+      this.#copy = await roomyCopy(state);
+    }
+    return this.#copy ?? state;
+  }
+
+  destroy(): void {
+    this.#copy?.destroy();
+    this.#copy = null;
+  }
+}
+
+/**
+ * A set of a table's keys at load 0.5, or null when there is no memory for it. The two keys with a side slot are in it in any
+ * case: when an insert stops at the full table, they have their slots.
+ */
+async function roomyCopy(state: TableState): Promise<TableState | null> {
+  const { host, spec, live } = state;
+  let copy: TableState | null = null;
+  let keys: DeviceArray<KeyType> | null = null;
+  try {
+    copy = await newState(host, { ...spec, value: null, slots: Math.min(2 * live, MAX_SLOTS) });
+    keys = await retrieveKeys(state);
+    await copyKeys(copy, keys);
+    // SIDE_PRESENT is 0
+    host.gpu.write(copy.buffers.slots, copy.spec.slots * 4, new Uint8Array(SIDE_SLOTS * 4));
+    return copy;
+  } catch (error) {
+    copy?.destroy();
+    if (error instanceof LimitError) return null;
+    throw error;
+  } finally {
+    keys?.destroy();
+  }
+}
+
+/** Inserts distinct keys into an empty set that has room for them. */
+async function copyKeys(copy: TableState, keys: DeviceArray<KeyType>): Promise<void> {
+  const { gpu, pacer } = copy.host;
+  const constants = { REUSE: 0, FLAGGED: 0, ASSIGN: 0, FILL: 0 };
+  const bindable = gpu.device.limits.maxStorageBufferBindingSize / 4;
+  const limits = { operation: "copy keys", bindable, staged: false };
+  await forEachChunk(pacer, limits, keys.length, {}, async (chunk) => {
+    const scratch = new Scratch(gpu);
+    try {
+      const bound = { ...chunk, scratch, keys: await scratch.input(copy.spec.key, keys, chunk) };
+      await runOverChunk(copy, bound, { kernel: copy.sources.insert, constants });
+    } finally {
+      scratch.release();
+    }
+  });
+}

@@ -1,0 +1,131 @@
+/**
+ * Inserting a chunk, under every policy: slots are claimed first; values that claiming could not combine are combined in
+ * later dispatches, which find every key of theirs in its slot.
+ */
+import type { InsertPolicy, InsertTally } from "../engine.js";
+import type { ValueType } from "../scalars.js";
+import { applyIdentity } from "./apply-identity.js";
+import { type BoundChunk, compileRun, type Run, runOverChunk } from "./chunk-rounds.js";
+import type { Column } from "./columns.js";
+import { FullTable } from "./full-table.js";
+import { lookupRun } from "./lookup-chunk.js";
+import { LIST_BYTES } from "./selection.js";
+import { applyCodes } from "./table-kernels.js";
+import type { TableState } from "./table-state.js";
+
+/** What claiming slots came to. */
+interface Claimed extends Pick<InsertTally, "inserted" | "rejected"> {
+  /** Elements that the mask lets through. */
+  selected: number;
+  /** True when elements whose keys are there did not come to their slots. */
+  skipped: boolean;
+}
+
+/**
+ * Inserts a chunk under a policy. When it met a full table, and values or flags are of use to later dispatches,
+ * `chunk.present` says afterwards which of its keys are in the table.
+ * @param given what the chunks of a call share when the table is full.
+ */
+export async function insertChunk(
+  state: TableState,
+  chunk: BoundChunk,
+  policy: InsertPolicy,
+  given?: FullTable,
+): Promise<InsertTally> {
+  const full = given ?? new FullTable(state);
+  try {
+    return await claimAndCombine(state, chunk, policy, full);
+  } finally {
+    if (!given) full.destroy();
+  }
+}
+
+async function claimAndCombine(
+  state: TableState,
+  chunk: BoundChunk,
+  policy: InsertPolicy,
+  full: FullTable,
+): Promise<InsertTally> {
+  const isMap = state.spec.value !== null;
+  const combines = isMap && policy !== "keep";
+  const applies = combines && policy !== "assign";
+  const fill = applies ? applyIdentity(policy, state.spec.value as ValueType) : undefined;
+  // what combining needs is there before a slot is claimed: a claimed slot holds no value of the caller's until then
+  const looksAgain = combines || (isMap && chunk.flags !== undefined);
+  const present = looksAgain && state.mayFill(chunk.count) ? await full.prepare(chunk) : undefined;
+  const apply = applies ? await prepareApply(state, chunk, policy, present) : null;
+  const claimed = await claimSlots(state, chunk, { assign: policy === "assign", fill, present, full });
+  if (apply) await apply();
+  else if (combines && claimed.skipped) await (await prepareApply(state, chunk, "assign", present))();
+  const { inserted, selected, rejected } = claimed;
+  return { inserted, rejected, existing: selected - inserted - rejected };
+}
+
+/** Runs the insert kernel until every element has its slot, meets its key, or is known not to fit. */
+async function claimSlots(
+  state: TableState,
+  chunk: BoundChunk,
+  how: { assign: boolean; fill: number | undefined; present: Column | undefined; full: FullTable },
+): Promise<Claimed> {
+  const { assign, fill, present, full } = how;
+  const { mask, values, flags } = chunk;
+  const reuse = state.tombstones > 0;
+  if (reuse) await findKnown(state, chunk);
+  const constants = {
+    REUSE: Number(reuse),
+    FLAGGED: Number(flags !== undefined),
+    ASSIGN: Number(assign),
+    FILL: Number(fill !== undefined),
+  };
+  const run: Run = {
+    kernel: state.sources.insert,
+    constants,
+    mask,
+    values,
+    flags,
+    fill,
+    stopsWhenFull: true,
+  };
+  const totals = await runOverChunk(state, chunk, run);
+  const { inserted, selected } = totals;
+  if (totals.rest === null) return { inserted, selected, rejected: totals.rejected, skipped: reuse };
+  const rejected = await full.countRejected(chunk, totals, present);
+  chunk.present = present;
+  return { inserted, selected, rejected, skipped: true };
+}
+
+/** Leaves 1 in `chunk.known` for the keys that are in the table. */
+async function findKnown(state: TableState, chunk: BoundChunk): Promise<void> {
+  const { count, mask } = chunk;
+  const known = await chunk.scratch.column("u8", count);
+  await runOverChunk(state, chunk, lookupRun(state, count, { mask, flags: known }));
+  chunk.known = known;
+}
+
+/** True when combining needs lists with room for all elements of a chunk, since none may go on in place: see apply.wgsl. */
+export function needsRoomForAll({ spec, windows }: TableState, policy: InsertPolicy): boolean {
+  if (policy === "keep" || spec.value === null) return false;
+  return windows.length > 1 || (spec.value === "f32" && policy !== "assign");
+}
+
+/** Allocates and compiles what it takes to combine the values of a chunk with those of its keys; the answer does it. */
+async function prepareApply(
+  state: TableState,
+  chunk: BoundChunk,
+  op: keyof typeof applyCodes,
+  present: Column | undefined,
+): Promise<() => Promise<void>> {
+  const isF32 = state.spec.value === "f32" && op !== "assign";
+  const constants = { OP: applyCodes[op], VALUE_F32: Number(isF32) };
+  const run: Run = { kernel: state.sources.apply, constants, values: chunk.values };
+  if (needsRoomForAll(state, op)) {
+    const room = chunk.count;
+    run.lists = { buffer: await chunk.scratch.buffer(room * LIST_BYTES), room };
+  } else {
+    run.goesOn = true;
+  }
+  for (const mask of new Set([chunk.mask, present])) await compileRun(state, { ...run, mask });
+  return async () => {
+    await runOverChunk(state, chunk, { ...run, mask: chunk.present ?? chunk.mask });
+  };
+}

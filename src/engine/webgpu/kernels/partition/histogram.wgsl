@@ -1,0 +1,40 @@
+// histogram: counts the chunk's keys by part.
+//
+// Grid-stride, counted in workgroup memory first. Shares `counts`, atomically. Bytes per key: 4 read.
+
+override WORKGROUP: u32 = 512u;
+override BINS: u32 = 256u;
+override MASKED: bool = false;
+
+@group(0) @binding(2) var<storage, read> keys: array<u32>;
+@group(0) @binding(3) var<storage, read> mask: array<u32>;
+@group(0) @binding(4) var<storage, read_write> counts: array<atomic<u32>>;
+
+var<workgroup> bins: array<atomic<u32>, BINS>;
+
+fn isSelected(element: u32) -> bool {
+  if (element >= params.count) { return false; }
+  if (!MASKED) { return true; }
+  return ((mask[params.maskShift + element / 4u] >> (element % 4u * 8u)) & 0xffu) != 0u;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let stride = workgroups.x * WORKGROUP;
+  for (var base = workgroup.x * WORKGROUP + local; base < params.count; base += stride * ITEMS) {
+    var key: array<u32, ITEMS>;
+    for (var i = 0u; i < ITEMS; i++) { key[i] = keys[params.keyShift + min(base + i * stride, params.count - 1u)]; }
+    for (var i = 0u; i < ITEMS; i++) {
+      if (isSelected(base + i * stride)) { atomicAdd(&bins[homeOf(canonicalKey(key[i])) >> params.partShift], 1u); }
+    }
+  }
+  workgroupBarrier();
+  for (var bin = local; bin < BINS; bin += WORKGROUP) {
+    let count = atomicLoad(&bins[bin]);
+    if (count > 0u) { atomicAdd(&counts[bin], count); }
+  }
+}

@@ -1,0 +1,33 @@
+// A page: PAGE neighbouring slots of the table, and the items of the chunk whose homes they are. One workgroup owns it.
+// A fragment after params.wgsl.
+
+/// Slots of a page; a power of two.
+override PAGE: u32 = 4096u;
+
+/// Where the pages' items are staged: each page's number of items, or (pageRoom 0) where each part starts.
+@group(0) @binding(3) var<storage, read> ranges: array<u32>;
+
+struct Page {
+  number: u32,
+  /// First slot, of the table and within the binding.
+  slot: u32,
+  at: u32,
+  /// Slots: PAGE, or fewer in the last page.
+  slots: u32,
+  /// Items, the first of them at `first`.
+  first: u32,
+  items: u32,
+}
+
+fn pageOf(workgroup: vec3u, workgroups: vec3u) -> Page {
+  let index = workgroup.y * workgroups.x + workgroup.x;
+  let number = params.firstPage + index;
+  if (index >= params.pages) { return Page(number, 0u, 0u, 0u, 0u, 0u); }
+  let slot = number * PAGE;
+  let slots = min(PAGE, params.slots - slot);
+  if (params.pageRoom == 0u) {
+    let first = ranges[number];
+    return Page(number, slot, slot - params.windowFirst, slots, first, ranges[number + 1u] - first);
+  }
+  return Page(number, slot, slot - params.windowFirst, slots, number * params.pageRoom, min(ranges[number], params.pageRoom));
+}

@@ -1,0 +1,34 @@
+// What a partition kernel is told per dispatch. The order is that of `partitionParamNames` in partition-kernels.ts. A fragment.
+
+struct Params {
+  /// Slots of the table, side slots not counted.
+  slots: u32,
+  /// Elements of the chunk.
+  count: u32,
+  /// First element of each column within its binding, in 32-bit words.
+  keyShift: u32,
+  valueShift: u32,
+  maskShift: u32,
+  flagShift: u32,
+  /// A home slot shifted right by this is its part.
+  partShift: u32,
+  parts: u32,
+  /// Pages of a part, a power of two.
+  pagesOfPart: u32,
+  /// Items that a page of the staging memory has room for; 0 when pages are whole parts and lie one after another.
+  pageRoom: u32,
+  /// Pages that this dispatch works on, and the first slot of the table binding.
+  firstPage: u32,
+  pages: u32,
+  windowFirst: u32,
+  /// Elements that the spill columns or the list have room for.
+  spillRoom: u32,
+  /// Bit pattern of the value for absent keys, or for fresh slots of an insertOrApply.
+  fill: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+
+fn slotCount() -> u32 { return params.slots; }
+
+fn homeOf(key: u32) -> u32 { return multiplyHigh(hashKey(key), params.slots); }

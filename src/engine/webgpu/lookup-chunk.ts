@@ -1,0 +1,60 @@
+/** Looking a chunk's keys up: find and contains, and the questions that inserts ask. */
+import { type BoundChunk, type Run, runOverChunk } from "./chunk-rounds.js";
+import type { Column } from "./columns.js";
+import { align4, type Readback } from "./gpu.js";
+import type { TableState } from "./table-state.js";
+
+/** What a lookup writes, as far as it is given; and whether it counts what it finds. */
+export interface LookupColumns {
+  mask?: Column;
+  values?: Column;
+  flags?: Column;
+  counted?: boolean;
+}
+
+/** The run of a lookup over `count` elements. */
+export function lookupRun(
+  state: TableState,
+  count: number,
+  { mask, values, flags, counted = false }: LookupColumns,
+): Run {
+  const constants = {
+    VALUED: Number(values !== undefined),
+    FLAGGED: Number(flags !== undefined),
+    COUNTED: Number(counted),
+  };
+  const run = { kernel: state.sources.lookup, constants, mask, values, flags };
+  if (flags === undefined || state.windows.length === 1) return run;
+  // each window's dispatch adds its own elements' flags
+  return { ...run, before: (encoder) => clearFlags(encoder, flags, count) };
+}
+
+/** Zeroes the flags of `count` elements. */
+export function clearFlags(encoder: GPUCommandEncoder, { range, shift }: Column, count: number): void {
+  encoder.clearBuffer(range.buffer, (range.offset ?? 0) + shift * 4, align4(count));
+}
+
+/**
+ * Looks a chunk up into its `values` and `flags` columns, as far as it has them, and reads results back.
+ * @param fill bit pattern of the value of absent keys.
+ */
+export async function lookUpChunk(
+  state: TableState,
+  chunk: BoundChunk,
+  fill: number,
+  reads: readonly Readback[],
+): Promise<void> {
+  const { count, mask, values, flags, prepare, finish } = chunk;
+  const run: Run = { ...lookupRun(state, count, { mask, values, flags }), fill, abortable: true };
+  // with several windows nearly always some walk goes from one to the next
+  const mayBeOneRound = state.windows.length === 1;
+  if (mayBeOneRound) Object.assign(run, { after: finish, reads });
+  const { rounds } = await runOverChunk(state, chunk, run);
+  if (mayBeOneRound && rounds === 1) return;
+  if (finish === undefined && reads.length === 0) return;
+  const record = (encoder: GPUCommandEncoder) => {
+    prepare?.(encoder);
+    finish?.(encoder);
+  };
+  await state.host.gpu.submit("results", record, reads);
+}

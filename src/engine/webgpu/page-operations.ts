@@ -1,0 +1,35 @@
+/** Bulk operations whose pages are worked on by the workgroups that own them, in workgroup memory. */
+import type { InsertTally } from "../engine.js";
+import type { BoundChunk } from "./chunk-rounds.js";
+import { eraseChunk } from "./erase-chunk.js";
+import type { FullTable } from "./full-table.js";
+import { insertChunk } from "./insert-chunk.js";
+import { splitByPage } from "./pages.js";
+import type { TableState } from "./table-state.js";
+
+/** Inserts a chunk into a table without entries or tombstones. Of equal keys any one stays. */
+export async function buildPages(
+  state: TableState,
+  chunk: BoundChunk,
+  policy: "keep" | "assign",
+  full: FullTable,
+): Promise<InsertTally> {
+  const kind = state.spec.value === null ? "key" : "pair";
+  const kernel = state.host.partitioner.sources.build(kind);
+  const paged = await splitByPage(state, chunk, kind, kernel);
+  const { inserted, spilled } = await state.submit("build", [], (encoder) => paged.record(encoder));
+  const rest = paged.rest(spilled);
+  const tally = rest ? await insertChunk(state, rest, policy, full) : { inserted: 0, rejected: 0 };
+  const all = inserted + tally.inserted;
+  const existing = paged.selected - all - tally.rejected;
+  return { inserted: all, rejected: tally.rejected, existing };
+}
+
+/** Erases a chunk's keys. Answers how many there were. */
+export async function erasePages(state: TableState, chunk: BoundChunk): Promise<number> {
+  const kernel = state.host.partitioner.sources.erase(state.spec.value === null ? "key" : "pair");
+  const paged = await splitByPage(state, chunk, "key", kernel);
+  const { erased, spilled } = await state.submit("page-erase", [], (encoder) => paged.record(encoder));
+  const rest = paged.rest(spilled);
+  return erased + (rest ? await eraseChunk(state, rest) : 0);
+}

@@ -1,0 +1,187 @@
+/**
+ * Multisplit: brings a chunk into the order of the table's slots. This file sizes and records its dispatches; the kernels
+ * are in kernels/partition/, what is done with a partitioned chunk in partitioned-chunk.ts and page-build.ts.
+ *
+ * A *part* is a power of two of neighbouring slots, small enough for the GPU's cache; a *page* is what fits the memory of
+ * a workgroup. A part's number is the upper bits of a key's home slot.
+ */
+import type { BoundChunk } from "./chunk-rounds.js";
+import type { Gpu } from "./gpu.js";
+import type { Constants, Kernels, Range } from "./kernel.js";
+import { type ItemKind, PartitionKernels, partitionParams } from "./partition-kernels.js";
+import { tableConstants } from "./table-constants.js";
+import type { TableState } from "./table-state.js";
+
+/** Parts of a table: slots >> shift names the part. */
+export interface Parts {
+  readonly shift: number;
+  readonly count: number;
+}
+
+/** Parts that a multisplit makes at full speed. */
+export const FEW_PARTS = 256;
+/** Most parts that one multisplit makes. */
+export const MOST_PARTS = 1024;
+/** Counters of a multisplit: one of few numbers, so that few kernels are compiled. */
+export function binsFor(parts: number): number {
+  return parts <= FEW_PARTS ? FEW_PARTS : MOST_PARTS;
+}
+
+/** Workgroups of the histogram kernel, which strides over the chunk. */
+const HISTOGRAM_WORKGROUPS = 528;
+/** Workgroup memory that kernels need besides their tiles and counters. */
+const SPARE_BYTES = 4096;
+
+/** What the partition kernels may use on a device. One per engine. */
+export class Partitioner {
+  readonly sources: PartitionKernels;
+  /** Slots of a page: a power of two. */
+  readonly pageSlots: number;
+  /** Invocations of the kernels that own pages. */
+  readonly pageWorkgroup: number;
+  readonly #most: { invocations: number; bytes: number };
+
+  constructor(
+    readonly gpu: Gpu,
+    readonly kernels: Kernels,
+  ) {
+    const { limits, features } = gpu.device;
+    const { software } = gpu;
+    this.sources = new PartitionKernels({ subgroups: features.has("subgroups"), software });
+    this.#most = {
+      invocations: limits.maxComputeInvocationsPerWorkgroup,
+      bytes: limits.maxComputeWorkgroupStorageSize,
+    };
+    // a page takes 8 bytes a slot, and 2 for its counters; few items an invocation make for small pages
+    this.pageSlots = software ? 1024 : 4096;
+    while (this.pageSlots * 10 + SPARE_BYTES > this.#most.bytes) this.pageSlots /= 2;
+    this.pageWorkgroup = Math.min(512, this.#most.invocations, this.pageSlots / 2);
+  }
+
+  get pageShift(): number {
+    return Math.log2(this.pageSlots);
+  }
+
+  /** Invocations of a kernel whose tile has `bytes` bytes of workgroup memory for each, besides 12 bytes a bin. */
+  workgroup(bytes: number, bins: number): number {
+    let size = Math.min(512, this.#most.invocations);
+    while (size > 64 && size * bytes + bins * 12 + 512 > this.#most.bytes) size /= 2;
+    return size;
+  }
+}
+
+/** The first words of a scratch buffer, which may be larger than what was asked for. */
+export function words(buffer: GPUBuffer | undefined, count: number): Range | undefined {
+  return buffer && { buffer, offset: 0, size: count * 4 };
+}
+
+/** A chunk's elements by part, on the GPU. */
+export interface PartedItems {
+  /** Records the dispatches that make it. */
+  record(encoder: GPUCommandEncoder): void;
+  /** Where each part starts: parts + 1 words. */
+  readonly starts: GPUBuffer;
+  /** Keys, or with put "items" the items. */
+  readonly keys: GPUBuffer;
+  readonly values?: GPUBuffer;
+  /** Where each element went. */
+  readonly places?: GPUBuffer;
+  /** Elements that the chunk's mask lets through. */
+  readonly selected: number;
+}
+
+/** Prepares the multisplit of a chunk by part. */
+export async function splitByPart(
+  state: TableState,
+  chunk: BoundChunk,
+  parts: Parts,
+  { kind, put, placed }: { kind: ItemKind; put: "columns" | "items"; placed: boolean },
+): Promise<PartedItems> {
+  const { host, spec } = state;
+  const { partitioner, kernels } = host;
+  const { sources } = partitioner;
+  const { scratch, count } = chunk;
+  const table = tableConstants(spec);
+  const masked = chunk.mask !== undefined;
+  const bins = binsFor(parts.count);
+  const buffer = (words: number) => scratch.buffer(words * 4);
+  const counts = await buffer(bins);
+  const starts = await buffer(bins + 1);
+  const cursors = await buffer(bins);
+  const itemBytes = kind === "pair" ? 8 : 4;
+  const keys = await scratch.buffer(count * (put === "items" ? itemBytes : 4));
+  const values = kind === "pair" && put === "columns" ? await buffer(count) : undefined;
+  const places = placed ? await buffer(count) : undefined;
+  const tile = partitioner.workgroup(sources.items * itemBytes, bins);
+  const constants: Constants = {
+    ...table,
+    BINS: bins,
+    WORKGROUP: tile,
+    MASKED: Number(masked),
+  };
+  const histogram = await kernels.compile(sources.histogram, {
+    ...constants,
+    WORKGROUP: partitioner.workgroup(0, bins),
+  });
+  const offsets = await kernels.compile(sources.offsets, { BINS: bins, WORKGROUP: 128 });
+  const scatter = await kernels.compile(sources.scatter(kind, put), {
+    ...constants,
+    PLACED: Number(placed),
+    VALUED: Number(kind === "pair"),
+  });
+  const params = partitionParams({
+    slots: spec.slots,
+    count,
+    keyShift: chunk.keys.shift,
+    valueShift: chunk.values?.shift,
+    maskShift: chunk.mask?.shift,
+    partShift: parts.shift,
+    parts: parts.count,
+  });
+  const mask = chunk.mask?.range;
+  const countParts = (encoder: GPUCommandEncoder) => {
+    encoder.clearBuffer(counts, 0, bins * 4);
+    const workgroups = Math.min(HISTOGRAM_WORKGROUPS, Math.ceil(count / 1024));
+    histogram.record(
+      encoder,
+      [undefined, undefined, chunk.keys.range, mask, words(counts, bins)],
+      params,
+      workgroups,
+    );
+    offsets.record(
+      encoder,
+      [undefined, undefined, words(counts, bins), words(starts, bins + 1), words(cursors, bins)],
+      params,
+      1,
+    );
+  };
+  const split = (encoder: GPUCommandEncoder) =>
+    scatter.record(
+      encoder,
+      [
+        undefined,
+        words(cursors, bins),
+        chunk.keys.range,
+        kind === "pair" ? chunk.values?.range : undefined,
+        mask,
+        words(keys, put === "items" ? (count * itemBytes) / 4 : count),
+        words(values, count),
+        words(places, count),
+      ],
+      params,
+      Math.ceil(count / (tile * sources.items)),
+    );
+  let selected = count;
+  let record = (encoder: GPUCommandEncoder) => {
+    countParts(encoder);
+    split(encoder);
+  };
+  if (masked) {
+    // how many there are decides how many the kernels that follow work on
+    const into = new Uint8Array(4);
+    await host.gpu.submit("count selected", countParts, [{ buffer: starts, offset: bins * 4, into }]);
+    selected = new Uint32Array(into.buffer)[0];
+    record = split;
+  }
+  return { record, starts, keys, values, places, selected };
+}

@@ -1,0 +1,96 @@
+// Every benchmark of bench/ in small: its report, its picture, and that it notices wrong answers. gups and static-map have
+// files of their own.
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { BenchModule } from "../../bench/report.js";
+import { EngineError, openDevice, StaticMap, ValidationError } from "../../src/index.js";
+import { expectPicture, expectReport } from "./expect-report.js";
+
+const benches: Record<string, { load: () => Promise<BenchModule>; size: number; wrongSize: number }> = {
+  "group-size": { load: () => import("../../bench/group-size.js"), size: 200, wrongSize: 63 },
+  "load-factor": { load: () => import("../../bench/load-factor.js"), size: 2048, wrongSize: 1000 },
+  "probe-depth": { load: () => import("../../bench/probe-depth.js"), size: 5000, wrongSize: 1.5 },
+  "retrieve-all": { load: () => import("../../bench/retrieve-all.js"), size: 501, wrongSize: 2 ** 31 },
+  stream: { load: () => import("../../bench/stream.js"), size: 1000, wrongSize: 0 },
+  skew: { load: () => import("../../bench/skew.js"), size: 1000, wrongSize: 7 },
+  batch: { load: () => import("../../bench/batch.js"), size: 1000, wrongSize: 2 ** 24 },
+};
+
+describe.each(Object.entries(benches))("%s", (name, { load, size, wrongSize }) => {
+  it.each(["cpu", "webgpu"] as const)("measures %s", async (backend) => {
+    const { run } = await load();
+    using device = await openDevice({ backend, software: backend === "webgpu" });
+    const steps: string[] = [];
+    const report = await run(device, { size, runs: 1, onProgress: (step) => steps.push(step) });
+    expectReport(report, name);
+    expectPicture(report);
+    expect(steps.length).toBeGreaterThan(0);
+  });
+
+  it("says which sizes it takes, and stops when it is told to", async () => {
+    const { run } = await load();
+    using device = await openDevice({ backend: "cpu", threads: 1 });
+    await expect(run(device, { size: wrongSize })).rejects.toThrow(ValidationError);
+    const signal = AbortSignal.abort(new Error("enough"));
+    await expect(run(device, { size, runs: 1, signal })).rejects.toThrow("enough");
+  });
+});
+
+describe("a wrong answer", () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it.each(["group-size", "load-factor", "retrieve-all", "stream", "skew", "batch"])(
+    "of find is noticed by %s",
+    async (name) => {
+      const { find } = StaticMap.prototype;
+      vi.spyOn(StaticMap.prototype, "find").mockImplementation(async function (this: StaticMap, ...args) {
+        const answer = await find.apply(this, args as never);
+        const values = "storage" in answer.values ? answer.values.storage : { host: answer.values };
+        flipOne(values as { host: Uint32Array });
+        return answer as never;
+      });
+      await expectRefused(name);
+    },
+  );
+
+  it.each(["group-size", "load-factor", "stream", "skew"])("of insert is noticed by %s", async (name) => {
+    const { insert } = StaticMap.prototype;
+    vi.spyOn(StaticMap.prototype, "insert").mockImplementation(async function (this: StaticMap, ...args) {
+      const { inserted, existing } = await insert.apply(this, args as never);
+      return { inserted: inserted - 1, existing: existing + 1 };
+    });
+    await expectRefused(name);
+  });
+
+  it("of insertOrApply is noticed by skew", async () => {
+    const { insertOrApply } = StaticMap.prototype;
+    vi.spyOn(StaticMap.prototype, "insertOrApply").mockImplementation(async function (
+      this: StaticMap,
+      keys,
+      values,
+    ) {
+      return insertOrApply.call(this, keys as never, values as never, "max");
+    });
+    await expectRefused("skew");
+  });
+
+  it("of stats is noticed by probe-depth", async () => {
+    const { stats } = StaticMap.prototype;
+    vi.spyOn(StaticMap.prototype, "stats").mockImplementation(async function (this: StaticMap) {
+      const answer = await stats.call(this);
+      return { ...answer, meanProbeLength: answer.meanProbeLength + 1 };
+    });
+    await expectRefused("probe-depth");
+  });
+});
+
+function flipOne({ host }: { host: Uint32Array }): void {
+  if (host.length > 0) host[host.length >> 1] ^= 1;
+}
+
+async function expectRefused(name: string): Promise<void> {
+  const { run } = await benches[name].load();
+  using device = await openDevice({ backend: "cpu", threads: 1 });
+  await expect(run(device, { size: benches[name].size, runs: 1 })).rejects.toThrow(EngineError);
+}
