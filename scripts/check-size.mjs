@@ -1,7 +1,7 @@
 // npm run check:size: what an application that imports from `warpmap` ships to a browser, minified and gzipped. Reads dist.
 //
-// A page loads the entry and one engine, the GPU's or the CPU's: that is what the limit is for. Both are printed, and so
-// is the sum of all chunks, which a bundler without code splitting ships.
+// A page loads the entry and one engine, the GPU's or the CPU's: that is what the limit is for. Chunks that an engine loads
+// on the first use (LATER) are printed with it, and so is the sum of all chunks, which a bundler without code splitting ships.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,6 +21,8 @@ const BUNDLES = [
   { name: "warpmap/wgsl", source: `export * from "./dist/wgsl/index.js";`, limitBytes: Infinity },
 ];
 const ENGINES = ["webgpu", "cpu"];
+/** Names in dist of chunks that are loaded by the first call that needs them: large batches. */
+const LATER = ["chunks/bulk.js"];
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 if (!existsSync(join(root, "dist/index.js"))) {
@@ -37,6 +39,8 @@ for (const { name, source, limitBytes } of BUNDLES) {
     if (verdict) tooLarge++;
     const limit = limitBytes === Infinity ? "" : `limit ${kb(limitBytes)} ${verdict}`;
     print(`${name}, on a page that runs ${engine}`, loaded, limit);
+    const later = onPage(chunks, engine, { later: true });
+    if (later > loaded) print(`${name}, the same with large batches`, later, "");
   }
   print(`${name}, all chunks`, sum(chunks.values()), "");
 }
@@ -71,14 +75,15 @@ async function bundle(source) {
 }
 
 /** Bytes of the entry, of the engine's chunks, and of all that they import: what one page loads. */
-function onPage(chunks, engine) {
+function onPage(chunks, engine, { later = false } = {}) {
   const loaded = new Set();
   const load = (path) => {
     if (loaded.has(path)) return;
     loaded.add(path);
     for (const { path: next, kind } of chunks.get(path).imports) {
       const other = ENGINES.some((each) => each !== engine && belongsTo(chunks.get(next), each));
-      if (kind === "import-statement" || !other) load(next);
+      const waits = !later && LATER.some((each) => chunks.get(next).inputs.some((input) => input.includes(each)));
+      if (kind === "import-statement" || !(other || waits)) load(next);
     }
   };
   load("out/entry.js");

@@ -4,7 +4,7 @@
  */
 import type { DeviceArray } from "./engine/device-array.js";
 import type { BackendName, Engine, EngineInfo } from "./engine/engine.js";
-import type { GroupSize, Strategy } from "./engine/plan.js";
+import { checkStrategy, type GroupSize, type Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
 
@@ -61,6 +61,7 @@ export async function openDevice(options: OpenDeviceOptions = {}): Promise<Devic
       "Leave out one of the two.",
     );
   }
+  checkStrategy(options);
   if (backend === "cpu") return openCpu(options, "The cpu engine was asked for.");
   try {
     const { openWebgpuEngine } = await import("./engine/webgpu/webgpu-engine.js");

@@ -6,7 +6,7 @@ import { DeviceArray } from "../engine/device-array.js";
 import type { CallOptions, Engine, Input, Placement } from "../engine/engine.js";
 import { type HashName, hashNames } from "../engine/hash.js";
 import { MAX_SLOTS, slotsFor } from "../engine/layout.js";
-import { type GroupSize, groupSizes, type Plan, PlanLog, type Strategy, strategies } from "../engine/plan.js";
+import { checkStrategy, type GroupSize, type Plan, PlanLog, type Strategy } from "../engine/plan.js";
 import { type KeyType, type ScalarArrays, type ScalarType, scalarTypeOf } from "../engine/scalars.js";
 import { LimitError, ValidationError } from "../errors.js";
 
@@ -171,22 +171,6 @@ export function checkBulkOptions(
   }
   checkStrategy({ strategy, groupSize });
   return { where, signal, onProgress, strategy, groupSize, log: explain ? new PlanLog() : undefined };
-}
-
-/** Checks how a bulk call is asked to go about its batch. */
-export function checkStrategy({ strategy, groupSize }: Pick<BulkOptions, "strategy" | "groupSize">): void {
-  if (strategy !== undefined && !strategies.includes(strategy)) {
-    throw new ValidationError(
-      `There is no strategy "${String(strategy)}".`,
-      `Use one of ${strategies.join(", ")}.`,
-    );
-  }
-  if (groupSize !== undefined && !groupSizes.includes(groupSize)) {
-    throw new ValidationError(
-      `There is no group size ${describe(groupSize)}.`,
-      `Use one of ${groupSizes.join(", ")}.`,
-    );
-  }
 }
 
 /** A finished call's answer, with its plan where that was asked for. */

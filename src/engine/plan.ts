@@ -1,5 +1,7 @@
 /** What a bulk call did and how long its phases took: what `explain: true` answers. */
 
+import { ValidationError } from "../errors.js";
+
 /**
  * How a bulk call goes about its batch. `direct`: every element walks the table from its home slot, wherever that is.
  * `partitioned`: the batch is first brought into the order of the table's slots, so that accesses stay within a cache or
@@ -11,6 +13,28 @@ export const strategies: readonly Strategy[] = ["auto", "direct", "partitioned"]
 /** Slots that a walk of the direct strategy looks at in one step. */
 export type GroupSize = 1 | 2 | 4 | 8 | 16 | 32;
 export const groupSizes: readonly GroupSize[] = [1, 2, 4, 8, 16, 32];
+
+/** Checks how a bulk call is asked to go about its batch. */
+export function checkStrategy({
+  strategy,
+  groupSize,
+}: {
+  readonly strategy?: Strategy;
+  readonly groupSize?: GroupSize;
+}): void {
+  if (strategy !== undefined && !strategies.includes(strategy)) {
+    throw new ValidationError(
+      `There is no strategy "${String(strategy)}".`,
+      `Use one of ${strategies.join(", ")}.`,
+    );
+  }
+  if (groupSize !== undefined && !groupSizes.includes(groupSize)) {
+    throw new ValidationError(
+      `There is no group size ${String(groupSize)}.`,
+      `Use one of ${groupSizes.join(", ")}.`,
+    );
+  }
+}
 
 /** One phase of a call, all of its chunks together. */
 export interface PlanPhase {

@@ -4,6 +4,7 @@
  */
 import type { CallOptions } from "../engine.js";
 import { nextTask } from "../next-task.js";
+import type { Plan, PlanLog } from "../plan.js";
 import type { Chunk } from "./sequential.js";
 
 /**
@@ -40,27 +41,51 @@ export async function inChunks(
 
 /** How the chunks of a batch are worked on. */
 export interface ChunkWork {
-  /** Elements of the next chunk to share with workers when `left` are to do; 0 to do it alone. */
-  readonly sharedLength: (left: number) => number;
+  /** Elements of the next chunk to share with workers when `left` are to do; 0 to do it alone. `forced`: however few they are. */
+  readonly sharedLength: (left: number, forced: boolean) => number;
   readonly together: (chunk: Chunk) => Promise<void>;
   /** Elements of a chunk that is done alone. */
   readonly aloneLength: number;
   readonly alone: (chunk: Chunk) => void;
 }
 
-/** `inChunks` over a batch, each chunk shared with workers or not as `work` says. */
+/**
+ * `inChunks` over a batch, each chunk shared with workers or not as `work` says, unless the call names a strategy. To share a
+ * chunk is to sort it by ranges of slots first: the partitioned strategy.
+ */
 export function eachChunk(
   batch: Pick<Chunk, "keys" | "where">,
-  call: Pick<CallOptions, "signal" | "onProgress">,
+  call: Pick<CallOptions, "signal" | "onProgress" | "strategy" | "log">,
   guard: () => void,
   work: ChunkWork,
 ): Promise<void> {
   const total = batch.keys.length;
+  const { strategy = "auto", log } = call;
   return inChunks(total, call, guard, (from) => {
-    const shared = work.sharedLength(total - from);
+    const forced = strategy === "partitioned";
+    const shared = strategy === "direct" ? 0 : work.sharedLength(total - from, forced);
     const to = shared > 0 ? from + shared : Math.min(total, from + work.aloneLength);
-    if (shared > 0) return work.together({ ...batch, from, to }).then(() => to);
-    work.alone({ ...batch, from, to });
+    const chunk = { ...batch, from, to };
+    const start = performance.now();
+    if (shared > 0) {
+      return work.together(chunk).then(() => {
+        note(log, "partitioned", forced, start);
+        return to;
+      });
+    }
+    work.alone(chunk);
+    note(log, "direct", strategy === "direct", start);
     return to;
   });
+}
+
+function note(log: PlanLog | undefined, strategy: Plan["strategy"], asked: boolean, start: number): void {
+  if (!log) return;
+  const shares = strategy === "partitioned";
+  log.chunks++;
+  log.strategy = strategy;
+  if (asked) log.reason = "it was asked for";
+  else
+    log.reason = shares ? "the batch is large enough to share" : "the batch is small, or there is one thread";
+  log.add(shares ? "sorting and probing, with workers" : "probing", performance.now() - start);
 }

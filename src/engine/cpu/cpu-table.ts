@@ -132,7 +132,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
       const at = { table, counters: this.#counters, tally, spill: null };
       const { parallel, workspace, tuning } = this.#engine;
       await eachChunk(inputs.batch(keys, call.where), call, this.#guard, {
-        sharedLength: (left) => parallel.changeLength(left, left),
+        sharedLength: (left, forced) => parallel.changeLength(left, left, forced),
         together: (chunk) => this.#recountOnError(() => parallel.erase(at, chunk)),
         aloneLength: tuning.chunk,
         alone: (chunk) => eraseChunk(at, chunk, workspace.block),
@@ -243,7 +243,8 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     const full = new FullTable(at);
     const { parallel, workspace, tuning } = this.#engine;
     await eachChunk(inputs.batch(keys, call.where), call, this.#guard, {
-      sharedLength: (left) => parallel.changeLength(left, table.slotCount - counters.mainLive),
+      sharedLength: (left, forced) =>
+        parallel.changeLength(left, table.slotCount - counters.mainLive, forced),
       together: (chunk) => this.#recountOnError(() => parallel.insert(at, chunk, columns)),
       aloneLength: tuning.chunk,
       alone: (chunk) => insertChunk(at, chunk, columns, workspace.block, full),
@@ -262,7 +263,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     const { maxProbe } = this.#counters;
     const { parallel, workspace, tuning } = this.#engine;
     await eachChunk(inputs.batch(keys, call.where), call, this.#guard, {
-      sharedLength: (left) => parallel.lookUpLength(left),
+      sharedLength: (left, forced) => parallel.lookUpLength(left, forced),
       together: (chunk) => parallel.find(table, maxProbe, chunk, columns),
       aloneLength: tuning.chunk,
       alone: (chunk) => findChunk(table, maxProbe, chunk, columns, workspace.block),

@@ -50,9 +50,9 @@ export class Parallel {
   }
 
   /** Elements of the next chunk to look up on several threads, 0 to go on alone: `left` are to do. */
-  lookUpLength(left: number): number {
+  lookUpLength(left: number, forced: boolean): number {
     const length = Math.min(left, this.#tuning.chunk);
-    return this.#pool.threads > 1 && length >= this.#tuning.lookUpFrom ? length : 0;
+    return this.#pool.threads > 1 && (forced || length >= this.#tuning.lookUpFrom) ? length : 0;
   }
 
   /**
@@ -60,9 +60,11 @@ export class Parallel {
    * only when workers come, so after a job without any the next changes are done alone: one, then two, four
    * and so on as long as none comes.
    */
-  changeLength(left: number, room: number): number {
+  changeLength(left: number, room: number, forced: boolean): number {
     const length = Math.min(left, room, this.#tuning.chunk);
-    if (this.#pool.threads === 1 || length < this.#tuning.changeFrom) return 0;
+    if (this.#pool.threads === 1) return 0;
+    if (forced) return length;
+    if (length < this.#tuning.changeFrom) return 0;
     if (this.#pause.left === 0) return length;
     this.#pause.left--;
     return 0;

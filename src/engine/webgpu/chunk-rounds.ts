@@ -75,6 +75,15 @@ export interface Totals {
   rest: Selection | null;
 }
 
+/** Slots a step for elements that an earlier dispatch has left: their walks are long. */
+const LISTED_GROUP = 16;
+
+/** Slots a step that suits a table: walks are short as long as it is not too full. */
+export function groupSizeAt(state: TableState): GroupSize {
+  const load = (state.live + state.tombstones) / state.spec.slots;
+  return load > 0.85 && !state.host.gpu.software ? 8 : 1;
+}
+
 function newTotals(): Totals {
   return { selected: 0, inserted: 0, erased: 0, found: 0, rejected: 0, rounds: 0, rest: null };
 }
@@ -151,7 +160,7 @@ async function round(
   const bytes = selection.room * LIST_BYTES;
   if (!run.lists) chunk.lists ??= await chunk.scratch.buffer(bytes);
   const lists = { buffer: (run.lists?.buffer ?? chunk.lists) as GPUBuffer, offset: 0, size: bytes };
-  const kernel = await compileRound(state, run, selection.listed);
+  const kernel = await compileRound(state, run, selection.listed, chunk.groupSize);
   const params: TableParams = {
     slots: state.spec.slots,
     count: selection.count,
@@ -190,9 +199,13 @@ function compileRound(
   state: TableState,
   { kernel, constants, mask }: Pick<Run, "kernel" | "constants" | "mask">,
   listed: boolean,
+  groupSize: GroupSize = groupSizeAt(state),
 ): Promise<Kernel> {
   const masked = mask !== undefined && !listed;
-  const shared = state.sources.batchConstants({ listed, masked, windowed: state.windows.length > 1 });
+  const windowed = state.windows.length > 1;
+  const long = listed && !state.host.gpu.software;
+  const group = long ? Math.max(LISTED_GROUP, groupSize) : groupSize;
+  const shared = state.sources.batchConstants({ listed, masked, windowed, group });
   return state.host.kernels.compile(kernel, { ...shared, ...constants });
 }
 
@@ -200,6 +213,7 @@ function compileRound(
 export async function compileRun(
   state: TableState,
   run: Pick<Run, "kernel" | "constants" | "mask">,
+  groupSize: GroupSize | undefined,
 ): Promise<void> {
-  for (const listed of [false, true]) await compileRound(state, run, listed);
+  for (const listed of [false, true]) await compileRound(state, run, listed, groupSize);
 }

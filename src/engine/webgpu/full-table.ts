@@ -21,13 +21,16 @@ const COPY_ABOVE_STEPS = 2 ** 28;
 export class FullTable {
   /** Null when there is no memory for it. */
   #copy: TableState | null | undefined;
+  /** Steps that looking up in the table takes at worst, in all chunks so far. */
+  #steps = 0;
 
   constructor(private readonly state: TableState) {}
 
   /** Allocates and compiles, before anything changes, what it takes to say which keys of a chunk are there. */
-  async prepare({ scratch, count, mask }: BoundChunk): Promise<Column> {
+  async prepare({ scratch, count, mask, groupSize }: BoundChunk): Promise<Column> {
     const present = await scratch.column("u8", count);
-    await compileRun(this.state, lookupRun(this.state, count, { mask, flags: present, counted: true }));
+    const run = lookupRun(this.state, count, { mask, flags: present, counted: true });
+    await compileRun(this.state, run, groupSize);
     return present;
   }
 
@@ -55,7 +58,9 @@ export class FullTable {
   async #cheapest(count: number): Promise<TableState> {
     const { state } = this;
     const { copyAboveSteps = COPY_ABOVE_STEPS } = state.host.kernelOverrides;
-    if (this.#copy === undefined && count * state.maxProbe > copyAboveSteps) {
+    // chunks may be short, since slow ones make the next ones shorter
+    this.#steps += count * state.maxProbe;
+    if (this.#copy === undefined && this.#steps > copyAboveSteps) {
       this.#copy = await roomyCopy(state);
     }
     return this.#copy ?? state;

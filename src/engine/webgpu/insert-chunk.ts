@@ -73,6 +73,7 @@ async function claimSlots(
   if (reuse) await findKnown(state, chunk);
   const constants = {
     REUSE: Number(reuse),
+    STOPS_AT_TOMBSTONES: Number(reuse),
     FLAGGED: Number(flags !== undefined),
     ASSIGN: Number(assign),
     FILL: Number(fill !== undefined),
@@ -124,7 +125,8 @@ async function prepareApply(
   } else {
     run.goesOn = true;
   }
-  for (const mask of new Set([chunk.mask, present])) await compileRun(state, { ...run, mask });
+  for (const mask of new Set([chunk.mask, present]))
+    await compileRun(state, { ...run, mask }, chunk.groupSize);
   return async () => {
     await runOverChunk(state, chunk, { ...run, mask: chunk.present ?? chunk.mask });
   };

@@ -5,6 +5,7 @@ import { eraseChunk } from "./erase-chunk.js";
 import type { FullTable } from "./full-table.js";
 import { insertChunk } from "./insert-chunk.js";
 import { splitByPage } from "./pages.js";
+import { Partitioner } from "./partition.js";
 import type { TableState } from "./table-state.js";
 
 /** Inserts a chunk into a table without entries or tombstones. Of equal keys any one stays. */
@@ -15,7 +16,7 @@ export async function buildPages(
   full: FullTable,
 ): Promise<InsertTally> {
   const kind = state.spec.value === null ? "key" : "pair";
-  const kernel = state.host.partitioner.sources.build(kind);
+  const kernel = Partitioner.of(state.host).sources.build(kind);
   const paged = await splitByPage(state, chunk, kind, kernel);
   const { inserted, spilled } = await state.submit("build", [], (encoder) => paged.record(encoder));
   const rest = paged.rest(spilled);
@@ -27,7 +28,7 @@ export async function buildPages(
 
 /** Erases a chunk's keys. Answers how many there were. */
 export async function erasePages(state: TableState, chunk: BoundChunk): Promise<number> {
-  const kernel = state.host.partitioner.sources.erase(state.spec.value === null ? "key" : "pair");
+  const kernel = Partitioner.of(state.host).sources.erase(state.spec.value === null ? "key" : "pair");
   const paged = await splitByPage(state, chunk, "key", kernel);
   const { erased, spilled } = await state.submit("page-erase", [], (encoder) => paged.record(encoder));
   const rest = paged.rest(spilled);

@@ -5,7 +5,7 @@
 import type { BoundChunk } from "./chunk-rounds.js";
 import { bindAt } from "./columns.js";
 import type { KernelSource, Range } from "./kernel.js";
-import { binsFor, type Parts, splitByPart, words } from "./partition.js";
+import { binsFor, Partitioner, type Parts, splitByPart, words } from "./partition.js";
 import { type ItemKind, type PartitionParams, partitionParams } from "./partition-kernels.js";
 import { tableConstants } from "./table-constants.js";
 import type { TableState } from "./table-state.js";
@@ -39,7 +39,8 @@ export async function splitByPage(
   kernel: KernelSource,
 ): Promise<PagedChunk> {
   const { host, spec } = state;
-  const { partitioner, kernels } = host;
+  const { kernels } = host;
+  const partitioner = Partitioner.of(host);
   const { sources, pageSlots, pageShift, pageWorkgroup } = partitioner;
   const { scratch, count } = chunk;
   const itemWords = kind === "pair" ? 2 : 1;

@@ -7,10 +7,10 @@
  */
 import type { BoundChunk } from "./chunk-rounds.js";
 import type { Gpu } from "./gpu.js";
-import type { Constants, Kernels, Range } from "./kernel.js";
+import type { Constants, Range } from "./kernel.js";
 import { type ItemKind, PartitionKernels, partitionParams } from "./partition-kernels.js";
 import { tableConstants } from "./table-constants.js";
-import type { TableState } from "./table-state.js";
+import type { TableHost, TableState } from "./table-state.js";
 
 /** Parts of a table: slots >> shift names the part. */
 export interface Parts {
@@ -32,7 +32,9 @@ const HISTOGRAM_WORKGROUPS = 528;
 /** Workgroup memory that kernels need besides their tiles and counters. */
 const SPARE_BYTES = 4096;
 
-/** What the partition kernels may use on a device. One per engine. */
+const partitioners = new WeakMap<TableHost, Partitioner>();
+
+/** What the partition kernels may use on a device. */
 export class Partitioner {
   readonly sources: PartitionKernels;
   /** Slots of a page: a power of two. */
@@ -41,10 +43,17 @@ export class Partitioner {
   readonly pageWorkgroup: number;
   readonly #most: { invocations: number; bytes: number };
 
-  constructor(
-    readonly gpu: Gpu,
-    readonly kernels: Kernels,
-  ) {
+  /** An engine's. */
+  static of(host: TableHost): Partitioner {
+    let partitioner = partitioners.get(host);
+    if (!partitioner) {
+      partitioner = new Partitioner(host.gpu);
+      partitioners.set(host, partitioner);
+    }
+    return partitioner;
+  }
+
+  private constructor(gpu: Gpu) {
     const { limits, features } = gpu.device;
     const { software } = gpu;
     this.sources = new PartitionKernels({ subgroups: features.has("subgroups"), software });
@@ -98,7 +107,8 @@ export async function splitByPart(
   { kind, put, placed }: { kind: ItemKind; put: "columns" | "items"; placed: boolean },
 ): Promise<PartedItems> {
   const { host, spec } = state;
-  const { partitioner, kernels } = host;
+  const { kernels } = host;
+  const partitioner = Partitioner.of(host);
   const { sources } = partitioner;
   const { scratch, count } = chunk;
   const table = tableConstants(spec);

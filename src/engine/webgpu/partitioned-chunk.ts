@@ -6,7 +6,7 @@
 import { slotWords } from "../layout.js";
 import type { BoundChunk } from "./chunk-rounds.js";
 import { bindAt, type Column } from "./columns.js";
-import { FEW_PARTS, MOST_PARTS, type Parts, splitByPart, words } from "./partition.js";
+import { FEW_PARTS, MOST_PARTS, Partitioner, type Parts, splitByPart, words } from "./partition.js";
 import { partitionParams } from "./partition-kernels.js";
 import type { TableState } from "./table-state.js";
 
@@ -52,7 +52,8 @@ export async function partitioned(
     prepare: once((encoder) => split.record(encoder)),
   };
   if (!placed) return permuted;
-  const { partitioner, kernels } = host;
+  const { kernels } = host;
+  const partitioner = Partitioner.of(host);
   const values = results.values && (await scratch.column("u32", count));
   const flags = results.flags && (await scratch.column("u8", count));
   const workgroup = partitioner.workgroup(0, 0);

@@ -16,12 +16,13 @@ export interface Choice {
 }
 
 /** Tables up to this size stay in the caches of GPUs: all of their accesses are local already. */
-const CACHED_TABLE_BYTES = 2 ** 25;
-/** Elements from which sorting a batch by parts pays, and bytes of table per element up to which it does. */
-const LEAST_PARTED = 2 ** 21;
-const MOST_TABLE_BYTES_PER_ELEMENT = 256;
-/** Bytes of table per element up to which building all pages pays: each is written once. */
-const MOST_BUILT_BYTES_PER_ELEMENT = 64;
+const CACHED_TABLE_BYTES = 2 ** 26;
+/** Elements from which sorting a chunk by parts pays, by what is done with it then. */
+const LEAST_PARTED = { find: 2 ** 25, insert: 2 ** 24, erase: 2 ** 23 };
+/** Bytes of table per element up to which working on all pages pays: each is read or written as a whole. */
+const MOST_PAGED_BYTES = 24;
+/** Load from which erasing by pages pays, because walks are long. */
+const FULL_LOAD = 0.8;
 
 /** How to insert a chunk. */
 export function planInsert(
@@ -34,36 +35,31 @@ export function planInsert(
   if (forced === "direct") return asked("direct");
   const buildable = state.live === 0 && state.tombstones === 0 && (policy === "keep" || policy === "assign");
   if (forced === "partitioned") return asked(buildable ? "pages" : "parts");
-  const small = tooSmall(state, count);
+  const small = tooSmall(state, count, LEAST_PARTED.insert);
   if (small) return small;
-  if (buildable && tableBytes(state.spec) <= count * MOST_BUILT_BYTES_PER_ELEMENT) {
+  if (buildable && workOnPages(state, count)) {
     return { way: "pages", reason: "the table is empty and the batch is large: its pages are built" };
   }
-  return { way: "parts", reason: "the batch is large and the table larger than the cache" };
+  return PARTED;
 }
 
 /** How to erase a chunk. */
 export function planErase(state: TableState, count: number, call: CallOptions): Choice {
   const forced = forcedWay(call);
   if (forced) return asked(forced === "direct" ? "direct" : "pages");
-  const small = tooSmall(state, count);
+  const small = tooSmall(state, count, LEAST_PARTED.erase);
   if (small) return small;
-  if (tableBytes(state.spec) <= count * MOST_BUILT_BYTES_PER_ELEMENT) {
-    return { way: "pages", reason: "the batch is large: every page of the table is worked on" };
+  if (state.live > FULL_LOAD * state.spec.slots && workOnPages(state, count)) {
+    return { way: "pages", reason: "the batch is large and the table nearly full: its pages are worked on" };
   }
-  return { way: "parts", reason: "the batch is large and the table larger than the cache" };
+  return PARTED;
 }
 
 /** How to look up a chunk. */
 export function planLookup(state: TableState, count: number, call: CallOptions): Choice {
   const forced = forcedWay(call);
   if (forced) return asked(forced === "direct" ? "direct" : "parts");
-  return (
-    tooSmall(state, count) ?? {
-      way: "parts",
-      reason: "the batch is large and the table larger than the cache",
-    }
-  );
+  return tooSmall(state, count, LEAST_PARTED.find) ?? PARTED;
 }
 
 function forcedWay({ strategy = "auto" }: CallOptions): "direct" | "partitioned" | null {
@@ -74,12 +70,16 @@ function asked(way: Choice["way"]): Choice {
   return { way, reason: "it was asked for" };
 }
 
-function tooSmall(state: TableState, count: number): Choice | null {
-  const bytes = tableBytes(state.spec);
+function workOnPages(state: TableState, count: number): boolean {
+  return tableBytes(state.spec) <= count * MOST_PAGED_BYTES;
+}
+
+const PARTED: Choice = { way: "parts", reason: "the batch is large and the table larger than the cache" };
+
+function tooSmall(state: TableState, count: number, least: number): Choice | null {
   const direct = (reason: string): Choice => ({ way: "direct", reason });
   if (state.host.gpu.software) return direct("a software GPU gains nothing from locality");
-  if (bytes <= CACHED_TABLE_BYTES) return direct("the table fits the cache");
-  if (count < LEAST_PARTED) return direct("the batch is small");
-  if (bytes > count * MOST_TABLE_BYTES_PER_ELEMENT) return direct("the batch is small for the table");
+  if (tableBytes(state.spec) <= CACHED_TABLE_BYTES) return direct("the table fits the cache");
+  if (count < least) return direct("the batch is small");
   return null;
 }

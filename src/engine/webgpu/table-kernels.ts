@@ -9,6 +9,7 @@ import batch from "./kernels/batch.wgsl";
 import cas from "./kernels/cas.wgsl";
 import control from "./kernels/control.wgsl";
 import erase from "./kernels/erase.wgsl";
+import group from "./kernels/group.wgsl";
 import hash from "./kernels/hash.wgsl";
 import insert from "./kernels/insert.wgsl";
 import lookup from "./kernels/lookup.wgsl";
@@ -116,7 +117,7 @@ export class TableKernels {
     const slot = spec.value === null ? slotSet : slotMap;
     const kind = spec.value === null ? "set" : "map";
     const word = spec.value === "i32" ? "alias Word = i32;" : "alias Word = u32;";
-    const batched = [...probing, control, batch];
+    const batched = [...probing, control, batch, group];
     this.insert = {
       label: "insert",
       code: [...batched, casFragment, insert],
@@ -150,12 +151,13 @@ export class TableKernels {
   }
 
   /** Constants that every batch kernel has, for this table's spec. */
-  batchConstants(flags: { listed: boolean; masked: boolean; windowed: boolean }): Constants {
+  batchConstants(flags: { listed: boolean; masked: boolean; windowed: boolean; group: number }): Constants {
     const { spec } = this;
     return {
       ...tableConstants(spec),
       LISTED: Number(flags.listed),
       MASKED: Number(flags.masked),
+      GROUP: flags.group,
       WINDOWED: Number(flags.windowed),
     };
   }

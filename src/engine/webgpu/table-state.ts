@@ -10,8 +10,8 @@ import type { Gpu, Readback } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
 import type { Kernels } from "./kernel.js";
 import type { Pacer } from "./pacer.js";
-import type { Partitioner } from "./partition.js";
 import { type KernelOverrides, type TableBindings, TableKernels } from "./table-kernels.js";
+import type { Trace } from "./trace.js";
 import { cutWindows, type TableWindow } from "./windows.js";
 
 /** What a table needs of its engine. */
@@ -20,7 +20,6 @@ export interface TableHost {
   readonly gpu: Gpu;
   readonly kernels: Kernels;
   readonly pacer: Pacer;
-  readonly partitioner: Partitioner;
   readonly kernelOverrides: KernelOverrides;
   /** Elements that a list of unfinished elements has room for. */
   readonly listRoom: number;
@@ -58,6 +57,8 @@ export class TableState {
   #tombstones = 0;
   #maxProbe = 0;
   #freed = false;
+  /** Times the submissions of the call that is under way. */
+  trace: Trace | null = null;
 
   constructor(
     readonly host: TableHost,
@@ -111,8 +112,18 @@ export class TableState {
     const { gpu } = this.host;
     const { control } = this.buffers;
     const into = new Uint8Array(CONTROL_BYTES);
+    const all = [{ buffer: control, offset: 0, into }, ...reads];
     gpu.write(control, 0, zeroCounters);
-    await gpu.submit(label, record, [{ buffer: control, offset: 0, into }, ...reads]);
+    const { trace } = this;
+    if (trace === null) await gpu.submit(label, record, all);
+    else {
+      const traced = (encoder: GPUCommandEncoder) => {
+        record(trace.timed(encoder));
+        trace.resolve(encoder);
+      };
+      await gpu.submit(label, traced, [...all, trace.readback]);
+      trace.note();
+    }
     const counters = readCounters(into);
     this.#mainLive += counters.inserted - counters.erased;
     this.#sideLive += counters.sideInserted - counters.sideErased;

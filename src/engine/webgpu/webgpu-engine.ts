@@ -13,7 +13,6 @@ import { Gpu } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
 import { Kernels } from "./kernel.js";
 import { Pacer } from "./pacer.js";
-import { Partitioner } from "./partition.js";
 import { LIST_BYTES, LIST_ROOM } from "./selection.js";
 import type { KernelOverrides } from "./table-kernels.js";
 import { newState, type TableHost } from "./table-state.js";
@@ -62,8 +61,7 @@ export class WebgpuEngine implements Engine {
     this.pacer = new Pacer(gpu.software ? FIRST_CHUNK.software : FIRST_CHUNK.hardware);
     const { pacer } = this;
     const sizes = tableSizes(gpu.device.limits, kernelOverrides);
-    const partitioner = new Partitioner(gpu, kernels);
-    this.tableHost = { engine: this, gpu, kernels, pacer, partitioner, kernelOverrides, ...sizes };
+    this.tableHost = { engine: this, gpu, kernels, pacer, kernelOverrides, ...sizes };
   }
 
   get gpuDevice(): GPUDevice {

@@ -15,20 +15,20 @@ import type {
 } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import { bitsOf, type KeyType, type ValueType } from "../scalars.js";
-import type { BoundChunk } from "./chunk-rounds.js";
+import { type BoundChunk, groupSizeAt } from "./chunk-rounds.js";
 import { forEachChunk } from "./chunks.js";
-import { Scratch } from "./columns.js";
+import { type Chunk, Scratch } from "./columns.js";
 import { eraseChunk } from "./erase-chunk.js";
 import { FullTable } from "./full-table.js";
 import { insertChunk, needsRoomForAll } from "./insert-chunk.js";
 import { clearFlags, lookUpChunk } from "./lookup-chunk.js";
-import { buildPages, erasePages } from "./page-operations.js";
-import { partitioned, type ResultColumns } from "./partitioned-chunk.js";
-import { planErase, planInsert, planLookup } from "./planner.js";
+import type { ResultColumns } from "./partitioned-chunk.js";
+import { type Choice, planErase, planInsert, planLookup } from "./planner.js";
 import { resultColumns } from "./results.js";
 import { LIST_BYTES } from "./selection.js";
 import { retrieveAll, stats } from "./table-scans.js";
 import type { TableState } from "./table-state.js";
+import { Trace } from "./trace.js";
 
 /** The input columns of a call. */
 interface Batch<K extends KeyType, V extends ValueType> {
@@ -170,16 +170,18 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   ): Promise<InsertTally> {
     const { state } = this;
     const choice = planInsert(state, chunk.count, policy, call);
-    if (choice.way === "pages") return buildPages(state, chunk, policy as "keep" | "assign", full);
-    const sorted = choice.way === "parts" ? await partitioned(state, chunk, {}) : chunk;
-    return insertChunk(state, sorted, policy, full);
+    const bulk = await this.#take(choice, call);
+    if (choice.way === "pages" && bulk)
+      return bulk.buildPages(state, chunk, policy as "keep" | "assign", full);
+    return insertChunk(state, bulk ? await bulk.partitioned(state, chunk, {}) : chunk, policy, full);
   }
 
   async #eraseChunk(chunk: BoundChunk, call: CallOptions): Promise<number> {
     const { state } = this;
     const choice = planErase(state, chunk.count, call);
-    if (choice.way === "pages") return erasePages(state, chunk);
-    return eraseChunk(state, choice.way === "parts" ? await partitioned(state, chunk, {}) : chunk);
+    const bulk = await this.#take(choice, call);
+    if (choice.way === "pages" && bulk) return bulk.erasePages(state, chunk);
+    return eraseChunk(state, bulk ? await bulk.partitioned(state, chunk, {}) : chunk);
   }
 
   /** Runs an insert call with what its chunks share when the table is full. */
@@ -194,8 +196,21 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 
   /** A chunk to look up, in the order that the planner chooses. */
   async #sorted(chunk: BoundChunk, results: ResultColumns, call: CallOptions): Promise<BoundChunk> {
-    const choice = planLookup(this.state, chunk.count, call);
-    return choice.way === "direct" ? chunk : partitioned(this.state, chunk, results);
+    const bulk = await this.#take(planLookup(this.state, chunk.count, call), call);
+    return bulk ? bulk.partitioned(this.state, chunk, results) : chunk;
+  }
+
+  /** Notes the planner's choice, and loads what it takes: null for the direct strategy. */
+  async #take({ way, reason }: Choice, { log, groupSize }: CallOptions): Promise<Bulk | null> {
+    const { state } = this;
+    const bulk = way === "direct" ? null : await loadBulk();
+    if (log) {
+      log.strategy = bulk ? "partitioned" : "direct";
+      log.reason = reason;
+      log.groupSize = groupSize ?? groupSizeAt(state);
+      Object.assign(log, bulk && way !== "direct" ? bulk.shapeOf(state, way) : { parts: 1, pages: 0 });
+    }
+    return bulk;
   }
 
   /** Binds a batch chunk by chunk. `output`: where the call's results go. */
@@ -207,10 +222,14 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     run: (chunk: BoundChunk) => Promise<void>,
   ): Promise<void> {
     const { gpu, pacer } = this.state.host;
+    const { log } = call;
     gpu.checkAlive();
     const staged = output === "host" || [keys, values, where].some((column) => ArrayBuffer.isView(column));
     const bindable = gpu.device.limits.maxStorageBufferBindingSize / bytes;
-    await forEachChunk(pacer, { operation, bindable, staged }, keys.length, call, async (chunk) => {
+    const trace = log ? await Trace.open(gpu, log) : null;
+    this.state.trace = trace;
+    const each = async (chunk: Chunk) => {
+      if (log) log.chunks++;
       const scratch = new Scratch(gpu);
       try {
         const bound: BoundChunk = {
@@ -226,9 +245,20 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
       } finally {
         scratch.release();
       }
-    });
+    };
+    try {
+      await forEachChunk(pacer, { operation, bindable, staged }, keys.length, call, each);
+    } finally {
+      this.state.trace = null;
+      trace?.close();
+    }
   }
 }
+
+type Bulk = typeof import("./bulk.js");
+
+/** The partitioned strategies are loaded by the first call that takes them: pages with small tables do without. */
+const loadBulk = (): Promise<Bulk> => import("./bulk.js");
 
 function addTally(sum: InsertTally, tally: InsertTally): void {
   sum.inserted += tally.inserted;

@@ -76,8 +76,8 @@ fn applyElement(element: u32, start: Probe) {
       _ = leaveUnfinished(element, probe.step);
       return;
     }
+    let seen = seek(&probe);
     let word = boundSlot(probe.slot) * 2u;
-    let seen = bitcast<u32>(atomicLoad(&table[word]));
     if (seen == probe.word) {
       applyAt(word + 1u, element, probe.step);
       return;

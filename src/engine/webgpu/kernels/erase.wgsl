@@ -23,8 +23,8 @@ fn eraseElement(element: u32, start: Probe) {
   let stop = min(probe.limit, params.stepBudget);
   var spurious = 0u;
   while (probe.step < stop && isBound(probe.slot)) {
+    let seen = seek(&probe);
     let word = boundSlot(probe.slot) * SLOT_WORDS;
-    let seen = atomicLoad(&table[word]);
     if (seen == probe.word) {
       let claim = compareExchange(word, seen, select(TOMBSTONE, EMPTY, probe.side));
       if (claim.stored) {

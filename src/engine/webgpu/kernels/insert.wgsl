@@ -52,15 +52,18 @@ fn valueOf(element: u32) -> u32 {
   return values[params.valueShift + element];
 }
 
+fn wordAt(at: u32) -> u32 { return atomicLoad(&table[at * SLOT_WORDS]); }
+
 /// Goes along a walk. True when the element inserted its key.
 fn insertElement(element: u32, start: Probe) -> bool {
   var probe = start;
   let stop = min(probe.limit, params.stepBudget);
   let patience = select(SPURIOUS_LIMIT, SIDE_SPURIOUS_LIMIT, probe.side);
   var spurious = 0u;
+  var nextCheck = probe.step + FULL_CHECK;
   while (probe.step < stop && isBound(probe.slot)) {
+    var seen = seek(&probe);
     let word = boundSlot(probe.slot) * SLOT_WORDS;
-    var seen = atomicLoad(&table[word]);
     if (seen == EMPTY || (REUSE && seen == TOMBSTONE && !probe.side)) {
       let claim = compareExchange(word, seen, probe.word);
       if (claim.stored) {
@@ -82,10 +85,13 @@ fn insertElement(element: u32, start: Probe) -> bool {
     }
     probe.slot = slotAfter(probe.slot);
     probe.step++;
-    if (probe.step % FULL_CHECK == 0u && atomicLoad(&control.occupied) >= params.slots) {
-      // no slot is left to claim: the host looks such elements up
-      _ = leaveUnfinished(element, probe.step);
-      return false;
+    if (probe.step >= nextCheck) {
+      nextCheck = probe.step + FULL_CHECK;
+      if (atomicLoad(&control.occupied) >= params.slots) {
+        // no slot is left to claim: the host looks such elements up
+        _ = leaveUnfinished(element, probe.step);
+        return false;
+      }
     }
   }
   if (probe.step < probe.limit) { _ = leaveUnfinished(element, probe.step); } else { myRejected++; }

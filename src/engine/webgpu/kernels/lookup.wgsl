@@ -19,17 +19,19 @@ override COUNTED: bool = false;
 
 var<workgroup> found: atomic<u32>;
 
+fn wordAt(at: u32) -> u32 { return keyWord(table[at]); }
+
 /// Goes along a walk and writes the element's value. True when the key is there.
 fn lookUp(element: u32, key: u32, start: Probe) -> bool {
   var probe = start;
   let stop = min(probe.limit, params.stepBudget);
   while (probe.step < stop && isBound(probe.slot)) {
-    let slot = table[boundSlot(probe.slot)];
-    if (keyWord(slot) == probe.word) {
-      if (VALUED) { values[params.valueShift + element] = valueWord(slot, key); }
+    let word = seek(&probe);
+    if (word == probe.word) {
+      if (VALUED) { values[params.valueShift + element] = valueWord(table[boundSlot(probe.slot)], key); }
       return true;
     }
-    if (keyWord(slot) == EMPTY) { return absent(element); }
+    if (word == EMPTY) { return absent(element); }
     probe.slot = slotAfter(probe.slot);
     probe.step++;
   }

@@ -1,0 +1,15 @@
+/** The partitioned strategies: what webgpu-table.ts loads when the planner takes one of them. */
+import { pageLevels } from "./pages.js";
+import { Partitioner } from "./partition.js";
+import { cacheParts } from "./partitioned-chunk.js";
+import type { TableState } from "./table-state.js";
+
+export { buildPages, erasePages } from "./page-operations.js";
+export { partitioned } from "./partitioned-chunk.js";
+
+/** How many parts and pages a table falls into. */
+export function shapeOf(state: TableState, way: "parts" | "pages"): { parts: number; pages: number } {
+  if (way === "parts") return { parts: cacheParts(state).count, pages: 0 };
+  const { pages, parts } = pageLevels(state.spec.slots, Partitioner.of(state.host).pageShift);
+  return { parts: parts.count, pages };
+}
