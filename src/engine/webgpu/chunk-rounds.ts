@@ -31,6 +31,8 @@ export interface BoundChunk extends Chunk {
   signal?: AbortSignal;
   /** Slots that walks look at in one step; what suits the table's load unless told. */
   groupSize?: GroupSize;
+  /** The elements are in the order of their parts: home slots shifted right by this. */
+  partShift?: number;
   /** Records what makes the columns, the first time it is called: before the first dispatch over them. */
   prepare?: (encoder: GPUCommandEncoder) => void;
   /** Records what is made of the result columns, after every lookup of them. */
@@ -175,6 +177,7 @@ async function round(
     listFrom: selection.from,
     listTo: selection.to,
     listRoom: selection.room,
+    partShift: chunk.partShift,
   };
   const columns = {
     keys: chunk.keys.range,

@@ -14,8 +14,8 @@ import { lookupRun } from "./lookup-chunk.js";
 import { retrieveKeys } from "./table-scans.js";
 import { newState, type TableState } from "./table-state.js";
 
-/** Steps above which copying a table's keys is cheaper: some ten milliseconds on a GPU. */
-const COPY_ABOVE_STEPS = 2 ** 28;
+/** Steps above which copying a table's keys is cheaper: some ten milliseconds of either device. */
+const COPY_ABOVE_STEPS = { software: 2 ** 21, hardware: 2 ** 28 };
 
 /** One insert call's view of a table that may become full. While a call runs a full table stays full, with the same keys. */
 export class FullTable {
@@ -57,7 +57,8 @@ export class FullTable {
   /** Where to look `count` keys up: the table, or the copy when that is cheaper. */
   async #cheapest(count: number): Promise<TableState> {
     const { state } = this;
-    const { copyAboveSteps = COPY_ABOVE_STEPS } = state.host.kernelOverrides;
+    const { gpu, kernelOverrides } = state.host;
+    const { copyAboveSteps = COPY_ABOVE_STEPS[gpu.software ? "software" : "hardware"] } = kernelOverrides;
     // chunks may be short, since slow ones make the next ones shorter
     this.#steps += count * state.maxProbe;
     if (this.#copy === undefined && this.#steps > copyAboveSteps) {

@@ -94,7 +94,7 @@ export class PartitionKernels {
     };
     this.restore = {
       label: "restore",
-      code: [hash, params, this.#many, restore],
+      code: [...probing, this.#many, restore],
       bindings: [u, r, r, r, s, s],
     };
     this.#pack = subgroups ? [lanesSubgroups, packSubgroups] : [lanesPlain, packPlain];

@@ -42,13 +42,15 @@ export async function partitioned(
   const { scratch, count } = chunk;
   const placed = results.values !== undefined || results.flags !== undefined;
   const kind = chunk.values && !placed ? "pair" : "key";
-  const split = await splitByPart(state, chunk, cacheParts(state), { kind, put: "columns", placed });
+  const parts = cacheParts(state);
+  const split = await splitByPart(state, chunk, parts, { kind, put: "columns", placed });
   const permuted: BoundChunk = {
     ...chunk,
     count: split.selected,
     keys: bindAt(split.keys, 0, split.selected * 4),
     values: split.values && bindAt(split.values, 0, split.selected * 4),
     mask: undefined,
+    partShift: parts.shift,
     prepare: once((encoder) => split.record(encoder)),
   };
   if (!placed) return permuted;

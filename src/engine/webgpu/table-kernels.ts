@@ -71,6 +71,7 @@ const paramNames = [
   "first",
   "windowFirst",
   "windowSlots",
+  "partShift",
 ] as const;
 
 /** The uniform's words. */

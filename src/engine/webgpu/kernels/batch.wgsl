@@ -1,4 +1,5 @@
-// Which elements an invocation handles: four neighbours each, so that their masks and flags share one word.
+// Which elements an invocation handles: a workgroup has a tile of neighbours, and takes them row by row, so that neighbouring
+// invocations read neighbouring elements.
 // In a LISTED dispatch the elements are those that an earlier dispatch left unfinished, and their walks go on from there.
 // A fragment after control.wgsl and probe.wgsl.
 //
@@ -28,16 +29,22 @@ fn invocation(workgroup: vec3u, workgroups: vec3u, local: u32) -> u32 {
   return (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP + local;
 }
 
+/// Number of an invocation's item, among the elements or entries of the dispatch.
+fn numberOf(thread: u32, item: u32) -> u32 {
+  return (thread / WORKGROUP) * (WORKGROUP * ITEMS) + item * WORKGROUP + thread % WORKGROUP;
+}
+
 /// The element of an invocation's item, or NO_ELEMENT when it is beyond the batch or masked out.
 fn elementAt(thread: u32, item: u32) -> u32 {
-  let at = thread * ITEMS + item;
+  let at = numberOf(thread, item);
   if (at >= params.count) { return NO_ELEMENT; }
   if (LISTED) { return lists[params.listFrom + at].x; }
+  let element = params.first + at;
   if (MASKED) {
-    let bytes = mask[params.maskShift + params.first / ITEMS + thread];
-    if (((bytes >> (item * 8u)) & 0xffu) == 0u) { return NO_ELEMENT; }
+    let bytes = mask[params.maskShift + element / 4u];
+    if (((bytes >> (element % 4u * 8u)) & 0xffu) == 0u) { return NO_ELEMENT; }
   }
-  return params.first + at;
+  return element;
 }
 
 fn keyOf(element: u32) -> u32 {
@@ -48,13 +55,32 @@ fn keyOf(element: u32) -> u32 {
 fn walkAt(thread: u32, item: u32, key: u32, reach: u32) -> Probe {
   var probe = startProbe(key, reach);
   if (LISTED && !probe.side) {
-    let step = lists[params.listFrom + thread * ITEMS + item].y;
+    let step = lists[params.listFrom + numberOf(thread, item)].y;
     // slots from home to the end of the table, where the walk goes on at slot 0
     let room = params.slots - probe.slot;
     probe.slot = select(probe.slot + step, step - room, step >= room);
     probe.step = step;
   }
   return probe;
+}
+
+/// True for a tile of a chunk in the order of its parts (partShift) that has no walk from a slot of this window.
+fn isElsewhere(workgroup: vec3u, workgroups: vec3u) -> bool {
+  if (!WINDOWED || LISTED || params.partShift == 0u) { return false; }
+  let first = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * ITEMS;
+  if (first >= params.count) { return true; }
+  let last = min(first + WORKGROUP * ITEMS, params.count) - 1u;
+  let firstPart = partOf(keyOf(params.first + first));
+  let lastPart = partOf(keyOf(params.first + last));
+  let fromPart = params.windowFirst >> params.partShift;
+  let toPart = (params.windowFirst + params.windowSlots - 1u) >> params.partShift;
+  return lastPart < fromPart || firstPart > toPart;
+}
+
+/// The part of a key's home slot; keys that live in side slots are of the last part.
+fn partOf(key: u32) -> u32 {
+  let home = select(multiplyHigh(hashKey(key), params.slots), params.slots - 1u, key >= TOMBSTONE);
+  return home >> params.partShift;
 }
 
 /// True for slots that this dispatch has a binding for.

@@ -1,6 +1,7 @@
 // lookup: find and contains. Reads the table; nothing else may write it in the same dispatch.
 //
-// Four keys an invocation, 256 invocations a workgroup. Owns its elements' values and flags.
+// Four keys an invocation, 256 invocations a workgroup. Owns its elements' values and flags, which are gathered in
+// workgroup memory.
 // A walk ends at the key, at EMPTY, or after maxProbe slots. One that a later dispatch goes on with has seen slots without
 // the key, and nobody writes the table in between.
 // With several windows the host zeroes the flags first, and each window's dispatch adds those of its own elements.
@@ -18,6 +19,8 @@ override COUNTED: bool = false;
 @group(0) @binding(7) var<storage, read_write> flags: array<atomic<u32>>;
 
 var<workgroup> found: atomic<u32>;
+/// The flags of the workgroup's tile, four a word.
+var<workgroup> tileFlags: array<atomic<u32>, WORKGROUP>;
 
 fn wordAt(at: u32) -> u32 { return keyWord(table[at]); }
 
@@ -54,13 +57,13 @@ fn main(
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
+  if (isElsewhere(workgroup, workgroups)) { return; }
   let thread = invocation(workgroup, workgroups, local);
-  var bytes = 0u;
   var hits = 0u;
   for (var item = 0u; item < ITEMS; item++) {
     let element = elementAt(thread, item);
     if (element == NO_ELEMENT) {
-      let at = thread * ITEMS + item;
+      let at = numberOf(thread, item);
       if (VALUED && !LISTED && at < params.count && params.windowFirst == 0u) {
         values[params.valueShift + params.first + at] = params.fill;
       }
@@ -70,14 +73,17 @@ fn main(
     let probe = walkAt(thread, item, key, params.maxProbe);
     if (!isBound(probe.slot) || !lookUp(element, key, probe)) { continue; }
     hits++;
-    if (LISTED && FLAGGED) {
-      atomicOr(&flags[params.flagShift + element / 4u], 1u << (element % 4u * 8u));
-    }
-    bytes |= 1u << (item * 8u);
+    if (!FLAGGED) { continue; }
+    let bit = 1u << (element % 4u * 8u);
+    if (LISTED) { atomicOr(&flags[params.flagShift + element / 4u], bit); } else { atomicOr(&tileFlags[numberOf(thread, item) / 4u % WORKGROUP], bit); }
   }
-  if (FLAGGED && !LISTED && thread * ITEMS < params.count) {
-    let word = params.flagShift + params.first / ITEMS + thread;
-    if (!WINDOWED) { atomicStore(&flags[word], bytes); } else if (bytes != 0u) { atomicOr(&flags[word], bytes); }
+  if (FLAGGED && !LISTED) {
+    workgroupBarrier();
+    if (numberOf(thread, 0u) - local + local * 4u < params.count) {
+      let bytes = atomicLoad(&tileFlags[local]);
+      let word = params.flagShift + (params.first + numberOf(thread, 0u) - local) / 4u + local;
+      if (!WINDOWED) { atomicStore(&flags[word], bytes); } else if (bytes != 0u) { atomicOr(&flags[word], bytes); }
+    }
   }
   if (COUNTED) {
     atomicAdd(&found, hits);

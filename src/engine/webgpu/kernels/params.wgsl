@@ -25,6 +25,8 @@ struct Params {
   /// The window of the table that is bound: its first slot, and its slots, side slots counted in the last one.
   windowFirst: u32,
   windowSlots: u32,
+  /// The elements are in the order of their parts: a home slot shifted right by this. 0 when they are in any order.
+  partShift: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;

@@ -29,7 +29,7 @@ fn main(
     var key: array<u32, ITEMS>;
     for (var i = 0u; i < ITEMS; i++) { key[i] = keys[params.keyShift + min(base + i * stride, params.count - 1u)]; }
     for (var i = 0u; i < ITEMS; i++) {
-      if (isSelected(base + i * stride)) { atomicAdd(&bins[homeOf(canonicalKey(key[i])) >> params.partShift], 1u); }
+      if (isSelected(base + i * stride)) { atomicAdd(&bins[partOf(canonicalKey(key[i]))], 1u); }
     }
   }
   workgroupBarrier();

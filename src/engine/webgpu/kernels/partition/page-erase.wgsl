@@ -18,7 +18,7 @@ var<workgroup> cleared: atomic<u32>;
 var<private> mine: Page;
 
 /// Tombstones that are looked past for an EMPTY slot.
-const MOST_CLEARED: u32 = 64u;
+const MOST_CLEARED: u32 = 8u;
 
 /// True for a TOMBSTONE that no walk needs.
 fn isIdle(slot: u32) -> bool {

@@ -32,3 +32,6 @@ struct Params {
 fn slotCount() -> u32 { return params.slots; }
 
 fn homeOf(key: u32) -> u32 { return multiplyHigh(hashKey(key), params.slots); }
+
+/// A key's part: that of its home slot. Keys that live in side slots are of the last part.
+fn partOf(key: u32) -> u32 { return select(homeOf(key) >> params.partShift, params.parts - 1u, key >= TOMBSTONE); }

@@ -21,8 +21,10 @@ var<workgroup> starts: array<u32, BINS>;
 var<workgroup> bases: array<u32, BINS>;
 var<workgroup> tile: array<Item, TILE>;
 
+/// Keys that live in side slots go to the first page of their part, which spills them.
 fn pageWithinPart(item: Item) -> u32 {
-  return (homeOf(itemKey(item)) >> PAGE_SHIFT) & (params.pagesOfPart - 1u);
+  let page = (homeOf(itemKey(item)) >> PAGE_SHIFT) & (params.pagesOfPart - 1u);
+  return select(page, 0u, itemKey(item) >= TOMBSTONE);
 }
 
 @compute @workgroup_size(WORKGROUP)

@@ -54,7 +54,7 @@ fn main(
     rank[i] = NONE;
     if (isSelected(first + i * WORKGROUP + local)) {
       key[i] = canonicalKey(key[i]);
-      let part = homeOf(key[i]) >> params.partShift;
+      let part = partOf(key[i]);
       rank[i] = (part << 16u) | atomicAdd(&counts[part], 1u);
     }
   }
@@ -84,7 +84,7 @@ fn main(
     let at = i * WORKGROUP + local;
     if (at < atomicLoad(&packed)) {
       let item = tile[at];
-      putItem(bases[homeOf(itemKey(item)) >> params.partShift] + at, item);
+      putItem(bases[partOf(itemKey(item))] + at, item);
     }
   }
 }
