@@ -82,7 +82,8 @@ function onPage(chunks, engine, { later = false } = {}) {
     loaded.add(path);
     for (const { path: next, kind } of chunks.get(path).imports) {
       const other = ENGINES.some((each) => each !== engine && belongsTo(chunks.get(next), each));
-      const waits = !later && LATER.some((each) => chunks.get(next).inputs.some((input) => input.includes(each)));
+      const waits =
+        !later && LATER.some((each) => chunks.get(next).inputs.some((input) => input.includes(each)));
       if (kind === "import-statement" || !(other || waits)) load(next);
     }
   };
