@@ -22,7 +22,7 @@ export interface OpenDeviceOptions {
   powerPreference?: "low-power" | "high-performance";
   /** Strategy of bulk calls that name none. Default `auto`. */
   strategy?: Strategy;
-  /** Group size of bulk calls that name none. Default: what measures best for the table's load. */
+  /** Group size of bulk calls that name none. Default: by the table's load. */
   groupSize?: GroupSize;
 }
 

@@ -31,6 +31,7 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   skew: () => import("../../bench/skew.js"),
   batch: () => import("../../bench/batch.js"),
   crossovers: () => import("../../bench/crossovers.js"),
+  "large-table": () => import("../../bench/large-table.js"),
 };
 
 /** Benchmarks that have a name already and nothing behind it yet. */
@@ -120,7 +121,9 @@ function gridOf(rows: readonly BenchRow[], output: Output, { env }: Host): strin
 async function keepPicture(report: BenchReport, path: string): Promise<void> {
   const { svgOf } = await import("../../bench/figures/index.js");
   const svg = svgOf(report);
-  if (svg !== null) await keep(path, svg);
+  if (svg === null)
+    throw new CallError(`The benchmark "${report.bench}" has no picture.`, "Leave out --svg.");
+  await keep(path, svg);
 }
 
 async function keep(path: string, text: string): Promise<void> {

@@ -132,6 +132,8 @@ Benchmarks, and what --size is:
   stream        insert and find of keys in host memory, beside the link; keys
   skew          keys that repeat, by Zipf distributions; keys
   batch         latency of a find of 1 to 2^20 keys; entries of the map
+  crossovers    the direct strategy beside the partitioned one; slots
+  large-table   a table beyond one binding, every answer checked; slots
 
 Examples:
   $ warpmap bench static-map --size 2^24 --json results.json --svg results.svg

@@ -18,9 +18,9 @@ export interface BulkOptions<E extends boolean = boolean> {
   signal?: AbortSignal;
   /** Told between chunks, and at the end, how many of the call's elements are done. */
   onProgress?: (done: number, total: number) => void;
-  /** How the engine goes about the batch. Default `auto`, or what openDevice was told. Results are the same. */
+  /** How the engine goes about the batch. Default `auto`, or what openDevice was told. Results are the same. insertAndFind is always direct on webgpu. */
   strategy?: Strategy;
-  /** Slots that a walk of the direct strategy looks at in one step. Default: what measures best for the table's load. */
+  /** Slots that a walk of the direct strategy looks at in one step. Default: by the table's load. */
   groupSize?: GroupSize;
   /** Answer a `plan` as well: the strategy taken, why, and the time of each phase. Costs a little time. */
   explain?: E;

@@ -97,20 +97,28 @@ describe("a caller's GPUDevice", () => {
     }
   });
 
-  it("says so when a table is larger than one binding, and keeps the old one on rehash", async () => {
-    const create = StaticMap.create(device, { key: "u32", value: "u32", capacity: 9_000_000 });
-    const need = (18_000_000 + 2) * 8;
+  it("says so when a table is larger than a buffer may be, and keeps the old one on rehash", async () => {
+    const create = StaticMap.create(device, { key: "u32", value: "u32", capacity: 20_000_000 });
     expect(await rejection(create, LimitError)).toMatchObject({
       code: "LIMIT",
-      limit: "maxStorageBufferBindingSize",
-      need,
-      have: 128 * 2 ** 20,
+      limit: "maxBufferSize",
+      need: (40_000_000 + 2) * 8,
+      have: gpuDevice.limits.maxBufferSize,
     });
     using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 10 });
     await map.insert(uniqueKeys(10), counting(10));
-    await rejection(map.rehash(9_000_000), LimitError);
+    await rejection(map.rehash(20_000_000), LimitError);
     expect(map.capacity).toBe(10);
     expectSame((await map.find(uniqueKeys(10))).values, counting(10));
+  });
+
+  it("holds a table that is larger than one binding", async () => {
+    expect(gpuDevice.limits.maxStorageBufferBindingSize).toBeLessThan(18_000_000 * 8);
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 9_000_000 });
+    const keys = uniqueKeys(20_000);
+    expect(await map.insert(keys, counting(20_000))).toEqual({ inserted: 20_000, existing: 0 });
+    expectSame((await map.find(keys)).values, counting(20_000));
+    expect((await map.retrieveAll()).keys.toSorted()).toEqual(keys.toSorted());
   });
 
   it("says so when an array is larger than a buffer may be", async () => {

@@ -78,6 +78,8 @@ const variants = {
 };
 
 for (const [name, variant] of Object.entries(variants)) {
+  /** The kernels do not know types from each other but for these: one map shows what a variant does. */
+  const isFirst = name === "the real kernels";
   describe(`tables of several windows, ${name}`, () => {
     let device: Device;
     beforeAll(async () => {
@@ -111,11 +113,12 @@ for (const [name, variant] of Object.entries(variants)) {
     const twice = Uint32Array.of(...keys, ...keys.toReversed());
     const where = Uint8Array.from(twice, (_, i) => i % 3);
 
-    for (const [key, value] of [
-      ["u32", "u32"],
+    const types = [
       ["f32", "i32"],
+      ["u32", "u32"],
       ["i32", "f32"],
-    ] as const) {
+    ] as const;
+    for (const [key, value] of types.slice(0, isFirst ? 3 : 1)) {
       it(
         `a map from ${key} to ${value} answers every call`,
         async () => {
@@ -179,7 +182,7 @@ for (const [name, variant] of Object.entries(variants)) {
 
     it("more keys than slots", async () => {
       const policies = ["add", "assign", "keep"] as const;
-      for (const policy of "listRoom" in variant ? policies.slice(0, 1) : policies) {
+      for (const policy of isFirst ? policies : policies.slice(0, 1)) {
         const model = await newMap("u32", "u32");
         await model.insert("keep", uniqueKeys(SLOTS - 100), counting(SLOTS - 100));
         const absent = absentKeys(2 * size).subarray(0, 800);

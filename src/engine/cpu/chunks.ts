@@ -51,7 +51,8 @@ export interface ChunkWork {
 
 /**
  * `inChunks` over a batch, each chunk shared with workers or not as `work` says, unless the call names a strategy. To share a
- * chunk is to sort it by ranges of slots first: the partitioned strategy.
+ * chunk of changes is to sort it by ranges of slots first, so that each has one owner: the partitioned strategy. Lookups are
+ * shared as they are.
  */
 export function eachChunk(
   batch: Pick<Chunk, "keys" | "where">,
@@ -87,5 +88,5 @@ function note(log: PlanLog | undefined, strategy: Plan["strategy"], asked: boole
   if (asked) log.reason = "it was asked for";
   else
     log.reason = shares ? "the batch is large enough to share" : "the batch is small, or there is one thread";
-  log.add(shares ? "sorting and probing, with workers" : "probing", performance.now() - start);
+  log.add(shares ? "with workers" : "on the calling thread", performance.now() - start);
 }

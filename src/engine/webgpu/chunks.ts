@@ -11,6 +11,8 @@ export interface ChunkLimits {
   bindable: number;
   /** True when inputs or results cross the bus: shorter chunks keep the staging memory small. */
   staged: boolean;
+  /** Elements that a chunk has at least, as far as there are so many and they fit. */
+  least?: number;
 }
 
 /** Elements of a chunk whose columns pass through staging buffers: 16 MiB per 4-byte column. */
@@ -30,7 +32,8 @@ export async function forEachChunk(
   );
   for (let first = 0; first < total; ) {
     call.signal?.throwIfAborted();
-    const count = Math.min(total - first, most, pacer.next(limits.operation));
+    const paced = Math.max(pacer.next(limits.operation), limits.least ?? 0);
+    const count = Math.min(total - first, most, paced);
     const start = performance.now();
     await run({ first, count });
     pacer.took(limits.operation, count, performance.now() - start);

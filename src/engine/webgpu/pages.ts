@@ -112,6 +112,7 @@ export async function splitByPage(
         first: 0,
         count: spilled,
         scratch,
+        groupSize: chunk.groupSize,
         keys: bindAt(spillKeys, 0, spilled * 4),
         values: spillValues && bindAt(spillValues, 0, spilled * 4),
       };
@@ -134,6 +135,15 @@ export function pageLevels(
     pagesOfPart,
     parts: { shift: pageShift + bits, count: Math.ceil(pages / pagesOfPart) },
   };
+}
+
+/** True when a chunk's pages can be staged within one binding. */
+export function pagesFit(state: TableState, count: number): boolean {
+  const { pageShift, pageSlots } = Partitioner.of(state.host);
+  const { pagesOfPart, parts } = pageLevels(state.spec.slots, pageShift);
+  if (pagesOfPart === 1) return true;
+  const room = pageRoom((count * pageSlots) / state.spec.slots, pageSlots);
+  return parts.count * pagesOfPart * room * 8 <= state.host.gpu.device.limits.maxStorageBufferBindingSize;
 }
 
 /** Items to stage for a page that has `mean` on average. A page can't take many more than it has slots. */

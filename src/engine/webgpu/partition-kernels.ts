@@ -70,7 +70,7 @@ const [u, r, s]: BindingKind[] = ["uniform", "read", "storage"];
 
 /** All partition kernels, in the form that suits a device. */
 export class PartitionKernels {
-  /** Elements that an invocation of histogram, scatter and restore takes, and items that one of build does. */
+  /** Elements that an invocation of histogram, scatter and restore takes. */
   readonly items: number;
   /** Items that an invocation of refine takes. */
   readonly refineItems: number;

@@ -1,6 +1,6 @@
 /**
  * Multisplit: brings a chunk into the order of the table's slots. This file sizes and records its dispatches; the kernels
- * are in kernels/partition/, what is done with a partitioned chunk in partitioned-chunk.ts and page-build.ts.
+ * are in kernels/partition/, what is done with a partitioned chunk in partitioned-chunk.ts and page-operations.ts.
  *
  * A *part* is a power of two of neighbouring slots, small enough for the GPU's cache; a *page* is what fits the memory of
  * a workgroup. A part's number is the upper bits of a key's home slot.

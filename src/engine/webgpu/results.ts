@@ -1,4 +1,5 @@
 /** Result columns of a whole call: typed arrays that chunks are read back into, or device arrays that kernels write. */
+import { LimitError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
 import type { Engine, Output, Placement } from "../engine.js";
 import { allocate, asBytes, type ScalarArrays, type ScalarType, scalarBytes } from "../scalars.js";
@@ -20,7 +21,7 @@ export class ResultColumn<T extends ScalarType> {
     length: number,
     placement: Placement,
   ): Promise<ResultColumn<T>> {
-    if (placement === "host") return new ResultColumn(type, allocate(type, length), null);
+    if (placement === "host") return new ResultColumn(type, hostArray(type, length), null);
     return new ResultColumn(type, null, await newArray(engine, gpu, type, length));
   }
 
@@ -47,6 +48,17 @@ export class ResultColumn<T extends ScalarType> {
   /** Gives a device result up, when the call failed. */
   discard(): void {
     this.device?.destroy();
+  }
+}
+
+function hostArray<T extends ScalarType>(type: T, length: number): ScalarArrays[T] {
+  try {
+    return allocate(type, length);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const bytes = length * scalarBytes[type];
+    const fix = 'Take the results as device arrays, with { output: "device" }, and read them in parts.';
+    throw new LimitError("memory", bytes, Number.NaN, fix, { cause: error });
   }
 }
 

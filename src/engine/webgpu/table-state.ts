@@ -93,12 +93,7 @@ export class TableState {
     return this.#maxProbe;
   }
 
-  /** The bindings that every table kernel has, for a table of one window. */
-  get bindings(): TableBindings {
-    return this.bind(this.windows[0]);
-  }
-
-  /** The bindings that every table kernel has, with one window. */
+  /** The bindings that every table kernel has: one window, and the counters. */
   bind({ range }: TableWindow): TableBindings {
     return { control: { buffer: this.buffers.control }, table: range };
   }

@@ -37,6 +37,8 @@ interface Batch<K extends KeyType, V extends ValueType> {
   where?: Input<"u8">;
   /** Bytes that an element takes in the widest range that is bound. */
   bytes?: number;
+  /** What the planner would choose for so many of its elements, for operations that may be partitioned. */
+  plan?: (count: number) => Choice;
 }
 
 export class WebgpuTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
@@ -63,7 +65,8 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   ): Promise<InsertTally> {
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
     const bytes = needsRoomForAll(this.state, policy) ? LIST_BYTES : 4;
-    const batch = { keys, values, where: call.where, bytes };
+    const plan = (count: number) => planInsert(this.state, count, policy, call);
+    const batch = { keys, values, where: call.where, bytes, plan };
     await this.#withFullTable((full) =>
       this.#eachChunk(`insert ${policy}`, batch, call, "device", async (chunk) => {
         addTally(tally, await this.#insertChunk(chunk, policy, call, full));
@@ -87,6 +90,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
       this.#eachChunk("insertAndFind", batch, call, output, async (chunk) => {
         const inserted = await flags.bind(chunk.scratch, chunk);
         chunk.flags = inserted;
+        await this.#take({ way: "direct", reason: "each element answers for itself where it is" }, call);
         await host.gpu.submit("clear flags", (encoder) => clearFlags(encoder, inserted, chunk.count));
         addTally(tally, await insertChunk(this.state, chunk, "keep", full));
         const reads = flags.readback(inserted, chunk);
@@ -111,7 +115,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const [values, flags] = results.columns;
     const fill = bitsOf(type, missing);
     await results.keepUnlessThrown(() =>
-      this.#eachChunk("find", { keys, where: call.where }, call, output, async (chunk) => {
+      this.#eachChunk("find", this.#lookups(keys, call), call, output, async (chunk) => {
         const at = {
           ...chunk,
           values: await values.bind(chunk.scratch, chunk),
@@ -128,7 +132,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const results = await resultColumns(this.state.host, keys.length, output, ["u8", null]);
     const [flags] = results.columns;
     await results.keepUnlessThrown(() =>
-      this.#eachChunk("contains", { keys, where: call.where }, call, output, async (chunk) => {
+      this.#eachChunk("contains", this.#lookups(keys, call), call, output, async (chunk) => {
         const at = { ...chunk, flags: await flags.bind(chunk.scratch, chunk) };
         const reads = flags.readback(at.flags, chunk);
         await lookUpChunk(this.state, await this.#sorted(at, at, call), 0, reads);
@@ -139,7 +143,8 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 
   async erase(keys: Input<K>, call: CallOptions): Promise<number> {
     let erased = 0;
-    await this.#eachChunk("erase", { keys, where: call.where }, call, "device", async (chunk) => {
+    const plan = (count: number) => planErase(this.state, count, call);
+    await this.#eachChunk("erase", { keys, where: call.where, plan }, call, "device", async (chunk) => {
       erased += await this.#eraseChunk(chunk, call);
     });
     return erased;
@@ -171,7 +176,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const { state } = this;
     const choice = planInsert(state, chunk.count, policy, call);
     const bulk = await this.#take(choice, call);
-    if (choice.way === "pages" && bulk)
+    if (choice.way === "pages" && bulk?.pagesFit(state, chunk.count))
       return bulk.buildPages(state, chunk, policy as "keep" | "assign", full);
     return insertChunk(state, bulk ? await bulk.partitioned(state, chunk, {}) : chunk, policy, full);
   }
@@ -180,7 +185,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const { state } = this;
     const choice = planErase(state, chunk.count, call);
     const bulk = await this.#take(choice, call);
-    if (choice.way === "pages" && bulk) return bulk.erasePages(state, chunk);
+    if (choice.way === "pages" && bulk?.pagesFit(state, chunk.count)) return bulk.erasePages(state, chunk);
     return eraseChunk(state, bulk ? await bulk.partitioned(state, chunk, {}) : chunk);
   }
 
@@ -192,6 +197,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     } finally {
       full.destroy();
     }
+  }
+
+  #lookups(keys: Input<K>, call: CallOptions): Batch<K, V> {
+    return { keys, where: call.where, plan: (count) => planLookup(this.state, count, call) };
   }
 
   /** A chunk to look up, in the order that the planner chooses. */
@@ -216,7 +225,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   /** Binds a batch chunk by chunk. `output`: where the call's results go. */
   async #eachChunk(
     operation: string,
-    { keys, values, where, bytes = 4 }: Batch<K, V>,
+    { keys, values, where, bytes = 4, plan }: Batch<K, V>,
     call: CallOptions,
     output: Placement,
     run: (chunk: BoundChunk) => Promise<void>,
@@ -225,7 +234,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const { log } = call;
     gpu.checkAlive();
     const staged = output === "host" || [keys, values, where].some((column) => ArrayBuffer.isView(column));
-    const bindable = gpu.device.limits.maxStorageBufferBindingSize / bytes;
+    const bindable = gpu.device.limits.maxStorageBufferBindingSize / Math.max(bytes, PARTITION_BYTES);
+    // a batch to partition is taken in large pieces: an empty table is built from all of it, or not at all
+    const partitions = !gpu.software && plan?.(Math.min(keys.length, BULK_CHUNK)).way !== "direct";
+    const least = plan && partitions ? BULK_CHUNK : 0;
     const trace = log ? await Trace.open(gpu, log) : null;
     this.state.trace = trace;
     const each = async (chunk: Chunk) => {
@@ -247,13 +259,18 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
       }
     };
     try {
-      await forEachChunk(pacer, { operation, bindable, staged }, keys.length, call, each);
+      await forEachChunk(pacer, { operation, bindable, staged, least }, keys.length, call, each);
     } finally {
       this.state.trace = null;
       trace?.close();
     }
   }
 }
+
+/** Bytes of a binding that partitioning takes for an element, at most: a pair, and what pages have room for besides. */
+const PARTITION_BYTES = 12;
+/** Elements of a chunk of a large batch, whatever speed was seen: some milliseconds on a large GPU, below a second on a small one. */
+const BULK_CHUNK = 2 ** 27;
 
 type Bulk = typeof import("./bulk.js");
 

@@ -30,11 +30,14 @@ fn main(
   @builtin(local_invocation_index) local: u32,
 ) {
   let first = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * ITEMS + local;
+  // all loads before the first use, so that they are under way together
+  var slots: array<Slot, ITEMS>;
+  for (var item = 0u; item < ITEMS; item++) { slots[item] = table[min(first + item * WORKGROUP, params.count - 1u)]; }
   var rank: array<u32, ITEMS>;
   for (var item = 0u; item < ITEMS; item++) {
     let index = first + item * WORKGROUP;
     rank[item] = EMPTY;
-    if (index < params.count && isLive(params.windowFirst + index, keyWord(table[index]))) {
+    if (index < params.count && isLive(params.windowFirst + index, keyWord(slots[item]))) {
       rank[item] = atomicAdd(&entries, 1u);
     }
   }
@@ -44,7 +47,7 @@ fn main(
   for (var item = 0u; item < ITEMS; item++) {
     if (rank[item] == EMPTY) { continue; }
     let index = first + item * WORKGROUP;
-    let slot = table[index];
+    let slot = slots[item];
     let number = params.windowFirst + index;
     let key = select(keyWord(slot), EMPTY - (number - params.slots), number >= params.slots);
     let at = base + rank[item];

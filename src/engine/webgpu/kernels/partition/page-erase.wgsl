@@ -1,8 +1,8 @@
 // page-erase: takes the keys of items out, page by page.
 //
 // A workgroup owns its page: it loads the key words into workgroup memory, walks there, and writes the words of erased keys
-// back. Of equal items one counts, by an exchange in workgroup memory. A TOMBSTONE with only tombstones between it and an
-// EMPTY slot of the page holds nothing together, and becomes EMPTY: `reused` counts it as a tombstone gone. What reaches the
+// back. Of equal items one counts, by an exchange in workgroup memory. A TOMBSTONE with only tombstones, and few of them,
+// between it and an EMPTY slot of the page holds nothing together, and becomes EMPTY: `reused` counts it as a tombstone gone. What reaches the
 // page's end is spilled, and so are keys that live in side slots.
 // Bytes per slot: 8 read, 4 written where it is a tombstone now (sets: 4, 4); per item 4 read.
 

@@ -1,5 +1,6 @@
 // scanHomes with subgroup operations. A fragment of a module that enables them.
-// Subgroups draw numbers for the homes they take, so nothing is assumed of which invocations make up a subgroup.
+// Subgroups draw numbers for the homes they take, so nothing is assumed of which invocations make up a subgroup, but that
+// all are full.
 
 var<workgroup> drawn: atomic<u32>;
 var<workgroup> groupItems: array<i32, 256>;
