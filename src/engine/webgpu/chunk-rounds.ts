@@ -80,10 +80,14 @@ export interface Totals {
 /** Slots a step for elements that an earlier dispatch has left: their walks are long. */
 const LISTED_GROUP = 16;
 
-/** Slots a step that suits a table: walks are short as long as it is not too full. */
-export function groupSizeAt(state: TableState): GroupSize {
+/**
+ * Slots a step that suits a table, as measured (bench/results/group-size-*.json): lookups gain by more slots as walks get
+ * long; changes, whose loads pass by the first cache, hardly do.
+ */
+export function groupSizeAt(state: TableState, looksUp: boolean): GroupSize {
   const load = (state.live + state.tombstones) / state.spec.slots;
-  return load > 0.85 && !state.host.gpu.software ? 8 : 1;
+  if (state.host.gpu.software || load < 0.75) return 1;
+  return looksUp && load > 0.85 ? 8 : 2;
 }
 
 function newTotals(): Totals {
@@ -202,7 +206,7 @@ function compileRound(
   state: TableState,
   { kernel, constants, mask }: Pick<Run, "kernel" | "constants" | "mask">,
   listed: boolean,
-  groupSize: GroupSize = groupSizeAt(state),
+  groupSize: GroupSize = groupSizeAt(state, kernel === state.sources.lookup),
 ): Promise<Kernel> {
   const masked = mask !== undefined && !listed;
   const windowed = state.windows.length > 1;

@@ -205,18 +205,22 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 
   /** A chunk to look up, in the order that the planner chooses. */
   async #sorted(chunk: BoundChunk, results: ResultColumns, call: CallOptions): Promise<BoundChunk> {
-    const bulk = await this.#take(planLookup(this.state, chunk.count, call), call);
+    const bulk = await this.#take(planLookup(this.state, chunk.count, call), call, true);
     return bulk ? bulk.partitioned(this.state, chunk, results) : chunk;
   }
 
   /** Notes the planner's choice, and loads what it takes: null for the direct strategy. */
-  async #take({ way, reason }: Choice, { log, groupSize }: CallOptions): Promise<Bulk | null> {
+  async #take(
+    { way, reason }: Choice,
+    { log, groupSize }: CallOptions,
+    looksUp = false,
+  ): Promise<Bulk | null> {
     const { state } = this;
     const bulk = way === "direct" ? null : await loadBulk();
     if (log) {
       log.strategy = bulk ? "partitioned" : "direct";
       log.reason = reason;
-      log.groupSize = groupSize ?? groupSizeAt(state);
+      log.groupSize = groupSize ?? groupSizeAt(state, looksUp);
       Object.assign(log, bulk && way !== "direct" ? bulk.shapeOf(state, way) : { parts: 1, pages: 0 });
     }
     return bulk;
