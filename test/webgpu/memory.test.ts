@@ -72,8 +72,8 @@ it("a rehash or a result that is too large leaves the table as it was", async ()
 it("memory that was used before is there for the next call", async () => {
   for (let i = 0; i < 3; i++) {
     using map = await newMap(700_000 + i);
-    expect(await map.insert(uniqueKeys(200_000), counting(200_000))).toEqual({
-      inserted: 200_000,
+    expect(await map.insert(uniqueKeys(100_000), counting(100_000))).toEqual({
+      inserted: 100_000,
       existing: 0,
     });
     map.destroy();

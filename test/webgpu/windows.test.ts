@@ -180,23 +180,26 @@ for (const [name, variant] of Object.entries(variants)) {
       await model.expectEqual();
     });
 
-    it("more keys than slots", async () => {
-      const policies = ["add", "assign", "keep"] as const;
-      for (const policy of isFirst ? policies : policies.slice(0, 1)) {
-        const model = await newMap("u32", "u32");
-        await model.insert("keep", uniqueKeys(SLOTS - 100), counting(SLOTS - 100));
-        const absent = absentKeys(2 * size).subarray(0, 800);
-        const batch = Uint32Array.of(...uniqueKeys(size), ...markerPatterns, ...absent, ...absent);
-        await model.insert(policy, batch, counting(batch.length));
-        expect(model.table.size).toBe(SLOTS + 2);
-        await model.insert(policy, batch.toReversed(), counting(batch.length));
-        await model.erase(batch.subarray(0, 50));
-        await model.insertAndFind(batch.toReversed(), counting(batch.length));
-        expect(model.rejections).toBe(3);
-        await model.expectEqual();
-        model.table.destroy();
-      }
-    });
+    // where nearly all compare-exchanges fail, an over-full table takes minutes to say no new thing
+    if (!("percent" in variant)) {
+      it("more keys than slots", async () => {
+        const policies = ["add", "assign", "keep"] as const;
+        for (const policy of isFirst ? policies : policies.slice(0, 1)) {
+          const model = await newMap("u32", "u32");
+          await model.insert("keep", uniqueKeys(SLOTS - 100), counting(SLOTS - 100));
+          const absent = absentKeys(2 * size).subarray(0, 800);
+          const batch = Uint32Array.of(...uniqueKeys(size), ...markerPatterns, ...absent, ...absent);
+          await model.insert(policy, batch, counting(batch.length));
+          expect(model.table.size).toBe(SLOTS + 2);
+          await model.insert(policy, batch.toReversed(), counting(batch.length));
+          await model.erase(batch.subarray(0, 50));
+          await model.insertAndFind(batch.toReversed(), counting(batch.length));
+          expect(model.rejections).toBe(3);
+          await model.expectEqual();
+          model.table.destroy();
+        }
+      });
+    }
   });
 }
 
