@@ -53,7 +53,6 @@ function startNodeWorker(
 ): WorkerHandle<unknown> {
   const worker = new threads.Worker(source, { eval: true, execArgv: [], name: "warpmap" });
   let asked = false;
-  worker.unref();
   worker.on("message", (message: ToPool<unknown>) => listener.message(message));
   worker.on("error", (error) => {
     if (!asked) listener.died(error instanceof Error ? error.message : String(error));
@@ -63,6 +62,8 @@ function startNodeWorker(
     if (!asked) listener.died(`exit code ${code}`);
     asked = true;
   });
+  // after the listeners: one for messages makes the worker keep the process alive again
+  worker.unref();
   return {
     post: (message) => worker.postMessage(message),
     hold: (alive) => (alive ? worker.ref() : worker.unref()),

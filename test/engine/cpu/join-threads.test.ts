@@ -229,6 +229,16 @@ describe("stopping", () => {
     await expect(call).rejects.toMatchObject({ code: "DEVICE_LOST" });
   });
 
+  it("a process ends by itself when a worker came too late for all jobs", async () => {
+    // the calling thread is done with so few keys before the worker has started
+    const { status, stdout } = await runProgram(`import { openDevice, StaticSet } from "warpmap";
+      const device = await openDevice({ backend: "cpu", threads: 2 });
+      const set = await StaticSet.create(device, { key: "u32", capacity: 100 });
+      const { inserted } = await set.insert(Uint32Array.of(1, 2, 3), { strategy: "partitioned" });
+      console.log(inserted);`);
+    expect([status, stdout.trim()]).toEqual([0, "3"]);
+  });
+
   it("a process ends by itself after a join on several threads", async () => {
     const { status, stdout } = await runProgram(`import { openDevice } from "warpmap";
       import { join } from "warpmap/relational";
