@@ -29,6 +29,9 @@ const bulk = {
   ...(groupSize !== undefined && { groupSize: Number(groupSize) as GroupSize }),
 };
 
+/** True where all calls are made to take one strategy. SwiftShader is slow at the barriers of the partitioned one. */
+export const isForced = strategy !== "auto";
+
 /** Opens a device of the engine under test. */
 export function openTestDevice(options: OpenDeviceOptions = {}): Promise<Device> {
   return openDevice({ backend, ...bulk, ...(onSoftwareGpu && { software: true }), ...options });
