@@ -35,7 +35,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   const link = await linkOf(device, options, runs);
   if (link.length > 0) {
     notes.push(
-      "link alone: copies between device memory and mapped memory of the host. part of link: the time that the larger direction needs by the link alone, over the time of the call; both directions can be busy at once.",
+      "link alone: copies between device memory and mapped memory of the host. copy into, copy out of mapped memory: what the host does, which is one thread's copy. device.upload and DeviceArray.read: this library, through staging buffers that it keeps. part of link: the time that the larger direction needs by the link alone, over the time of the call; both directions can be busy at once.",
     );
   }
   const rows: BenchRow[] = link.map((rate) => ({
@@ -71,7 +71,7 @@ function checkSize(size: number): void {
 async function linkOf(device: Device, { onProgress }: BenchOptions, runs: number): Promise<LinkRate[]> {
   if (!device.gpuDevice) return [];
   onProgress?.("the link");
-  return measureLink(device.gpuDevice, byDevice(device, { gpu: 2 ** 28, cpu: 0, software: 2 ** 20 }), runs);
+  return measureLink(device, byDevice(device, { gpu: 2 ** 28, cpu: 0, software: 2 ** 20 }), runs);
 }
 
 async function measureSize(

@@ -21,8 +21,8 @@ const BUNDLES = [
   { name: "warpmap/wgsl", source: `export * from "./dist/wgsl/index.js";`, limitBytes: Infinity },
 ];
 const ENGINES = ["webgpu", "cpu"];
-/** Names in dist of chunks that are loaded by the first call that needs them: large batches. */
-const LATER = ["chunks/bulk.js"];
+/** Names in dist of chunks that are loaded by the first call that needs them: large batches, on the device or in host memory. */
+const LATER = ["chunks/bulk.js", "chunks/overlap.js"];
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 if (!existsSync(join(root, "dist/index.js"))) {

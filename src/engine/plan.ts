@@ -65,7 +65,7 @@ export interface Plan {
 /** Filled in by an engine while a call runs. */
 export class PlanLog {
   strategy: Plan["strategy"] = "direct";
-  reason = "";
+  reason = "there was nothing to do";
   groupSize: GroupSize = 1;
   chunks = 0;
   parts = 1;

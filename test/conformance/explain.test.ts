@@ -57,6 +57,25 @@ describe("explain: true answers the plan of", () => {
     checkPlan(containing, taken);
   });
 
+  test("a call without keys", async () => {
+    await using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 10 });
+    const none = new Uint32Array(0);
+    for (const strategy of ["direct", "partitioned"] as const) {
+      const { inserted, plan } = await map.insert(none, none, { strategy, explain: true });
+      expect([inserted, plan.chunks > 1]).toEqual([0, false]);
+      expect(plan.reason).not.toBe("");
+    }
+  });
+
+  test("retrieveAll and insertAndFind", async () => {
+    await using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 20_000 });
+    const { plan } = await map.insertAndFind(keys, values, { explain: true });
+    checkPlan(plan, plan.strategy);
+    const all = await map.retrieveAll({ explain: true });
+    checkPlan(all.plan, "direct");
+    expect(all.keys).toHaveLength(keys.length);
+  });
+
   test("no call that does not ask for it", async () => {
     await using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 10_000 });
     expect(await map.insert(keys, values)).toEqual({ inserted: keys.length, existing: 0 });

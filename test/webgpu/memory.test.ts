@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Device, LimitError, openDevice, StaticMap } from "../../src/index.js";
 import { expectSame, rejection } from "../conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../conformance/helpers/keys.js";
-import { ownGpuDevice, withMembers } from "./helpers/own-gpu.js";
+import { ownGpuDevice } from "./helpers/own-gpu.js";
+import { withMemory } from "./helpers/watched-gpu.js";
 
 const MIB = 2 ** 20;
 let device: Device;
@@ -11,42 +12,9 @@ let gpuDevice: GPUDevice;
 
 beforeAll(async () => {
   gpuDevice = await ownGpuDevice();
-  device = await openDevice({ gpuDevice: withMemory(gpuDevice, 16 * MIB) });
+  device = await openDevice({ gpuDevice: withMemory(gpuDevice, 16 * MIB, MIB) });
 });
 afterAll(() => gpuDevice?.destroy());
-
-/** A GPUDevice whose buffers of 1 MiB or more come out of `left` bytes. SwiftShader itself would take all of the machine's. */
-function withMemory(real: GPUDevice, left: number): GPUDevice {
-  const scopes: { filter: string; failed: boolean }[] = [];
-  return withMembers(real, {
-    createBuffer(descriptor) {
-      const { size } = descriptor;
-      if (size < MIB) return real.createBuffer(descriptor);
-      const scope = scopes.findLast(({ filter }) => filter === "out-of-memory");
-      if (size > left && scope) {
-        scope.failed = true;
-        return real.createBuffer({ ...descriptor, size: 16 });
-      }
-      left -= size;
-      const buffer = real.createBuffer(descriptor);
-      const destroy = buffer.destroy.bind(buffer);
-      buffer.destroy = () => {
-        left += size;
-        return destroy();
-      };
-      return buffer;
-    },
-    pushErrorScope(filter) {
-      scopes.push({ filter, failed: false });
-      real.pushErrorScope(filter);
-    },
-    async popErrorScope() {
-      const failed = scopes.pop()?.failed;
-      const error = await real.popErrorScope();
-      return failed ? ({ message: "Out of memory" } as GPUError) : error;
-    },
-  });
-}
 
 const newMap = (capacity: number) => StaticMap.create(device, { key: "u32", value: "u32", capacity });
 
@@ -81,4 +49,19 @@ it("memory that was used before is there for the next call", async () => {
     using array = await device.allocate("u32", 3 * MIB + i);
     expect((await array.read(3 * MIB - 1))[0]).toBe(0);
   }
+});
+
+it("a batch that there is no memory to partition goes as it is", async () => {
+  using map = await newMap(300_000);
+  // what is left holds the columns of a direct insert and its lists, but no other order of the batch beside them
+  using _rest = await device.allocate("u32", MIB);
+  const keys = uniqueKeys(200_000);
+  // not an insert: how fast those were before could have cut the batch into chunks, for which there is memory
+  const { inserted, plan } = await map.insertOrAssign(keys, counting(200_000), {
+    strategy: "partitioned",
+    explain: true,
+  });
+  expect([inserted, plan.strategy, plan.parts]).toEqual([200_000, "direct", 1]);
+  expect(plan.reason).toMatch(/memory/);
+  expectSame((await map.find(keys.subarray(0, 1000))).values, counting(1000));
 });

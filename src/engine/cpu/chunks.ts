@@ -70,23 +70,28 @@ export function eachChunk(
     const start = performance.now();
     if (shared > 0) {
       return work.together(chunk).then(() => {
-        note(log, "partitioned", forced, start);
+        note(log, "partitioned", forced ? ASKED : "the batch is large enough to share", start);
         return to;
       });
     }
     work.alone(chunk);
-    note(log, "direct", strategy === "direct", start);
+    note(log, "direct", strategy === "direct" ? ASKED : "the batch is small, or there is one thread", start);
     return to;
   });
 }
 
-function note(log: PlanLog | undefined, strategy: Plan["strategy"], asked: boolean, start: number): void {
+const ASKED = "it was asked for";
+
+/** Notes a chunk that was begun at `start`. */
+export function note(
+  log: PlanLog | undefined,
+  strategy: Plan["strategy"],
+  reason: string,
+  start: number,
+): void {
   if (!log) return;
-  const shares = strategy === "partitioned";
   log.chunks++;
   log.strategy = strategy;
-  if (asked) log.reason = "it was asked for";
-  else
-    log.reason = shares ? "the batch is large enough to share" : "the batch is small, or there is one thread";
-  log.add(shares ? "with workers" : "on the calling thread", performance.now() - start);
+  log.reason = reason;
+  log.add(strategy === "partitioned" ? "with workers" : "on the calling thread", performance.now() - start);
 }

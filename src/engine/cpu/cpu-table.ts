@@ -20,7 +20,7 @@ import { EMPTY, SIDE_SLOTS, slotWords, type TableSpec } from "../layout.js";
 import { nextTask } from "../next-task.js";
 import { asBits, bitsOf, type KeyType, type ValueType } from "../scalars.js";
 import type { TableMemory } from "./blocks.js";
-import { eachChunk, inChunks } from "./chunks.js";
+import { eachChunk, inChunks, note } from "./chunks.js";
 import type { CpuEngine } from "./cpu-engine.js";
 import { FullTable } from "./full-table.js";
 import type { Allocation } from "./memory.js";
@@ -157,7 +157,9 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
       return outputs.keepUnlessThrown(async () => {
         await inChunks(table.slotCount, call, this.#guard, (from) => {
           const to = Math.min(table.slotCount, from + this.#engine.tuning.chunk);
+          const start = performance.now();
           collectSlots(table, from, to, into);
+          note(call.log, "direct", "every slot is read once, in order", start);
           return to;
         });
         return { keys: keys.output as Output<K>, values: values && (values.output as Output<V>) };

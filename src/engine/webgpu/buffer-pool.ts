@@ -2,6 +2,8 @@
  * Keeps GPU buffers that nobody uses for the next call that wants one. Allocating and freeing large buffers costs
  * milliseconds in drivers, more than the work on them. What stays unused for a few seconds is freed.
  */
+import type { AllocateOptions } from "./gpu-memory.js";
+
 export class BufferPool {
   readonly #free: GPUBuffer[] = [];
   #freeBytes = 0;
@@ -16,12 +18,12 @@ export class BufferPool {
     private readonly fit: "exact" | "loose",
     private readonly keepBytes: number,
     private readonly maxBytes: number,
-    private readonly allocate: (bytes: number) => Promise<GPUBuffer>,
+    private readonly allocate: (bytes: number, options?: AllocateOptions) => Promise<GPUBuffer>,
     private readonly destroy: (buffer: GPUBuffer) => void,
   ) {}
 
   /** A buffer of at least `bytes` bytes, its contents unspecified. */
-  async acquire(bytes: number): Promise<GPUBuffer> {
+  async acquire(bytes: number, options?: AllocateOptions): Promise<GPUBuffer> {
     const rounded = this.fit === "exact" ? bufferSize(bytes) : roundUp(bytes);
     const size = rounded <= this.maxBytes ? rounded : bufferSize(bytes);
     const most = this.fit === "exact" ? size : 4 * size;
@@ -30,7 +32,7 @@ export class BufferPool {
       const have = this.#free[i].size;
       if (have >= size && have <= most && (best < 0 || have < this.#free[best].size)) best = i;
     }
-    if (best < 0) return this.allocate(size);
+    if (best < 0) return this.allocate(size, options);
     const [buffer] = this.#free.splice(best, 1);
     this.#freeBytes -= buffer.size;
     return buffer;

@@ -5,7 +5,6 @@ import { cacheParts } from "./partitioned-chunk.js";
 import type { TableState } from "./table-state.js";
 
 export { buildPages, erasePages } from "./page-operations.js";
-export { pagesFit } from "./pages.js";
 export { partitioned } from "./partitioned-chunk.js";
 
 /** How many parts and pages a table falls into. */

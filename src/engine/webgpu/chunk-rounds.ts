@@ -90,6 +90,12 @@ export function groupSizeAt(state: TableState, looksUp: boolean): GroupSize {
   return looksUp && load > 0.85 ? 8 : 2;
 }
 
+/** Makes room for the lists of a chunk's runs. Before anything that could leave too little memory for them. */
+export async function reserveLists(state: TableState, chunk: BoundChunk): Promise<void> {
+  const { room } = wholeChunk(chunk.count, state.host.listRoom);
+  chunk.lists ??= await chunk.scratch.buffer(room * LIST_BYTES);
+}
+
 function newTotals(): Totals {
   return { selected: 0, inserted: 0, erased: 0, found: 0, rejected: 0, rounds: 0, rest: null };
 }
@@ -164,7 +170,7 @@ async function round(
   isFirst: boolean,
 ): Promise<Counters> {
   const bytes = selection.room * LIST_BYTES;
-  if (!run.lists) chunk.lists ??= await chunk.scratch.buffer(bytes);
+  if (!run.lists) await reserveLists(state, chunk);
   const lists = { buffer: (run.lists?.buffer ?? chunk.lists) as GPUBuffer, offset: 0, size: bytes };
   const kernel = await compileRound(state, run, selection.listed, chunk.groupSize);
   const params: TableParams = {

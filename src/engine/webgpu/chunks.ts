@@ -9,36 +9,45 @@ export interface ChunkLimits {
   operation: string;
   /** Elements that fit one binding. */
   bindable: number;
-  /** True when inputs or results cross the bus: shorter chunks keep the staging memory small. */
-  staged: boolean;
+  /** Elements that a chunk has at most where inputs or results cross the bus: such chunks overlap. */
+  host?: number;
   /** Elements that a chunk has at least, as far as there are so many and they fit. */
   least?: number;
 }
 
-/** Elements of a chunk whose columns pass through staging buffers: 16 MiB per 4-byte column. */
-const STAGED_CHUNK = 2 ** 22;
+/**
+ * Elements of a chunk whose columns pass through staging buffers: 16 MiB per 4-byte column. Two chunks are in memory at once,
+ * and their upload is the time that the first one's work waits.
+ */
+export const HOST_CHUNK = 2 ** 22;
 
+/**
+ * Runs `run` over all chunks, one after another. Where columns cross the bus it is told which chunk comes next, so that what
+ * does not depend on the one before can begin.
+ */
 export async function forEachChunk(
   pacer: Pacer,
-  limits: ChunkLimits,
+  { operation, bindable, host, least = 0 }: ChunkLimits,
   total: number,
   call: CallOptions,
-  run: (chunk: Chunk) => Promise<void>,
+  run: (chunk: Chunk, next: Chunk | null) => Promise<void>,
 ): Promise<void> {
   call.signal?.throwIfAborted();
-  const most = Math.min(
-    Math.floor(limits.bindable / 1024) * 1024,
-    limits.staged ? STAGED_CHUNK : Number.POSITIVE_INFINITY,
-  );
-  for (let first = 0; first < total; ) {
+  const most = Math.min(Math.floor(bindable / 1024) * 1024, host ?? Number.POSITIVE_INFINITY);
+  const chunkAt = (first: number): Chunk | null => {
+    const count = Math.min(total - first, most, Math.max(pacer.next(operation), least));
+    return count > 0 ? { first, count } : null;
+  };
+  for (let chunk = chunkAt(0); chunk !== null; ) {
     call.signal?.throwIfAborted();
-    const paced = Math.max(pacer.next(limits.operation), limits.least ?? 0);
-    const count = Math.min(total - first, most, paced);
+    const { first, count } = chunk;
+    const end = first + count;
+    const next = host === undefined ? null : chunkAt(end);
     const start = performance.now();
-    await run({ first, count });
-    pacer.took(limits.operation, count, performance.now() - start);
-    first += count;
-    if (first < total) call.onProgress?.(first, total);
+    await run(chunk, next);
+    pacer.took(operation, count, performance.now() - start);
+    if (end < total) call.onProgress?.(end, total);
+    chunk = next ?? chunkAt(end);
   }
   call.onProgress?.(total, total);
 }

@@ -2,7 +2,7 @@
  * Columns of a batch as kernels see them: ranges of GPU buffers. Host arrays are brought to scratch buffers and back a
  * chunk at a time; device arrays are bound where they are.
  */
-import { ValidationError } from "../../errors.js";
+import { LimitError, ValidationError } from "../../errors.js";
 import { DeviceArray } from "../device-array.js";
 import type { Engine, Input } from "../engine.js";
 import { allocate, asBytes, type ScalarType, scalarBytes } from "../scalars.js";
@@ -36,11 +36,15 @@ export function bindAt(buffer: GPUBuffer, start: number, bytes: number): Column 
 export class Scratch {
   readonly #held: GPUBuffer[] = [];
 
-  constructor(private readonly gpu: Gpu) {}
+  /** @param ahead there as long as the memory only saves time; uploads into it end when it is aborted. */
+  constructor(
+    private readonly gpu: Gpu,
+    public ahead?: AbortSignal,
+  ) {}
 
   /** A buffer of at least `bytes` bytes with unspecified contents. */
   async buffer(bytes: number): Promise<GPUBuffer> {
-    const buffer = await this.gpu.scratch.acquire(bytes);
+    const buffer = await this.gpu.scratch.acquire(bytes, { spare: this.ahead !== undefined });
     this.#held.push(buffer);
     return buffer;
   }
@@ -53,7 +57,8 @@ export class Scratch {
       return bindAt(buffer, byteOffset + first * bytes, count * bytes);
     }
     const buffer = await this.buffer(count * bytes + 4);
-    this.gpu.write(buffer, 0, asBytes(column).subarray(first * bytes, (first + count) * bytes));
+    const data = asBytes(column).subarray(first * bytes, (first + count) * bytes);
+    await this.gpu.upload(buffer, 0, data, this.ahead);
     return bindAt(buffer, 0, count * bytes);
   }
 
@@ -61,6 +66,18 @@ export class Scratch {
   async column(type: ScalarType, count: number): Promise<Column> {
     const bytes = count * scalarBytes[type];
     return bindAt(await this.buffer(bytes + 4), 0, bytes);
+  }
+
+  /** What `prepare` makes with buffers from here; null, and these given back, when the GPU has too little memory. */
+  async attempt<T>(prepare: () => Promise<T>): Promise<T | null> {
+    const before = this.#held.length;
+    try {
+      return await prepare();
+    } catch (error) {
+      if (!(error instanceof LimitError)) throw error;
+      for (const buffer of this.#held.splice(before)) this.gpu.scratch.release(buffer);
+      return null;
+    }
   }
 
   release(): void {

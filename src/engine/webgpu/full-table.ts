@@ -102,7 +102,7 @@ async function copyKeys(copy: TableState, keys: DeviceArray<KeyType>): Promise<v
   const { gpu, pacer } = copy.host;
   const constants = { REUSE: 0, FLAGGED: 0, ASSIGN: 0, FILL: 0 };
   const bindable = gpu.device.limits.maxStorageBufferBindingSize / 4;
-  const limits = { operation: "copy keys", bindable, staged: false };
+  const limits = { operation: "copy keys", bindable };
   await forEachChunk(pacer, limits, keys.length, {}, async (chunk) => {
     const scratch = new Scratch(gpu);
     try {

@@ -1,6 +1,7 @@
 /** WebGPU's usage and map bits. Browsers have them as globals, Node does not, and this library writes no globals. */
 export const BufferUsage = {
   MAP_READ: 0x1,
+  MAP_WRITE: 0x2,
   COPY_SRC: 0x4,
   COPY_DST: 0x8,
   UNIFORM: 0x40,
@@ -8,6 +9,8 @@ export const BufferUsage = {
   QUERY_RESOLVE: 0x200,
 } as const;
 
+/** GPUMapMode.WRITE. */
+export const MAP_MODE_WRITE = 2;
 /** GPUMapMode.READ. */
 export const MAP_MODE_READ = 1;
 /** GPUShaderStage.COMPUTE. */

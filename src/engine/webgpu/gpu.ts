@@ -3,9 +3,12 @@
  * brings results back through pooled staging buffers, and makes every wait end when the device is lost.
  * It knows nothing of tables.
  */
-import { DeviceLostError, EngineError, LimitError } from "../../errors.js";
-import { BufferPool, bufferSize } from "./buffer-pool.js";
+import { DeviceLostError, EngineError } from "../../errors.js";
+import type { BufferPool } from "./buffer-pool.js";
+import { inErrorScopes } from "./error-scopes.js";
 import { BufferUsage, MAP_MODE_READ } from "./gpu-flags.js";
+import { type AllocateOptions, GpuMemory, STAGING, type Staging } from "./gpu-memory.js";
+import type { Uploads } from "./uploads.js";
 
 /** A piece of a buffer that a submission brings back to the host. */
 export interface Readback {
@@ -33,84 +36,69 @@ export class Gpu {
   readonly lost: Promise<{ reason: string; message: string }>;
   readonly #owned: boolean;
   readonly #staging: BufferPool;
-  readonly #buffers = new Set<GPUBuffer>();
+  readonly #uploadStaging: Staging;
+  #uploads: Promise<Uploads> | undefined;
+  readonly #memory: GpuMemory;
   readonly #waiting = new Set<(error: DeviceLostError) => void>();
   #loss: { reason: string; message: string } | undefined;
   #announceLoss!: (loss: { reason: string; message: string }) => void;
 
   /** @param owned true when destroy() is to destroy the GPUDevice too. */
-  constructor(device: GPUDevice, { software, owned }: { software: boolean; owned: boolean }) {
+  constructor(
+    device: GPUDevice,
+    { software, owned, staging = STAGING }: { software: boolean; owned: boolean; staging?: Staging },
+  ) {
     this.device = device;
     this.software = software;
     this.#owned = owned;
     this.lost = new Promise((resolve) => {
       this.#announceLoss = resolve;
     });
+    this.#memory = new GpuMemory(this);
     const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BufferUsage;
-    const keep = software ? 2 ** 27 : 2 ** 32;
     const pool = (label: string, fit: "exact" | "loose", usage: number) =>
-      new BufferPool(
-        fit,
-        keep,
-        device.limits.maxBufferSize,
-        (bytes) => this.allocate(label, bytes, usage),
-        this.free,
+      this.#memory.pool(fit, software ? 2 ** 27 : 2 ** 32, (bytes, options) =>
+        this.allocate(label, bytes, usage, options),
       );
     this.scratch = pool("scratch", "loose", STORAGE | COPY_SRC | COPY_DST);
     this.arrays = pool("array", "exact", STORAGE | COPY_SRC | COPY_DST);
     this.#staging = pool("staging", "loose", MAP_READ | COPY_DST);
+    this.#uploadStaging = staging;
     void device.lost.then((info) => this.#lose(info.reason ?? "unknown", info.message));
   }
 
-  /** A new zeroed buffer. @throws LimitError when it is larger than the device allows or has memory for. */
-  async allocate(label: string, bytes: number, usage: number): Promise<GPUBuffer> {
-    this.checkAlive();
-    const { maxBufferSize } = this.device.limits;
-    if (bytes > maxBufferSize) {
-      throw new LimitError(
-        "maxBufferSize",
-        bytes,
-        maxBufferSize,
-        "Use smaller tables or batches, or several of them.",
-      );
-    }
-    const buffer =
-      (await this.#tryAllocate(label, bytes, usage)) ?? (await this.#allocateAfterTrim(label, bytes, usage));
-    if (buffer) return buffer;
-    throw new LimitError(
-      "memory",
-      bytes,
-      Number.NaN,
-      "Free other tables and device arrays, or use smaller ones.",
-    );
-  }
-
-  /** Undefined when the GPU is out of memory. */
-  async #tryAllocate(label: string, bytes: number, usage: number): Promise<GPUBuffer | undefined> {
-    const { result: buffer, errors } = this.#inScopes(["validation", "out-of-memory"], () =>
-      this.device.createBuffer({ label, size: bufferSize(bytes), usage }),
-    );
-    const [memory, validation] = await this.guard(errors);
-    if (memory) return undefined;
-    if (validation) throw new EngineError(`Allocating ${label} failed: ${validation.message}`);
-    this.#buffers.add(buffer);
-    return buffer;
-  }
-
-  /** Frees what the pools keep, and tries once more. */
-  async #allocateAfterTrim(label: string, bytes: number, usage: number): Promise<GPUBuffer | undefined> {
-    const freed = this.scratch.trim() + this.arrays.trim() + this.#staging.trim();
-    if (freed === 0) return undefined;
-    await this.guard(this.device.queue.onSubmittedWorkDone());
-    return this.#tryAllocate(label, bytes, usage);
+  /** GpuMemory.allocate. */
+  allocate(label: string, bytes: number, usage: number, options?: AllocateOptions): Promise<GPUBuffer> {
+    return this.#memory.allocate(label, bytes, usage, options);
   }
 
   /** Destroys a buffer of `allocate`. */
-  readonly free = (buffer: GPUBuffer): void => {
-    if (this.#buffers.delete(buffer)) buffer.destroy();
-  };
+  readonly free = (buffer: GPUBuffer): void => this.#memory.free(buffer);
 
-  /** Copies host memory into a buffer, before anything submitted later. `offset` is a multiple of 4. */
+  /** GpuMemory.lend. */
+  lend(giveUp: () => Promise<unknown>): () => void {
+    return this.#memory.lend(giveUp);
+  }
+
+  /**
+   * Copies host memory, which may be much, into a buffer, before anything that is submitted after the answer. `offset` is a
+   * multiple of 4; bytes behind the data, up to a multiple of 4, become 0.
+   * @param signal ends the upload between two pieces.
+   */
+  async upload(buffer: GPUBuffer, offset: number, data: Uint8Array, signal?: AbortSignal): Promise<void> {
+    const uploads = await this.uploadsOf(data.length);
+    return uploads ? uploads.write(buffer, offset, data, signal) : this.write(buffer, offset, data);
+  }
+
+  /** What uploads of so many bytes go through, loaded by the first large one; null for writeBuffer. */
+  async uploadsOf(bytes: number): Promise<Uploads | null> {
+    const staging = this.#uploadStaging;
+    if (bytes < staging.bytes / SMALL_PART) return null;
+    this.#uploads ??= import("./overlap.js").then(({ Uploads }) => new Uploads(this, this.#memory, staging));
+    return this.#uploads;
+  }
+
+  /** Copies a little host memory into a buffer, before anything submitted later. `offset` is a multiple of 4. */
   write(buffer: GPUBuffer, offset: number, data: Uint8Array): void {
     this.checkAlive();
     const whole = data.length - (data.length % 4);
@@ -133,34 +121,70 @@ export class Gpu {
     record: (encoder: GPUCommandEncoder) => void,
     reads: readonly Readback[] = [],
   ): Promise<void> {
+    const { arrived } = await this.begin(label, record, reads);
+    await arrived;
+  }
+
+  /** As `submit`, but resolves when the commands are submitted; `arrived` resolves as `submit` does. */
+  async begin(
+    label: string,
+    record: (encoder: GPUCommandEncoder) => void,
+    reads: readonly Readback[],
+  ): Promise<{ arrived: Promise<void> }> {
     this.checkAlive();
     const bytes = reads.reduce((sum, read) => sum + align4(read.into.length), 0);
     const staging = bytes > 0 ? await this.#staging.acquire(bytes) : null;
     try {
       this.checkAlive();
       const errors = this.#submitScoped(label, record, reads, staging);
-      const mapped = staging ? staging.mapAsync(MAP_MODE_READ, 0, bytes) : undefined;
+      const arrived = this.#arrive(label, errors, reads, staging && { buffer: staging, bytes });
+      // who awaits it may fail before coming to that; and an allocation may wait for the staging memory
+      const settled = arrived.catch(() => {});
+      if (staging) settled.then(this.lend(() => settled));
+      return { arrived };
+    } catch (error) {
+      if (staging) this.#staging.release(staging);
+      throw error;
+    }
+  }
+
+  /** Waits for a submission, and copies what it brings back out of `staging`. */
+  async #arrive(
+    label: string,
+    errors: Promise<(GPUError | null)[]>,
+    reads: readonly Readback[],
+    staging: { buffer: GPUBuffer; bytes: number } | null,
+  ): Promise<void> {
+    try {
+      const mapped = staging?.buffer.mapAsync(MAP_MODE_READ, 0, staging.bytes);
       // both are awaited together: a refused submission must not leave the mapping without a handler
       const [found] = await this.guard(
         Promise.all([errors, mapped?.catch((error) => this.#mapFailed(errors, error))]),
       );
       const error = found.find((each) => each !== null);
       if (error) throw new EngineError(`${label} failed: ${error.message}`);
-      if (staging) unpack(staging.getMappedRange(0, bytes), reads);
+      if (staging) unpack(staging.buffer.getMappedRange(0, staging.bytes), reads);
     } finally {
       if (staging) {
-        if (!this.#loss) staging.unmap();
-        this.#staging.release(staging);
+        if (!this.#loss) staging.buffer.unmap();
+        this.#staging.release(staging.buffer);
       }
     }
   }
 
-  /** Brings any number of bytes to the host, in pieces. `offset` and the buffer's end are as in Readback. */
+  /**
+   * Brings any number of bytes to the host, in pieces: the next one crosses the link while one is copied. `offset` and the
+   * buffer's end are as in Readback.
+   */
   async read(label: string, { buffer, offset, into }: Readback): Promise<void> {
+    let before: Promise<void> | undefined;
     for (let at = 0; at < into.length; at += READ_BYTES) {
       const piece = into.subarray(at, at + READ_BYTES);
-      await this.submit(label, () => {}, [{ buffer, offset: offset + at, into: piece }]);
+      const { arrived } = await this.begin(label, () => {}, [{ buffer, offset: offset + at, into: piece }]);
+      await before;
+      before = arrived;
     }
+    await before;
   }
 
   #submitScoped(
@@ -180,24 +204,7 @@ export class Gpu {
       }
       this.device.queue.submit([encoder.finish()]);
     };
-    return this.#inScopes(errorFilters, recordAndSubmit).errors;
-  }
-
-  /**
-   * Runs `work` inside error scopes; answers with the error of each, innermost first. Scopes are a stack of the device's:
-   * they close in the same turn in which they opened, also when `work` throws.
-   */
-  #inScopes<T>(
-    filters: readonly GPUErrorFilter[],
-    work: () => T,
-  ): { result: T; errors: Promise<(GPUError | null)[]> } {
-    for (const filter of filters) this.device.pushErrorScope(filter);
-    try {
-      return { result: work(), errors: Promise.all(filters.map(() => this.device.popErrorScope())) };
-    } catch (error) {
-      for (const _ of filters) this.device.popErrorScope().catch(() => {});
-      throw error;
-    }
+    return inErrorScopes(this.device, errorFilters, recordAndSubmit).errors;
   }
 
   /** A failed mapping is explained by the submission's own error, when it has one. */
@@ -230,9 +237,7 @@ export class Gpu {
   destroy(): void {
     if (this.#loss) return;
     this.#lose("destroyed", "destroy() was called");
-    for (const pool of [this.scratch, this.arrays, this.#staging]) pool.trim();
-    for (const buffer of this.#buffers) buffer.destroy();
-    this.#buffers.clear();
+    this.#memory.destroy();
     if (this.#owned) this.device.destroy();
   }
 
@@ -254,10 +259,12 @@ export class Gpu {
   }
 }
 
-/** Bytes of one writeBuffer call: Dawn stages each in one piece of host memory. */
-const WRITE_BYTES = 2 ** 26;
-/** Bytes that are brought back at once: a staging buffer of this size is kept for the next ones. */
-const READ_BYTES = 2 ** 26;
+/** Uploads of less than this part of a staging buffer go through writeBuffer. */
+const SMALL_PART = 16;
+/** Bytes of one writeBuffer call: Dawn has a ring of 4 MiB pieces for them, and allocates memory for each larger one. */
+const WRITE_BYTES = 2 ** 21;
+/** Bytes that are brought back at once: two staging buffers of this size take turns. */
+const READ_BYTES = 2 ** 24;
 
 /** WebGPU implementations differ on shared memory as a source: it is copied. */
 function plain(piece: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -252,7 +252,7 @@ class RowJoin {
     const [before, rows] = operation === "join build" ? [0, build] : [build, probe];
     const { signal, onProgress } = this.call;
     const call = { signal, onProgress: (done: number) => onProgress?.(before + done, build + probe) };
-    const limits = { operation, bindable: Number.POSITIVE_INFINITY, staged: false };
+    const limits = { operation, bindable: Number.POSITIVE_INFINITY };
     return forEachChunk(this.host.pacer, limits, rows, call, async ({ first, count }) => {
       await step({ first, count });
       await this.#counters();

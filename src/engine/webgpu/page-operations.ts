@@ -8,16 +8,17 @@ import { splitByPage } from "./pages.js";
 import { Partitioner } from "./partition.js";
 import type { TableState } from "./table-state.js";
 
-/** Inserts a chunk into a table without entries or tombstones. Of equal keys any one stays. */
+/** Inserts a chunk into a table without entries or tombstones. Of equal keys any one stays. Null when its pages do not fit the GPU. */
 export async function buildPages(
   state: TableState,
   chunk: BoundChunk,
   policy: "keep" | "assign",
   full: FullTable,
-): Promise<InsertTally> {
+): Promise<InsertTally | null> {
   const kind = state.spec.value === null ? "key" : "pair";
-  const kernel = Partitioner.of(state.host).sources.build(kind);
-  const paged = await splitByPage(state, chunk, kind, kernel);
+  const operation = Partitioner.of(state.host).sources.build(kind);
+  const paged = await chunk.scratch.attempt(() => splitByPage(state, chunk, kind, operation));
+  if (!paged) return null;
   const { inserted, spilled } = await state.submit("build", [], (encoder) => paged.record(encoder));
   const rest = paged.rest(spilled);
   const tally = rest ? await insertChunk(state, rest, policy, full) : { inserted: 0, rejected: 0 };
@@ -26,10 +27,11 @@ export async function buildPages(
   return { inserted: all, rejected: tally.rejected, existing };
 }
 
-/** Erases a chunk's keys. Answers how many there were. */
-export async function erasePages(state: TableState, chunk: BoundChunk): Promise<number> {
-  const kernel = Partitioner.of(state.host).sources.erase(state.spec.value === null ? "key" : "pair");
-  const paged = await splitByPage(state, chunk, "key", kernel);
+/** Erases a chunk's keys. Answers how many there were; null when its pages do not fit the GPU. */
+export async function erasePages(state: TableState, chunk: BoundChunk): Promise<number | null> {
+  const operation = Partitioner.of(state.host).sources.erase(state.spec.value === null ? "key" : "pair");
+  const paged = await chunk.scratch.attempt(() => splitByPage(state, chunk, "key", operation));
+  if (!paged) return null;
   const { erased, spilled } = await state.submit("page-erase", [], (encoder) => paged.record(encoder));
   const rest = paged.rest(spilled);
   return erased + (rest ? await eraseChunk(state, rest) : 0);

@@ -2,24 +2,35 @@
  * The second level of multisplit: a chunk's items by page, where a page is what fits a workgroup's memory. Items that a
  * page has no room for are spilled, to columns of their own.
  */
+import { LimitError } from "../../errors.js";
 import type { BoundChunk } from "./chunk-rounds.js";
 import { bindAt } from "./columns.js";
-import type { KernelSource, Range } from "./kernel.js";
-import { binsFor, Partitioner, type Parts, splitByPart, words } from "./partition.js";
-import { type ItemKind, type PartitionParams, partitionParams } from "./partition-kernels.js";
+import type { Range } from "./kernel.js";
+import { binsFor, MOST_PARTS, Partitioner, type Parts, splitByPart, words } from "./partition.js";
+import {
+  CARRY_WORKGROUP,
+  type ItemKind,
+  OVERFLOW_ITEMS,
+  type PageKernels,
+  type PartitionParams,
+  partitionParams,
+} from "./partition-kernels.js";
 import { tableConstants } from "./table-constants.js";
 import type { TableState } from "./table-state.js";
+import type { TableWindow } from "./windows.js";
 
 /** Items that overflow their pages and still are cheaper to handle one by one: this share of the chunk, and at least this many. */
 const SPILL_SHARE = 1 / 8;
 const LEAST_SPILL = 4096;
+/** Slots that walks of spilled items look at in one step. */
+const SPILL_GROUP = 32;
 /** Standard deviations above the mean that a page has room for. */
 const ROOM_DEVIATIONS = 6;
+/** Items beyond its slots that a page has room for. */
+const MOST_OVERFLOW = 256;
 
 /** A chunk's items by page, and the kernel that works on the pages. */
 export interface PagedChunk {
-  readonly pages: number;
-  readonly parts: number;
   /** Elements that the chunk's mask lets through. */
   readonly selected: number;
   /** Records the multisplit, and the pages' kernel for every window of the table. */
@@ -31,12 +42,15 @@ export interface PagedChunk {
   rest(spilled: number): BoundChunk | null;
 }
 
-/** Prepares a chunk's pages. `kernel` owns a page each; its bindings are those of build.wgsl. */
+/**
+ * Prepares a chunk's pages for an operation.
+ * @throws LimitError when there are too many pages for two multisplits, or for one binding.
+ */
 export async function splitByPage(
   state: TableState,
   chunk: BoundChunk,
   kind: ItemKind,
-  kernel: KernelSource,
+  operation: PageKernels,
 ): Promise<PagedChunk> {
   const { host, spec } = state;
   const { kernels } = host;
@@ -45,10 +59,14 @@ export async function splitByPage(
   const { scratch, count } = chunk;
   const itemWords = kind === "pair" ? 2 : 1;
   const { pages, pagesOfPart, parts } = pageLevels(spec.slots, pageShift);
-  const split = await splitByPart(state, chunk, parts, { kind, put: "items", placed: false });
   const refined = pagesOfPart > 1;
   const staged = parts.count * pagesOfPart;
-  const room = refined ? pageRoom((count * pageSlots) / spec.slots, pageSlots) : 0;
+  const expected = pageRoom((count * pageSlots) / spec.slots, pageSlots);
+  const room = refined ? expected : 0;
+  checkLimit("parts", parts.count, MOST_PARTS);
+  const { maxStorageBufferBindingSize } = host.gpu.device.limits;
+  checkLimit("maxStorageBufferBindingSize", staged * room * itemWords * 4, maxStorageBufferBindingSize);
+  const split = await splitByPart(state, chunk, parts, { kind, put: "items", placed: false });
   const spillRoom = Math.max(LEAST_SPILL, Math.ceil(count * SPILL_SHARE));
   const cursors = refined ? await scratch.buffer(staged * 4) : split.starts;
   const items = refined ? await scratch.buffer(staged * room * itemWords * 4) : split.keys;
@@ -56,18 +74,23 @@ export async function splitByPage(
   const spillValues = kind === "pair" ? await scratch.buffer(spillRoom * 4) : undefined;
   const constants = { ...tableConstants(spec), SPILL_VALUES: Number(kind === "pair") };
   const bins = binsFor(pagesOfPart);
-  const refineWorkgroup = partitioner.workgroup(sources.refineItems * itemWords * 4, bins);
+  const refineWorkgroup = partitioner.tileWorkgroup(itemWords * 4, bins);
   const refine = await kernels.compile(sources.refine(kind), {
     ...constants,
     BINS: bins,
     PAGE_SHIFT: pageShift,
     WORKGROUP: refineWorkgroup,
   });
-  const page = await kernels.compile(kernel, {
+  const overflows = await scratch.buffer(staged * OVERFLOW_ITEMS * itemWords * 4);
+  const page = await kernels.compile(operation.page(itemsEach(expected, pageSlots, pageWorkgroup)), {
     ...constants,
     PAGE: pageSlots,
     WORKGROUP: pageWorkgroup,
-    ...(kernel.label.startsWith("build") && { EIGHT: Number(sources.items === 8) }),
+  });
+  const carry = await kernels.compile(operation.carry, {
+    ...constants,
+    PAGE: pageSlots,
+    WORKGROUP: CARRY_WORKGROUP,
   });
   const params: PartitionParams = {
     slots: spec.slots,
@@ -86,38 +109,56 @@ export async function splitByPage(
     encoder.clearBuffer(cursors, 0, staged * 4);
     const given = words(split.keys, count * itemWords);
     const starts = words(split.starts, binsFor(parts.count) + 1);
-    const tiles = Math.ceil((count / parts.count / (refineWorkgroup * sources.refineItems)) * 1.05) + 1;
+    const tiles = Math.ceil((count / parts.count / (refineWorkgroup * sources.tiles.items)) * 1.05) + 1;
     const bindings = [undefined, control, given, starts, ranges, itemRange, ...spills];
     refine.recordGrid(encoder, bindings, partitionParams(params), [Math.min(tiles, 65535), parts.count]);
   };
+  const overflow = words(overflows, staged * OVERFLOW_ITEMS * itemWords);
+  const pagesIn = (window: TableWindow) =>
+    Math.min(pages - window.first / pageSlots, Math.ceil(window.slots / pageSlots));
+  const pagesOf = (window: TableWindow) => ({
+    bindings: [undefined, control, window.range, ranges, itemRange, overflow, ...spills],
+    told: partitionParams({
+      ...params,
+      firstPage: window.first / pageSlots,
+      pages: pagesIn(window),
+      windowFirst: window.first,
+    }),
+  });
   return {
-    pages,
-    parts: parts.count,
     selected: split.selected,
     record(encoder) {
       split.record(encoder);
       if (refined) recordRefine(encoder);
+      // a page's overflow is complete before anything is carried behind it
       for (const window of state.windows) {
-        const firstPage = window.first / pageSlots;
-        const inWindow = Math.min(pages - firstPage, Math.ceil(window.slots / pageSlots));
-        const bindings = [undefined, control, window.range, ranges, itemRange, undefined, ...spills];
-        const told = { ...params, firstPage, pages: inWindow, windowFirst: window.first };
-        page.record(encoder, bindings, partitionParams(told), inWindow);
+        const { bindings, told } = pagesOf(window);
+        page.record(encoder, bindings, told, pagesIn(window));
+      }
+      for (const window of state.windows) {
+        const { bindings, told } = pagesOf(window);
+        carry.record(encoder, bindings, told, Math.ceil(pagesIn(window) / CARRY_WORKGROUP));
       }
     },
     rest(spilled) {
       if (spilled === 0) return null;
-      if (spilled > spillRoom) return { ...chunk, lists: undefined };
+      if (spilled > spillRoom) return chunk;
       return {
         first: 0,
         count: spilled,
         scratch,
-        groupSize: chunk.groupSize,
+        lists: chunk.lists,
+        // few and long: what counts is how long one walk takes
+        groupSize: chunk.groupSize ?? (host.gpu.software ? undefined : SPILL_GROUP),
         keys: bindAt(spillKeys, 0, spilled * 4),
         values: spillValues && bindAt(spillValues, 0, spilled * 4),
       };
     },
   };
+}
+
+function checkLimit(limit: string, need: number, have: number): void {
+  if (need > have) throw new LimitError(limit, need, have, "Use smaller batches.");
 }
 
 /** How a table of `slots` slots falls into parts and pages: one multisplit while parts are few, else two of about one width. */
@@ -137,17 +178,14 @@ export function pageLevels(
   };
 }
 
-/** True when a chunk's pages can be staged within one binding. */
-export function pagesFit(state: TableState, count: number): boolean {
-  const { pageShift, pageSlots } = Partitioner.of(state.host);
-  const { pagesOfPart, parts } = pageLevels(state.spec.slots, pageShift);
-  if (pagesOfPart === 1) return true;
-  const room = pageRoom((count * pageSlots) / state.spec.slots, pageSlots);
-  return parts.count * pagesOfPart * room * 8 <= state.host.gpu.device.limits.maxStorageBufferBindingSize;
-}
-
 /** Items to stage for a page that has `mean` on average. A page can't take many more than it has slots. */
 function pageRoom(mean: number, pageSlots: number): number {
   const room = Math.ceil(mean + ROOM_DEVIATIONS * Math.sqrt(mean)) + 16;
-  return Math.min(room, pageSlots + 256);
+  return Math.min(room, pageSlots + MOST_OVERFLOW);
+}
+
+/** Items that an invocation takes where a page's workgroup has room for `room`: one of two numbers, so that few kernels are compiled. */
+function itemsEach(room: number, pageSlots: number, workgroup: number): number {
+  const halfFull = Math.ceil(pageRoom(pageSlots / 2, pageSlots) / workgroup);
+  return room <= halfFull * workgroup ? halfFull : Math.ceil((pageSlots + MOST_OVERFLOW) / workgroup);
 }

@@ -6,17 +6,19 @@ import type { BindingKind, KernelSource } from "./kernel.js";
 import control from "./kernels/control.wgsl";
 import hash from "./kernels/hash.wgsl";
 import build from "./kernels/partition/build.wgsl";
+import carry from "./kernels/partition/carry.wgsl";
+import carryBuild from "./kernels/partition/carry-build.wgsl";
+import carryErase from "./kernels/partition/carry-erase.wgsl";
 import eraseMap from "./kernels/partition/erase-map.wgsl";
 import eraseSet from "./kernels/partition/erase-set.wgsl";
 import histogram from "./kernels/partition/histogram.wgsl";
 import itemKey from "./kernels/partition/item-key.wgsl";
 import itemPair from "./kernels/partition/item-pair.wgsl";
-import itemsFew from "./kernels/partition/items-few.wgsl";
-import itemsMany from "./kernels/partition/items-many.wgsl";
-import itemsSome from "./kernels/partition/items-some.wgsl";
 import lanesPlain from "./kernels/partition/lanes-plain.wgsl";
 import lanesSubgroups from "./kernels/partition/lanes-subgroups.wgsl";
 import offsets from "./kernels/partition/offsets.wgsl";
+import overflow from "./kernels/partition/overflow.wgsl";
+import overflowNotes from "./kernels/partition/overflow-notes.wgsl";
 import packPlain from "./kernels/partition/pack-plain.wgsl";
 import packSubgroups from "./kernels/partition/pack-subgroups.wgsl";
 import page from "./kernels/partition/page.wgsl";
@@ -29,8 +31,11 @@ import restore from "./kernels/partition/restore.wgsl";
 import scanHomesPlain from "./kernels/partition/scan-homes-plain.wgsl";
 import scanHomesSubgroups from "./kernels/partition/scan-homes-subgroups.wgsl";
 import scatter from "./kernels/partition/scatter.wgsl";
+import selected from "./kernels/partition/selected.wgsl";
 import spillColumns from "./kernels/partition/spill-columns.wgsl";
-import takeItems from "./kernels/partition/take-items.wgsl";
+import tile from "./kernels/partition/tile.wgsl";
+import tilesLong from "./kernels/partition/tiles-long.wgsl";
+import tilesShort from "./kernels/partition/tiles-short.wgsl";
 import probe from "./kernels/probe.wgsl";
 import slotMap from "./kernels/slot-map.wgsl";
 import slotSet from "./kernels/slot-set.wgsl";
@@ -67,34 +72,30 @@ export type ItemKind = "key" | "pair";
 const items = { key: itemKey, pair: itemPair };
 const probing = [hash, params, probe];
 const [u, r, s]: BindingKind[] = ["uniform", "read", "storage"];
+const pageBindings = [u, s, s, r, r, s, s, s];
 
 /** All partition kernels, in the form that suits a device. */
 export class PartitionKernels {
-  /** Elements that an invocation of histogram, scatter and restore takes. */
-  readonly items: number;
-  /** Items that an invocation of refine takes. */
-  readonly refineItems: number;
+  /** How histogram, scatter and refine cut tiles: the constants of kernels/partition/tiles-*.wgsl. */
+  readonly tiles: { readonly items: number; readonly rounds: number };
   readonly histogram: KernelSource;
   readonly offsets: KernelSource = { label: "offsets", code: [offsets], bindings: [u, s, r, s, s] };
   readonly restore: KernelSource;
-  readonly #many: string;
-  readonly #some: string;
+  readonly #tiles: string;
   readonly #pack: readonly string[];
   readonly #scanHomes: readonly string[];
 
   constructor({ subgroups, software }: { subgroups: boolean; software: boolean }) {
-    this.items = software ? 2 : 8;
-    this.refineItems = software ? 2 : 4;
-    this.#many = software ? itemsFew : itemsMany;
-    this.#some = software ? itemsFew : itemsSome;
+    this.tiles = software ? { items: 2, rounds: 1 } : { items: 12, rounds: 3 };
+    this.#tiles = software ? tilesShort : tilesLong;
     this.histogram = {
       label: "histogram",
-      code: [...probing, this.#many, histogram],
-      bindings: [u, s, r, r, s],
+      code: [...probing, selected, this.#tiles, histogram],
+      bindings: [u, s, r, s, r],
     };
     this.restore = {
       label: "restore",
-      code: [...probing, this.#many, restore],
+      code: [...probing, this.#tiles, restore],
       bindings: [u, r, r, r, s, s],
     };
     this.#pack = subgroups ? [lanesSubgroups, packSubgroups] : [lanesPlain, packPlain];
@@ -106,7 +107,7 @@ export class PartitionKernels {
     const putting = put === "columns" ? putColumns : putItems;
     return {
       label: `scatter ${kind} ${put}`,
-      code: [...this.#pack, ...probing, items[kind], putting, this.#many, scatter],
+      code: [...this.#pack, ...probing, items[kind], putting, selected, this.#tiles, tile, scatter],
       bindings: [u, s, r, r, r, s, s, s],
     };
   }
@@ -115,27 +116,61 @@ export class PartitionKernels {
   refine(kind: ItemKind): KernelSource {
     return {
       label: `refine ${kind}`,
-      code: [...this.#pack, ...probing, control, items[kind], takeItems, spillColumns, this.#some, refine],
+      code: [...this.#pack, ...probing, control, items[kind], spillColumns, this.#tiles, tile, refine],
       bindings: [u, s, r, r, s, s, s, s],
     };
   }
 
   /** Builds the pages of an empty table. */
-  build(kind: ItemKind): KernelSource {
+  build(kind: ItemKind): PageKernels {
+    const fragments = [...probing, control, page, items[kind], spillColumns, overflow];
     return {
-      label: `build ${kind}`,
-      code: [...this.#scanHomes, ...probing, control, page, items[kind], spillColumns, build],
-      bindings: [u, s, s, r, r, r, s, s],
+      page: (each) => ({
+        label: `build ${kind} ${each}`,
+        code: [...this.#scanHomes, ...fragments, overflowNotes, taking(each), build],
+        bindings: pageBindings,
+      }),
+      carry: {
+        label: `carry-build ${kind}`,
+        code: [...fragments, carryBuild, carry],
+        bindings: pageBindings,
+      },
     };
   }
 
   /** Takes keys out of pages: of a set's, or of a map's, whose slots are pairs. */
-  erase(slots: ItemKind): KernelSource {
+  erase(slots: ItemKind): PageKernels {
     const slot = slots === "key" ? [slotSet, eraseSet] : [slotMap, eraseMap];
+    const fragments = [...probing, control, page, itemKey, ...slot, spillColumns, overflow];
     return {
-      label: `page-erase ${slots}`,
-      code: [...probing, control, page, itemKey, ...slot, spillColumns, pageErase],
-      bindings: [u, s, s, r, r, r, s, s],
+      page: (each) => ({
+        label: `page-erase ${slots} ${each}`,
+        code: [...fragments, overflowNotes, taking(each), pageErase],
+        bindings: pageBindings,
+      }),
+      carry: {
+        label: `carry-erase ${slots}`,
+        code: [...fragments, carryErase, carry],
+        bindings: pageBindings,
+      },
     };
   }
+}
+
+/** An operation on pages. */
+export interface PageKernels {
+  /** The kernel whose workgroups own a page each. An invocation takes `each` items. */
+  page(each: number): KernelSource;
+  /** The kernel that goes on behind the pages' ends. */
+  readonly carry: KernelSource;
+}
+
+/** Items that overflow a page and are noted by page, and their number: as in kernels/partition/overflow.wgsl. */
+export const OVERFLOW_ITEMS = 64;
+/** Invocations of the carry kernels. */
+export const CARRY_WORKGROUP = 64;
+
+/** Items that an invocation takes. A constant of the module, not an override: arrays of such a length stay in registers. */
+function taking(each: number): string {
+  return `const ITEMS: u32 = ${each}u;`;
 }

@@ -24,11 +24,14 @@ export const FEW_PARTS = 256;
 export const MOST_PARTS = 1024;
 /** Counters of a multisplit: one of few numbers, so that few kernels are compiled. */
 export function binsFor(parts: number): number {
-  return parts <= FEW_PARTS ? FEW_PARTS : MOST_PARTS;
+  if (parts <= FEW_PARTS) return FEW_PARTS;
+  return parts <= 2 * FEW_PARTS ? 2 * FEW_PARTS : MOST_PARTS;
 }
 
 /** Workgroups of the histogram kernel, which strides over the chunk. */
 const HISTOGRAM_WORKGROUPS = 528;
+/** Workgroup memory that a page takes for each slot. */
+const PAGE_BYTES = 4;
 /** Workgroup memory that kernels need besides their tiles and counters. */
 const SPARE_BYTES = 4096;
 
@@ -61,17 +64,22 @@ export class Partitioner {
       invocations: limits.maxComputeInvocationsPerWorkgroup,
       bytes: limits.maxComputeWorkgroupStorageSize,
     };
-    // a page takes 8 bytes a slot, and 2 for its counters; few items an invocation make for small pages
-    this.pageSlots = software ? 1024 : 4096;
-    while (this.pageSlots * 10 + SPARE_BYTES > this.#most.bytes) this.pageSlots /= 2;
-    this.pageWorkgroup = Math.min(512, this.#most.invocations, this.pageSlots / 2);
+    this.pageSlots = software ? 1024 : 2048;
+    while (this.pageSlots * PAGE_BYTES + SPARE_BYTES > this.#most.bytes) this.pageSlots /= 2;
+    this.pageWorkgroup = Math.min(256, this.#most.invocations, this.pageSlots / 2);
   }
 
   get pageShift(): number {
     return Math.log2(this.pageSlots);
   }
 
-  /** Invocations of a kernel whose tile has `bytes` bytes of workgroup memory for each, besides 12 bytes a bin. */
+  /** Invocations of scatter and refine. */
+  tileWorkgroup(itemBytes: number, bins: number): number {
+    const { items, rounds } = this.sources.tiles;
+    return this.workgroup((items / rounds) * itemBytes, bins);
+  }
+
+  /** Invocations of a kernel that takes `bytes` bytes of workgroup memory for each, besides 12 bytes a bin. */
   workgroup(bytes: number, bins: number): number {
     let size = Math.min(512, this.#most.invocations);
     while (size > 64 && size * bytes + bins * 12 + 512 > this.#most.bytes) size /= 2;
@@ -122,7 +130,7 @@ export async function splitByPart(
   const keys = await scratch.buffer(count * (put === "items" ? itemBytes : 4));
   const values = kind === "pair" && put === "columns" ? await buffer(count) : undefined;
   const places = placed ? await buffer(count) : undefined;
-  const tile = partitioner.workgroup(sources.items * itemBytes, bins);
+  const tile = partitioner.tileWorkgroup(itemBytes, bins);
   const constants: Constants = {
     ...table,
     BINS: bins,
@@ -154,7 +162,7 @@ export async function splitByPart(
     const workgroups = Math.min(HISTOGRAM_WORKGROUPS, Math.ceil(count / 1024));
     histogram.record(
       encoder,
-      [undefined, undefined, chunk.keys.range, mask, words(counts, bins)],
+      [undefined, undefined, chunk.keys.range, words(counts, bins), mask],
       params,
       workgroups,
     );
@@ -179,7 +187,7 @@ export async function splitByPart(
         words(places, count),
       ],
       params,
-      Math.ceil(count / (tile * sources.items)),
+      Math.ceil(count / (tile * sources.tiles.items)),
     );
   let selected = count;
   let record = (encoder: GPUCommandEncoder) => {

@@ -6,7 +6,7 @@
 import { slotWords } from "../layout.js";
 import type { BoundChunk } from "./chunk-rounds.js";
 import { bindAt, type Column } from "./columns.js";
-import { FEW_PARTS, MOST_PARTS, Partitioner, type Parts, splitByPart, words } from "./partition.js";
+import { binsFor, FEW_PARTS, MOST_PARTS, Partitioner, type Parts, splitByPart, words } from "./partition.js";
 import { partitionParams } from "./partition-kernels.js";
 import type { TableState } from "./table-state.js";
 
@@ -58,7 +58,7 @@ export async function partitioned(
   const partitioner = Partitioner.of(host);
   const values = results.values && (await scratch.column("u32", count));
   const flags = results.flags && (await scratch.column("u8", count));
-  const workgroup = partitioner.workgroup(0, 0);
+  const workgroup = partitioner.tileWorkgroup(4, binsFor(parts.count));
   const restore = await kernels.compile(partitioner.sources.restore, {
     WORKGROUP: workgroup,
     VALUED: Number(values !== undefined),
@@ -82,7 +82,7 @@ export async function partitioned(
         results.flags?.range,
       ],
       params,
-      Math.ceil(count / (workgroup * partitioner.sources.items)),
+      Math.ceil(count / (workgroup * partitioner.sources.tiles.items)),
     );
   return { ...permuted, values, flags, finish };
 }

@@ -21,8 +21,6 @@ const CACHED_TABLE_BYTES = 2 ** 26;
 const LEAST_PARTED = { find: 2 ** 25, insert: 2 ** 24, erase: 2 ** 23 };
 /** Bytes of table per element up to which working on all pages pays: each is read or written as a whole. */
 const MOST_PAGED_BYTES = 24;
-/** Load from which erasing by pages pays, because walks are long. */
-const FULL_LOAD = 0.8;
 
 /** How to insert a chunk. */
 export function planInsert(
@@ -49,8 +47,8 @@ export function planErase(state: TableState, count: number, call: CallOptions): 
   if (forced) return asked(forced === "direct" ? "direct" : "pages");
   const small = tooSmall(state, count, LEAST_PARTED.erase);
   if (small) return small;
-  if (state.live > FULL_LOAD * state.spec.slots && workOnPages(state, count)) {
-    return { way: "pages", reason: "the batch is large and the table nearly full: its pages are worked on" };
+  if (workOnPages(state, count)) {
+    return { way: "pages", reason: "the batch is large beside the table: its pages are worked on" };
   }
   return PARTED;
 }

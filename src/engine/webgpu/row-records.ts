@@ -97,9 +97,9 @@ export class RecordPacker {
     if (!side.columns.some((column) => column.kind === "bytes")) return { bytes: undefined, starts };
     // kernels may read the word after the last byte
     const bytes = await this.range(scratch, total + 4);
-    side.columns.forEach((column, i) => {
-      if (column.kind === "bytes") this.gpu.write(bytes.buffer, starts[i], column.bytes);
-    });
+    for (const [i, column] of side.columns.entries()) {
+      if (column.kind === "bytes") await this.gpu.upload(bytes.buffer, starts[i], column.bytes);
+    }
     return { bytes, starts };
   }
 
@@ -142,7 +142,7 @@ export class RecordPacker {
 
   async #upload(scratch: Scratch, data: Uint8Array): Promise<Range> {
     const range = await this.range(scratch, data.length);
-    this.gpu.write(range.buffer, 0, data);
+    await this.gpu.upload(range.buffer, 0, data);
     return range;
   }
 }

@@ -3,6 +3,7 @@
  * All of them share one numbering of bindings, so that the table's code can name columns and not numbers.
  */
 import type { TableSpec } from "../layout.js";
+import type { Staging } from "./gpu-memory.js";
 import type { BindingKind, Constants, KernelSource, Range } from "./kernel.js";
 import apply from "./kernels/apply.wgsl";
 import batch from "./kernels/batch.wgsl";
@@ -33,6 +34,10 @@ export interface KernelOverrides {
   maxTableBinding?: number;
   /** Steps above which the keys of a full table are copied: 0 copies those of small tables, too. */
   copyAboveSteps?: number;
+  /** Elements of a chunk whose columns cross the bus, a multiple of 1,024: with few of them small batches have several chunks. */
+  hostChunk?: number;
+  /** The staging buffers of uploads: small ones make small batches go through them, in several pieces. */
+  staging?: Staging;
 }
 
 /** Bindings by name, in the order of their numbers in the WGSL files. Number 0 is the uniform. */

@@ -8,7 +8,6 @@ import { readStatistics, STATISTICS_BYTES } from "./statistics.js";
 import { tableConstants } from "./table-constants.js";
 import { RETRIEVE_TILE, tableParams, tableRanges } from "./table-kernels.js";
 import type { TableState } from "./table-state.js";
-import { Trace } from "./trace.js";
 import type { TableWindow } from "./windows.js";
 
 /** Workgroups of the stats kernel, which strides over the slots. */
@@ -26,15 +25,8 @@ export async function retrieveAll<K extends KeyType, V extends ValueType>(
   const results = await resultColumns(host, live, output, [spec.key as K, spec.value as V | null]);
   const [keys, values] = results.columns;
   const { log } = call;
-  const trace = log ? await Trace.open(host.gpu, log) : null;
-  state.trace = trace;
   if (log) Object.assign(log, { chunks: 1, reason: "every slot is read once, in order" });
-  try {
-    await results.keepUnlessThrown(() => retrieve(state, keys, values, call));
-  } finally {
-    state.trace = null;
-    trace?.close();
-  }
+  await results.keepUnlessThrown(() => state.explain(log, () => retrieve(state, keys, values, call)));
   return { keys: keys.output, values: (values?.output ?? null) as Output<V> | null };
 }
 

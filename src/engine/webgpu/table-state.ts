@@ -4,6 +4,7 @@
  */
 import type { Engine } from "../engine.js";
 import { EMPTY, type TableSpec, tableBytes } from "../layout.js";
+import type { PlanLog } from "../plan.js";
 import { CALL_COUNTER_BYTES, CONTROL_BYTES, type Counters, readCounters } from "./control.js";
 import { fill } from "./fill.js";
 import type { Gpu, Readback } from "./gpu.js";
@@ -11,7 +12,7 @@ import { BufferUsage } from "./gpu-flags.js";
 import type { Kernels } from "./kernel.js";
 import type { Pacer } from "./pacer.js";
 import { type KernelOverrides, type TableBindings, TableKernels } from "./table-kernels.js";
-import type { Trace } from "./trace.js";
+import { Trace } from "./trace.js";
 import { cutWindows, type TableWindow } from "./windows.js";
 
 /** What a table needs of its engine. */
@@ -25,6 +26,8 @@ export interface TableHost {
   readonly listRoom: number;
   /** Bytes of the largest range of a table, or of its entries, that is bound at once. */
   readonly maxTableBinding: number;
+  /** Elements of a chunk at most when its columns cross the bus. */
+  readonly hostChunk: number;
 }
 
 /** Makes an empty table. @throws LimitError when it does not fit one buffer, or the GPU's memory. */
@@ -58,7 +61,7 @@ export class TableState {
   #maxProbe = 0;
   #freed = false;
   /** Times the submissions of the call that is under way. */
-  trace: Trace | null = null;
+  #trace: Trace | null = null;
 
   constructor(
     readonly host: TableHost,
@@ -109,7 +112,7 @@ export class TableState {
     const into = new Uint8Array(CONTROL_BYTES);
     const all = [{ buffer: control, offset: 0, into }, ...reads];
     gpu.write(control, 0, zeroCounters);
-    const { trace } = this;
+    const trace = this.#trace;
     if (trace === null) await gpu.submit(label, record, all);
     else {
       const traced = (encoder: GPUCommandEncoder) => {
@@ -125,6 +128,18 @@ export class TableState {
     this.#tombstones += counters.erased - counters.reused;
     this.#maxProbe = counters.maxProbe;
     return counters;
+  }
+
+  /** Runs a call's work; with a log, the submissions that go through `submit` are timed into it. */
+  async explain<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T> {
+    const trace = log ? await Trace.open(this.host.gpu, log) : null;
+    this.#trace = trace;
+    try {
+      return await work();
+    } finally {
+      this.#trace = null;
+      trace?.close();
+    }
   }
 
   async clear(): Promise<void> {

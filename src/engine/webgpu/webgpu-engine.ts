@@ -8,6 +8,7 @@ import type { BulkDefaults, Engine, EngineInfo, Table } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
 import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./adapter.js";
+import { HOST_CHUNK } from "./chunks.js";
 import { gpuArray, newArray } from "./columns.js";
 import { Gpu } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
@@ -29,7 +30,11 @@ export interface WebgpuOptions extends GpuRequest, BulkDefaults {
 /** Opens the engine. @throws BackendUnavailableError when there is no GPU to run on. */
 export async function openWebgpuEngine(options: WebgpuOptions = {}): Promise<Engine> {
   const opened = options.gpuDevice ? describeDevice(options.gpuDevice) : await openGpu(options);
-  const gpu = new Gpu(opened.device, { software: opened.software, owned: options.gpuDevice === undefined });
+  const gpu = new Gpu(opened.device, {
+    software: opened.software,
+    owned: options.gpuDevice === undefined,
+    staging: options.kernelOverrides?.staging,
+  });
   const kernels = await Kernels.open(gpu).catch((error) => {
     gpu.destroy();
     throw error;
@@ -70,8 +75,13 @@ export class WebgpuEngine implements Engine {
 
   async upload<T extends ScalarType>(type: T, data: ScalarArrays[T]): Promise<DeviceArray<T>> {
     const array = await newArray(this, this.gpu, type, data.length);
-    this.gpu.write(array.buffer as GPUBuffer, 0, asBytes(data));
-    return array;
+    try {
+      await this.gpu.upload(array.buffer as GPUBuffer, 0, asBytes(data));
+      return array;
+    } catch (error) {
+      array.destroy();
+      throw error;
+    }
   }
 
   async allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
@@ -109,8 +119,9 @@ export class WebgpuEngine implements Engine {
 function tableSizes(limits: GPUSupportedLimits, overrides: KernelOverrides) {
   // kernels count the bytes of a binding with 32 bits, whatever a device allows
   const most = Math.min(limits.maxStorageBufferBindingSize, 2 ** 32 - 4);
-  const { listRoom = LIST_ROOM, maxTableBinding = most } = overrides;
+  const { listRoom = LIST_ROOM, maxTableBinding = most, hostChunk = HOST_CHUNK } = overrides;
   return {
+    hostChunk,
     listRoom: Math.min(listRoom, Math.floor(most / LIST_BYTES)),
     maxTableBinding: Math.min(maxTableBinding, most),
   };

@@ -15,9 +15,8 @@ import type {
 } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import { bitsOf, type KeyType, type ValueType } from "../scalars.js";
-import { type BoundChunk, groupSizeAt } from "./chunk-rounds.js";
-import { forEachChunk } from "./chunks.js";
-import { type Chunk, Scratch } from "./columns.js";
+import { type Batch, eachChunk } from "./batches.js";
+import { type BoundChunk, groupSizeAt, reserveLists } from "./chunk-rounds.js";
 import { eraseChunk } from "./erase-chunk.js";
 import { FullTable } from "./full-table.js";
 import { insertChunk, needsRoomForAll } from "./insert-chunk.js";
@@ -28,18 +27,6 @@ import { resultColumns } from "./results.js";
 import { LIST_BYTES } from "./selection.js";
 import { retrieveAll, stats } from "./table-scans.js";
 import type { TableState } from "./table-state.js";
-import { Trace } from "./trace.js";
-
-/** The input columns of a call. */
-interface Batch<K extends KeyType, V extends ValueType> {
-  keys: Input<K>;
-  values?: Input<V> | null;
-  where?: Input<"u8">;
-  /** Bytes that an element takes in the widest range that is bound. */
-  bytes?: number;
-  /** What the planner would choose for so many of its elements, for operations that may be partitioned. */
-  plan?: (count: number) => Choice;
-}
 
 export class WebgpuTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
   constructor(private readonly state: TableState) {}
@@ -68,7 +55,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const plan = (count: number) => planInsert(this.state, count, policy, call);
     const batch = { keys, values, where: call.where, bytes, plan };
     await this.#withFullTable((full) =>
-      this.#eachChunk(`insert ${policy}`, batch, call, "device", async (chunk) => {
+      eachChunk(this.state, `insert ${policy}`, batch, call, "device", async (chunk) => {
         addTally(tally, await this.#insertChunk(chunk, policy, call, full));
       }),
     );
@@ -87,17 +74,18 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const [flags, stored] = results.columns;
     const batch = { keys, values, where: call.where };
     const insertAndFind = (full: FullTable) =>
-      this.#eachChunk("insertAndFind", batch, call, output, async (chunk) => {
+      eachChunk(this.state, "insertAndFind", batch, call, output, async (chunk, bring) => {
         const inserted = await flags.bind(chunk.scratch, chunk);
         chunk.flags = inserted;
         await this.#take({ way: "direct", reason: "each element answers for itself where it is" }, call);
         await host.gpu.submit("clear flags", (encoder) => clearFlags(encoder, inserted, chunk.count));
         addTally(tally, await insertChunk(this.state, chunk, "keep", full));
         const reads = flags.readback(inserted, chunk);
-        if (stored === null) return host.gpu.submit("flags", () => {}, reads);
+        if (stored === null) return bring(reads, (now) => host.gpu.submit("flags", () => {}, now));
         const mask = chunk.present ?? chunk.mask;
         const at = { ...chunk, mask, values: await stored.bind(chunk.scratch, chunk), flags: undefined };
-        return lookUpChunk(this.state, at, 0, [...reads, ...stored.readback(at.values, chunk)]);
+        reads.push(...stored.readback(at.values, chunk));
+        return bring(reads, (now) => lookUpChunk(this.state, at, 0, now));
       });
     await results.keepUnlessThrown(() => this.#withFullTable(insertAndFind));
     return { ...tally, values: (stored?.output ?? null) as Output<V> | null, insertedFlags: flags.output };
@@ -115,14 +103,15 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const [values, flags] = results.columns;
     const fill = bitsOf(type, missing);
     await results.keepUnlessThrown(() =>
-      this.#eachChunk("find", this.#lookups(keys, call), call, output, async (chunk) => {
+      eachChunk(this.state, "find", this.#lookups(keys, call), call, output, async (chunk, bring) => {
         const at = {
           ...chunk,
           values: await values.bind(chunk.scratch, chunk),
           flags: await flags.bind(chunk.scratch, chunk),
         };
         const reads = [...values.readback(at.values, chunk), ...flags.readback(at.flags, chunk)];
-        await lookUpChunk(this.state, await this.#sorted(at, { fill, ...at }, call), fill, reads);
+        const sorted = await this.#sorted(at, { fill, ...at }, call);
+        await bring(reads, (now) => lookUpChunk(this.state, sorted, fill, now));
       }),
     );
     return { values: values.output, found: flags.output };
@@ -132,10 +121,11 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const results = await resultColumns(this.state.host, keys.length, output, ["u8", null]);
     const [flags] = results.columns;
     await results.keepUnlessThrown(() =>
-      this.#eachChunk("contains", this.#lookups(keys, call), call, output, async (chunk) => {
+      eachChunk(this.state, "contains", this.#lookups(keys, call), call, output, async (chunk, bring) => {
         const at = { ...chunk, flags: await flags.bind(chunk.scratch, chunk) };
         const reads = flags.readback(at.flags, chunk);
-        await lookUpChunk(this.state, await this.#sorted(at, at, call), 0, reads);
+        const sorted = await this.#sorted(at, at, call);
+        await bring(reads, (now) => lookUpChunk(this.state, sorted, 0, now));
       }),
     );
     return flags.output;
@@ -144,7 +134,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   async erase(keys: Input<K>, call: CallOptions): Promise<number> {
     let erased = 0;
     const plan = (count: number) => planErase(this.state, count, call);
-    await this.#eachChunk("erase", { keys, where: call.where, plan }, call, "device", async (chunk) => {
+    await eachChunk(this.state, "erase", { keys, where: call.where, plan }, call, "device", async (chunk) => {
       erased += await this.#eraseChunk(chunk, call);
     });
     return erased;
@@ -176,17 +166,21 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const { state } = this;
     const choice = planInsert(state, chunk.count, policy, call);
     const bulk = await this.#take(choice, call);
-    if (choice.way === "pages" && bulk?.pagesFit(state, chunk.count))
-      return bulk.buildPages(state, chunk, policy as "keep" | "assign", full);
-    return insertChunk(state, bulk ? await bulk.partitioned(state, chunk, {}) : chunk, policy, full);
+    if (bulk) await reserveLists(state, chunk);
+    if (bulk && choice.way === "pages") {
+      const tally = await bulk.buildPages(state, chunk, policy as "keep" | "assign", full);
+      if (tally) return tally;
+    }
+    return insertChunk(state, await this.#byPart(bulk, chunk, {}, call), policy, full);
   }
 
   async #eraseChunk(chunk: BoundChunk, call: CallOptions): Promise<number> {
     const { state } = this;
     const choice = planErase(state, chunk.count, call);
     const bulk = await this.#take(choice, call);
-    if (choice.way === "pages" && bulk?.pagesFit(state, chunk.count)) return bulk.erasePages(state, chunk);
-    return eraseChunk(state, bulk ? await bulk.partitioned(state, chunk, {}) : chunk);
+    if (bulk) await reserveLists(state, chunk);
+    const erased = bulk && choice.way === "pages" ? await bulk.erasePages(state, chunk) : null;
+    return erased ?? eraseChunk(state, await this.#byPart(bulk, chunk, {}, call));
   }
 
   /** Runs an insert call with what its chunks share when the table is full. */
@@ -206,7 +200,24 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   /** A chunk to look up, in the order that the planner chooses. */
   async #sorted(chunk: BoundChunk, results: ResultColumns, call: CallOptions): Promise<BoundChunk> {
     const bulk = await this.#take(planLookup(this.state, chunk.count, call), call, true);
-    return bulk ? bulk.partitioned(this.state, chunk, results) : chunk;
+    if (bulk) await reserveLists(this.state, chunk);
+    return this.#byPart(bulk, chunk, results, call);
+  }
+
+  /** A chunk in the order of its parts; as it is for the direct strategy, and where there is no memory for another order. */
+  async #byPart(
+    bulk: Bulk | null,
+    chunk: BoundChunk,
+    results: ResultColumns,
+    { log }: CallOptions,
+  ): Promise<BoundChunk> {
+    const parted = bulk && (await chunk.scratch.attempt(() => bulk.partitioned(this.state, chunk, results)));
+    if (bulk && log) {
+      if (parted) Object.assign(log, bulk.shapeOf(this.state, "parts"));
+      else
+        Object.assign(log, { strategy: "direct", reason: "there is too little memory", parts: 1, pages: 0 });
+    }
+    return parted ?? chunk;
   }
 
   /** Notes the planner's choice, and loads what it takes: null for the direct strategy. */
@@ -225,61 +236,17 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     }
     return bulk;
   }
-
-  /** Binds a batch chunk by chunk. `output`: where the call's results go. */
-  async #eachChunk(
-    operation: string,
-    { keys, values, where, bytes = 4, plan }: Batch<K, V>,
-    call: CallOptions,
-    output: Placement,
-    run: (chunk: BoundChunk) => Promise<void>,
-  ): Promise<void> {
-    const { gpu, pacer } = this.state.host;
-    const { log } = call;
-    gpu.checkAlive();
-    const staged = output === "host" || [keys, values, where].some((column) => ArrayBuffer.isView(column));
-    const bindable = gpu.device.limits.maxStorageBufferBindingSize / Math.max(bytes, PARTITION_BYTES);
-    // a batch to partition is taken in large pieces: an empty table is built from all of it, or not at all
-    const partitions = !gpu.software && plan?.(Math.min(keys.length, BULK_CHUNK)).way !== "direct";
-    const least = plan && partitions ? BULK_CHUNK : 0;
-    const trace = log ? await Trace.open(gpu, log) : null;
-    this.state.trace = trace;
-    const each = async (chunk: Chunk) => {
-      if (log) log.chunks++;
-      const scratch = new Scratch(gpu);
-      try {
-        const bound: BoundChunk = {
-          ...chunk,
-          scratch,
-          signal: call.signal,
-          groupSize: call.groupSize,
-          keys: await scratch.input(this.spec.key as K, keys, chunk),
-        };
-        if (values) bound.values = await scratch.input(this.spec.value as V, values, chunk);
-        if (where) bound.mask = await scratch.input("u8", where, chunk);
-        await run(bound);
-      } finally {
-        scratch.release();
-      }
-    };
-    try {
-      await forEachChunk(pacer, { operation, bindable, staged, least }, keys.length, call, each);
-    } finally {
-      this.state.trace = null;
-      trace?.close();
-    }
-  }
 }
-
-/** Bytes of a binding that partitioning takes for an element, at most: a pair, and what pages have room for besides. */
-const PARTITION_BYTES = 12;
-/** Elements of a chunk of a large batch, whatever speed was seen: some milliseconds on a large GPU, below a second on a small one. */
-const BULK_CHUNK = 2 ** 27;
 
 type Bulk = typeof import("./bulk.js");
 
 /** The partitioned strategies are loaded by the first call that takes them: pages with small tables do without. */
-const loadBulk = (): Promise<Bulk> => import("./bulk.js");
+let bulk: Bulk | undefined;
+const loadBulk = async (): Promise<Bulk> => {
+  // kept: even of a module that is there already, import() takes a tenth of a millisecond
+  bulk ??= await import("./bulk.js");
+  return bulk;
+};
 
 function addTally(sum: InsertTally, tally: InsertTally): void {
   sum.inserted += tally.inserted;

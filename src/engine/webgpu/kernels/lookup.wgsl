@@ -60,8 +60,13 @@ fn main(
   if (isElsewhere(workgroup, workgroups)) { return; }
   let thread = invocation(workgroup, workgroups, local);
   var hits = 0u;
+  var elements: array<u32, ITEMS>;
+  var itemKeys: array<u32, ITEMS>;
+  // all loads before the first walk
+  for (var item = 0u; item < ITEMS; item++) { elements[item] = elementAt(thread, item); }
+  for (var item = 0u; item < ITEMS; item++) { itemKeys[item] = keyOf(select(elements[item], params.first, elements[item] == NO_ELEMENT)); }
   for (var item = 0u; item < ITEMS; item++) {
-    let element = elementAt(thread, item);
+    let element = elements[item];
     if (element == NO_ELEMENT) {
       let at = numberOf(thread, item);
       if (VALUED && !LISTED && at < params.count && params.windowFirst == 0u) {
@@ -69,7 +74,7 @@ fn main(
       }
       continue;
     }
-    let key = keyOf(element);
+    let key = itemKeys[item];
     let probe = walkAt(thread, item, key, params.maxProbe);
     if (!isBound(probe.slot) || !lookUp(element, key, probe)) { continue; }
     hits++;

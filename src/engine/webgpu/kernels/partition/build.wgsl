@@ -2,18 +2,15 @@
 //
 // A linear-probing table is its entries in the order of their homes, each at its home or right behind the one before it.
 // So a page is built by counting its items by home and one scan; the work does not depend on the load. A workgroup owns
-// its page, lays it out in workgroup memory and writes all of it. Of equal keys one is kept: a page that has equal keys is
-// laid out again without the others. What does not fit before the page's end is spilled, and so are items beyond the
-// CAPACITY of the workgroup's registers, and keys that live in side slots.
-// An invocation's items are two vectors of four: arrays in loops would not stay in registers.
+// its page: it notes in workgroup memory which item goes into which slot, four bytes a slot, so that several pages are worked
+// on side by side; then it reads the items again, slot by slot, out of the cache, and writes all of the page. Of equal keys
+// one is kept: a page that has equal keys is laid out again without the others. What does not fit before the page's end
+// overflows; items beyond the invocations' registers and keys that live in side slots are spilled.
 // Bytes per slot: 8 written, 8 × load read (sets: 4 and 4 × load).
 
-override WORKGROUP: u32 = 512u;
-/// Invocations have eight items, not four.
-override EIGHT: bool = true;
-override CAPACITY: u32 = WORKGROUP * select(4u, 8u, EIGHT);
+override WORKGROUP: u32 = 256u;
+override CAPACITY: u32 = WORKGROUP * ITEMS;
 override HOMES: u32 = PAGE / WORKGROUP;
-override COUNT_WORDS: u32 = PAGE / 2u;
 const LOWEST: i32 = -0x1000000;
 /// Layouts of one page: one, another for equal keys, and more where the page's end hid some of these.
 const TURNS: u32 = 8u;
@@ -24,17 +21,51 @@ const STRAY: u32 = 0xfffffffeu;
 @group(0) @binding(2) var<storage, read_write> table: array<Item>;
 @group(0) @binding(4) var<storage, read> items: array<Item>;
 
-/// The page with all bits complemented: workgroup memory starts as zeros, which is then a page of EMPTY slots.
-var<workgroup> page: array<Item, PAGE>;
-/// Items by home, 16 bits each; after the scan, the slot of a home's first item.
-var<workgroup> counts: array<atomic<u32>, COUNT_WORDS>;
+override CELLS: u32 = PAGE + OVERFLOW + 1u;
+
+/// Lower half: the number of a home's items, after the scan the slot of its first one. Upper half: one more than the number of
+/// the item that goes into the slot; the slots behind the page are those of its overflow.
+var<workgroup> cells: array<atomic<u32>, CELLS>;
 var<workgroup> equal: atomic<u32>;
 var<workgroup> again: u32;
 var<workgroup> placed: atomic<u32>;
 var<workgroup> longest: atomic<u32>;
-var<private> mine: Page;
 
-fn countAt(home: u32) -> u32 { return (atomicLoad(&counts[home / 2u]) >> (home % 2u * 16u)) & 0xffffu; }
+/// Where a slot's cell lies: invocations that go over neighbouring slots each would all meet in few banks of memory.
+fn cellOf(slot: u32) -> u32 { return slot ^ ((slot >> 5u) & 7u); }
+
+fn firstSlotOf(home: u32) -> u32 { return atomicLoad(&cells[cellOf(home)]) & 0xffffu; }
+
+/// Neighbouring homes, as a scan adds them up: how many items they have, and the most by which a home is ahead of the items
+/// before it.
+struct Homes {
+  items: i32,
+  reach: i32,
+}
+
+/// Adds up the HOMES homes from `first` on.
+fn sumHomes(first: u32) -> Homes {
+  var items = 0;
+  var reach = LOWEST;
+  for (var i = 0u; i < HOMES; i++) {
+    reach = max(reach, i32(first + i) - items);
+    items += i32(atomicLoad(&cells[cellOf(first + i)]));
+  }
+  return Homes(items, reach);
+}
+
+/// Replaces their counts with the slots of their first items. `itemsBefore` and `reachBefore` are of all homes before them.
+fn placeHomes(first: u32, itemsBefore: i32, reachBefore: i32) {
+  var before = itemsBefore;
+  var reach = reachBefore;
+  for (var i = 0u; i < HOMES; i++) {
+    let cell = cellOf(first + i);
+    let count = i32(atomicLoad(&cells[cell]));
+    reach = max(reach, i32(first + i) - before);
+    atomicStore(&cells[cell], u32(before + reach));
+    before += count;
+  }
+}
 
 /// An item of the page; any one beyond its items, so that no load waits for a condition.
 fn itemAt(at: u32) -> Item { return items[mine.first + min(at, max(mine.items, 1u) - 1u)]; }
@@ -45,47 +76,34 @@ fn homeWithin(key: u32, at: u32) -> u32 {
   return select(homeOf(key) - mine.slot, STRAY, key >= TOMBSTONE);
 }
 
-fn homesAt(at: vec4u) -> vec4u {
-  let key = vec4u(itemKey(itemAt(at.x)), itemKey(itemAt(at.y)), itemKey(itemAt(at.z)), itemKey(itemAt(at.w)));
-  return vec4u(homeWithin(key.x, at.x), homeWithin(key.y, at.y), homeWithin(key.z, at.z), homeWithin(key.w, at.w));
-}
-
 /// Counts an item at its home. From here on its rank there is in the upper half of its home.
 fn ranked(home: u32) -> u32 {
   if (home >= STRAY) { return home; }
-  let shift = home % 2u * 16u;
-  return home | (((atomicAdd(&counts[home / 2u], 1u << shift) >> shift) & 0xffffu) << 16u);
+  return home | (atomicAdd(&cells[cellOf(home)], 1u) << 16u);
 }
 
-fn slotOf(home: u32) -> u32 { return countAt(home & 0xffffu) + (home >> 16u); }
+fn slotOf(home: u32) -> u32 { return firstSlotOf(home & 0xffffu) + (home >> 16u); }
 
-fn place(home: u32, item: Item) {
-  if (home >= STRAY) { return; }
+/// Notes an item at its slot. Its probe length; 0 when it is not in the page.
+fn place(home: u32, at: u32) -> u32 {
+  if (home >= STRAY) { return 0u; }
   let slot = slotOf(home);
-  if (slot < mine.slots) { page[slot] = ~item; }
+  if (slot >= mine.slots + OVERFLOW) { return 0u; }
+  atomicAdd(&cells[cellOf(slot)], (at + 1u) << 16u);
+  return select(0u, slot - (home & 0xffffu) + 1u, slot < mine.slots);
 }
 
-fn placeAll(home: vec4u, at: vec4u) {
-  let x = itemAt(at.x);
-  let y = itemAt(at.y);
-  let z = itemAt(at.z);
-  let w = itemAt(at.w);
-  place(home.x, x);
-  place(home.y, y);
-  place(home.z, z);
-  place(home.w, w);
-}
-
-/// Leaves an item out that has a lower one with its key at its home.
-fn kept(home: u32) -> u32 {
+/// Leaves an item out that has a lower one with its key at its home. Where that one overflows, it is spilled: whether its key
+/// gets into the table is not settled here.
+fn kept(home: u32, at: u32) -> u32 {
   if (home >= STRAY || home <= 0xffffu) { return home; }
   let own = slotOf(home);
-  if (own >= mine.slots) { return home; }
-  let key = itemKey(page[own]);
+  if (own >= mine.slots + OVERFLOW) { return home; }
+  let key = itemKey(itemAt(at));
   for (var slot = own - (home >> 16u); slot < own; slot++) {
-    if (itemKey(page[slot]) == key) {
+    if (itemKey(itemAt((atomicLoad(&cells[cellOf(slot)]) >> 16u) - 1u)) == key) {
       atomicStore(&equal, 1u);
-      return NONE;
+      return select(STRAY, NONE, slot < mine.slots);
     }
   }
   return home;
@@ -93,15 +111,19 @@ fn kept(home: u32) -> u32 {
 
 fn unranked(home: u32) -> u32 { return select(home & 0xffffu, home, home >= STRAY); }
 
-/// Spills an item that is not in the page; its probe length when it is.
-fn settle(home: u32, at: u32, spoiled: bool) -> u32 {
-  if (home == NONE) { return 0u; }
-  if (home != STRAY && !spoiled) {
-    let slot = slotOf(home);
-    if (slot < mine.slots) { return slot - (home & 0xffffu) + 1u; }
+/// Writes the page's slots from `local` on. How many entries they have.
+fn writePage(local: u32) -> u32 {
+  var entries = 0u;
+  for (var i = 0u; i < HOMES; i++) {
+    let slot = i * WORKGROUP + local;
+    let number = atomicLoad(&cells[cellOf(slot)]) >> 16u;
+    let item = itemAt(max(number, 1u) - 1u);
+    if (slot < mine.slots) {
+      table[mine.at + slot] = select(makeItem(EMPTY, EMPTY), item, number != 0u);
+      entries += min(number, 1u);
+    }
   }
-  spill(items[mine.first + at]);
-  return 0u;
+  return entries;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -112,49 +134,50 @@ fn main(
   lanes: Lanes,
 ) {
   mine = pageOf(workgroup, workgroups);
-  let at = local + WORKGROUP * vec4u(0u, 1u, 2u, 3u);
-  let more = at + 4u * WORKGROUP;
-  var a = homesAt(at);
-  var b = vec4u(NONE);
-  if (EIGHT) { b = homesAt(more); }
+  var home: array<u32, ITEMS>;
+  for (var i = 0u; i < ITEMS; i++) { home[i] = itemKey(itemAt(i * WORKGROUP + local)); }
+  for (var i = 0u; i < ITEMS; i++) { home[i] = homeWithin(home[i], i * WORKGROUP + local); }
+  var entries = 0u;
+  var reach = 0u;
   // the page still has equal keys after the last turn: all of it goes to the direct kernels
   var spoiled = false;
   for (var turn = 0u; turn < TURNS; turn++) {
-    a = vec4u(ranked(a.x), ranked(a.y), ranked(a.z), ranked(a.w));
-    if (EIGHT) { b = vec4u(ranked(b.x), ranked(b.y), ranked(b.z), ranked(b.w)); }
+    for (var i = 0u; i < ITEMS; i++) { home[i] = ranked(home[i]); }
     workgroupBarrier();
     scanHomes(local, lanes);
-    placeAll(a, at);
-    if (EIGHT) { placeAll(b, more); }
+    reach = 0u;
+    for (var i = 0u; i < ITEMS; i++) { reach = max(reach, place(home[i], i * WORKGROUP + local)); }
     workgroupBarrier();
-    a = vec4u(kept(a.x), kept(a.y), kept(a.z), kept(a.w));
-    if (EIGHT) { b = vec4u(kept(b.x), kept(b.y), kept(b.z), kept(b.w)); }
+    for (var i = 0u; i < ITEMS; i++) { home[i] = kept(home[i], i * WORKGROUP + local); }
+    entries = writePage(local);
     workgroupBarrier();
     if (local == 0u) { again = atomicExchange(&equal, 0u); }
     if (workgroupUniformLoad(&again) == 0u) { break; }
+    for (var cell = local; cell < CELLS; cell += WORKGROUP) { atomicStore(&cells[cell], 0u); }
+    for (var i = 0u; i < ITEMS; i++) { home[i] = unranked(home[i]); }
     spoiled = turn + 1u == TURNS;
-    for (var slot = local; slot < PAGE; slot += WORKGROUP) { page[slot] = makeItem(0u, 0u); }
-    if (spoiled) { break; }
-    for (var word = local; word < COUNT_WORDS; word += WORKGROUP) { atomicStore(&counts[word], 0u); }
-    a = vec4u(unranked(a.x), unranked(a.y), unranked(a.z), unranked(a.w));
-    b = vec4u(unranked(b.x), unranked(b.y), unranked(b.z), unranked(b.w));
     workgroupBarrier();
   }
-  for (var slot = local; slot < mine.slots; slot += WORKGROUP) { table[mine.at + slot] = ~page[slot]; }
-  let u = vec4u(settle(a.x, at.x, spoiled), settle(a.y, at.y, spoiled), settle(a.z, at.z, spoiled), settle(a.w, at.w, spoiled));
-  var v = vec4u(0u);
-  if (EIGHT) {
-    v = vec4u(settle(b.x, more.x, spoiled), settle(b.y, more.y, spoiled), settle(b.z, more.z, spoiled), settle(b.w, more.w, spoiled));
+  if (spoiled) {
+    entries = writePage(local);
+    reach = 0u;
   }
-  for (var beyond = CAPACITY + local; beyond < mine.items; beyond += WORKGROUP) { spill(items[mine.first + beyond]); }
-  let counted = min(u, vec4u(1u)) + min(v, vec4u(1u));
-  let reaches = max(u, v);
-  let count = counted.x + counted.y + counted.z + counted.w;
-  if (count > 0u) {
-    atomicAdd(&placed, count);
-    atomicMax(&longest, max(max(reaches.x, reaches.y), max(reaches.z, reaches.w)));
+  for (var i = 0u; i < ITEMS; i++) {
+    if (home[i] == NONE) { continue; }
+    if (home[i] == STRAY || spoiled) {
+      spill(itemAt(i * WORKGROUP + local));
+      continue;
+    }
+    let slot = slotOf(home[i]);
+    if (slot < mine.slots) { continue; }
+    noteOverflow(slot - mine.slots, itemAt(i * WORKGROUP + local));
+    atomicMax(&overflowed, slot - mine.slots + 1u);
   }
+  for (var beyond = CAPACITY + local; beyond < mine.items; beyond += WORKGROUP) { spill(itemAt(beyond)); }
+  if (entries > 0u) { atomicAdd(&placed, entries); }
+  if (reach > 0u) { atomicMax(&longest, reach); }
   workgroupBarrier();
+  if (local == 0u) { countOverflow(); }
   if (local == 0u && atomicLoad(&placed) > 0u) {
     atomicAdd(&control.inserted, atomicLoad(&placed));
     atomicAdd(&control.occupied, atomicLoad(&placed));

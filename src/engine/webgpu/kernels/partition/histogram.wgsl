@@ -4,19 +4,11 @@
 
 override WORKGROUP: u32 = 512u;
 override BINS: u32 = 256u;
-override MASKED: bool = false;
 
 @group(0) @binding(2) var<storage, read> keys: array<u32>;
-@group(0) @binding(3) var<storage, read> mask: array<u32>;
-@group(0) @binding(4) var<storage, read_write> counts: array<atomic<u32>>;
+@group(0) @binding(3) var<storage, read_write> counts: array<atomic<u32>>;
 
 var<workgroup> bins: array<atomic<u32>, BINS>;
-
-fn isSelected(element: u32) -> bool {
-  if (element >= params.count) { return false; }
-  if (!MASKED) { return true; }
-  return ((mask[params.maskShift + element / 4u] >> (element % 4u * 8u)) & 0xffu) != 0u;
-}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

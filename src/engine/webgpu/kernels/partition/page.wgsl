@@ -2,7 +2,7 @@
 // A fragment after params.wgsl.
 
 /// Slots of a page; a power of two.
-override PAGE: u32 = 4096u;
+override PAGE: u32 = 2048u;
 
 /// Where the pages' items are staged: each page's number of items, or (pageRoom 0) where each part starts.
 @group(0) @binding(3) var<storage, read> ranges: array<u32>;
@@ -31,3 +31,6 @@ fn pageOf(workgroup: vec3u, workgroups: vec3u) -> Page {
   }
   return Page(number, slot, slot - params.windowFirst, slots, number * params.pageRoom, min(ranges[number], params.pageRoom));
 }
+
+/// The page of this workgroup.
+var<private> mine: Page;

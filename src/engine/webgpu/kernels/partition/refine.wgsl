@@ -1,30 +1,33 @@
 // refine: splits every part into pages of neighbouring slots (multisplit, second level).
 //
 // Workgroups (x, part): tiles of one part each, as in scatter. A page's items are staged at page × pageRoom; what a page has no
-// room for is spilled. What becomes of an item on the way is takeItem's to say.
-// Shares the pages' cursors. Bytes per item: 4 read and 4 written (pairs: 8 and 8; numbered: 4 and 8).
+// room for is spilled.
+// Shares the pages' cursors. Bytes per item: 4 read and 4 written (pairs: 8 and 8).
 
-override WORKGROUP: u32 = 512u;
-/// Counters: at least as many as a part has pages.
-override BINS: u32 = 256u;
 override PAGE_SHIFT: u32 = 12u;
-override TILE: u32 = WORKGROUP * ITEMS;
 
-@group(0) @binding(2) var<storage, read> parts: array<Given>;
+@group(0) @binding(2) var<storage, read> parts: array<Item>;
 @group(0) @binding(3) var<storage, read> partStarts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> cursors: array<atomic<u32>>;
 @group(0) @binding(5) var<storage, read_write> items: array<Item>;
 
-var<workgroup> counts: array<atomic<u32>, BINS>;
-var<workgroup> starts: array<u32, BINS>;
-/// How many items a page has already, less its start in the tile.
-var<workgroup> bases: array<u32, BINS>;
-var<workgroup> tile: array<Item, TILE>;
+/// Number of the first page of the workgroup's part.
+var<private> firstPage: u32;
 
-/// Keys that live in side slots go to the first page of their part, which spills them.
-fn pageWithinPart(item: Item) -> u32 {
+/// The page within its part. Keys that live in side slots go to the first page, which spills them.
+fn binOf(item: Item) -> u32 {
   let page = (homeOf(itemKey(item)) >> PAGE_SHIFT) & (params.pagesOfPart - 1u);
   return select(page, 0u, itemKey(item) >= TOMBSTONE);
+}
+
+fn takeRoom(page: u32, count: u32) -> u32 { return atomicAdd(&cursors[firstPage + page], count); }
+
+fn putItem(page: u32, place: u32, item: Item) {
+  if (place < params.pageRoom) {
+    items[(firstPage + page) * params.pageRoom + place] = item;
+  } else {
+    spill(item);
+  }
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -35,46 +38,26 @@ fn main(
   lanes: Lanes,
 ) {
   let part = workgroup.y;
+  firstPage = part * params.pagesOfPart;
   let end = partStarts[part + 1u];
   for (var first = partStarts[part] + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
-    let count = min(TILE, end - first);
+    var item: array<Item, ITEMS>;
+    var at: array<u32, ITEMS>;
+    for (var i = 0u; i < ITEMS; i++) { item[i] = parts[min(first + i * WORKGROUP + local, end - 1u)]; }
     for (var bin = local; bin < BINS; bin += WORKGROUP) { atomicStore(&counts[bin], 0u); }
     if (local == 0u) { atomicStore(&packed, 0u); }
     workgroupBarrier();
-    var item: array<Item, ITEMS>;
-    var rank: array<u32, ITEMS>;
     for (var i = 0u; i < ITEMS; i++) {
-      let at = min(first + i * WORKGROUP + local, end - 1u);
-      item[i] = takeItem(parts[at], at);
-    }
-    for (var i = 0u; i < ITEMS; i++) {
-      let page = pageWithinPart(item[i]);
-      rank[i] = page << 16u;
-      if (i * WORKGROUP + local < count) { rank[i] |= atomicAdd(&counts[page], 1u); }
+      at[i] = NONE;
+      if (first + i * WORKGROUP + local < end) { at[i] = rankIn(binOf(item[i])); }
     }
     workgroupBarrier();
-    packCounts(local, lanes);
-    for (var bin = local; bin < BINS; bin += WORKGROUP) {
-      let more = atomicLoad(&counts[bin]);
-      if (more > 0u) { bases[bin] = atomicAdd(&cursors[part * params.pagesOfPart + bin], more) - starts[bin]; }
-    }
+    placeBins(local, lanes);
     workgroupBarrier();
     for (var i = 0u; i < ITEMS; i++) {
-      if (i * WORKGROUP + local < count) { tile[starts[rank[i] >> 16u] + (rank[i] & 0xffffu)] = item[i]; }
+      if (at[i] != NONE) { at[i] = placeInTile(at[i]); }
     }
-    workgroupBarrier();
-    for (var i = 0u; i < ITEMS; i++) {
-      let at = i * WORKGROUP + local;
-      if (at < count) {
-        let page = pageWithinPart(tile[at]);
-        let place = bases[page] + at;
-        if (place < params.pageRoom) {
-          items[(part * params.pagesOfPart + page) * params.pageRoom + place] = tile[at];
-        } else {
-          spill(tile[at]);
-        }
-      }
-    }
+    writeTile(local, &item, &at);
     workgroupBarrier();
   }
 }

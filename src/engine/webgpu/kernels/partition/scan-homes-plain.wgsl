@@ -4,20 +4,12 @@ var<workgroup> scanItems: array<i32, WORKGROUP>;
 var<workgroup> scanReach: array<i32, WORKGROUP>;
 
 /// Replaces the number of items by home with the slot of the first of them: each item lies at its home, or right behind
-/// the item before it. `counts` must be complete; ends with a barrier.
+/// the item before it. `cells` must be complete; ends with a barrier.
 fn scanHomes(local: u32, lanes: Lanes) {
   let first = local * HOMES;
-  var items = 0;
-  var reach = LOWEST;
-  for (var i = 0u; i < HOMES; i += 2u) {
-    let both = atomicLoad(&counts[(first + i) / 2u]);
-    reach = max(reach, i32(first + i) - items);
-    items += i32(both & 0xffffu);
-    reach = max(reach, i32(first + i + 1u) - items);
-    items += i32(both >> 16u);
-  }
-  scanItems[local] = items;
-  scanReach[local] = reach;
+  let own = sumHomes(first);
+  scanItems[local] = own.items;
+  scanReach[local] = own.reach;
   for (var delta = 1u; delta < WORKGROUP; delta *= 2u) {
     workgroupBarrier();
     var otherItems = 0;
@@ -37,14 +29,6 @@ fn scanHomes(local: u32, lanes: Lanes) {
     before = scanItems[local - 1u];
     start = scanReach[local - 1u];
   }
-  for (var i = 0u; i < HOMES; i += 2u) {
-    let both = atomicLoad(&counts[(first + i) / 2u]);
-    start = max(start, i32(first + i) - before);
-    let even = u32(before + start);
-    before += i32(both & 0xffffu);
-    start = max(start, i32(first + i + 1u) - before);
-    atomicStore(&counts[(first + i) / 2u], even | (u32(before + start) << 16u));
-    before += i32(both >> 16u);
-  }
+  placeHomes(first, before, start);
   workgroupBarrier();
 }

@@ -2,26 +2,23 @@
 // Subgroups draw numbers for the homes they take, so nothing is assumed of which invocations make up a subgroup, but that
 // all are full.
 
+/// Subgroups at most: none is smaller than four.
+override SUBGROUPS: u32 = (WORKGROUP + 3u) / 4u;
+
 var<workgroup> drawn: atomic<u32>;
-var<workgroup> groupItems: array<i32, 256>;
-var<workgroup> groupReach: array<i32, 256>;
+var<workgroup> groupItems: array<i32, SUBGROUPS>;
+var<workgroup> groupReach: array<i32, SUBGROUPS>;
 
 /// Replaces the number of items by home with the slot of the first of them: each item lies at its home, or right behind
-/// the item before it. `counts` must be complete; ends with a barrier.
+/// the item before it. `cells` must be complete; ends with a barrier.
 fn scanHomes(local: u32, lanes: Lanes) {
   var number = 0u;
   if (subgroupElect()) { number = atomicAdd(&drawn, 1u); }
   number = subgroupBroadcastFirst(number);
   let first = (number * lanes.size + lanes.lane) * HOMES;
-  var items = 0;
-  var reach = LOWEST;
-  for (var i = 0u; i < HOMES; i += 2u) {
-    let both = atomicLoad(&counts[(first + i) / 2u]);
-    reach = max(reach, i32(first + i) - items);
-    items += i32(both & 0xffffu);
-    reach = max(reach, i32(first + i + 1u) - items);
-    items += i32(both >> 16u);
-  }
+  let own = sumHomes(first);
+  let items = own.items;
+  var reach = own.reach;
   let until = subgroupInclusiveAdd(items);
   var before = until - items;
   reach -= before;
@@ -44,15 +41,7 @@ fn scanHomes(local: u32, lanes: Lanes) {
   }
   start = max(groupStart, start - itemsBefore);
   before += itemsBefore;
-  for (var i = 0u; i < HOMES; i += 2u) {
-    let both = atomicLoad(&counts[(first + i) / 2u]);
-    start = max(start, i32(first + i) - before);
-    let even = u32(before + start);
-    before += i32(both & 0xffffu);
-    start = max(start, i32(first + i + 1u) - before);
-    atomicStore(&counts[(first + i) / 2u], even | (u32(before + start) << 16u));
-    before += i32(both >> 16u);
-  }
+  placeHomes(first, before, start);
   if (local == 0u) { atomicStore(&drawn, 0u); }
   workgroupBarrier();
 }

@@ -1,2 +1,0 @@
-// In place of items-many.wgsl on software GPUs, whose compilers take seconds for what the loops over items unroll to. A fragment.
-const ITEMS: u32 = 2u;

@@ -1,2 +1,0 @@
-// As items-many.wgsl, for kernels whose items take more registers. A fragment.
-const ITEMS: u32 = 4u;

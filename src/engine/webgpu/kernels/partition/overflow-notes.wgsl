@@ -1,0 +1,13 @@
+// Noting a page's overflow. A fragment for the kernels that own pages.
+
+/// Items of the page that overflowed, those that were spilled counted too.
+var<workgroup> overflowed: atomic<u32>;
+
+fn noteOverflow(number: u32, item: Item) {
+  if (number < OVERFLOW) { overflows[overflowOf(mine.number) + 1u + number] = item; } else { spill(item); }
+}
+
+/// One invocation, after all have noted theirs.
+fn countOverflow() {
+  if (mine.slots > 0u) { overflows[overflowOf(mine.number)] = makeItem(min(atomicLoad(&overflowed), OVERFLOW), 0u); }
+}

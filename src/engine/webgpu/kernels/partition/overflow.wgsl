@@ -1,0 +1,10 @@
+// What a page's end cuts off: items whose slots, or whose walks, would go on in the next page. They are noted by page for
+// carry-*.wgsl; what there is no room for is spilled. A fragment after page.wgsl.
+
+/// Items noted of a page; how many there are comes before them.
+const OVERFLOW: u32 = 63u;
+
+@group(0) @binding(5) var<storage, read_write> overflows: array<Item>;
+
+/// Where the overflow of a page is noted.
+fn overflowOf(page: u32) -> u32 { return page * (OVERFLOW + 1u); }
