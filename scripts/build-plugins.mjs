@@ -12,7 +12,7 @@ import { build } from "esbuild";
 const WORKER_SUFFIX = "?worker-source";
 
 /**
- * @param {{ strip?: boolean }} [options] strip: take comments and indentation out of WGSL (for dist)
+ * @param {{ strip?: boolean }} [options] strip: take comments and needless space out of WGSL (for dist)
  * @returns a plugin in Rollup's shape
  */
 export function sourceTexts({ strip = false } = {}) {
@@ -62,7 +62,9 @@ export function stripWgsl(text) {
     }
   }
   const lines = code.split("\n").map((line) => line.trim());
-  return `${lines.filter((line) => line !== "").join("\n")}\n`;
+  const short = lines.filter((line) => line !== "").join("\n");
+  // around these no space keeps two tokens apart
+  return `${short.replace(/\s*([(){}[\],;:])\s*/g, "$1")}\n`;
 }
 
 async function bundleWorker(entry) {

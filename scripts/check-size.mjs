@@ -21,8 +21,14 @@ const BUNDLES = [
   { name: "warpmap/wgsl", source: `export * from "./dist/wgsl/index.js";`, limitBytes: Infinity },
 ];
 const ENGINES = ["webgpu", "cpu"];
-/** Names in dist of chunks that are loaded by the first call that needs them: large batches, on the device or in host memory. */
-const LATER = ["chunks/bulk.js", "chunks/overlap.js"];
+/** Names in dist of chunks that are loaded by the first call that needs them: large batches, on the device or in host memory, `explain`, `stats`, insertOrApply. */
+const LATER = [
+  "chunks/bulk.js",
+  "chunks/overlap.js",
+  "chunks/trace.js",
+  "chunks/statistics.js",
+  "chunks/apply-chunk.js",
+];
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 if (!existsSync(join(root, "dist/index.js"))) {

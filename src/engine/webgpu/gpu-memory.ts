@@ -22,11 +22,10 @@ export interface Staging {
 }
 
 /**
- * One is being written, others are read by the GPU or on their way back to the host, which hears of them between turns of its
- * event loop. Pieces of 4 MiB stay in the host's cache between their source and the GPU (measured on SwiftShader: 13 GB/s,
- * against 9 GB/s with 16 MiB and 5 GB/s with 64 MiB).
+ * One is being written, the other read by the GPU or on its way back to the host. On an H100 rings of 1, 4, 16 and 64 MiB pieces
+ * brought 6.4, 8.3, 9.3 and 8.0 GB/s, however many there were of them (bench/README.md).
  */
-export const STAGING: Staging = { bytes: 2 ** 22, count: 4 };
+export const STAGING: Staging = { bytes: 2 ** 24, count: 2 };
 
 type Allocate = (bytes: number, options?: AllocateOptions) => Promise<GPUBuffer>;
 

@@ -3,15 +3,15 @@
  * later dispatches, which find every key of theirs in its slot.
  */
 import type { InsertPolicy, InsertTally } from "../engine.js";
+import { lazily } from "../lazily.js";
 import type { ValueType } from "../scalars.js";
-import { applyIdentity } from "./apply-identity.js";
-import { type BoundChunk, compileRun, type Run, runOverChunk } from "./chunk-rounds.js";
+import { type BoundChunk, type Run, runOverChunk } from "./chunk-rounds.js";
 import type { Column } from "./columns.js";
 import { FullTable } from "./full-table.js";
 import { lookupRun } from "./lookup-chunk.js";
-import { LIST_BYTES } from "./selection.js";
-import { applyCodes } from "./table-kernels.js";
 import type { TableState } from "./table-state.js";
+
+const loadCombining = lazily(() => import("./apply-chunk.js"));
 
 /** What claiming slots came to. */
 interface Claimed extends Pick<InsertTally, "inserted" | "rejected"> {
@@ -49,14 +49,16 @@ async function claimAndCombine(
   const isMap = state.spec.value !== null;
   const combines = isMap && policy !== "keep";
   const applies = combines && policy !== "assign";
-  const fill = applies ? applyIdentity(policy, state.spec.value as ValueType) : undefined;
+  const combining = combines ? await loadCombining() : null;
+  const fill = applies ? combining?.applyIdentity(policy, state.spec.value as ValueType) : undefined;
   // what combining needs is there before a slot is claimed: a claimed slot holds no value of the caller's until then
   const looksAgain = combines || (isMap && chunk.flags !== undefined);
   const present = looksAgain && state.mayFill(chunk.count) ? await full.prepare(chunk) : undefined;
-  const apply = applies ? await prepareApply(state, chunk, policy, present) : null;
+  const apply = applies && (await combining?.prepareApply(state, chunk, policy, present));
   const claimed = await claimSlots(state, chunk, { assign: policy === "assign", fill, present, full });
   if (apply) await apply();
-  else if (combines && claimed.skipped) await (await prepareApply(state, chunk, "assign", present))();
+  else if (combining && claimed.skipped)
+    await (await combining.prepareApply(state, chunk, "assign", present))();
   const { inserted, selected, rejected } = claimed;
   return { inserted, rejected, existing: selected - inserted - rejected };
 }
@@ -107,27 +109,4 @@ async function findKnown(state: TableState, chunk: BoundChunk): Promise<void> {
 export function needsRoomForAll({ spec, windows }: TableState, policy: InsertPolicy): boolean {
   if (policy === "keep" || spec.value === null) return false;
   return windows.length > 1 || (spec.value === "f32" && policy !== "assign");
-}
-
-/** Allocates and compiles what it takes to combine the values of a chunk with those of its keys; the answer does it. */
-async function prepareApply(
-  state: TableState,
-  chunk: BoundChunk,
-  op: keyof typeof applyCodes,
-  present: Column | undefined,
-): Promise<() => Promise<void>> {
-  const isF32 = state.spec.value === "f32" && op !== "assign";
-  const constants = { OP: applyCodes[op], VALUE_F32: Number(isF32) };
-  const run: Run = { kernel: state.sources.apply, constants, values: chunk.values };
-  if (needsRoomForAll(state, op)) {
-    const room = chunk.count;
-    run.lists = { buffer: await chunk.scratch.buffer(room * LIST_BYTES), room };
-  } else {
-    run.goesOn = true;
-  }
-  for (const mask of new Set([chunk.mask, present]))
-    await compileRun(state, { ...run, mask }, chunk.groupSize);
-  return async () => {
-    await runOverChunk(state, chunk, { ...run, mask: chunk.present ?? chunk.mask });
-  };
 }

@@ -22,6 +22,9 @@ import type { TableWindow } from "./windows.js";
 /** Items that overflow their pages and still are cheaper to handle one by one: this share of the chunk, and at least this many. */
 const SPILL_SHARE = 1 / 8;
 const LEAST_SPILL = 4096;
+/** Share of occupied slots from which it takes more than the next page to hold what overflows; and pages that are tried then. */
+const CROWDED = 0.75;
+const MOST_CARRIES = 4;
 /** Slots that walks of spilled items look at in one step. */
 const SPILL_GROUP = 32;
 /** Standard deviations above the mean that a page has room for. */
@@ -61,6 +64,7 @@ export async function splitByPage(
   const { pages, pagesOfPart, parts } = pageLevels(spec.slots, pageShift);
   const refined = pagesOfPart > 1;
   const staged = parts.count * pagesOfPart;
+  const occupied = Math.max(count, state.live + state.tombstones);
   const expected = pageRoom((count * pageSlots) / spec.slots, pageSlots);
   const room = refined ? expected : 0;
   checkLimit("parts", parts.count, MOST_PARTS);
@@ -116,13 +120,16 @@ export async function splitByPage(
   const overflow = words(overflows, staged * OVERFLOW_ITEMS * itemWords);
   const pagesIn = (window: TableWindow) =>
     Math.min(pages - window.first / pageSlots, Math.ceil(window.slots / pageSlots));
-  const pagesOf = (window: TableWindow) => ({
+  const carries = occupied > CROWDED * spec.slots ? MOST_CARRIES : 1;
+  const pagesOf = (window: TableWindow, carried: number) => ({
     bindings: [undefined, control, window.range, ranges, itemRange, overflow, ...spills],
     told: partitionParams({
       ...params,
       firstPage: window.first / pageSlots,
       pages: pagesIn(window),
       windowFirst: window.first,
+      carried,
+      carries,
     }),
   });
   return {
@@ -132,12 +139,14 @@ export async function splitByPage(
       if (refined) recordRefine(encoder);
       // a page's overflow is complete before anything is carried behind it
       for (const window of state.windows) {
-        const { bindings, told } = pagesOf(window);
+        const { bindings, told } = pagesOf(window, 0);
         page.record(encoder, bindings, told, pagesIn(window));
       }
-      for (const window of state.windows) {
-        const { bindings, told } = pagesOf(window);
-        carry.record(encoder, bindings, told, Math.ceil(pagesIn(window) / CARRY_WORKGROUP));
+      for (let carried = 1; carried <= carries; carried++) {
+        for (const window of state.windows) {
+          const { bindings, told } = pagesOf(window, carried);
+          carry.record(encoder, bindings, told, Math.ceil(pagesIn(window) / CARRY_WORKGROUP));
+        }
       }
     },
     rest(spilled) {

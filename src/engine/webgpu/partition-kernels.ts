@@ -55,6 +55,8 @@ const partitionParamNames = [
   "pages",
   "windowFirst",
   "spillRoom",
+  "carried",
+  "carries",
   "fill",
 ] as const;
 
@@ -166,7 +168,7 @@ export interface PageKernels {
 }
 
 /** Items that overflow a page and are noted by page, and their number: as in kernels/partition/overflow.wgsl. */
-export const OVERFLOW_ITEMS = 64;
+export const OVERFLOW_ITEMS = 128;
 /** Invocations of the carry kernels. */
 export const CARRY_WORKGROUP = 64;
 

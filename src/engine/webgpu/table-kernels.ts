@@ -5,7 +5,6 @@
 import type { TableSpec } from "../layout.js";
 import type { Staging } from "./gpu-memory.js";
 import type { BindingKind, Constants, KernelSource, Range } from "./kernel.js";
-import apply from "./kernels/apply.wgsl";
 import batch from "./kernels/batch.wgsl";
 import cas from "./kernels/cas.wgsl";
 import control from "./kernels/control.wgsl";
@@ -19,7 +18,6 @@ import probe from "./kernels/probe.wgsl";
 import retrieve from "./kernels/retrieve.wgsl";
 import slotMap from "./kernels/slot-map.wgsl";
 import slotSet from "./kernels/slot-set.wgsl";
-import stats from "./kernels/stats.wgsl";
 import { tableConstants } from "./table-constants.js";
 
 /** What tests may replace. */
@@ -89,9 +87,6 @@ export const BATCH_TILE = 1024;
 /** Slots that one workgroup of the retrieve kernel takes. */
 export const RETRIEVE_TILE = 2048;
 
-/** Codes of apply.wgsl's OP. */
-export const applyCodes = { assign: 0, add: 1, min: 2, max: 3, and: 4, or: 5, xor: 6 } as const;
-
 const bindings = (table: BindingKind, values: BindingKind): readonly BindingKind[] => [
   "uniform",
   "storage",
@@ -105,53 +100,45 @@ const bindings = (table: BindingKind, values: BindingKind): readonly BindingKind
 ];
 
 const probing = [hash, params, probe];
+const batched = [...probing, control, batch, group];
 
 /** All table kernels for tables of one kind. */
 export class TableKernels {
   readonly insert: KernelSource;
   readonly lookup: KernelSource;
   readonly erase: KernelSource;
-  readonly apply: KernelSource;
   readonly retrieve: KernelSource;
-  readonly stats: KernelSource;
 
   constructor(
     private readonly spec: TableSpec,
-    overrides: KernelOverrides,
+    private readonly overrides: KernelOverrides,
   ) {
-    const casFragment = overrides.cas ?? cas;
-    const slot = spec.value === null ? slotSet : slotMap;
-    const kind = spec.value === null ? "set" : "map";
-    const word = spec.value === "i32" ? "alias Word = i32;" : "alias Word = u32;";
-    const batched = [...probing, control, batch, group];
-    this.insert = {
-      label: "insert",
-      code: [...batched, casFragment, insert],
-      bindings: bindings("storage", "read"),
-    };
+    const [kind, slot] = spec.value === null ? ["set", slotSet] : ["map", slotMap];
+    this.insert = this.changing("insert", [insert]);
+    this.erase = this.changing("erase", [erase]);
     this.lookup = {
       label: `lookup ${kind}`,
       code: [...batched, slot, lookup],
       bindings: bindings("read", "storage"),
     };
-    this.erase = {
-      label: "erase",
-      code: [...batched, casFragment, erase],
+    this.retrieve = this.scan("retrieve", [control, retrieve]);
+  }
+
+  /** A kernel that takes a batch and changes the table. */
+  changing(label: string, code: readonly string[]): KernelSource {
+    return {
+      label,
+      code: [...batched, this.overrides.cas ?? cas, ...code],
       bindings: bindings("storage", "read"),
     };
-    this.apply = {
-      label: `apply ${word}`,
-      code: [...batched, casFragment, word, apply],
-      bindings: bindings("storage", "read"),
-    };
-    this.retrieve = {
-      label: `retrieve ${kind}`,
-      code: [...probing, control, slot, retrieve],
-      bindings: bindings("read", "storage"),
-    };
-    this.stats = {
-      label: `stats ${kind}`,
-      code: [...probing, slot, stats],
+  }
+
+  /** A kernel that walks all slots. */
+  scan(label: string, code: readonly string[]): KernelSource {
+    const [kind, slot] = this.spec.value === null ? ["set", slotSet] : ["map", slotMap];
+    return {
+      label: `${label} ${kind}`,
+      code: [...probing, slot, ...code],
       bindings: bindings("read", "storage"),
     };
   }

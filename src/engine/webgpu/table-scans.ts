@@ -1,17 +1,13 @@
-/** The operations that walk all slots of a table: retrieveAll and stats. */
+/** retrieveAll: walks all slots of a table. */
 import type { DeviceArray } from "../device-array.js";
-import type { CallOptions, Output, Placement, TableStats } from "../engine.js";
+import type { CallOptions, Output, Placement } from "../engine.js";
 import type { KeyType, ValueType } from "../scalars.js";
 import { type Chunk, type Column, Scratch } from "./columns.js";
 import { type ResultColumn, resultColumns } from "./results.js";
-import { readStatistics, STATISTICS_BYTES } from "./statistics.js";
 import { tableConstants } from "./table-constants.js";
 import { RETRIEVE_TILE, tableParams, tableRanges } from "./table-kernels.js";
 import type { TableState } from "./table-state.js";
 import type { TableWindow } from "./windows.js";
-
-/** Workgroups of the stats kernel, which strides over the slots. */
-const STATS_WORKGROUPS = 4096;
 
 /** All entries, in the order in which workgroups get to them. */
 export async function retrieveAll<K extends KeyType, V extends ValueType>(
@@ -99,29 +95,4 @@ async function retrieveWindows(
     }
   });
   return counters.found;
-}
-
-/** Entries, tombstones and probe lengths. */
-export async function stats(state: TableState): Promise<TableStats> {
-  const { host, spec, sources, windows } = state;
-  const kernel = await host.kernels.compile(sources.stats, tableConstants(spec));
-  const scratch = new Scratch(host.gpu);
-  try {
-    const buffer = await scratch.buffer(STATISTICS_BYTES);
-    const range = { buffer, offset: 0, size: STATISTICS_BYTES };
-    const into = new Uint8Array(STATISTICS_BYTES);
-    const record = (encoder: GPUCommandEncoder) => {
-      encoder.clearBuffer(buffer, 0, STATISTICS_BYTES);
-      for (const window of windows) {
-        const { first: windowFirst, slots: count } = window;
-        const ranges = tableRanges({ ...state.bind(window), values: range });
-        const params = tableParams({ slots: spec.slots, count, windowFirst });
-        kernel.record(encoder, ranges, params, Math.min(STATS_WORKGROUPS, Math.ceil(count / 256)));
-      }
-    };
-    await host.gpu.submit("stats", record, [{ buffer, offset: 0, into }]);
-    return readStatistics(into);
-  } finally {
-    scratch.release();
-  }
 }

@@ -12,7 +12,7 @@ import { BufferUsage } from "./gpu-flags.js";
 import type { Kernels } from "./kernel.js";
 import type { Pacer } from "./pacer.js";
 import { type KernelOverrides, type TableBindings, TableKernels } from "./table-kernels.js";
-import { Trace } from "./trace.js";
+import type { Trace } from "./trace.js";
 import { cutWindows, type TableWindow } from "./windows.js";
 
 /** What a table needs of its engine. */
@@ -132,7 +132,7 @@ export class TableState {
 
   /** Runs a call's work; with a log, the submissions that go through `submit` are timed into it. */
   async explain<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T> {
-    const trace = log ? await Trace.open(this.host.gpu, log) : null;
+    const trace = log ? await (await import("./trace.js")).Trace.open(this.host.gpu, log) : null;
     this.#trace = trace;
     try {
       return await work();

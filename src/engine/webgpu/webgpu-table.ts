@@ -14,6 +14,7 @@ import type {
   TableStats,
 } from "../engine.js";
 import type { TableSpec } from "../layout.js";
+import { lazily } from "../lazily.js";
 import { bitsOf, type KeyType, type ValueType } from "../scalars.js";
 import { type Batch, eachChunk } from "./batches.js";
 import { type BoundChunk, groupSizeAt, reserveLists } from "./chunk-rounds.js";
@@ -25,7 +26,7 @@ import type { ResultColumns } from "./partitioned-chunk.js";
 import { type Choice, planErase, planInsert, planLookup } from "./planner.js";
 import { resultColumns } from "./results.js";
 import { LIST_BYTES } from "./selection.js";
-import { retrieveAll, stats } from "./table-scans.js";
+import { retrieveAll } from "./table-scans.js";
 import type { TableState } from "./table-state.js";
 
 export class WebgpuTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
@@ -148,8 +149,8 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     return this.state.clear();
   }
 
-  stats(): Promise<TableStats> {
-    return stats(this.state);
+  async stats(): Promise<TableStats> {
+    return (await import("./statistics.js")).stats(this.state);
   }
 
   destroy(): void {
@@ -241,12 +242,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 type Bulk = typeof import("./bulk.js");
 
 /** The partitioned strategies are loaded by the first call that takes them: pages with small tables do without. */
-let bulk: Bulk | undefined;
-const loadBulk = async (): Promise<Bulk> => {
-  // kept: even of a module that is there already, import() takes a tenth of a millisecond
-  bulk ??= await import("./bulk.js");
-  return bulk;
-};
+const loadBulk = lazily(() => import("./bulk.js"));
 
 function addTally(sum: InsertTally, tally: InsertTally): void {
   sum.inserted += tally.inserted;

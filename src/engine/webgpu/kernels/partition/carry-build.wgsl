@@ -1,7 +1,7 @@
-// carry-build: puts what overflowed a page into the first empty slots of the next one, where linear probing would put it too.
+// carry-build: puts what overflowed a page into the first empty slots of the ones behind it, where linear probing would put it too.
 //
-// After build, which has left out equal keys; an invocation a page, which owns the page's empty slots. What the page has no empty
-// slots for is spilled.
+// After build, which has left out equal keys; an invocation a page, which owns the page's empty slots, and a dispatch for each page
+// that the overflow may go behind its own.
 // Bytes per page: 8 read, and 8 for every slot up to the last one that is filled.
 
 override WORKGROUP: u32 = 64u;
@@ -32,7 +32,7 @@ fn main(
       next++;
     }
   }
-  for (; next <= border.count; next++) { spill(overflows[border.first + next]); }
+  leaveOverflow(border, next);
   if (placed > 0u) {
     atomicAdd(&control.inserted, placed);
     atomicAdd(&control.occupied, placed);

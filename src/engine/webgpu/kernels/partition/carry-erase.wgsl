@@ -1,14 +1,11 @@
-// carry-erase: goes on with the walks that reached the end of a page, in the next one.
+// carry-erase: goes on with the walks that reached the end of a page, in the ones behind it.
 //
-// After page-erase; an invocation a page, which owns the page's slots. Walks that go on behind the page are spilled.
+// After page-erase; an invocation a page, which owns the page's slots, and a dispatch for each page that walks may go behind their own.
 // Bytes per page: 4 read, and 8 (sets: 4) for every slot up to the first EMPTY one, if there are such walks.
 
 override WORKGROUP: u32 = 64u;
 
 @group(0) @binding(2) var<storage, read_write> slots: array<Slot>;
-
-/// Stands for a walk that has ended.
-const DONE: u32 = EMPTY;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -31,17 +28,14 @@ fn main(
       for (var number = 1u; number <= border.count && word[i] != TOMBSTONE; number++) {
         if (itemKey(overflows[border.first + number]) != word[i]) { continue; }
         setKeyWord(base + i, TOMBSTONE);
-        overflows[border.first + number] = makeItem(DONE, 0u);
+        overflows[border.first + number] = makeItem(EMPTY, 0u);
         erased++;
         left--;
         break;
       }
     }
   }
-  for (var number = 1u; number <= border.count && left > 0u; number++) {
-    let item = overflows[border.first + number];
-    if (itemKey(item) != DONE) { spill(item); }
-  }
+  leaveOverflow(border, select(border.count + 1u, 1u, left > 0u));
   if (erased > 0u) {
     atomicAdd(&control.erased, erased);
     atomicSub(&control.occupied, erased);

@@ -2,7 +2,7 @@
 // carry-*.wgsl; what there is no room for is spilled. A fragment after page.wgsl.
 
 /// Items noted of a page; how many there are comes before them.
-const OVERFLOW: u32 = 63u;
+const OVERFLOW: u32 = 127u;
 
 @group(0) @binding(5) var<storage, read_write> overflows: array<Item>;
 

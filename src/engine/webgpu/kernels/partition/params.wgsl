@@ -23,6 +23,9 @@ struct Params {
   windowFirst: u32,
   /// Elements that the spill columns or the list have room for.
   spillRoom: u32,
+  /// A carry kernel's: how many pages before its own the overflow comes from, and how many there are at most.
+  carried: u32,
+  carries: u32,
   /// Bit pattern of the value for absent keys, or for fresh slots of an insertOrApply.
   fill: u32,
 }
