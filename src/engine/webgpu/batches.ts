@@ -4,6 +4,7 @@ import type { KeyType, ValueType } from "../scalars.js";
 import type { BoundChunk } from "./chunk-rounds.js";
 import { forEachChunk } from "./chunks.js";
 import { type Chunk, Scratch } from "./columns.js";
+import { loadOverlap } from "./gpu.js";
 import type { Bring, Pipeline } from "./pipeline.js";
 import type { Choice } from "./planner.js";
 import type { TableState } from "./table-state.js";
@@ -67,8 +68,6 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
     await (pipeline as Pipeline<BoundChunk> | null)?.close();
   }
 }
-
-const loadOverlap = (): Promise<typeof import("./overlap.js")> => import("./overlap.js");
 
 async function bindColumns<K extends KeyType, V extends ValueType>(
   { spec }: TableState,

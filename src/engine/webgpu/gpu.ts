@@ -4,6 +4,7 @@
  * It knows nothing of tables.
  */
 import { DeviceLostError, EngineError } from "../../errors.js";
+import { lazily } from "../lazily.js";
 import type { BufferPool } from "./buffer-pool.js";
 import { inErrorScopes } from "./error-scopes.js";
 import { BufferUsage, MAP_MODE_READ } from "./gpu-flags.js";
@@ -21,6 +22,9 @@ export interface Readback {
 
 const errorFilters = ["validation", "internal", "out-of-memory"] as const;
 
+/** What moves host batches while the GPU works. */
+export const loadOverlap = lazily(() => import("./overlap.js"));
+
 /** Whole words. Bytes may be more than 2^31, so no bit operations. */
 export const align4 = (bytes: number): number => Math.ceil(bytes / 4) * 4;
 
@@ -37,7 +41,7 @@ export class Gpu {
   readonly #owned: boolean;
   readonly #staging: BufferPool;
   readonly #uploadStaging: Staging;
-  #uploads: Promise<Uploads> | undefined;
+  #uploads: Uploads | undefined;
   readonly #memory: GpuMemory;
   readonly #waiting = new Set<(error: DeviceLostError) => void>();
   #loss: { reason: string; message: string } | undefined;
@@ -94,7 +98,8 @@ export class Gpu {
   async uploadsOf(bytes: number): Promise<Uploads | null> {
     const staging = this.#uploadStaging;
     if (bytes < staging.bytes / SMALL_PART) return null;
-    this.#uploads ??= import("./overlap.js").then(({ Uploads }) => new Uploads(this, this.#memory, staging));
+    const { Uploads } = await loadOverlap();
+    this.#uploads ??= new Uploads(this, this.#memory, staging);
     return this.#uploads;
   }
 
@@ -260,7 +265,7 @@ export class Gpu {
 }
 
 /** Uploads of less than this part of a staging buffer go through writeBuffer. */
-const SMALL_PART = 16;
+const SMALL_PART = 64;
 /** Bytes of one writeBuffer call: Dawn has a ring of 4 MiB pieces for them, and allocates memory for each larger one. */
 const WRITE_BYTES = 2 ** 21;
 /** Bytes that are brought back at once: two staging buffers of this size take turns. */

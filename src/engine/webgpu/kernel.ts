@@ -44,7 +44,8 @@ type Ranges = readonly (Range | undefined)[];
 const KEPT_GROUPS = 4;
 
 const UNIFORM_SLOT = 256;
-const UNIFORM_SLOTS = 256;
+/** Uniforms of one submission, at most: of all windows of a table, several dispatches each. */
+const UNIFORM_SLOTS = 1024;
 /** Range bound where a kernel has a binding that this specialisation does not use. */
 const UNUSED_BYTES = 256;
 
@@ -56,6 +57,8 @@ export class Kernels {
   readonly #unusedRead: GPUBuffer;
   readonly #unusedStorage: GPUBuffer;
   #nextUniform = 0;
+  /** Uniforms that are set for what an encoder records. */
+  readonly #recorded = new WeakMap<GPUCommandEncoder, number>();
 
   private constructor(gpu: Gpu, uniforms: GPUBuffer, unusedRead: GPUBuffer, unusedStorage: GPUBuffer) {
     this.#gpu = gpu;
@@ -131,8 +134,11 @@ export class Kernels {
   }
 
   #bind(source: KernelSource, { layout, bound }: Compiled, ranges: Ranges): GPUBindGroup {
-    const kept = bound.find((entry) => sameRanges(entry.ranges, ranges));
-    if (kept) return kept.group;
+    const at = bound.findIndex((entry) => sameRanges(entry.ranges, ranges));
+    if (at >= 0) {
+      bound.unshift(...bound.splice(at, 1));
+      return bound[0].group;
+    }
     const group = this.#gpu.device.createBindGroup({
       layout,
       entries: source.bindings.map((kind, binding) => ({
@@ -153,7 +159,12 @@ export class Kernels {
   }
 
   /** Writes a uniform into the ring's next slot and answers its offset. Work submitted before still sees its own. */
-  readonly #setUniform = (words: Uint32Array<ArrayBuffer>): number => {
+  readonly #setUniform = (encoder: GPUCommandEncoder, words: Uint32Array<ArrayBuffer>): number => {
+    const count = (this.#recorded.get(encoder) ?? 0) + 1;
+    if (count > UNIFORM_SLOTS) {
+      throw new EngineError(`More than ${UNIFORM_SLOTS} dispatches were recorded for one submission.`);
+    }
+    this.#recorded.set(encoder, count);
     const offset = this.#nextUniform * UNIFORM_SLOT;
     this.#nextUniform = (this.#nextUniform + 1) % UNIFORM_SLOTS;
     this.#gpu.device.queue.writeBuffer(this.#uniforms, offset, words);
@@ -167,7 +178,7 @@ export class Kernel {
     private readonly source: KernelSource,
     private readonly pipeline: GPUComputePipeline,
     private readonly bind: (ranges: Ranges) => GPUBindGroup,
-    private readonly setUniform: (words: Uint32Array<ArrayBuffer>) => number,
+    private readonly setUniform: (encoder: GPUCommandEncoder, words: Uint32Array<ArrayBuffer>) => number,
   ) {}
 
   /**
@@ -195,7 +206,7 @@ export class Kernel {
   ): void {
     const pass = encoder.beginComputePass({ label: this.source.label });
     pass.setPipeline(this.pipeline);
-    pass.setBindGroup(0, this.bind(ranges), uniform ? [this.setUniform(uniform)] : []);
+    pass.setBindGroup(0, this.bind(ranges), uniform ? [this.setUniform(encoder, uniform)] : []);
     pass.dispatchWorkgroups(x, y);
     pass.end();
   }

@@ -69,7 +69,8 @@ export async function splitByPage(
   const room = refined ? expected : 0;
   checkLimit("parts", parts.count, MOST_PARTS);
   const { maxStorageBufferBindingSize } = host.gpu.device.limits;
-  checkLimit("maxStorageBufferBindingSize", staged * room * itemWords * 4, maxStorageBufferBindingSize);
+  const mostItems = Math.max(room, OVERFLOW_ITEMS);
+  checkLimit("maxStorageBufferBindingSize", staged * mostItems * itemWords * 4, maxStorageBufferBindingSize);
   const split = await splitByPart(state, chunk, parts, { kind, put: "items", placed: false });
   const spillRoom = Math.max(LEAST_SPILL, Math.ceil(count * SPILL_SHARE));
   const cursors = refined ? await scratch.buffer(staged * 4) : split.starts;

@@ -14,9 +14,11 @@ override HOMES: u32 = PAGE / WORKGROUP;
 const LOWEST: i32 = -0x1000000;
 /// Layouts of one page: one, another for equal keys, and more where the page's end hid some of these.
 const TURNS: u32 = 8u;
-/// In place of an item's home: no item, or one that is left out; one that does not belong into the page.
+/// In place of an item's home: no item; one that does not belong into the page.
 const NONE: u32 = 0xffffffffu;
 const STRAY: u32 = 0xfffffffeu;
+/// Set in the home of an item that is left out, as it is in those two.
+const LEFT_OUT: u32 = 0x80000000u;
 
 @group(0) @binding(2) var<storage, read_write> table: array<Item>;
 @group(0) @binding(4) var<storage, read> items: array<Item>;
@@ -28,6 +30,8 @@ override CELLS: u32 = PAGE + OVERFLOW + 1u;
 var<workgroup> cells: array<atomic<u32>, CELLS>;
 var<workgroup> equal: atomic<u32>;
 var<workgroup> again: u32;
+/// The lowest home whose items overflow, counted back from the page's end; 0 where none do.
+var<workgroup> edge: atomic<u32>;
 var<workgroup> placed: atomic<u32>;
 var<workgroup> longest: atomic<u32>;
 
@@ -78,7 +82,7 @@ fn homeWithin(key: u32, at: u32) -> u32 {
 
 /// Counts an item at its home. From here on its rank there is in the upper half of its home.
 fn ranked(home: u32) -> u32 {
-  if (home >= STRAY) { return home; }
+  if (home >= LEFT_OUT) { return home; }
   return home | (atomicAdd(&cells[cellOf(home)], 1u) << 16u);
 }
 
@@ -86,7 +90,7 @@ fn slotOf(home: u32) -> u32 { return firstSlotOf(home & 0xffffu) + (home >> 16u)
 
 /// Notes an item at its slot. Its probe length; 0 when it is not in the page.
 fn place(home: u32, at: u32) -> u32 {
-  if (home >= STRAY) { return 0u; }
+  if (home >= LEFT_OUT) { return 0u; }
   let slot = slotOf(home);
   if (slot >= mine.slots + OVERFLOW) { return 0u; }
   atomicAdd(&cells[cellOf(slot)], (at + 1u) << 16u);
@@ -96,20 +100,20 @@ fn place(home: u32, at: u32) -> u32 {
 /// Leaves an item out that has a lower one with its key at its home. Where that one overflows, it is spilled: whether its key
 /// gets into the table is not settled here.
 fn kept(home: u32, at: u32) -> u32 {
-  if (home >= STRAY || home <= 0xffffu) { return home; }
+  if (home >= LEFT_OUT || home <= 0xffffu) { return home; }
   let own = slotOf(home);
   if (own >= mine.slots + OVERFLOW) { return home; }
   let key = itemKey(itemAt(at));
   for (var slot = own - (home >> 16u); slot < own; slot++) {
     if (itemKey(itemAt((atomicLoad(&cells[cellOf(slot)]) >> 16u) - 1u)) == key) {
       atomicStore(&equal, 1u);
-      return select(STRAY, NONE, slot < mine.slots);
+      return select(STRAY, LEFT_OUT | (home & 0xffffu), slot < mine.slots);
     }
   }
   return home;
 }
 
-fn unranked(home: u32) -> u32 { return select(home & 0xffffu, home, home >= STRAY); }
+fn unranked(home: u32) -> u32 { return select(home & 0xffffu, home, home >= LEFT_OUT); }
 
 /// Writes the page's slots from `local` on. How many entries they have.
 fn writePage(local: u32) -> u32 {
@@ -134,6 +138,7 @@ fn main(
   lanes: Lanes,
 ) {
   mine = pageOf(workgroup, workgroups);
+  let firstHome = drawHomes(local, lanes);
   var home: array<u32, ITEMS>;
   for (var i = 0u; i < ITEMS; i++) { home[i] = itemKey(itemAt(i * WORKGROUP + local)); }
   for (var i = 0u; i < ITEMS; i++) { home[i] = homeWithin(home[i], i * WORKGROUP + local); }
@@ -144,7 +149,7 @@ fn main(
   for (var turn = 0u; turn < TURNS; turn++) {
     for (var i = 0u; i < ITEMS; i++) { home[i] = ranked(home[i]); }
     workgroupBarrier();
-    scanHomes(local, lanes);
+    scanHomes(local, lanes, firstHome);
     reach = 0u;
     for (var i = 0u; i < ITEMS; i++) { reach = max(reach, place(home[i], i * WORKGROUP + local)); }
     workgroupBarrier();
@@ -163,20 +168,23 @@ fn main(
     reach = 0u;
   }
   for (var i = 0u; i < ITEMS; i++) {
-    if (home[i] == NONE) { continue; }
-    if (home[i] == STRAY || spoiled) {
-      spill(itemAt(i * WORKGROUP + local));
-      continue;
-    }
+    if (home[i] == STRAY || (spoiled && home[i] != NONE)) { spill(itemAt(i * WORKGROUP + local)); }
+    if (home[i] >= LEFT_OUT || spoiled) { continue; }
     let slot = slotOf(home[i]);
     if (slot < mine.slots) { continue; }
     noteOverflow(slot - mine.slots, itemAt(i * WORKGROUP + local));
     atomicMax(&overflowed, slot - mine.slots + 1u);
+    atomicMax(&edge, PAGE - (home[i] & 0xffffu));
   }
   for (var beyond = CAPACITY + local; beyond < mine.items; beyond += WORKGROUP) { spill(itemAt(beyond)); }
   if (entries > 0u) { atomicAdd(&placed, entries); }
   if (reach > 0u) { atomicMax(&longest, reach); }
   workgroupBarrier();
+  // an item that is left out was met by one with its key; where that one may not be in the page now, it is spilled
+  for (var i = 0u; i < ITEMS; i++) {
+    let isOut = home[i] >= LEFT_OUT && home[i] < STRAY && !spoiled;
+    if (isOut && (home[i] & 0xffffu) + atomicLoad(&edge) >= PAGE) { spill(itemAt(i * WORKGROUP + local)); }
+  }
   if (local == 0u) { countOverflow(); }
   if (local == 0u && atomicLoad(&placed) > 0u) {
     atomicAdd(&control.inserted, atomicLoad(&placed));

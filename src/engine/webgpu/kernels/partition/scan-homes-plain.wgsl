@@ -3,10 +3,12 @@
 var<workgroup> scanItems: array<i32, WORKGROUP>;
 var<workgroup> scanReach: array<i32, WORKGROUP>;
 
+/// The first of the HOMES homes that an invocation takes.
+fn drawHomes(local: u32, lanes: Lanes) -> u32 { return local * HOMES; }
+
 /// Replaces the number of items by home with the slot of the first of them: each item lies at its home, or right behind
 /// the item before it. `cells` must be complete; ends with a barrier.
-fn scanHomes(local: u32, lanes: Lanes) {
-  let first = local * HOMES;
+fn scanHomes(local: u32, lanes: Lanes, first: u32) {
   let own = sumHomes(first);
   scanItems[local] = own.items;
   scanReach[local] = own.reach;

@@ -9,13 +9,17 @@ var<workgroup> drawn: atomic<u32>;
 var<workgroup> groupItems: array<i32, SUBGROUPS>;
 var<workgroup> groupReach: array<i32, SUBGROUPS>;
 
-/// Replaces the number of items by home with the slot of the first of them: each item lies at its home, or right behind
-/// the item before it. `cells` must be complete; ends with a barrier.
-fn scanHomes(local: u32, lanes: Lanes) {
+/// The first of the HOMES homes that an invocation takes: those of a subgroup are neighbours, in the order of its lanes.
+fn drawHomes(local: u32, lanes: Lanes) -> u32 {
   var number = 0u;
   if (subgroupElect()) { number = atomicAdd(&drawn, 1u); }
-  number = subgroupBroadcastFirst(number);
-  let first = (number * lanes.size + lanes.lane) * HOMES;
+  return (subgroupBroadcastFirst(number) * lanes.size + lanes.lane) * HOMES;
+}
+
+/// Replaces the number of items by home with the slot of the first of them: each item lies at its home, or right behind
+/// the item before it. `cells` must be complete; ends with a barrier.
+fn scanHomes(local: u32, lanes: Lanes, first: u32) {
+  let number = first / (lanes.size * HOMES);
   let own = sumHomes(first);
   let items = own.items;
   var reach = own.reach;
@@ -42,6 +46,5 @@ fn scanHomes(local: u32, lanes: Lanes) {
   start = max(groupStart, start - itemsBefore);
   before += itemsBefore;
   placeHomes(first, before, start);
-  if (local == 0u) { atomicStore(&drawn, 0u); }
   workgroupBarrier();
 }
