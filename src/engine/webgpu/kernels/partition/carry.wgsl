@@ -2,7 +2,7 @@
 // pages before it. The first page follows the last. A fragment after overflow.wgsl.
 
 /// Slots read at a time.
-const BATCH: u32 = 8u;
+const BATCH: u32 = 16u;
 
 struct Border {
   /// First slot of the page and the slot after its last one, within the binding.

@@ -1,0 +1,142 @@
+/**
+ * Tables whose pages are built, and erased from, by the workgroups that own them: tiny tables, and tables with as many items
+ * in a page as fit, or more. What overflows a page is carried into the next one; the first page comes after the last.
+ */
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { murmur3 } from "../../src/engine/hash.js";
+import { Pacer } from "../../src/engine/webgpu/pacer.js";
+import { Partitioner } from "../../src/engine/webgpu/partition.js";
+import { openWebgpuEngine, type WebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
+import { Device, StaticMap, StaticSet } from "../../src/index.js";
+import { onSoftwareGpu, scaled } from "../conformance/helpers/device.js";
+import { counting, keysWithHome } from "../conformance/helpers/keys.js";
+import { Modelled } from "../conformance/helpers/model.js";
+
+const PAGE_SLOTS = scaled(2048, 1024);
+/** Slots of the last page. */
+const LAST_PAGE = 500;
+/** By how many items pages overflow: none, up to all that are carried (63), more, and more than a workgroup has room for (256). */
+const OVERFLOWS = [0, 1, 62, 63, 64, 65, 200, 300];
+const PAGES = 2 * OVERFLOWS.length;
+const SLOTS = (PAGES - 1) * PAGE_SLOTS + LAST_PAGE;
+/** Bytes of a window: a set of SLOTS slots has one, a map has two. */
+const WINDOW_BYTES = ((PAGES / 2) * PAGE_SLOTS + 2) * 8;
+
+type Kind = "map" | "set";
+
+let device: Device;
+beforeAll(async () => {
+  const engine = (await openWebgpuEngine({
+    software: onSoftwareGpu,
+    strategy: "partitioned",
+    kernelOverrides: { maxTableBinding: WINDOW_BYTES },
+  })) as WebgpuEngine;
+  expect(Partitioner.of(engine.tableHost).pageSlots).toBe(PAGE_SLOTS);
+  device = new Device(engine, "A test of pages.");
+  // a batch is one chunk, however long its kernels took to compile: of several chunks only the first builds pages
+  vi.spyOn(Pacer.prototype, "next").mockReturnValue(2 ** 20);
+});
+afterAll(() => {
+  vi.restoreAllMocks();
+  device?.destroy();
+});
+
+async function newTable(kind: Kind, capacity: number, loadFactor: number): Promise<Modelled> {
+  const sizing = { key: "u32", value: "u32", capacity, loadFactor } as const;
+  if (kind === "set") return Modelled.set((await StaticSet.create(device, sizing)) as never);
+  return Modelled.map((await StaticMap.create(device, sizing)) as never);
+}
+
+it("tiny tables take some of a few keys, and count them all", async () => {
+  const key = fc.constantFrom(0xffffffff, 0xfffffffe, 0xfffffffd, 0, 1, 2, 3, 4);
+  const keys = (minLength: number) =>
+    fc.array(key, { minLength, maxLength: 9 }).map((list) => Uint32Array.from(list));
+  const cases = fc.record({
+    kind: fc.constantFrom<Kind[]>("map", "set"),
+    capacity: fc.nat(5),
+    loadFactor: fc.constantFrom(0.3, 0.9, 1),
+    policy: fc.constantFrom("keep", "assign"),
+    batch: keys(1),
+    erased: keys(0),
+  });
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ kind, capacity, loadFactor, policy, batch, erased }) => {
+      const model = await newTable(kind, capacity, loadFactor);
+      await model.insert(policy, batch, counting(batch.length, 100));
+      await model.erase(erased);
+      await model.expectEqual();
+      model.table.destroy();
+    }),
+    { numRuns: scaled(1000, 60) },
+  );
+});
+
+it("are built from a whole batch at once", async () => {
+  using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: SLOTS, loadFactor: 1 });
+  const { keys } = overflowing(0, 0);
+  const { plan } = await map.insert(mixed(keys), counting(keys.length), { explain: true });
+  expect(plan).toMatchObject({ strategy: "partitioned", chunks: 1, pages: PAGES });
+});
+
+/** Slots to spare behind a page that overflows; fewer than none for keys that do not fit. */
+const spares = { "load 0.95": PAGE_SLOTS / 10, "load 1": 0, "more keys than slots": -9 };
+
+describe.each(Object.entries(spares))("pages that overflow, %s", (name, spare) => {
+  const fits = spare >= 0;
+  const turn = Object.keys(spares).indexOf(name);
+
+  it.each(["map", "set"] as const)("of a %s", async (kind) => {
+    const model = await newTable(kind, SLOTS, 1);
+    const { keys } = overflowing(turn, spare);
+    await model.insert("keep", mixed(keys), counting(keys.length));
+    await model.expectEqual();
+    await model.clear();
+
+    const { keys: others, extra, absent } = overflowing(turn + (kind === "map" ? 3 : 5), spare);
+    const many = new Uint32Array(700).fill(extra[9]);
+    const batch = mixed([...others, ...extra, ...many, ...others.slice(0, 3000)]);
+    await model.insert("assign", batch, counting(batch.length));
+    await model.find(Uint32Array.of(...batch, ...absent), 7);
+    const erased = mixed([...absent, ...batch.subarray(0, batch.length / 2), ...absent]);
+    await model.erase(erased);
+    await model.contains(erased.subarray(0, 500));
+    await model.expectEqual();
+    expect(model.rejections).toBe(fits ? 0 : 2);
+    model.table.destroy();
+  });
+});
+
+/**
+ * Keys for SLOTS slots: every second page has one for each of its slots and `extra` ones, which make it overflow. The page
+ * behind it, or for the last page the first one, has as many empty slots and `spare` more. `absent` are keys at home where
+ * pages end.
+ * @param turn which of OVERFLOWS comes first; the one before it is the last page's.
+ */
+function overflowing(turn: number, spare: number) {
+  const keys: number[] = [];
+  const extra: number[] = [];
+  const absent: number[] = [];
+  for (let pair = 0; pair < OVERFLOWS.length; pair++) {
+    const overflow = OVERFLOWS[(pair + turn) % OVERFLOWS.length];
+    const page = 2 * pair + 1;
+    const size = page === PAGES - 1 ? LAST_PAGE : PAGE_SLOTS;
+    const end = page * PAGE_SLOTS + size;
+    const behind = end === SLOTS ? 0 : end;
+    for (let slot = end - size; slot < end; slot++) keys.push(keyAt(slot));
+    for (const n of shuffled(PAGE_SLOTS).subarray(Math.max(0, overflow + spare)))
+      keys.push(keyAt(behind + n));
+    for (let i = 1; i <= overflow; i++) extra.push(keyAt(end - 1 - (i % 2) * (murmur3(i) % size), i));
+    absent.push(...counting(10, 1000).map((number) => keyAt(end - 1, number)));
+  }
+  return { keys: [...keys, ...extra], extra, absent };
+}
+
+/** A key by its home slot and its number among the keys at home there. */
+const keyAt = (home: number, number = 0) => keysWithHome(home, SLOTS, number + 1)[number];
+
+/** The numbers below `count` in an order that looks random. */
+const shuffled = (count: number) => counting(count).sort((a, b) => murmur3(a) - murmur3(b));
+
+/** Keys in an order that looks random. */
+const mixed = (keys: readonly number[]) => shuffled(keys.length).map((n) => keys[n]);
