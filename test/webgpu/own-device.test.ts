@@ -194,7 +194,7 @@ describe("a GPUDevice that its caller destroys", () => {
     await map.insert(keys, keys);
     gpuDevice.destroy();
     await device.lost;
-    for (const call of [
+    const calls = [
       map.insert(keys, keys),
       map.insertOrApply(keys, keys, "add"),
       map.insertAndFind(keys, keys),
@@ -210,9 +210,8 @@ describe("a GPUDevice that its caller destroys", () => {
       device.upload(keys),
       device.allocate("f32", 3),
       StaticSet.create(device, { key: "u32", capacity: 10 }),
-    ]) {
-      await rejection(call, DeviceLostError);
-    }
+    ];
+    await Promise.all(calls.map((call) => rejection(call, DeviceLostError)));
     map.destroy();
     set.destroy();
     array.destroy();

@@ -17,10 +17,10 @@ export interface Choice {
 
 /** Tables up to this size stay in the caches of GPUs: all of their accesses are local already. */
 const CACHED_TABLE_BYTES = 2 ** 26;
-/** Elements from which sorting a chunk by parts pays, by what is done with it then. */
-const LEAST_PARTED = { find: 2 ** 25, insert: 2 ** 24, erase: 2 ** 23 };
+/** Elements from which sorting a chunk pays, by what is done with it then. */
+const LEAST_PARTED = { find: 2 ** 25, insert: 2 ** 24, build: 2 ** 23, erase: 2 ** 23 };
 /** Bytes of table per element up to which working on all pages pays: each is read or written as a whole. */
-const MOST_PAGED_BYTES = 24;
+const MOST_PAGED_BYTES = { build: 64, erase: 24 };
 
 /** How to insert a chunk. */
 export function planInsert(
@@ -33,9 +33,10 @@ export function planInsert(
   if (forced === "direct") return asked("direct");
   const buildable = state.live === 0 && state.tombstones === 0 && (policy === "keep" || policy === "assign");
   if (forced === "partitioned") return asked(buildable ? "pages" : "parts");
-  const small = tooSmall(state, count, LEAST_PARTED.insert);
+  const builds = buildable && workOnPages(state, count, MOST_PAGED_BYTES.build);
+  const small = tooSmall(state, count, builds ? LEAST_PARTED.build : LEAST_PARTED.insert);
   if (small) return small;
-  if (buildable && workOnPages(state, count)) {
+  if (builds) {
     return { way: "pages", reason: "the table is empty and the batch is large: its pages are built" };
   }
   return PARTED;
@@ -47,7 +48,7 @@ export function planErase(state: TableState, count: number, call: CallOptions): 
   if (forced) return asked(forced === "direct" ? "direct" : "pages");
   const small = tooSmall(state, count, LEAST_PARTED.erase);
   if (small) return small;
-  if (workOnPages(state, count)) {
+  if (workOnPages(state, count, MOST_PAGED_BYTES.erase)) {
     return { way: "pages", reason: "the batch is large beside the table: its pages are worked on" };
   }
   return PARTED;
@@ -68,8 +69,8 @@ function asked(way: Choice["way"]): Choice {
   return { way, reason: "it was asked for" };
 }
 
-function workOnPages(state: TableState, count: number): boolean {
-  return tableBytes(state.spec) <= count * MOST_PAGED_BYTES;
+function workOnPages(state: TableState, count: number, mostBytes: number): boolean {
+  return tableBytes(state.spec) <= count * mostBytes;
 }
 
 const PARTED: Choice = { way: "parts", reason: "the batch is large and the table larger than the cache" };
