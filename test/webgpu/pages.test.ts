@@ -9,19 +9,23 @@ import { Pacer } from "../../src/engine/webgpu/pacer.js";
 import { Partitioner } from "../../src/engine/webgpu/partition.js";
 import { openWebgpuEngine, type WebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
 import { Device, StaticMap, StaticSet } from "../../src/index.js";
+import { expectSame } from "../conformance/helpers/checks.js";
 import { onSoftwareGpu, scaled } from "../conformance/helpers/device.js";
-import { counting, keysWithHome } from "../conformance/helpers/keys.js";
+import { counting, keysWithHome, uniqueKeys } from "../conformance/helpers/keys.js";
 import { Modelled } from "../conformance/helpers/model.js";
 
 const PAGE_SLOTS = scaled(2048, 1024);
 /** Slots of the last page. */
 const LAST_PAGE = 500;
-/** By how many items pages overflow: none, up to all that are carried (63), more, and more than a workgroup has room for (256). */
-const OVERFLOWS = [0, 1, 62, 63, 64, 65, 200, 300];
+/** By how many items pages overflow: none, up to all that are carried (127), more, and more than a workgroup has room for (256). */
+const OVERFLOWS = [0, 1, 64, 126, 127, 128, 200, 300];
 const PAGES = 2 * OVERFLOWS.length;
 const SLOTS = (PAGES - 1) * PAGE_SLOTS + LAST_PAGE;
 /** Bytes of a window: a set of SLOTS slots has one, a map has two. */
 const WINDOW_BYTES = ((PAGES / 2) * PAGE_SLOTS + 2) * 8;
+
+/** The least that a window holds. */
+const WINDOW_SLOTS = 4096;
 
 type Kind = "map" | "set";
 
@@ -68,7 +72,7 @@ it("tiny tables take some of a few keys, and count them all", async () => {
       await model.expectEqual();
       model.table.destroy();
     }),
-    { numRuns: scaled(1000, 60) },
+    { numRuns: scaled(1000, 30) },
   );
 });
 
@@ -140,3 +144,25 @@ const shuffled = (count: number) => counting(count).sort((a, b) => murmur3(a) - 
 
 /** Keys in an order that looks random. */
 const mixed = (keys: readonly number[]) => shuffled(keys.length).map((n) => keys[n]);
+
+it("tables of many windows take more dispatches than there are windows", async () => {
+  const windows = 54;
+  const slots = windows * WINDOW_SLOTS;
+  const engine = await openWebgpuEngine({
+    software: onSoftwareGpu,
+    strategy: "partitioned",
+    kernelOverrides: { maxTableBinding: (WINDOW_SLOTS + 2) * 8 },
+  });
+  const many = new Device(engine, "A test of many windows.");
+  const count = Math.floor(slots * 0.8);
+  using map = await StaticMap.create(many, {
+    key: "u32",
+    value: "u32",
+    capacity: count,
+    loadFactor: 0.8,
+  });
+  const keys = uniqueKeys(count);
+  expect(await map.insert(keys, counting(count))).toEqual({ inserted: count, existing: 0 });
+  expectSame((await map.find(keys)).values, counting(count));
+  many.destroy();
+});
