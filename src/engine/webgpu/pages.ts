@@ -1,6 +1,7 @@
 /**
- * The second level of multisplit: a chunk's items by page, where a page is what fits a workgroup's memory. Items that a
- * page has no room for are spilled, to columns of their own.
+ * The second level of multisplit, and what follows it: a chunk's items by page, where a page is what one workgroup works on; the
+ * pages' kernel; and the kernel that carries what overflows a page behind it. Items that there is no room for are spilled, to
+ * columns of their own.
  */
 import { LimitError } from "../../errors.js";
 import type { BoundChunk } from "./chunk-rounds.js";
@@ -32,11 +33,11 @@ const ROOM_DEVIATIONS = 6;
 /** Items beyond its slots that a page has room for. */
 const MOST_OVERFLOW = 256;
 
-/** A chunk's items by page, and the kernel that works on the pages. */
+/** A chunk's items by page, and the kernels that work on the pages. */
 export interface PagedChunk {
   /** Elements that the chunk's mask lets through. */
   readonly selected: number;
-  /** Records the multisplit, and the pages' kernel for every window of the table. */
+  /** Records the multisplit, and the pages' kernels for every window of the table. */
   record(encoder: GPUCommandEncoder): void;
   /**
    * What was spilled, as a chunk for the direct kernels; all of the given chunk when items were lost, to be handled again.
@@ -64,7 +65,6 @@ export async function splitByPage(
   const { pages, pagesOfPart, parts } = pageLevels(spec.slots, pageShift);
   const refined = pagesOfPart > 1;
   const staged = parts.count * pagesOfPart;
-  const occupied = Math.max(count, state.live + state.tombstones);
   const expected = pageRoom((count * pageSlots) / spec.slots, pageSlots);
   const room = refined ? expected : 0;
   checkLimit("parts", parts.count, MOST_PARTS);
@@ -87,16 +87,10 @@ export async function splitByPage(
     WORKGROUP: refineWorkgroup,
   });
   const overflows = await scratch.buffer(staged * OVERFLOW_ITEMS * itemWords * 4);
-  const page = await kernels.compile(operation.page(itemsEach(expected, pageSlots, pageWorkgroup)), {
-    ...constants,
-    PAGE: pageSlots,
-    WORKGROUP: pageWorkgroup,
-  });
-  const carry = await kernels.compile(operation.carry, {
-    ...constants,
-    PAGE: pageSlots,
-    WORKGROUP: CARRY_WORKGROUP,
-  });
+  const paged = { ...constants, PAGE: pageSlots };
+  const each = itemsEach(expected, pageSlots, pageWorkgroup);
+  const page = await kernels.compile(operation.page(each), { ...paged, WORKGROUP: pageWorkgroup });
+  const carry = await kernels.compile(operation.carry, { ...paged, WORKGROUP: CARRY_WORKGROUP });
   const params: PartitionParams = {
     slots: spec.slots,
     count,
@@ -121,6 +115,7 @@ export async function splitByPage(
   const overflow = words(overflows, staged * OVERFLOW_ITEMS * itemWords);
   const pagesIn = (window: TableWindow) =>
     Math.min(pages - window.first / pageSlots, Math.ceil(window.slots / pageSlots));
+  const occupied = Math.max(count, state.live + state.tombstones);
   const carries = occupied > CROWDED * spec.slots ? MOST_CARRIES : 1;
   const pagesOf = (window: TableWindow, carried: number) => ({
     bindings: [undefined, control, window.range, ranges, itemRange, overflow, ...spills],

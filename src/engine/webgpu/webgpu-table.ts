@@ -78,7 +78,8 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
       eachChunk(this.state, "insertAndFind", batch, call, output, async (chunk, bring) => {
         const inserted = await flags.bind(chunk.scratch, chunk);
         chunk.flags = inserted;
-        await this.#take({ way: "direct", reason: "each element answers for itself where it is" }, call);
+        const reason = "each element answers for itself where it is";
+        await this.#take({ way: "direct", reason }, chunk, call);
         await host.gpu.submit("clear flags", (encoder) => clearFlags(encoder, inserted, chunk.count));
         addTally(tally, await insertChunk(this.state, chunk, "keep", full));
         const reads = flags.readback(inserted, chunk);
@@ -166,8 +167,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   ): Promise<InsertTally> {
     const { state } = this;
     const choice = planInsert(state, chunk.count, policy, call);
-    const bulk = await this.#take(choice, call);
-    if (bulk) await reserveLists(state, chunk);
+    const bulk = await this.#take(choice, chunk, call);
     if (bulk && choice.way === "pages") {
       const tally = await bulk.buildPages(state, chunk, policy as "keep" | "assign", full);
       if (tally) return tally;
@@ -178,8 +178,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   async #eraseChunk(chunk: BoundChunk, call: CallOptions): Promise<number> {
     const { state } = this;
     const choice = planErase(state, chunk.count, call);
-    const bulk = await this.#take(choice, call);
-    if (bulk) await reserveLists(state, chunk);
+    const bulk = await this.#take(choice, chunk, call);
     const erased = bulk && choice.way === "pages" ? await bulk.erasePages(state, chunk) : null;
     return erased ?? eraseChunk(state, await this.#byPart(bulk, chunk, {}, call));
   }
@@ -200,8 +199,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 
   /** A chunk to look up, in the order that the planner chooses. */
   async #sorted(chunk: BoundChunk, results: ResultColumns, call: CallOptions): Promise<BoundChunk> {
-    const bulk = await this.#take(planLookup(this.state, chunk.count, call), call, true);
-    if (bulk) await reserveLists(this.state, chunk);
+    const bulk = await this.#take(planLookup(this.state, chunk.count, call), chunk, call, true);
     return this.#byPart(bulk, chunk, results, call);
   }
 
@@ -221,14 +219,16 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     return parted ?? chunk;
   }
 
-  /** Notes the planner's choice, and loads what it takes: null for the direct strategy. */
+  /** Notes the planner's choice, and loads and reserves what it takes: null for the direct strategy. */
   async #take(
     { way, reason }: Choice,
+    chunk: BoundChunk,
     { log, groupSize }: CallOptions,
     looksUp = false,
   ): Promise<Bulk | null> {
     const { state } = this;
     const bulk = way === "direct" ? null : await loadBulk();
+    if (bulk) await reserveLists(state, chunk);
     if (log) {
       log.strategy = bulk ? "partitioned" : "direct";
       log.reason = reason;
