@@ -4,7 +4,8 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { murmur3 } from "../../src/engine/hash.js";
+import { homeSlot, murmur3 } from "../../src/engine/hash.js";
+import { TOMBSTONE } from "../../src/engine/layout.js";
 import { Pacer } from "../../src/engine/webgpu/pacer.js";
 import { Partitioner } from "../../src/engine/webgpu/partition.js";
 import { openWebgpuEngine, type WebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
@@ -29,9 +30,10 @@ const WINDOW_SLOTS = 4096;
 
 type Kind = "map" | "set";
 
+let engine: WebgpuEngine;
 let device: Device;
 beforeAll(async () => {
-  const engine = (await openWebgpuEngine({
+  engine = (await openWebgpuEngine({
     software: onSoftwareGpu,
     strategy: "partitioned",
     kernelOverrides: { maxTableBinding: WINDOW_BYTES },
@@ -72,7 +74,7 @@ it("tiny tables take some of a few keys, and count them all", async () => {
       await model.expectEqual();
       model.table.destroy();
     }),
-    { numRuns: scaled(1000, 30) },
+    { numRuns: scaled(1000, 300) },
   );
 });
 
@@ -82,6 +84,55 @@ it("are built from a whole batch at once", async () => {
   const { plan } = await map.insert(mixed(keys), counting(keys.length), { explain: true });
   expect(plan).toMatchObject({ strategy: "partitioned", chunks: 1, pages: PAGES });
 });
+
+it("keep the order of homes, across pages too, and lookups rely on it until keys are inserted anywhere", async () => {
+  const capacity = 20 * PAGE_SLOTS + LAST_PAGE;
+  using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity, loadFactor: 1 });
+  const keys = uniqueKeys(Math.floor(capacity * 0.96));
+  const answers = async (present: Uint32Array) => {
+    const { values, found } = await map.find(keys);
+    expectSame(values, present);
+    expectSame(found, Uint8Array.from(present, (value) => Math.min(value, 1)));
+    expect(await map.contains(uniqueKeys(capacity, 2 ** 20))).not.toContain(1);
+  };
+  await map.insert(keys, counting(keys.length, 1));
+  const before = await homesOf(map);
+  expect(before.filter((home) => home !== null).length).toBe(keys.length);
+  expectInOrder(before);
+  await answers(counting(keys.length, 1));
+
+  const half = keys.length / 2;
+  expect(await map.erase(keys.slice(0, half))).toEqual({ erased: half });
+  await answers(counting(keys.length, 1).fill(0, 0, half));
+  expectInOrder(await homesOf(map));
+
+  await map.insert(keys.slice(0, half), counting(half, 1));
+  await answers(counting(keys.length, 1));
+});
+
+/** The home of each slot's key, null for slots without one. */
+async function homesOf(map: StaticMap<"u32", "u32">): Promise<(number | null)[]> {
+  const { slots } = map.engineTable.gpu as { slots: GPUBuffer };
+  const words = new Uint32Array(map.slots * 2);
+  const into = new Uint8Array(words.buffer);
+  await engine.tableHost.gpu.read("slots", { buffer: slots, offset: 0, into });
+  return Array.from({ length: map.slots }, (_, slot) => {
+    const key = words[2 * slot];
+    return key >= TOMBSTONE ? null : homeSlot(murmur3(key), map.slots);
+  });
+}
+
+/** Every key is behind those of lower homes that lie between its own home and its slot. */
+function expectInOrder(homes: readonly (number | null)[]): void {
+  const slots = homes.length;
+  const distances = homes.map((home, slot) => (home === null ? -1 : (slot - home + slots) % slots));
+  expect(Math.max(...distances)).toBeGreaterThan(PAGE_SLOTS / 50);
+  const wrong = distances.filter((distance, slot) => {
+    const before = distances[(slot - 1 + slots) % slots];
+    return distance > 0 && before >= 0 && before + 1 < distance;
+  });
+  expect(wrong).toEqual([]);
+}
 
 /** Slots to spare behind a page that overflows; fewer than none for keys that do not fit. */
 const spares = { "load 0.95": PAGE_SLOTS / 10, "load 1": 0, "more keys than slots": -9 };

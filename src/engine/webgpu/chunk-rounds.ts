@@ -80,13 +80,22 @@ export interface Totals {
 /** Slots a step for elements that an earlier dispatch has left: their walks are long. */
 const LISTED_GROUP = 16;
 
+/** Share of occupied slots from which walks are long. */
+const LONG_WALKS = 0.75;
+
+/** Share of slots that are not EMPTY. */
+const loadOf = (state: TableState) => (state.live + state.tombstones) / state.spec.slots;
+
+/** True when looking at the homes of the keys on the way pays: see kernels/lookup.wgsl, ORDERED. */
+export const walksInOrder = (state: TableState) => state.ordered && loadOf(state) >= LONG_WALKS;
+
 /**
  * Slots a step that suits a table, as measured (bench/results/group-size-*.json): lookups gain by more slots as walks get
  * long; changes, whose loads pass by the first cache, hardly do.
  */
 export function groupSizeAt(state: TableState, looksUp: boolean): GroupSize {
-  const load = (state.live + state.tombstones) / state.spec.slots;
-  if (state.host.gpu.software || load < 0.75) return 1;
+  const load = loadOf(state);
+  if (state.host.gpu.software || load < LONG_WALKS) return 1;
   return looksUp && load > 0.85 ? 8 : 2;
 }
 
@@ -196,7 +205,7 @@ async function round(
     flags: run.flags?.range,
     known: chunk.known?.range,
   };
-  return state.submit(run.kernel.label, isFirst ? (run.reads ?? []) : [], (encoder) => {
+  const counters = await state.submit(run.kernel.label, isFirst ? (run.reads ?? []) : [], (encoder) => {
     chunk.prepare?.(encoder);
     if (isFirst) run.before?.(encoder);
     for (const window of state.windows) {
@@ -206,6 +215,8 @@ async function round(
     }
     if (isFirst) run.after?.(encoder);
   });
+  if (counters.inserted > 0) state.ordered = false;
+  return counters;
 }
 
 function compileRound(

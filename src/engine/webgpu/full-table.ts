@@ -36,12 +36,13 @@ export class FullTable {
 
   /**
    * How many elements of a chunk have no slot, after a run of inserts that stopped at the full table.
+   * @param given what that run came to, or how many of the chunk's elements there are: all of them are looked up then.
    * @param present where to say of every element whether its key is in the table, if dispatches that follow want to know.
    */
   async countRejected(
     chunk: BoundChunk,
-    { selected, rejected, rest }: Totals,
-    present: Column | undefined,
+    { selected, rejected, rest }: Pick<Totals, "selected" | "rejected" | "rest">,
+    present?: Column,
   ): Promise<number> {
     const { count, mask } = chunk;
     const table = await this.#cheapest(rest?.count ?? count);

@@ -1,5 +1,5 @@
 /** Looking a chunk's keys up: find and contains, and the questions that inserts ask. */
-import { type BoundChunk, type Run, runOverChunk } from "./chunk-rounds.js";
+import { type BoundChunk, type Run, runOverChunk, walksInOrder } from "./chunk-rounds.js";
 import type { Column } from "./columns.js";
 import { align4, type Readback } from "./gpu.js";
 import type { TableState } from "./table-state.js";
@@ -22,6 +22,7 @@ export function lookupRun(
     VALUED: Number(values !== undefined),
     FLAGGED: Number(flags !== undefined),
     COUNTED: Number(counted),
+    ORDERED: Number(walksInOrder(state)),
   };
   const run = { kernel: state.sources.lookup, constants, mask, values, flags };
   if (flags === undefined || state.windows.length === 1) return run;

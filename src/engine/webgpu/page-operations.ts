@@ -20,11 +20,15 @@ export async function buildPages(
   const paged = await chunk.scratch.attempt(() => splitByPage(state, chunk, kind, operation));
   if (!paged) return null;
   const { inserted, spilled } = await state.submit("build", [], (encoder) => paged.record(encoder));
+  // in a table without an empty slot, what does not fit may have been carried around, past its own home
+  if (spilled > 0 && state.full) state.ordered = false;
   const rest = paged.rest(spilled);
   const tally = rest ? await insertChunk(state, rest, policy, full) : { inserted: 0, rejected: 0 };
+  const { selected } = paged;
   const all = inserted + tally.inserted;
-  const existing = paged.selected - all - tally.rejected;
-  return { inserted: all, rejected: tally.rejected, existing };
+  // keys that equal others were left out, and those may be among what does not fit
+  const rejected = tally.rejected && (await full.countRejected(chunk, { selected, rejected: 0, rest: null }));
+  return { inserted: all, rejected, existing: selected - all - rejected };
 }
 
 /** Erases a chunk's keys. Answers how many there were; null when its pages do not fit the GPU. */

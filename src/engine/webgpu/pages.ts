@@ -9,7 +9,6 @@ import { bindAt } from "./columns.js";
 import type { Range } from "./kernel.js";
 import { binsFor, MOST_PARTS, Partitioner, type Parts, splitByPart, words } from "./partition.js";
 import {
-  CARRY_WORKGROUP,
   type ItemKind,
   OVERFLOW_ITEMS,
   type PageKernels,
@@ -25,7 +24,7 @@ const SPILL_SHARE = 1 / 8;
 const LEAST_SPILL = 4096;
 /** Share of occupied slots from which it takes more than the next page to hold what overflows; and pages that are tried then. */
 const CROWDED = 0.75;
-const MOST_CARRIES = 4;
+const MOST_CARRIES = 8;
 /** Slots that walks of spilled items look at in one step. */
 const SPILL_GROUP = 32;
 /** Standard deviations above the mean that a page has room for. */
@@ -59,7 +58,8 @@ export async function splitByPage(
   const { host, spec } = state;
   const { kernels } = host;
   const partitioner = Partitioner.of(host);
-  const { sources, pageSlots, pageShift, pageWorkgroup } = partitioner;
+  const { sources, pageSlots, pageShift } = partitioner;
+  const pageWorkgroup = partitioner.pageWorkgroup(operation.workgroup);
   const { scratch, count } = chunk;
   const itemWords = kind === "pair" ? 2 : 1;
   const { pages, pagesOfPart, parts } = pageLevels(spec.slots, pageShift);
@@ -90,7 +90,7 @@ export async function splitByPage(
   const paged = { ...constants, PAGE: pageSlots };
   const each = itemsEach(expected, pageSlots, pageWorkgroup);
   const page = await kernels.compile(operation.page(each), { ...paged, WORKGROUP: pageWorkgroup });
-  const carry = await kernels.compile(operation.carry, { ...paged, WORKGROUP: CARRY_WORKGROUP });
+  const carry = await kernels.compile(operation.carry, paged);
   const params: PartitionParams = {
     slots: spec.slots,
     count,
@@ -141,7 +141,7 @@ export async function splitByPage(
       for (let carried = 1; carried <= carries; carried++) {
         for (const window of state.windows) {
           const { bindings, told } = pagesOf(window, carried);
-          carry.record(encoder, bindings, told, Math.ceil(pagesIn(window) / CARRY_WORKGROUP));
+          carry.record(encoder, bindings, told, Math.ceil(pagesIn(window) / operation.carryPages));
         }
       }
     },

@@ -132,9 +132,11 @@ export class PartitionKernels {
         code: [...this.#scanHomes, ...fragments, overflowNotes, taking(each), build],
         bindings: pageBindings,
       }),
+      workgroup: 256,
+      carryPages: 16,
       carry: {
         label: `carry-build ${kind}`,
-        code: [...fragments, carryBuild, carry],
+        code: [...fragments, carry, carryBuild],
         bindings: pageBindings,
       },
     };
@@ -150,9 +152,11 @@ export class PartitionKernels {
         code: [...fragments, overflowNotes, taking(each), pageErase],
         bindings: pageBindings,
       }),
+      workgroup: 512,
+      carryPages: 64,
       carry: {
         label: `carry-erase ${slots}`,
-        code: [...fragments, carryErase, carry],
+        code: [...fragments, carry, carryErase],
         bindings: pageBindings,
       },
     };
@@ -161,16 +165,16 @@ export class PartitionKernels {
 
 /** An operation on pages. */
 export interface PageKernels {
-  /** The kernel whose workgroups own a page each. An invocation takes `each` items. */
+  /** The kernel whose workgroups own a page each, of so many invocations at best. One takes `each` items. */
   page(each: number): KernelSource;
-  /** The kernel that goes on behind the pages' ends. */
+  readonly workgroup: number;
+  /** The kernel that goes on behind the pages' ends, and the pages that a workgroup of it takes. */
   readonly carry: KernelSource;
+  readonly carryPages: number;
 }
 
 /** Items that overflow a page and are noted by page, and their number: as in kernels/partition/overflow.wgsl. */
 export const OVERFLOW_ITEMS = 128;
-/** Invocations of the carry kernels. */
-export const CARRY_WORKGROUP = 64;
 
 /** Items that an invocation takes. A constant of the module, not an override: arrays of such a length stay in registers. */
 function taking(each: number): string {

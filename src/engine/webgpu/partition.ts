@@ -42,8 +42,6 @@ export class Partitioner {
   readonly sources: PartitionKernels;
   /** Slots of a page: a power of two. */
   readonly pageSlots: number;
-  /** Invocations of the kernels that own pages. */
-  readonly pageWorkgroup: number;
   readonly #most: { invocations: number; bytes: number };
 
   /** An engine's. */
@@ -66,11 +64,15 @@ export class Partitioner {
     };
     this.pageSlots = software ? 1024 : 2048;
     while (this.pageSlots * PAGE_BYTES + SPARE_BYTES > this.#most.bytes) this.pageSlots /= 2;
-    this.pageWorkgroup = Math.min(256, this.#most.invocations, this.pageSlots / 2);
   }
 
   get pageShift(): number {
     return Math.log2(this.pageSlots);
+  }
+
+  /** Invocations of a kernel that owns pages, of which `most` are best. */
+  pageWorkgroup(most: number): number {
+    return Math.min(most, this.#most.invocations, this.pageSlots / 2);
   }
 
   /** Invocations of scatter and refine. */

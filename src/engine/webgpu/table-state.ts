@@ -60,6 +60,8 @@ export class TableState {
   #tombstones = 0;
   #maxProbe = 0;
   #freed = false;
+  /** False once keys were put where there was room: see kernels/lookup.wgsl, ORDERED. */
+  ordered = true;
   /** Times the submissions of the call that is under way. */
   #trace: Trace | null = null;
 
@@ -147,6 +149,7 @@ export class TableState {
     gpu.write(this.buffers.control, 0, new Uint8Array(CONTROL_BYTES));
     await fill(gpu, kernels, { buffer: this.buffers.slots }, EMPTY);
     this.#mainLive = this.#sideLive = this.#tombstones = this.#maxProbe = 0;
+    this.ordered = true;
   }
 
   destroy(): void {

@@ -2,7 +2,7 @@
 //
 // Four keys an invocation, 256 invocations a workgroup. Owns its elements' values and flags, which are gathered in
 // workgroup memory.
-// A walk ends at the key, at EMPTY, or after maxProbe slots. One that a later dispatch goes on with has seen slots without
+// A walk ends at the key, at EMPTY, in an ORDERED table at a key of a later home, or after maxProbe slots. One that a later dispatch goes on with has seen slots without
 // the key, and nobody writes the table in between.
 // With several windows the host zeroes the flags first, and each window's dispatch adds those of its own elements.
 // Bytes per key at load 0.5: 4 read (keys and masks once per window), one sector of 32 read, 4 + 1 written (find), 1 (contains).
@@ -13,6 +13,8 @@ override VALUED: bool = true;
 override FLAGGED: bool = true;
 /// Add the number of keys found to control.found.
 override COUNTED: bool = false;
+/// The table's entries are in the order of their homes.
+override ORDERED: bool = false;
 
 @group(0) @binding(5) var<storage, read> table: array<Slot>;
 @group(0) @binding(6) var<storage, read_write> values: array<u32>;
@@ -24,6 +26,13 @@ var<workgroup> tileFlags: array<atomic<u32>, WORKGROUP>;
 
 fn wordAt(at: u32) -> u32 { return keyWord(table[at]); }
 
+/// True when a walk has come to a key whose home is behind its own.
+fn isBehind(probe: Probe, word: u32) -> bool {
+  if (!ORDERED || word >= TOMBSTONE) { return false; }
+  let home = multiplyHigh(hashKey(word), params.slots);
+  return probe.slot - home + select(0u, params.slots, probe.slot < home) < probe.step;
+}
+
 /// Goes along a walk and writes the element's value. True when the key is there.
 fn lookUp(element: u32, key: u32, start: Probe) -> bool {
   var probe = start;
@@ -34,7 +43,7 @@ fn lookUp(element: u32, key: u32, start: Probe) -> bool {
       if (VALUED) { values[params.valueShift + element] = valueWord(table[boundSlot(probe.slot)], key); }
       return true;
     }
-    if (word == EMPTY) { return absent(element); }
+    if (word == EMPTY || isBehind(probe, word)) { return absent(element); }
     probe.slot = slotAfter(probe.slot);
     probe.step++;
   }

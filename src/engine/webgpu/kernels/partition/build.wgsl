@@ -14,31 +14,36 @@ override HOMES: u32 = PAGE / WORKGROUP;
 const LOWEST: i32 = -0x1000000;
 /// Layouts of one page: one, another for equal keys, and more where the page's end hid some of these.
 const TURNS: u32 = 8u;
-/// In place of an item's home: no item; one that does not belong into the page.
+/// In place of an item's home: no item; one that does not belong into the page; one that is left out, the least of the three.
 const NONE: u32 = 0xffffffffu;
 const STRAY: u32 = 0xfffffffeu;
-/// Set in the home of an item that is left out, as it is in those two.
-const LEFT_OUT: u32 = 0x80000000u;
+const LEFT_OUT: u32 = 0xfffffffdu;
+/// The bits of a home that hold its item's mark, and what twelve bits hold.
+const MARK: u32 = 0x7f800000u;
+const MOST: u32 = 0xfffu;
 
 @group(0) @binding(2) var<storage, read_write> table: array<Item>;
 @group(0) @binding(4) var<storage, read> items: array<Item>;
 
 override CELLS: u32 = PAGE + OVERFLOW + 1u;
 
-/// Lower half: the number of a home's items, after the scan the slot of its first one. Upper half: one more than the number of
-/// the item that goes into the slot; the slots behind the page are those of its overflow.
+/// A cell has, from its lowest bit: the number of a home's items, after the scan the slot of its first one (12 bits); one more
+/// than the number of the item that goes into the slot (12 bits), and that item's mark (8 bits). The cells behind those of the page's
+/// slots are those of its overflow.
 var<workgroup> cells: array<atomic<u32>, CELLS>;
 var<workgroup> equal: atomic<u32>;
 var<workgroup> again: u32;
-/// The lowest home whose items overflow, counted back from the page's end; 0 where none do.
-var<workgroup> edge: atomic<u32>;
-var<workgroup> placed: atomic<u32>;
+/// Items that are in the page.
+var<workgroup> placed: u32;
 var<workgroup> longest: atomic<u32>;
 
 /// Where a slot's cell lies: invocations that go over neighbouring slots each would all meet in few banks of memory.
 fn cellOf(slot: u32) -> u32 { return slot ^ ((slot >> 5u) & 7u); }
 
-fn firstSlotOf(home: u32) -> u32 { return atomicLoad(&cells[cellOf(home)]) & 0xffffu; }
+fn firstSlotOf(home: u32) -> u32 { return atomicLoad(&cells[cellOf(home)]) & MOST; }
+
+/// The number of the item that goes into a slot. Only for slots that have one.
+fn numberIn(cell: u32) -> u32 { return ((cell >> 12u) & MOST) - 1u; }
 
 /// Neighbouring homes, as a scan adds them up: how many items they have, and the most by which a home is ahead of the items
 /// before it.
@@ -47,87 +52,97 @@ struct Homes {
   reach: i32,
 }
 
+/// A home, or the last one of a shorter page: no item has a home behind it.
+fn lastHome(home: u32) -> i32 { return i32(min(home, mine.slots - 1u)); }
+
 /// Adds up the HOMES homes from `first` on.
 fn sumHomes(first: u32) -> Homes {
   var items = 0;
   var reach = LOWEST;
   for (var i = 0u; i < HOMES; i++) {
-    reach = max(reach, i32(first + i) - items);
+    reach = max(reach, lastHome(first + i) - items);
     items += i32(atomicLoad(&cells[cellOf(first + i)]));
   }
   return Homes(items, reach);
 }
 
 /// Replaces their counts with the slots of their first items. `itemsBefore` and `reachBefore` are of all homes before them.
-fn placeHomes(first: u32, itemsBefore: i32, reachBefore: i32) {
+/// The most slots that an item of theirs takes from its home to its slot, within the page.
+fn placeHomes(first: u32, itemsBefore: i32, reachBefore: i32) -> u32 {
   var before = itemsBefore;
   var reach = reachBefore;
+  var most = 0u;
   for (var i = 0u; i < HOMES; i++) {
-    let cell = cellOf(first + i);
+    let home = first + i;
+    let cell = cellOf(home);
     let count = i32(atomicLoad(&cells[cell]));
-    reach = max(reach, i32(first + i) - before);
-    atomicStore(&cells[cell], u32(before + reach));
+    reach = max(reach, lastHome(home) - before);
+    let slot = min(u32(before + reach), MOST);
+    atomicStore(&cells[cell], slot);
     before += count;
+    if (count > 0 && slot < mine.slots) { most = max(most, min(u32(before + reach), mine.slots) - home); }
   }
+  // of the last homes: where the last item ends
+  if (first + HOMES == PAGE) { placed = select(u32(before) - (max(u32(before + reach), mine.slots) - mine.slots), 0u, before == 0); }
+  return most;
 }
 
 /// An item of the page; any one beyond its items, so that no load waits for a condition.
 fn itemAt(at: u32) -> Item { return items[mine.first + min(at, max(mine.items, 1u) - 1u)]; }
 
-/// The home of an item within the page.
+/// The home of an item within the page, and in bits 23 to 30 its mark: of two items with different marks the keys differ.
 fn homeWithin(key: u32, at: u32) -> u32 {
   if (at >= mine.items) { return NONE; }
-  return select(homeOf(key) - mine.slot, STRAY, key >= TOMBSTONE);
+  return select((homeOf(key) - mine.slot) | (((key * 0x9e3779b1u) >> 1u) & MARK), STRAY, key >= TOMBSTONE);
 }
 
-/// Counts an item at its home. From here on its rank there is in the upper half of its home.
+fn homeIn(home: u32) -> u32 { return home & 0x7ffu; }
+fn rankIn(home: u32) -> u32 { return (home >> 11u) & MOST; }
+
+/// Counts an item at its home. From here on its rank there is in bits 11 to 22.
 fn ranked(home: u32) -> u32 {
   if (home >= LEFT_OUT) { return home; }
-  return home | (atomicAdd(&cells[cellOf(home)], 1u) << 16u);
+  return home | (atomicAdd(&cells[cellOf(homeIn(home))], 1u) << 11u);
 }
 
-fn slotOf(home: u32) -> u32 { return firstSlotOf(home & 0xffffu) + (home >> 16u); }
+fn slotOf(home: u32) -> u32 { return firstSlotOf(homeIn(home)) + rankIn(home); }
 
-/// Notes an item at its slot. Its probe length; 0 when it is not in the page.
-fn place(home: u32, at: u32) -> u32 {
-  if (home >= LEFT_OUT) { return 0u; }
+/// Notes an item at its slot. True when it has none in the page.
+fn place(home: u32, at: u32) -> bool {
+  if (home >= LEFT_OUT) { return home != NONE; }
   let slot = slotOf(home);
-  if (slot >= mine.slots + OVERFLOW) { return 0u; }
-  atomicAdd(&cells[cellOf(slot)], (at + 1u) << 16u);
-  return select(0u, slot - (home & 0xffffu) + 1u, slot < mine.slots);
+  if (slot < mine.slots + OVERFLOW) { atomicAdd(&cells[cellOf(slot)], ((at + 1u) << 12u) | ((home & MARK) << 1u)); }
+  return slot >= mine.slots;
 }
 
-/// Leaves an item out that has a lower one with its key at its home. Where that one overflows, it is spilled: whether its key
-/// gets into the table is not settled here.
+/// Leaves an item out that has a lower one with its key at its home.
 fn kept(home: u32, at: u32) -> u32 {
-  if (home >= LEFT_OUT || home <= 0xffffu) { return home; }
+  if (home >= LEFT_OUT || rankIn(home) == 0u) { return home; }
   let own = slotOf(home);
   if (own >= mine.slots + OVERFLOW) { return home; }
-  let key = itemKey(itemAt(at));
-  for (var slot = own - (home >> 16u); slot < own; slot++) {
-    if (itemKey(itemAt((atomicLoad(&cells[cellOf(slot)]) >> 16u) - 1u)) == key) {
-      atomicStore(&equal, 1u);
-      return select(STRAY, LEFT_OUT | (home & 0xffffu), slot < mine.slots);
-    }
+  for (var slot = own - rankIn(home); slot < own; slot++) {
+    let cell = atomicLoad(&cells[cellOf(slot)]);
+    if (((cell >> 1u) & MARK) != (home & MARK)) { continue; }
+    if (itemKey(itemAt(numberIn(cell))) != itemKey(itemAt(at))) { continue; }
+    atomicStore(&equal, 1u);
+    return LEFT_OUT;
   }
   return home;
 }
 
-fn unranked(home: u32) -> u32 { return select(home & 0xffffu, home, home >= LEFT_OUT); }
+fn unranked(home: u32) -> u32 { return select(home & (MARK | 0x7ffu), home, home >= LEFT_OUT); }
 
-/// Writes the page's slots from `local` on. How many entries they have.
-fn writePage(local: u32) -> u32 {
-  var entries = 0u;
+/// Writes the page's slots from `local` on.
+fn writePage(local: u32) {
   for (var i = 0u; i < HOMES; i++) {
     let slot = i * WORKGROUP + local;
-    let number = atomicLoad(&cells[cellOf(slot)]) >> 16u;
-    let item = itemAt(max(number, 1u) - 1u);
+    let cell = atomicLoad(&cells[cellOf(slot)]);
+    let holds = cell > MOST;
+    let item = itemAt(select(0u, numberIn(cell), holds));
     if (slot < mine.slots) {
-      table[mine.at + slot] = select(makeItem(EMPTY, EMPTY), item, number != 0u);
-      entries += min(number, 1u);
+      table[mine.at + slot] = select(makeItem(EMPTY, EMPTY), item, holds);
     }
   }
-  return entries;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -142,53 +157,46 @@ fn main(
   var home: array<u32, ITEMS>;
   for (var i = 0u; i < ITEMS; i++) { home[i] = itemKey(itemAt(i * WORKGROUP + local)); }
   for (var i = 0u; i < ITEMS; i++) { home[i] = homeWithin(home[i], i * WORKGROUP + local); }
-  var entries = 0u;
-  var reach = 0u;
+  // items of this invocation that are not in the page
+  var odd = false;
   // the page still has equal keys after the last turn: all of it goes to the direct kernels
   var spoiled = false;
   for (var turn = 0u; turn < TURNS; turn++) {
     for (var i = 0u; i < ITEMS; i++) { home[i] = ranked(home[i]); }
     workgroupBarrier();
     scanHomes(local, lanes, firstHome);
-    reach = 0u;
-    for (var i = 0u; i < ITEMS; i++) { reach = max(reach, place(home[i], i * WORKGROUP + local)); }
+    for (var i = 0u; i < ITEMS; i++) { odd |= place(home[i], i * WORKGROUP + local); }
     workgroupBarrier();
     for (var i = 0u; i < ITEMS; i++) { home[i] = kept(home[i], i * WORKGROUP + local); }
-    entries = writePage(local);
+    writePage(local);
     workgroupBarrier();
     if (local == 0u) { again = atomicExchange(&equal, 0u); }
     if (workgroupUniformLoad(&again) == 0u) { break; }
     for (var cell = local; cell < CELLS; cell += WORKGROUP) { atomicStore(&cells[cell], 0u); }
     for (var i = 0u; i < ITEMS; i++) { home[i] = unranked(home[i]); }
+    if (local == 0u) { atomicStore(&longest, 0u); }
+    odd = true;
     spoiled = turn + 1u == TURNS;
     workgroupBarrier();
   }
   if (spoiled) {
-    entries = writePage(local);
-    reach = 0u;
+    writePage(local);
+    if (local == 0u) { placed = 0u; }
   }
-  for (var i = 0u; i < ITEMS; i++) {
+  for (var i = 0u; i < ITEMS && odd; i++) {
     if (home[i] == STRAY || (spoiled && home[i] != NONE)) { spill(itemAt(i * WORKGROUP + local)); }
     if (home[i] >= LEFT_OUT || spoiled) { continue; }
     let slot = slotOf(home[i]);
     if (slot < mine.slots) { continue; }
     noteOverflow(slot - mine.slots, itemAt(i * WORKGROUP + local));
     atomicMax(&overflowed, slot - mine.slots + 1u);
-    atomicMax(&edge, PAGE - (home[i] & 0xffffu));
   }
   for (var beyond = CAPACITY + local; beyond < mine.items; beyond += WORKGROUP) { spill(itemAt(beyond)); }
-  if (entries > 0u) { atomicAdd(&placed, entries); }
-  if (reach > 0u) { atomicMax(&longest, reach); }
   workgroupBarrier();
-  // an item that is left out was met by one with its key; where that one may not be in the page now, it is spilled
-  for (var i = 0u; i < ITEMS; i++) {
-    let isOut = home[i] >= LEFT_OUT && home[i] < STRAY && !spoiled;
-    if (isOut && (home[i] & 0xffffu) + atomicLoad(&edge) >= PAGE) { spill(itemAt(i * WORKGROUP + local)); }
-  }
-  if (local == 0u) { countOverflow(); }
-  if (local == 0u && atomicLoad(&placed) > 0u) {
-    atomicAdd(&control.inserted, atomicLoad(&placed));
-    atomicAdd(&control.occupied, atomicLoad(&placed));
-    if (atomicLoad(&longest) > atomicLoad(&control.maxProbe)) { atomicMax(&control.maxProbe, atomicLoad(&longest)); }
-  }
+  if (local != 0u) { return; }
+  countOverflow();
+  if (placed == 0u) { return; }
+  atomicAdd(&control.inserted, placed);
+  atomicAdd(&control.occupied, placed);
+  if (atomicLoad(&longest) > atomicLoad(&control.maxProbe)) { atomicMax(&control.maxProbe, atomicLoad(&longest)); }
 }

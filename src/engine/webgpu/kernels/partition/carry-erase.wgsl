@@ -3,7 +3,8 @@
 // After page-erase; an invocation a page, which owns the page's slots, and a dispatch for each page that walks may go behind their own.
 // Bytes per page: 4 read, and 8 (sets: 4) for every slot up to the first EMPTY one, if there are such walks.
 
-override WORKGROUP: u32 = 64u;
+/// Slots read at a time.
+const BATCH: u32 = 16u;
 
 @group(0) @binding(2) var<storage, read_write> slots: array<Slot>;
 
@@ -13,8 +14,11 @@ fn main(
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let border = borderOf(workgroup, workgroups, local);
-  var left = border.count;
+  let index = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP + local;
+  let border = borderOf(index);
+  let noted = countAt(border, index);
+  if (noted == 0u) { return; }
+  var left = noted;
   var erased = 0u;
   for (var base = border.slot; base < border.end && left > 0u; base += BATCH) {
     var word: array<u32, BATCH>;
@@ -25,17 +29,24 @@ fn main(
         left = 0u;
         break;
       }
-      for (var number = 1u; number <= border.count && word[i] != TOMBSTONE; number++) {
-        if (itemKey(overflows[border.first + number]) != word[i]) { continue; }
+      for (var number = 1u; number <= noted && word[i] != TOMBSTONE; number++) {
+        if (itemKey(overflows[border.list + number]) != word[i]) { continue; }
         setKeyWord(base + i, TOMBSTONE);
-        overflows[border.first + number] = makeItem(EMPTY, 0u);
+        overflows[border.list + number] = makeItem(EMPTY, 0u);
         erased++;
         left--;
         break;
       }
     }
   }
-  leaveOverflow(border, select(border.count + 1u, 1u, left > 0u));
+  var count = 0u;
+  for (var number = 1u; number <= noted && left > 0u; number++) {
+    let item = overflows[border.list + number];
+    if (itemKey(item) == EMPTY) { continue; }
+    leave(border, count, item);
+    count++;
+  }
+  countLeft(border, count);
   if (erased > 0u) {
     atomicAdd(&control.erased, erased);
     atomicSub(&control.occupied, erased);

@@ -1,38 +1,39 @@
-// What an invocation of carry-*.wgsl works on: one page, and what is left of the overflow of the page that comes params.carried
-// pages before it. The first page follows the last. A fragment after overflow.wgsl.
+// The border between a page and the page params.carried pages before it, whose overflow carry-*.wgsl bring over it. The first page
+// follows the last. A fragment after overflow.wgsl.
 
-/// Slots read at a time.
-const BATCH: u32 = 16u;
+const WORKGROUP: u32 = 64u;
 
 struct Border {
   /// First slot of the page and the slot after its last one, within the binding.
   slot: u32,
   end: u32,
-  /// Where the overflow is noted: items first + 1 to first + count.
-  first: u32,
-  count: u32,
+  /// Where the overflow is noted: how many items, and the items behind that.
+  list: u32,
 }
 
-fn borderOf(workgroup: vec3u, workgroups: vec3u, local: u32) -> Border {
-  let index = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP + local;
-  if (index >= params.pages) { return Border(0u, 0u, 0u, 0u); }
+/// The border before a page of this dispatch.
+fn borderOf(index: u32) -> Border {
   let page = params.firstPage + index;
   let pages = (params.slots + PAGE - 1u) / PAGE;
-  let first = overflowOf((page + pages - params.carried % pages) % pages);
   let slot = page * PAGE;
   let end = min(slot + PAGE, params.slots);
-  return Border(slot - params.windowFirst, end - params.windowFirst, first, itemKey(overflows[first]));
+  let list = overflowOf((page + pages - params.carried % pages) % pages);
+  return Border(slot - params.windowFirst, end - params.windowFirst, list);
 }
 
-/// Leaves the overflow from item `next` on to the dispatch for the page after this one; spills it after the last.
-fn leaveOverflow(border: Border, next: u32) {
-  if (border.count == 0u) { return; }
-  var count = 0u;
-  for (var number = next; number <= border.count; number++) {
-    let item = overflows[border.first + number];
-    if (itemKey(item) == EMPTY) { continue; }
-    count++;
-    if (params.carried < params.carries) { overflows[border.first + count] = item; } else { spill(item); }
-  }
-  overflows[border.first] = makeItem(select(0u, count, params.carried < params.carries), 0u);
+/// How many items come over a border; none to what is no page of this dispatch.
+fn countAt(border: Border, index: u32) -> u32 {
+  if (index >= params.pages) { return 0u; }
+  return itemKey(overflows[border.list]);
 }
+
+/// True when there is another dispatch, for the page after this one.
+fn goesOn() -> bool { return params.carried < params.carries; }
+
+/// Leaves an item to the next dispatch, as number `at` of those that are left.
+fn leave(border: Border, at: u32, item: Item) {
+  if (goesOn()) { overflows[border.list + 1u + at] = item; } else { spill(item); }
+}
+
+/// Notes how many were left.
+fn countLeft(border: Border, count: u32) { overflows[border.list] = makeItem(select(0u, count, goesOn()), 0u); }

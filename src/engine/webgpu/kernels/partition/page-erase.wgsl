@@ -8,7 +8,7 @@
 
 override WORKGROUP: u32 = 256u;
 override CAPACITY: u32 = WORKGROUP * ITEMS;
-/// Neighbouring slots that an invocation looks at for tombstones; at most 32.
+/// Neighbouring slots that an invocation looks at for tombstones; 32 or fewer.
 override RUN: u32 = PAGE / WORKGROUP;
 
 @group(0) @binding(2) var<storage, read_write> slots: array<Slot>;
@@ -16,13 +16,13 @@ override RUN: u32 = PAGE / WORKGROUP;
 
 /// Key words of the page.
 var<workgroup> table: array<atomic<u32>, PAGE>;
-/// A bit for every slot of a run that was a tombstone.
-var<workgroup> changed: array<u32, WORKGROUP>;
+override WORDS: u32 = PAGE / 32u;
+/// A bit for every slot of the page: those that hold a TOMBSTONE, those that are EMPTY, and tombstones that become EMPTY.
+var<workgroup> tombstones: array<atomic<u32>, WORDS>;
+var<workgroup> empty: array<atomic<u32>, WORDS>;
+var<workgroup> idle: array<u32, WORDS>;
 var<workgroup> erased: atomic<u32>;
 var<workgroup> cleared: atomic<u32>;
-
-/// Tombstones beyond its own that an invocation looks past for an EMPTY slot.
-const MOST_PASSED: u32 = 32u;
 
 /// Where a slot's key word lies: invocations that go over neighbouring slots each would all meet in few banks of memory.
 fn wordOf(slot: u32) -> u32 { return slot ^ ((slot >> 5u) & 7u); }
@@ -45,35 +45,35 @@ fn erase(item: Item) -> bool {
   return false;
 }
 
-/// True when nothing but tombstones lies between `slot` and an EMPTY slot of the page.
-fn leadsToEmpty(slot: u32) -> bool {
-  for (var next = slot; next < min(mine.slots, slot + MOST_PASSED); next++) {
-    let word = keyAt(next);
-    if (word != TOMBSTONE) { return word == EMPTY; }
+/// Notes the tombstones and EMPTY slots of an invocation's run.
+fn noteRun(local: u32) {
+  let first = local * RUN;
+  var tombs = 0u;
+  var empties = 0u;
+  for (var i = 0u; i < RUN; i++) {
+    let word = keyAt(first + i);
+    tombs |= u32(word == TOMBSTONE) << i;
+    empties |= u32(word == EMPTY) << i;
+  }
+  atomicOr(&tombstones[first / 32u], tombs << (first % 32u));
+  atomicOr(&empty[first / 32u], empties << (first % 32u));
+}
+
+/// True when nothing but tombstones lies between the first slot of a word and an EMPTY slot of the page.
+fn leadsToEmpty(first: u32) -> bool {
+  for (var word = first; word < WORDS; word++) {
+    let passed = countTrailingZeros(~atomicLoad(&tombstones[word]));
+    if (passed < 32u) { return ((atomicLoad(&empty[word]) >> passed) & 1u) != 0u; }
   }
   return false;
 }
 
-/// Empties the tombstones of an invocation's run that no walk needs. How many.
-fn clearRun(local: u32) -> u32 {
-  let first = local * RUN;
-  var idle = leadsToEmpty(first + RUN);
-  var were = 0u;
-  var count = 0u;
-  for (var i = RUN; i > 0u; i--) {
-    let slot = first + i - 1u;
-    let word = keyAt(slot);
-    if (word == TOMBSTONE) {
-      were |= 1u << (i - 1u);
-      count += u32(idle);
-    } else {
-      idle = word == EMPTY;
-    }
-    // neighbours may see a tombstone of this run as EMPTY already: it leads to EMPTY all the same
-    if (word == TOMBSTONE && idle) { atomicStore(&table[wordOf(slot)], EMPTY); }
-  }
-  changed[local] = were;
-  return count;
+/// The tombstones of a word that no walk needs.
+fn idleOf(word: u32) -> u32 {
+  // backwards, an addition carries from the EMPTY slot through the tombstones before it
+  let tombs = reverseBits(atomicLoad(&tombstones[word]));
+  let behind = (reverseBits(atomicLoad(&empty[word])) << 1u) | u32(leadsToEmpty(word + 1u));
+  return reverseBits(((tombs + (behind & tombs)) ^ tombs) & tombs);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -100,11 +100,16 @@ fn main(
   if (count > 0u) { atomicAdd(&erased, count); }
   workgroupBarrier();
   if (local == 0u) { countOverflow(); }
-  let idle = clearRun(local);
-  if (idle > 0u) { atomicAdd(&cleared, idle); }
+  noteRun(local);
+  workgroupBarrier();
+  for (var word = local; word < WORDS; word += WORKGROUP) {
+    idle[word] = idleOf(word);
+    if (idle[word] != 0u) { atomicAdd(&cleared, countOneBits(idle[word])); }
+  }
   workgroupBarrier();
   for (var slot = local; slot < mine.slots; slot += WORKGROUP) {
-    if (((changed[slot / RUN] >> (slot % RUN)) & 1u) != 0u) { setKeyWord(mine.at + slot, keyAt(slot)); }
+    let bit = 1u << (slot % 32u);
+    if ((atomicLoad(&tombstones[slot / 32u]) & bit) != 0u) { setKeyWord(mine.at + slot, select(TOMBSTONE, EMPTY, (idle[slot / 32u] & bit) != 0u)); }
   }
   if (local == 0u && atomicLoad(&cleared) > 0u) { atomicAdd(&control.reused, atomicLoad(&cleared)); }
   if (local == 0u && atomicLoad(&erased) > 0u) {

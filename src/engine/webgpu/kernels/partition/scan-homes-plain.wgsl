@@ -31,6 +31,6 @@ fn scanHomes(local: u32, lanes: Lanes, first: u32) {
     before = scanItems[local - 1u];
     start = scanReach[local - 1u];
   }
-  placeHomes(first, before, start);
+  atomicMax(&longest, placeHomes(first, before, start));
   workgroupBarrier();
 }

@@ -45,6 +45,7 @@ fn scanHomes(local: u32, lanes: Lanes, first: u32) {
   }
   start = max(groupStart, start - itemsBefore);
   before += itemsBefore;
-  placeHomes(first, before, start);
+  let most = subgroupMax(placeHomes(first, before, start));
+  if (subgroupElect()) { atomicMax(&longest, most); }
   workgroupBarrier();
 }
