@@ -18,7 +18,8 @@ import { type TimedCall, timeInTurn } from "./timing.js";
 import { zipfNumbers } from "./zipf.js";
 
 const EXPONENTS = [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5];
-const WARM_UP_MS = 200;
+/** Memory that was allocated or freed slows a GPU for some hundred milliseconds. */
+const WARM_UP_MS = 600;
 
 /** Keys by their numbers. */
 interface Distribution {

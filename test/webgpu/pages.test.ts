@@ -196,6 +196,29 @@ const shuffled = (count: number) => counting(count).sort((a, b) => murmur3(a) - 
 /** Keys in an order that looks random. */
 const mixed = (keys: readonly number[]) => shuffled(keys.length).map((n) => keys[n]);
 
+it("leave most equal keys of a skewed batch out before they come to pages, and count them all", async () => {
+  // two multisplits, both of which leave keys out
+  const capacity = 300 * PAGE_SLOTS;
+  const distinct = 20_000;
+  const keys = uniqueKeys(distinct);
+  const batch = counting(3 * distinct).map((i) => {
+    if (i < distinct) return keys[i];
+    return keys[Math.floor(distinct ** ((murmur3(i) >>> 0) / 2 ** 32)) - 1];
+  });
+  batch.fill(0xffffffff, 0, 100);
+  for (const kind of ["map", "set"] as const) {
+    const model = await newTable(kind, capacity, 1);
+    for (const policy of ["keep", "assign"] as const) {
+      await model.clear();
+      await model.insert(policy, batch, counting(batch.length));
+      await model.expectEqual();
+    }
+    await model.erase(batch.subarray(distinct / 2));
+    await model.expectEqual();
+    model.table.destroy();
+  }
+});
+
 it("tables of many windows take more dispatches than there are windows", async () => {
   const windows = 54;
   const slots = windows * WINDOW_SLOTS;

@@ -71,7 +71,7 @@ export async function splitByPage(
   const { maxStorageBufferBindingSize } = host.gpu.device.limits;
   const mostItems = Math.max(room, OVERFLOW_ITEMS);
   checkLimit("maxStorageBufferBindingSize", staged * mostItems * itemWords * 4, maxStorageBufferBindingSize);
-  const split = await splitByPart(state, chunk, parts, { kind, put: "items", placed: false });
+  const split = await splitByPart(state, chunk, parts, { kind, put: "items", distinct: refined });
   const spillRoom = Math.max(LEAST_SPILL, Math.ceil(count * SPILL_SHARE));
   const cursors = refined ? await scratch.buffer(staged * 4) : split.starts;
   const items = refined ? await scratch.buffer(staged * room * itemWords * 4) : split.keys;
@@ -84,6 +84,8 @@ export async function splitByPage(
     ...constants,
     BINS: bins,
     PAGE_SHIFT: pageShift,
+    PART_BINS: binsFor(parts.count),
+    DISTINCT: 1,
     WORKGROUP: refineWorkgroup,
   });
   const overflows = await scratch.buffer(staged * OVERFLOW_ITEMS * itemWords * 4);
@@ -108,8 +110,9 @@ export async function splitByPage(
     encoder.clearBuffer(cursors, 0, staged * 4);
     const given = words(split.keys, count * itemWords);
     const starts = words(split.starts, binsFor(parts.count) + 1);
+    const ends = words(split.ends, binsFor(parts.count) + 1);
     const tiles = Math.ceil((count / parts.count / (refineWorkgroup * sources.tiles.items)) * 1.05) + 1;
-    const bindings = [undefined, control, given, starts, ranges, itemRange, ...spills];
+    const bindings = [undefined, control, given, starts, ranges, itemRange, ...spills, ends];
     refine.recordGrid(encoder, bindings, partitionParams(params), [Math.min(tiles, 65535), parts.count]);
   };
   const overflow = words(overflows, staged * OVERFLOW_ITEMS * itemWords);

@@ -9,6 +9,7 @@ import build from "./kernels/partition/build.wgsl";
 import carry from "./kernels/partition/carry.wgsl";
 import carryBuild from "./kernels/partition/carry-build.wgsl";
 import carryErase from "./kernels/partition/carry-erase.wgsl";
+import distinct from "./kernels/partition/distinct.wgsl";
 import eraseMap from "./kernels/partition/erase-map.wgsl";
 import eraseSet from "./kernels/partition/erase-set.wgsl";
 import histogram from "./kernels/partition/histogram.wgsl";
@@ -81,7 +82,7 @@ export class PartitionKernels {
   /** How histogram, scatter and refine cut tiles: the constants of kernels/partition/tiles-*.wgsl. */
   readonly tiles: { readonly items: number; readonly rounds: number };
   readonly histogram: KernelSource;
-  readonly offsets: KernelSource = { label: "offsets", code: [offsets], bindings: [u, s, r, s, s] };
+  readonly offsets: KernelSource = { label: "offsets", code: [...probing, offsets], bindings: [u, s, r, s, s] };
   readonly restore: KernelSource;
   readonly #tiles: string;
   readonly #pack: readonly string[];
@@ -109,7 +110,7 @@ export class PartitionKernels {
     const putting = put === "columns" ? putColumns : putItems;
     return {
       label: `scatter ${kind} ${put}`,
-      code: [...this.#pack, ...probing, items[kind], putting, selected, this.#tiles, tile, scatter],
+      code: [...this.#pack, ...probing, distinct, items[kind], putting, selected, this.#tiles, tile, scatter],
       bindings: [u, s, r, r, r, s, s, s],
     };
   }
@@ -118,8 +119,8 @@ export class PartitionKernels {
   refine(kind: ItemKind): KernelSource {
     return {
       label: `refine ${kind}`,
-      code: [...this.#pack, ...probing, control, items[kind], spillColumns, this.#tiles, tile, refine],
-      bindings: [u, s, r, r, s, s, s, s],
+      code: [...this.#pack, ...probing, control, distinct, items[kind], spillColumns, this.#tiles, tile, refine],
+      bindings: [u, s, r, r, s, s, s, s, r],
     };
   }
 

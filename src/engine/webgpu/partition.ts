@@ -30,6 +30,8 @@ export function binsFor(parts: number): number {
 
 /** Workgroups of the histogram kernel, which strides over the chunk. */
 const HISTOGRAM_WORKGROUPS = 528;
+/** Keys that a workgroup of scatter remembers: most equal keys of a batch are met there. Those of refine remember fewer. */
+const SEEN_IN_CHUNK = 1024;
 /** Workgroup memory that a page takes for each slot. */
 const PAGE_BYTES = 4;
 /** Workgroup memory that kernels need besides their tiles and counters. */
@@ -98,8 +100,10 @@ export function words(buffer: GPUBuffer | undefined, count: number): Range | und
 export interface PartedItems {
   /** Records the dispatches that make it. */
   record(encoder: GPUCommandEncoder): void;
-  /** Where each part starts: parts + 1 words. */
+  /** Where each part starts: bins + 1 words. */
   readonly starts: GPUBuffer;
+  /** Where each part's elements end, since equal ones may have been left out: bins + 1 words. */
+  readonly ends: GPUBuffer;
   /** Keys, or with put "items" the items. */
   readonly keys: GPUBuffer;
   readonly values?: GPUBuffer;
@@ -109,12 +113,21 @@ export interface PartedItems {
   readonly selected: number;
 }
 
+interface SplitOptions {
+  kind: ItemKind;
+  put: "columns" | "items";
+  /** Note where each element went. */
+  placed?: boolean;
+  /** Elements whose keys equal others may be left out. */
+  distinct?: boolean;
+}
+
 /** Prepares the multisplit of a chunk by part. */
 export async function splitByPart(
   state: TableState,
   chunk: BoundChunk,
   parts: Parts,
-  { kind, put, placed }: { kind: ItemKind; put: "columns" | "items"; placed: boolean },
+  { kind, put, placed = false, distinct = false }: SplitOptions,
 ): Promise<PartedItems> {
   const { host, spec } = state;
   const { kernels } = host;
@@ -127,7 +140,7 @@ export async function splitByPart(
   const buffer = (words: number) => scratch.buffer(words * 4);
   const counts = await buffer(bins);
   const starts = await buffer(bins + 1);
-  const cursors = await buffer(bins);
+  const cursors = await buffer(bins + 1);
   const itemBytes = kind === "pair" ? 8 : 4;
   const keys = await scratch.buffer(count * (put === "items" ? itemBytes : 4));
   const values = kind === "pair" && put === "columns" ? await buffer(count) : undefined;
@@ -147,6 +160,8 @@ export async function splitByPart(
   const scatter = await kernels.compile(sources.scatter(kind, put), {
     ...constants,
     PLACED: Number(placed),
+    DISTINCT: Number(distinct),
+    SEEN: SEEN_IN_CHUNK,
     VALUED: Number(kind === "pair"),
   });
   const params = partitionParams({
@@ -170,7 +185,7 @@ export async function splitByPart(
     );
     offsets.record(
       encoder,
-      [undefined, undefined, words(counts, bins), words(starts, bins + 1), words(cursors, bins)],
+      [undefined, undefined, words(counts, bins), words(starts, bins + 1), words(cursors, bins + 1)],
       params,
       1,
     );
@@ -180,7 +195,7 @@ export async function splitByPart(
       encoder,
       [
         undefined,
-        words(cursors, bins),
+        words(cursors, bins + 1),
         chunk.keys.range,
         kind === "pair" ? chunk.values?.range : undefined,
         mask,
@@ -203,5 +218,5 @@ export async function splitByPart(
     selected = new Uint32Array(into.buffer)[0];
     record = split;
   }
-  return { record, starts, keys, values, places, selected };
+  return { record, starts, ends: cursors, keys, values, places, selected };
 }

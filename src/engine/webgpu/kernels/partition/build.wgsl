@@ -168,10 +168,10 @@ fn main(
     for (var i = 0u; i < ITEMS; i++) { odd |= place(home[i], i * WORKGROUP + local); }
     workgroupBarrier();
     for (var i = 0u; i < ITEMS; i++) { home[i] = kept(home[i], i * WORKGROUP + local); }
-    writePage(local);
     workgroupBarrier();
     if (local == 0u) { again = atomicExchange(&equal, 0u); }
     if (workgroupUniformLoad(&again) == 0u) { break; }
+    // another layout, without the equal ones
     for (var cell = local; cell < CELLS; cell += WORKGROUP) { atomicStore(&cells[cell], 0u); }
     for (var i = 0u; i < ITEMS; i++) { home[i] = unranked(home[i]); }
     if (local == 0u) { atomicStore(&longest, 0u); }
@@ -179,10 +179,8 @@ fn main(
     spoiled = turn + 1u == TURNS;
     workgroupBarrier();
   }
-  if (spoiled) {
-    writePage(local);
-    if (local == 0u) { placed = 0u; }
-  }
+  writePage(local);
+  if (spoiled && local == 0u) { placed = 0u; }
   for (var i = 0u; i < ITEMS && odd; i++) {
     if (home[i] == STRAY || (spoiled && home[i] != NONE)) { spill(itemAt(i * WORKGROUP + local)); }
     if (home[i] >= LEFT_OUT || spoiled) { continue; }

@@ -1,6 +1,6 @@
 // refine: splits every part into pages of neighbouring slots (multisplit, second level).
 //
-// Workgroups (x, part): tiles of one part each, as in scatter. A page's items are staged at page × pageRoom; what a page has no
+// Workgroups (x, part): tiles of one part each, as in scatter, which leave equal keys of a skewed batch out as it does. A page's items are staged at page × pageRoom; what a page has no
 // room for is spilled.
 // Shares the pages' cursors. Bytes per item: 4 read and 4 written (pairs: 8 and 8).
 
@@ -8,6 +8,9 @@ override PAGE_SHIFT: u32 = 12u;
 
 @group(0) @binding(2) var<storage, read> parts: array<Item>;
 @group(0) @binding(3) var<storage, read> partStarts: array<u32>;
+/// scatter's cursors: where the parts' items end, and whether the batch is skewed.
+@group(0) @binding(8) var<storage, read> partEnds: array<u32>;
+override PART_BINS: u32 = 256u;
 @group(0) @binding(4) var<storage, read_write> cursors: array<atomic<u32>>;
 @group(0) @binding(5) var<storage, read_write> items: array<Item>;
 
@@ -39,7 +42,8 @@ fn main(
 ) {
   let part = workgroup.y;
   firstPage = part * params.pagesOfPart;
-  let end = partStarts[part + 1u];
+  let end = partEnds[part];
+  let distinct = DISTINCT && partEnds[PART_BINS] != 0u;
   for (var first = partStarts[part] + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
     var item: array<Item, ITEMS>;
     var at: array<u32, ITEMS>;
@@ -49,7 +53,8 @@ fn main(
     workgroupBarrier();
     for (var i = 0u; i < ITEMS; i++) {
       at[i] = NONE;
-      if (first + i * WORKGROUP + local < end) { at[i] = rankIn(binOf(item[i])); }
+      if (first + i * WORKGROUP + local >= end || (distinct && isRepeated(itemKey(item[i])))) { continue; }
+      at[i] = rankIn(binOf(item[i]));
     }
     workgroupBarrier();
     placeBins(local, lanes);

@@ -2,6 +2,7 @@
 //
 // A workgroup takes a tile of WORKGROUP × ITEMS elements, ranks them by part with counters in workgroup memory, takes
 // room for each part's run with one atomic addition, and writes the runs. Exact under any skew: places come from the histogram.
+// Of a skewed batch most equal keys are left out here (DISTINCT), and a part's items end where its cursor stands.
 // Owns its tile's places; shares the cursors. The order inside a part is that in which tiles get there.
 // Bytes per element: 4 read and 4 written (pairs: 8 and 8), 4 more written with PLACED.
 
@@ -36,9 +37,13 @@ fn main(
     if (VALUED) { value = values[params.valueShift + element]; }
     item[i] = makeItem(canonicalKey(keys[params.keyShift + element]), value);
   }
+  if (DISTINCT && local == 0u) { skewed = atomicLoad(&cursors[BINS]); }
+  let distinct = DISTINCT && workgroupUniformLoad(&skewed) != 0u;
   for (var i = 0u; i < ITEMS; i++) {
     at[i] = NONE;
-    if (isSelected(first + i * WORKGROUP + local)) { at[i] = rankIn(binOf(item[i])); }
+    if (!isSelected(first + i * WORKGROUP + local)) { continue; }
+    if (distinct && isRepeated(itemKey(item[i]))) { continue; }
+    at[i] = rankIn(binOf(item[i]));
   }
   workgroupBarrier();
   placeBins(local, lanes);
