@@ -63,8 +63,8 @@ export function stripWgsl(text) {
   }
   const lines = code.split("\n").map((line) => line.trim());
   const short = lines.filter((line) => line !== "").join("\n");
-  // around these no space keeps two tokens apart
-  return `${short.replace(/\s*([(){}[\],;:])\s*/g, "$1")}\n`;
+  // around these no space keeps two tokens apart: not so for / and *, which make a comment, nor for > =
+  return `${short.replace(/(?<!>)\s*([(){}[\],;:=+<|^%&!])\s*/g, "$1")}\n`;
 }
 
 async function bundleWorker(entry) {

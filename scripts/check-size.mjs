@@ -28,6 +28,7 @@ const LATER = [
   "chunks/trace.js",
   "chunks/statistics.js",
   "chunks/apply-chunk.js",
+  "chunks/scans.js",
 ];
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");

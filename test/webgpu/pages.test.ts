@@ -92,7 +92,10 @@ it("keep the order of homes, across pages too, and lookups rely on it until keys
   const answers = async (present: Uint32Array) => {
     const { values, found } = await map.find(keys);
     expectSame(values, present);
-    expectSame(found, Uint8Array.from(present, (value) => Math.min(value, 1)));
+    expectSame(
+      found,
+      Uint8Array.from(present, (value) => Math.min(value, 1)),
+    );
     expect(await map.contains(uniqueKeys(capacity, 2 ** 20))).not.toContain(1);
   };
   await map.insert(keys, counting(keys.length, 1));

@@ -13,3 +13,4 @@ export function shapeOf(state: TableState, way: "parts" | "pages"): { parts: num
   const { pages, parts } = pageLevels(state.spec.slots, Partitioner.of(state.host).pageShift);
   return { parts: parts.count, pages };
 }
+export { prepareFollowing } from "./follow.js";

@@ -3,6 +3,7 @@
  * decides which elements they see, and counts each of them once. The operations are in insert-chunk.ts, lookup-chunk.ts
  * and erase-chunk.ts.
  */
+import { lazily } from "../lazily.js";
 import type { GroupSize } from "../plan.js";
 import type { Chunk, Column, Scratch } from "./columns.js";
 import type { Counters } from "./control.js";
@@ -11,6 +12,10 @@ import type { Constants, Kernel, KernelSource } from "./kernel.js";
 import { LIST_BYTES, listedAfter, piecesOf, type Selection, wholeChunk } from "./selection.js";
 import { BATCH_TILE, type TableParams, tableParams, tableRanges } from "./table-kernels.js";
 import type { TableState } from "./table-state.js";
+
+/** The partitioned strategies are loaded by the first call that takes them: pages with small tables do without. */
+export const loadScans = lazily(() => import("./scans.js"));
+export const loadBulk = lazily(() => import("./bulk.js"));
 
 /** The columns of one chunk, bound. */
 export interface BoundChunk extends Chunk {
@@ -56,6 +61,8 @@ export interface Run {
   goesOn?: boolean;
   /** Lists in place of the chunk's own. */
   lists?: { readonly buffer: GPUBuffer; readonly room: number };
+  /** A few elements that the first dispatch leaves are handled in the same submission. */
+  follows?: boolean;
   /** Recorded around the first dispatch. */
   before?: (encoder: GPUCommandEncoder) => void;
   after?: (encoder: GPUCommandEncoder) => void;
@@ -158,6 +165,7 @@ async function runOver(
     if (isFirst) totals.selected = run.mask ? counters.selected : selection.count;
     totals.inserted += counters.inserted + counters.sideInserted;
     totals.erased += counters.erased + counters.sideErased;
+    if (counters.followed > 0) selection = listedAfter(selection, counters.followed);
     if (counters.unfinished > selection.room && !run.goesOn) return false;
     totals.found += counters.found;
     totals.rejected += counters.rejected;
@@ -184,18 +192,12 @@ async function round(
   const kernel = await compileRound(state, run, selection.listed, chunk.groupSize);
   const params: TableParams = {
     slots: state.spec.slots,
-    count: selection.count,
-    first: selection.first,
     keyShift: chunk.keys.shift,
     valueShift: run.values?.shift,
     maskShift: run.mask?.shift,
     flagShift: run.flags?.shift,
     fill: run.fill,
-    stepBudget: selection.budget,
     maxProbe: state.maxProbe,
-    listFrom: selection.from,
-    listTo: selection.to,
-    listRoom: selection.room,
     partShift: chunk.partShift,
   };
   const columns = {
@@ -205,31 +207,43 @@ async function round(
     flags: run.flags?.range,
     known: chunk.known?.range,
   };
+  const recordOver = (encoder: GPUCommandEncoder, kernel: Kernel, over: Selection) => {
+    const { count, first, budget: stepBudget, from: listFrom, to: listTo, room: listRoom } = over;
+    const selected = { ...params, count, first, stepBudget, listFrom, listTo, listRoom };
+    for (const window of state.windows) {
+      const uniform = tableParams({ ...selected, windowFirst: window.first, windowSlots: window.slots });
+      const ranges = tableRanges({ ...state.bind(window), ...columns, lists });
+      kernel.record(encoder, ranges, uniform, Math.ceil(count / BATCH_TILE));
+    }
+  };
+  const follow =
+    isFirst && run.follows
+      ? await (await loadBulk()).prepareFollowing(state, run, chunk.groupSize, selection, recordOver)
+      : null;
   const counters = await state.submit(run.kernel.label, isFirst ? (run.reads ?? []) : [], (encoder) => {
     chunk.prepare?.(encoder);
     if (isFirst) run.before?.(encoder);
-    for (const window of state.windows) {
-      const uniform = tableParams({ ...params, windowFirst: window.first, windowSlots: window.slots });
-      const ranges = tableRanges({ ...state.bind(window), ...columns, lists });
-      kernel.record(encoder, ranges, uniform, Math.ceil(selection.count / BATCH_TILE));
-    }
+    recordOver(encoder, kernel, selection);
+    follow?.(encoder);
     if (isFirst) run.after?.(encoder);
   });
   if (counters.inserted > 0) state.ordered = false;
   return counters;
 }
 
-function compileRound(
+/** The kernel of a run over a chunk, or over a list; one of the same submission if it `follows`. */
+export function compileRound(
   state: TableState,
   { kernel, constants, mask }: Pick<Run, "kernel" | "constants" | "mask">,
   listed: boolean,
   groupSize: GroupSize = groupSizeAt(state, kernel === state.sources.lookup),
+  follows = false,
 ): Promise<Kernel> {
   const masked = mask !== undefined && !listed;
   const windowed = state.windows.length > 1;
   const long = listed && !state.host.gpu.software;
   const group = long ? Math.max(LISTED_GROUP, groupSize) : groupSize;
-  const shared = state.sources.batchConstants({ listed, masked, windowed, group });
+  const shared = state.sources.batchConstants({ listed, follows, masked, windowed, group });
   return state.host.kernels.compile(kernel, { ...shared, ...constants });
 }
 

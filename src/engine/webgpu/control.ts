@@ -12,6 +12,7 @@ const names = [
   "sideErased",
   "unfinished",
   "spilled",
+  "followed",
   "maxProbe",
   "occupied",
 ] as const;

@@ -3,16 +3,17 @@
  * key that is not there is walked for as far as the longest walk of the table goes, which may be all its slots; so with many
  * such elements the table's keys are put into a roomy set once a call, and elements are looked up there.
  */
-import { LimitError } from "../../errors.js";
-import type { DeviceArray } from "../device-array.js";
-import { MAX_SLOTS, SIDE_SLOTS } from "../layout.js";
-import type { KeyType } from "../scalars.js";
-import { type BoundChunk, compileRun, runOverChunk, runOverRest, type Totals } from "./chunk-rounds.js";
-import { forEachChunk } from "./chunks.js";
-import { type Column, Scratch } from "./columns.js";
+import {
+  type BoundChunk,
+  compileRun,
+  loadScans,
+  runOverChunk,
+  runOverRest,
+  type Totals,
+} from "./chunk-rounds.js";
+import type { Column } from "./columns.js";
 import { lookupRun } from "./lookup-chunk.js";
-import { retrieveKeys } from "./table-scans.js";
-import { newState, type TableState } from "./table-state.js";
+import type { TableState } from "./table-state.js";
 
 /** Steps above which copying a table's keys is cheaper: some ten milliseconds of either device. */
 const COPY_ABOVE_STEPS = { software: 2 ** 21, hardware: 2 ** 28 };
@@ -63,7 +64,9 @@ export class FullTable {
     // chunks may be short, since slow ones make the next ones shorter
     this.#steps += count * state.maxProbe;
     if (this.#copy === undefined && this.#steps > copyAboveSteps) {
-      this.#copy = await roomyCopy(state);
+      // a page that cannot load it now does without
+      const module = await loadScans().catch(() => null);
+      this.#copy = (await module?.roomyCopy(state)) ?? null;
     }
     return this.#copy ?? state;
   }
@@ -72,45 +75,4 @@ export class FullTable {
     this.#copy?.destroy();
     this.#copy = null;
   }
-}
-
-/**
- * A set of a table's keys at load 0.5, or null when there is no memory for it. The two keys with a side slot are in it in any
- * case: when an insert stops at the full table, they have their slots.
- */
-async function roomyCopy(state: TableState): Promise<TableState | null> {
-  const { host, spec, live } = state;
-  let copy: TableState | null = null;
-  let keys: DeviceArray<KeyType> | null = null;
-  try {
-    copy = await newState(host, { ...spec, value: null, slots: Math.min(2 * live, MAX_SLOTS) });
-    keys = await retrieveKeys(state);
-    await copyKeys(copy, keys);
-    // SIDE_PRESENT is 0
-    host.gpu.write(copy.buffers.slots, copy.spec.slots * 4, new Uint8Array(SIDE_SLOTS * 4));
-    return copy;
-  } catch (error) {
-    copy?.destroy();
-    if (error instanceof LimitError) return null;
-    throw error;
-  } finally {
-    keys?.destroy();
-  }
-}
-
-/** Inserts distinct keys into an empty set that has room for them. */
-async function copyKeys(copy: TableState, keys: DeviceArray<KeyType>): Promise<void> {
-  const { gpu, pacer } = copy.host;
-  const constants = { REUSE: 0, FLAGGED: 0, ASSIGN: 0, FILL: 0 };
-  const bindable = gpu.device.limits.maxStorageBufferBindingSize / 4;
-  const limits = { operation: "copy keys", bindable };
-  await forEachChunk(pacer, limits, keys.length, {}, async (chunk) => {
-    const scratch = new Scratch(gpu);
-    try {
-      const bound = { ...chunk, scratch, keys: await scratch.input(copy.spec.key, keys, chunk) };
-      await runOverChunk(copy, bound, { kernel: copy.sources.insert, constants });
-    } finally {
-      scratch.release();
-    }
-  });
 }

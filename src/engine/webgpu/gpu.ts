@@ -38,6 +38,8 @@ export class Gpu {
   readonly arrays: BufferPool;
   /** Resolves when the device is gone, by loss or destroy. */
   readonly lost: Promise<{ reason: string; message: string }>;
+  /** Called when commands were recorded, right before they are submitted. */
+  beforeSubmit: () => void = () => {};
   readonly #owned: boolean;
   readonly #staging: BufferPool;
   readonly #uploadStaging: Staging;
@@ -207,6 +209,7 @@ export class Gpu {
           encoder.copyBufferToBuffer(buffer, offset, staging, at, align4(into.length));
         at += align4(into.length);
       }
+      this.beforeSubmit();
       this.device.queue.submit([encoder.finish()]);
     };
     return inErrorScopes(this.device, errorFilters, recordAndSubmit).errors;

@@ -31,7 +31,6 @@ export interface Range {
 }
 
 interface Compiled {
-  pipeline: GPUComputePipeline;
   layout: GPUBindGroupLayout;
   /** The bind groups used last: calls come with the same buffers again and again, and making a group takes 30 µs. */
   bound: { ranges: Ranges; group: GPUBindGroup }[];
@@ -51,14 +50,18 @@ const UNUSED_BYTES = 256;
 
 export class Kernels {
   readonly #gpu: Gpu;
-  readonly #compiled = new Map<string, Promise<Compiled>>();
+  /** Kernels, and those that are being compiled. */
+  readonly #compiled = new Map<string, Kernel | Promise<Kernel>>();
   readonly #layouts = new Map<string, GPUBindGroupLayout>();
   readonly #uniforms: GPUBuffer;
   readonly #unusedRead: GPUBuffer;
   readonly #unusedStorage: GPUBuffer;
+  /** The ring as it is to be; slots from #unwritten up to #nextUniform are not on the GPU yet: writing many at once is cheap. */
+  readonly #ring = new Uint32Array((UNIFORM_SLOT * UNIFORM_SLOTS) / 4);
+  #unwritten = 0;
   #nextUniform = 0;
-  /** Uniforms that are set for what an encoder records. */
-  readonly #recorded = new WeakMap<GPUCommandEncoder, number>();
+  /** Uniforms that are set for the submission that is recorded. */
+  #recorded = 0;
 
   private constructor(gpu: Gpu, uniforms: GPUBuffer, unusedRead: GPUBuffer, unusedStorage: GPUBuffer) {
     this.#gpu = gpu;
@@ -75,28 +78,29 @@ export class Kernels {
       // one range per binding number: writable bindings may not overlap
       gpu.allocate("unused", UNUSED_BYTES * 16, STORAGE),
     ]);
-    return new Kernels(gpu, uniforms, unusedRead, unusedStorage);
+    const kernels = new Kernels(gpu, uniforms, unusedRead, unusedStorage);
+    gpu.beforeSubmit = () => {
+      kernels.#writeUniforms();
+      kernels.#recorded = 0;
+    };
+    return kernels;
   }
 
   /** The compiled kernel; the first call for a combination compiles it. */
   async compile(source: KernelSource, constants: Constants): Promise<Kernel> {
     const key = `${source.label} ${JSON.stringify(constants)}`;
-    let compiled = this.#compiled.get(key);
-    if (!compiled) {
-      compiled = this.#compile(source, constants);
-      this.#compiled.set(key, compiled);
-      compiled.catch(() => this.#compiled.delete(key));
-    }
-    const ready = await this.#gpu.guard(compiled);
-    return new Kernel(
-      source,
-      ready.pipeline,
-      (ranges) => this.#bind(source, ready, ranges),
-      this.#setUniform,
+    const known = this.#compiled.get(key);
+    if (known instanceof Kernel) return known;
+    const compiled = known ?? this.#compile(source, constants);
+    this.#compiled.set(key, compiled);
+    compiled.then(
+      (kernel) => this.#compiled.set(key, kernel),
+      () => this.#compiled.delete(key),
     );
+    return this.#gpu.guard(compiled);
   }
 
-  async #compile(source: KernelSource, constants: Constants): Promise<Compiled> {
+  async #compile(source: KernelSource, constants: Constants): Promise<Kernel> {
     const { device } = this.#gpu;
     const layout = this.#layout(source.bindings);
     try {
@@ -106,7 +110,8 @@ export class Kernels {
         layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
         compute: { module, entryPoint: "main", constants },
       });
-      return { pipeline, layout, bound: [] };
+      const compiled: Compiled = { layout, bound: [] };
+      return new Kernel(source, pipeline, (ranges) => this.#bind(source, compiled, ranges), this.#setUniform);
     } catch (error) {
       throw new EngineError(`The kernel ${source.label} does not compile: ${(error as Error).message}`, {
         cause: error,
@@ -158,18 +163,26 @@ export class Kernels {
     return { buffer: this.#unusedStorage, offset: binding * UNUSED_BYTES, size: UNUSED_BYTES };
   }
 
-  /** Writes a uniform into the ring's next slot and answers its offset. Work submitted before still sees its own. */
-  readonly #setUniform = (encoder: GPUCommandEncoder, words: Uint32Array<ArrayBuffer>): number => {
-    const count = (this.#recorded.get(encoder) ?? 0) + 1;
-    if (count > UNIFORM_SLOTS) {
+  /** Puts a uniform into the ring's next slot and answers its offset. Work submitted before still sees its own. */
+  readonly #setUniform = (words: Uint32Array<ArrayBuffer>): number => {
+    if (++this.#recorded > UNIFORM_SLOTS) {
       throw new EngineError(`More than ${UNIFORM_SLOTS} dispatches were recorded for one submission.`);
     }
-    this.#recorded.set(encoder, count);
-    const offset = this.#nextUniform * UNIFORM_SLOT;
-    this.#nextUniform = (this.#nextUniform + 1) % UNIFORM_SLOTS;
-    this.#gpu.device.queue.writeBuffer(this.#uniforms, offset, words);
+    if (this.#nextUniform === UNIFORM_SLOTS) this.#writeUniforms();
+    const offset = this.#nextUniform++ * UNIFORM_SLOT;
+    this.#ring.set(words, offset / 4);
     return offset;
   };
+
+  /** Writes the slots that were set. At the ring's end the next slot is the first one again. */
+  #writeUniforms(): void {
+    const first = this.#unwritten * UNIFORM_SLOT;
+    const end = this.#nextUniform * UNIFORM_SLOT;
+    if (this.#nextUniform === UNIFORM_SLOTS) this.#nextUniform = 0;
+    this.#unwritten = this.#nextUniform;
+    if (end > first)
+      this.#gpu.device.queue.writeBuffer(this.#uniforms, first, this.#ring, first / 4, (end - first) / 4);
+  }
 }
 
 /** A compiled kernel, ready to be recorded. */
@@ -178,7 +191,7 @@ export class Kernel {
     private readonly source: KernelSource,
     private readonly pipeline: GPUComputePipeline,
     private readonly bind: (ranges: Ranges) => GPUBindGroup,
-    private readonly setUniform: (encoder: GPUCommandEncoder, words: Uint32Array<ArrayBuffer>) => number,
+    private readonly setUniform: (words: Uint32Array<ArrayBuffer>) => number,
   ) {}
 
   /**
@@ -206,7 +219,7 @@ export class Kernel {
   ): void {
     const pass = encoder.beginComputePass({ label: this.source.label });
     pass.setPipeline(this.pipeline);
-    pass.setBindGroup(0, this.bind(ranges), uniform ? [this.setUniform(encoder, uniform)] : []);
+    pass.setBindGroup(0, this.bind(ranges), uniform ? [this.setUniform(uniform)] : []);
     pass.dispatchWorkgroups(x, y);
     pass.end();
   }

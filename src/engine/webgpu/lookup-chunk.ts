@@ -24,7 +24,9 @@ export function lookupRun(
     COUNTED: Number(counted),
     ORDERED: Number(walksInOrder(state)),
   };
-  const run = { kernel: state.sources.lookup, constants, mask, values, flags };
+  // with several windows nearly always some walk goes from one to the next
+  const follows = state.windows.length > 1;
+  const run = { kernel: state.sources.lookup, constants, mask, values, flags, follows };
   if (flags === undefined || state.windows.length === 1) return run;
   // each window's dispatch adds its own elements' flags
   return { ...run, before: (encoder) => clearFlags(encoder, flags, count) };
@@ -46,12 +48,15 @@ export async function lookUpChunk(
   reads: readonly Readback[],
 ): Promise<void> {
   const { count, mask, values, flags, prepare, finish } = chunk;
-  const run: Run = { ...lookupRun(state, count, { mask, values, flags }), fill, abortable: true };
-  // with several windows nearly always some walk goes from one to the next
-  const mayBeOneRound = state.windows.length === 1;
-  if (mayBeOneRound) Object.assign(run, { after: finish, reads });
+  const run: Run = {
+    ...lookupRun(state, count, { mask, values, flags }),
+    fill,
+    abortable: true,
+    after: finish,
+    reads,
+  };
   const { rounds } = await runOverChunk(state, chunk, run);
-  if (mayBeOneRound && rounds === 1) return;
+  if (rounds === 1) return;
   if (finish === undefined && reads.length === 0) return;
   const record = (encoder: GPUCommandEncoder) => {
     prepare?.(encoder);

@@ -66,7 +66,11 @@ export type PartitionParams = Partial<Record<(typeof partitionParamNames)[number
 
 /** The uniform's words. */
 export function partitionParams(values: PartitionParams): Uint32Array<ArrayBuffer> {
-  return Uint32Array.from(partitionParamNames, (name) => values[name] ?? 0);
+  const words = new Uint32Array(partitionParamNames.length);
+  partitionParamNames.forEach((name, i) => {
+    words[i] = values[name] ?? 0;
+  });
+  return words;
 }
 
 /** Items are keys alone, or pairs. */
@@ -82,7 +86,11 @@ export class PartitionKernels {
   /** How histogram, scatter and refine cut tiles: the constants of kernels/partition/tiles-*.wgsl. */
   readonly tiles: { readonly items: number; readonly rounds: number };
   readonly histogram: KernelSource;
-  readonly offsets: KernelSource = { label: "offsets", code: [...probing, offsets], bindings: [u, s, r, s, s] };
+  readonly offsets: KernelSource = {
+    label: "offsets",
+    code: [...probing, offsets],
+    bindings: [u, s, r, s, s],
+  };
   readonly restore: KernelSource;
   readonly #tiles: string;
   readonly #pack: readonly string[];
@@ -119,7 +127,17 @@ export class PartitionKernels {
   refine(kind: ItemKind): KernelSource {
     return {
       label: `refine ${kind}`,
-      code: [...this.#pack, ...probing, control, distinct, items[kind], spillColumns, this.#tiles, tile, refine],
+      code: [
+        ...this.#pack,
+        ...probing,
+        control,
+        distinct,
+        items[kind],
+        spillColumns,
+        this.#tiles,
+        tile,
+        refine,
+      ],
       bindings: [u, s, r, r, s, s, s, s, r],
     };
   }

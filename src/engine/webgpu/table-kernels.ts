@@ -15,7 +15,6 @@ import insert from "./kernels/insert.wgsl";
 import lookup from "./kernels/lookup.wgsl";
 import params from "./kernels/params.wgsl";
 import probe from "./kernels/probe.wgsl";
-import retrieve from "./kernels/retrieve.wgsl";
 import slotMap from "./kernels/slot-map.wgsl";
 import slotSet from "./kernels/slot-set.wgsl";
 import { tableConstants } from "./table-constants.js";
@@ -79,13 +78,15 @@ const paramNames = [
 
 /** The uniform's words. */
 export function tableParams(values: TableParams): Uint32Array<ArrayBuffer> {
-  return Uint32Array.from(paramNames, (name) => values[name] ?? 0);
+  const words = new Uint32Array(paramNames.length);
+  paramNames.forEach((name, i) => {
+    words[i] = values[name] ?? 0;
+  });
+  return words;
 }
 
 /** Elements that one workgroup of the batch kernels takes. */
 export const BATCH_TILE = 1024;
-/** Slots that one workgroup of the retrieve kernel takes. */
-export const RETRIEVE_TILE = 2048;
 
 const bindings = (table: BindingKind, values: BindingKind): readonly BindingKind[] => [
   "uniform",
@@ -107,7 +108,6 @@ export class TableKernels {
   readonly insert: KernelSource;
   readonly lookup: KernelSource;
   readonly erase: KernelSource;
-  readonly retrieve: KernelSource;
 
   constructor(
     private readonly spec: TableSpec,
@@ -121,7 +121,6 @@ export class TableKernels {
       code: [...batched, slot, lookup],
       bindings: bindings("read", "storage"),
     };
-    this.retrieve = this.scan("retrieve", [control, retrieve]);
   }
 
   /** A kernel that takes a batch and changes the table. */
@@ -144,11 +143,18 @@ export class TableKernels {
   }
 
   /** Constants that every batch kernel has, for this table's spec. */
-  batchConstants(flags: { listed: boolean; masked: boolean; windowed: boolean; group: number }): Constants {
+  batchConstants(flags: {
+    listed: boolean;
+    follows: boolean;
+    masked: boolean;
+    windowed: boolean;
+    group: number;
+  }): Constants {
     const { spec } = this;
     return {
       ...tableConstants(spec),
       LISTED: Number(flags.listed),
+      FOLLOWS: Number(flags.follows),
       MASKED: Number(flags.masked),
       GROUP: flags.group,
       WINDOWED: Number(flags.windowed),

@@ -3,11 +3,16 @@ import type { DeviceArray } from "../device-array.js";
 import type { CallOptions, Output, Placement } from "../engine.js";
 import type { KeyType, ValueType } from "../scalars.js";
 import { type Chunk, type Column, Scratch } from "./columns.js";
+import control from "./kernels/control.wgsl";
+import retrieveCode from "./kernels/retrieve.wgsl";
 import { type ResultColumn, resultColumns } from "./results.js";
 import { tableConstants } from "./table-constants.js";
-import { RETRIEVE_TILE, tableParams, tableRanges } from "./table-kernels.js";
+import { tableParams, tableRanges } from "./table-kernels.js";
 import type { TableState } from "./table-state.js";
 import type { TableWindow } from "./windows.js";
+
+/** Slots that one workgroup of the retrieve kernel takes. */
+const RETRIEVE_TILE = 2048;
 
 /** All entries, in the order in which workgroups get to them. */
 export async function retrieveAll<K extends KeyType, V extends ValueType>(
@@ -80,7 +85,7 @@ async function retrieveWindows(
 ): Promise<number> {
   const { host, spec, sources } = state;
   const constants = { ...tableConstants(spec), VALUED: Number(values !== undefined) };
-  const kernel = await host.kernels.compile(sources.retrieve, constants);
+  const kernel = await host.kernels.compile(sources.scan("retrieve", [control, retrieveCode]), constants);
   const counters = await state.submit("retrieveAll", [], (encoder) => {
     for (const window of windows) {
       const ranges = tableRanges({ ...state.bind(window), flags: keys.range, values: values?.range });

@@ -14,10 +14,9 @@ import type {
   TableStats,
 } from "../engine.js";
 import type { TableSpec } from "../layout.js";
-import { lazily } from "../lazily.js";
 import { bitsOf, type KeyType, type ValueType } from "../scalars.js";
 import { type Batch, eachChunk } from "./batches.js";
-import { type BoundChunk, groupSizeAt, reserveLists } from "./chunk-rounds.js";
+import { type BoundChunk, groupSizeAt, loadBulk, loadScans, reserveLists } from "./chunk-rounds.js";
 import { eraseChunk } from "./erase-chunk.js";
 import { FullTable } from "./full-table.js";
 import { insertChunk, needsRoomForAll } from "./insert-chunk.js";
@@ -26,7 +25,6 @@ import type { ResultColumns } from "./partitioned-chunk.js";
 import { type Choice, planErase, planInsert, planLookup } from "./planner.js";
 import { resultColumns } from "./results.js";
 import { LIST_BYTES } from "./selection.js";
-import { retrieveAll } from "./table-scans.js";
 import type { TableState } from "./table-state.js";
 
 export class WebgpuTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
@@ -142,8 +140,11 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     return erased;
   }
 
-  retrieveAll(output: Placement, call: CallOptions): Promise<{ keys: Output<K>; values: Output<V> | null }> {
-    return retrieveAll(this.state, output, call);
+  async retrieveAll(
+    output: Placement,
+    call: CallOptions,
+  ): Promise<{ keys: Output<K>; values: Output<V> | null }> {
+    return (await loadScans()).retrieveAll(this.state, output, call);
   }
 
   clear(): Promise<void> {
@@ -240,9 +241,6 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 }
 
 type Bulk = typeof import("./bulk.js");
-
-/** The partitioned strategies are loaded by the first call that takes them: pages with small tables do without. */
-const loadBulk = lazily(() => import("./bulk.js"));
 
 function addTally(sum: InsertTally, tally: InsertTally): void {
   sum.inserted += tally.inserted;

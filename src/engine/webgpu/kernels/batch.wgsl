@@ -14,6 +14,8 @@ override MASKED: bool = false;
 override WINDOWED: bool = false;
 
 const WORKGROUP: u32 = 256u;
+/// The list is one of the same submission: control.followed tells how many entries it has, params.count how many are looked at.
+override FOLLOWS: bool = false;
 /// Elements per invocation.
 const ITEMS: u32 = 4u;
 /// Stands for "no element here".
@@ -37,7 +39,7 @@ fn numberOf(thread: u32, item: u32) -> u32 {
 /// The element of an invocation's item, or NO_ELEMENT when it is beyond the batch or masked out.
 fn elementAt(thread: u32, item: u32) -> u32 {
   let at = numberOf(thread, item);
-  if (at >= params.count) { return NO_ELEMENT; }
+  if (at >= params.count || (FOLLOWS && at >= atomicLoad(&control.followed))) { return NO_ELEMENT; }
   if (LISTED) { return lists[params.listFrom + at].x; }
   let element = params.first + at;
   if (MASKED) {
