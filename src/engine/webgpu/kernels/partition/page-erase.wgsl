@@ -1,7 +1,7 @@
 // page-erase: takes the keys of items out, page by page.
 //
 // A workgroup owns its page: it loads the key words into workgroup memory, walks there, and writes the words of erased keys
-// back. Of equal items one counts, by an exchange in workgroup memory. A TOMBSTONE with only tombstones between it and an EMPTY
+// back. What was erased are the tombstones that it has then and had not before, so equal items count once. A TOMBSTONE with only tombstones between it and an EMPTY
 // slot of the page holds nothing together, and becomes EMPTY: `reused` counts it as a tombstone gone. Walks that reach
 // the page's end overflow; keys that live in side slots are spilled.
 // Bytes per slot: 8 read, 4 written where it is a tombstone now (sets: 4, 4); per item 4 read.
@@ -21,7 +21,9 @@ override WORDS: u32 = PAGE / 32u;
 var<workgroup> tombstones: array<atomic<u32>, WORDS>;
 var<workgroup> empty: array<atomic<u32>, WORDS>;
 var<workgroup> idle: array<u32, WORDS>;
-var<workgroup> erased: atomic<u32>;
+/// Tombstones before, and now; and those of them that become EMPTY.
+var<workgroup> before: atomic<u32>;
+var<workgroup> now: atomic<u32>;
 var<workgroup> cleared: atomic<u32>;
 
 /// Where a slot's key word lies: invocations that go over neighbouring slots each would all meet in few banks of memory.
@@ -29,20 +31,22 @@ fn wordOf(slot: u32) -> u32 { return slot ^ ((slot >> 5u) & 7u); }
 
 fn keyAt(slot: u32) -> u32 { return atomicLoad(&table[wordOf(slot)]); }
 
-/// True when the item's key was there and this item took it out.
-fn erase(item: Item) -> bool {
+/// Takes an item's key out.
+fn erase(item: Item) {
   let key = itemKey(item);
   if (key >= TOMBSTONE) {
     spill(item);
-    return false;
+    return;
   }
   for (var slot = homeOf(key) - mine.slot; slot < mine.slots; slot++) {
     let seen = keyAt(slot);
-    if (seen == EMPTY) { return false; }
-    if (seen == key) { return atomicExchange(&table[wordOf(slot)], TOMBSTONE) == key; }
+    if (seen == EMPTY) { return; }
+    if (seen == key) {
+      atomicStore(&table[wordOf(slot)], TOMBSTONE);
+      return;
+    }
   }
   noteOverflow(atomicAdd(&overflowed, 1u), item);
-  return false;
 }
 
 /// Notes the tombstones and EMPTY slots of an invocation's run.
@@ -87,33 +91,33 @@ fn main(
   for (var i = 0u; i < ITEMS; i++) { item[i] = items[mine.first + min(i * WORKGROUP + local, max(mine.items, 1u) - 1u)]; }
   for (var slot = local; slot < PAGE; slot += WORKGROUP) {
     // the last page is shorter: what lies behind it is no page's
-    atomicStore(&table[wordOf(slot)], select(0u, keyWord(slots[mine.at + min(slot, max(mine.slots, 1u) - 1u)]), slot < mine.slots));
+    let word = select(0u, keyWord(slots[mine.at + min(slot, max(mine.slots, 1u) - 1u)]), slot < mine.slots);
+    atomicStore(&table[wordOf(slot)], word);
+    if (word == TOMBSTONE) { atomicAdd(&before, 1u); }
   }
   workgroupBarrier();
-  var count = 0u;
   for (var i = 0u; i < ITEMS; i++) {
-    if (i * WORKGROUP + local < mine.items && erase(item[i])) { count++; }
+    if (i * WORKGROUP + local < mine.items) { erase(item[i]); }
   }
-  for (var beyond = CAPACITY + local; beyond < mine.items; beyond += WORKGROUP) {
-    if (erase(items[mine.first + beyond])) { count++; }
-  }
-  if (count > 0u) { atomicAdd(&erased, count); }
+  for (var beyond = CAPACITY + local; beyond < mine.items; beyond += WORKGROUP) { erase(items[mine.first + beyond]); }
   workgroupBarrier();
   if (local == 0u) { countOverflow(); }
   noteRun(local);
   workgroupBarrier();
   for (var word = local; word < WORDS; word += WORKGROUP) {
     idle[word] = idleOf(word);
-    if (idle[word] != 0u) { atomicAdd(&cleared, countOneBits(idle[word])); }
+    atomicAdd(&now, countOneBits(atomicLoad(&tombstones[word])));
+    atomicAdd(&cleared, countOneBits(idle[word]));
   }
   workgroupBarrier();
   for (var slot = local; slot < mine.slots; slot += WORKGROUP) {
     let bit = 1u << (slot % 32u);
     if ((atomicLoad(&tombstones[slot / 32u]) & bit) != 0u) { setKeyWord(mine.at + slot, select(TOMBSTONE, EMPTY, (idle[slot / 32u] & bit) != 0u)); }
   }
-  if (local == 0u && atomicLoad(&cleared) > 0u) { atomicAdd(&control.reused, atomicLoad(&cleared)); }
-  if (local == 0u && atomicLoad(&erased) > 0u) {
-    atomicAdd(&control.erased, atomicLoad(&erased));
-    atomicSub(&control.occupied, atomicLoad(&erased));
-  }
+  if (local != 0u) { return; }
+  let erased = atomicLoad(&now) - atomicLoad(&before);
+  if (atomicLoad(&cleared) > 0u) { atomicAdd(&control.reused, atomicLoad(&cleared)); }
+  if (erased == 0u) { return; }
+  atomicAdd(&control.erased, erased);
+  atomicSub(&control.occupied, erased);
 }
