@@ -220,6 +220,8 @@ async function round(
     isFirst && run.follows
       ? await (await loadBulk()).prepareFollowing(state, run, chunk.groupSize, selection, recordOver)
       : null;
+  const { ordered } = state;
+  if (run.kernel === state.sources.insert) state.ordered = false;
   const counters = await state.submit(run.kernel.label, isFirst ? (run.reads ?? []) : [], (encoder) => {
     chunk.prepare?.(encoder);
     if (isFirst) run.before?.(encoder);
@@ -227,7 +229,7 @@ async function round(
     follow?.(encoder);
     if (isFirst) run.after?.(encoder);
   });
-  if (counters.inserted > 0) state.ordered = false;
+  if (counters.inserted === 0) state.ordered = ordered;
   return counters;
 }
 

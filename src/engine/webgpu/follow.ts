@@ -7,9 +7,7 @@ import { compileRound, type Run } from "./chunk-rounds.js";
 import type { Kernel, KernelSource } from "./kernel.js";
 import control from "./kernels/control.wgsl";
 import follow from "./kernels/follow.wgsl";
-import hash from "./kernels/hash.wgsl";
 import params from "./kernels/params.wgsl";
-import probe from "./kernels/probe.wgsl";
 import { listedAfter, type Selection } from "./selection.js";
 import { BATCH_TILE, tableParams, tableRanges } from "./table-kernels.js";
 import type { TableState } from "./table-state.js";
@@ -19,7 +17,7 @@ const MOST_FOLLOWING = BATCH_TILE;
 
 const source: KernelSource = {
   label: "follow",
-  code: [hash, params, probe, control, follow],
+  code: [params, control, follow],
   bindings: ["uniform", "storage"],
 };
 

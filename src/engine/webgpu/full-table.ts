@@ -30,14 +30,13 @@ export class FullTable {
   /** Allocates and compiles, before anything changes, what it takes to say which keys of a chunk are there. */
   async prepare({ scratch, count, mask, groupSize }: BoundChunk): Promise<Column> {
     const present = await scratch.column("u8", count);
-    const run = lookupRun(this.state, count, { mask, flags: present, counted: true });
+    const run = lookupRun(this.state, count, { mask, flags: present, counted: true, fixed: true });
     await compileRun(this.state, run, groupSize);
     return present;
   }
 
   /**
    * How many elements of a chunk have no slot, after a run of inserts that stopped at the full table.
-   * @param given what that run came to, or how many of the chunk's elements there are: all of them are looked up then.
    * @param present where to say of every element whether its key is in the table, if dispatches that follow want to know.
    */
   async countRejected(
@@ -47,7 +46,7 @@ export class FullTable {
   ): Promise<number> {
     const { count, mask } = chunk;
     const table = await this.#cheapest(rest?.count ?? count);
-    const run = lookupRun(table, count, { mask, flags: present, counted: true });
+    const run = lookupRun(table, count, { mask, flags: present, counted: true, fixed: true });
     if (table === this.state && rest?.listed && !present) {
       const { found } = await runOverRest(table, chunk, run, rest);
       return rejected + rest.count - found;

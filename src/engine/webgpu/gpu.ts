@@ -38,7 +38,7 @@ export class Gpu {
   readonly arrays: BufferPool;
   /** Resolves when the device is gone, by loss or destroy. */
   readonly lost: Promise<{ reason: string; message: string }>;
-  /** Called when commands were recorded, right before they are submitted. */
+  /** Called when commands were recorded, before they are submitted; also when recording failed. */
   beforeSubmit: () => void = () => {};
   readonly #owned: boolean;
   readonly #staging: BufferPool;
@@ -202,14 +202,17 @@ export class Gpu {
   ): Promise<(GPUError | null)[]> {
     const recordAndSubmit = () => {
       const encoder = this.device.createCommandEncoder({ label });
-      record(encoder);
+      try {
+        record(encoder);
+      } finally {
+        this.beforeSubmit();
+      }
       let at = 0;
       for (const { buffer, offset, into } of reads) {
         if (staging && into.length > 0)
           encoder.copyBufferToBuffer(buffer, offset, staging, at, align4(into.length));
         at += align4(into.length);
       }
-      this.beforeSubmit();
       this.device.queue.submit([encoder.finish()]);
     };
     return inErrorScopes(this.device, errorFilters, recordAndSubmit).errors;

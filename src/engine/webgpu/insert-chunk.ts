@@ -5,7 +5,7 @@
 import type { InsertPolicy, InsertTally } from "../engine.js";
 import { lazily } from "../lazily.js";
 import type { ValueType } from "../scalars.js";
-import { type BoundChunk, type Run, runOverChunk } from "./chunk-rounds.js";
+import { type BoundChunk, compileRun, groupSizeAt, type Run, runOverChunk } from "./chunk-rounds.js";
 import type { Column } from "./columns.js";
 import { FullTable } from "./full-table.js";
 import { lookupRun } from "./lookup-chunk.js";
@@ -51,7 +51,9 @@ async function claimAndCombine(
   const applies = combines && policy !== "assign";
   const combining = combines ? await loadCombining() : null;
   const fill = applies ? combining?.applyIdentity(policy, state.spec.value as ValueType) : undefined;
-  // what combining needs is there before a slot is claimed: a claimed slot holds no value of the caller's until then
+  // what combining needs is there before a slot is claimed: a claimed slot holds no value of the caller's until then; and a group
+  // size that goes with the load would ask for other kernels meanwhile
+  if (combines) chunk.groupSize ??= groupSizeAt(state, false);
   const looksAgain = combines || (isMap && chunk.flags !== undefined);
   const present = looksAgain && state.mayFill(chunk.count) ? await full.prepare(chunk) : undefined;
   const apply = applies && (await combining?.prepareApply(state, chunk, policy, present));
@@ -89,6 +91,7 @@ async function claimSlots(
     fill,
     stopsWhenFull: true,
   };
+  if (assign || fill !== undefined) await compileRun(state, run, chunk.groupSize);
   const totals = await runOverChunk(state, chunk, run);
   const { inserted, selected } = totals;
   if (totals.rest === null) return { inserted, selected, rejected: totals.rejected, skipped: reuse };

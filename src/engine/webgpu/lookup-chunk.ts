@@ -10,22 +10,24 @@ export interface LookupColumns {
   values?: Column;
   flags?: Column;
   counted?: boolean;
+  /** Whatever the table comes to be, the kernels stay those that were compiled before. */
+  fixed?: boolean;
 }
 
 /** The run of a lookup over `count` elements. */
 export function lookupRun(
   state: TableState,
   count: number,
-  { mask, values, flags, counted = false }: LookupColumns,
+  { mask, values, flags, counted = false, fixed = false }: LookupColumns,
 ): Run {
   const constants = {
     VALUED: Number(values !== undefined),
     FLAGGED: Number(flags !== undefined),
     COUNTED: Number(counted),
-    ORDERED: Number(walksInOrder(state)),
+    ORDERED: Number(!fixed && walksInOrder(state)),
   };
   // with several windows nearly always some walk goes from one to the next
-  const follows = state.windows.length > 1;
+  const follows = !fixed && state.windows.length > 1;
   const run = { kernel: state.sources.lookup, constants, mask, values, flags, follows };
   if (flags === undefined || state.windows.length === 1) return run;
   // each window's dispatch adds its own elements' flags

@@ -1,11 +1,13 @@
 /** Bulk operations whose pages are worked on by the workgroups that own them, in workgroup memory. */
 import type { InsertTally } from "../engine.js";
 import type { BoundChunk } from "./chunk-rounds.js";
+import type { Counters } from "./control.js";
 import { eraseChunk } from "./erase-chunk.js";
 import type { FullTable } from "./full-table.js";
 import { insertChunk } from "./insert-chunk.js";
-import { splitByPage } from "./pages.js";
+import { type PagedChunk, splitByPage } from "./pages.js";
 import { Partitioner } from "./partition.js";
+import type { ItemKind, PageKernels } from "./partition-kernels.js";
 import type { TableState } from "./table-state.js";
 
 /** Inserts a chunk into a table without entries or tombstones. Of equal keys any one stays. Null when its pages do not fit the GPU. */
@@ -17,11 +19,18 @@ export async function buildPages(
 ): Promise<InsertTally | null> {
   const kind = state.spec.value === null ? "key" : "pair";
   const operation = Partitioner.of(state.host).sources.build(kind);
-  const paged = await chunk.scratch.attempt(() => splitByPage(state, chunk, kind, operation));
-  if (!paged) return null;
-  const { inserted, spilled } = await state.submit("build", [], (encoder) => paged.record(encoder));
+  // until it is known that all went well
+  state.ordered = false;
+  let worked = await workOnPages(state, chunk, kind, operation, "build", true);
+  if (worked?.paged.lost()) {
+    await state.clear();
+    state.ordered = false;
+    worked = await workOnPages(state, chunk, kind, operation, "build", false);
+  }
+  if (!worked) return null;
+  const { paged, inserted, spilled } = worked;
   // in a table without an empty slot, what does not fit may have been carried around, past its own home
-  if (spilled > 0 && state.full) state.ordered = false;
+  state.ordered = spilled === 0 || !state.full;
   const rest = paged.rest(spilled);
   const tally = rest ? await insertChunk(state, rest, policy, full) : { inserted: 0, rejected: 0 };
   const { selected } = paged;
@@ -34,9 +43,31 @@ export async function buildPages(
 /** Erases a chunk's keys. Answers how many there were; null when its pages do not fit the GPU. */
 export async function erasePages(state: TableState, chunk: BoundChunk): Promise<number | null> {
   const operation = Partitioner.of(state.host).sources.erase(state.spec.value === null ? "key" : "pair");
-  const paged = await chunk.scratch.attempt(() => splitByPage(state, chunk, "key", operation));
-  if (!paged) return null;
-  const { erased, spilled } = await state.submit("page-erase", [], (encoder) => paged.record(encoder));
+  const worked = await workOnPages(state, chunk, "key", operation, "page-erase", true);
+  if (!worked) return null;
+  let { paged, erased, spilled } = worked;
+  if (paged.lost()) {
+    // what is erased already is not there any more
+    const again = await workOnPages(state, chunk, "key", operation, "page-erase", false);
+    if (!again) return erased + (await eraseChunk(state, chunk));
+    erased += again.erased;
+    ({ paged, spilled } = again);
+  }
   const rest = paged.rest(spilled);
   return erased + (rest ? await eraseChunk(state, rest) : 0);
+}
+
+/** Splits a chunk by page and submits an operation on the pages; null when they do not fit the GPU. */
+async function workOnPages(
+  state: TableState,
+  chunk: BoundChunk,
+  kind: ItemKind,
+  operation: PageKernels,
+  label: string,
+  sampled: boolean,
+): Promise<(Counters & { paged: PagedChunk }) | null> {
+  const paged = await chunk.scratch.attempt(() => splitByPage(state, chunk, kind, operation, sampled));
+  if (!paged) return null;
+  const counters = await state.submit(label, paged.reads, (encoder) => paged.record(encoder));
+  return { ...counters, paged };
 }

@@ -6,8 +6,17 @@
 import { LimitError } from "../../errors.js";
 import type { BoundChunk } from "./chunk-rounds.js";
 import { bindAt } from "./columns.js";
+import type { Readback } from "./gpu.js";
 import type { Range } from "./kernel.js";
-import { binsFor, MOST_PARTS, Partitioner, type Parts, splitByPart, words } from "./partition.js";
+import {
+  binsFor,
+  MOST_PARTS,
+  Partitioner,
+  type Parts,
+  SEEN_IN_PART,
+  splitByPart,
+  words,
+} from "./partition.js";
 import {
   type ItemKind,
   OVERFLOW_ITEMS,
@@ -27,6 +36,8 @@ const CROWDED = 0.75;
 const MOST_CARRIES = 8;
 /** Slots that walks of spilled items look at in one step. */
 const SPILL_GROUP = 32;
+/** Elements from which a sample tells enough of the parts' sizes. */
+const LEAST_SAMPLED = 2 ** 15;
 /** Standard deviations above the mean that a page has room for. */
 const ROOM_DEVIATIONS = 6;
 /** Items beyond its slots that a page has room for. */
@@ -36,6 +47,9 @@ const MOST_OVERFLOW = 256;
 export interface PagedChunk {
   /** Elements that the chunk's mask lets through. */
   readonly selected: number;
+  /** Is to come back with the submission. Then `lost` tells whether items were: the pages are to be made again, from exact counts. */
+  readonly reads: readonly Readback[];
+  lost(): boolean;
   /** Records the multisplit, and the pages' kernels for every window of the table. */
   record(encoder: GPUCommandEncoder): void;
   /**
@@ -47,6 +61,7 @@ export interface PagedChunk {
 
 /**
  * Prepares a chunk's pages for an operation.
+ * @param sampled the parts' sizes may be told by a sample.
  * @throws LimitError when there are too many pages for two multisplits, or for one binding.
  */
 export async function splitByPage(
@@ -54,6 +69,7 @@ export async function splitByPage(
   chunk: BoundChunk,
   kind: ItemKind,
   operation: PageKernels,
+  sampled: boolean,
 ): Promise<PagedChunk> {
   const { host, spec } = state;
   const { kernels } = host;
@@ -71,7 +87,12 @@ export async function splitByPage(
   const { maxStorageBufferBindingSize } = host.gpu.device.limits;
   const mostItems = Math.max(room, OVERFLOW_ITEMS);
   checkLimit("maxStorageBufferBindingSize", staged * mostItems * itemWords * 4, maxStorageBufferBindingSize);
-  const split = await splitByPart(state, chunk, parts, { kind, put: "items", distinct: refined });
+  const split = await splitByPart(state, chunk, parts, {
+    kind,
+    put: "items",
+    distinct: refined,
+    sampled: refined && sampled && count >= LEAST_SAMPLED,
+  });
   const spillRoom = Math.max(LEAST_SPILL, Math.ceil(count * SPILL_SHARE));
   const cursors = refined ? await scratch.buffer(staged * 4) : split.starts;
   const items = refined ? await scratch.buffer(staged * room * itemWords * 4) : split.keys;
@@ -79,13 +100,14 @@ export async function splitByPage(
   const spillValues = kind === "pair" ? await scratch.buffer(spillRoom * 4) : undefined;
   const constants = { ...tableConstants(spec), SPILL_VALUES: Number(kind === "pair") };
   const bins = binsFor(pagesOfPart);
-  const refineWorkgroup = partitioner.tileWorkgroup(itemWords * 4, bins);
+  const refineWorkgroup = partitioner.tileWorkgroup(itemWords * 4, bins, SEEN_IN_PART);
   const refine = await kernels.compile(sources.refine(kind), {
     ...constants,
     BINS: bins,
     PAGE_SHIFT: pageShift,
     PART_BINS: binsFor(parts.count),
     DISTINCT: 1,
+    SEEN: SEEN_IN_PART,
     WORKGROUP: refineWorkgroup,
   });
   const overflows = await scratch.buffer(staged * OVERFLOW_ITEMS * itemWords * 4);
@@ -108,9 +130,9 @@ export async function splitByPage(
   const spills: (Range | undefined)[] = [words(spillKeys, spillRoom), words(spillValues, spillRoom)];
   const recordRefine = (encoder: GPUCommandEncoder) => {
     encoder.clearBuffer(cursors, 0, staged * 4);
-    const given = words(split.keys, count * itemWords);
+    const given = words(split.keys, split.room * itemWords);
     const starts = words(split.starts, binsFor(parts.count) + 1);
-    const ends = words(split.ends, binsFor(parts.count) + 1);
+    const ends = words(split.ends, 2 * binsFor(parts.count) + 2);
     const tiles = Math.ceil((count / parts.count / (refineWorkgroup * sources.tiles.items)) * 1.05) + 1;
     const bindings = [undefined, control, given, starts, ranges, itemRange, ...spills, ends];
     refine.recordGrid(encoder, bindings, partitionParams(params), [Math.min(tiles, 65535), parts.count]);
@@ -133,6 +155,8 @@ export async function splitByPage(
   });
   return {
     selected: split.selected,
+    reads: split.reads,
+    lost: split.lost,
     record(encoder) {
       split.record(encoder);
       if (refined) recordRefine(encoder);

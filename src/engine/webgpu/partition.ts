@@ -6,7 +6,7 @@
  * a workgroup. A part's number is the upper bits of a key's home slot.
  */
 import type { BoundChunk } from "./chunk-rounds.js";
-import type { Gpu } from "./gpu.js";
+import type { Gpu, Readback } from "./gpu.js";
 import type { Constants, Range } from "./kernel.js";
 import { type ItemKind, PartitionKernels, partitionParams } from "./partition-kernels.js";
 import { tableConstants } from "./table-constants.js";
@@ -30,8 +30,11 @@ export function binsFor(parts: number): number {
 
 /** Workgroups of the histogram kernel, which strides over the chunk. */
 const HISTOGRAM_WORKGROUPS = 528;
+/** One block of elements in so many is counted where parts may have some room. */
+const SAMPLE = 16;
 /** Keys that a workgroup of scatter remembers: most equal keys of a batch are met there. Those of refine remember fewer. */
 const SEEN_IN_CHUNK = 1024;
+export const SEEN_IN_PART = 256;
 /** Workgroup memory that a page takes for each slot. */
 const PAGE_BYTES = 4;
 /** Workgroup memory that kernels need besides their tiles and counters. */
@@ -64,6 +67,7 @@ export class Partitioner {
       invocations: limits.maxComputeInvocationsPerWorkgroup,
       bytes: limits.maxComputeWorkgroupStorageSize,
     };
+    // build.wgsl has twelve bits for a slot, so that pages have 2,048 slots at most
     this.pageSlots = software ? 1024 : 2048;
     while (this.pageSlots * PAGE_BYTES + SPARE_BYTES > this.#most.bytes) this.pageSlots /= 2;
   }
@@ -72,21 +76,21 @@ export class Partitioner {
     return Math.log2(this.pageSlots);
   }
 
-  /** Invocations of a kernel that owns pages, of which `most` are best. */
+  /** Invocations of a kernel that owns pages, of which `most` are best: a power of two. */
   pageWorkgroup(most: number): number {
-    return Math.min(most, this.#most.invocations, this.pageSlots / 2);
+    return 2 ** Math.floor(Math.log2(Math.min(most, this.#most.invocations, this.pageSlots / 2)));
   }
 
-  /** Invocations of scatter and refine. */
-  tileWorkgroup(itemBytes: number, bins: number): number {
+  /** Invocations of scatter and refine, whose workgroups remember `seen` keys. */
+  tileWorkgroup(itemBytes: number, bins: number, seen = 1): number {
     const { items, rounds } = this.sources.tiles;
-    return this.workgroup((items / rounds) * itemBytes, bins);
+    return this.workgroup((items / rounds) * itemBytes, bins, seen);
   }
 
-  /** Invocations of a kernel that takes `bytes` bytes of workgroup memory for each, besides 12 bytes a bin. */
-  workgroup(bytes: number, bins: number): number {
+  /** Invocations of a kernel that takes `bytes` bytes of workgroup memory for each, besides 12 bytes a bin and 4 for a key it remembers. */
+  workgroup(bytes: number, bins: number, seen = 0): number {
     let size = Math.min(512, this.#most.invocations);
-    while (size > 64 && size * bytes + bins * 12 + 512 > this.#most.bytes) size /= 2;
+    while (size > 64 && size * bytes + bins * 12 + seen * 4 + 512 > this.#most.bytes) size /= 2;
     return size;
   }
 }
@@ -102,8 +106,13 @@ export interface PartedItems {
   record(encoder: GPUCommandEncoder): void;
   /** Where each part starts: bins + 1 words. */
   readonly starts: GPUBuffer;
-  /** Where each part's elements end, since equal ones may have been left out: bins + 1 words. */
+  /** Where each part's elements end, since equal ones may have been left out, and more: 2 × bins + 2 words of offsets.wgsl. */
   readonly ends: GPUBuffer;
+  /** Is to come back with the submission; then `lost` tells whether the sample was wrong, and elements were lost. */
+  readonly reads: readonly Readback[];
+  lost(): boolean;
+  /** Elements that `keys` has room for. */
+  readonly room: number;
   /** Keys, or with put "items" the items. */
   readonly keys: GPUBuffer;
   readonly values?: GPUBuffer;
@@ -120,6 +129,8 @@ interface SplitOptions {
   placed?: boolean;
   /** Elements whose keys equal others may be left out. */
   distinct?: boolean;
+  /** Count a sample of the elements, and leave parts some room: for put "items". */
+  sampled?: boolean;
 }
 
 /** Prepares the multisplit of a chunk by part. */
@@ -127,7 +138,7 @@ export async function splitByPart(
   state: TableState,
   chunk: BoundChunk,
   parts: Parts,
-  { kind, put, placed = false, distinct = false }: SplitOptions,
+  { kind, put, placed = false, distinct = false, sampled = false }: SplitOptions,
 ): Promise<PartedItems> {
   const { host, spec } = state;
   const { kernels } = host;
@@ -140,12 +151,15 @@ export async function splitByPart(
   const buffer = (words: number) => scratch.buffer(words * 4);
   const counts = await buffer(bins);
   const starts = await buffer(bins + 1);
-  const cursors = await buffer(bins + 1);
+  const cursors = await buffer(2 * bins + 2);
+  const sample = sampled && !masked ? SAMPLE : 1;
+  const room = sample === 1 ? count : sampledRoom(count, parts.count);
   const itemBytes = kind === "pair" ? 8 : 4;
-  const keys = await scratch.buffer(count * (put === "items" ? itemBytes : 4));
+  const keys = await scratch.buffer(room * (put === "items" ? itemBytes : 4));
   const values = kind === "pair" && put === "columns" ? await buffer(count) : undefined;
   const places = placed ? await buffer(count) : undefined;
-  const tile = partitioner.tileWorkgroup(itemBytes, bins);
+  const seen = distinct ? SEEN_IN_CHUNK : 1;
+  const tile = partitioner.tileWorkgroup(itemBytes, bins, seen);
   const constants: Constants = {
     ...table,
     BINS: bins,
@@ -155,13 +169,15 @@ export async function splitByPart(
   const histogram = await kernels.compile(sources.histogram, {
     ...constants,
     WORKGROUP: partitioner.workgroup(0, bins),
+    SAMPLE: sample,
   });
-  const offsets = await kernels.compile(sources.offsets, { BINS: bins, WORKGROUP: 128 });
+  const offsets = await kernels.compile(sources.offsets, { BINS: bins, WORKGROUP: 128, SAMPLE: sample });
   const scatter = await kernels.compile(sources.scatter(kind, put), {
     ...constants,
     PLACED: Number(placed),
     DISTINCT: Number(distinct),
-    SEEN: SEEN_IN_CHUNK,
+    SEEN: seen,
+    SAMPLED: Number(sample > 1),
     VALUED: Number(kind === "pair"),
   });
   const params = partitionParams({
@@ -176,7 +192,7 @@ export async function splitByPart(
   const mask = chunk.mask?.range;
   const countParts = (encoder: GPUCommandEncoder) => {
     encoder.clearBuffer(counts, 0, bins * 4);
-    const workgroups = Math.min(HISTOGRAM_WORKGROUPS, Math.ceil(count / 1024));
+    const workgroups = Math.min(HISTOGRAM_WORKGROUPS, Math.ceil(count / sample / 1024));
     histogram.record(
       encoder,
       [undefined, undefined, chunk.keys.range, words(counts, bins), mask],
@@ -185,7 +201,7 @@ export async function splitByPart(
     );
     offsets.record(
       encoder,
-      [undefined, undefined, words(counts, bins), words(starts, bins + 1), words(cursors, bins + 1)],
+      [undefined, undefined, words(counts, bins), words(starts, bins + 1), words(cursors, 2 * bins + 2)],
       params,
       1,
     );
@@ -195,11 +211,11 @@ export async function splitByPart(
       encoder,
       [
         undefined,
-        words(cursors, bins + 1),
+        words(cursors, 2 * bins + 2),
         chunk.keys.range,
         kind === "pair" ? chunk.values?.range : undefined,
         mask,
-        words(keys, put === "items" ? (count * itemBytes) / 4 : count),
+        words(keys, put === "items" ? (room * itemBytes) / 4 : count),
         words(values, count),
         words(places, count),
       ],
@@ -218,5 +234,24 @@ export async function splitByPart(
     selected = new Uint32Array(into.buffer)[0];
     record = split;
   }
-  return { record, starts, ends: cursors, keys, values, places, selected };
+  const into = new Uint8Array(4);
+  return {
+    record,
+    starts,
+    ends: cursors,
+    reads: sample === 1 ? [] : [{ buffer: cursors, offset: (bins + 1) * 4, into }],
+    lost: () => into.some((byte) => byte !== 0),
+    keys,
+    room,
+    values,
+    places,
+    selected,
+  };
+}
+
+/** Elements that parts have room for together, when their sizes are told by a sample: see kernels/partition/offsets.wgsl. */
+function sampledRoom(count: number, parts: number): number {
+  const blocks = Math.ceil(count / (SAMPLE * 1024));
+  const deviations = 6 * SAMPLE * Math.sqrt(parts * blocks * 1024);
+  return blocks * SAMPLE * 1024 + Math.ceil(deviations) + 257 * parts;
 }

@@ -10,12 +10,12 @@
 override LISTED: bool = false;
 /// Elements whose byte in `mask` is 0 are left out.
 override MASKED: bool = false;
+/// The list is one of the same submission: control.followed tells how many entries it has, params.count how many are looked at.
+override FOLLOWS: bool = false;
 /// `table` is one of several windows.
 override WINDOWED: bool = false;
 
 const WORKGROUP: u32 = 256u;
-/// The list is one of the same submission: control.followed tells how many entries it has, params.count how many are looked at.
-override FOLLOWS: bool = false;
 /// Elements per invocation.
 const ITEMS: u32 = 4u;
 /// Stands for "no element here".

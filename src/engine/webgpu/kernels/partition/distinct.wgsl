@@ -4,7 +4,7 @@
 /// Items whose keys equal one that the workgroup has met may be left out, if the batch is skewed.
 override DISTINCT: bool = false;
 /// Keys that are remembered; a power of two.
-override SEEN: u32 = 256u;
+override SEEN: u32 = 1u;
 
 /// Keys that the workgroup has met, plus one.
 var<workgroup> seen: array<atomic<u32>, SEEN>;

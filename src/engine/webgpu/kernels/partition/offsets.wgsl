@@ -1,7 +1,8 @@
 // offsets: turns the counts of parts into their places in the staging memory.
 //
-// One workgroup. Writes starts (parts + 1 words) and cursors (a copy that scatter moves forward; behind it, whether the batch is skewed:
-// 1 when some part has more items than chance gives to distinct keys).
+// One workgroup. Writes starts (parts + 1 words) and cursors: where each part's next item goes; whether the batch is skewed, that is
+// whether some part has more items than chance gives to distinct keys; how many items were lost (scatter counts them); and where the
+// parts' room ends. With SAMPLE n the counts are of every n-th block, and parts have room for what chance may add to that.
 
 override WORKGROUP: u32 = 256u;
 override BINS: u32 = 256u;
@@ -11,11 +12,22 @@ override EACH: u32 = (BINS + WORKGROUP - 1u) / WORKGROUP;
 @group(0) @binding(3) var<storage, read_write> starts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> cursors: array<u32>;
 
+override SAMPLE: u32 = 1u;
 /// Standard deviations from the mean that make a batch skewed.
-const DEVIATIONS: f32 = 5.0;
+const SKEWED: f32 = 4.0;
+/// Standard deviations, and items, that a part has room for beyond what the sample tells.
+const DEVIATIONS: f32 = 6.0;
+const SPARE: u32 = 256u;
 
 var<workgroup> sums: array<u32, WORKGROUP>;
 var<workgroup> most: atomic<u32>;
+var<workgroup> all: atomic<u32>;
+
+/// Items that a part has room for.
+fn roomFor(count: u32) -> u32 {
+  if (SAMPLE == 1u) { return count; }
+  return SAMPLE * count + u32(f32(SAMPLE) * DEVIATIONS * sqrt(f32(count))) + SPARE;
+}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(local_invocation_index) local: u32) {
@@ -23,8 +35,9 @@ fn main(@builtin(local_invocation_index) local: u32) {
   for (var i = 0u; i < EACH; i++) {
     let bin = local * EACH + i;
     if (bin >= BINS) { break; }
-    sum += counts[bin];
+    sum += roomFor(counts[bin]);
     atomicMax(&most, counts[bin]);
+    atomicAdd(&all, counts[bin]);
   }
   sums[local] = sum;
   for (var reach = 1u; reach < WORKGROUP; reach *= 2u) {
@@ -40,10 +53,12 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if (bin >= BINS) { break; }
     starts[bin] = at;
     cursors[bin] = at;
-    at += counts[bin];
+    at += roomFor(counts[bin]);
+    cursors[BINS + 2u + bin] = at;
     if (bin < BINS - 1u) { continue; }
     starts[BINS] = at;
-    let mean = f32(at) / f32(params.parts);
-    cursors[BINS] = u32(f32(atomicLoad(&most)) > mean + DEVIATIONS * sqrt(mean) + 8.0);
+    let mean = f32(atomicLoad(&all)) / f32(params.parts);
+    cursors[BINS] = u32(f32(atomicLoad(&most)) > mean + SKEWED * sqrt(mean) + 8.0);
+    cursors[BINS + 1u] = 0u;
   }
 }

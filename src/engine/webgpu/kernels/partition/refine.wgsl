@@ -8,7 +8,7 @@ override PAGE_SHIFT: u32 = 12u;
 
 @group(0) @binding(2) var<storage, read> parts: array<Item>;
 @group(0) @binding(3) var<storage, read> partStarts: array<u32>;
-/// scatter's cursors: where the parts' items end, and whether the batch is skewed.
+/// scatter's cursors: where the parts' items end, whether the batch is skewed, and where the parts' room ends.
 @group(0) @binding(8) var<storage, read> partEnds: array<u32>;
 override PART_BINS: u32 = 256u;
 @group(0) @binding(4) var<storage, read_write> cursors: array<atomic<u32>>;
@@ -42,7 +42,7 @@ fn main(
 ) {
   let part = workgroup.y;
   firstPage = part * params.pagesOfPart;
-  let end = partEnds[part];
+  let end = min(partEnds[part], partEnds[PART_BINS + 2u + part]);
   let distinct = DISTINCT && partEnds[PART_BINS] != 0u;
   for (var first = partStarts[part] + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
     var item: array<Item, ITEMS>;

@@ -1,7 +1,8 @@
 // scatter: puts the chunk's elements in the order of their parts (multisplit, first level).
 //
 // A workgroup takes a tile of WORKGROUP × ITEMS elements, ranks them by part with counters in workgroup memory, takes
-// room for each part's run with one atomic addition, and writes the runs. Exact under any skew: places come from the histogram.
+// room for each part's run with one atomic addition, and writes the runs. Exact under any skew: places come from the histogram, or (SAMPLED) from a
+// sample, and it is seen when that was wrong.
 // Of a skewed batch most equal keys are left out here (DISTINCT), and a part's items end where its cursor stands.
 // Owns its tile's places; shares the cursors. The order inside a part is that in which tiles get there.
 // Bytes per element: 4 read and 4 written (pairs: 8 and 8), 4 more written with PLACED.
@@ -18,7 +19,17 @@ override VALUED: bool = false;
 
 fn binOf(item: Item) -> u32 { return partOf(itemKey(item)); }
 
-fn takeRoom(part: u32, count: u32) -> u32 { return atomicAdd(&cursors[part], count); }
+/// Parts have the room that a sample told: a run that does not fit is lost, and the host has the chunk split again.
+override SAMPLED: bool = false;
+/// In place of the place of an item that is lost, and above.
+const LOST: u32 = 0x80000000u;
+
+fn takeRoom(part: u32, count: u32) -> u32 {
+  let at = atomicAdd(&cursors[part], count);
+  if (!SAMPLED || at + count <= atomicLoad(&cursors[BINS + 2u + part])) { return at; }
+  atomicAdd(&cursors[BINS + 1u], count);
+  return LOST;
+}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
