@@ -26,6 +26,16 @@ it("takes long chunks again after one that a busy machine held up", () => {
   expect(pacer.next("insert")).toBeGreaterThan(1_000_000);
 });
 
+it("leaves the time of compilations out", () => {
+  let compiling = 0;
+  const pacer = new Pacer(2 ** 19, () => compiling);
+  const start = pacer.now();
+  compiling += 5000;
+  expect(pacer.now() - start).toBeLessThan(-4000);
+  pacer.took("insert", 2 ** 19, pacer.now() - start);
+  expect(pacer.next("insert")).toBeGreaterThan(2 ** 20);
+});
+
 it("learns nothing from the short end of a batch", () => {
   const pacer = new Pacer(2 ** 19);
   run(pacer, 1, 10_240);

@@ -93,8 +93,11 @@ const LONG_WALKS = 0.75;
 /** Share of slots that are not EMPTY. */
 const loadOf = (state: TableState) => (state.live + state.tombstones) / state.spec.slots;
 
-/** True when looking at the homes of the keys on the way pays: see kernels/lookup.wgsl, ORDERED. */
-export const walksInOrder = (state: TableState) => state.ordered && loadOf(state) >= LONG_WALKS;
+/** Share of occupied slots from which looking at the homes of the keys on the way pays: see kernels/lookup.wgsl, ORDERED. */
+const ORDERED_WALKS = 0.65;
+
+/** True when lookups are to end early in a table whose entries are in order. */
+export const walksInOrder = (state: TableState) => state.ordered && loadOf(state) >= ORDERED_WALKS;
 
 /**
  * Slots a step that suits a table, as measured (bench/results/group-size-*.json): lookups gain by more slots as walks get

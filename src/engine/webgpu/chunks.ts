@@ -43,9 +43,9 @@ export async function forEachChunk(
     const { first, count } = chunk;
     const end = first + count;
     const next = host === undefined ? null : chunkAt(end);
-    const start = performance.now();
+    const start = pacer.now();
     await run(chunk, next);
-    pacer.took(operation, count, performance.now() - start);
+    pacer.took(operation, count, pacer.now() - start);
     if (end < total) call.onProgress?.(end, total);
     chunk = next ?? chunkAt(end);
   }

@@ -59,6 +59,8 @@ export class Kernels {
   /** The ring as it is to be; slots from #unwritten up to #nextUniform are not on the GPU yet: writing many at once is cheap. */
   readonly #ring = new Uint32Array((UNIFORM_SLOT * UNIFORM_SLOTS) / 4);
   #unwritten = 0;
+  /** Time that compilations took, one after another. */
+  compilingMs = 0;
   #nextUniform = 0;
   /** Uniforms that are set for the submission that is recorded. */
   #recorded = 0;
@@ -101,6 +103,7 @@ export class Kernels {
   }
 
   async #compile(source: KernelSource, constants: Constants): Promise<Kernel> {
+    const start = performance.now();
     const { device } = this.#gpu;
     const layout = this.#layout(source.bindings);
     try {
@@ -116,6 +119,8 @@ export class Kernels {
       throw new EngineError(`The kernel ${source.label} does not compile: ${(error as Error).message}`, {
         cause: error,
       });
+    } finally {
+      this.compilingMs += performance.now() - start;
     }
   }
 

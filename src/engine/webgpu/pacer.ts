@@ -5,8 +5,19 @@
 export class Pacer {
   readonly #perMillisecond = new Map<string, number>();
 
-  /** @param firstChunk elements of the first chunk of an operation whose speed is not known. */
-  constructor(private readonly firstChunk: number) {}
+  /**
+   * @param firstChunk elements of the first chunk of an operation whose speed is not known.
+   * @param compiling milliseconds that kernels took to compile so far, which say nothing of a chunk's speed.
+   */
+  constructor(
+    private readonly firstChunk: number,
+    private readonly compiling: () => number = () => 0,
+  ) {}
+
+  /** Milliseconds, those of compilations left out. */
+  now(): number {
+    return performance.now() - this.compiling();
+  }
 
   /** Elements of the next chunk, a multiple of 1,024 and at least that. */
   next(operation: string): number {

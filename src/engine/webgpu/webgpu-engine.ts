@@ -63,7 +63,8 @@ export class WebgpuEngine implements Engine {
     this.kernelOverrides = kernelOverrides;
     this.defaults = { strategy, groupSize };
     this.lost = gpu.lost;
-    this.pacer = new Pacer(gpu.software ? FIRST_CHUNK.software : FIRST_CHUNK.hardware);
+    const first = gpu.software ? FIRST_CHUNK.software : FIRST_CHUNK.hardware;
+    this.pacer = new Pacer(first, () => kernels.compilingMs);
     const { pacer } = this;
     const sizes = tableSizes(gpu.device.limits, kernelOverrides);
     this.tableHost = { engine: this, gpu, kernels, pacer, kernelOverrides, ...sizes };
