@@ -19,8 +19,8 @@ import { Modelled } from "../conformance/helpers/model.js";
 const PAGE_SLOTS = scaled(2048, 1024);
 /** Slots of the last page. */
 const LAST_PAGE = 500;
-/** By how many items pages overflow: none, up to all that are carried (127), more, and more than a workgroup has room for (256). */
-const OVERFLOWS = [0, 1, 64, 126, 127, 128, 200, 300];
+/** By how many items pages overflow: none, up to all that are carried (255), more, and more than a workgroup has room for (256). */
+const OVERFLOWS = [0, 1, 127, 200, 254, 255, 256, 300];
 const PAGES = 2 * OVERFLOWS.length;
 const SLOTS = (PAGES - 1) * PAGE_SLOTS + LAST_PAGE;
 /** Bytes of a window: a set of SLOTS slots has one, a map has two. */

@@ -19,7 +19,6 @@ import {
 } from "./partition.js";
 import {
   type ItemKind,
-  OVERFLOW_ITEMS,
   type PageKernels,
   type PartitionParams,
   partitionParams,
@@ -31,17 +30,23 @@ import type { TableWindow } from "./windows.js";
 /** Items that overflow their pages and still are cheaper to handle one by one: this share of the chunk, and at least this many. */
 const SPILL_SHARE = 1 / 8;
 const LEAST_SPILL = 4096;
-/** Share of occupied slots from which it takes more than the next page to hold what overflows; and pages that are tried then. */
-const CROWDED = 0.75;
-const MOST_CARRIES = 8;
+/** Items beyond its slots that a page has room for, at most. */
+const MOST_OVERFLOW = 256;
+/**
+ * By the share of slots that are occupied: how many pages are tried for what overflows one, and how many items are noted of a page,
+ * one less than in its list. Noting more makes all pages slower.
+ */
+const OVERFLOWS = [
+  { upTo: 0.75, carries: 1, list: 128 },
+  { upTo: 0.955, carries: 8, list: 128 },
+  { upTo: 1, carries: 14, list: MOST_OVERFLOW },
+];
 /** Slots that walks of spilled items look at in one step. */
 const SPILL_GROUP = 32;
 /** Elements from which a sample tells enough of the parts' sizes. */
 const LEAST_SAMPLED = 2 ** 15;
 /** Standard deviations above the mean that a page has room for. */
 const ROOM_DEVIATIONS = 6;
-/** Items beyond its slots that a page has room for. */
-const MOST_OVERFLOW = 256;
 
 /** A chunk's items by page, and the kernels that work on the pages. */
 export interface PagedChunk {
@@ -85,7 +90,9 @@ export async function splitByPage(
   const room = refined ? expected : 0;
   checkLimit("parts", parts.count, MOST_PARTS);
   const { maxStorageBufferBindingSize } = host.gpu.device.limits;
-  const mostItems = Math.max(room, OVERFLOW_ITEMS);
+  const occupied = Math.min(Math.max(count, state.live + state.tombstones) / spec.slots, 1);
+  const { carries, list } = OVERFLOWS.find(({ upTo }) => occupied <= upTo) ?? OVERFLOWS[2];
+  const mostItems = Math.max(room, list);
   checkLimit("maxStorageBufferBindingSize", staged * mostItems * itemWords * 4, maxStorageBufferBindingSize);
   const split = await splitByPart(state, chunk, parts, {
     kind,
@@ -110,8 +117,8 @@ export async function splitByPage(
     SEEN: SEEN_IN_PART,
     WORKGROUP: refineWorkgroup,
   });
-  const overflows = await scratch.buffer(staged * OVERFLOW_ITEMS * itemWords * 4);
-  const paged = { ...constants, PAGE: pageSlots };
+  const overflows = await scratch.buffer(staged * list * itemWords * 4);
+  const paged = { ...constants, PAGE: pageSlots, OVERFLOW: list - 1 };
   const each = itemsEach(expected, pageSlots, pageWorkgroup);
   const page = await kernels.compile(operation.page(each), { ...paged, WORKGROUP: pageWorkgroup });
   const carry = await kernels.compile(operation.carry, paged);
@@ -137,11 +144,9 @@ export async function splitByPage(
     const bindings = [undefined, control, given, starts, ranges, itemRange, ...spills, ends];
     refine.recordGrid(encoder, bindings, partitionParams(params), [Math.min(tiles, 65535), parts.count]);
   };
-  const overflow = words(overflows, staged * OVERFLOW_ITEMS * itemWords);
+  const overflow = words(overflows, staged * list * itemWords);
   const pagesIn = (window: TableWindow) =>
     Math.min(pages - window.first / pageSlots, Math.ceil(window.slots / pageSlots));
-  const occupied = Math.max(count, state.live + state.tombstones);
-  const carries = occupied > CROWDED * spec.slots ? MOST_CARRIES : 1;
   const pagesOf = (window: TableWindow, carried: number) => ({
     bindings: [undefined, control, window.range, ranges, itemRange, overflow, ...spills],
     told: partitionParams({

@@ -192,9 +192,6 @@ export interface PageKernels {
   readonly carryPages: number;
 }
 
-/** Items that overflow a page and are noted by page, and their number: as in kernels/partition/overflow.wgsl. */
-export const OVERFLOW_ITEMS = 128;
-
 /** Items that an invocation takes. A constant of the module, not an override: arrays of such a length stay in registers. */
 function taking(each: number): string {
   return `const ITEMS: u32 = ${each}u;`;

@@ -11,7 +11,7 @@ const BORDERS: u32 = 16u;
 const BLOCK: u32 = 256u;
 /// Slots, and items of overflow, that an invocation holds.
 const EACH: u32 = BLOCK / WORKGROUP;
-const EACH_OVER: u32 = (OVERFLOW + WORKGROUP - 1u) / WORKGROUP;
+const EACH_OVER: u32 = (MOST_OVERFLOW + WORKGROUP - 1u) / WORKGROUP;
 
 @group(0) @binding(2) var<storage, read_write> table: array<Item>;
 

@@ -2,7 +2,8 @@
 // carry-*.wgsl; what there is no room for is spilled. A fragment after page.wgsl.
 
 /// Items noted of a page; how many there are comes before them.
-const OVERFLOW: u32 = 127u;
+override OVERFLOW: u32 = 127u;
+const MOST_OVERFLOW: u32 = 255u;
 
 @group(0) @binding(5) var<storage, read_write> overflows: array<Item>;
 
