@@ -75,7 +75,7 @@ describe("erase", () => {
 });
 
 describe("insert after erase, on a collision chain", () => {
-  for (const hash of hashes) {
+  for (const hash of isForced ? hashes.slice(0, 1) : hashes) {
     for (const place of ["middle", "end"] as const) {
       it(`never makes a second copy of a key (${hash}, chain at the ${place} of the table)`, async () => {
         using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 64, hash });

@@ -252,7 +252,7 @@ describe("tables of several windows", () => {
         masked: fc.boolean(),
       });
       const sequences = fc.array(step, { minLength: 1, maxLength: 10 });
-      const runs = onSoftwareGpu ? 10 : 300;
+      const runs = onSoftwareGpu ? 6 : 300;
       await fc.assert(
         fc.asyncProperty(sequences, async (steps) => {
           using map = await StaticMap.create(real, {
