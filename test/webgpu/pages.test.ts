@@ -258,7 +258,10 @@ it("tables of many windows take more dispatches than there are windows", async (
   const keys = uniqueKeys(count);
   expect(await map.insert(keys, counting(count))).toEqual({ inserted: count, existing: 0 });
   const all = await map.retrieveAll();
-  expectSame(all.keys, all.values.map((number) => keys[number]));
+  expectSame(
+    all.keys,
+    all.values.map((number) => keys[number]),
+  );
   expectSame(all.values.toSorted(), counting(count));
   const some = keys.slice(0, 1000);
   expectSame((await map.find(some)).values, counting(1000));
