@@ -20,27 +20,23 @@ const isExternal = (id) =>
 
 /** Modules of the GPU's engine that its other chunks share. */
 const CORE = [
-  ...[
-    "buffer-pool",
-    "chunk-rounds",
-    "chunks",
-    "columns",
-    "erase-chunk",
-    "error-scopes",
-    "fill",
-    "full-table",
-    "gpu",
-  ],
-  ...[
-    "gpu-flags",
-    "gpu-memory",
-    "insert-chunk",
-    "kernel",
-    "lookup-chunk",
-    "selection",
-    "table-kernels",
-    "table-state",
-  ],
+  "buffer-pool",
+  "chunk-rounds",
+  "chunks",
+  "columns",
+  "erase-chunk",
+  "error-scopes",
+  "fill",
+  "full-table",
+  "gpu",
+  "gpu-flags",
+  "gpu-memory",
+  "insert-chunk",
+  "kernel",
+  "lookup-chunk",
+  "selection",
+  "table-kernels",
+  "table-state",
 ].map((name) => `/src/engine/webgpu/${name}.ts`);
 const isCore = (id) => CORE.some((path) => id.replaceAll("\\", "/").endsWith(path));
 

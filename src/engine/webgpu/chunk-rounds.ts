@@ -13,8 +13,9 @@ import { LIST_BYTES, listedAfter, piecesOf, type Selection, wholeChunk } from ".
 import { BATCH_TILE, type TableParams, tableParams, tableRanges } from "./table-kernels.js";
 import type { TableState } from "./table-state.js";
 
-/** The partitioned strategies are loaded by the first call that takes them: pages with small tables do without. */
+/** What goes over all of a table is loaded by the first call that does. */
 export const loadScans = lazily(() => import("./scans.js"));
+/** The partitioned strategies are loaded by the first call that takes them: pages with small tables do without. */
 export const loadBulk = lazily(() => import("./bulk.js"));
 
 /** The columns of one chunk, bound. */

@@ -39,7 +39,7 @@ const MOST_OVERFLOW = 256;
 const OVERFLOWS = [
   { upTo: 0.75, carries: 1, list: 128 },
   { upTo: 0.955, carries: 8, list: 128 },
-  { upTo: 1, carries: 14, list: MOST_OVERFLOW },
+  { upTo: 1, carries: 14, list: 256 },
 ];
 /** Slots that walks of spilled items look at in one step. */
 const SPILL_GROUP = 32;

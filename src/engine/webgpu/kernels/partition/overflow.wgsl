@@ -3,6 +3,7 @@
 
 /// Items noted of a page; how many there are comes before them.
 override OVERFLOW: u32 = 127u;
+/// The most that is noted of any page.
 const MOST_OVERFLOW: u32 = 255u;
 
 @group(0) @binding(5) var<storage, read_write> overflows: array<Item>;

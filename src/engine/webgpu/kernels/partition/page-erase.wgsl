@@ -1,9 +1,9 @@
 // page-erase: takes the keys of items out, page by page.
 //
 // A workgroup owns its page: it loads the key words into workgroup memory, walks there, and writes the words of erased keys
-// back. What was erased are the tombstones that it has then and had not before, so equal items count once. A TOMBSTONE with only tombstones between it and an EMPTY
-// slot of the page holds nothing together, and becomes EMPTY: `reused` counts it as a tombstone gone. Walks that reach
-// the page's end overflow; keys that live in side slots are spilled.
+// back. What was erased are the tombstones that it has then and had not before, so equal items count once. A TOMBSTONE with only
+// tombstones between it and an EMPTY slot of the page holds nothing together, and becomes EMPTY: `reused` counts it as a
+// tombstone gone. Walks that reach the page's end overflow; keys that live in side slots are spilled.
 // Bytes per slot: 8 read, 4 written where it is a tombstone now (sets: 4, 4); per item 4 read.
 
 override WORKGROUP: u32 = 256u;

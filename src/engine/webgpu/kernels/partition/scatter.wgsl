@@ -1,8 +1,8 @@
 // scatter: puts the chunk's elements in the order of their parts (multisplit, first level).
 //
 // A workgroup takes a tile of WORKGROUP × ITEMS elements, ranks them by part with counters in workgroup memory, takes
-// room for each part's run with one atomic addition, and writes the runs. Exact under any skew: places come from the histogram, or (SAMPLED) from a
-// sample, and it is seen when that was wrong.
+// room for each part's run with one atomic addition, and writes the runs. Exact under any skew: places come from the
+// histogram, or (SAMPLED) from a sample, and it is seen when that was wrong.
 // Of a skewed batch most equal keys are left out here (DISTINCT), and a part's items end where its cursor stands.
 // Owns its tile's places; shares the cursors. The order inside a part is that in which tiles get there.
 // Bytes per element: 4 read and 4 written (pairs: 8 and 8), 4 more written with PLACED.
