@@ -45,8 +45,8 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   const bindable = gpu.device.limits.maxStorageBufferBindingSize / Math.max(bytes, PARTITION_BYTES);
   // a batch to partition is taken in large pieces: an empty table is built from all of it, or not at all
   const way = plan?.(Math.min(keys.length, BULK_CHUNK)).way ?? "direct";
-  const least = way === "direct" || gpu.software ? 0 : BULK_CHUNK;
-  const limits = { operation, bindable, host, least };
+  const bulk = way === "direct" || gpu.software ? undefined : BULK_CHUNK;
+  const limits = { operation, bindable, host, bulk };
   const bind = (chunk: Chunk, scratch: Scratch) => bindColumns(state, batch, call, chunk, scratch);
   let pipeline: Pipeline<BoundChunk> | null = null;
   const each = async (chunk: Chunk, next: Chunk | null) => {

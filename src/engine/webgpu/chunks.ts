@@ -11,8 +11,8 @@ export interface ChunkLimits {
   bindable: number;
   /** Elements that a chunk has at most where inputs or results cross the bus: such chunks overlap. */
   host?: number;
-  /** Elements that a chunk has at least, as far as there are so many and they fit. */
-  least?: number;
+  /** Elements of a chunk as far as there are so many and they fit, whatever speed was seen. */
+  bulk?: number;
 }
 
 /**
@@ -27,7 +27,7 @@ export const HOST_CHUNK = 2 ** 22;
  */
 export async function forEachChunk(
   pacer: Pacer,
-  { operation, bindable, host, least = 0 }: ChunkLimits,
+  { operation, bindable, host, bulk }: ChunkLimits,
   total: number,
   call: CallOptions,
   run: (chunk: Chunk, next: Chunk | null) => Promise<void>,
@@ -35,7 +35,7 @@ export async function forEachChunk(
   call.signal?.throwIfAborted();
   const most = Math.min(Math.floor(bindable / 1024) * 1024, host ?? Number.POSITIVE_INFINITY);
   const chunkAt = (first: number): Chunk | null => {
-    const count = Math.min(total - first, most, Math.max(pacer.next(operation), least));
+    const count = Math.min(total - first, most, bulk ?? pacer.next(operation));
     return count > 0 ? { first, count } : null;
   };
   for (let chunk = chunkAt(0); chunk !== null; ) {

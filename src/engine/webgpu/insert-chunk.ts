@@ -49,18 +49,17 @@ async function claimAndCombine(
   const isMap = state.spec.value !== null;
   const combines = isMap && policy !== "keep";
   const applies = combines && policy !== "assign";
-  const combining = combines ? await loadCombining() : null;
-  const fill = applies ? combining?.applyIdentity(policy, state.spec.value as ValueType) : undefined;
+  const module = combines ? await loadCombining() : null;
+  const fill = applies ? module?.combining(policy, state.spec.value as ValueType).fill : undefined;
   // what combining needs is there before a slot is claimed: a claimed slot holds no value of the caller's until then; and a group
   // size that goes with the load would ask for other kernels meanwhile
   if (combines) chunk.groupSize ??= groupSizeAt(state, false);
   const looksAgain = combines || (isMap && chunk.flags !== undefined);
   const present = looksAgain && state.mayFill(chunk.count) ? await full.prepare(chunk) : undefined;
-  const apply = applies && (await combining?.prepareApply(state, chunk, policy, present));
+  const apply = applies && (await module?.prepareApply(state, chunk, policy, present));
   const claimed = await claimSlots(state, chunk, { assign: policy === "assign", fill, present, full });
   if (apply) await apply();
-  else if (combining && claimed.skipped)
-    await (await combining.prepareApply(state, chunk, "assign", present))();
+  else if (module && claimed.skipped) await (await module.prepareApply(state, chunk, "assign", present))();
   const { inserted, selected, rejected } = claimed;
   return { inserted, rejected, existing: selected - inserted - rejected };
 }

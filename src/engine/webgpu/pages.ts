@@ -6,10 +6,12 @@
 import { LimitError } from "../../errors.js";
 import type { BoundChunk } from "./chunk-rounds.js";
 import { bindAt } from "./columns.js";
+import type { Combining } from "./combine.js";
 import type { Readback } from "./gpu.js";
-import type { Range } from "./kernel.js";
+import type { Constants, Range } from "./kernel.js";
 import {
   binsFor,
+  leavingOut,
   MOST_PARTS,
   Partitioner,
   type Parts,
@@ -64,6 +66,18 @@ export interface PagedChunk {
   rest(spilled: number): BoundChunk | null;
 }
 
+/** What is done with pages. */
+export interface PageOperation {
+  /** Name of its submission. */
+  label: string;
+  kind: ItemKind;
+  kernels: PageKernels;
+  /** Constants of its page kernel, besides the table's. */
+  constants?: Constants;
+  /** How values are combined, of elements that may come only once: every one of them counts, and may be spilled. */
+  combining?: Combining;
+}
+
 /**
  * Prepares a chunk's pages for an operation.
  * @param sampled the parts' sizes may be told by a sample.
@@ -72,8 +86,7 @@ export interface PagedChunk {
 export async function splitByPage(
   state: TableState,
   chunk: BoundChunk,
-  kind: ItemKind,
-  operation: PageKernels,
+  { kind, kernels: operation, constants: own, combining }: PageOperation,
   sampled: boolean,
 ): Promise<PagedChunk> {
   const { host, spec } = state;
@@ -91,37 +104,43 @@ export async function splitByPage(
   checkLimit("parts", parts.count, MOST_PARTS);
   const { maxStorageBufferBindingSize } = host.gpu.device.limits;
   const occupied = Math.min(Math.max(count, state.live + state.tombstones) / spec.slots, 1);
-  const { carries, list } = OVERFLOWS.find(({ upTo }) => occupied <= upTo) ?? OVERFLOWS[2];
+  const { carries, list } = operation.carry
+    ? (OVERFLOWS.find(({ upTo }) => occupied <= upTo) ?? OVERFLOWS[2])
+    : { carries: 0, list: 1 };
   const mostItems = Math.max(room, list);
   checkLimit("maxStorageBufferBindingSize", staged * mostItems * itemWords * 4, maxStorageBufferBindingSize);
   const split = await splitByPart(state, chunk, parts, {
     kind,
     put: "items",
-    distinct: refined,
+    distinct: refined && (combining ?? true),
     sampled: refined && sampled && count >= LEAST_SAMPLED,
   });
-  const spillRoom = Math.max(LEAST_SPILL, Math.ceil(count * SPILL_SHARE));
+  const spillRoom = combining ? count : Math.max(LEAST_SPILL, Math.ceil(count * SPILL_SHARE));
   const cursors = refined ? await scratch.buffer(staged * 4) : split.starts;
   const items = refined ? await scratch.buffer(staged * room * itemWords * 4) : split.keys;
   const spillKeys = await scratch.buffer(spillRoom * 4);
   const spillValues = kind === "pair" ? await scratch.buffer(spillRoom * 4) : undefined;
   const constants = { ...tableConstants(spec), SPILL_VALUES: Number(kind === "pair") };
   const bins = binsFor(pagesOfPart);
-  const refineWorkgroup = partitioner.tileWorkgroup(itemWords * 4, bins, SEEN_IN_PART);
-  const refine = await kernels.compile(sources.refine(kind), {
+  const leaving = leavingOut(combining ?? true, SEEN_IN_PART);
+  const refineWorkgroup = partitioner.tileWorkgroup(itemWords * 4, bins, leaving.words);
+  const refine = await kernels.compile(sources.refine(kind, leaving.type), {
     ...constants,
+    ...leaving.constants,
     BINS: bins,
     PAGE_SHIFT: pageShift,
     PART_BINS: binsFor(parts.count),
-    DISTINCT: 1,
-    SEEN: SEEN_IN_PART,
     WORKGROUP: refineWorkgroup,
   });
   const overflows = await scratch.buffer(staged * list * itemWords * 4);
-  const paged = { ...constants, PAGE: pageSlots, OVERFLOW: list - 1 };
-  const each = itemsEach(expected, pageSlots, pageWorkgroup);
-  const page = await kernels.compile(operation.page(each), { ...paged, WORKGROUP: pageWorkgroup });
-  const carry = await kernels.compile(operation.carry, paged);
+  const paged = { ...constants, PAGE: pageSlots, ...(operation.carry && { OVERFLOW: list - 1 }) };
+  const source = operation.page({
+    items: itemsEach(expected, pageSlots, pageWorkgroup),
+    held: pageSlots / pageWorkgroup,
+    step: (globalThis as { STEP?: number }).STEP ?? 4,
+  });
+  const page = await kernels.compile(source, { ...paged, ...own, WORKGROUP: pageWorkgroup });
+  const carry = operation.carry && (await kernels.compile(operation.carry, paged));
   const params: PartitionParams = {
     slots: spec.slots,
     count,
@@ -130,6 +149,7 @@ export async function splitByPage(
     pagesOfPart,
     pageRoom: room,
     spillRoom,
+    fill: combining?.fill,
   };
   const { control } = state.bind(state.windows[0]);
   const itemRange = words(items, refined ? staged * room * itemWords : count * itemWords);
@@ -173,7 +193,7 @@ export async function splitByPage(
       for (let carried = 1; carried <= carries; carried++) {
         for (const window of state.windows) {
           const { bindings, told } = pagesOf(window, carried);
-          carry.record(encoder, bindings, told, Math.ceil(pagesIn(window) / operation.carryPages));
+          carry?.record(encoder, bindings, told, Math.ceil(pagesIn(window) / operation.carryPages));
         }
       }
     },

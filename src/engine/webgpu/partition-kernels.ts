@@ -2,7 +2,10 @@
  * The partition kernels: which fragments make up each, and what they are told. They bring a chunk into the order of the
  * table's slots, so that the accesses that follow are local; see ARCHITECTURE.md, "The life of one partitioned find".
  */
+import type { ValueType } from "../scalars.js";
 import type { BindingKind, KernelSource } from "./kernel.js";
+import cas from "./kernels/cas.wgsl";
+import combine from "./kernels/combine.wgsl";
 import control from "./kernels/control.wgsl";
 import hash from "./kernels/hash.wgsl";
 import build from "./kernels/partition/build.wgsl";
@@ -17,6 +20,7 @@ import itemKey from "./kernels/partition/item-key.wgsl";
 import itemPair from "./kernels/partition/item-pair.wgsl";
 import lanesPlain from "./kernels/partition/lanes-plain.wgsl";
 import lanesSubgroups from "./kernels/partition/lanes-subgroups.wgsl";
+import merge from "./kernels/partition/merge.wgsl";
 import offsets from "./kernels/partition/offsets.wgsl";
 import overflow from "./kernels/partition/overflow.wgsl";
 import overflowNotes from "./kernels/partition/overflow-notes.wgsl";
@@ -24,6 +28,8 @@ import packPlain from "./kernels/partition/pack-plain.wgsl";
 import packSubgroups from "./kernels/partition/pack-subgroups.wgsl";
 import page from "./kernels/partition/page.wgsl";
 import pageErase from "./kernels/partition/page-erase.wgsl";
+import pageInsert from "./kernels/partition/page-insert.wgsl";
+import pageWalk from "./kernels/partition/page-walk.wgsl";
 import params from "./kernels/partition/params.wgsl";
 import putColumns from "./kernels/partition/put-columns.wgsl";
 import putItems from "./kernels/partition/put-items.wgsl";
@@ -96,7 +102,11 @@ export class PartitionKernels {
   readonly #pack: readonly string[];
   readonly #scanHomes: readonly string[];
 
-  constructor({ subgroups, software }: { subgroups: boolean; software: boolean }) {
+  readonly #cas: string;
+
+  /** @param casCode in place of kernels/cas.wgsl. */
+  constructor({ subgroups, software }: { subgroups: boolean; software: boolean }, casCode = cas) {
+    this.#cas = casCode;
     this.tiles = software ? { items: 2, rounds: 1 } : { items: 12, rounds: 3 };
     this.#tiles = software ? tilesShort : tilesLong;
     this.histogram = {
@@ -113,24 +123,36 @@ export class PartitionKernels {
     this.#scanHomes = subgroups ? [lanesSubgroups, scanHomesSubgroups] : [lanesPlain, scanHomesPlain];
   }
 
-  /** Puts a chunk in the order of its parts: in columns, or as items. */
-  scatter(kind: ItemKind, put: "columns" | "items"): KernelSource {
+  /** Puts a chunk in the order of its parts: in columns, or as items. Values are of a type where they are combined. */
+  scatter(kind: ItemKind, put: "columns" | "items", value: ValueType = "u32"): KernelSource {
     const putting = put === "columns" ? putColumns : putItems;
     return {
-      label: `scatter ${kind} ${put}`,
-      code: [...this.#pack, ...probing, distinct, items[kind], putting, selected, this.#tiles, tile, scatter],
+      label: `scatter ${kind} ${put}${suffix(value)}`,
+      code: [
+        ...this.#pack,
+        ...probing,
+        ...merging(value),
+        distinct,
+        items[kind],
+        putting,
+        selected,
+        this.#tiles,
+        tile,
+        scatter,
+      ],
       bindings: [u, s, r, r, r, s, s, s],
     };
   }
 
   /** Splits parts into pages. */
-  refine(kind: ItemKind): KernelSource {
+  refine(kind: ItemKind, value: ValueType = "u32"): KernelSource {
     return {
-      label: `refine ${kind}`,
+      label: `refine ${kind}${suffix(value)}`,
       code: [
         ...this.#pack,
         ...probing,
         control,
+        ...merging(value),
         distinct,
         items[kind],
         spillColumns,
@@ -146,9 +168,9 @@ export class PartitionKernels {
   build(kind: ItemKind): PageKernels {
     const fragments = [...probing, control, page, items[kind], spillColumns, overflow];
     return {
-      page: (each) => ({
-        label: `build ${kind} ${each}`,
-        code: [...this.#scanHomes, ...fragments, overflowNotes, taking(each), build],
+      page: (takes) => ({
+        label: `build ${kind} ${takes.items}`,
+        code: [...this.#scanHomes, ...fragments, overflowNotes, taking(takes), build],
         bindings: pageBindings,
       }),
       workgroup: 256,
@@ -161,14 +183,29 @@ export class PartitionKernels {
     };
   }
 
+  /** Puts items into pages that have entries. Values are of a type where they are combined. */
+  insert(kind: ItemKind, value: ValueType = "u32"): PageKernels {
+    const fragments = [...probing, control, page, items[kind], spillColumns, ...merging(value), this.#cas];
+    return {
+      page: (takes) => ({
+        label: `page-insert ${kind} ${takes.items}/${takes.held}/${takes.step}${suffix(value)}`,
+        code: [...fragments, pageWalk, taking(takes), pageInsert],
+        bindings: pageBindings,
+      }),
+      workgroup: 512,
+      carryPages: 0,
+      carry: null,
+    };
+  }
+
   /** Takes keys out of pages: of a set's, or of a map's, whose slots are pairs. */
   erase(slots: ItemKind): PageKernels {
     const slot = slots === "key" ? [slotSet, eraseSet] : [slotMap, eraseMap];
     const fragments = [...probing, control, page, itemKey, ...slot, spillColumns, overflow];
     return {
-      page: (each) => ({
-        label: `page-erase ${slots} ${each}`,
-        code: [...fragments, overflowNotes, taking(each), pageErase],
+      page: (takes) => ({
+        label: `page-erase ${slots} ${takes.items}/${takes.step}`,
+        code: [...fragments, overflowNotes, pageWalk, taking(takes), pageErase],
         bindings: pageBindings,
       }),
       workgroup: 512,
@@ -184,15 +221,34 @@ export class PartitionKernels {
 
 /** An operation on pages. */
 export interface PageKernels {
-  /** The kernel whose workgroups own a page each, of so many invocations at best. One takes `each` items. */
-  page(each: number): KernelSource;
+  /** The kernel whose workgroups own a page each, of so many invocations at best. */
+  page(takes: Taking): KernelSource;
   readonly workgroup: number;
-  /** The kernel that goes on behind the pages' ends, and the pages that a workgroup of it takes. */
-  readonly carry: KernelSource;
+  /** The kernel that goes on behind the pages' ends, and the pages that a workgroup of it takes; null where what gets there is spilled. */
+  readonly carry: KernelSource | null;
   readonly carryPages: number;
 }
 
-/** Items that an invocation takes. A constant of the module, not an override: arrays of such a length stay in registers. */
-function taking(each: number): string {
-  return `const ITEMS: u32 = ${each}u;`;
+/** What an invocation of a page's kernel takes. */
+interface Taking {
+  items: number;
+  /** Slots that it holds. */
+  held: number;
+  /** Slots that it looks at in one step of a walk. */
+  step: number;
+}
+
+/** Constants of the module, not overrides: arrays of such lengths stay in registers. */
+function taking({ items, held, step }: Taking): string {
+  return `const ITEMS: u32 = ${items}u; const HELD: u32 = ${held}u; const STEP: u32 = ${step}u;`;
+}
+
+/** What combines values in workgroup memory. */
+function merging(value: ValueType): string[] {
+  return [`alias Value = ${value === "i32" ? "i32" : "u32"};`, combine, merge];
+}
+
+/** In the label of what has `merging`. */
+function suffix(value: ValueType): string {
+  return value === "i32" ? " i32" : "";
 }

@@ -5,8 +5,11 @@
  * A *part* is a power of two of neighbouring slots, small enough for the GPU's cache; a *page* is what fits the memory of
  * a workgroup. A part's number is the upper bits of a key's home slot.
  */
+
+import type { ValueType } from "../scalars.js";
 import type { BoundChunk } from "./chunk-rounds.js";
-import type { Gpu, Readback } from "./gpu.js";
+import type { Combining } from "./combine.js";
+import type { Readback } from "./gpu.js";
 import type { Constants, Range } from "./kernel.js";
 import { type ItemKind, PartitionKernels, partitionParams } from "./partition-kernels.js";
 import { tableConstants } from "./table-constants.js";
@@ -53,16 +56,19 @@ export class Partitioner {
   static of(host: TableHost): Partitioner {
     let partitioner = partitioners.get(host);
     if (!partitioner) {
-      partitioner = new Partitioner(host.gpu);
+      partitioner = new Partitioner(host);
       partitioners.set(host, partitioner);
     }
     return partitioner;
   }
 
-  private constructor(gpu: Gpu) {
+  private constructor({ gpu, kernelOverrides }: TableHost) {
     const { limits, features } = gpu.device;
     const { software } = gpu;
-    this.sources = new PartitionKernels({ subgroups: features.has("subgroups"), software });
+    this.sources = new PartitionKernels(
+      { subgroups: features.has("subgroups"), software },
+      kernelOverrides.cas,
+    );
     this.#most = {
       invocations: limits.maxComputeInvocationsPerWorkgroup,
       bytes: limits.maxComputeWorkgroupStorageSize,
@@ -81,13 +87,13 @@ export class Partitioner {
     return 2 ** Math.floor(Math.log2(Math.min(most, this.#most.invocations, this.pageSlots / 2)));
   }
 
-  /** Invocations of scatter and refine, whose workgroups remember `seen` keys. */
+  /** Invocations of scatter and refine, whose workgroups remember `seen` words. */
   tileWorkgroup(itemBytes: number, bins: number, seen = 1): number {
     const { items, rounds } = this.sources.tiles;
     return this.workgroup((items / rounds) * itemBytes, bins, seen);
   }
 
-  /** Invocations of a kernel that takes `bytes` bytes of workgroup memory for each, besides 12 bytes a bin and 4 for a key it remembers. */
+  /** Invocations of a kernel that takes `bytes` bytes of workgroup memory for each, besides 12 bytes a bin and 4 for a word it remembers. */
   workgroup(bytes: number, bins: number, seen = 0): number {
     let size = Math.min(512, this.#most.invocations);
     while (size > 64 && size * bytes + bins * 12 + seen * 4 + 512 > this.#most.bytes) size /= 2;
@@ -127,8 +133,8 @@ interface SplitOptions {
   put: "columns" | "items";
   /** Note where each element went. */
   placed?: boolean;
-  /** Elements whose keys equal others may be left out. */
-  distinct?: boolean;
+  /** Elements whose keys equal others may be left out: any of them, or once their values are combined. */
+  distinct?: boolean | Combining;
   /** Count a sample of the elements, and leave parts some room: for put "items". */
   sampled?: boolean;
 }
@@ -158,8 +164,8 @@ export async function splitByPart(
   const keys = await scratch.buffer(room * (put === "items" ? itemBytes : 4));
   const values = kind === "pair" && put === "columns" ? await buffer(count) : undefined;
   const places = placed ? await buffer(count) : undefined;
-  const seen = distinct ? SEEN_IN_CHUNK : 1;
-  const tile = partitioner.tileWorkgroup(itemBytes, bins, seen);
+  const leaving = leavingOut(distinct, SEEN_IN_CHUNK);
+  const tile = partitioner.tileWorkgroup(itemBytes, bins, leaving.words);
   const constants: Constants = {
     ...table,
     BINS: bins,
@@ -172,11 +178,10 @@ export async function splitByPart(
     SAMPLE: sample,
   });
   const offsets = await kernels.compile(sources.offsets, { BINS: bins, WORKGROUP: 128, SAMPLE: sample });
-  const scatter = await kernels.compile(sources.scatter(kind, put), {
+  const scatter = await kernels.compile(sources.scatter(kind, put, leaving.type), {
     ...constants,
     PLACED: Number(placed),
-    DISTINCT: Number(distinct),
-    SEEN: seen,
+    ...leaving.constants,
     SAMPLED: Number(sample > 1),
     VALUED: Number(kind === "pair"),
   });
@@ -188,6 +193,7 @@ export async function splitByPart(
     maskShift: chunk.mask?.shift,
     partShift: parts.shift,
     parts: parts.count,
+    fill: leaving.fill,
   });
   const mask = chunk.mask?.range;
   const countParts = (encoder: GPUCommandEncoder) => {
@@ -247,6 +253,18 @@ export async function splitByPart(
     places,
     selected,
   };
+}
+
+/** What a kernel is told that leaves out elements whose keys equal others, and remembers so many keys. */
+export function leavingOut(
+  distinct: boolean | Combining,
+  seen: number,
+): { words: number; type?: ValueType; fill?: number; constants: Constants } {
+  if (!distinct) return { words: 1, constants: { DISTINCT: 0 } };
+  if (distinct === true) return { words: seen, constants: { DISTINCT: 1, SEEN: seen } };
+  const { type, fill, constants } = distinct;
+  const merges = { DISTINCT: 1, SEEN: seen, MERGES: 1, MERGED: seen };
+  return { words: 2 * seen, type, fill, constants: { ...merges, ...constants } };
 }
 
 /** Elements that parts have room for together, when their sizes are told by a sample: see kernels/partition/offsets.wgsl. */

@@ -20,7 +20,7 @@ const CACHED_TABLE_BYTES = 2 ** 26;
 /** Elements from which sorting a chunk pays, by what is done with it then. */
 const LEAST_PARTED = { find: 2 ** 25, insert: 2 ** 24, build: 2 ** 23, erase: 2 ** 23 };
 /** Bytes of table per element up to which working on all pages pays: each is read or written as a whole. */
-const MOST_PAGED_BYTES = { build: 64, erase: 24 };
+const MOST_PAGED_BYTES = { build: 64, insert: 64, erase: 24 };
 
 /** How to insert a chunk. */
 export function planInsert(
@@ -32,14 +32,16 @@ export function planInsert(
   const forced = forcedWay(call);
   if (forced === "direct") return asked("direct");
   const buildable = state.live === 0 && state.tombstones === 0 && (policy === "keep" || policy === "assign");
-  if (forced === "partitioned") return asked(buildable ? "pages" : "parts");
+  if (forced === "partitioned") {
+    return asked(buildable || workOnPages(state, count, MOST_PAGED_BYTES.insert) ? "pages" : "parts");
+  }
   const builds = buildable && workOnPages(state, count, MOST_PAGED_BYTES.build);
   const small = tooSmall(state, count, builds ? LEAST_PARTED.build : LEAST_PARTED.insert);
   if (small) return small;
   if (builds) {
     return { way: "pages", reason: "the table is empty and the batch is large: its pages are built" };
   }
-  return PARTED;
+  return workOnPages(state, count, MOST_PAGED_BYTES.insert) ? PAGED : PARTED;
 }
 
 /** How to erase a chunk. */
@@ -49,7 +51,7 @@ export function planErase(state: TableState, count: number, call: CallOptions): 
   const small = tooSmall(state, count, LEAST_PARTED.erase);
   if (small) return small;
   if (workOnPages(state, count, MOST_PAGED_BYTES.erase)) {
-    return { way: "pages", reason: "the batch is large beside the table: its pages are worked on" };
+    return PAGED;
   }
   return PARTED;
 }
@@ -73,6 +75,10 @@ function workOnPages(state: TableState, count: number, mostBytes: number): boole
   return tableBytes(state.spec) <= count * mostBytes;
 }
 
+const PAGED: Choice = {
+  way: "pages",
+  reason: "the batch is large beside the table: its pages are worked on",
+};
 const PARTED: Choice = { way: "parts", reason: "the batch is large and the table larger than the cache" };
 
 function tooSmall(state: TableState, count: number, least: number): Choice | null {

@@ -170,7 +170,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const choice = planInsert(state, chunk.count, policy, call);
     const bulk = await this.#take(choice, chunk, call);
     if (bulk && choice.way === "pages") {
-      const tally = await bulk.buildPages(state, chunk, policy as "keep" | "assign", full);
+      const builds = isEmpty(state) && (policy === "keep" || policy === "assign");
+      const tally = builds
+        ? await bulk.buildPages(state, chunk, policy, full)
+        : await bulk.insertPages(state, chunk, policy, full);
       if (tally) return tally;
     }
     return insertChunk(state, await this.#byPart(bulk, chunk, {}, call), policy, full);
@@ -241,6 +244,11 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 }
 
 type Bulk = typeof import("./bulk.js");
+
+/** True when a table has neither entries nor tombstones. */
+function isEmpty({ live, tombstones }: TableState): boolean {
+  return live === 0 && tombstones === 0;
+}
 
 function addTally(sum: InsertTally, tally: InsertTally): void {
   sum.inserted += tally.inserted;

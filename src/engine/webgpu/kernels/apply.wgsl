@@ -8,33 +8,12 @@
 // and with several windows. Else a long walk goes on in place when the list is full.
 // Bytes per pair at load 0.5: 8 read (the key once per window), one sector of 32 read and written back.
 
-/// 0 assign, 1 add, 2 min, 3 max, 4 and, 5 or, 6 xor: positions in applyCodes.
-override OP: u32 = 0u;
-/// Values are f32; min and max then order by bits as orderedBits says.
-override VALUE_F32: bool = false;
-
 // Word is u32 or i32, so that min and max are those of the value type.
 @group(0) @binding(5) var<storage, read_write> table: array<atomic<Word>>;
 @group(0) @binding(6) var<storage, read> values: array<u32>;
 
 /// Times that one element meets another's change, or fails spuriously, before it is left to a later dispatch.
 const CONTENTION_LIMIT: u32 = 1024u;
-
-/// Orders f32 bit patterns: −NaN < −infinity < … < −0 < +0 < … < +infinity < +NaN.
-fn orderedBits(bits: u32) -> u32 {
-  return select(bits | 0x80000000u, ~bits, (bits >> 31u) == 1u);
-}
-
-fn combineF32(old: u32, value: u32) -> u32 {
-  if (OP == 1u) {
-    // −0 is what a fresh slot holds, and adding to it changes nothing: no rounding, no flushed subnormals
-    if (old == 0x80000000u) { return value; }
-    let sum = bitcast<u32>(bitcast<f32>(old) + bitcast<f32>(value));
-    return select(sum, 0x7fc00000u, (sum & 0x7fffffffu) > 0x7f800000u);
-  }
-  let less = orderedBits(value) < orderedBits(old);
-  return select(old, value, less == (OP == 2u));
-}
 
 /// True when the value was combined.
 fn applyF32(word: u32, value: u32) -> bool {

@@ -31,6 +31,8 @@ fn wordOf(slot: u32) -> u32 { return slot ^ ((slot >> 5u) & 7u); }
 
 fn keyAt(slot: u32) -> u32 { return atomicLoad(&table[wordOf(slot)]); }
 
+fn endsWalk(word: u32, key: u32) -> bool { return word == key || word == EMPTY; }
+
 /// Takes an item's key out.
 fn erase(item: Item) {
   let key = itemKey(item);
@@ -38,15 +40,12 @@ fn erase(item: Item) {
     spill(item);
     return;
   }
-  for (var slot = homeOf(key) - mine.slot; slot < mine.slots; slot++) {
-    let seen = keyAt(slot);
-    if (seen == EMPTY) { return; }
-    if (seen == key) {
-      atomicStore(&table[wordOf(slot)], TOMBSTONE);
-      return;
-    }
+  let slot = seek(homeOf(key) - mine.slot, key);
+  if (slot >= mine.slots) {
+    noteOverflow(atomicAdd(&overflowed, 1u), item);
+  } else if (keyAt(slot) == key) {
+    atomicStore(&table[wordOf(slot)], TOMBSTONE);
   }
-  noteOverflow(atomicAdd(&overflowed, 1u), item);
 }
 
 /// Notes the tombstones and EMPTY slots of an invocation's run.

@@ -1,7 +1,7 @@
 // refine: splits every part into pages of neighbouring slots (multisplit, second level).
 //
-// Workgroups (x, part): tiles of one part each, as in scatter, which leave equal keys of a skewed batch out as it does. A page's items are staged at page × pageRoom; what a page has no
-// room for is spilled.
+// Workgroups (x, part): tiles of one part each, as in scatter, where most items with equal keys become one, as there. A page's
+// items are staged at page × pageRoom; what a page has no room for is spilled.
 // Shares the pages' cursors. Bytes per item: 4 read and 4 written (pairs: 8 and 8).
 
 override PAGE_SHIFT: u32 = 12u;
@@ -50,16 +50,25 @@ fn main(
     for (var i = 0u; i < ITEMS; i++) { item[i] = parts[min(first + i * WORKGROUP + local, end - 1u)]; }
     for (var bin = local; bin < BINS; bin += WORKGROUP) { atomicStore(&counts[bin], 0u); }
     if (local == 0u) { atomicStore(&packed, 0u); }
+    for (var i = local; i < SEEN && MERGES && distinct; i += WORKGROUP) {
+      // what was merged is in its item by now
+      atomicStore(&seen[i], 0u);
+      atomicStore(&merged[i], bitcast<Value>(params.fill));
+    }
     workgroupBarrier();
     for (var i = 0u; i < ITEMS; i++) {
       at[i] = NONE;
-      if (first + i * WORKGROUP + local >= end || (distinct && isRepeated(itemKey(item[i])))) { continue; }
-      at[i] = rankIn(binOf(item[i]));
+      if (first + i * WORKGROUP + local >= end) { continue; }
+      at[i] = rankDistinct(item[i], distinct);
     }
     workgroupBarrier();
     placeBins(local, lanes);
     workgroupBarrier();
     for (var i = 0u; i < ITEMS; i++) {
+      if (isStanding(at[i])) {
+        item[i] = withLeftOut(item[i]);
+        at[i] &= ~STANDS;
+      }
       if (at[i] != NONE) { at[i] = placeInTile(at[i]); }
     }
     writeTile(local, &item, &at);

@@ -3,7 +3,7 @@
 // A workgroup takes a tile of WORKGROUP × ITEMS elements, ranks them by part with counters in workgroup memory, takes
 // room for each part's run with one atomic addition, and writes the runs. Exact under any skew: places come from the
 // histogram, or (SAMPLED) from a sample, and it is seen when that was wrong.
-// Of a skewed batch most equal keys are left out here (DISTINCT), and a part's items end where its cursor stands.
+// Of a skewed batch most items with equal keys become one here (distinct.wgsl), and a part's items end where its cursor stands.
 // Owns its tile's places; shares the cursors. The order inside a part is that in which tiles get there.
 // Bytes per element: 4 read and 4 written (pairs: 8 and 8), 4 more written with PLACED.
 
@@ -50,14 +50,22 @@ fn main(
   }
   if (DISTINCT && local == 0u) { skewed = atomicLoad(&cursors[BINS]); }
   let distinct = DISTINCT && workgroupUniformLoad(&skewed) != 0u;
+  if (MERGES && distinct) {
+    for (var i = local; i < SEEN; i += WORKGROUP) { atomicStore(&merged[i], bitcast<Value>(params.fill)); }
+    workgroupBarrier();
+  }
   for (var i = 0u; i < ITEMS; i++) {
     at[i] = NONE;
     if (!isSelected(first + i * WORKGROUP + local)) { continue; }
-    if (distinct && isRepeated(itemKey(item[i]))) { continue; }
-    at[i] = rankIn(binOf(item[i]));
+    at[i] = rankDistinct(item[i], distinct);
   }
   workgroupBarrier();
   placeBins(local, lanes);
+  for (var i = 0u; i < ITEMS; i++) {
+    if (!isStanding(at[i])) { continue; }
+    item[i] = withLeftOut(item[i]);
+    at[i] &= ~STANDS;
+  }
   workgroupBarrier();
   for (var i = 0u; i < ITEMS; i++) {
     let element = first + i * WORKGROUP + local;
