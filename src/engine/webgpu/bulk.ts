@@ -4,7 +4,7 @@ import { Partitioner } from "./partition.js";
 import { cacheParts } from "./partitioned-chunk.js";
 import type { TableState } from "./table-state.js";
 
-export { buildPages, erasePages, insertPages } from "./page-operations.js";
+export { buildPages, erasePages } from "./page-operations.js";
 export { partitioned } from "./partitioned-chunk.js";
 
 /** How many parts and pages a table falls into. */

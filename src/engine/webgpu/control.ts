@@ -12,6 +12,8 @@ const names = [
   "sideErased",
   "unfinished",
   "spilled",
+  "displaced",
+  "declined",
   "followed",
   "maxProbe",
   "occupied",

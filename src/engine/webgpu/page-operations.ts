@@ -11,96 +11,82 @@ import { Partitioner } from "./partition.js";
 import type { ItemKind } from "./partition-kernels.js";
 import type { TableState } from "./table-state.js";
 
-/** Inserts a chunk into a table without entries or tombstones. Of equal keys any one stays. Null when its pages do not fit the GPU. */
+/**
+ * Inserts a chunk under a policy, by making all pages of the table anew. Null when they do not fit the GPU, or the chunk may not fit
+ * the table, or its pages are too crowded; the table is as it was then.
+ */
 export async function buildPages(
-  state: TableState,
-  chunk: BoundChunk,
-  policy: "keep" | "assign",
-  full: FullTable,
-): Promise<InsertTally | null> {
-  const kind = slotKind(state);
-  const operation = {
-    label: "build",
-    kind,
-    kernels: Partitioner.of(state.host).sources.build(kind),
-  } as const;
-  // until it is known that all went well
-  state.ordered = false;
-  let worked = await workOnPages(state, chunk, operation, true);
-  if (worked?.paged.lost()) {
-    await state.clear();
-    state.ordered = false;
-    worked = await workOnPages(state, chunk, operation, false);
-  }
-  if (!worked) return null;
-  const { paged, inserted, spilled } = worked;
-  // in a table without an empty slot, what does not fit may have been carried around, past its own home
-  state.ordered = spilled === 0 || !state.full;
-  return insertRest(state, chunk, policy, full, { paged, inserted, spilled });
-}
-
-/** Inserts a chunk into a table's pages under a policy. Null when they do not fit the GPU. */
-export async function insertPages(
   state: TableState,
   chunk: BoundChunk,
   policy: InsertPolicy,
   full: FullTable,
 ): Promise<InsertTally | null> {
+  const { live, ordered } = state;
+  const rebuilds = live > 0;
+  // entries without a place in their pages have to find one elsewhere
+  if (rebuilds && live + chunk.count > state.spec.slots) return null;
+  const operation = building(state, policy, rebuilds);
+  // until it is known that all went well
+  state.ordered = false;
+  let worked = await workOnPages(state, chunk, operation, operation.combining === undefined);
+  if (!worked || worked.declined > 0) {
+    state.ordered = ordered;
+    return null;
+  }
+  let inserted = worked.inserted - worked.erased;
+  if (worked.paged.lost()) {
+    // those that are there by now are entries like others
+    const again = await workOnPages(state, chunk, building(state, policy, true), false);
+    if (!again || again.declined > 0) return after(inserted, await insertChunk(state, chunk, policy, full));
+    worked = again;
+    inserted += again.inserted - again.erased;
+  }
+  // there are none in pages that were made anew
+  state.noTombstones();
+  const { paged } = worked;
+  const displaced = paged.displaced(worked);
+  const spilled = paged.spilled(worked);
+  // in a table without an empty slot, what does not fit may have been carried around, past its own home
+  state.ordered = !(displaced || spilled) || !state.full;
+  let rejected = 0;
+  if (displaced) {
+    const tally = await insertChunk(state, displaced, "keep", full);
+    inserted += tally.inserted;
+    rejected += tally.rejected;
+  }
+  if (spilled) {
+    const tally = await insertChunk(state, spilled, policy, full);
+    inserted += tally.inserted;
+    rejected += tally.rejected;
+  }
+  const { selected } = paged;
+  // keys that equal others were left out, and those may be among what does not fit
+  if (rejected > 0) rejected = await full.countRejected(chunk, { selected, rejected: 0, rest: null });
+  return { inserted, rejected, existing: selected - inserted - rejected };
+}
+
+function building(state: TableState, policy: InsertPolicy, rebuilds: boolean): PageOperation {
   const { value } = state.spec;
   const kind = slotKind(state);
   const applies = value !== null && policy !== "keep" && policy !== "assign";
   const combined = applies ? combining(policy, value) : undefined;
-  const reuse = state.tombstones > 0;
-  const operation = {
-    label: "page-insert",
+  return {
+    label: "build",
     kind,
-    kernels: Partitioner.of(state.host).sources.insert(kind, combined?.type),
+    kernels: Partitioner.of(state.host).sources.build(kind, combined?.type),
     constants: {
-      REUSE: Number(reuse),
-      KEEP: Number(policy === "keep"),
-      MERGED: value === null ? 1 : Partitioner.of(state.host).pageSlots,
-      ...combined?.constants,
+      REBUILDS: Number(rebuilds),
+      ASSIGNS: Number(policy === "assign"),
+      COMBINES: Number(applies),
     },
     combining: combined,
-  } as const;
-  const { ordered } = state;
-  state.ordered = false;
-  // what is combined twice would be wrong
-  let worked = await workOnPages(state, chunk, operation, !applies);
-  if (!worked) {
-    state.ordered = ordered;
-    return null;
-  }
-  let { inserted } = worked;
-  if (worked.paged.lost()) {
-    // what is inserted already is there
-    worked = await workOnPages(state, chunk, operation, false);
-    if (!worked) {
-      const tally = await insertChunk(state, chunk, policy, full);
-      return { ...tally, inserted: tally.inserted + inserted, existing: tally.existing - inserted };
-    }
-    inserted += worked.inserted;
-  }
-  const { paged, spilled } = worked;
-  if (inserted === 0) state.ordered = ordered;
-  return insertRest(state, chunk, policy, full, { paged, inserted, spilled });
+    rebuilds,
+  };
 }
 
-/** Inserts what pages have spilled, and adds up what all of the chunk came to. */
-async function insertRest(
-  state: TableState,
-  chunk: BoundChunk,
-  policy: InsertPolicy,
-  full: FullTable,
-  { paged, inserted, spilled }: Pick<Worked, "paged" | "inserted" | "spilled">,
-): Promise<InsertTally> {
-  const rest = paged.rest(spilled);
-  const tally = rest ? await insertChunk(state, rest, policy, full) : { inserted: 0, rejected: 0 };
-  const { selected } = paged;
-  const all = inserted + tally.inserted;
-  // keys that equal others were left out, and those may be among what does not fit
-  const rejected = tally.rejected && (await full.countRejected(chunk, { selected, rejected: 0, rest: null }));
-  return { inserted: all, rejected, existing: selected - all - rejected };
+/** A tally of elements of which some were inserted before. */
+function after(inserted: number, tally: InsertTally): InsertTally {
+  return { ...tally, inserted: tally.inserted + inserted, existing: tally.existing - inserted };
 }
 
 /** What the slots of a table are, and items that become slots. */
@@ -114,16 +100,19 @@ export async function erasePages(state: TableState, chunk: BoundChunk): Promise<
   const operation = { label: "page-erase", kind: "key", kernels } as const;
   const worked = await workOnPages(state, chunk, operation, true);
   if (!worked) return null;
-  let { paged, erased, spilled } = worked;
-  if (paged.lost()) {
+  let { erased } = worked;
+  let last = worked;
+  if (worked.paged.lost()) {
     // what is erased already is not there any more
     const again = await workOnPages(state, chunk, operation, false);
     if (!again) return erased + (await eraseChunk(state, chunk));
     erased += again.erased;
-    ({ paged, spilled } = again);
+    last = again;
   }
-  const rest = paged.rest(spilled);
-  return erased + (rest ? await eraseChunk(state, rest) : 0);
+  for (const rest of [last.paged.displaced(last), last.paged.spilled(last)]) {
+    if (rest) erased += await eraseChunk(state, rest);
+  }
+  return erased;
 }
 
 type Worked = Counters & { paged: PagedChunk };

@@ -7,6 +7,7 @@ import { LimitError } from "../../errors.js";
 import type { BoundChunk } from "./chunk-rounds.js";
 import { bindAt } from "./columns.js";
 import type { Combining } from "./combine.js";
+import type { Counters } from "./control.js";
 import type { Readback } from "./gpu.js";
 import type { Constants, Range } from "./kernel.js";
 import {
@@ -59,11 +60,10 @@ export interface PagedChunk {
   lost(): boolean;
   /** Records the multisplit, and the pages' kernels for every window of the table. */
   record(encoder: GPUCommandEncoder): void;
-  /**
-   * What was spilled, as a chunk for the direct kernels; all of the given chunk when items were lost, to be handled again.
-   * @param spilled the counter of that name.
-   */
-  rest(spilled: number): BoundChunk | null;
+  /** Items that have their places in the table, but are not there: a chunk for the direct kernels, before all others. */
+  displaced(counters: Counters): BoundChunk | null;
+  /** What was spilled, as a chunk for the direct kernels; all of the given chunk when there was no room for it. */
+  spilled(counters: Counters): BoundChunk | null;
 }
 
 /** What is done with pages. */
@@ -74,6 +74,8 @@ export interface PageOperation {
   kernels: PageKernels;
   /** Constants of its page kernel, besides the table's. */
   constants?: Constants;
+  /** The table has entries, which are to be the first items of their pages. */
+  rebuilds?: boolean;
   /** How values are combined, of elements that may come only once: every one of them counts, and may be spilled. */
   combining?: Combining;
 }
@@ -86,7 +88,7 @@ export interface PageOperation {
 export async function splitByPage(
   state: TableState,
   chunk: BoundChunk,
-  { kind, kernels: operation, constants: own, combining }: PageOperation,
+  { kind, kernels: operation, constants: own, combining, rebuilds = false }: PageOperation,
   sampled: boolean,
 ): Promise<PagedChunk> {
   const { host, spec } = state;
@@ -97,16 +99,16 @@ export async function splitByPage(
   const { scratch, count } = chunk;
   const itemWords = kind === "pair" ? 2 : 1;
   const { pages, pagesOfPart, parts } = pageLevels(spec.slots, pageShift);
-  const refined = pagesOfPart > 1;
+  const entries = rebuilds ? state.live : 0;
+  // items that come behind a page's entries need room there
+  const refined = pagesOfPart > 1 || rebuilds;
   const staged = parts.count * pagesOfPart;
-  const expected = pageRoom((count * pageSlots) / spec.slots, pageSlots);
+  const expected = pageRoom(((count + entries) * pageSlots) / spec.slots, pageSlots);
   const room = refined ? expected : 0;
   checkLimit("parts", parts.count, MOST_PARTS);
   const { maxStorageBufferBindingSize } = host.gpu.device.limits;
-  const occupied = Math.min(Math.max(count, state.live + state.tombstones) / spec.slots, 1);
-  const { carries, list } = operation.carry
-    ? (OVERFLOWS.find(({ upTo }) => occupied <= upTo) ?? OVERFLOWS[2])
-    : { carries: 0, list: 1 };
+  const occupied = Math.min(Math.max(count + entries, state.live + state.tombstones) / spec.slots, 1);
+  const { carries, list } = OVERFLOWS.find(({ upTo }) => occupied <= upTo) ?? OVERFLOWS[2];
   const mostItems = Math.max(room, list);
   checkLimit("maxStorageBufferBindingSize", staged * mostItems * itemWords * 4, maxStorageBufferBindingSize);
   const split = await splitByPart(state, chunk, parts, {
@@ -118,8 +120,9 @@ export async function splitByPage(
   const spillRoom = combining ? count : Math.max(LEAST_SPILL, Math.ceil(count * SPILL_SHARE));
   const cursors = refined ? await scratch.buffer(staged * 4) : split.starts;
   const items = refined ? await scratch.buffer(staged * room * itemWords * 4) : split.keys;
-  const spillKeys = await scratch.buffer(spillRoom * 4);
-  const spillValues = kind === "pair" ? await scratch.buffer(spillRoom * 4) : undefined;
+  const allSpilled = spillRoom + staged * (list - 1);
+  const spillKeys = await scratch.buffer(allSpilled * 4);
+  const spillValues = kind === "pair" ? await scratch.buffer(allSpilled * 4) : undefined;
   const constants = { ...tableConstants(spec), SPILL_VALUES: Number(kind === "pair") };
   const bins = binsFor(pagesOfPart);
   const leaving = leavingOut(combining ?? true, SEEN_IN_PART);
@@ -133,14 +136,19 @@ export async function splitByPage(
     WORKGROUP: refineWorkgroup,
   });
   const overflows = await scratch.buffer(staged * list * itemWords * 4);
-  const paged = { ...constants, PAGE: pageSlots, ...(operation.carry && { OVERFLOW: list - 1 }) };
-  const source = operation.page({
+  const paged = { ...constants, PAGE: pageSlots, OVERFLOW: list - 1 };
+  const takes = {
     items: itemsEach(expected, pageSlots, pageWorkgroup),
     held: pageSlots / pageWorkgroup,
-    step: (globalThis as { STEP?: number }).STEP ?? 4,
+    step: host.gpu.software ? 2 : 8,
+  };
+  const page = await kernels.compile(operation.page(takes), {
+    ...paged,
+    ...own,
+    ...(combining && { MERGED: takes.items * pageWorkgroup, ...combining.constants }),
+    WORKGROUP: pageWorkgroup,
   });
-  const page = await kernels.compile(source, { ...paged, ...own, WORKGROUP: pageWorkgroup });
-  const carry = operation.carry && (await kernels.compile(operation.carry, paged));
+  const carry = await kernels.compile(operation.carry, paged);
   const params: PartitionParams = {
     slots: spec.slots,
     count,
@@ -154,9 +162,9 @@ export async function splitByPage(
   const { control } = state.bind(state.windows[0]);
   const itemRange = words(items, refined ? staged * room * itemWords : count * itemWords);
   const ranges = words(cursors, refined ? staged : binsFor(parts.count) + 1);
-  const spills: (Range | undefined)[] = [words(spillKeys, spillRoom), words(spillValues, spillRoom)];
+  const spills: (Range | undefined)[] = [words(spillKeys, allSpilled), words(spillValues, allSpilled)];
+  const unload = rebuilds ? await prepareUnload() : null;
   const recordRefine = (encoder: GPUCommandEncoder) => {
-    encoder.clearBuffer(cursors, 0, staged * 4);
     const given = words(split.keys, split.room * itemWords);
     const starts = words(split.starts, binsFor(parts.count) + 1);
     const ends = words(split.ends, 2 * binsFor(parts.count) + 2);
@@ -168,7 +176,7 @@ export async function splitByPage(
   const pagesIn = (window: TableWindow) =>
     Math.min(pages - window.first / pageSlots, Math.ceil(window.slots / pageSlots));
   const pagesOf = (window: TableWindow, carried: number) => ({
-    bindings: [undefined, control, window.range, ranges, itemRange, overflow, ...spills],
+    bindings: [undefined, control, window.range, ranges, itemRange, overflow, ...spills, unload?.entries],
     told: partitionParams({
       ...params,
       firstPage: window.first / pageSlots,
@@ -184,7 +192,11 @@ export async function splitByPage(
     lost: split.lost,
     record(encoder) {
       split.record(encoder);
-      if (refined) recordRefine(encoder);
+      if (refined) {
+        encoder.clearBuffer(cursors, 0, staged * 4);
+        unload?.record(encoder);
+        recordRefine(encoder);
+      }
       // a page's overflow is complete before anything is carried behind it
       for (const window of state.windows) {
         const { bindings, told } = pagesOf(window, 0);
@@ -193,25 +205,49 @@ export async function splitByPage(
       for (let carried = 1; carried <= carries; carried++) {
         for (const window of state.windows) {
           const { bindings, told } = pagesOf(window, carried);
-          carry?.record(encoder, bindings, told, Math.ceil(pagesIn(window) / operation.carryPages));
+          carry.record(encoder, bindings, told, Math.ceil(pagesIn(window) / operation.carryPages));
         }
       }
     },
-    rest(spilled) {
-      if (spilled === 0) return null;
-      if (spilled > spillRoom) return chunk;
-      return {
-        first: 0,
-        count: spilled,
-        scratch,
-        lists: chunk.lists,
-        // few and long: what counts is how long one walk takes
-        groupSize: chunk.groupSize ?? (host.gpu.software ? undefined : SPILL_GROUP),
-        keys: bindAt(spillKeys, 0, spilled * 4),
-        values: spillValues && bindAt(spillValues, 0, spilled * 4),
-      };
-    },
+    displaced: ({ displaced }) => spilledAt(spillRoom, displaced),
+    spilled: ({ spilled }) => (spilled > spillRoom ? chunk : spilledAt(0, spilled)),
   };
+
+  function spilledAt(first: number, count: number): BoundChunk | null {
+    if (count === 0) return null;
+    return {
+      first: 0,
+      count,
+      scratch,
+      lists: chunk.lists,
+      // few and long: what counts is how long one walk takes
+      groupSize: chunk.groupSize ?? (host.gpu.software ? undefined : SPILL_GROUP),
+      keys: bindAt(spillKeys, first * 4, count * 4),
+      values: spillValues && bindAt(spillValues, first * 4, count * 4),
+    };
+  }
+
+  async function prepareUnload() {
+    const overflowed = await scratch.buffer(staged * 4);
+    const entries = await scratch.buffer(staged * 4);
+    const unload = await kernels.compile(sources.unload(kind, takes), {
+      ...tableConstants(spec),
+      PAGE: pageSlots,
+      OVERFLOW: list - 1,
+      WORKGROUP: pageWorkgroup,
+    });
+    return {
+      entries: words(entries, staged),
+      record(encoder: GPUCommandEncoder) {
+        encoder.clearBuffer(overflowed, 0, staged * 4);
+        for (const window of state.windows) {
+          const bindings = [undefined, control, window.range, ranges, itemRange, words(overflowed, staged)];
+          unload.record(encoder, bindings, pagesOf(window, 0).told, pagesIn(window));
+        }
+        encoder.copyBufferToBuffer(cursors, 0, entries, 0, staged * 4);
+      },
+    };
+  }
 }
 
 function checkLimit(limit: string, need: number, have: number): void {

@@ -4,7 +4,6 @@
  */
 import type { ValueType } from "../scalars.js";
 import type { BindingKind, KernelSource } from "./kernel.js";
-import cas from "./kernels/cas.wgsl";
 import combine from "./kernels/combine.wgsl";
 import control from "./kernels/control.wgsl";
 import hash from "./kernels/hash.wgsl";
@@ -28,7 +27,6 @@ import packPlain from "./kernels/partition/pack-plain.wgsl";
 import packSubgroups from "./kernels/partition/pack-subgroups.wgsl";
 import page from "./kernels/partition/page.wgsl";
 import pageErase from "./kernels/partition/page-erase.wgsl";
-import pageInsert from "./kernels/partition/page-insert.wgsl";
 import pageWalk from "./kernels/partition/page-walk.wgsl";
 import params from "./kernels/partition/params.wgsl";
 import putColumns from "./kernels/partition/put-columns.wgsl";
@@ -43,6 +41,7 @@ import spillColumns from "./kernels/partition/spill-columns.wgsl";
 import tile from "./kernels/partition/tile.wgsl";
 import tilesLong from "./kernels/partition/tiles-long.wgsl";
 import tilesShort from "./kernels/partition/tiles-short.wgsl";
+import unload from "./kernels/partition/unload.wgsl";
 import probe from "./kernels/probe.wgsl";
 import slotMap from "./kernels/slot-map.wgsl";
 import slotSet from "./kernels/slot-set.wgsl";
@@ -102,11 +101,7 @@ export class PartitionKernels {
   readonly #pack: readonly string[];
   readonly #scanHomes: readonly string[];
 
-  readonly #cas: string;
-
-  /** @param casCode in place of kernels/cas.wgsl. */
-  constructor({ subgroups, software }: { subgroups: boolean; software: boolean }, casCode = cas) {
-    this.#cas = casCode;
+  constructor({ subgroups, software }: { subgroups: boolean; software: boolean }) {
     this.tiles = software ? { items: 2, rounds: 1 } : { items: 12, rounds: 3 };
     this.#tiles = software ? tilesShort : tilesLong;
     this.histogram = {
@@ -164,14 +159,23 @@ export class PartitionKernels {
     };
   }
 
-  /** Builds the pages of an empty table. */
-  build(kind: ItemKind): PageKernels {
+  /** Copies entries among the items of their pages. */
+  unload(kind: ItemKind, takes: Taking): KernelSource {
+    return {
+      label: `unload ${kind} ${takes.held}`,
+      code: [...probing, control, items[kind], taking(takes), unload],
+      bindings: [u, s, r, s, s, s],
+    };
+  }
+
+  /** Builds pages. Values are of a type where they are combined. */
+  build(kind: ItemKind, value: ValueType = "u32"): PageKernels {
     const fragments = [...probing, control, page, items[kind], spillColumns, overflow];
     return {
       page: (takes) => ({
-        label: `build ${kind} ${takes.items}`,
-        code: [...this.#scanHomes, ...fragments, overflowNotes, taking(takes), build],
-        bindings: pageBindings,
+        label: `build ${kind} ${takes.items}${suffix(value)}`,
+        code: [...this.#scanHomes, ...fragments, overflowNotes, ...merging(value), taking(takes), build],
+        bindings: [...pageBindings, r],
       }),
       workgroup: 256,
       carryPages: 16,
@@ -180,21 +184,6 @@ export class PartitionKernels {
         code: [...fragments, carry, carryBuild],
         bindings: pageBindings,
       },
-    };
-  }
-
-  /** Puts items into pages that have entries. Values are of a type where they are combined. */
-  insert(kind: ItemKind, value: ValueType = "u32"): PageKernels {
-    const fragments = [...probing, control, page, items[kind], spillColumns, ...merging(value), this.#cas];
-    return {
-      page: (takes) => ({
-        label: `page-insert ${kind} ${takes.items}/${takes.held}/${takes.step}${suffix(value)}`,
-        code: [...fragments, pageWalk, taking(takes), pageInsert],
-        bindings: pageBindings,
-      }),
-      workgroup: 512,
-      carryPages: 0,
-      carry: null,
     };
   }
 
@@ -224,8 +213,8 @@ export interface PageKernels {
   /** The kernel whose workgroups own a page each, of so many invocations at best. */
   page(takes: Taking): KernelSource;
   readonly workgroup: number;
-  /** The kernel that goes on behind the pages' ends, and the pages that a workgroup of it takes; null where what gets there is spilled. */
-  readonly carry: KernelSource | null;
+  /** The kernel that goes on behind the pages' ends, and the pages that a workgroup of it takes. */
+  readonly carry: KernelSource;
   readonly carryPages: number;
 }
 

@@ -62,13 +62,10 @@ export class Partitioner {
     return partitioner;
   }
 
-  private constructor({ gpu, kernelOverrides }: TableHost) {
+  private constructor({ gpu }: TableHost) {
     const { limits, features } = gpu.device;
     const { software } = gpu;
-    this.sources = new PartitionKernels(
-      { subgroups: features.has("subgroups"), software },
-      kernelOverrides.cas,
-    );
+    this.sources = new PartitionKernels({ subgroups: features.has("subgroups"), software });
     this.#most = {
       invocations: limits.maxComputeInvocationsPerWorkgroup,
       bytes: limits.maxComputeWorkgroupStorageSize,

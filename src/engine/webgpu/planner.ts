@@ -3,7 +3,7 @@
  * from is that a direct operation costs one random access to memory, and a partitioned one a few passes over the batch
  * and, for pages, one over the table.
  */
-import type { CallOptions, InsertPolicy } from "../engine.js";
+import type { CallOptions } from "../engine.js";
 import { tableBytes } from "../layout.js";
 import type { TableState } from "./table-state.js";
 
@@ -18,30 +18,38 @@ export interface Choice {
 /** Tables up to this size stay in the caches of GPUs: all of their accesses are local already. */
 const CACHED_TABLE_BYTES = 2 ** 26;
 /** Elements from which sorting a chunk pays, by what is done with it then. */
-const LEAST_PARTED = { find: 2 ** 25, insert: 2 ** 24, build: 2 ** 23, erase: 2 ** 23 };
+const LEAST_PARTED = { find: 2 ** 25, insert: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20, erase: 2 ** 23 };
 /** Bytes of table per element up to which working on all pages pays: each is read or written as a whole. */
-const MOST_PAGED_BYTES = { build: 64, insert: 64, erase: 24 };
+const MOST_PAGED_BYTES = { build: 64, erase: 24 };
+/** The same for making the pages of a table with entries anew, by its load in the end: the fuller it is, the longer walks are. */
+const MOST_REBUILT_BYTES = [
+  { upTo: 0.6, bytes: 40 },
+  { upTo: 0.75, bytes: 64 },
+  { upTo: 0.85, bytes: 128 },
+  { upTo: 0.92, bytes: 320 },
+  { upTo: 1, bytes: 900 },
+];
 
 /** How to insert a chunk. */
-export function planInsert(
-  state: TableState,
-  count: number,
-  policy: InsertPolicy,
-  call: CallOptions,
-): Choice {
+export function planInsert(state: TableState, count: number, call: CallOptions): Choice {
   const forced = forcedWay(call);
   if (forced === "direct") return asked("direct");
-  const buildable = state.live === 0 && state.tombstones === 0 && (policy === "keep" || policy === "assign");
-  if (forced === "partitioned") {
-    return asked(buildable || workOnPages(state, count, MOST_PAGED_BYTES.insert) ? "pages" : "parts");
-  }
-  const builds = buildable && workOnPages(state, count, MOST_PAGED_BYTES.build);
-  const small = tooSmall(state, count, builds ? LEAST_PARTED.build : LEAST_PARTED.insert);
+  const empty = state.live === 0;
+  const pays = empty ? workOnPages(state, count, MOST_PAGED_BYTES.build) : paysToRebuild(state, count);
+  if (forced === "partitioned") return asked(empty || pays ? "pages" : "parts");
+  const { build, rebuild, insert } = LEAST_PARTED;
+  const small = tooSmall(state, count, pays ? (empty ? build : rebuild) : insert);
   if (small) return small;
-  if (builds) {
-    return { way: "pages", reason: "the table is empty and the batch is large: its pages are built" };
-  }
-  return workOnPages(state, count, MOST_PAGED_BYTES.insert) ? PAGED : PARTED;
+  if (!pays) return PARTED;
+  return empty
+    ? { way: "pages", reason: "the table is empty and the batch is large: its pages are built" }
+    : { way: "pages", reason: "the table is full enough, and the batch large: its pages are made anew" };
+}
+
+function paysToRebuild(state: TableState, count: number): boolean {
+  const load = (state.live + count) / state.spec.slots;
+  const most = MOST_REBUILT_BYTES.find(({ upTo }) => load <= upTo);
+  return most !== undefined && workOnPages(state, count, most.bytes);
 }
 
 /** How to erase a chunk. */

@@ -93,6 +93,11 @@ export class TableState {
     return this.#tombstones;
   }
 
+  /** To be called when every tombstone was overwritten. */
+  noTombstones(): void {
+    this.#tombstones = 0;
+  }
+
   /** No key is this many slots or more after its home. */
   get maxProbe(): number {
     return this.#maxProbe;

@@ -51,7 +51,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   ): Promise<InsertTally> {
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
     const bytes = needsRoomForAll(this.state, policy) ? LIST_BYTES : 4;
-    const plan = (count: number) => planInsert(this.state, count, policy, call);
+    const plan = (count: number) => planInsert(this.state, count, call);
     const batch = { keys, values, where: call.where, bytes, plan };
     await this.#withFullTable((full) =>
       eachChunk(this.state, `insert ${policy}`, batch, call, "device", async (chunk) => {
@@ -167,13 +167,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     full: FullTable,
   ): Promise<InsertTally> {
     const { state } = this;
-    const choice = planInsert(state, chunk.count, policy, call);
+    const choice = planInsert(state, chunk.count, call);
     const bulk = await this.#take(choice, chunk, call);
     if (bulk && choice.way === "pages") {
-      const builds = isEmpty(state) && (policy === "keep" || policy === "assign");
-      const tally = builds
-        ? await bulk.buildPages(state, chunk, policy, full)
-        : await bulk.insertPages(state, chunk, policy, full);
+      const tally = await bulk.buildPages(state, chunk, policy, full);
       if (tally) return tally;
     }
     return insertChunk(state, await this.#byPart(bulk, chunk, {}, call), policy, full);
@@ -244,11 +241,6 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 }
 
 type Bulk = typeof import("./bulk.js");
-
-/** True when a table has neither entries nor tombstones. */
-function isEmpty({ live, tombstones }: TableState): boolean {
-  return live === 0 && tombstones === 0;
-}
 
 function addTally(sum: InsertTally, tally: InsertTally): void {
   sum.inserted += tally.inserted;

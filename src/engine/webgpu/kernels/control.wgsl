@@ -12,6 +12,8 @@ struct Control {
   sideErased: atomic<u32>,
   unfinished: atomic<u32>,
   spilled: atomic<u32>,
+  displaced: atomic<u32>,
+  declined: atomic<u32>,
   followed: atomic<u32>,
   maxProbe: atomic<u32>,
   occupied: atomic<u32>,

@@ -1,11 +1,15 @@
-// build: makes the pages of an empty table from their items, without probing.
+// build: makes a table's pages from their items, without probing.
 //
 // A linear-probing table is its entries in the order of their homes, each at its home or right behind the one before it.
 // So a page is built by counting its items by home and one scan; the work does not depend on the load. A workgroup owns
 // its page: it notes in workgroup memory which item goes into which slot, four bytes a slot, so that several pages are worked
 // on side by side; then it reads the items again, slot by slot, out of the cache, and writes all of the page. Of equal keys
-// one is kept: a page that has equal keys is laid out again without the others. What does not fit before the page's end
-// overflows; items beyond the invocations' registers and keys that live in side slots are spilled.
+// one is kept: a page that has equal keys is laid out again without the others, whose values may be combined with that of the
+// one that is kept. What does not fit before the page's end overflows; items beyond the invocations' registers and keys that live
+// in side slots are spilled.
+// Where the table had entries (REBUILDS) they are the first items of their pages: unload has put them there. They are kept before
+// new items with their keys (with ASSIGNS after these), and always have a place in the page or its overflow: where new items
+// leave them none, the page's new items are spilled.
 // Bytes per slot: 8 written, 8 × load read (sets: 4 and 4 × load).
 
 override WORKGROUP: u32 = 256u;
@@ -25,6 +29,16 @@ const MOST: u32 = 0xfffu;
 @group(0) @binding(2) var<storage, read_write> table: array<Item>;
 @group(0) @binding(4) var<storage, read> items: array<Item>;
 
+/// The page's items begin with entries.
+override REBUILDS: bool = false;
+/// New items come before entries with their keys.
+override ASSIGNS: bool = false;
+/// Values of items that are left out are combined with that of the one that is kept.
+override COMBINES: bool = false;
+
+/// How many items of each page are entries.
+@group(0) @binding(8) var<storage, read> entries: array<u32>;
+
 override CELLS: u32 = PAGE + OVERFLOW + 1u;
 
 /// A cell has, from its lowest bit: the number of a home's items, after the scan the slot of its first one (12 bits); one more
@@ -32,7 +46,11 @@ override CELLS: u32 = PAGE + OVERFLOW + 1u;
 /// slots are those of its overflow.
 var<workgroup> cells: array<atomic<u32>, CELLS>;
 var<workgroup> equal: atomic<u32>;
+/// An entry has no place.
+var<workgroup> crowded: atomic<u32>;
 var<workgroup> again: u32;
+const EQUAL: u32 = 1u;
+const CROWDED: u32 = 2u;
 /// Items that are in the page.
 var<workgroup> placed: u32;
 var<workgroup> longest: atomic<u32>;
@@ -90,6 +108,19 @@ fn placeHomes(first: u32, itemsBefore: i32, reachBefore: i32) -> u32 {
 /// An item of the page; any one beyond its items, so that no load waits for a condition.
 fn itemAt(at: u32) -> Item { return items[mine.first + min(at, max(mine.items, 1u) - 1u)]; }
 
+/// The numbers of entries are below this.
+var<private> old: u32;
+
+/// An item with the values of those that were left out for it.
+fn wholeItem(at: u32) -> Item {
+  let item = itemAt(at);
+  if (!COMBINES) { return item; }
+  return makeItem(itemKey(item), withMerged(itemValue(item), at));
+}
+
+/// Items that are to be kept before others with their keys.
+fn comesFirst(at: u32) -> bool { return (at < old) != ASSIGNS; }
+
 /// The home of an item within the page, and in bits 23 to 30 its mark: of two items with different marks the keys differ.
 fn homeWithin(key: u32, at: u32) -> u32 {
   if (at >= mine.items) { return NONE; }
@@ -111,7 +142,11 @@ fn slotOf(home: u32) -> u32 { return firstSlotOf(homeIn(home)) + rankIn(home); }
 fn place(home: u32, at: u32) -> bool {
   if (home >= LEFT_OUT) { return home != NONE; }
   let slot = slotOf(home);
-  if (slot < mine.slots + OVERFLOW) { atomicAdd(&cells[cellOf(slot)], ((at + 1u) << 12u) | ((home & MARK) << 1u)); }
+  if (slot < mine.slots + OVERFLOW) {
+    atomicAdd(&cells[cellOf(slot)], ((at + 1u) << 12u) | ((home & MARK) << 1u));
+  } else if (REBUILDS && at < old) {
+    atomicStore(&crowded, 1u);
+  }
   return slot >= mine.slots;
 }
 
@@ -125,9 +160,16 @@ fn kept(home: u32, at: u32) -> u32 {
     if (((cell >> 1u) & MARK) != (home & MARK)) { continue; }
     if (itemKey(itemAt(numberIn(cell))) != itemKey(itemAt(at))) { continue; }
     atomicStore(&equal, 1u);
+    if (COMBINES && !merge(numberIn(cell), itemValue(wholeItem(at)))) { return STRAY; }
     return LEFT_OUT;
   }
   return home;
+}
+
+/// What is laid out where entries had no place: these alone.
+fn withoutNew(home: u32, at: u32) -> u32 {
+  if (at < old) { return homeWithin(itemKey(itemAt(at)), at); }
+  return select(home, STRAY, home < LEFT_OUT);
 }
 
 fn unranked(home: u32) -> u32 { return select(home & (MARK | 0x7ffu), home, home >= LEFT_OUT); }
@@ -138,7 +180,7 @@ fn writePage(local: u32) {
     let slot = i * WORKGROUP + local;
     let cell = atomicLoad(&cells[cellOf(slot)]);
     let holds = cell > MOST;
-    let item = itemAt(select(0u, numberIn(cell), holds));
+    let item = wholeItem(select(0u, numberIn(cell), holds));
     if (slot < mine.slots) {
       table[mine.at + slot] = select(makeItem(EMPTY, EMPTY), item, holds);
     }
@@ -153,6 +195,13 @@ fn main(
   lanes: Lanes,
 ) {
   mine = pageOf(workgroup, workgroups);
+  if (REBUILDS) {
+    if (atomicLoad(&control.declined) != 0u) { mine = Page(mine.number, 0u, 0u, 0u, 0u, 0u); }
+    old = min(entries[mine.number], mine.items);
+  }
+  if (COMBINES) {
+    for (var at = local; at < CAPACITY; at += WORKGROUP) { atomicStore(&merged[at], bitcast<Value>(params.fill)); }
+  }
   let firstHome = drawHomes(local, lanes);
   var home: array<u32, ITEMS>;
   for (var i = 0u; i < ITEMS; i++) { home[i] = itemKey(itemAt(i * WORKGROUP + local)); }
@@ -162,18 +211,32 @@ fn main(
   // the page still has equal keys after the last turn: all of it goes to the direct kernels
   var spoiled = false;
   for (var turn = 0u; turn < TURNS; turn++) {
-    for (var i = 0u; i < ITEMS; i++) { home[i] = ranked(home[i]); }
+    if (REBUILDS) {
+      for (var i = 0u; i < ITEMS; i++) {
+        if (comesFirst(i * WORKGROUP + local)) { home[i] = ranked(home[i]); }
+      }
+      workgroupBarrier();
+      for (var i = 0u; i < ITEMS; i++) {
+        if (!comesFirst(i * WORKGROUP + local)) { home[i] = ranked(home[i]); }
+      }
+    } else {
+      for (var i = 0u; i < ITEMS; i++) { home[i] = ranked(home[i]); }
+    }
     workgroupBarrier();
     scanHomes(local, lanes, firstHome);
     for (var i = 0u; i < ITEMS; i++) { odd |= place(home[i], i * WORKGROUP + local); }
     workgroupBarrier();
     for (var i = 0u; i < ITEMS; i++) { home[i] = kept(home[i], i * WORKGROUP + local); }
     workgroupBarrier();
-    if (local == 0u) { again = atomicExchange(&equal, 0u); }
-    if (workgroupUniformLoad(&again) == 0u) { break; }
+    if (local == 0u) { again = atomicExchange(&equal, 0u) * EQUAL + atomicExchange(&crowded, 0u) * CROWDED; }
+    let why = workgroupUniformLoad(&again);
+    if (why == 0u) { break; }
     // another layout, without the equal ones
     for (var cell = local; cell < CELLS; cell += WORKGROUP) { atomicStore(&cells[cell], 0u); }
     for (var i = 0u; i < ITEMS; i++) { home[i] = unranked(home[i]); }
+    if (REBUILDS && (why >= CROWDED || turn + 2u == TURNS)) {
+      for (var i = 0u; i < ITEMS; i++) { home[i] = withoutNew(home[i], i * WORKGROUP + local); }
+    }
     if (local == 0u) { atomicStore(&longest, 0u); }
     odd = true;
     spoiled = turn + 1u == TURNS;
@@ -182,17 +245,23 @@ fn main(
   writePage(local);
   if (spoiled && local == 0u) { placed = 0u; }
   for (var i = 0u; i < ITEMS && odd; i++) {
-    if (home[i] == STRAY || (spoiled && home[i] != NONE)) { spill(itemAt(i * WORKGROUP + local)); }
+    if (home[i] == STRAY || (spoiled && home[i] < LEFT_OUT)) { spill(wholeItem(i * WORKGROUP + local)); }
     if (home[i] >= LEFT_OUT || spoiled) { continue; }
     let slot = slotOf(home[i]);
     if (slot < mine.slots) { continue; }
-    noteOverflow(slot - mine.slots, itemAt(i * WORKGROUP + local));
+    noteOverflow(slot - mine.slots, wholeItem(i * WORKGROUP + local));
     atomicMax(&overflowed, slot - mine.slots + 1u);
   }
   for (var beyond = CAPACITY + local; beyond < mine.items; beyond += WORKGROUP) { spill(itemAt(beyond)); }
   workgroupBarrier();
   if (local != 0u) { return; }
   countOverflow();
+  if (REBUILDS && old > 0u) {
+    // they are counted again where they are placed
+    atomicAdd(&control.erased, old);
+    atomicAdd(&control.reused, old);
+    atomicSub(&control.occupied, old);
+  }
   if (placed == 0u) { return; }
   atomicAdd(&control.inserted, placed);
   atomicAdd(&control.occupied, placed);

@@ -21,9 +21,9 @@ fn borderOf(index: u32) -> Border {
   return Border(slot - params.windowFirst, end - params.windowFirst, list);
 }
 
-/// How many items come over a border; none to what is no page of this dispatch.
+/// How many items come over a border; none to what is no page of this dispatch, nor where pages were left as they are.
 fn countAt(border: Border, index: u32) -> u32 {
-  if (index >= params.pages) { return 0u; }
+  if (index >= params.pages || atomicLoad(&control.declined) != 0u) { return 0u; }
   return itemKey(overflows[border.list]);
 }
 
@@ -32,7 +32,7 @@ fn goesOn() -> bool { return params.carried < params.carries; }
 
 /// Leaves an item to the next dispatch, as number `at` of those that are left.
 fn leave(border: Border, at: u32, item: Item) {
-  if (goesOn()) { overflows[border.list + 1u + at] = item; } else { spill(item); }
+  if (goesOn()) { overflows[border.list + 1u + at] = item; } else { displace(item); }
 }
 
 /// Notes how many were left.

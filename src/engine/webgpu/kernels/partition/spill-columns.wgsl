@@ -8,7 +8,13 @@ override SPILL_VALUES: bool = false;
 /// Leaves an item to the direct kernels. Items beyond the room are lost: the host sees that from the count, and runs the whole chunk directly.
 fn spill(item: Item) {
   let at = atomicAdd(&control.spilled, 1u);
-  if (at >= params.spillRoom) { return; }
+  if (at < params.spillRoom) { putSpilled(at, item); }
+}
+
+/// Leaves an item that has its place in the table before all that are spilled. There is room for all of them.
+fn displace(item: Item) { putSpilled(params.spillRoom + atomicAdd(&control.displaced, 1u), item); }
+
+fn putSpilled(at: u32, item: Item) {
   spillKeys[at] = itemKey(item);
   if (SPILL_VALUES) { spillValues[at] = itemValue(item); }
 }

@@ -1,0 +1,62 @@
+// unload: copies the entries of a table's pages among the items of their home pages, ahead of a batch's, so that build can make
+// all pages anew.
+//
+// A workgroup takes a page, counts the entries whose home it is in workgroup memory, and takes room for them with one addition.
+// Entries of other pages have overflowed those; when they are more than a page's list has room for, or when a page has no room for
+// its items, the operation is declined, and build changes nothing. Only reads the table.
+// Bytes per slot: 8 read, 8 × load written (sets: 4 and 4).
+
+override WORKGROUP: u32 = 256u;
+override PAGE: u32 = 2048u;
+/// Entries that may have overflowed a page.
+override OVERFLOW: u32 = 127u;
+
+@group(0) @binding(2) var<storage, read> slots: array<Item>;
+/// Items of each page so far, and those of them that have overflowed it.
+@group(0) @binding(3) var<storage, read_write> cursors: array<atomic<u32>>;
+@group(0) @binding(4) var<storage, read_write> items: array<Item>;
+@group(0) @binding(5) var<storage, read_write> overflowed: array<atomic<u32>>;
+
+const NONE: u32 = 0xffffffffu;
+
+var<workgroup> entries: atomic<u32>;
+var<workgroup> base: u32;
+
+fn put(page: u32, at: u32, item: Item) {
+  if (at < params.pageRoom) { items[page * params.pageRoom + at] = item; } else { atomicStore(&control.declined, 1u); }
+}
+
+/// Puts an entry that has overflowed its page among the items of that.
+fn putBack(page: u32, item: Item) {
+  put(page, atomicAdd(&cursors[page], 1u), item);
+  if (atomicAdd(&overflowed[page], 1u) >= OVERFLOW) { atomicStore(&control.declined, 1u); }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let index = workgroup.y * workgroups.x + workgroup.x;
+  if (index >= params.pages) { return; }
+  let page = params.firstPage + index;
+  let slotsHere = min(PAGE, params.slots - page * PAGE);
+  let first = page * PAGE - params.windowFirst;
+  var held: array<Item, HELD>;
+  for (var i = 0u; i < HELD; i++) { held[i] = slots[first + min(i * WORKGROUP + local, slotsHere - 1u)]; }
+  var rank: array<u32, HELD>;
+  for (var i = 0u; i < HELD; i++) {
+    rank[i] = NONE;
+    let key = itemKey(held[i]);
+    if (i * WORKGROUP + local >= slotsHere || key >= TOMBSTONE) { continue; }
+    let home = homeOf(key) / PAGE;
+    if (home == page) { rank[i] = atomicAdd(&entries, 1u); } else { putBack(home, held[i]); }
+  }
+  workgroupBarrier();
+  if (local == 0u) { base = atomicAdd(&cursors[page], atomicLoad(&entries)); }
+  workgroupBarrier();
+  for (var i = 0u; i < HELD; i++) {
+    if (rank[i] != NONE) { put(page, base + rank[i], held[i]); }
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * Batches that go into tables with entries, by making their pages anew: entries stay, with their values or combined ones, however
+ * crowded their pages are; what was erased leaves nothing behind; and keys stay in the order of their homes.
+ */
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import type { Counters } from "../../src/engine/webgpu/control.js";
+import { Pacer } from "../../src/engine/webgpu/pacer.js";
+import { Partitioner } from "../../src/engine/webgpu/partition.js";
+import { TableState } from "../../src/engine/webgpu/table-state.js";
+import { openWebgpuEngine, type WebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
+import { Device, StaticMap, StaticSet } from "../../src/index.js";
+import { onSoftwareGpu, scaled } from "../conformance/helpers/device.js";
+import { counting, keysWithHome, uniqueKeys } from "../conformance/helpers/keys.js";
+import { Modelled } from "../conformance/helpers/model.js";
+import { expectInOrder, homesOf } from "./helpers/homes.js";
+
+const PAGE_SLOTS = scaled(2048, 1024);
+/** Items that a page may overflow by. */
+const LIST = 127;
+
+let engine: WebgpuEngine;
+let device: Device;
+beforeAll(async () => {
+  engine = (await openWebgpuEngine({
+    software: onSoftwareGpu,
+    strategy: "partitioned",
+    // maps of some pages have several windows
+    kernelOverrides: { maxTableBinding: (5 * PAGE_SLOTS + 2) * 8 },
+  })) as WebgpuEngine;
+  expect(Partitioner.of(engine.tableHost).pageSlots).toBe(PAGE_SLOTS);
+  device = new Device(engine, "A test of pages that are made anew.");
+  vi.spyOn(Pacer.prototype, "next").mockReturnValue(2 ** 20);
+});
+afterAll(() => {
+  vi.restoreAllMocks();
+  device?.destroy();
+});
+
+async function newTable(kind: "map" | "set", capacity: number): Promise<Modelled> {
+  const sizing = { key: "u32", value: "u32", capacity, loadFactor: 1 } as const;
+  if (kind === "set") return Modelled.set((await StaticSet.create(device, sizing)) as never);
+  return Modelled.map((await StaticMap.create(device, sizing)) as never);
+}
+
+/** Runs inserts. Answers what the kernels counted each time that pages were to be made anew. */
+async function rebuilding(inserts: () => Promise<unknown>): Promise<Counters[]> {
+  const submit = vi.spyOn(TableState.prototype, "submit");
+  await inserts();
+  const counters = await Promise.all(submit.mock.results.map(({ value }) => value));
+  const built = counters.filter((_, i) => submit.mock.calls[i][0] === "build");
+  submit.mockRestore();
+  return built;
+}
+
+/** Keys whose homes are in a page, spread over its slots: more than one a slot once all have one. */
+function inPage(slots: number, page: number, count: number, firstNumber = 0): Uint32Array {
+  return counting(count).map((i) => {
+    const number = firstNumber + Math.floor(i / PAGE_SLOTS);
+    return keysWithHome(page * PAGE_SLOTS + (i % PAGE_SLOTS), slots, number + 1)[number];
+  });
+}
+
+const policies = ["keep", "assign", "add", "min", "xor"] as const;
+
+it("random batches go into tables of a few crowded pages, under every policy", async () => {
+  const slots = 2 * PAGE_SLOTS + 500;
+  // homes before and behind the ends of pages, and some all over the table
+  const ends = [PAGE_SLOTS, 2 * PAGE_SLOTS, slots];
+  const crowded = counting(1200).map((i) => {
+    const home = (ends[Math.floor(i / 400)] - 3 + (i % 5)) % slots;
+    return keysWithHome(home, slots, 81)[Math.floor((i % 400) / 5)];
+  });
+  const pool = Uint32Array.of(...crowded, ...uniqueKeys(slots - 1100), 0xffffffff, 0xfffffffe);
+  const batch = fc.record({
+    policy: fc.constantFrom(...policies),
+    share: fc.constantFrom(0.15, 0.3, 0.6),
+    turn: fc.nat(pool.length),
+    stride: fc.constantFrom(1, 7, 641),
+    repeats: fc.constantFrom(1, 1, 3),
+    erases: fc.constantFrom(0, 0, 300),
+  });
+  const cases = fc.record({
+    kind: fc.constantFrom("map", "map", "set"),
+    batches: fc.array(batch, { minLength: 2, maxLength: 5 }),
+  });
+  let anew = 0;
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ kind, batches }) => {
+      const model = await newTable(kind as "map" | "set", slots);
+      for (const { policy, share, turn, stride, repeats, erases } of batches) {
+        const count = Math.floor(slots * share);
+        const keys = counting(count).map(
+          (i) => pool[(turn + Math.floor(i / repeats) * stride) % pool.length],
+        );
+        const rebuilt = await rebuilding(() =>
+          model.insert(kind === "set" ? "keep" : policy, keys, counting(count, turn)),
+        );
+        anew += rebuilt.filter(({ declined }) => declined === 0).length;
+        await model.erase(keys.subarray(0, erases));
+      }
+      await model.expectEqual();
+      model.table.destroy();
+    }),
+    { numRuns: scaled(100, 12) },
+  );
+  expect(anew).toBeGreaterThan(scaled(100, 12));
+});
+
+it("keys stay in the order of their homes, batch after batch, and erased ones leave no tombstones", async () => {
+  const capacity = 20 * PAGE_SLOTS + 500;
+  using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity, loadFactor: 1 });
+  const model = Modelled.map(map as never);
+  const batches = [0.3, 0.3, 0.2, 0.15].map((share) => Math.floor(capacity * share));
+  let first = 0;
+  const rebuilt = await rebuilding(async () => {
+    for (const [turn, count] of batches.entries()) {
+      await model.insert("keep", uniqueKeys(count, first), counting(count, first));
+      first += count;
+      if (turn === 1) await model.erase(uniqueKeys(2000));
+    }
+  });
+  expect(rebuilt.map(({ declined }) => declined)).toEqual([0, 0, 0, 0]);
+  expect((await map.stats()).tombstones).toBe(0);
+  expectInOrder(await homesOf(engine, map), 20);
+  await model.find(uniqueKeys(capacity, capacity), 7);
+  await model.insert("keep", uniqueKeys(capacity / 5), counting(capacity / 5));
+  await model.expectEqual();
+});
+
+it("entries keep their places where new keys would push them too far", async () => {
+  const slots = 4 * PAGE_SLOTS;
+  // page 1 is to hold more than its slots and LIST, but not more than pages of so full a table have room for
+  const most = scaled(2215, 1158);
+  const others = scaled(1612, 831);
+  const low = 260;
+  for (const policy of ["keep", "assign", "add"] as const) {
+    const model = await newTable("map", slots);
+    for (const page of [0, 1, 2, 3]) {
+      const count = page === 1 ? most - low : others;
+      const keys = inPage(slots, page, PAGE_SLOTS).subarray(-count);
+      await model.insert("keep", keys, counting(count));
+    }
+    // at home before all of page 1
+    const crowd = keysWithHome(PAGE_SLOTS, slots, low - 10);
+    const entries = inPage(slots, 1, PAGE_SLOTS).subarray(-scaled(770, 260));
+    const batch = Uint32Array.of(...crowd, ...crowd.subarray(0, 10), ...entries);
+    const rebuilt = await rebuilding(() => model.insert(policy, batch, counting(batch.length, 7)));
+    expect(rebuilt).toMatchObject([{ declined: 0 }]);
+    expect(rebuilt[0].spilled).toBeGreaterThanOrEqual(low - 10);
+    await model.expectEqual();
+    model.table.destroy();
+  }
+});
+
+it("entries that find no place in their pages are inserted before new keys", async () => {
+  const pages = 16;
+  const slots = pages * PAGE_SLOTS;
+  const full = 10;
+  for (const policy of ["keep", "assign", "add"] as const) {
+    const model = await newTable("map", slots);
+    const part = PAGE_SLOTS / 2;
+    const entries = Array.from({ length: pages }, (_, page) => [
+      ...inPage(slots, page, page < full ? PAGE_SLOTS : part),
+    ]).flat();
+    await model.insert("keep", Uint32Array.from(entries), counting(entries.length));
+    // more than page 0 has room for; at this load that is carried over eight pages, and all of them are full
+    const crowd = [...inPage(slots, 0, 100, 1), ...inPage(slots, 2, 50)];
+    for (let page = full; page < pages; page++) {
+      crowd.push(...inPage(slots, page, part + Math.floor(PAGE_SLOTS / 3)).subarray(part));
+    }
+    const batch = Uint32Array.from(crowd);
+    const rebuilt = await rebuilding(() => model.insert(policy, batch, counting(batch.length, 5)));
+    expect(rebuilt).toMatchObject([{ declined: 0 }]);
+    expect(rebuilt[0].displaced).toBeGreaterThan(50);
+    await model.expectEqual();
+    model.table.destroy();
+  }
+});
+
+it("tables whose pages overflow by more than is noted stay as they are, and take keys one by one", async () => {
+  const slots = 4 * PAGE_SLOTS;
+  const model = await newTable("set", slots);
+  const entries = inPage(slots, 1, PAGE_SLOTS + 2 * LIST);
+  await model.insert("keep", entries, entries);
+  await model.erase(entries.subarray(0, 40));
+  const batch = Uint32Array.of(...inPage(slots, 3, PAGE_SLOTS), ...entries.subarray(20, 60));
+  expect(await rebuilding(() => model.insert("keep", batch, batch))).toMatchObject([{ declined: 1 }]);
+  await model.expectEqual();
+});
+
+it("every value of a key that comes more often than its page has room for counts once", async () => {
+  const slots = 4 * PAGE_SLOTS;
+  const model = await newTable("map", slots);
+  // at home where a page ends only LIST of its items are seen at once
+  const [key] = keysWithHome(2 * PAGE_SLOTS - 1, slots, 1);
+  const batch = new Uint32Array(0.95 * slots).fill(key);
+  for (const policy of ["add", "xor"] as const) await model.insert(policy, batch, counting(batch.length));
+  await model.expectEqual();
+});
+
+it.each(["i32", "f32"] as const)(
+  "%s values of keys that repeat are combined before they come to pages",
+  async (value) => {
+    const capacity = 300 * PAGE_SLOTS;
+    const distinct = 20_000;
+    const keys = uniqueKeys(distinct);
+    const batch = counting(2 * distinct).map((i) => keys[Math.floor(distinct ** ((i * 0.618034) % 1)) - 1]);
+    batch.fill(0xffffffff, 0, 50);
+    const numbers = Array.from(batch, (_, i) => (i % 64) - 20);
+    const values = value === "f32" ? Float32Array.from(numbers) : Int32Array.from(numbers);
+    using map = await StaticMap.create(device, { key: "u32", value, capacity, loadFactor: 1 });
+    const model = Modelled.map(map as never);
+    const bits = new Uint32Array(values.buffer);
+    await model.insert("add", batch, bits);
+    await model.insert("min", batch, bits);
+    await model.expectEqual();
+  },
+);
