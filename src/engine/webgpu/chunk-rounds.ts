@@ -259,5 +259,5 @@ export async function compileRun(
   run: Pick<Run, "kernel" | "constants" | "mask">,
   groupSize: GroupSize | undefined,
 ): Promise<void> {
-  for (const listed of [false, true]) await compileRound(state, run, listed, groupSize);
+  await Promise.all([false, true].map((listed) => compileRound(state, run, listed, groupSize)));
 }

@@ -59,8 +59,11 @@ export class Kernels {
   /** The ring as it is to be; slots from #unwritten up to #nextUniform are not on the GPU yet: writing many at once is cheap. */
   readonly #ring = new Uint32Array((UNIFORM_SLOT * UNIFORM_SLOTS) / 4);
   #unwritten = 0;
-  /** Time that compilations took, one after another. */
+  /** Time during which kernels were compiled. */
   compilingMs = 0;
+  /** Kernels that are being compiled, and since when there were any. */
+  #compiling = 0;
+  #compilingSince = 0;
   #nextUniform = 0;
   /** Uniforms that are set for the submission that is recorded. */
   #recorded = 0;
@@ -103,7 +106,7 @@ export class Kernels {
   }
 
   async #compile(source: KernelSource, constants: Constants): Promise<Kernel> {
-    const start = performance.now();
+    if (this.#compiling++ === 0) this.#compilingSince = performance.now();
     const { device } = this.#gpu;
     const layout = this.#layout(source.bindings);
     try {
@@ -120,7 +123,7 @@ export class Kernels {
         cause: error,
       });
     } finally {
-      this.compilingMs += performance.now() - start;
+      if (--this.#compiling === 0) this.compilingMs += performance.now() - this.#compilingSince;
     }
   }
 

@@ -28,19 +28,12 @@ export async function buildPages(
   const operation = building(state, policy, rebuilds);
   // until it is known that all went well
   state.ordered = false;
-  let worked = await workOnPages(state, chunk, operation, operation.combining === undefined);
+  const worked = await workOnPages(state, chunk, operation, operation.combining === undefined);
   if (!worked || worked.declined > 0) {
     state.ordered = ordered;
     return null;
   }
   let inserted = worked.inserted - worked.erased;
-  if (worked.paged.lost()) {
-    // those that are there by now are entries like others
-    const again = await workOnPages(state, chunk, building(state, policy, true), false);
-    if (!again || again.declined > 0) return after(inserted, await insertChunk(state, chunk, policy, full));
-    worked = again;
-    inserted += again.inserted - again.erased;
-  }
   // there are none in pages that were made anew
   state.noTombstones();
   const { paged } = worked;
@@ -84,11 +77,6 @@ function building(state: TableState, policy: InsertPolicy, rebuilds: boolean): P
   };
 }
 
-/** A tally of elements of which some were inserted before. */
-function after(inserted: number, tally: InsertTally): InsertTally {
-  return { ...tally, inserted: tally.inserted + inserted, existing: tally.existing - inserted };
-}
-
 /** What the slots of a table are, and items that become slots. */
 function slotKind({ spec }: TableState): ItemKind {
   return spec.value === null ? "key" : "pair";
@@ -101,15 +89,7 @@ export async function erasePages(state: TableState, chunk: BoundChunk): Promise<
   const worked = await workOnPages(state, chunk, operation, true);
   if (!worked) return null;
   let { erased } = worked;
-  let last = worked;
-  if (worked.paged.lost()) {
-    // what is erased already is not there any more
-    const again = await workOnPages(state, chunk, operation, false);
-    if (!again) return erased + (await eraseChunk(state, chunk));
-    erased += again.erased;
-    last = again;
-  }
-  for (const rest of [last.paged.displaced(last), last.paged.spilled(last)]) {
+  for (const rest of [worked.paged.displaced(worked), worked.paged.spilled(worked)]) {
     if (rest) erased += await eraseChunk(state, rest);
   }
   return erased;
@@ -117,7 +97,10 @@ export async function erasePages(state: TableState, chunk: BoundChunk): Promise<
 
 type Worked = Counters & { paged: PagedChunk };
 
-/** Splits a chunk by page and submits an operation on the pages; null when they do not fit the GPU. */
+/**
+ * Splits a chunk by page and submits an operation on the pages; null when they do not fit the GPU. When the sample of a batch was wrong
+ * the pages are as they were, and all is done again from exact counts.
+ */
 async function workOnPages(
   state: TableState,
   chunk: BoundChunk,
@@ -127,5 +110,5 @@ async function workOnPages(
   const paged = await chunk.scratch.attempt(() => splitByPage(state, chunk, operation, sampled));
   if (!paged) return null;
   const counters = await state.submit(operation.label, paged.reads, (encoder) => paged.record(encoder));
-  return { ...counters, paged };
+  return paged.lost() ? workOnPages(state, chunk, operation, false) : { ...counters, paged };
 }

@@ -25,6 +25,7 @@ import {
   type PageKernels,
   type PartitionParams,
   partitionParams,
+  type Taking,
 } from "./partition-kernels.js";
 import { tableConstants } from "./table-constants.js";
 import type { TableState } from "./table-state.js";
@@ -80,6 +81,96 @@ export interface PageOperation {
   combining?: Combining;
 }
 
+/** How a chunk falls into pages, and what there is room for. */
+interface Layout {
+  readonly pages: number;
+  readonly pageSlots: number;
+  readonly pagesOfPart: number;
+  readonly parts: Parts;
+  /** Pages that items are staged for. */
+  readonly staged: number;
+  /** Items are staged page by page, after a second multisplit; else the parts are pages, and lie one after another. */
+  readonly refined: boolean;
+  /** Items that are staged for a page. */
+  readonly room: number;
+  /** Items of a page's list of overflow, and the number before them; pages that are tried for these. */
+  readonly list: number;
+  readonly carries: number;
+  readonly spillRoom: number;
+  /** Words of an item. */
+  readonly words: number;
+  /** Invocations of the pages' kernel, and what one of them takes. */
+  readonly workgroup: number;
+  readonly takes: Taking;
+}
+
+/** @throws LimitError when there are too many pages for two multisplits, or for one binding. */
+function layOut(
+  { host, spec, live, tombstones }: TableState,
+  count: number,
+  { kind, kernels, combining, rebuilds }: PageOperation,
+): Layout {
+  const { pageSlots, pageShift, pageWorkgroup } = Partitioner.of(host);
+  const { pages, pagesOfPart, parts } = pageLevels(spec.slots, pageShift);
+  const staged = parts.count * pagesOfPart;
+  // items that come behind a page's entries need room there
+  const refined = pagesOfPart > 1 || rebuilds === true;
+  const most = count + (rebuilds ? live : 0);
+  const room = pageRoom((most * pageSlots) / spec.slots, pageSlots);
+  const occupied = Math.min(Math.max(most, live + tombstones) / spec.slots, 1);
+  const { carries, list } = OVERFLOWS.find(({ upTo }) => occupied <= upTo) ?? OVERFLOWS[2];
+  const words = kind === "pair" ? 2 : 1;
+  const mostBytes = staged * Math.max(refined ? room : 0, list) * words * 4;
+  checkLimit("parts", parts.count, MOST_PARTS);
+  checkLimit("maxStorageBufferBindingSize", mostBytes, host.gpu.device.limits.maxStorageBufferBindingSize);
+  const workgroup = pageWorkgroup(kernels.workgroup);
+  const takes = {
+    items: itemsEach(room, pageSlots, workgroup),
+    held: pageSlots / workgroup,
+    step: host.gpu.software ? 2 : 8,
+  };
+  // what is combined counts, every time that it comes
+  const spillRoom = combining ? count : Math.max(LEAST_SPILL, Math.ceil(count * SPILL_SHARE));
+  const levels = { pages, pageSlots, pagesOfPart, parts, staged };
+  return { ...levels, refined, room, list, carries, spillRoom, words, workgroup, takes };
+}
+
+/** The kernels that follow the first multisplit, compiled side by side. */
+async function compileAll(
+  { host, spec }: TableState,
+  layout: Layout,
+  { kind, kernels: { page, carry }, constants, combining, rebuilds }: PageOperation,
+) {
+  const { kernels } = host;
+  const partitioner = Partitioner.of(host);
+  const { sources } = partitioner;
+  const { pageSlots, pagesOfPart, parts, list, workgroup, takes } = layout;
+  const table = tableConstants(spec);
+  const spilling = { ...table, SPILL_VALUES: Number(kind === "pair") };
+  const paged = { PAGE: pageSlots, OVERFLOW: list - 1 };
+  const merged = combining && { MERGED: takes.items * workgroup, ...combining.constants };
+  const bins = binsFor(pagesOfPart);
+  const leaving = leavingOut(combining ?? true, SEEN_IN_PART);
+  const tile = partitioner.tileWorkgroup(layout.words * 4, bins, leaving.words);
+  const refining = {
+    ...spilling,
+    ...leaving.constants,
+    BINS: bins,
+    PAGE_SHIFT: partitioner.pageShift,
+    PART_BINS: binsFor(parts.count),
+    WORKGROUP: tile,
+  };
+  const [refine, unload, work, carryOn] = await Promise.all([
+    layout.refined ? kernels.compile(sources.refine(kind, leaving.type), refining) : null,
+    rebuilds
+      ? kernels.compile(sources.unload(kind, takes), { ...table, ...paged, WORKGROUP: workgroup })
+      : null,
+    kernels.compile(page(takes), { ...spilling, ...paged, ...constants, ...merged, WORKGROUP: workgroup }),
+    kernels.compile(carry, { ...spilling, ...paged }),
+  ]);
+  return { refine, tileItems: tile * sources.tiles.items, unload, work, carryOn };
+}
+
 /**
  * Prepares a chunk's pages for an operation.
  * @param sampled the parts' sizes may be told by a sample.
@@ -88,130 +179,84 @@ export interface PageOperation {
 export async function splitByPage(
   state: TableState,
   chunk: BoundChunk,
-  { kind, kernels: operation, constants: own, combining, rebuilds = false }: PageOperation,
+  operation: PageOperation,
   sampled: boolean,
 ): Promise<PagedChunk> {
-  const { host, spec } = state;
-  const { kernels } = host;
-  const partitioner = Partitioner.of(host);
-  const { sources, pageSlots, pageShift } = partitioner;
-  const pageWorkgroup = partitioner.pageWorkgroup(operation.workgroup);
+  const { host, spec, windows } = state;
   const { scratch, count } = chunk;
-  const itemWords = kind === "pair" ? 2 : 1;
-  const { pages, pagesOfPart, parts } = pageLevels(spec.slots, pageShift);
-  const entries = rebuilds ? state.live : 0;
-  // items that come behind a page's entries need room there
-  const refined = pagesOfPart > 1 || rebuilds;
-  const staged = parts.count * pagesOfPart;
-  const expected = pageRoom(((count + entries) * pageSlots) / spec.slots, pageSlots);
-  const room = refined ? expected : 0;
-  checkLimit("parts", parts.count, MOST_PARTS);
-  const { maxStorageBufferBindingSize } = host.gpu.device.limits;
-  const occupied = Math.min(Math.max(count + entries, state.live + state.tombstones) / spec.slots, 1);
-  const { carries, list } = OVERFLOWS.find(({ upTo }) => occupied <= upTo) ?? OVERFLOWS[2];
-  const mostItems = Math.max(room, list);
-  checkLimit("maxStorageBufferBindingSize", staged * mostItems * itemWords * 4, maxStorageBufferBindingSize);
+  const { kind, combining, rebuilds } = operation;
+  const layout = layOut(state, count, operation);
+  const { parts, staged, refined, room, list, carries, spillRoom } = layout;
+  const compiling = compileAll(state, layout, operation);
+  // told where it is awaited
+  compiling.catch(() => {});
   const split = await splitByPart(state, chunk, parts, {
     kind,
     put: "items",
     distinct: refined && (combining ?? true),
     sampled: refined && sampled && count >= LEAST_SAMPLED,
   });
-  const spillRoom = combining ? count : Math.max(LEAST_SPILL, Math.ceil(count * SPILL_SHARE));
-  const cursors = refined ? await scratch.buffer(staged * 4) : split.starts;
-  const items = refined ? await scratch.buffer(staged * room * itemWords * 4) : split.keys;
+  const { refine, tileItems, unload, work, carryOn } = await compiling;
+
+  const buffer = async (words: number): Promise<Range> => ({
+    buffer: await scratch.buffer(words * 4),
+    size: words * 4,
+  });
+  const itemsOf = (pages: number, each: number) => buffer(pages * each * layout.words);
+  const items = refined ? await itemsOf(staged, room) : words(split.keys, count * layout.words);
+  const cursors = refined ? await buffer(staged) : words(split.starts, binsFor(parts.count) + 1);
+  const overflow = await itemsOf(staged, list);
+  const entries = rebuilds ? await buffer(staged) : undefined;
+  const overflowed = rebuilds ? await buffer(staged) : undefined;
   const allSpilled = spillRoom + staged * (list - 1);
-  const spillKeys = await scratch.buffer(allSpilled * 4);
-  const spillValues = kind === "pair" ? await scratch.buffer(allSpilled * 4) : undefined;
-  const constants = { ...tableConstants(spec), SPILL_VALUES: Number(kind === "pair") };
-  const bins = binsFor(pagesOfPart);
-  const leaving = leavingOut(combining ?? true, SEEN_IN_PART);
-  const refineWorkgroup = partitioner.tileWorkgroup(itemWords * 4, bins, leaving.words);
-  const refine = await kernels.compile(sources.refine(kind, leaving.type), {
-    ...constants,
-    ...leaving.constants,
-    BINS: bins,
-    PAGE_SHIFT: pageShift,
-    PART_BINS: binsFor(parts.count),
-    WORKGROUP: refineWorkgroup,
-  });
-  const overflows = await scratch.buffer(staged * list * itemWords * 4);
-  const paged = { ...constants, PAGE: pageSlots, OVERFLOW: list - 1 };
-  const takes = {
-    items: itemsEach(expected, pageSlots, pageWorkgroup),
-    held: pageSlots / pageWorkgroup,
-    step: host.gpu.software ? 2 : 8,
-  };
-  const page = await kernels.compile(operation.page(takes), {
-    ...paged,
-    ...own,
-    ...(combining && { MERGED: takes.items * pageWorkgroup, ...combining.constants }),
-    WORKGROUP: pageWorkgroup,
-  });
-  const carry = await kernels.compile(operation.carry, paged);
+  const spillKeys = await buffer(allSpilled);
+  const spillValues = kind === "pair" ? await buffer(allSpilled) : undefined;
+
   const params: PartitionParams = {
     slots: spec.slots,
     count,
     partShift: parts.shift,
     parts: parts.count,
-    pagesOfPart,
-    pageRoom: room,
+    pagesOfPart: layout.pagesOfPart,
+    pageRoom: refined ? room : 0,
     spillRoom,
     fill: combining?.fill,
   };
-  const { control } = state.bind(state.windows[0]);
-  const itemRange = words(items, refined ? staged * room * itemWords : count * itemWords);
-  const ranges = words(cursors, refined ? staged : binsFor(parts.count) + 1);
-  const spills: (Range | undefined)[] = [words(spillKeys, allSpilled), words(spillValues, allSpilled)];
-  const unload = rebuilds ? await prepareUnload() : null;
-  const recordRefine = (encoder: GPUCommandEncoder) => {
-    const given = words(split.keys, split.room * itemWords);
-    const starts = words(split.starts, binsFor(parts.count) + 1);
-    const ends = words(split.ends, 2 * binsFor(parts.count) + 2);
-    const tiles = Math.ceil((count / parts.count / (refineWorkgroup * sources.tiles.items)) * 1.05) + 1;
-    const bindings = [undefined, control, given, starts, ranges, itemRange, ...spills, ends];
-    refine.recordGrid(encoder, bindings, partitionParams(params), [Math.min(tiles, 65535), parts.count]);
-  };
-  const overflow = words(overflows, staged * list * itemWords);
-  const pagesIn = (window: TableWindow) =>
-    Math.min(pages - window.first / pageSlots, Math.ceil(window.slots / pageSlots));
-  const pagesOf = (window: TableWindow, carried: number) => ({
-    bindings: [undefined, control, window.range, ranges, itemRange, overflow, ...spills, unload?.entries],
-    told: partitionParams({
+  const { control } = state.bind(windows[0]);
+  const pagesIn = ({ first, slots }: TableWindow) =>
+    Math.min(layout.pages - first / layout.pageSlots, Math.ceil(slots / layout.pageSlots));
+  const paramsOf = (window: TableWindow, carried: number) =>
+    partitionParams({
       ...params,
-      firstPage: window.first / pageSlots,
+      firstPage: window.first / layout.pageSlots,
       pages: pagesIn(window),
       windowFirst: window.first,
       carried,
       carries,
-    }),
-  });
-  return {
-    selected: split.selected,
-    reads: split.reads,
-    lost: split.lost,
-    record(encoder) {
-      split.record(encoder);
-      if (refined) {
-        encoder.clearBuffer(cursors, 0, staged * 4);
-        unload?.record(encoder);
-        recordRefine(encoder);
-      }
-      // a page's overflow is complete before anything is carried behind it
-      for (const window of state.windows) {
-        const { bindings, told } = pagesOf(window, 0);
-        page.record(encoder, bindings, told, pagesIn(window));
-      }
-      for (let carried = 1; carried <= carries; carried++) {
-        for (const window of state.windows) {
-          const { bindings, told } = pagesOf(window, carried);
-          carry.record(encoder, bindings, told, Math.ceil(pagesIn(window) / operation.carryPages));
-        }
-      }
-    },
-    displaced: ({ displaced }) => spilledAt(spillRoom, displaced),
-    spilled: ({ spilled }) => (spilled > spillRoom ? chunk : spilledAt(0, spilled)),
+    });
+  const bindingsOf = ({ range }: TableWindow) => {
+    return [undefined, control, range, cursors, items, overflow, spillKeys, spillValues, entries];
   };
+
+  /** Copies the entries of all pages to where their items are staged. */
+  function recordUnload(encoder: GPUCommandEncoder): void {
+    if (!unload || !cursors || !entries || !overflowed) return;
+    encoder.clearBuffer(overflowed.buffer, 0, staged * 4);
+    for (const window of windows) {
+      const bindings = [undefined, control, window.range, cursors, items, overflowed];
+      unload.record(encoder, bindings, paramsOf(window, 0), pagesIn(window));
+    }
+    encoder.copyBufferToBuffer(cursors.buffer, 0, entries.buffer, 0, staged * 4);
+  }
+
+  function recordRefine(encoder: GPUCommandEncoder): void {
+    const given = words(split.keys, split.room * layout.words);
+    const starts = words(split.starts, binsFor(parts.count) + 1);
+    const ends = words(split.ends, 2 * binsFor(parts.count) + 2);
+    const tiles = Math.ceil((count / parts.count / tileItems) * 1.05) + 1;
+    const bindings = [undefined, control, given, starts, cursors, items, spillKeys, spillValues, ends];
+    refine?.recordGrid(encoder, bindings, partitionParams(params), [Math.min(tiles, 65535), parts.count]);
+  }
 
   function spilledAt(first: number, count: number): BoundChunk | null {
     if (count === 0) return null;
@@ -222,32 +267,36 @@ export async function splitByPage(
       lists: chunk.lists,
       // few and long: what counts is how long one walk takes
       groupSize: chunk.groupSize ?? (host.gpu.software ? undefined : SPILL_GROUP),
-      keys: bindAt(spillKeys, first * 4, count * 4),
-      values: spillValues && bindAt(spillValues, first * 4, count * 4),
+      keys: bindAt(spillKeys.buffer, first * 4, count * 4),
+      values: spillValues && bindAt(spillValues.buffer, first * 4, count * 4),
     };
   }
 
-  async function prepareUnload() {
-    const overflowed = await scratch.buffer(staged * 4);
-    const entries = await scratch.buffer(staged * 4);
-    const unload = await kernels.compile(sources.unload(kind, takes), {
-      ...tableConstants(spec),
-      PAGE: pageSlots,
-      OVERFLOW: list - 1,
-      WORKGROUP: pageWorkgroup,
-    });
-    return {
-      entries: words(entries, staged),
-      record(encoder: GPUCommandEncoder) {
-        encoder.clearBuffer(overflowed, 0, staged * 4);
-        for (const window of state.windows) {
-          const bindings = [undefined, control, window.range, ranges, itemRange, words(overflowed, staged)];
-          unload.record(encoder, bindings, pagesOf(window, 0).told, pagesIn(window));
+  return {
+    selected: split.selected,
+    reads: split.reads,
+    lost: split.lost,
+    record(encoder) {
+      split.record(encoder);
+      if (refined && cursors) {
+        encoder.clearBuffer(cursors.buffer, 0, staged * 4);
+        recordUnload(encoder);
+        recordRefine(encoder);
+      }
+      // a page's overflow is complete before anything is carried behind it
+      for (const window of windows) {
+        work.record(encoder, bindingsOf(window), paramsOf(window, 0), pagesIn(window));
+      }
+      for (let carried = 1; carried <= carries; carried++) {
+        for (const window of windows) {
+          const workgroups = Math.ceil(pagesIn(window) / operation.kernels.carryPages);
+          carryOn.record(encoder, bindingsOf(window), paramsOf(window, carried), workgroups);
         }
-        encoder.copyBufferToBuffer(cursors, 0, entries, 0, staged * 4);
-      },
-    };
-  }
+      }
+    },
+    displaced: ({ displaced }) => spilledAt(spillRoom, displaced),
+    spilled: ({ spilled }) => (spilled > spillRoom ? chunk : spilledAt(0, spilled)),
+  };
 }
 
 function checkLimit(limit: string, need: number, have: number): void {

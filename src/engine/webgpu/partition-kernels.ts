@@ -219,7 +219,7 @@ export interface PageKernels {
 }
 
 /** What an invocation of a page's kernel takes. */
-interface Taking {
+export interface Taking {
   items: number;
   /** Slots that it holds. */
   held: number;

@@ -38,8 +38,8 @@ const SAMPLE = 16;
 /** Keys that a workgroup of scatter remembers: most equal keys of a batch are met there. Those of refine remember fewer. */
 const SEEN_IN_CHUNK = 1024;
 export const SEEN_IN_PART = 256;
-/** Workgroup memory that a page takes for each slot. */
-const PAGE_BYTES = 4;
+/** Workgroup memory that a page takes for each slot: what goes there, and a value that is combined. */
+const PAGE_BYTES = 8;
 /** Workgroup memory that kernels need besides their tiles and counters. */
 const SPARE_BYTES = 4096;
 
@@ -80,9 +80,9 @@ export class Partitioner {
   }
 
   /** Invocations of a kernel that owns pages, of which `most` are best: a power of two. */
-  pageWorkgroup(most: number): number {
+  readonly pageWorkgroup = (most: number): number => {
     return 2 ** Math.floor(Math.log2(Math.min(most, this.#most.invocations, this.pageSlots / 2)));
-  }
+  };
 
   /** Invocations of scatter and refine, whose workgroups remember `seen` words. */
   tileWorkgroup(itemBytes: number, bins: number, seen = 1): number {
@@ -169,19 +169,19 @@ export async function splitByPart(
     WORKGROUP: tile,
     MASKED: Number(masked),
   };
-  const histogram = await kernels.compile(sources.histogram, {
-    ...constants,
-    WORKGROUP: partitioner.workgroup(0, bins),
-    SAMPLE: sample,
-  });
-  const offsets = await kernels.compile(sources.offsets, { BINS: bins, WORKGROUP: 128, SAMPLE: sample });
-  const scatter = await kernels.compile(sources.scatter(kind, put, leaving.type), {
+  const counting = { ...constants, WORKGROUP: partitioner.workgroup(0, bins), SAMPLE: sample };
+  const scattering = {
     ...constants,
     PLACED: Number(placed),
     ...leaving.constants,
     SAMPLED: Number(sample > 1),
     VALUED: Number(kind === "pair"),
-  });
+  };
+  const [histogram, offsets, scatter] = await Promise.all([
+    kernels.compile(sources.histogram, counting),
+    kernels.compile(sources.offsets, { BINS: bins, WORKGROUP: 128, SAMPLE: sample }),
+    kernels.compile(sources.scatter(kind, put, leaving.type), scattering),
+  ]);
   const params = partitionParams({
     slots: spec.slots,
     count,

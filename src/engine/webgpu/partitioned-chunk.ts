@@ -43,6 +43,16 @@ export async function partitioned(
   const placed = results.values !== undefined || results.flags !== undefined;
   const kind = chunk.values && !placed ? "pair" : "key";
   const parts = cacheParts(state);
+  const partitioner = Partitioner.of(host);
+  const workgroup = partitioner.tileWorkgroup(4, binsFor(parts.count));
+  const constants = {
+    WORKGROUP: workgroup,
+    VALUED: Number(results.values !== undefined),
+    FLAGGED: Number(results.flags !== undefined),
+  };
+  const restoring = placed ? host.kernels.compile(partitioner.sources.restore, constants) : null;
+  // told where it is awaited
+  restoring?.catch(() => {});
   const split = await splitByPart(state, chunk, parts, { kind, put: "columns", placed });
   const permuted: BoundChunk = {
     ...chunk,
@@ -53,17 +63,10 @@ export async function partitioned(
     partShift: parts.shift,
     prepare: once((encoder) => split.record(encoder)),
   };
-  if (!placed) return permuted;
-  const { kernels } = host;
-  const partitioner = Partitioner.of(host);
+  if (!restoring) return permuted;
   const values = results.values && (await scratch.column("u32", count));
   const flags = results.flags && (await scratch.column("u8", count));
-  const workgroup = partitioner.tileWorkgroup(4, binsFor(parts.count));
-  const restore = await kernels.compile(partitioner.sources.restore, {
-    WORKGROUP: workgroup,
-    VALUED: Number(values !== undefined),
-    FLAGGED: Number(flags !== undefined),
-  });
+  const restore = await restoring;
   const params = partitionParams({
     count,
     valueShift: results.values?.shift,

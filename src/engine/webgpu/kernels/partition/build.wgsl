@@ -195,10 +195,7 @@ fn main(
   lanes: Lanes,
 ) {
   mine = pageOf(workgroup, workgroups);
-  if (REBUILDS) {
-    if (atomicLoad(&control.declined) != 0u) { mine = Page(mine.number, 0u, 0u, 0u, 0u, 0u); }
-    old = min(entries[mine.number], mine.items);
-  }
+  if (REBUILDS) { old = min(entries[mine.number], mine.items); }
   if (COMBINES) {
     for (var at = local; at < CAPACITY; at += WORKGROUP) { atomicStore(&merged[at], bitcast<Value>(params.fill)); }
   }

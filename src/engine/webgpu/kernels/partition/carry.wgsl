@@ -23,7 +23,7 @@ fn borderOf(index: u32) -> Border {
 
 /// How many items come over a border; none to what is no page of this dispatch, nor where pages were left as they are.
 fn countAt(border: Border, index: u32) -> u32 {
-  if (index >= params.pages || atomicLoad(&control.declined) != 0u) { return 0u; }
+  if (index >= params.pages || isDeclined()) { return 0u; }
   return itemKey(overflows[border.list]);
 }
 

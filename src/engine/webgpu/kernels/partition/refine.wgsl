@@ -8,7 +8,7 @@ override PAGE_SHIFT: u32 = 12u;
 
 @group(0) @binding(2) var<storage, read> parts: array<Item>;
 @group(0) @binding(3) var<storage, read> partStarts: array<u32>;
-/// scatter's cursors: where the parts' items end, whether the batch is skewed, and where the parts' room ends.
+/// scatter's cursors: where the parts' items end, whether the batch is skewed, how many items were lost, and where the parts' room ends.
 @group(0) @binding(8) var<storage, read> partEnds: array<u32>;
 override PART_BINS: u32 = 256u;
 @group(0) @binding(4) var<storage, read_write> cursors: array<atomic<u32>>;
@@ -44,6 +44,8 @@ fn main(
   firstPage = part * params.pagesOfPart;
   let end = min(partEnds[part], partEnds[PART_BINS + 2u + part]);
   let distinct = DISTINCT && partEnds[PART_BINS] != 0u;
+  // parts that items were lost of have gaps, where anything may be
+  if (partEnds[PART_BINS + 1u] != 0u) { atomicStore(&control.declined, 1u); }
   for (var first = partStarts[part] + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
     var item: array<Item, ITEMS>;
     var at: array<u32, ITEMS>;
