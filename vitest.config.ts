@@ -61,8 +61,10 @@ export default defineConfig({
           name: "webgpu-partitioned",
           include: [OPERATIONS],
           sequence: { groupOrder: 2 },
+          // All files in one process, which compiles each kernel once.
           pool: "forks",
           maxWorkers: 1,
+          isolate: false,
           env: softwareGpuEnv(),
           provide: { backend: "webgpu", host: "node", bulk: "partitioned" },
         },

@@ -61,9 +61,9 @@ function inPage(slots: number, page: number, count: number, firstNumber = 0): Ui
   });
 }
 
-const policies = ["keep", "assign", "add", "min", "xor"] as const;
+const policies = ["keep", "assign", "add"] as const;
 
-it("random batches go into tables of a few crowded pages, under every policy", async () => {
+it("random batches go into tables of a few crowded pages", async () => {
   const slots = 2 * PAGE_SLOTS + 500;
   // homes before and behind the ends of pages, and some all over the table
   const ends = [PAGE_SLOTS, 2 * PAGE_SLOTS, slots];
@@ -102,9 +102,9 @@ it("random batches go into tables of a few crowded pages, under every policy", a
       await model.expectEqual();
       model.table.destroy();
     }),
-    { numRuns: scaled(100, 12) },
+    { numRuns: scaled(100, 8) },
   );
-  expect(anew).toBeGreaterThan(scaled(100, 12));
+  expect(anew).toBeGreaterThan(scaled(100, 8));
 });
 
 it("keys stay in the order of their homes, batch after batch, and erased ones leave no tombstones", async () => {
@@ -134,7 +134,7 @@ it("entries keep their places where new keys would push them too far", async () 
   const most = scaled(2215, 1158);
   const others = scaled(1612, 831);
   const low = 260;
-  for (const policy of ["keep", "assign", "add"] as const) {
+  for (const policy of policies) {
     const model = await newTable("map", slots);
     for (const page of [0, 1, 2, 3]) {
       const count = page === 1 ? most - low : others;
@@ -157,7 +157,7 @@ it("entries that find no place in their pages are inserted before new keys", asy
   const pages = 16;
   const slots = pages * PAGE_SLOTS;
   const full = 10;
-  for (const policy of ["keep", "assign", "add"] as const) {
+  for (const policy of policies) {
     const model = await newTable("map", slots);
     const part = PAGE_SLOTS / 2;
     const entries = Array.from({ length: pages }, (_, page) => [
@@ -199,21 +199,20 @@ it("every value of a key that comes more often than its page has room for counts
   await model.expectEqual();
 });
 
-it.each(["i32", "f32"] as const)(
-  "%s values of keys that repeat are combined before they come to pages",
-  async (value) => {
-    const capacity = 300 * PAGE_SLOTS;
-    const distinct = 20_000;
-    const keys = uniqueKeys(distinct);
-    const batch = counting(2 * distinct).map((i) => keys[Math.floor(distinct ** ((i * 0.618034) % 1)) - 1]);
-    batch.fill(0xffffffff, 0, 50);
-    const numbers = Array.from(batch, (_, i) => (i % 64) - 20);
-    const values = value === "f32" ? Float32Array.from(numbers) : Int32Array.from(numbers);
-    using map = await StaticMap.create(device, { key: "u32", value, capacity, loadFactor: 1 });
-    const model = Modelled.map(map as never);
-    const bits = new Uint32Array(values.buffer);
-    await model.insert("add", batch, bits);
-    await model.insert("min", batch, bits);
-    await model.expectEqual();
-  },
-);
+it.each([
+  ["i32", "min"],
+  ["f32", "add"],
+] as const)("%s values of keys that repeat are combined before they come to pages", async (value, op) => {
+  const capacity = 300 * PAGE_SLOTS;
+  const distinct = 20_000;
+  const keys = uniqueKeys(distinct);
+  const batch = counting(2 * distinct).map((i) => keys[Math.floor(distinct ** ((i * 0.618034) % 1)) - 1]);
+  batch.fill(0xffffffff, 0, 50);
+  const numbers = Array.from(batch, (_, i) => (i % 64) - 20);
+  const values = value === "f32" ? Float32Array.from(numbers) : Int32Array.from(numbers);
+  using map = await StaticMap.create(device, { key: "u32", value, capacity, loadFactor: 1 });
+  const model = Modelled.map(map as never);
+  const bits = new Uint32Array(values.buffer);
+  await model.insert(op, batch, bits);
+  await model.expectEqual();
+});

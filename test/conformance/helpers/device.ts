@@ -37,13 +37,19 @@ export function openTestDevice(options: OpenDeviceOptions = {}): Promise<Device>
   return openDevice({ backend, ...bulk, ...(onSoftwareGpu && { software: true }), ...options });
 }
 
+/** The device of all files with a strategy that is forced: they run in one process, and kernels are compiled for a device. */
+let shared: Promise<Device> | undefined;
+
 /** One device for all tests of a file or a `describe`: call it there, and its result inside tests. */
 export function useDevice(): () => Device {
   let device: Device | undefined;
   beforeAll(async () => {
-    device = await openTestDevice();
+    if (isForced) shared ??= openTestDevice();
+    device = await (shared ?? openTestDevice());
   });
-  afterAll(() => device?.destroy());
+  afterAll(() => {
+    if (!isForced) device?.destroy();
+  });
   return () => {
     if (device === undefined) throw new Error("the device is open only while tests run");
     return device;
