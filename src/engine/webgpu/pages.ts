@@ -47,6 +47,9 @@ const OVERFLOWS = [
 ];
 /** Slots that walks of spilled items look at in one step. */
 const SPILL_GROUP = 32;
+/** Slots that walks within a page look at in one step, above a load up to which most end at once. */
+const LONG_STEP = 8;
+const LOW_LOAD = 0.75;
 /** Elements from which a sample tells enough of the parts' sizes. */
 const LEAST_SAMPLED = 2 ** 15;
 /** Standard deviations above the mean that a page has room for. */
@@ -127,7 +130,7 @@ function layOut(
   const takes = {
     items: itemsEach(room, pageSlots, workgroup),
     held: pageSlots / workgroup,
-    step: host.gpu.software ? 2 : 8,
+    step: occupied <= LOW_LOAD || host.gpu.software ? 1 : LONG_STEP,
   };
   // what is combined counts, every time that it comes
   const spillRoom = combining ? count : Math.max(LEAST_SPILL, Math.ceil(count * SPILL_SHARE));

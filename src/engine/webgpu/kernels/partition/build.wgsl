@@ -51,6 +51,7 @@ var<workgroup> crowded: atomic<u32>;
 var<workgroup> again: u32;
 const EQUAL: u32 = 1u;
 const CROWDED: u32 = 2u;
+const DECLINED: u32 = 4u;
 /// Items that are in the page.
 var<workgroup> placed: u32;
 var<workgroup> longest: atomic<u32>;
@@ -115,7 +116,7 @@ var<private> old: u32;
 fn wholeItem(at: u32) -> Item {
   let item = itemAt(at);
   if (!COMBINES) { return item; }
-  return makeItem(itemKey(item), withMerged(itemValue(item), at));
+  return makeItem(itemKey(item), withMerged(itemValue(item), atomicLoad(&merged[at])));
 }
 
 /// Items that are to be kept before others with their keys.
@@ -199,6 +200,8 @@ fn main(
   if (COMBINES) {
     for (var at = local; at < CAPACITY; at += WORKGROUP) { atomicStore(&merged[at], bitcast<Value>(params.fill)); }
   }
+  var declined = 0u;
+  if (local == 0u && isDeclined()) { declined = DECLINED; }
   let firstHome = drawHomes(local, lanes);
   var home: array<u32, ITEMS>;
   for (var i = 0u; i < ITEMS; i++) { home[i] = itemKey(itemAt(i * WORKGROUP + local)); }
@@ -225,9 +228,10 @@ fn main(
     workgroupBarrier();
     for (var i = 0u; i < ITEMS; i++) { home[i] = kept(home[i], i * WORKGROUP + local); }
     workgroupBarrier();
-    if (local == 0u) { again = atomicExchange(&equal, 0u) * EQUAL + atomicExchange(&crowded, 0u) * CROWDED; }
+    if (local == 0u) { again = atomicExchange(&equal, 0u) * EQUAL + atomicExchange(&crowded, 0u) * CROWDED + declined; }
     let why = workgroupUniformLoad(&again);
     if (why == 0u) { break; }
+    if (why >= DECLINED) { return; }
     // another layout, without the equal ones
     for (var cell = local; cell < CELLS; cell += WORKGROUP) { atomicStore(&cells[cell], 0u); }
     for (var i = 0u; i < ITEMS; i++) { home[i] = unranked(home[i]); }

@@ -1,6 +1,6 @@
 // Keys that a workgroup meets more than once, in batches whose keys are unevenly frequent: their items are left out before they are
 // written, so that a frequent key is written once, or a few times. Where one of equal keys is as good as another (DISTINCT), or
-// where their values are combined first (MERGES). A fragment after merge.wgsl and tile.wgsl.
+// where their values are combined first (MERGES). A fragment after merge.wgsl.
 
 /// Items may be left out, if the batch is skewed.
 override DISTINCT: bool = false;
@@ -13,47 +13,43 @@ override SEEN: u32 = 1u;
 var<workgroup> seen: array<atomic<u32>, SEEN>;
 var<workgroup> skewed: u32;
 
-/// Where a key is remembered (or that it is not), and whether it was met for the first time.
-struct Meeting {
-  at: u32,
-  first: bool,
-}
-const FORGOTTEN: u32 = 0xffffffffu;
-
-/// Remembers a key. A compare-exchange that fails for no reason forgets it.
-fn meetKey(key: u32) -> Meeting {
-  if (key >= TOMBSTONE) { return Meeting(FORGOTTEN, false); }
+/// True when the workgroup has met the key before, as far as it remembers. A compare-exchange that fails for no reason forgets a key.
+fn isRepeated(key: u32) -> bool {
+  if (key >= TOMBSTONE) { return false; }
   let word = key + 1u;
-  var hash = key * 0x9e3779b1u;
+  var at = key * 0x9e3779b1u;
   for (var turn = 0u; turn < 2u; turn++) {
-    hash = (hash << 16u) | (hash >> 16u);
-    let at = hash % SEEN;
-    let before = atomicLoad(&seen[at]);
-    if (before == word) { return Meeting(at, false); }
+    at = (at << 16u) | (at >> 16u);
+    let before = atomicLoad(&seen[at % SEEN]);
+    if (before == word) { return true; }
     if (before != 0u) { continue; }
-    let result = atomicCompareExchangeWeak(&seen[at], 0u, word);
-    if (result.exchanged) { return Meeting(at, true); }
-    if (result.old_value == word) { return Meeting(at, false); }
+    let result = atomicCompareExchangeWeak(&seen[at % SEEN], 0u, word);
+    if (result.exchanged) { return false; }
+    if (result.old_value == word) { return true; }
   }
-  return Meeting(FORGOTTEN, false);
+  return false;
 }
 
-/// With the rank of an item that others are left out for.
-const STANDS: u32 = 0x80000000u;
-
-/// The rank (tile.wgsl) of an item, of a batch that is skewed or not; NONE for one that is left out.
-fn rankDistinct(item: Item, isSkewed: bool) -> u32 {
-  if (!DISTINCT || !isSkewed) { return rankIn(binOf(item)); }
-  let met = meetKey(itemKey(item));
-  if (met.at == FORGOTTEN) { return rankIn(binOf(item)); }
-  if (met.first) { return rankIn(binOf(item)) | select(0u, STANDS, MERGES); }
-  if (!MERGES || merge(met.at, itemValue(item))) { return NONE; }
-  return rankIn(binOf(item));
+/// Where a key that was met is remembered; SEEN when it is not.
+fn placeOf(key: u32) -> u32 {
+  let word = key + 1u;
+  var at = key * 0x9e3779b1u;
+  for (var turn = 0u; turn < 2u; turn++) {
+    at = (at << 16u) | (at >> 16u);
+    if (key < TOMBSTONE && atomicLoad(&seen[at % SEEN]) == word) { return at % SEEN; }
+  }
+  return SEEN;
 }
 
-/// An item with the values of those that were left out for it, once all were met.
+/// True when an item of a skewed batch goes no further. Its value is in `merged` then, if values are combined.
+fn isLeftOut(item: Item) -> bool {
+  if (!isRepeated(itemKey(item))) { return false; }
+  return !MERGES || merge(placeOf(itemKey(item)), itemValue(item));
+}
+
+/// An item with the values of those that were left out for it, once all were met. They are given once.
 fn withLeftOut(item: Item) -> Item {
-  return makeItem(itemKey(item), withMerged(itemValue(item), meetKey(itemKey(item)).at));
+  let at = placeOf(itemKey(item));
+  if (at == SEEN) { return item; }
+  return makeItem(itemKey(item), withMerged(itemValue(item), takeMerged(at)));
 }
-
-fn isStanding(rank: u32) -> bool { return MERGES && rank != NONE && (rank & STANDS) != 0u; }

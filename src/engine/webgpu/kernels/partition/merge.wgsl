@@ -32,10 +32,12 @@ fn merge(at: u32, bits: u32) -> bool {
   return true;
 }
 
-/// A value combined with the one in workgroup memory, which stays.
-fn withMerged(bits: u32, at: u32) -> u32 {
+/// The value in workgroup memory, in whose place what changes nothing is left.
+fn takeMerged(at: u32) -> Value { return atomicExchange(&merged[at], bitcast<Value>(params.fill)); }
+
+/// A value combined with one from workgroup memory.
+fn withMerged(bits: u32, other: Value) -> u32 {
   let value = bitcast<Value>(bits);
-  let other = atomicLoad(&merged[at]);
   if (VALUE_F32) { return combineF32(bitcast<u32>(other), bits); }
   var result = other;
   if (OP == 1u) { result = other + value; }

@@ -25,6 +25,7 @@ var<workgroup> idle: array<u32, WORDS>;
 var<workgroup> before: atomic<u32>;
 var<workgroup> now: atomic<u32>;
 var<workgroup> cleared: atomic<u32>;
+var<workgroup> declined: bool;
 
 /// Where a slot's key word lies: invocations that go over neighbouring slots each would all meet in few banks of memory.
 fn wordOf(slot: u32) -> u32 { return slot ^ ((slot >> 5u) & 7u); }
@@ -94,7 +95,8 @@ fn main(
     atomicStore(&table[wordOf(slot)], word);
     if (word == TOMBSTONE) { atomicAdd(&before, 1u); }
   }
-  workgroupBarrier();
+  if (local == 0u) { declined = isDeclined(); }
+  if (workgroupUniformLoad(&declined)) { return; }
   for (var i = 0u; i < ITEMS; i++) {
     if (i * WORKGROUP + local < mine.items) { erase(item[i]); }
   }

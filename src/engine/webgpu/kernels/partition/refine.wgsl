@@ -60,18 +60,16 @@ fn main(
     workgroupBarrier();
     for (var i = 0u; i < ITEMS; i++) {
       at[i] = NONE;
-      if (first + i * WORKGROUP + local >= end) { continue; }
-      at[i] = rankDistinct(item[i], distinct);
+      if (first + i * WORKGROUP + local >= end || (distinct && isLeftOut(item[i]))) { continue; }
+      at[i] = rankIn(binOf(item[i]));
     }
     workgroupBarrier();
     placeBins(local, lanes);
     workgroupBarrier();
     for (var i = 0u; i < ITEMS; i++) {
-      if (isStanding(at[i])) {
-        item[i] = withLeftOut(item[i]);
-        at[i] &= ~STANDS;
-      }
-      if (at[i] != NONE) { at[i] = placeInTile(at[i]); }
+      if (at[i] == NONE) { continue; }
+      at[i] = placeInTile(at[i]);
+      if (MERGES && distinct) { item[i] = withLeftOut(item[i]); }
     }
     writeTile(local, &item, &at);
     workgroupBarrier();

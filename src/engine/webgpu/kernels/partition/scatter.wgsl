@@ -57,14 +57,15 @@ fn main(
   for (var i = 0u; i < ITEMS; i++) {
     at[i] = NONE;
     if (!isSelected(first + i * WORKGROUP + local)) { continue; }
-    at[i] = rankDistinct(item[i], distinct);
+    if (distinct && isLeftOut(item[i])) { continue; }
+    at[i] = rankIn(binOf(item[i]));
   }
   workgroupBarrier();
   placeBins(local, lanes);
-  for (var i = 0u; i < ITEMS; i++) {
-    if (!isStanding(at[i])) { continue; }
-    item[i] = withLeftOut(item[i]);
-    at[i] &= ~STANDS;
+  if (MERGES && distinct) {
+    for (var i = 0u; i < ITEMS; i++) {
+      if (at[i] != NONE) { item[i] = withLeftOut(item[i]); }
+    }
   }
   workgroupBarrier();
   for (var i = 0u; i < ITEMS; i++) {
