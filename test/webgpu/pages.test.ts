@@ -217,7 +217,7 @@ it("are made again from exact counts when the sample of a batch has missed what 
 });
 
 it("tables of many windows take more dispatches than there are windows", async () => {
-  const windows = 120;
+  const windows = 128;
   const slots = windows * WINDOW_SLOTS;
   const engine = await openWebgpuEngine({
     software: onSoftwareGpu,
@@ -232,6 +232,7 @@ it("tables of many windows take more dispatches than there are windows", async (
     capacity: count,
     loadFactor: 0.76,
   });
+  expect(map.slots).toBeGreaterThan((windows - 1) * WINDOW_SLOTS);
   const keys = uniqueKeys(count);
   expect(await map.insert(keys, counting(count))).toEqual({ inserted: count, existing: 0 });
   const all = await map.retrieveAll();
@@ -240,6 +241,9 @@ it("tables of many windows take more dispatches than there are windows", async (
     all.values.map((number) => keys[number]),
   );
   expectSame(all.values.toSorted(), counting(count));
+  // fuller, what overflows a page is tried in the most of those behind it
+  const more = Math.floor(slots * 0.2);
+  expect(await map.insert(uniqueKeys(more, count), counting(more))).toEqual({ inserted: more, existing: 0 });
   const some = keys.slice(0, 1000);
   expectSame((await map.find(some)).values, counting(1000));
   many.destroy();

@@ -189,6 +189,43 @@ it("tables whose pages overflow by more than is noted stay as they are, and take
   await model.expectEqual();
 });
 
+it("entries that went around the table's end have overflowed, though they are in their page", async () => {
+  const slots = 1000;
+  const around = keysWithHome(slots - 1, slots, 150);
+  for (const policy of policies) {
+    const model = await newTable("map", slots);
+    await model.insert("keep", around, counting(around.length));
+    const batch = Uint32Array.of(...around, ...keysWithHome(slots / 2, slots, 150));
+    const rebuilt = await rebuilding(() => model.insert(policy, batch, counting(batch.length, 1000)));
+    expect(rebuilt).toMatchObject([{ declined: 1 }]);
+    await model.expectEqual();
+    // as many as a page's list has room for
+    await model.erase(around.subarray(100));
+    expect(
+      await rebuilding(() => model.insert(policy, batch.subarray(40, 260), counting(220))),
+    ).toMatchObject([{ declined: 0 }]);
+    await model.expectEqual();
+    model.table.destroy();
+  }
+});
+
+it("more entries may have no place in their pages than the batch has keys", async () => {
+  const pages = 55;
+  const slots = pages * PAGE_SLOTS;
+  const model = await newTable("map", slots);
+  const sizes = (page: number) => {
+    if (page % 11 === 0) return PAGE_SLOTS + LIST - 7;
+    return page % 11 < 10 ? PAGE_SLOTS : PAGE_SLOTS / 4;
+  };
+  const entries = Array.from({ length: pages }, (_, page) => [...inPage(slots, page, sizes(page))]).flat();
+  await model.insert("keep", Uint32Array.from(entries), counting(entries.length));
+  const batch = Uint32Array.from(entries.slice(0, 501 * (PAGE_SLOTS / 1024)));
+  const rebuilt = await rebuilding(() => model.insert("add", batch, counting(batch.length)));
+  expect(rebuilt).toMatchObject([{ declined: 0 }]);
+  expect(rebuilt[0].displaced).toBeGreaterThan(batch.length);
+  await model.expectEqual();
+});
+
 it("every value of a key that comes more often than its page has room for counts once", async () => {
   const slots = 4 * PAGE_SLOTS;
   const model = await newTable("map", slots);

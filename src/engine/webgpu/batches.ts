@@ -43,7 +43,7 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   const crosses = output === "host" || [keys, values, where].some((column) => ArrayBuffer.isView(column));
   const host = crosses ? hostChunk : undefined;
   const bindable = gpu.device.limits.maxStorageBufferBindingSize / Math.max(bytes, PARTITION_BYTES);
-  // a batch to partition is taken in large pieces: an empty table is built from all of it, or not at all
+  // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
   const way = plan?.(Math.min(keys.length, BULK_CHUNK)).way ?? "direct";
   const bulk = way === "direct" || gpu.software ? undefined : BULK_CHUNK;
   const limits = { operation, bindable, host, bulk };

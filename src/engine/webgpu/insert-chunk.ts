@@ -11,7 +11,8 @@ import { FullTable } from "./full-table.js";
 import { lookupRun } from "./lookup-chunk.js";
 import type { TableState } from "./table-state.js";
 
-const loadCombining = lazily(() => import("./apply-chunk.js"));
+/** What combines values with those in the table. */
+export const loadCombining = lazily(() => import("./apply-chunk.js"));
 
 /** What claiming slots came to. */
 interface Claimed extends Pick<InsertTally, "inserted" | "rejected"> {

@@ -44,7 +44,7 @@ const KEPT_GROUPS = 4;
 
 const UNIFORM_SLOT = 256;
 /** Uniforms of one submission, at most: of all windows of a table, several dispatches each. */
-const UNIFORM_SLOTS = 2048;
+const UNIFORM_SLOTS = 2304;
 /** Range bound where a kernel has a binding that this specialisation does not use. */
 const UNUSED_BYTES = 256;
 

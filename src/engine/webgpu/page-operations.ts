@@ -5,7 +5,7 @@ import { combining } from "./combine.js";
 import type { Counters } from "./control.js";
 import { eraseChunk } from "./erase-chunk.js";
 import type { FullTable } from "./full-table.js";
-import { insertChunk } from "./insert-chunk.js";
+import { insertChunk, loadCombining } from "./insert-chunk.js";
 import { type PagedChunk, type PageOperation, splitByPage } from "./pages.js";
 import { Partitioner } from "./partition.js";
 import type { ItemKind } from "./partition-kernels.js";
@@ -26,6 +26,8 @@ export async function buildPages(
   // entries without a place in their pages have to find one elsewhere
   if (rebuilds && live + chunk.count > state.spec.slots) return null;
   const operation = building(state, policy, rebuilds);
+  // what is spilled may need it, when pages are written already
+  if (operation.combining) await loadCombining();
   // until it is known that all went well
   state.ordered = false;
   const worked = await workOnPages(state, chunk, operation, operation.combining === undefined);

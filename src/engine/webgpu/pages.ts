@@ -27,6 +27,7 @@ import {
   partitionParams,
   type Taking,
 } from "./partition-kernels.js";
+import { LIST_BYTES, wholeChunk } from "./selection.js";
 import { tableConstants } from "./table-constants.js";
 import type { TableState } from "./table-state.js";
 import type { TableWindow } from "./windows.js";
@@ -100,6 +101,7 @@ interface Layout {
   readonly list: number;
   readonly carries: number;
   readonly spillRoom: number;
+  readonly mostDisplaced: number;
   /** Words of an item. */
   readonly words: number;
   /** Invocations of the pages' kernel, and what one of them takes. */
@@ -123,9 +125,7 @@ function layOut(
   const occupied = Math.min(Math.max(most, live + tombstones) / spec.slots, 1);
   const { carries, list } = OVERFLOWS.find(({ upTo }) => occupied <= upTo) ?? OVERFLOWS[2];
   const words = kind === "pair" ? 2 : 1;
-  const mostBytes = staged * Math.max(refined ? room : 0, list) * words * 4;
   checkLimit("parts", parts.count, MOST_PARTS);
-  checkLimit("maxStorageBufferBindingSize", mostBytes, host.gpu.device.limits.maxStorageBufferBindingSize);
   const workgroup = pageWorkgroup(kernels.workgroup);
   const takes = {
     items: itemsEach(room, pageSlots, workgroup),
@@ -134,8 +134,19 @@ function layOut(
   };
   // what is combined counts, every time that it comes
   const spillRoom = combining ? count : Math.max(LEAST_SPILL, Math.ceil(count * SPILL_SHARE));
+  const mostDisplaced = staged * (list - 1);
+  const mostWords = Math.max(
+    (refined ? staged * room : 0) * words,
+    staged * list * words,
+    spillRoom + mostDisplaced,
+  );
+  checkLimit(
+    "maxStorageBufferBindingSize",
+    mostWords * 4,
+    host.gpu.device.limits.maxStorageBufferBindingSize,
+  );
   const levels = { pages, pageSlots, pagesOfPart, parts, staged };
-  return { ...levels, refined, room, list, carries, spillRoom, words, workgroup, takes };
+  return { ...levels, refined, room, list, carries, spillRoom, mostDisplaced, words, workgroup, takes };
 }
 
 /** The kernels that follow the first multisplit, compiled side by side. */
@@ -189,7 +200,7 @@ export async function splitByPage(
   const { scratch, count } = chunk;
   const { kind, combining, rebuilds } = operation;
   const layout = layOut(state, count, operation);
-  const { parts, staged, refined, room, list, carries, spillRoom } = layout;
+  const { parts, staged, refined, room, list, carries, spillRoom, mostDisplaced } = layout;
   const compiling = compileAll(state, layout, operation);
   // told where it is awaited
   compiling.catch(() => {});
@@ -211,9 +222,11 @@ export async function splitByPage(
   const overflow = await itemsOf(staged, list);
   const entries = rebuilds ? await buffer(staged) : undefined;
   const overflowed = rebuilds ? await buffer(staged) : undefined;
-  const allSpilled = spillRoom + staged * (list - 1);
-  const spillKeys = await buffer(allSpilled);
-  const spillValues = kind === "pair" ? await buffer(allSpilled) : undefined;
+  const spillKeys = await buffer(spillRoom + mostDisplaced);
+  const spillValues = kind === "pair" ? await buffer(spillRoom + mostDisplaced) : undefined;
+  // memory for what comes after the pages were written is there before
+  const mostListed = wholeChunk(Math.max(count, mostDisplaced), host.listRoom).room;
+  const lists = mostDisplaced > count ? await scratch.buffer(mostListed * LIST_BYTES) : chunk.lists;
 
   const params: PartitionParams = {
     slots: spec.slots,
@@ -267,7 +280,7 @@ export async function splitByPage(
       first: 0,
       count,
       scratch,
-      lists: chunk.lists,
+      lists,
       // few and long: what counts is how long one walk takes
       groupSize: chunk.groupSize ?? (host.gpu.software ? undefined : SPILL_GROUP),
       keys: bindAt(spillKeys.buffer, first * 4, count * 4),

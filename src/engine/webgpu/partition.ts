@@ -252,7 +252,7 @@ export async function splitByPart(
   };
 }
 
-/** What a kernel is told that leaves out elements whose keys equal others, and remembers so many keys. */
+/** What a kernel is told that leaves out elements whose keys equal others, and remembers so many words. */
 export function leavingOut(
   distinct: boolean | Combining,
   seen: number,
@@ -260,8 +260,10 @@ export function leavingOut(
   if (!distinct) return { words: 1, constants: { DISTINCT: 0 } };
   if (distinct === true) return { words: seen, constants: { DISTINCT: 1, SEEN: seen } };
   const { type, fill, constants } = distinct;
-  const merges = { DISTINCT: 1, SEEN: seen, MERGES: 1, MERGED: seen };
-  return { words: 2 * seen, type, fill, constants: { ...merges, ...constants } };
+  // a value beside each key
+  const keys = seen / 2;
+  const merges = { DISTINCT: 1, SEEN: keys, MERGES: 1, MERGED: keys };
+  return { words: seen, type, fill, constants: { ...merges, ...constants } };
 }
 
 /** Elements that parts have room for together, when their sizes are told by a sample: see kernels/partition/offsets.wgsl. */

@@ -15,7 +15,7 @@ export interface TableWindow {
 
 /** Windows start at multiples of this, in slots. */
 const WINDOW_GRAIN = 4096;
-/** A submission has up to fifteen dispatches for each window, and some more, and its uniforms come from one ring: see UNIFORM_SLOTS. */
+/** A submission has up to sixteen dispatches for each window, and some more, and its uniforms come from one ring: see UNIFORM_SLOTS. */
 const MOST_WINDOWS = 128;
 
 /**

@@ -13,7 +13,8 @@ override SEEN: u32 = 1u;
 var<workgroup> seen: array<atomic<u32>, SEEN>;
 var<workgroup> skewed: u32;
 
-/// True when the workgroup has met the key before, as far as it remembers. A compare-exchange that fails for no reason forgets a key.
+/// True when the workgroup has met the key before, as far as it remembers: in one place, the first of two that was free. A
+/// compare-exchange that fails for no reason forgets a key.
 fn isRepeated(key: u32) -> bool {
   if (key >= TOMBSTONE) { return false; }
   let word = key + 1u;
@@ -24,7 +25,7 @@ fn isRepeated(key: u32) -> bool {
     if (before == word) { return true; }
     if (before != 0u) { continue; }
     let result = atomicCompareExchangeWeak(&seen[at % SEEN], 0u, word);
-    if (result.exchanged) { return false; }
+    if (result.exchanged || result.old_value == 0u) { return false; }
     if (result.old_value == word) { return true; }
   }
   return false;

@@ -2,7 +2,7 @@
 // all pages anew.
 //
 // A workgroup takes a page, counts the entries whose home it is in workgroup memory, and takes room for them with one addition.
-// Entries of other pages have overflowed those; when they are more than a page's list has room for, or when a page has no room for
+// Entries before their homes or in other pages have overflowed their pages; when they are more than a page's list has room for, or when a page has no room for
 // its items, the operation is declined, and build changes nothing. Only reads the table.
 // Bytes per slot: 8 read, 8 × load written (sets: 4 and 4).
 
@@ -50,8 +50,9 @@ fn main(
     rank[i] = NONE;
     let key = itemKey(held[i]);
     if (i * WORKGROUP + local >= slotsHere || key >= TOMBSTONE) { continue; }
-    let home = homeOf(key) / PAGE;
-    if (home == page) { rank[i] = atomicAdd(&entries, 1u); } else { putBack(home, held[i]); }
+    let home = homeOf(key);
+    let isNative = home / PAGE == page && home <= page * PAGE + i * WORKGROUP + local;
+    if (isNative) { rank[i] = atomicAdd(&entries, 1u); } else { putBack(home / PAGE, held[i]); }
   }
   workgroupBarrier();
   if (local == 0u) { base = atomicAdd(&cursors[page], atomicLoad(&entries)); }
