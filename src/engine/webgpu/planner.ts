@@ -26,7 +26,8 @@ const MOST_REBUILT_BYTES = [
   { upTo: 0.6, bytes: 40 },
   { upTo: 0.75, bytes: 64 },
   { upTo: 0.85, bytes: 128 },
-  { upTo: 0.92, bytes: 320 },
+  { upTo: 0.88, bytes: 160 },
+  { upTo: 0.92, bytes: 240 },
   { upTo: 1, bytes: 900 },
 ];
 
