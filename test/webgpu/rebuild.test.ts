@@ -14,6 +14,7 @@ import { onSoftwareGpu, scaled } from "../conformance/helpers/device.js";
 import { counting, keysWithHome, uniqueKeys } from "../conformance/helpers/keys.js";
 import { Modelled } from "../conformance/helpers/model.js";
 import { expectInOrder, homesOf } from "./helpers/homes.js";
+import { weakCasSeen } from "./helpers/weak-cas.js";
 
 const PAGE_SLOTS = scaled(2048, 1024);
 /** Items that a page may overflow by. */
@@ -236,20 +237,35 @@ it("every value of a key that comes more often than its page has room for counts
   await model.expectEqual();
 });
 
-it.each([
-  ["i32", "min"],
-  ["f32", "add"],
-] as const)("%s values of keys that repeat are combined before they come to pages", async (value, op) => {
-  const capacity = 300 * PAGE_SLOTS;
+/** Keys of which some come very often, for a table of more than 256 pages, and values for them. */
+function skewedBatch(): { keys: Uint32Array; numbers: number[] } {
   const distinct = 20_000;
-  const keys = uniqueKeys(distinct);
-  const batch = counting(2 * distinct).map((i) => keys[Math.floor(distinct ** ((i * 0.618034) % 1)) - 1]);
-  batch.fill(0xffffffff, 0, 50);
-  const numbers = Array.from(batch, (_, i) => (i % 64) - 20);
-  const values = value === "f32" ? Float32Array.from(numbers) : Int32Array.from(numbers);
-  using map = await StaticMap.create(device, { key: "u32", value, capacity, loadFactor: 1 });
-  const model = Modelled.map(map as never);
-  const bits = new Uint32Array(values.buffer);
-  await model.insert(op, batch, bits);
-  await model.expectEqual();
-});
+  const unique = uniqueKeys(distinct);
+  const keys = counting(2 * distinct).map((i) => unique[Math.floor(distinct ** ((i * 0.618034) % 1)) - 1]);
+  keys.fill(0xffffffff, 0, 50);
+  return { keys, numbers: Array.from(keys, (_, i) => (i % 64) - 20) };
+}
+
+it.each([
+  ["i32", "min", 0],
+  ["f32", "add", 0],
+  ["i32", "add", 20],
+] as const)(
+  "%s values of keys that repeat are combined in multisplits (%s, %i of 100 compare-exchanges fail)",
+  async (value, op, percent) => {
+    const kernelOverrides = percent > 0 ? { casSeen: weakCasSeen(percent) } : {};
+    const engine = await openWebgpuEngine({
+      software: onSoftwareGpu,
+      strategy: "partitioned",
+      kernelOverrides,
+    });
+    const own = new Device(engine, "A test of keys that repeat.");
+    const { keys, numbers } = skewedBatch();
+    const values = value === "f32" ? Float32Array.from(numbers) : Int32Array.from(numbers);
+    const sizing = { key: "u32", value, capacity: 300 * PAGE_SLOTS, loadFactor: 1 } as const;
+    const model = Modelled.map((await StaticMap.create(own, sizing)) as never);
+    await model.insert(op, keys, new Uint32Array(values.buffer));
+    await model.expectEqual();
+    own.destroy();
+  },
+);

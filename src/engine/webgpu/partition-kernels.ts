@@ -11,6 +11,7 @@ import build from "./kernels/partition/build.wgsl";
 import carry from "./kernels/partition/carry.wgsl";
 import carryBuild from "./kernels/partition/carry-build.wgsl";
 import carryErase from "./kernels/partition/carry-erase.wgsl";
+import casSeen from "./kernels/partition/cas-seen.wgsl";
 import distinct from "./kernels/partition/distinct.wgsl";
 import eraseMap from "./kernels/partition/erase-map.wgsl";
 import eraseSet from "./kernels/partition/erase-set.wgsl";
@@ -100,8 +101,11 @@ export class PartitionKernels {
   readonly #tiles: string;
   readonly #pack: readonly string[];
   readonly #scanHomes: readonly string[];
+  readonly #distinct: readonly string[];
 
-  constructor({ subgroups, software }: { subgroups: boolean; software: boolean }) {
+  /** @param cas in place of kernels/partition/cas-seen.wgsl. */
+  constructor({ subgroups, software }: { subgroups: boolean; software: boolean }, cas = casSeen) {
+    this.#distinct = [cas, distinct];
     this.tiles = software ? { items: 2, rounds: 1 } : { items: 12, rounds: 3 };
     this.#tiles = software ? tilesShort : tilesLong;
     this.histogram = {
@@ -127,7 +131,7 @@ export class PartitionKernels {
         ...this.#pack,
         ...probing,
         ...merging(value),
-        distinct,
+        ...this.#distinct,
         items[kind],
         putting,
         selected,
@@ -148,7 +152,7 @@ export class PartitionKernels {
         ...probing,
         control,
         ...merging(value),
-        distinct,
+        ...this.#distinct,
         items[kind],
         spillColumns,
         this.#tiles,

@@ -62,10 +62,13 @@ export class Partitioner {
     return partitioner;
   }
 
-  private constructor({ gpu }: TableHost) {
+  private constructor({ gpu, kernelOverrides }: TableHost) {
     const { limits, features } = gpu.device;
     const { software } = gpu;
-    this.sources = new PartitionKernels({ subgroups: features.has("subgroups"), software });
+    this.sources = new PartitionKernels(
+      { subgroups: features.has("subgroups"), software },
+      kernelOverrides.casSeen,
+    );
     this.#most = {
       invocations: limits.maxComputeInvocationsPerWorkgroup,
       bytes: limits.maxComputeWorkgroupStorageSize,

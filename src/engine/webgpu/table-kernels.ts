@@ -23,6 +23,8 @@ import { tableConstants } from "./table-constants.js";
 export interface KernelOverrides {
   /** In place of kernels/cas.wgsl. */
   cas?: string;
+  /** In place of kernels/partition/cas-seen.wgsl. */
+  casSeen?: string;
   /** Bits that row hashes keep: fewer bits make different rows collide. */
   rowHashMask?: number;
   /** Elements that a list of unfinished elements has room for: little room makes it overflow. */

@@ -1,6 +1,6 @@
 /**
  * Devices whose compare-exchange fails at random, as atomicCompareExchangeWeak may by the specification and does on Metal:
- * variants of kernels/cas.wgsl. On SwiftShader, and on most GPUs, the real one never fails.
+ * variants of kernels/cas.wgsl and kernels/partition/cas-seen.wgsl. On SwiftShader, and on most GPUs, the real one never fails.
  */
 import { openWebgpuEngine } from "../../../src/engine/webgpu/webgpu-engine.js";
 import { Device } from "../../../src/index.js";
@@ -54,5 +54,19 @@ function weakCas({ percent, reports = "expected" }: Injection): string {
       }
       let result = atomicCompareExchangeWeak(&table[word], bitcast<Word>(expected), bitcast<Word>(desired));
       return Claim(bitcast<u32>(result.old_value), result.exchanged);
+    }`;
+}
+
+/** The same of kernels/partition/cas-seen.wgsl. */
+export function weakCasSeen(percent: number): string {
+  return `
+    struct Exchange { old: u32, stored: bool }
+    var<workgroup> calls: atomic<u32>;
+
+    fn exchangeSeen(at: u32, word: u32) -> Exchange {
+      let fails = murmur3(murmur3(word) + atomicAdd(&calls, 1u)) % 100u < ${percent}u;
+      if (fails && atomicLoad(&seen[at]) == 0u) { return Exchange(0u, false); }
+      let result = atomicCompareExchangeWeak(&seen[at], 0u, word);
+      return Exchange(result.old_value, result.exchanged);
     }`;
 }

@@ -1,6 +1,6 @@
 // Keys that a workgroup meets more than once, in batches whose keys are unevenly frequent: their items are left out before they are
 // written, so that a frequent key is written once, or a few times. Where one of equal keys is as good as another (DISTINCT), or
-// where their values are combined first (MERGES). A fragment after merge.wgsl.
+// where their values are combined first (MERGES). A fragment after merge.wgsl and cas-seen.wgsl.
 
 /// Items may be left out, if the batch is skewed.
 override DISTINCT: bool = false;
@@ -24,9 +24,9 @@ fn isRepeated(key: u32) -> bool {
     let before = atomicLoad(&seen[at % SEEN]);
     if (before == word) { return true; }
     if (before != 0u) { continue; }
-    let result = atomicCompareExchangeWeak(&seen[at % SEEN], 0u, word);
-    if (result.exchanged || result.old_value == 0u) { return false; }
-    if (result.old_value == word) { return true; }
+    let exchange = exchangeSeen(at % SEEN, word);
+    if (exchange.stored || exchange.old == 0u) { return false; }
+    if (exchange.old == word) { return true; }
   }
   return false;
 }
