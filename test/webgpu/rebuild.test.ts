@@ -103,9 +103,9 @@ it("random batches go into tables of a few crowded pages", async () => {
       await model.expectEqual();
       model.table.destroy();
     }),
-    { numRuns: scaled(100, 8) },
+    { numRuns: scaled(100, 6) },
   );
-  expect(anew).toBeGreaterThan(scaled(100, 8));
+  expect(anew).toBeGreaterThan(scaled(100, 6));
 });
 
 it("keys stay in the order of their homes, batch after batch, and erased ones leave no tombstones", async () => {
@@ -247,7 +247,6 @@ function skewedBatch(): { keys: Uint32Array; numbers: number[] } {
 }
 
 it.each([
-  ["i32", "min", 0],
   ["f32", "add", 0],
   ["i32", "add", 20],
 ] as const)(

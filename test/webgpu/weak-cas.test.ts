@@ -29,7 +29,6 @@ function repeated(keys: Uint32Array, count: number): Uint32Array {
 // 256 failures in a row, after which a kernel leaves its element to the next dispatch, only come with 99 %
 for (const { percent, listRoom, count } of [
   { percent: 25, listRoom: undefined, count: 8000 },
-  { percent: 90, listRoom: undefined, count: 4000 },
   { percent: 99, listRoom: 8, count: 1000 },
 ]) {
   describe(`${percent} of 100 compare-exchanges fail${listRoom ? `, lists hold ${listRoom} elements` : ""}`, () => {
