@@ -60,7 +60,7 @@ const ROOM_DEVIATIONS = 6;
 export interface PagedChunk {
   /** Elements that the chunk's mask lets through. */
   readonly selected: number;
-  /** Is to come back with the submission. Then `lost` tells whether items were: the pages are to be made again, from exact counts. */
+  /** Is to come back with the submission. Then `lost` tells whether items were: the pages are as they were, and all is to be done again. */
   readonly reads: readonly Readback[];
   lost(): boolean;
   /** Records the multisplit, and the pages' kernels for every window of the table. */

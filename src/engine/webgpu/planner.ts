@@ -59,10 +59,7 @@ export function planErase(state: TableState, count: number, call: CallOptions): 
   if (forced) return asked(forced === "direct" ? "direct" : "pages");
   const small = tooSmall(state, count, LEAST_PARTED.erase);
   if (small) return small;
-  if (workOnPages(state, count, MOST_PAGED_BYTES.erase)) {
-    return PAGED;
-  }
-  return PARTED;
+  return workOnPages(state, count, MOST_PAGED_BYTES.erase) ? PAGED : PARTED;
 }
 
 /** How to look up a chunk. */

@@ -5,7 +5,7 @@
 override MERGED: u32 = 1u;
 var<workgroup> merged: array<atomic<Value>, MERGED>;
 
-/// Times that a value meets another one's change, or fails spuriously, before its item goes another way: as many as a tile has items.
+/// Times that a value meets another one's change, or fails spuriously, before its item goes another way: more than a tile has items.
 const MEETINGS: u32 = 8192u;
 
 fn mergeF32(at: u32, value: u32) -> bool {
