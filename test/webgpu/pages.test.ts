@@ -4,20 +4,17 @@
  * after the last. And what comes before pages: keys that repeat, samples of a batch, many windows.
  */
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { murmur3 } from "../../src/engine/hash.js";
-import { Pacer } from "../../src/engine/webgpu/pacer.js";
-import { Partitioner } from "../../src/engine/webgpu/partition.js";
 import { TableState } from "../../src/engine/webgpu/table-state.js";
-import { openWebgpuEngine, type WebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
-import { Device, StaticMap, StaticSet } from "../../src/index.js";
+import { openWebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
+import { Device, StaticMap } from "../../src/index.js";
 import { expectSame } from "../conformance/helpers/checks.js";
 import { onSoftwareGpu, scaled } from "../conformance/helpers/device.js";
 import { counting, keysWithHome, uniqueKeys } from "../conformance/helpers/keys.js";
-import { Modelled } from "../conformance/helpers/model.js";
 import { expectInOrder, homesOf } from "./helpers/homes.js";
+import { PAGE_SLOTS, usePagedTables } from "./helpers/paged-tables.js";
 
-const PAGE_SLOTS = scaled(2048, 1024);
 /** Slots of the last page. */
 const LAST_PAGE = 500;
 /** By how many items pages overflow: none, up to all that are carried (255), more, and more than a workgroup has room for (256). */
@@ -32,29 +29,7 @@ const WINDOW_SLOTS = 4096;
 
 type Kind = "map" | "set";
 
-let engine: WebgpuEngine;
-let device: Device;
-beforeAll(async () => {
-  engine = (await openWebgpuEngine({
-    software: onSoftwareGpu,
-    strategy: "partitioned",
-    kernelOverrides: { maxTableBinding: WINDOW_BYTES },
-  })) as WebgpuEngine;
-  expect(Partitioner.of(engine.tableHost).pageSlots).toBe(PAGE_SLOTS);
-  device = new Device(engine, "A test of pages.");
-  // a batch is one chunk, however long its kernels took to compile: of several chunks only the first builds pages
-  vi.spyOn(Pacer.prototype, "next").mockReturnValue(2 ** 20);
-});
-afterAll(() => {
-  vi.restoreAllMocks();
-  device?.destroy();
-});
-
-async function newTable(kind: Kind, capacity: number, loadFactor: number): Promise<Modelled> {
-  const sizing = { key: "u32", value: "u32", capacity, loadFactor } as const;
-  if (kind === "set") return Modelled.set((await StaticSet.create(device, sizing)) as never);
-  return Modelled.map((await StaticMap.create(device, sizing)) as never);
-}
+const { engine, device, newTable } = usePagedTables(WINDOW_BYTES);
 
 it("tiny tables take some of a few keys, and count them all", async () => {
   const key = fc.constantFrom(0xffffffff, 0xfffffffe, 0xfffffffd, 0, 1, 2, 3, 4);
@@ -81,7 +56,7 @@ it("tiny tables take some of a few keys, and count them all", async () => {
 });
 
 it("are built from a whole batch at once", async () => {
-  using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: SLOTS, loadFactor: 1 });
+  using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: SLOTS, loadFactor: 1 });
   const { keys } = overflowing(0, 0);
   const { plan } = await map.insert(mixed(keys), counting(keys.length), { explain: true });
   expect(plan).toMatchObject({ strategy: "partitioned", chunks: 1, pages: PAGES });
@@ -89,7 +64,7 @@ it("are built from a whole batch at once", async () => {
 
 it("keep the order of homes, across pages too, and lookups rely on it until keys are inserted anywhere", async () => {
   const capacity = 20 * PAGE_SLOTS + LAST_PAGE;
-  using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity, loadFactor: 1 });
+  using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity, loadFactor: 1 });
   const keys = uniqueKeys(Math.floor(capacity * 0.96));
   const answers = async (present: Uint32Array) => {
     const { values, found } = await map.find(keys);
@@ -101,7 +76,7 @@ it("keep the order of homes, across pages too, and lookups rely on it until keys
     expect(await map.contains(uniqueKeys(capacity, 2 ** 20))).not.toContain(1);
   };
   await map.insert(keys, counting(keys.length, 1));
-  const before = await homesOf(engine, map);
+  const before = await homesOf(engine(), map);
   expect(before.filter((home) => home !== null).length).toBe(keys.length);
   expectInOrder(before, PAGE_SLOTS / 50);
   await answers(counting(keys.length, 1));
@@ -109,7 +84,7 @@ it("keep the order of homes, across pages too, and lookups rely on it until keys
   const half = keys.length / 2;
   expect(await map.erase(keys.slice(0, half))).toEqual({ erased: half });
   await answers(counting(keys.length, 1).fill(0, 0, half));
-  expectInOrder(await homesOf(engine, map), PAGE_SLOTS / 50);
+  expectInOrder(await homesOf(engine(), map), PAGE_SLOTS / 50);
 
   await map.insert(keys.slice(0, half), counting(half, 1), { strategy: "direct" });
   await answers(counting(keys.length, 1));

@@ -3,46 +3,23 @@
  * crowded their pages are; what was erased leaves nothing behind; and keys stay in the order of their homes.
  */
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { Counters } from "../../src/engine/webgpu/control.js";
-import { Pacer } from "../../src/engine/webgpu/pacer.js";
-import { Partitioner } from "../../src/engine/webgpu/partition.js";
 import { TableState } from "../../src/engine/webgpu/table-state.js";
-import { openWebgpuEngine, type WebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
-import { Device, StaticMap, StaticSet } from "../../src/index.js";
+import { openWebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
+import { Device, StaticMap } from "../../src/index.js";
 import { onSoftwareGpu, scaled } from "../conformance/helpers/device.js";
 import { counting, keysWithHome, uniqueKeys } from "../conformance/helpers/keys.js";
 import { Modelled } from "../conformance/helpers/model.js";
 import { expectInOrder, homesOf } from "./helpers/homes.js";
+import { PAGE_SLOTS, usePagedTables } from "./helpers/paged-tables.js";
 import { weakCasSeen } from "./helpers/weak-cas.js";
 
-const PAGE_SLOTS = scaled(2048, 1024);
 /** Items that a page may overflow by. */
 const LIST = 127;
 
-let engine: WebgpuEngine;
-let device: Device;
-beforeAll(async () => {
-  engine = (await openWebgpuEngine({
-    software: onSoftwareGpu,
-    strategy: "partitioned",
-    // maps of some pages have several windows
-    kernelOverrides: { maxTableBinding: (5 * PAGE_SLOTS + 2) * 8 },
-  })) as WebgpuEngine;
-  expect(Partitioner.of(engine.tableHost).pageSlots).toBe(PAGE_SLOTS);
-  device = new Device(engine, "A test of pages that are made anew.");
-  vi.spyOn(Pacer.prototype, "next").mockReturnValue(2 ** 20);
-});
-afterAll(() => {
-  vi.restoreAllMocks();
-  device?.destroy();
-});
-
-async function newTable(kind: "map" | "set", capacity: number): Promise<Modelled> {
-  const sizing = { key: "u32", value: "u32", capacity, loadFactor: 1 } as const;
-  if (kind === "set") return Modelled.set((await StaticSet.create(device, sizing)) as never);
-  return Modelled.map((await StaticMap.create(device, sizing)) as never);
-}
+// maps of some pages have several windows
+const { engine, device, newTable } = usePagedTables((5 * PAGE_SLOTS + 2) * 8);
 
 /** Runs inserts. Answers what the kernels counted each time that pages were to be made anew. */
 async function rebuilding(inserts: () => Promise<unknown>): Promise<Counters[]> {
@@ -110,7 +87,7 @@ it("random batches go into tables of a few crowded pages", async () => {
 
 it("keys stay in the order of their homes, batch after batch, and erased ones leave no tombstones", async () => {
   const capacity = 20 * PAGE_SLOTS + 500;
-  using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity, loadFactor: 1 });
+  using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity, loadFactor: 1 });
   const model = Modelled.map(map as never);
   const batches = [0.3, 0.3, 0.2, 0.15].map((share) => Math.floor(capacity * share));
   let first = 0;
@@ -123,7 +100,7 @@ it("keys stay in the order of their homes, batch after batch, and erased ones le
   });
   expect(rebuilt.map(({ declined }) => declined)).toEqual([0, 0, 0, 0]);
   expect((await map.stats()).tombstones).toBe(0);
-  expectInOrder(await homesOf(engine, map), 20);
+  expectInOrder(await homesOf(engine(), map), 20);
   await model.find(uniqueKeys(capacity, capacity), 7);
   await model.insert("keep", uniqueKeys(capacity / 5), counting(capacity / 5));
   await model.expectEqual();

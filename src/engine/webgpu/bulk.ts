@@ -1,5 +1,5 @@
 /** The partitioned strategies: what webgpu-table.ts loads when the planner takes one of them. */
-import { pageLevels } from "./pages.js";
+import { pageLevels } from "./page-layout.js";
 import { Partitioner } from "./partition.js";
 import { cacheParts } from "./partitioned-chunk.js";
 import type { TableState } from "./table-state.js";

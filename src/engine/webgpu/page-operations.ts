@@ -44,13 +44,12 @@ export async function buildPages(
   // in a table without an empty slot, what does not fit may have been carried around, past its own home
   state.ordered = !(displaced || spilled) || !state.full;
   let rejected = 0;
-  if (displaced) {
-    const tally = await insertChunk(state, displaced, "keep", full);
-    inserted += tally.inserted;
-    rejected += tally.rejected;
-  }
-  if (spilled) {
-    const tally = await insertChunk(state, spilled, policy, full);
+  for (const [rest, how] of [
+    [displaced, "keep"],
+    [spilled, policy],
+  ] as const) {
+    if (rest === null) continue;
+    const tally = await insertChunk(state, rest, how, full);
     inserted += tally.inserted;
     rejected += tally.rejected;
   }

@@ -1,0 +1,126 @@
+/** How a chunk falls into pages: how many there are, what they have room for, and what the workgroups that own them take. */
+import { LimitError } from "../../errors.js";
+import type { PageOperation } from "./pages.js";
+import { MOST_PARTS, Partitioner, type Parts } from "./partition.js";
+import type { Taking } from "./partition-kernels.js";
+import type { TableState } from "./table-state.js";
+
+/** Items that overflow their pages and still are cheaper to handle one by one: this share of the chunk, and at least this many. */
+const SPILL_SHARE = 1 / 8;
+const LEAST_SPILL = 4096;
+/** Items beyond its slots that a page has room for, at most. */
+const MOST_OVERFLOW = 256;
+/**
+ * By the share of slots that are occupied: how many pages are tried for what overflows one, and how many items are noted of a page,
+ * one less than in its list. Noting more makes all pages slower.
+ */
+const OVERFLOWS = [
+  { upTo: 0.75, carries: 1, list: 128 },
+  { upTo: 0.955, carries: 8, list: 128 },
+  { upTo: 1, carries: 14, list: 256 },
+];
+/** Slots that walks within a page look at in one step, above a load up to which most end at once. */
+const LONG_STEP = 8;
+const LOW_LOAD = 0.75;
+/** Standard deviations above the mean that a page has room for. */
+const ROOM_DEVIATIONS = 6;
+
+/** The layout of one chunk. */
+export interface PageLayout {
+  readonly pages: number;
+  readonly pageSlots: number;
+  readonly pagesOfPart: number;
+  readonly parts: Parts;
+  /** Pages that items are staged for. */
+  readonly staged: number;
+  /** Items are staged page by page, after a second multisplit; else the parts are pages, and lie one after another. */
+  readonly refined: boolean;
+  /** Items that are staged for a page. */
+  readonly room: number;
+  /** Items of a page's list of overflow, and the number before them; pages that are tried for these. */
+  readonly list: number;
+  readonly carries: number;
+  readonly spillRoom: number;
+  readonly mostDisplaced: number;
+  /** Words of an item. */
+  readonly words: number;
+  /** Invocations of the pages' kernel, and what one of them takes. */
+  readonly workgroup: number;
+  readonly takes: Taking;
+}
+
+/**
+ * Lays out a chunk of `count` elements for an operation.
+ * @throws LimitError when there are too many pages for two multisplits, or for one binding.
+ */
+export function layOut(
+  { host, spec, live, tombstones }: TableState,
+  count: number,
+  { kind, kernels, combining, rebuilds }: PageOperation,
+): PageLayout {
+  const { pageSlots, pageShift, pageWorkgroup } = Partitioner.of(host);
+  const { pages, pagesOfPart, parts } = pageLevels(spec.slots, pageShift);
+  const staged = parts.count * pagesOfPart;
+  // items that come behind a page's entries need room there
+  const refined = pagesOfPart > 1 || rebuilds === true;
+  const most = count + (rebuilds ? live : 0);
+  const room = pageRoom((most * pageSlots) / spec.slots, pageSlots);
+  const occupied = Math.min(Math.max(most, live + tombstones) / spec.slots, 1);
+  const { carries, list } = OVERFLOWS.find(({ upTo }) => occupied <= upTo) ?? OVERFLOWS[2];
+  const words = kind === "pair" ? 2 : 1;
+  checkLimit("parts", parts.count, MOST_PARTS);
+  const workgroup = pageWorkgroup(kernels.workgroup);
+  const takes = {
+    items: itemsEach(room, pageSlots, workgroup),
+    held: pageSlots / workgroup,
+    step: occupied <= LOW_LOAD || host.gpu.software ? 1 : LONG_STEP,
+  };
+  // what is combined counts, every time that it comes
+  const spillRoom = combining ? count : Math.max(LEAST_SPILL, Math.ceil(count * SPILL_SHARE));
+  const mostDisplaced = staged * (list - 1);
+  const mostWords = Math.max(
+    (refined ? staged * room : 0) * words,
+    staged * list * words,
+    spillRoom + mostDisplaced,
+  );
+  checkLimit(
+    "maxStorageBufferBindingSize",
+    mostWords * 4,
+    host.gpu.device.limits.maxStorageBufferBindingSize,
+  );
+  const levels = { pages, pageSlots, pagesOfPart, parts, staged };
+  return { ...levels, refined, room, list, carries, spillRoom, mostDisplaced, words, workgroup, takes };
+}
+
+function checkLimit(limit: string, need: number, have: number): void {
+  if (need > have) throw new LimitError(limit, need, have, "Use smaller batches.");
+}
+
+/** How a table of `slots` slots falls into parts and pages: one multisplit while parts are few, else two of about one width. */
+export function pageLevels(
+  slots: number,
+  pageShift: number,
+): { pages: number; pagesOfPart: number; parts: Parts } {
+  const pages = Math.ceil(slots / 2 ** pageShift);
+  let bits = 0;
+  while (Math.ceil(pages / 2 ** bits) > 256 && bits < 10) bits++;
+  if (bits > 0) bits = Math.max(bits, Math.floor(Math.log2(pages) / 2));
+  const pagesOfPart = 2 ** bits;
+  return {
+    pages,
+    pagesOfPart,
+    parts: { shift: pageShift + bits, count: Math.ceil(pages / pagesOfPart) },
+  };
+}
+
+/** Items to stage for a page that has `mean` on average. A page can't take many more than it has slots. */
+function pageRoom(mean: number, pageSlots: number): number {
+  const room = Math.ceil(mean + ROOM_DEVIATIONS * Math.sqrt(mean)) + 16;
+  return Math.min(room, pageSlots + MOST_OVERFLOW);
+}
+
+/** Items that an invocation takes where a page's workgroup has room for `room`: one of two numbers, so that few kernels are compiled. */
+function itemsEach(room: number, pageSlots: number, workgroup: number): number {
+  const halfFull = Math.ceil(pageRoom(pageSlots / 2, pageSlots) / workgroup);
+  return room <= halfFull * workgroup ? halfFull : Math.ceil((pageSlots + MOST_OVERFLOW) / workgroup);
+}

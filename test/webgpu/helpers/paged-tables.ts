@@ -1,0 +1,44 @@
+/** Tables whose batches go by pages, each batch as one chunk. */
+import { afterAll, beforeAll, expect, vi } from "vitest";
+import { Pacer } from "../../../src/engine/webgpu/pacer.js";
+import { Partitioner } from "../../../src/engine/webgpu/partition.js";
+import { openWebgpuEngine, type WebgpuEngine } from "../../../src/engine/webgpu/webgpu-engine.js";
+import { Device, StaticMap, StaticSet } from "../../../src/index.js";
+import { onSoftwareGpu, scaled } from "../../conformance/helpers/device.js";
+import { Modelled } from "../../conformance/helpers/model.js";
+
+export const PAGE_SLOTS = scaled(2048, 1024);
+
+/**
+ * An engine for the tests of a file: call it there, and its results inside tests.
+ * @param windowBytes bytes of the largest range of a table that is bound at once.
+ */
+export function usePagedTables(windowBytes: number) {
+  let engine: WebgpuEngine | undefined;
+  let device: Device | undefined;
+  beforeAll(async () => {
+    engine = (await openWebgpuEngine({
+      software: onSoftwareGpu,
+      strategy: "partitioned",
+      kernelOverrides: { maxTableBinding: windowBytes },
+    })) as WebgpuEngine;
+    expect(Partitioner.of(engine.tableHost).pageSlots).toBe(PAGE_SLOTS);
+    device = new Device(engine, "A test of pages.");
+    // a batch is one chunk, however long its kernels took to compile
+    vi.spyOn(Pacer.prototype, "next").mockReturnValue(2 ** 20);
+  });
+  afterAll(() => {
+    vi.restoreAllMocks();
+    device?.destroy();
+  });
+  const open = () => device as Device;
+  return {
+    engine: () => engine as WebgpuEngine,
+    device: open,
+    async newTable(kind: "map" | "set", capacity: number, loadFactor = 1): Promise<Modelled> {
+      const sizing = { key: "u32", value: "u32", capacity, loadFactor } as const;
+      if (kind === "set") return Modelled.set((await StaticSet.create(open(), sizing)) as never);
+      return Modelled.map((await StaticMap.create(open(), sizing)) as never);
+    },
+  };
+}
