@@ -1,4 +1,4 @@
-// Three projects, one suite: test/conformance runs on the CPU engine, on WebGPU in Node and on WebGPU in a browser.
+// Projects, one suite: test/conformance runs on the CPU engine, on WebGPU in Node and on WebGPU in a browser.
 // The GPU is SwiftShader and the browser Chromium, both from npm (scripts/software-gpu.mjs). Worker processes get `env` as
 // they start, which is when the Vulkan loader reads it; tests of the command line hand it on.
 import { playwright } from "@vitest/browser-playwright";
@@ -45,8 +45,23 @@ export default defineConfig({
         plugins: [sourceTexts()],
         test: {
           name: "webgpu",
-          include: [CONFORMANCE, JOINS, WEBGPU_ONLY],
+          include: [CONFORMANCE, JOINS],
           sequence: { groupOrder: 1 },
+          // All files in one process, on one device, which compiles each kernel once.
+          pool: "forks",
+          maxWorkers: 1,
+          isolate: false,
+          env: softwareGpuEnv(),
+          provide: { backend: "webgpu", host: "node", bulk: "auto" },
+        },
+      },
+      {
+        extends: true as const,
+        plugins: [sourceTexts()],
+        test: {
+          name: "webgpu-engine",
+          include: [WEBGPU_ONLY],
+          sequence: { groupOrder: 2 },
           // One file at a time, each in a fresh process: a crash of the driver names the file, and memory is given back.
           pool: "forks",
           maxWorkers: 1,
@@ -60,8 +75,7 @@ export default defineConfig({
         test: {
           name: "webgpu-partitioned",
           include: [OPERATIONS],
-          sequence: { groupOrder: 2 },
-          // All files in one process, which compiles each kernel once.
+          sequence: { groupOrder: 3 },
           pool: "forks",
           maxWorkers: 1,
           isolate: false,
@@ -78,8 +92,9 @@ export default defineConfig({
         test: {
           name: "browser",
           include: [CONFORMANCE, BROWSER_ONLY],
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
           maxWorkers: 1,
+          isolate: false,
           provide: { backend: "webgpu", host: "browser", bulk: "auto" },
           browser: {
             enabled: true,

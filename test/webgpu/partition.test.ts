@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { homeSlot, murmur3 } from "../../src/engine/hash.js";
 import { type TableSpec, TOMBSTONE } from "../../src/engine/layout.js";
 import { Scratch } from "../../src/engine/webgpu/columns.js";
@@ -70,25 +70,21 @@ const engines = {
 
 for (const [name, open] of Object.entries(engines)) {
   describe(`multisplit by part, ${name}`, () => {
+    let engine: WebgpuEngine;
+    beforeAll(async () => {
+      engine = (await open()) as WebgpuEngine;
+    });
+    afterAll(() => engine?.destroy());
+
     test.for(Object.entries(inputs))("keeps every element: %s", async ([, keys]) => {
-      const engine = (await open()) as WebgpuEngine;
-      try {
-        const found = await split(engine, keys, parts);
-        checkSplit(found, keys, keys.map(() => 1) as unknown as Uint8Array);
-      } finally {
-        engine.destroy();
-      }
+      const found = await split(engine, keys, parts);
+      checkSplit(found, keys, keys.map(() => 1) as unknown as Uint8Array);
     });
 
     test("leaves masked elements out", async () => {
-      const engine = (await open()) as WebgpuEngine;
-      try {
-        const keys = random(5000);
-        const mask = Uint8Array.from(keys, (key) => Number(key % 3 !== 0));
-        checkSplit(await split(engine, keys, parts, mask), keys, mask);
-      } finally {
-        engine.destroy();
-      }
+      const keys = random(5000);
+      const mask = Uint8Array.from(keys, (key) => Number(key % 3 !== 0));
+      checkSplit(await split(engine, keys, parts, mask), keys, mask);
     });
   });
 }

@@ -1,7 +1,7 @@
 /**
  * Which engine the suite runs on, and devices of it. Nothing here falls back: when the engine is not there, tests fail.
  */
-import { afterAll, beforeAll, inject } from "vitest";
+import { beforeAll, inject } from "vitest";
 import {
   type Device,
   type GroupSize,
@@ -37,18 +37,15 @@ export function openTestDevice(options: OpenDeviceOptions = {}): Promise<Device>
   return openDevice({ backend, ...bulk, ...(onSoftwareGpu && { software: true }), ...options });
 }
 
-/** The device of all files with a strategy that is forced: they run in one process, and kernels are compiled for a device. */
+/** One device for all files that run in one process: kernels are compiled for a device. */
 let shared: Promise<Device> | undefined;
 
-/** One device for all tests of a file or a `describe`: call it there, and its result inside tests. */
+/** The device of tests that leave it as it was: call this in a file or a `describe`, and its result inside tests. */
 export function useDevice(): () => Device {
   let device: Device | undefined;
   beforeAll(async () => {
-    if (isForced) shared ??= openTestDevice();
-    device = await (shared ?? openTestDevice());
-  });
-  afterAll(() => {
-    if (!isForced) device?.destroy();
+    shared ??= openTestDevice();
+    device = await shared;
   });
   return () => {
     if (device === undefined) throw new Error("the device is open only while tests run");
