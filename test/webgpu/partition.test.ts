@@ -31,7 +31,6 @@ async function split(engine: WebgpuEngine, keys: Uint32Array, parts: Parts, mask
       put: "columns",
       placed: true,
     });
-    await gpu.submit("split", found.record);
     const read = async (buffer: GPUBuffer | undefined, words: number) => {
       const result = new Uint32Array(words);
       await gpu.read("read", { buffer: buffer as GPUBuffer, offset: 0, into: new Uint8Array(result.buffer) });

@@ -39,8 +39,6 @@ export interface BoundChunk extends Chunk {
   groupSize?: GroupSize;
   /** The elements are in the order of their parts: home slots shifted right by this. */
   partShift?: number;
-  /** Records what makes the columns, the first time it is called: before the first dispatch over them. */
-  prepare?: (encoder: GPUCommandEncoder) => void;
   /** Records what is made of the result columns, after every lookup of them. */
   finish?: (encoder: GPUCommandEncoder) => void;
 }
@@ -227,7 +225,6 @@ async function round(
   const { ordered } = state;
   if (run.kernel === state.sources.insert) state.ordered = false;
   const counters = await state.submit(run.kernel.label, isFirst ? (run.reads ?? []) : [], (encoder) => {
-    chunk.prepare?.(encoder);
     if (isFirst) run.before?.(encoder);
     recordOver(encoder, kernel, selection);
     follow?.(encoder);

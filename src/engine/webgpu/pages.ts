@@ -34,7 +34,7 @@ export interface PagedChunk {
   /** Is to come back with the submission. Then `lost` tells whether items were: the pages are as they were, and all is to be done again. */
   readonly reads: readonly Readback[];
   lost(): boolean;
-  /** Records the multisplit, and the pages' kernels for every window of the table. */
+  /** Records what follows the first multisplit: the pages' kernels for every window of the table. */
   record(encoder: GPUCommandEncoder): void;
   /** Items that have their places in the table, but are not there: a chunk for the direct kernels, before all others. */
   displaced(counters: Counters): BoundChunk | null;
@@ -200,7 +200,6 @@ export async function splitByPage(
     reads: split.reads,
     lost: split.lost,
     record(encoder) {
-      split.record(encoder);
       if (refined && cursors) {
         encoder.clearBuffer(cursors.buffer, 0, staged * 4);
         recordUnload(encoder);

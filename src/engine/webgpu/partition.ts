@@ -106,10 +106,8 @@ export function words(buffer: GPUBuffer | undefined, count: number): Range | und
   return buffer && { buffer, offset: 0, size: count * 4 };
 }
 
-/** A chunk's elements by part, on the GPU. */
+/** A chunk's elements by part, on the GPU: what is submitted from now on sees them. */
 export interface PartedItems {
-  /** Records the dispatches that make it. */
-  record(encoder: GPUCommandEncoder): void;
   /** Where each part starts: bins + 1 words. */
   readonly starts: GPUBuffer;
   /** Where each part's elements end, since equal ones may have been left out, and more: 2 × bins + 2 words of offsets.wgsl. */
@@ -139,7 +137,7 @@ interface SplitOptions {
   sampled?: boolean;
 }
 
-/** Prepares the multisplit of a chunk by part. */
+/** Submits the multisplit of a chunk by part. Work that follows is prepared while the GPU does it. */
 export async function splitByPart(
   state: TableState,
   chunk: BoundChunk,
@@ -229,20 +227,18 @@ export async function splitByPart(
       Math.ceil(count / (tile * sources.tiles.items)),
     );
   let selected = count;
-  let record = (encoder: GPUCommandEncoder) => {
-    countParts(encoder);
-    split(encoder);
-  };
   if (masked) {
     // how many there are decides how many the kernels that follow work on
     const into = new Uint8Array(4);
     await host.gpu.submit("count selected", countParts, [{ buffer: starts, offset: bins * 4, into }]);
     selected = new Uint32Array(into.buffer)[0];
-    record = split;
   }
+  await state.submitAhead("split", (encoder) => {
+    if (!masked) countParts(encoder);
+    split(encoder);
+  });
   const into = new Uint8Array(4);
   return {
-    record,
     starts,
     ends: cursors,
     reads: sample === 1 ? [] : [{ buffer: cursors, offset: (bins + 1) * 4, into }],

@@ -61,7 +61,6 @@ export async function partitioned(
     values: split.values && bindAt(split.values, 0, split.selected * 4),
     mask: undefined,
     partShift: parts.shift,
-    prepare: once((encoder) => split.record(encoder)),
   };
   if (!restoring) return permuted;
   const values = results.values && (await scratch.column("u32", count));
@@ -88,12 +87,4 @@ export async function partitioned(
       Math.ceil(count / (workgroup * partitioner.sources.tiles.items)),
     );
   return { ...permuted, values, flags, finish };
-}
-
-function once(record: (encoder: GPUCommandEncoder) => void): (encoder: GPUCommandEncoder) => void {
-  let done = false;
-  return (encoder) => {
-    if (!done) record(encoder);
-    done = true;
-  };
 }

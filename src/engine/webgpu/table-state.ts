@@ -64,6 +64,8 @@ export class TableState {
   ordered = true;
   /** Times the submissions of the call that is under way. */
   #trace: Trace | null = null;
+  /** Submissions of `submitAhead` that nobody has waited for. */
+  readonly #ahead: Promise<void>[] = [];
 
   constructor(
     readonly host: TableHost,
@@ -108,6 +110,14 @@ export class TableState {
     return { control: { buffer: this.buffers.control }, table: range };
   }
 
+  /** Submits what does not touch the table, for a later `submit`: the GPU begins meanwhile. That one waits for it, and fails with it. */
+  async submitAhead(label: string, record: (encoder: GPUCommandEncoder) => void): Promise<void> {
+    const trace = this.#trace;
+    const timed = (encoder: GPUCommandEncoder) => record(trace?.timed(encoder) ?? encoder);
+    const { arrived } = await this.host.gpu.begin(label, timed, []);
+    this.#ahead.push(arrived);
+  }
+
   /** Submits with zeroed counters; reads them back, and notes what they say about the table. */
   async submit(
     label: string,
@@ -120,15 +130,13 @@ export class TableState {
     const all = [{ buffer: control, offset: 0, into }, ...reads];
     gpu.write(control, 0, zeroCounters);
     const trace = this.#trace;
-    if (trace === null) await gpu.submit(label, record, all);
-    else {
-      const traced = (encoder: GPUCommandEncoder) => {
-        record(trace.timed(encoder));
-        trace.resolve(encoder);
-      };
-      await gpu.submit(label, traced, [...all, trace.readback]);
-      trace.note();
-    }
+    if (trace) all.push(trace.readback);
+    const recordTimed = (encoder: GPUCommandEncoder) => {
+      record(trace?.timed(encoder) ?? encoder);
+      trace?.resolve(encoder);
+    };
+    await Promise.all([...this.#ahead.splice(0), gpu.submit(label, recordTimed, all)]);
+    trace?.note();
     const counters = readCounters(into);
     this.#mainLive += counters.inserted - counters.erased;
     this.#sideLive += counters.sideInserted - counters.sideErased;

@@ -3,7 +3,7 @@ import type { PlanLog } from "../plan.js";
 import type { Gpu, Readback } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
 
-/** Passes of one submission that are timed; later ones are not. */
+/** Passes that are timed until their times are read; later ones are not. */
 const MOST_PASSES = 128;
 const TIME_BYTES = 8;
 
@@ -32,7 +32,6 @@ export class Trace {
 
   /** The encoder with every compute pass timed. */
   timed(encoder: GPUCommandEncoder): GPUCommandEncoder {
-    this.#labels.length = 0;
     const beginComputePass = (descriptor: GPUComputePassDescriptor = {}) => {
       const pass = this.#labels.length;
       if (pass === MOST_PASSES) return encoder.beginComputePass(descriptor);
@@ -55,7 +54,7 @@ export class Trace {
     });
   }
 
-  /** Ends a submission's recording. */
+  /** Ends the recording of a submission whose `readback` comes back, with the times of those before it. */
   resolve(encoder: GPUCommandEncoder): void {
     const count = 2 * this.#labels.length;
     if (count > 0) encoder.resolveQuerySet(this.querySet, 0, count, this.resolved, 0);
@@ -66,7 +65,7 @@ export class Trace {
     return { buffer: this.resolved, offset: 0, into: new Uint8Array(this.#times.buffer) };
   }
 
-  /** Adds a finished submission's times to the log. */
+  /** Adds the times that came back to the log. */
   note(): void {
     for (const [pass, label] of this.#labels.entries()) {
       const nanoseconds = this.#times[2 * pass + 1] - this.#times[2 * pass];
