@@ -17,7 +17,14 @@ export interface Readback {
   /** Bytes into `buffer`, a multiple of 4. */
   offset: number;
   /** Where the bytes go. Any length; the buffer must reach to the next multiple of 4. */
-  into: Uint8Array;
+  into: Uint8Array | PinnedPiece;
+}
+
+/** `length` bytes of a buffer that the host maps later: reading back into it is the GPU's copy alone. */
+export interface PinnedPiece {
+  buffer: GPUBuffer;
+  offset: number;
+  length: number;
 }
 
 const errorFilters = ["validation", "internal", "out-of-memory"] as const;
@@ -139,7 +146,7 @@ export class Gpu {
     reads: readonly Readback[],
   ): Promise<{ arrived: Promise<void> }> {
     this.checkAlive();
-    const bytes = reads.reduce((sum, read) => sum + align4(read.into.length), 0);
+    const bytes = reads.reduce((sum, { into }) => sum + stagedBytes(into), 0);
     const staging = bytes > 0 ? await this.#staging.acquire(bytes) : null;
     try {
       this.checkAlive();
@@ -184,6 +191,7 @@ export class Gpu {
    * buffer's end are as in Readback.
    */
   async read(label: string, { buffer, offset, into }: Readback): Promise<void> {
+    if (!(into instanceof Uint8Array)) return this.submit(label, () => {}, [{ buffer, offset, into }]);
     let before: Promise<void> | undefined;
     for (let at = 0; at < into.length; at += READ_BYTES) {
       const piece = into.subarray(at, at + READ_BYTES);
@@ -209,9 +217,10 @@ export class Gpu {
       }
       let at = 0;
       for (const { buffer, offset, into } of reads) {
-        if (staging && into.length > 0)
-          encoder.copyBufferToBuffer(buffer, offset, staging, at, align4(into.length));
-        at += align4(into.length);
+        const to = into instanceof Uint8Array ? staging && { buffer: staging, offset: at } : into;
+        if (to && into.length > 0)
+          encoder.copyBufferToBuffer(buffer, offset, to.buffer, to.offset, align4(into.length));
+        at += stagedBytes(into);
       }
       this.device.queue.submit([encoder.finish()]);
     };
@@ -282,10 +291,15 @@ function plain(piece: Uint8Array): Uint8Array<ArrayBuffer> {
   return piece.buffer instanceof ArrayBuffer ? (piece as Uint8Array<ArrayBuffer>) : new Uint8Array(piece);
 }
 
+/** Bytes of staging memory that a read-back takes. */
+function stagedBytes(into: Readback["into"]): number {
+  return into instanceof Uint8Array ? align4(into.length) : 0;
+}
+
 function unpack(mapped: ArrayBuffer, reads: readonly Readback[]): void {
   let at = 0;
   for (const { into } of reads) {
-    into.set(new Uint8Array(mapped, at, into.length));
-    at += align4(into.length);
+    if (into instanceof Uint8Array) into.set(new Uint8Array(mapped, at, into.length));
+    at += stagedBytes(into);
   }
 }
