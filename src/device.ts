@@ -182,7 +182,7 @@ export class Device {
    * browser, whose GPU runs in another process, may copy all the same.
    * @throws LimitError when it is larger than the device or the host allows.
    * @example
-   * using keys = await device.pinned("u32", 1 << 20, "upload");
+   * const keys = await device.pinned("u32", 1 << 20, "upload");
    * keys.array.fill(7);
    */
   async pinned<T extends ScalarType, U extends PinnedUse>(

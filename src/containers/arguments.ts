@@ -3,18 +3,12 @@
  * always means that nothing happened.
  */
 import { DeviceArray } from "../engine/device-array.js";
-import type { CallOptions, Destination, Engine, Input, Output, Placement, Target } from "../engine/engine.js";
+import type { CallOptions, Engine, Input, Placement, Target } from "../engine/engine.js";
 import { type HashName, hashNames } from "../engine/hash.js";
 import { MAX_SLOTS, slotsFor } from "../engine/layout.js";
 import { PinnedArray, type PinnedUse } from "../engine/pinned-array.js";
 import { checkStrategy, type GroupSize, type Plan, PlanLog, type Strategy } from "../engine/plan.js";
-import {
-  firstOf,
-  type KeyType,
-  type ScalarArrays,
-  type ScalarType,
-  scalarTypeOf,
-} from "../engine/scalars.js";
+import { type KeyType, type ScalarArrays, type ScalarType, scalarTypeOf } from "../engine/scalars.js";
 import { LimitError, ValidationError } from "../errors.js";
 
 /** Options of every bulk call. */
@@ -170,53 +164,6 @@ export function checkColumn<T extends ScalarType>(
 /** True for arrays that belong to a device. */
 export function isPlaced(column: unknown): column is DeviceArray | PinnedArray {
   return column instanceof DeviceArray || column instanceof PinnedArray;
-}
-
-/**
- * Checks `into`, and answers where a call's results go.
- * @param types the results' types by their names in `into`, in the order of the operation's targets. A call with one result has it
- * under no name, and `into` is its array.
- */
-export function destination(
-  engine: Engine,
-  { output = "host", into }: OutputOption<Placement> & IntoOption<object>,
-  length: number,
-  types: Readonly<Record<string, ScalarType>>,
-): Destination {
-  if (into === undefined) return output;
-  if (output === "device") {
-    throw new ValidationError('into was given together with output "device".', "Leave out one of the two.");
-  }
-  const targets = Object.entries(types).map(([name, type]) => {
-    const target = (name === "" ? into : into?.[name as keyof typeof into]) as Target<ScalarType>;
-    checkColumn(engine, name === "" ? "into" : `into.${name}`, type, target, "readback");
-    return target;
-  });
-  if (new Set(targets).size < targets.length) {
-    throw new ValidationError("into has one array for two results.", "Give each result an array of its own.");
-  }
-  checkRoom(targets, length);
-  return targets;
-}
-
-/** Checks that targets have room for `length` results. */
-export function checkRoom(to: Destination, length: number): void {
-  if (typeof to === "string") return;
-  for (const target of to) {
-    if (target.length >= length) continue;
-    throw new ValidationError(
-      `into has an array of ${target.length} elements for ${length} results.`,
-      "Give arrays that are at least as long as the results.",
-    );
-  }
-}
-
-/** A result as the caller gets it: of a pinned target its elements, once the call has given it back. */
-export function placed<T extends ScalarType, P extends Placement>(
-  result: Output<T> | null,
-  length: number,
-): Placed<T, P> {
-  return (result instanceof PinnedArray ? firstOf<T>(result.array, length) : result) as Placed<T, P>;
 }
 
 /** What a wrong argument is, in words. */

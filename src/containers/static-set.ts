@@ -19,17 +19,16 @@ import {
   checkBulkOptions,
   checkColumn,
   checkType,
-  destination,
   type Explained,
   explained,
   type FindOptions,
   type IntoOption,
   type OutputOption,
   type Placed,
-  placed,
   type TableOptions,
 } from "./arguments.js";
 import { readInChunks } from "./read-in-chunks.js";
+import { destination, placed } from "./results.js";
 import { createTable, type Sizing, StaticTable } from "./static-table.js";
 
 /** Options of {@link StaticSet.create}. */

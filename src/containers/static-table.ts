@@ -3,7 +3,6 @@
  * for both. It knows no backend: everything that touches slots is an engine operation.
  */
 import type { Device } from "../device.js";
-import { DeviceArray } from "../engine/device-array.js";
 import type {
   CallOptions,
   Destination,
@@ -25,10 +24,8 @@ import {
   type BulkOptions,
   checkBulkOptions,
   checkColumn,
-  checkRoom,
   checkTableOptions,
   describe,
-  destination,
   type Explained,
   explained,
   type FindOptions,
@@ -36,9 +33,10 @@ import {
   isPlaced,
   type OutputOption,
   type Placed,
-  placed,
 } from "./arguments.js";
+import { moveEntries } from "./move-entries.js";
 import { CallQueue } from "./queue.js";
+import { checkRoom, destination, discard, placed } from "./results.js";
 
 /** A container's health and size. */
 export interface ContainerStats extends TableStats {
@@ -272,28 +270,6 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     if (rejected === 0) return tally;
     discard(results);
     throw new CapacityError({ inserted, rejected, capacity: this.capacity, slots: this.slots });
-  }
-}
-
-/** Frees results that are on the device. */
-function discard(results: readonly (Output<ScalarType> | null)[]): void {
-  for (const result of results) if (result instanceof DeviceArray) result.destroy();
-}
-
-async function moveEntries<K extends KeyType, V extends ValueType>(
-  from: Table<K, V>,
-  to: Table<K, V>,
-): Promise<void> {
-  const entries = await from.retrieveAll("device", {});
-  const { keys, values } = entries as { keys: DeviceArray<K>; values: DeviceArray<V> | null };
-  try {
-    const { rejected } = await to.insert(keys, values, "keep", {});
-    if (rejected > 0) {
-      const { slots } = to.spec;
-      throw new CapacityError({ inserted: to.live, rejected, capacity: slots, slots });
-    }
-  } finally {
-    discard([keys, values]);
   }
 }
 

@@ -46,8 +46,8 @@ export class PinnedArray<T extends ScalarType = ScalarType, U extends PinnedUse 
 
   /**
    * The elements, in place. Read this anew after every call that used the array: on webgpu each call detaches the typed array
-   * that was there before it (length 0), and leaves another with the same contents. What is read out of an upload array may come
-   * slowly: its memory is made for writing. Writes to a readback array are lost.
+   * that was there before it (length 0), and leaves another with the same contents. So hand calls the pinned array, not this. What
+   * is read out of an upload array may come slowly: its memory is made for writing. Writes to a readback array are lost.
    * @throws ValidationError while a call is using the array, from the moment it is made until its promise settles.
    */
   get array(): ScalarArrays[T] {

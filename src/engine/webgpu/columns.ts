@@ -7,9 +7,10 @@ import { DeviceArray } from "../device-array.js";
 import type { Engine, Input } from "../engine.js";
 import { PinnedArray } from "../pinned-array.js";
 import { allocate, asBytes, type ScalarType, scalarBytes } from "../scalars.js";
-import { align4, type Gpu } from "./gpu.js";
+import type { Gpu } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
 import type { Range } from "./kernel.js";
+import { align4 } from "./readback.js";
 
 /** A column of one chunk: a bound range and where its first element lies in it, in 32-bit words. */
 export interface Column {

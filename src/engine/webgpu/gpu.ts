@@ -9,31 +9,13 @@ import type { BufferPool } from "./buffer-pool.js";
 import { inErrorScopes } from "./error-scopes.js";
 import { BufferUsage, MAP_MODE_READ } from "./gpu-flags.js";
 import { type AllocateOptions, GpuMemory, STAGING, type Staging } from "./gpu-memory.js";
+import { bytesOf, type Readback, recordReads, unpack } from "./readback.js";
 import type { Uploads } from "./uploads.js";
-
-/** A piece of a buffer that a submission brings back to the host. */
-export interface Readback {
-  buffer: GPUBuffer;
-  /** Bytes into `buffer`, a multiple of 4. */
-  offset: number;
-  /** Where the bytes go. Any length; the buffer must reach to the next multiple of 4. */
-  into: Uint8Array | PinnedPiece;
-}
-
-/** `length` bytes of a buffer that the host maps later: reading back into it is the GPU's copy alone. */
-export interface PinnedPiece {
-  buffer: GPUBuffer;
-  offset: number;
-  length: number;
-}
 
 const errorFilters = ["validation", "internal", "out-of-memory"] as const;
 
 /** What moves host batches while the GPU works. */
 export const loadOverlap = lazily(() => import("./overlap.js"));
-
-/** Whole words. Bytes may be more than 2^31, so no bit operations. */
-export const align4 = (bytes: number): number => Math.ceil(bytes / 4) * 4;
 
 export class Gpu {
   readonly device: GPUDevice;
@@ -146,7 +128,7 @@ export class Gpu {
     reads: readonly Readback[],
   ): Promise<{ arrived: Promise<void> }> {
     this.checkAlive();
-    const bytes = reads.reduce((sum, { into }) => sum + stagedBytes(into), 0);
+    const bytes = bytesOf(reads);
     const staging = bytes > 0 ? await this.#staging.acquire(bytes) : null;
     try {
       this.checkAlive();
@@ -215,13 +197,7 @@ export class Gpu {
       } finally {
         this.beforeSubmit();
       }
-      let at = 0;
-      for (const { buffer, offset, into } of reads) {
-        const to = into instanceof Uint8Array ? staging && { buffer: staging, offset: at } : into;
-        if (to && into.length > 0)
-          encoder.copyBufferToBuffer(buffer, offset, to.buffer, to.offset, align4(into.length));
-        at += stagedBytes(into);
-      }
+      recordReads(encoder, reads, staging);
       this.device.queue.submit([encoder.finish()]);
     };
     return inErrorScopes(this.device, errorFilters, recordAndSubmit).errors;
@@ -289,17 +265,4 @@ const READ_BYTES = 2 ** 24;
 /** WebGPU implementations differ on shared memory as a source: it is copied. */
 function plain(piece: Uint8Array): Uint8Array<ArrayBuffer> {
   return piece.buffer instanceof ArrayBuffer ? (piece as Uint8Array<ArrayBuffer>) : new Uint8Array(piece);
-}
-
-/** Bytes of staging memory that a read-back takes. */
-function stagedBytes(into: Readback["into"]): number {
-  return into instanceof Uint8Array ? align4(into.length) : 0;
-}
-
-function unpack(mapped: ArrayBuffer, reads: readonly Readback[]): void {
-  let at = 0;
-  for (const { into } of reads) {
-    if (into instanceof Uint8Array) into.set(new Uint8Array(mapped, at, into.length));
-    at += stagedBytes(into);
-  }
 }

@@ -5,7 +5,8 @@ import type { Destination, Engine, Output, Placement, Target } from "../engine.j
 import { PinnedArray } from "../pinned-array.js";
 import { allocate, asBytes, firstOf, type ScalarArrays, type ScalarType, scalarBytes } from "../scalars.js";
 import { bindAt, type Chunk, type Column, newArray, type Scratch } from "./columns.js";
-import type { Gpu, Readback } from "./gpu.js";
+import type { Gpu } from "./gpu.js";
+import type { Readback } from "./readback.js";
 
 /** A result column of a whole call, on the host or on the device. */
 export class ResultColumn<T extends ScalarType> {

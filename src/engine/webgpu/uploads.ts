@@ -5,9 +5,10 @@
  */
 import { LimitError } from "../../errors.js";
 import type { BufferPool } from "./buffer-pool.js";
-import { align4, type Gpu } from "./gpu.js";
+import type { Gpu } from "./gpu.js";
 import { BufferUsage, MAP_MODE_WRITE } from "./gpu-flags.js";
 import type { GpuMemory, Staging } from "./gpu-memory.js";
+import { align4 } from "./readback.js";
 
 export class Uploads {
   /** Staging buffers that are mapped and not in use. */
