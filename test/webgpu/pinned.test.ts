@@ -133,6 +133,20 @@ describe("an error in the middle", () => {
     free();
   });
 
+  it("is what comes of a call whose plain input is the memory that another call takes", async () => {
+    using map = await newMap(COUNT);
+    const { keys, free } = await columns(COUNT);
+    let second: Promise<Uint8Array> | undefined;
+    const onProgress = () => {
+      second ??= map.contains(keys);
+    };
+    await rejection(map.insert(keys.array, counting(COUNT), { onProgress }), TypeError);
+    const flags = (await second) as Uint8Array;
+    expect(map.size % CHUNK).toBe(0);
+    expect(flags.indexOf(0)).toBe(map.size);
+    free();
+  });
+
   it("gives no memory away", async () => {
     const before = watch.live.get("pinned") ?? 0;
     const { keys, values, free } = await columns(100);

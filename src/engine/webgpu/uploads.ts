@@ -31,7 +31,9 @@ export class Uploads {
   async write(buffer: GPUBuffer, offset: number, data: Uint8Array, signal?: AbortSignal): Promise<void> {
     const { bytes } = this.staging;
     const accepted: Promise<void>[] = [];
-    for (let at = 0; at < data.length; at += bytes) {
+    // data that is detached meanwhile has length 0: taking the next piece of it throws, where the loop would end as if it were done
+    const { length } = data;
+    for (let at = 0; at < length; at += bytes) {
       signal?.throwIfAborted();
       const piece = data.subarray(at, at + bytes);
       const mapped = await this.#take();
