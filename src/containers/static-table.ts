@@ -220,12 +220,9 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   ): Promise<{ call: CallOptions; keys: Placed<K, P>; values: Placed<V, P> }> {
     const call = checkBulkOptions(this.engine, { length: 0 }, options);
     const { key, value } = this.table.spec;
-    const to = destination(
-      this.engine,
-      options,
-      0,
-      value === null ? { keys: key } : { keys: key, values: value },
-    );
+    const types = { keys: key, ...(value !== null && { values: value }) };
+    // how many entries there will be is known when the call's turn comes
+    const to = destination(this.engine, options, 0, types);
     let length = 0;
     const retrieve = async () => {
       length = this.size;
