@@ -34,6 +34,7 @@ const CORE = [
   "insert-chunk",
   "kernel",
   "lookup-chunk",
+  "readback",
   "selection",
   "table-kernels",
   "table-state",

@@ -21,10 +21,11 @@ const BUNDLES = [
   { name: "warpmap/wgsl", source: `export * from "./dist/wgsl/index.js";`, limitBytes: Infinity },
 ];
 const ENGINES = ["webgpu", "cpu"];
-/** Names in dist of chunks that are loaded by the first call that needs them: large batches, on the device or in host memory, `explain`, `stats`, insertOrApply. */
+/** Names in dist of chunks that are loaded by the first call that needs them: large batches, on the device or in host memory, `device.pinned`, `explain`, `stats`, insertOrApply. */
 const LATER = [
   "chunks/bulk.js",
   "chunks/overlap.js",
+  "chunks/pinned.js",
   "chunks/trace.js",
   "chunks/statistics.js",
   "chunks/apply-chunk.js",

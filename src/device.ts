@@ -4,6 +4,7 @@
  */
 import type { DeviceArray } from "./engine/device-array.js";
 import type { BackendName, Engine, EngineInfo } from "./engine/engine.js";
+import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import { checkStrategy, type GroupSize, type Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
@@ -171,16 +172,29 @@ export class Device {
 
   /** A zeroed device array. */
   async allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
-    if (!Object.hasOwn(scalarBytes, type)) {
-      throw new ValidationError(
-        `There is no element type "${String(type)}".`,
-        `Use one of ${Object.keys(scalarBytes).join(", ")}.`,
-      );
-    }
-    if (!(Number.isSafeInteger(length) && length >= 0)) {
-      throw new ValidationError(`The length is ${String(length)}.`, "Give a whole number of at least 0.");
-    }
+    checkShape(type, length);
     return this.engine.allocate(type, length);
+  }
+
+  /**
+   * A zeroed array in memory of the host that the device copies from (`use` "upload": keys, values, `where`) or to ("readback":
+   * `into`) by itself, where typed arrays are copied by the CPU. Making one costs milliseconds; make a few and use them again. A
+   * browser, whose GPU runs in another process, may copy all the same.
+   * @throws LimitError when it is larger than the device or the host allows.
+   * @example
+   * const keys = await device.pinned("u32", 1 << 20, "upload");
+   * keys.array.fill(7);
+   */
+  async pinned<T extends ScalarType, U extends PinnedUse>(
+    type: T,
+    length: number,
+    use: U,
+  ): Promise<PinnedArray<T, U>> {
+    checkShape(type, length);
+    if (use !== "upload" && use !== "readback") {
+      throw new ValidationError(`There is no use "${String(use)}".`, 'Use "upload" or "readback".');
+    }
+    return this.engine.pin(type, length, use);
   }
 
   /**
@@ -217,5 +231,17 @@ export class Device {
 
   [Symbol.dispose](): void {
     this.destroy();
+  }
+}
+
+function checkShape(type: unknown, length: unknown): void {
+  if (!Object.hasOwn(scalarBytes, type as ScalarType)) {
+    throw new ValidationError(
+      `There is no element type "${String(type)}".`,
+      `Use one of ${Object.keys(scalarBytes).join(", ")}.`,
+    );
+  }
+  if (!(Number.isSafeInteger(length) && (length as number) >= 0)) {
+    throw new ValidationError(`The length is ${String(length)}.`, "Give a whole number of at least 0.");
   }
 }

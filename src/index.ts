@@ -3,6 +3,7 @@ export type {
   BulkOptions,
   Explained,
   FindOptions,
+  IntoOption,
   OutputOption,
   Placed,
   TableOptions,
@@ -20,8 +21,9 @@ export {
   type ScalarOf,
 } from "./device.js";
 export { DeviceArray } from "./engine/device-array.js";
-export type { ApplyOp, BackendName, EngineInfo, Input, Placement } from "./engine/engine.js";
+export type { ApplyOp, BackendName, EngineInfo, Input, Placement, Target } from "./engine/engine.js";
 export type { HashName } from "./engine/hash.js";
+export { PinnedArray, type PinnedUse } from "./engine/pinned-array.js";
 export type { GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";
 export type { KeyType, ScalarArrays, ScalarType, ValueType } from "./engine/scalars.js";
 export {

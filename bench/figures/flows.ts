@@ -108,7 +108,7 @@ export function streamFigure(report: BenchReport): Figure {
             ),
           },
           {
-            label: "Calls on a map, from typed arrays to typed arrays",
+            label: "Calls on a map, from host memory to host memory",
             bars: bars(
               calls,
               "GB/s",

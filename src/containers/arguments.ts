@@ -3,16 +3,17 @@
  * always means that nothing happened.
  */
 import { DeviceArray } from "../engine/device-array.js";
-import type { CallOptions, Engine, Input, Placement } from "../engine/engine.js";
+import type { CallOptions, Engine, Input, Placement, Target } from "../engine/engine.js";
 import { type HashName, hashNames } from "../engine/hash.js";
 import { MAX_SLOTS, slotsFor } from "../engine/layout.js";
+import { PinnedArray, type PinnedUse } from "../engine/pinned-array.js";
 import { checkStrategy, type GroupSize, type Plan, PlanLog, type Strategy } from "../engine/plan.js";
 import { type KeyType, type ScalarArrays, type ScalarType, scalarTypeOf } from "../engine/scalars.js";
 import { LimitError, ValidationError } from "../errors.js";
 
 /** Options of every bulk call. */
 export interface BulkOptions<E extends boolean = boolean> {
-  /** One byte per element: elements whose byte is 0 are left out. A Uint8Array or a device array of the keys' length. */
+  /** One byte per element: elements whose byte is 0 are left out. A Uint8Array, device array or pinned array of the keys' length. */
   where?: Input<"u8">;
   /** Aborts between chunks: the call rejects with the signal's reason; chunks already done stay done. */
   signal?: AbortSignal;
@@ -32,6 +33,17 @@ export type Explained<T, E extends boolean> = E extends true ? T & { plan: Plan 
 /** Where a call leaves its results: typed arrays on the host (default), or device arrays. */
 export interface OutputOption<P extends Placement> {
   output?: P;
+}
+
+/** Arrays for a call's results, in place of new ones. */
+export interface IntoOption<I> {
+  /**
+   * Where results are written, from the first element on: typed arrays, whose memory is there already, or pinned arrays for
+   * "readback", which the device writes itself. None of them may be an input of the call, nor share memory with another. The answer
+   * is these arrays (of pinned ones, their new `array`), as views of the result's length where they are longer. What lies behind the
+   * results is unspecified in pinned arrays, and so is all of them when the call fails. Not together with `output: "device"`.
+   */
+  into?: I;
 }
 
 /** Options of find. */
@@ -103,21 +115,28 @@ export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): 
   return { slots, loadFactor, hash };
 }
 
-/** Checks one input column: a typed array of `type`, or a living device array of `type` on this engine. */
+/**
+ * Checks one column: a typed array of `type`, or a living pinned array of `type` and `use` on this engine; for an input also
+ * such a device array.
+ */
 export function checkColumn<T extends ScalarType>(
   engine: Engine,
   name: string,
   type: T,
-  column: Input<T>,
+  column: Input<T> | Target<T>,
+  use: PinnedUse = "upload",
 ): void {
-  const have = column instanceof DeviceArray ? column.type : scalarTypeOf(column);
-  if (have !== type) {
+  const onHost = !isPlaced(column);
+  const have = onHost ? scalarTypeOf(column) : column.type;
+  const isInput = use === "upload";
+  if (have !== type || (column instanceof DeviceArray && !isInput)) {
+    const other = isInput ? "device array" : "pinned array";
     throw new ValidationError(
-      `${name} must be a ${typedArrayName[type]} or a device array of ${type}, and is ${describe(column)}.`,
+      `${name} must be a ${typedArrayName[type]} or a ${other} of ${type}, and is ${describe(column)}.`,
       `Give ${name} as ${type}, for example by ${typedArrayName[type]}.from().`,
     );
   }
-  if (!(column instanceof DeviceArray)) return;
+  if (onHost) return;
   if (column.engine !== engine) {
     throw new ValidationError(
       `${name} lives on another device.`,
@@ -125,13 +144,32 @@ export function checkColumn<T extends ScalarType>(
     );
   }
   if (column.destroyed) {
-    throw new ValidationError(`${name} was destroyed.`, "Destroy a device array only after its last use.");
+    throw new ValidationError(`${name} was destroyed.`, "Destroy an array only after its last use.");
   }
+  if (column instanceof DeviceArray) return;
+  if (column.use !== use) {
+    throw new ValidationError(
+      `${name} is a pinned array for "${column.use}".`,
+      `Make it with device.pinned("${type}", length, "${use}").`,
+    );
+  }
+  if (!isInput && column.inUse) {
+    throw new ValidationError(
+      `${name} is in use by another call.`,
+      "Await that call first, or give each call an array of its own.",
+    );
+  }
+}
+
+/** True for arrays that belong to a device. */
+export function isPlaced(column: unknown): column is DeviceArray | PinnedArray {
+  return column instanceof DeviceArray || column instanceof PinnedArray;
 }
 
 /** What a wrong argument is, in words. */
 export function describe(value: unknown): string {
-  if (value instanceof DeviceArray) return `a device array of ${value.type}`;
+  if (isPlaced(value))
+    return `a ${value instanceof DeviceArray ? "device" : "pinned"} array of ${value.type}`;
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value !== "object" || value === null) return String(value);
   return `a ${value.constructor?.name ?? "object"}`;

@@ -20,6 +20,7 @@ import type {
   InsertTally,
   Placement,
   Table,
+  Target,
 } from "../engine/engine.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
@@ -32,11 +33,13 @@ import {
   type Explained,
   explained,
   type FindOptions,
+  type IntoOption,
   type OutputOption,
   type Placed,
   type TableOptions,
 } from "./arguments.js";
 import { readInChunks } from "./read-in-chunks.js";
+import { destination, placed } from "./results.js";
 import { createTable, type Sizing, StaticTable } from "./static-table.js";
 
 /** Options of {@link StaticMap.create}. */
@@ -134,41 +137,39 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
   async insertAndFind<P extends Placement = "host", E extends boolean = false>(
     keys: Input<K>,
     values: Input<V>,
-    options: BulkOptions<E> & OutputOption<P> = {},
+    options: BulkOptions<E> &
+      OutputOption<P> &
+      IntoOption<{ values: Target<V>; inserted: Target<"u8"> }> = {},
   ): Promise<Explained<{ values: Placed<V, P>; inserted: Placed<"u8", P> }, E>> {
     const call = this.#checkPairs(keys, values, options);
-    const result = await this.enqueue(
-      () => this.table.insertAndFind(keys, values, options.output ?? "host", call),
-      [keys, values],
-      call,
-    );
+    const types = { inserted: "u8", values: this.valueType } as const;
+    const to = destination(this.engine, options, keys.length, types);
+    const insertAndFind = () => this.table.insertAndFind(keys, values, to, call);
+    const result = await this.enqueue(insertAndFind, [keys, values], call, to);
     this.accepted(result, [result.values, result.insertedFlags]);
     return explained(options, call, {
-      values: result.values as Placed<V, P>,
-      inserted: result.insertedFlags as Placed<"u8", P>,
+      values: placed<V, P>(result.values, keys.length),
+      inserted: placed<"u8", P>(result.insertedFlags, keys.length),
     });
   }
 
   /** Looks keys up: the value and a byte (1 found, 0 not) per key, in input order. */
   async find<P extends Placement = "host", E extends boolean = false>(
     keys: Input<K>,
-    options: FindOptions<P, E> = {},
+    options: FindOptions<P, E> & IntoOption<{ values: Target<V>; found: Target<"u8"> }> = {},
   ): Promise<Explained<{ values: Placed<V, P>; found: Placed<"u8", P> }, E>> {
-    const { call, values, found } = await this.lookUp(keys, options);
-    return explained(options, call, { values: values as Placed<V, P>, found: found as Placed<"u8", P> });
+    const { call, values, found } = await this.lookUp<P>(keys, options, "values");
+    return explained(options, call, { values, found });
   }
 
   /** All pairs, in an unspecified order that is the same in both arrays. */
   async retrieveAll<P extends Placement = "host", E extends boolean = false>(
-    options: Omit<BulkOptions<E>, "where"> & OutputOption<P> = {},
+    options: Omit<BulkOptions<E>, "where"> &
+      OutputOption<P> &
+      IntoOption<{ keys: Target<K>; values: Target<V> }> = {},
   ): Promise<Explained<{ keys: Placed<K, P>; values: Placed<V, P> }, E>> {
-    const call = checkBulkOptions(this.engine, { length: 0 }, options);
-    const { keys, values } = await this.enqueue(
-      () => this.table.retrieveAll(options.output ?? "host", call),
-      [],
-      call,
-    );
-    return explained(options, call, { keys: keys as Placed<K, P>, values: values as Placed<V, P> });
+    const { call, keys, values } = await this.retrieve<P>(options);
+    return explained(options, call, { keys, values });
   }
 
   /** Calls `visit(value, key)` for every pair, on copies brought to the host in chunks. Order unspecified. */

@@ -12,7 +12,7 @@
  */
 import type { Device } from "../device.js";
 import type { DeviceArray } from "../engine/device-array.js";
-import type { Input, Placement, Table } from "../engine/engine.js";
+import type { Input, Placement, Table, Target } from "../engine/engine.js";
 import type { KeyType } from "../engine/scalars.js";
 import {
   type BulkOptions,
@@ -22,11 +22,13 @@ import {
   type Explained,
   explained,
   type FindOptions,
+  type IntoOption,
   type OutputOption,
   type Placed,
   type TableOptions,
 } from "./arguments.js";
 import { readInChunks } from "./read-in-chunks.js";
+import { destination, placed } from "./results.js";
 import { createTable, type Sizing, StaticTable } from "./static-table.js";
 
 /** Options of {@link StaticSet.create}. */
@@ -72,39 +74,32 @@ export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
   /** Inserts keys and answers, per key, whether this element inserted it (1 or 0; 0 where left out by `where`). @throws CapacityError when some keys found no slot. */
   async insertAndFind<P extends Placement = "host", E extends boolean = false>(
     keys: Input<K>,
-    options: BulkOptions<E> & OutputOption<P> = {},
+    options: BulkOptions<E> & OutputOption<P> & IntoOption<{ inserted: Target<"u8"> }> = {},
   ): Promise<Explained<{ inserted: Placed<"u8", P> }, E>> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
-    const result = await this.enqueue(
-      () => this.table.insertAndFind(keys, null, options.output ?? "host", call),
-      [keys],
-      call,
-    );
+    const to = destination(this.engine, options, keys.length, { inserted: "u8" });
+    const insertAndFind = () => this.table.insertAndFind(keys, null, to, call);
+    const result = await this.enqueue(insertAndFind, [keys], call, to);
     this.accepted(result, [result.insertedFlags]);
-    return explained(options, call, { inserted: result.insertedFlags as Placed<"u8", P> });
+    return explained(options, call, { inserted: placed<"u8", P>(result.insertedFlags, keys.length) });
   }
 
   /** Looks keys up: the stored key (`missing` for absent ones) and a byte (1 found, 0 not) per key, in input order. */
   async find<P extends Placement = "host", E extends boolean = false>(
     keys: Input<K>,
-    options: FindOptions<P, E> = {},
+    options: FindOptions<P, E> & IntoOption<{ keys: Target<K>; found: Target<"u8"> }> = {},
   ): Promise<Explained<{ keys: Placed<K, P>; found: Placed<"u8", P> }, E>> {
-    const { call, values, found } = await this.lookUp(keys, options);
-    return explained(options, call, { keys: values as Placed<K, P>, found: found as Placed<"u8", P> });
+    const { call, values, found } = await this.lookUp<P>(keys, options, "keys");
+    return explained(options, call, { keys: values, found });
   }
 
   /** All keys, in an unspecified order. */
   async retrieveAll<P extends Placement = "host", E extends boolean = false>(
-    options: Omit<BulkOptions<E>, "where"> & OutputOption<P> = {},
+    options: Omit<BulkOptions<E>, "where"> & OutputOption<P> & IntoOption<{ keys: Target<K> }> = {},
   ): Promise<Explained<{ keys: Placed<K, P> }, E>> {
-    const call = checkBulkOptions(this.engine, { length: 0 }, options);
-    const { keys } = await this.enqueue(
-      () => this.table.retrieveAll(options.output ?? "host", call),
-      [],
-      call,
-    );
-    return explained(options, call, { keys: keys as Placed<K, P> });
+    const { call, keys } = await this.retrieve<P>(options);
+    return explained(options, call, { keys });
   }
 
   /** Calls `visit(key)` for every key, on copies brought to the host in chunks. Order unspecified. */

@@ -3,9 +3,9 @@
  * for both. It knows no backend: everything that touches slots is an engine operation.
  */
 import type { Device } from "../device.js";
-import { DeviceArray } from "../engine/device-array.js";
 import type {
   CallOptions,
+  Destination,
   Engine,
   Input,
   InsertTally,
@@ -13,6 +13,7 @@ import type {
   Placement,
   Table,
   TableStats,
+  Target,
 } from "../engine/engine.js";
 import type { HashName } from "../engine/hash.js";
 import { slotsFor, tableBytes } from "../engine/layout.js";
@@ -28,10 +29,14 @@ import {
   type Explained,
   explained,
   type FindOptions,
+  type IntoOption,
+  isPlaced,
   type OutputOption,
   type Placed,
 } from "./arguments.js";
+import { moveEntries } from "./move-entries.js";
 import { CallQueue } from "./queue.js";
+import { checkRoom, destination, discard, placed } from "./results.js";
 
 /** A container's health and size. */
 export interface ContainerStats extends TableStats {
@@ -98,15 +103,13 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   /** Which keys are there: one byte per key, 1 or 0. */
   async contains<P extends Placement = "host", E extends boolean = false>(
     keys: Input<K>,
-    options: BulkOptions<E> & OutputOption<P> = {},
+    options: BulkOptions<E> & OutputOption<P> & IntoOption<Target<"u8">> = {},
   ): Promise<E extends true ? { found: Placed<"u8", P>; plan: Plan } : Placed<"u8", P>> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
-    const found = await this.enqueue(
-      () => this.table.contains(keys, options.output ?? "host", call),
-      [keys],
-      call,
-    );
+    const to = destination(this.engine, options, keys.length, { "": "u8" });
+    const result = await this.enqueue(() => this.table.contains(keys, to, call), [keys], call, to);
+    const found = placed<"u8", P>(result, keys.length);
     return (call.log ? explained(options, call, { found }) : found) as E extends true
       ? { found: Placed<"u8", P>; plan: Plan }
       : Placed<"u8", P>;
@@ -191,38 +194,63 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     this.table.destroy();
   }
 
-  /** find, for maps and sets. */
-  protected async lookUp(
+  /** find, for maps and sets, whose first result is called `name`. */
+  protected async lookUp<P extends Placement>(
     keys: Input<K>,
-    options: FindOptions<Placement>,
-  ): Promise<{ call: CallOptions; values: Output<V>; found: Output<"u8"> }> {
+    options: FindOptions<P> & IntoOption<object>,
+    name: string,
+  ): Promise<{ call: CallOptions; values: Placed<V, P>; found: Placed<"u8", P> }> {
     checkColumn(this.engine, "keys", this.keyType, keys);
-    const { missing = 0, output = "host" } = options;
+    const { missing = 0 } = options;
+    const { spec } = this.table;
     if (typeof missing !== "number") {
       throw new ValidationError("missing is not a number.", "Give the number that stands for absent keys.");
     }
     const call = checkBulkOptions(this.engine, keys, options);
-    const found = await this.enqueue(() => this.table.find(keys, missing, output, call), [keys], call);
-    return { call, ...found };
+    const types = { [name]: spec.value ?? spec.key, found: "u8" } as const;
+    const to = destination(this.engine, options, keys.length, types);
+    const result = await this.enqueue(() => this.table.find(keys, missing, to, call), [keys], call, to);
+    const { length } = keys;
+    return { call, values: placed(result.values, length), found: placed(result.found, length) };
   }
 
-  /** Runs an operation after all earlier calls on this container, with the memory of its inputs kept until it ends. */
+  /** retrieveAll, for maps and sets. */
+  protected async retrieve<P extends Placement>(
+    options: BulkOptions & OutputOption<P> & IntoOption<object>,
+  ): Promise<{ call: CallOptions; keys: Placed<K, P>; values: Placed<V, P> }> {
+    const call = checkBulkOptions(this.engine, { length: 0 }, options);
+    const { key, value } = this.table.spec;
+    const types = { keys: key, ...(value !== null && { values: value }) };
+    // how many entries there will be is known when the call's turn comes
+    const to = destination(this.engine, options, 0, types);
+    let length = 0;
+    const retrieve = async () => {
+      length = this.size;
+      checkRoom(to, length);
+      return this.table.retrieveAll(to, call);
+    };
+    const { keys, values } = await this.enqueue(retrieve, [], call, to);
+    return { call, keys: placed(keys, length), values: placed(values, length) };
+  }
+
+  /**
+   * Runs an operation after all earlier calls on this container, with the memory of its inputs and results kept until it ends.
+   * Pinned arrays belong to the host again before the answer comes, if no other call has them.
+   */
   protected enqueue<T>(
     operation: () => Promise<T>,
     inputs: readonly (Input<ScalarType> | null)[] = [],
     { where, log }: CallOptions = {},
+    to: Destination = "host",
   ): Promise<T> {
     if (this.#destroyed) return Promise.reject(this.#destroyedError());
-    const releases = [...inputs, where].map((input) =>
-      input instanceof DeviceArray ? input.hold() : () => {},
-    );
+    const columns = [...inputs, where, ...(typeof to === "string" ? [] : to)];
+    const releases = columns.filter(isPlaced).map((column) => column.hold());
     const begin = () => {
       log?.begin();
       return operation();
     };
-    return this.#queue.add(begin).finally(() => {
-      for (const release of releases) release();
-    });
+    return this.#queue.add(begin).finally(() => Promise.all(releases.map((release) => release())));
   }
 
   #destroyedError(): ValidationError {
@@ -239,27 +267,6 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     if (rejected === 0) return tally;
     discard(results);
     throw new CapacityError({ inserted, rejected, capacity: this.capacity, slots: this.slots });
-  }
-}
-
-/** Frees results that are on the device. */
-function discard(results: readonly (Output<ScalarType> | null)[]): void {
-  for (const result of results) if (result instanceof DeviceArray) result.destroy();
-}
-
-async function moveEntries<K extends KeyType, V extends ValueType>(
-  from: Table<K, V>,
-  to: Table<K, V>,
-): Promise<void> {
-  const { keys, values } = await from.retrieveAll("device", {});
-  try {
-    const { rejected } = await to.insert(keys, values, "keep", {});
-    if (rejected > 0) {
-      const { slots } = to.spec;
-      throw new CapacityError({ inserted: to.live, rejected, capacity: slots, slots });
-    }
-  } finally {
-    discard([keys, values]);
   }
 }
 

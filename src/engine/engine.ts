@@ -5,20 +5,22 @@
  * The seam is at operations ("insert this batch into this table"), not at kernels. An engine owns: memory, probing,
  * hashing, chunking of long batches, abort and progress between chunks, its own loss. It does not own: argument checks,
  * sizing, growth, the queue that keeps calls on one table apart, error wording. Containers own those, and guarantee that
- * calls on one table never overlap, that inputs have equal lengths and the right types, and that a destroyed table is not used.
+ * calls on one table never overlap, that inputs have equal lengths and the right types, that targets have room, that pinned arrays
+ * are held, and that a destroyed table is not used.
  *
  * Every operation terminates, leaves the table valid whatever happens, and counts exactly.
  */
 import type { DeviceArray } from "./device-array.js";
 import type { TableSpec } from "./layout.js";
+import type { PinnedArray, PinnedUse } from "./pinned-array.js";
 import type { GroupSize, PlanLog, Strategy } from "./plan.js";
 import type { KeyType, ScalarArrays, ScalarType, ValueType } from "./scalars.js";
 
 /** Names of the engines there are. */
 export type BackendName = "cpu" | "webgpu";
 
-/** Where an operation's elements come from: host memory, or memory of the engine that runs it. */
-export type Input<T extends ScalarType> = ScalarArrays[T] | DeviceArray<T>;
+/** Where an operation's elements come from: host memory, memory of the engine that runs it, or memory that it copies from by itself. */
+export type Input<T extends ScalarType> = ScalarArrays[T] | DeviceArray<T> | PinnedArray<T, "upload">;
 
 /** Facts about an engine and the hardware under it. */
 export interface EngineInfo {
@@ -38,8 +40,12 @@ export interface EngineInfo {
 
 /** Where results are wanted. */
 export type Placement = "host" | "device";
-/** A result column: a typed array on the host, or a device array. */
-export type Output<T extends ScalarType> = ScalarArrays[T] | DeviceArray<T>;
+/** Memory of the host that results are written to, from its first element on. */
+export type Target<T extends ScalarType> = ScalarArrays[T] | PinnedArray<T, "readback">;
+/** Where results go: to new arrays, or to targets, in the order that the operation names. */
+export type Destination = Placement | readonly Target<ScalarType>[];
+/** A result column: a typed array on the host that is as long as the result, a device array, or the pinned target. */
+export type Output<T extends ScalarType> = Target<T> | DeviceArray<T>;
 
 /** Options that every bulk operation takes. */
 export interface CallOptions {
@@ -112,26 +118,32 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
     policy: InsertPolicy,
     call: CallOptions,
   ): Promise<InsertTally>;
-  /** `insert` with policy keep that also says per element whether it inserted its key, and (maps) the value that is now stored. */
+  /**
+   * `insert` with policy keep that also says per element whether it inserted its key, and (maps) the value that is now stored.
+   * Targets: flags, values.
+   */
   insertAndFind(
     keys: Input<K>,
     values: Input<V> | null,
-    output: Placement,
+    output: Destination,
     call: CallOptions,
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }>;
-  /** Looks keys up; `missing` is the value written for keys not there. A set answers with the stored keys as values. */
+  /**
+   * Looks keys up; `missing` is the value written for keys not there. A set answers with the stored keys as values. Targets: values,
+   * found.
+   */
   find(
     keys: Input<K>,
     missing: number,
-    output: Placement,
+    output: Destination,
     call: CallOptions,
   ): Promise<{ values: Output<V>; found: Output<"u8"> }>;
-  /** `find` without the values. */
-  contains(keys: Input<K>, output: Placement, call: CallOptions): Promise<Output<"u8">>;
+  /** `find` without the values. Target: found. */
+  contains(keys: Input<K>, output: Destination, call: CallOptions): Promise<Output<"u8">>;
   /** Takes keys out; of equal keys in a batch exactly one counts as erased. */
   erase(keys: Input<K>, call: CallOptions): Promise<number>;
-  /** All entries in an unspecified order. */
-  retrieveAll(output: Placement, call: CallOptions): Promise<{ keys: Output<K>; values: Output<V> | null }>;
+  /** All entries in an unspecified order. Targets: keys, values. */
+  retrieveAll(output: Destination, call: CallOptions): Promise<{ keys: Output<K>; values: Output<V> | null }>;
   /** Takes everything out, tombstones too. */
   clear(): Promise<void>;
   stats(): Promise<TableStats>;
@@ -154,6 +166,8 @@ export interface Engine {
   allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>>;
   /** `length` elements of a caller's GPUBuffer from `byteOffset`, without a copy; the caller keeps ownership. Engines without GPUBuffers throw a ValidationError. */
   wrap<T extends ScalarType>(type: T, buffer: GPUBuffer, byteOffset: number, length: number): DeviceArray<T>;
+  /** Zeroed memory of the host that operations copy from or to by themselves. */
+  pin<T extends ScalarType, U extends PinnedUse>(type: T, length: number, use: U): Promise<PinnedArray<T, U>>;
   createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>>;
   /** Frees all memory, ends workers, makes pending operations reject with DeviceLostError("destroyed"). Idempotent. A caller's own GPUDevice is left alive. */
   destroy(): void;

@@ -40,6 +40,11 @@ export function allocate<T extends ScalarType>(type: T, length: number): ScalarA
   return new arrayClass[type](new ArrayBuffer(length * scalarBytes[type]), 0, length);
 }
 
+/** The first `length` elements of an array: the array itself where it has no more. */
+export function firstOf<T extends ScalarType>(array: ScalarArrays[T], length: number): ScalarArrays[T] {
+  return array.length === length ? array : (array.subarray(0, length) as ScalarArrays[T]);
+}
+
 /** The scalar type a typed array holds, or undefined for any other object. Uint8ClampedArray counts as `u8`. */
 export function scalarTypeOf(array: unknown): ScalarType | undefined {
   if (array instanceof Uint32Array) return "u32";

@@ -3,6 +3,7 @@ import {
   type CapacityError,
   type Device,
   type DeviceArray,
+  type PinnedArray,
   type Placement,
   StaticMap,
   StaticSet,
@@ -73,6 +74,30 @@ export async function deviceArrays(): Promise<void> {
   typed<DeviceArray<"i32">>()(await device.allocate("i32", 5));
   typed<DeviceArray<"f32">>()(device.wrap({} as GPUBuffer, { type: "f32", byteOffset: 4 }));
   typed<Int32Array>()(await (await device.allocate("i32", 5)).read(1, 2));
+}
+
+export async function pinnedArrays(): Promise<void> {
+  const map = await StaticMap.create(device, { key: "i32", value: "f32", capacity: 10 });
+  const keys = await device.pinned("i32", 5, "upload");
+  const values = await device.pinned("f32", 5, "readback");
+  const found = await device.pinned("u8", 5, "readback");
+  typed<PinnedArray<"i32", "upload">>()(keys);
+  typed<Int32Array>()(keys.array);
+  typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(keys, { into: { values, found } }));
+  typed<Uint8Array>()(await map.contains(keys, { into: found }));
+  typed<Uint8Array>()(await map.contains(keys, { into: new Uint8Array(5) }));
+  // @ts-expect-error: results are not inputs
+  await map.insert(keys, values);
+  // @ts-expect-error: inputs are not results
+  await map.retrieveAll({ into: { keys, values } });
+  // @ts-expect-error: results of another type
+  await map.contains(keys, { into: values });
+  // @ts-expect-error: both results need an array
+  await map.find(keys, { into: { values } });
+  // @ts-expect-error: a device array is no memory of the host
+  await map.contains(keys, { into: await device.allocate("u8", 5) });
+  // @ts-expect-error: there is no other use
+  await device.pinned("u8", 5, "storage");
 }
 
 export async function wrongCalls(): Promise<void> {

@@ -1,7 +1,8 @@
 // Arithmetic on byte counts beyond 2^31, which no software GPU has memory for.
 import { expect, it } from "vitest";
 import { bindAt } from "../../src/engine/webgpu/columns.js";
-import { align4, type Gpu } from "../../src/engine/webgpu/gpu.js";
+import type { Gpu } from "../../src/engine/webgpu/gpu.js";
+import { align4 } from "../../src/engine/webgpu/readback.js";
 import { ResultColumn } from "../../src/engine/webgpu/results.js";
 import { type Device, LimitError } from "../../src/index.js";
 import { rejection } from "../conformance/helpers/checks.js";

@@ -7,13 +7,14 @@ import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
 import type { BulkDefaults, Engine, EngineInfo, Table } from "../engine.js";
 import { SIDE_SLOTS, slotWords, type TableSpec, tableBytes } from "../layout.js";
+import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import type { KeyType, ScalarArrays, ScalarType, ValueType } from "../scalars.js";
 import { CpuTable } from "./cpu-table.js";
 import { type Job, type JobResult, newWorkspace, runJob } from "./jobs.js";
 import { Memory } from "./memory.js";
 import { Parallel } from "./parallel.js";
 import { WorkerPool } from "./pool.js";
-import { newDeviceArray } from "./storage.js";
+import { newDeviceArray, newPinnedArray } from "./storage.js";
 import { type Tuning, tuningFor } from "./tuning.js";
 import workerSource from "./worker.ts?worker-source";
 import { inNode } from "./worker-handle.js";
@@ -138,6 +139,15 @@ export class CpuEngine implements Engine {
       "The cpu engine cannot use a GPUBuffer.",
       "Read the buffer back and upload the data, or open a webgpu device.",
     );
+  }
+
+  async pin<T extends ScalarType, U extends PinnedUse>(
+    type: T,
+    length: number,
+    use: U,
+  ): Promise<PinnedArray<T, U>> {
+    this.guard();
+    return newPinnedArray(this, this.newArray(type, length, true), use);
   }
 
   async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>> {

@@ -7,11 +7,11 @@ import { ValidationError } from "../../errors.js";
 import { ruleOf } from "../apply.js";
 import type {
   CallOptions,
+  Destination,
   Input,
   InsertPolicy,
   InsertTally,
   Output,
-  Placement,
   Table,
   TableStats,
 } from "../engine.js";
@@ -70,7 +70,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
   insertAndFind(
     keys: Input<K>,
     values: Input<V> | null,
-    output: Placement,
+    output: Destination,
     call: CallOptions,
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
     return this.#operate(async (table, inputs) => {
@@ -97,15 +97,15 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
   find(
     keys: Input<K>,
     missing: number,
-    output: Placement,
+    output: Destination,
     call: CallOptions,
   ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
     return this.#operate(async (table, inputs) => {
       const type = this.spec.value ?? this.spec.key;
       const bits = bitsOf(type, missing);
       const outputs = new Outputs(this.#engine, output);
-      const found = outputs.make("u8", keys.length, 0);
       const values = outputs.make(type, keys.length, call.where === undefined ? 0 : bits);
+      const found = outputs.make("u8", keys.length, 0);
       const columns = { found: found.array as Uint8Array, values: asBits(values.array), missing: bits };
       return outputs.keepUnlessThrown(async () => {
         await this.#find(table, inputs, keys, columns, call);
@@ -114,7 +114,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     });
   }
 
-  contains(keys: Input<K>, output: Placement, call: CallOptions): Promise<Output<"u8">> {
+  contains(keys: Input<K>, output: Destination, call: CallOptions): Promise<Output<"u8">> {
     return this.#operate(async (table, inputs) => {
       const outputs = new Outputs(this.#engine, output);
       const found = outputs.make("u8", keys.length, 0);
@@ -141,7 +141,10 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     });
   }
 
-  retrieveAll(output: Placement, call: CallOptions): Promise<{ keys: Output<K>; values: Output<V> | null }> {
+  retrieveAll(
+    output: Destination,
+    call: CallOptions,
+  ): Promise<{ keys: Output<K>; values: Output<V> | null }> {
     return this.#operate(async (table) => {
       const { value } = this.spec;
       const outputs = new Outputs(this.#engine, output);

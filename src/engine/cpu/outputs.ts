@@ -1,7 +1,8 @@
-/** The result columns of one operation, on the host or on the device. */
+/** The result columns of one operation, on the host, on the device, or in arrays of the caller. */
 import type { DeviceArray } from "../device-array.js";
-import type { Output, Placement } from "../engine.js";
-import { arrayClass, asBits, type ScalarArrays, type ScalarType, scalarBytes } from "../scalars.js";
+import type { Destination, Output, Target } from "../engine.js";
+import { PinnedArray } from "../pinned-array.js";
+import { arrayClass, asBits, firstOf, type ScalarArrays, type ScalarType, scalarBytes } from "../scalars.js";
 import type { CpuEngine } from "./cpu-engine.js";
 import { newBuffer } from "./memory.js";
 
@@ -13,17 +14,23 @@ export interface OutputColumn<T extends ScalarType> {
 
 export class Outputs {
   readonly #engine: CpuEngine;
-  readonly #placement: Placement;
+  readonly #to: Destination;
   readonly #deviceArrays: DeviceArray[] = [];
+  #made = 0;
 
-  constructor(engine: CpuEngine, placement: Placement) {
+  constructor(engine: CpuEngine, to: Destination) {
     this.#engine = engine;
-    this.#placement = placement;
+    this.#to = to;
   }
 
-  /** A new column, every element of it the 32-bit pattern (or byte) `fill`. */
+  /**
+   * The operation's next column, in the order of its targets: a new one, or the next of them. Every element of it is the 32-bit
+   * pattern (or byte) `fill`.
+   */
   make<T extends ScalarType>(type: T, length: number, fill: number): OutputColumn<T> {
-    const column = this.#placement === "host" ? this.#onHost(type, length) : this.#onDevice(type, length);
+    const to = this.#to;
+    if (typeof to !== "string") return inTarget(to[this.#made++] as Target<T>, length, fill);
+    const column = to === "host" ? this.#onHost(type, length) : this.#onDevice(type, length);
     if (fill !== 0) asBits(column.array).fill(fill);
     return column;
   }
@@ -48,4 +55,13 @@ export class Outputs {
     this.#deviceArrays.push(output as unknown as DeviceArray);
     return { output, array: output.storage.host as ScalarArrays[T] };
   }
+}
+
+function inTarget<T extends ScalarType>(output: Target<T>, length: number, fill: number): OutputColumn<T> {
+  const whole = output instanceof PinnedArray ? (output.storage.view as ScalarArrays[T]) : output;
+  const array = firstOf<T>(whole, length);
+  // what was there before is no result: elements that an operation leaves out are not written again
+  if (array.BYTES_PER_ELEMENT === 1) array.fill(fill);
+  else asBits(array).fill(fill);
+  return { output: output instanceof PinnedArray ? output : array, array };
 }

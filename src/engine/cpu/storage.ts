@@ -1,10 +1,11 @@
 /**
- * Device arrays of the cpu engine: typed arrays over its memory, which workers can read without a copy when
+ * Device arrays and pinned arrays of the cpu engine: typed arrays over its memory, which workers can read without a copy when
  * it is shared.
  */
 import { DeviceLostError, ValidationError } from "../../errors.js";
 import { type ArrayStorage, DeviceArray } from "../device-array.js";
 import type { Engine, Input } from "../engine.js";
+import { PinnedArray, type PinnedUse } from "../pinned-array.js";
 import { allocate, arrayClass, asBits, type ScalarArrays, type ScalarType, scalarBytes } from "../scalars.js";
 import type { Allocation, Memory } from "./memory.js";
 
@@ -55,6 +56,22 @@ export function newDeviceArray<T extends ScalarType>(
   return new DeviceArray(engine, type, length, new HostStorage(type, length, allocation, engineAlive));
 }
 
+/** A pinned array with the memory of a device array: here the host's memory and the engine's are one. */
+export function newPinnedArray<T extends ScalarType, U extends PinnedUse>(
+  engine: Engine,
+  { type, length, storage }: DeviceArray<T>,
+  use: U,
+): PinnedArray<T, U> {
+  return new PinnedArray(engine, type, length, use, {
+    get view() {
+      return storage.host as ScalarArrays[T];
+    },
+    lend() {},
+    async regain() {},
+    destroy: () => storage.destroy(),
+  });
+}
+
 /** Inputs of one operation as plain typed arrays. Device arrays among them are kept until `release`. */
 export class Inputs {
   readonly #engine: Engine;
@@ -84,6 +101,7 @@ export class Inputs {
   }
 
   #resolve<T extends ScalarType>(input: Input<T>): ScalarArrays[T] {
+    if (input instanceof PinnedArray) return input.storage.view as ScalarArrays[T];
     if (!(input instanceof DeviceArray)) return input;
     const { storage } = input;
     if (input.engine !== this.#engine || !(storage instanceof HostStorage)) {

@@ -1,5 +1,5 @@
 /** A batch, chunk by chunk: its columns bound, and its results brought back. */
-import type { CallOptions, Input, Placement } from "../engine.js";
+import type { CallOptions, Destination, Input } from "../engine.js";
 import type { KeyType, ValueType } from "../scalars.js";
 import type { BoundChunk } from "./chunk-rounds.js";
 import { forEachChunk } from "./chunks.js";
@@ -34,13 +34,14 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   operation: string,
   batch: Batch<K, V>,
   call: CallOptions,
-  output: Placement,
+  output: Destination,
   run: (chunk: BoundChunk, bring: Bring) => Promise<void>,
 ): Promise<void> {
   const { gpu, pacer, hostChunk } = state.host;
   const { keys, values, where, bytes = 4, plan } = batch;
   gpu.checkAlive();
-  const crosses = output === "host" || [keys, values, where].some((column) => ArrayBuffer.isView(column));
+  // what the GPU copies by itself needs no small chunks to overlap
+  const crosses = [keys, values, where, output].flat().some(copiedByHost);
   const host = crosses ? hostChunk : undefined;
   const bindable = gpu.device.limits.maxStorageBufferBindingSize / Math.max(bytes, PARTITION_BYTES);
   // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
@@ -67,6 +68,10 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   } finally {
     await (pipeline as Pipeline<BoundChunk> | null)?.close();
   }
+}
+
+function copiedByHost(column: unknown): boolean {
+  return column === "host" || ArrayBuffer.isView(column);
 }
 
 async function bindColumns<K extends KeyType, V extends ValueType>(

@@ -1,14 +1,16 @@
 /**
  * Columns of a batch as kernels see them: ranges of GPU buffers. Host arrays are brought to scratch buffers and back a
- * chunk at a time; device arrays are bound where they are.
+ * chunk at a time, pinned ones by the GPU itself; device arrays are bound where they are.
  */
 import { LimitError, ValidationError } from "../../errors.js";
 import { DeviceArray } from "../device-array.js";
 import type { Engine, Input } from "../engine.js";
+import { PinnedArray } from "../pinned-array.js";
 import { allocate, asBytes, type ScalarType, scalarBytes } from "../scalars.js";
 import type { Gpu } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
 import type { Range } from "./kernel.js";
+import { align4 } from "./readback.js";
 
 /** A column of one chunk: a bound range and where its first element lies in it, in 32-bit words. */
 export interface Column {
@@ -57,6 +59,13 @@ export class Scratch {
       return bindAt(buffer, byteOffset + first * bytes, count * bytes);
     }
     const buffer = await this.buffer(count * bytes + 4);
+    if (column instanceof PinnedArray) {
+      const pinned = column.storage.buffer as GPUBuffer;
+      await this.gpu.submit("pinned", (encoder) =>
+        encoder.copyBufferToBuffer(pinned, first * bytes, buffer, 0, align4(count * bytes)),
+      );
+      return bindAt(buffer, 0, count * bytes);
+    }
     const data = asBytes(column).subarray(first * bytes, (first + count) * bytes);
     await this.gpu.upload(buffer, 0, data, this.ahead);
     return bindAt(buffer, 0, count * bytes);

@@ -9,24 +9,13 @@ import type { BufferPool } from "./buffer-pool.js";
 import { inErrorScopes } from "./error-scopes.js";
 import { BufferUsage, MAP_MODE_READ } from "./gpu-flags.js";
 import { type AllocateOptions, GpuMemory, STAGING, type Staging } from "./gpu-memory.js";
+import { bytesOf, type Readback, recordReads, unpack } from "./readback.js";
 import type { Uploads } from "./uploads.js";
-
-/** A piece of a buffer that a submission brings back to the host. */
-export interface Readback {
-  buffer: GPUBuffer;
-  /** Bytes into `buffer`, a multiple of 4. */
-  offset: number;
-  /** Where the bytes go. Any length; the buffer must reach to the next multiple of 4. */
-  into: Uint8Array;
-}
 
 const errorFilters = ["validation", "internal", "out-of-memory"] as const;
 
 /** What moves host batches while the GPU works. */
 export const loadOverlap = lazily(() => import("./overlap.js"));
-
-/** Whole words. Bytes may be more than 2^31, so no bit operations. */
-export const align4 = (bytes: number): number => Math.ceil(bytes / 4) * 4;
 
 export class Gpu {
   readonly device: GPUDevice;
@@ -139,7 +128,7 @@ export class Gpu {
     reads: readonly Readback[],
   ): Promise<{ arrived: Promise<void> }> {
     this.checkAlive();
-    const bytes = reads.reduce((sum, read) => sum + align4(read.into.length), 0);
+    const bytes = bytesOf(reads);
     const staging = bytes > 0 ? await this.#staging.acquire(bytes) : null;
     try {
       this.checkAlive();
@@ -184,6 +173,7 @@ export class Gpu {
    * buffer's end are as in Readback.
    */
   async read(label: string, { buffer, offset, into }: Readback): Promise<void> {
+    if (!(into instanceof Uint8Array)) return this.submit(label, () => {}, [{ buffer, offset, into }]);
     let before: Promise<void> | undefined;
     for (let at = 0; at < into.length; at += READ_BYTES) {
       const piece = into.subarray(at, at + READ_BYTES);
@@ -207,12 +197,7 @@ export class Gpu {
       } finally {
         this.beforeSubmit();
       }
-      let at = 0;
-      for (const { buffer, offset, into } of reads) {
-        if (staging && into.length > 0)
-          encoder.copyBufferToBuffer(buffer, offset, staging, at, align4(into.length));
-        at += align4(into.length);
-      }
+      recordReads(encoder, reads, staging);
       this.device.queue.submit([encoder.finish()]);
     };
     return inErrorScopes(this.device, errorFilters, recordAndSubmit).errors;
@@ -280,12 +265,4 @@ const READ_BYTES = 2 ** 24;
 /** WebGPU implementations differ on shared memory as a source: it is copied. */
 function plain(piece: Uint8Array): Uint8Array<ArrayBuffer> {
   return piece.buffer instanceof ArrayBuffer ? (piece as Uint8Array<ArrayBuffer>) : new Uint8Array(piece);
-}
-
-function unpack(mapped: ArrayBuffer, reads: readonly Readback[]): void {
-  let at = 0;
-  for (const { into } of reads) {
-    into.set(new Uint8Array(mapped, at, into.length));
-    at += align4(into.length);
-  }
 }

@@ -1,7 +1,7 @@
 /** Looking a chunk's keys up: find and contains, and the questions that inserts ask. */
 import { type BoundChunk, type Run, runOverChunk, walksInOrder } from "./chunk-rounds.js";
 import type { Column } from "./columns.js";
-import { align4, type Readback } from "./gpu.js";
+import { align4, type Readback } from "./readback.js";
 import type { TableState } from "./table-state.js";
 
 /** What a lookup writes, as far as it is given; and whether it counts what it finds. */

@@ -7,7 +7,6 @@ import type { BoundChunk } from "./chunk-rounds.js";
 import { bindAt } from "./columns.js";
 import type { Combining } from "./combine.js";
 import type { Counters } from "./control.js";
-import type { Readback } from "./gpu.js";
 import type { Constants, Range } from "./kernel.js";
 import { layOut, type PageLayout } from "./page-layout.js";
 import { binsFor, leavingOut, Partitioner, SEEN_IN_PART, splitByPart, words } from "./partition.js";
@@ -17,6 +16,7 @@ import {
   type PartitionParams,
   partitionParams,
 } from "./partition-kernels.js";
+import type { Readback } from "./readback.js";
 import { LIST_BYTES, wholeChunk } from "./selection.js";
 import { tableConstants } from "./table-constants.js";
 import type { TableState } from "./table-state.js";

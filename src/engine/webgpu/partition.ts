@@ -9,9 +9,9 @@
 import type { ValueType } from "../scalars.js";
 import type { BoundChunk } from "./chunk-rounds.js";
 import type { Combining } from "./combine.js";
-import type { Readback } from "./gpu.js";
 import type { Constants, Range } from "./kernel.js";
 import { type ItemKind, PartitionKernels, partitionParams } from "./partition-kernels.js";
+import type { Readback } from "./readback.js";
 import { tableConstants } from "./table-constants.js";
 import type { TableHost, TableState } from "./table-state.js";
 

@@ -6,7 +6,8 @@
  */
 import { LimitError } from "../../errors.js";
 import { type Chunk, Scratch } from "./columns.js";
-import type { Gpu, Readback } from "./gpu.js";
+import type { Gpu } from "./gpu.js";
+import type { Readback } from "./readback.js";
 
 /** Brings results of a chunk back: with the submission of `step`, or later when another chunk follows. */
 export type Bring = (

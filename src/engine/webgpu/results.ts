@@ -1,17 +1,18 @@
-/** Result columns of a whole call: typed arrays that chunks are read back into, or device arrays that kernels write. */
+/** Result columns of a whole call: typed or pinned arrays that chunks are read back into, or device arrays that kernels write. */
 import { LimitError } from "../../errors.js";
-import type { DeviceArray } from "../device-array.js";
-import type { Engine, Output, Placement } from "../engine.js";
-import { allocate, asBytes, type ScalarArrays, type ScalarType, scalarBytes } from "../scalars.js";
+import { DeviceArray } from "../device-array.js";
+import type { Destination, Engine, Output, Placement, Target } from "../engine.js";
+import { PinnedArray } from "../pinned-array.js";
+import { allocate, asBytes, firstOf, type ScalarArrays, type ScalarType, scalarBytes } from "../scalars.js";
 import { bindAt, type Chunk, type Column, newArray, type Scratch } from "./columns.js";
-import type { Gpu, Readback } from "./gpu.js";
+import type { Gpu } from "./gpu.js";
+import type { Readback } from "./readback.js";
 
 /** A result column of a whole call, on the host or on the device. */
 export class ResultColumn<T extends ScalarType> {
   private constructor(
     private readonly type: T,
-    private readonly host: ScalarArrays[T] | null,
-    private readonly device: DeviceArray<T> | null,
+    readonly output: Output<T>,
   ) {}
 
   static async create<T extends ScalarType>(
@@ -19,35 +20,36 @@ export class ResultColumn<T extends ScalarType> {
     gpu: Gpu,
     type: T,
     length: number,
-    placement: Placement,
+    to: Placement | Target<T>,
   ): Promise<ResultColumn<T>> {
-    if (placement === "host") return new ResultColumn(type, hostArray(type, length), null);
-    return new ResultColumn(type, null, await newArray(engine, gpu, type, length));
+    if (to === "host") return new ResultColumn(type, hostArray(type, length));
+    if (to === "device") return new ResultColumn(type, await newArray(engine, gpu, type, length));
+    return new ResultColumn(type, to instanceof PinnedArray ? to : firstOf<T>(to, length));
   }
 
   /** Where a chunk's kernels write their elements. */
   async bind(scratch: Scratch, { first, count }: Chunk): Promise<Column> {
-    if (this.device === null) return scratch.column(this.type, count);
-    const { buffer, byteOffset } = this.device.storage.gpu as { buffer: GPUBuffer; byteOffset: number };
+    if (!(this.output instanceof DeviceArray)) return scratch.column(this.type, count);
+    const { buffer, byteOffset } = this.output.storage.gpu as { buffer: GPUBuffer; byteOffset: number };
     const bytes = scalarBytes[this.type];
     return bindAt(buffer, byteOffset + first * bytes, count * bytes);
   }
 
   /** What has to be read back after a chunk: its elements, or nothing when the result stays on the device. */
   readback(column: Column, { first, count }: Chunk): Readback[] {
-    if (this.host === null) return [];
-    const bytes = scalarBytes[this.type];
-    const into = asBytes(this.host).subarray(first * bytes, (first + count) * bytes);
+    const { output } = this;
+    if (output instanceof DeviceArray) return [];
+    const [offset, length] = [first * scalarBytes[this.type], count * scalarBytes[this.type]];
+    const into =
+      output instanceof PinnedArray
+        ? { buffer: output.storage.buffer as GPUBuffer, offset, length }
+        : asBytes(output).subarray(offset, offset + length);
     return [{ buffer: column.range.buffer, offset: (column.range.offset ?? 0) + column.shift * 4, into }];
-  }
-
-  get output(): Output<T> {
-    return (this.host ?? this.device) as Output<T>;
   }
 
   /** Gives a device result up, when the call failed. */
   discard(): void {
-    this.device?.destroy();
+    if (this.output instanceof DeviceArray) this.output.destroy();
   }
 }
 
@@ -84,13 +86,14 @@ export class Results<A extends ScalarType, B extends ScalarType | null> {
 export async function resultColumns<A extends ScalarType, B extends ScalarType | null>(
   { engine, gpu }: { readonly engine: Engine; readonly gpu: Gpu },
   length: number,
-  placement: Placement,
+  to: Destination,
   [first, second]: readonly [A, B],
 ): Promise<Results<A, B>> {
-  const create = <T extends ScalarType>(type: T) => ResultColumn.create(engine, gpu, type, length, placement);
-  const a = await create(first);
+  const create = <T extends ScalarType>(type: T, i: number) =>
+    ResultColumn.create(engine, gpu, type, length, typeof to === "string" ? to : (to[i] as Target<T>));
+  const a = await create(first, 0);
   try {
-    const b = second === null ? null : await create(second);
+    const b = second === null ? null : await create(second, 1);
     return new Results<A, B>([a, b as ColumnOrNull<B>]);
   } catch (error) {
     a.discard();

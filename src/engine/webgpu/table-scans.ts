@@ -1,6 +1,6 @@
 /** retrieveAll: walks all slots of a table. */
 import type { DeviceArray } from "../device-array.js";
-import type { CallOptions, Output, Placement } from "../engine.js";
+import type { CallOptions, Destination, Output } from "../engine.js";
 import type { KeyType, ValueType } from "../scalars.js";
 import { type Chunk, type Column, Scratch } from "./columns.js";
 import control from "./kernels/control.wgsl";
@@ -17,7 +17,7 @@ const RETRIEVE_TILE = 2048;
 /** All entries, in the order in which workgroups get to them. */
 export async function retrieveAll<K extends KeyType, V extends ValueType>(
   state: TableState,
-  output: Placement,
+  output: Destination,
   call: CallOptions,
 ): Promise<{ keys: Output<K>; values: Output<V> | null }> {
   const { host, spec, live } = state;

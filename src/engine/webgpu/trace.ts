@@ -1,7 +1,8 @@
 /** Times the passes of a call's submissions by GPU timestamps, for `explain: true`. */
 import type { PlanLog } from "../plan.js";
-import type { Gpu, Readback } from "./gpu.js";
+import type { Gpu } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
+import type { Readback } from "./readback.js";
 
 /** Passes that are timed until their times are read; later ones are not. */
 const MOST_PASSES = 128;

@@ -5,9 +5,10 @@
  */
 import { LimitError } from "../../errors.js";
 import type { BufferPool } from "./buffer-pool.js";
-import { align4, type Gpu } from "./gpu.js";
+import type { Gpu } from "./gpu.js";
 import { BufferUsage, MAP_MODE_WRITE } from "./gpu-flags.js";
 import type { GpuMemory, Staging } from "./gpu-memory.js";
+import { align4 } from "./readback.js";
 
 export class Uploads {
   /** Staging buffers that are mapped and not in use. */
@@ -30,7 +31,9 @@ export class Uploads {
   async write(buffer: GPUBuffer, offset: number, data: Uint8Array, signal?: AbortSignal): Promise<void> {
     const { bytes } = this.staging;
     const accepted: Promise<void>[] = [];
-    for (let at = 0; at < data.length; at += bytes) {
+    // data that is detached meanwhile has length 0: taking the next piece of it throws, where the loop would end as if it were done
+    const { length } = data;
+    for (let at = 0; at < length; at += bytes) {
       signal?.throwIfAborted();
       const piece = data.subarray(at, at + bytes);
       const mapped = await this.#take();

@@ -6,6 +6,7 @@ import { ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
 import type { BulkDefaults, Engine, EngineInfo, Table } from "../engine.js";
 import type { TableSpec } from "../layout.js";
+import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
 import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./adapter.js";
 import { HOST_CHUNK } from "./chunks.js";
@@ -105,6 +106,14 @@ export class WebgpuEngine implements Engine {
       );
     }
     return gpuArray(this, this.gpu, type, length, { buffer, byteOffset, owned: false });
+  }
+
+  async pin<T extends ScalarType, U extends PinnedUse>(
+    type: T,
+    length: number,
+    use: U,
+  ): Promise<PinnedArray<T, U>> {
+    return (await import("./pinned.js")).pin(this, this.gpu, type, length, use);
   }
 
   async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>> {

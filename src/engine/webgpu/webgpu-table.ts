@@ -5,11 +5,11 @@
  */
 import type {
   CallOptions,
+  Destination,
   Input,
   InsertPolicy,
   InsertTally,
   Output,
-  Placement,
   Table,
   TableStats,
 } from "../engine.js";
@@ -64,7 +64,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   async insertAndFind(
     keys: Input<K>,
     values: Input<V> | null,
-    output: Placement,
+    output: Destination,
     call: CallOptions,
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
     const { host, spec } = this.state;
@@ -94,7 +94,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   async find(
     keys: Input<K>,
     missing: number,
-    output: Placement,
+    output: Destination,
     call: CallOptions,
   ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
     const { host, spec } = this.state;
@@ -117,7 +117,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     return { values: values.output, found: flags.output };
   }
 
-  async contains(keys: Input<K>, output: Placement, call: CallOptions): Promise<Output<"u8">> {
+  async contains(keys: Input<K>, output: Destination, call: CallOptions): Promise<Output<"u8">> {
     const results = await resultColumns(this.state.host, keys.length, output, ["u8", null]);
     const [flags] = results.columns;
     await results.keepUnlessThrown(() =>
@@ -141,7 +141,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   }
 
   async retrieveAll(
-    output: Placement,
+    output: Destination,
     call: CallOptions,
   ): Promise<{ keys: Output<K>; values: Output<V> | null }> {
     return (await loadScans()).retrieveAll(this.state, output, call);

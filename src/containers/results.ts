@@ -1,0 +1,59 @@
+/** Where the results of a call go, and what becomes of them. The checks are as in arguments.ts: before anything is done. */
+import { DeviceArray } from "../engine/device-array.js";
+import type { Destination, Engine, Output, Placement, Target } from "../engine/engine.js";
+import { PinnedArray } from "../engine/pinned-array.js";
+import { firstOf, type ScalarType } from "../engine/scalars.js";
+import { ValidationError } from "../errors.js";
+import { checkColumn, type IntoOption, type OutputOption, type Placed } from "./arguments.js";
+
+/**
+ * Checks `into`, and answers where a call's results go.
+ * @param types the results' types by their names in `into`, in the order of the operation's targets. A call with one result has it
+ * under no name, and `into` is its array.
+ */
+export function destination(
+  engine: Engine,
+  { output = "host", into }: OutputOption<Placement> & IntoOption<object>,
+  length: number,
+  types: Readonly<Record<string, ScalarType>>,
+): Destination {
+  if (into === undefined) return output;
+  if (output === "device") {
+    throw new ValidationError('into was given together with output "device".', "Leave out one of the two.");
+  }
+  const targets = Object.entries(types).map(([name, type]) => {
+    const target = (name === "" ? into : into?.[name as keyof typeof into]) as Target<ScalarType>;
+    checkColumn(engine, name === "" ? "into" : `into.${name}`, type, target, "readback");
+    return target;
+  });
+  if (new Set(targets).size < targets.length) {
+    throw new ValidationError("into has one array for two results.", "Give each result an array of its own.");
+  }
+  checkRoom(targets, length);
+  return targets;
+}
+
+/** Checks that targets have room for `length` results. */
+export function checkRoom(to: Destination, length: number): void {
+  if (typeof to === "string") return;
+  for (const target of to) {
+    if (target.length >= length) continue;
+    throw new ValidationError(
+      `into has an array of ${target.length} elements for ${length} results.`,
+      "Give arrays that are at least as long as the results.",
+    );
+  }
+}
+
+/** A result as the caller gets it: of a pinned target its elements, once the call has given it back. */
+export function placed<T extends ScalarType, P extends Placement>(
+  result: Output<T> | null,
+  length: number,
+): Placed<T, P> {
+  return (result instanceof PinnedArray ? firstOf<T>(result.array, length) : result) as Placed<T, P>;
+}
+
+/** Frees results that are on the device. */
+export function discard(results: readonly (Output<ScalarType> | null)[]): void {
+  for (const result of results) if (result instanceof DeviceArray) result.destroy();
+}
