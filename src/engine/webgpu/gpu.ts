@@ -52,7 +52,7 @@ export class Gpu {
     this.#memory = new GpuMemory(this);
     const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BufferUsage;
     const pool = (label: string, fit: "exact" | "loose", usage: number) =>
-      this.#memory.pool(fit, software ? 2 ** 27 : 2 ** 32, (bytes, options) =>
+      this.#memory.pool(fit, software ? 2 ** 27 : KEPT_BYTES, (bytes, options) =>
         this.allocate(label, bytes, usage, options),
       );
     this.scratch = pool("scratch", "loose", STORAGE | COPY_SRC | COPY_DST);
@@ -255,6 +255,8 @@ export class Gpu {
   }
 }
 
+/** Unused memory that a pool keeps for some seconds: what a partitioned insert of 2^27 pairs from pinned arrays takes, and more. */
+const KEPT_BYTES = 2 ** 33;
 /** Uploads of less than this part of a staging buffer go through writeBuffer. */
 const SMALL_PART = 64;
 /** Bytes of one writeBuffer call: Dawn has a ring of 4 MiB pieces for them, and allocates memory for each larger one. */
