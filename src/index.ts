@@ -22,7 +22,7 @@ export {
 export { DeviceArray } from "./engine/device-array.js";
 export type { ApplyOp, BackendName, EngineInfo, Input, Placement } from "./engine/engine.js";
 export type { HashName } from "./engine/hash.js";
-export type { GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";
+export type { GroupSize, Plan, PlanPhase, PlanWay, Strategy } from "./engine/plan.js";
 export type { KeyType, ScalarArrays, ScalarType, ValueType } from "./engine/scalars.js";
 export {
   BackendUnavailableError,

@@ -213,9 +213,8 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   ): Promise<BoundChunk> {
     const parted = bulk && (await chunk.scratch.attempt(() => bulk.partitioned(this.state, chunk, results)));
     if (bulk && log) {
-      if (parted) Object.assign(log, bulk.shapeOf(this.state, "parts"));
-      else
-        Object.assign(log, { strategy: "direct", reason: "there is too little memory", parts: 1, pages: 0 });
+      if (parted) log.noteWay(bulk.shapeOf(this.state, "parts"));
+      else log.noteWay({ strategy: "direct", reason: "there is too little memory", parts: 1, pages: 0 });
     }
     return parted ?? chunk;
   }
@@ -230,12 +229,12 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const { state } = this;
     const bulk = way === "direct" ? null : await loadBulk();
     if (bulk) await reserveLists(state, chunk);
-    if (log) {
-      log.strategy = bulk ? "partitioned" : "direct";
-      log.reason = reason;
-      log.groupSize = groupSize ?? groupSizeAt(state, looksUp);
-      Object.assign(log, bulk && way !== "direct" ? bulk.shapeOf(state, way) : { parts: 1, pages: 0 });
-    }
+    log?.noteWay({
+      strategy: bulk ? "partitioned" : "direct",
+      reason,
+      groupSize: groupSize ?? groupSizeAt(state, looksUp),
+      ...(bulk && way !== "direct" && bulk.shapeOf(state, way)),
+    });
     return bulk;
   }
 }
