@@ -40,6 +40,7 @@ describe("explain: true answers the plan of", () => {
       insertOrApply: (await map.insertOrApply(keys, values, "add", options)).plan,
       find: (await map.find(keys, options)).plan,
       contains: (await map.contains(keys, options)).plan,
+      insertAndFind: (await map.insertAndFind(keys, values, options)).plan,
       erase: (await map.erase(keys, options)).plan,
     };
     // with one thread there is nobody to share with

@@ -49,7 +49,7 @@ export async function lookUpChunk(
   fill: number,
   reads: readonly Readback[],
 ): Promise<void> {
-  const { count, mask, values, flags, prepare, finish } = chunk;
+  const { count, mask, values, flags, finish } = chunk;
   const run: Run = {
     ...lookupRun(state, count, { mask, values, flags }),
     fill,
@@ -60,9 +60,11 @@ export async function lookUpChunk(
   const { rounds } = await runOverChunk(state, chunk, run);
   if (rounds === 1) return;
   if (finish === undefined && reads.length === 0) return;
-  const record = (encoder: GPUCommandEncoder) => {
-    prepare?.(encoder);
-    finish?.(encoder);
-  };
-  await state.host.gpu.submit("results", record, reads);
+  await state.host.gpu.submit("results", (encoder) => finishChunk(encoder, chunk), reads);
+}
+
+/** Records what is made of a chunk's result columns; of one without elements, too. */
+export function finishChunk(encoder: GPUCommandEncoder, { prepare, finish }: BoundChunk): void {
+  prepare?.(encoder);
+  finish?.(encoder);
 }
