@@ -9,6 +9,7 @@ import type { BufferPool } from "./buffer-pool.js";
 import { inErrorScopes } from "./error-scopes.js";
 import { BufferUsage, MAP_MODE_READ } from "./gpu-flags.js";
 import { type AllocateOptions, GpuMemory, STAGING, type Staging } from "./gpu-memory.js";
+import { KEPT_BYTES, ResultStaging, type Staged } from "./result-staging.js";
 import type { Uploads } from "./uploads.js";
 
 /** A piece of a buffer that a submission brings back to the host. */
@@ -41,7 +42,7 @@ export class Gpu {
   /** Called when commands were recorded, before they are submitted; also when recording failed. */
   beforeSubmit: () => void = () => {};
   readonly #owned: boolean;
-  readonly #staging: BufferPool;
+  readonly #staging: ResultStaging;
   readonly #uploadStaging: Staging;
   #uploads: Uploads | undefined;
   readonly #memory: GpuMemory;
@@ -68,7 +69,7 @@ export class Gpu {
       );
     this.scratch = pool("scratch", "loose", STORAGE | COPY_SRC | COPY_DST);
     this.arrays = pool("array", "exact", STORAGE | COPY_SRC | COPY_DST);
-    this.#staging = pool("staging", "loose", MAP_READ | COPY_DST);
+    this.#staging = new ResultStaging(pool("staging", "loose", MAP_READ | COPY_DST));
     this.#uploadStaging = staging;
     void device.lost.then((info) => this.#lose(info.reason ?? "unknown", info.message));
   }
@@ -76,6 +77,12 @@ export class Gpu {
   /** GpuMemory.allocate. */
   allocate(label: string, bytes: number, usage: number, options?: AllocateOptions): Promise<GPUBuffer> {
     return this.#memory.allocate(label, bytes, usage, options);
+  }
+
+  /** Allocates what `ResultStaging` keeps. */
+  async keepStaging(): Promise<void> {
+    const { COPY_DST, MAP_READ } = BufferUsage;
+    this.#staging.keep(await this.allocate("kept staging", KEPT_BYTES, COPY_DST | MAP_READ));
   }
 
   /** Destroys a buffer of `allocate`. */
@@ -143,14 +150,14 @@ export class Gpu {
     const staging = bytes > 0 ? await this.#staging.acquire(bytes) : null;
     try {
       this.checkAlive();
-      const errors = this.#submitScoped(label, record, reads, staging);
-      const arrived = this.#arrive(label, errors, reads, staging && { buffer: staging, bytes });
+      const errors = this.#submitScoped(label, record, reads, staging?.buffer ?? null);
+      const arrived = this.#arrive(label, errors, reads, staging && { ...staging, bytes });
       // who awaits it may fail before coming to that; and an allocation may wait for the staging memory
       const settled = arrived.catch(() => {});
       if (staging) settled.then(this.lend(() => settled));
       return { arrived };
     } catch (error) {
-      if (staging) this.#staging.release(staging);
+      staging?.release();
       throw error;
     }
   }
@@ -160,7 +167,7 @@ export class Gpu {
     label: string,
     errors: Promise<(GPUError | null)[]>,
     reads: readonly Readback[],
-    staging: { buffer: GPUBuffer; bytes: number } | null,
+    staging: (Staged & { bytes: number }) | null,
   ): Promise<void> {
     try {
       const mapped = staging?.buffer.mapAsync(MAP_MODE_READ, 0, staging.bytes);
@@ -174,7 +181,7 @@ export class Gpu {
     } finally {
       if (staging) {
         if (!this.#loss) staging.buffer.unmap();
-        this.#staging.release(staging.buffer);
+        staging.release();
       }
     }
   }
