@@ -1,4 +1,5 @@
 /** Times one operation of all contestants in turn, and says it in rows: wall time, time of the kernels, ratios. */
+import type { Plan } from "../src/index.js";
 import { type GupsFigures, gupsGigabytes } from "./gups.js";
 import { PassTimer, type PassTimes } from "./pass-times.js";
 import type { BenchRow } from "./report.js";
@@ -18,7 +19,7 @@ export const DEFAULT_RUNS = 5;
 
 /** What a call answers that was asked to explain itself. */
 interface Explained {
-  readonly plan?: { readonly strategy: string };
+  readonly plan?: Pick<Plan, "ways">;
 }
 
 /** What a row says beside its times. */
@@ -82,7 +83,8 @@ async function strategyOf(explained: TimedCall | undefined): Promise<string | nu
   await explained.before?.();
   const result = (await explained.call()) as Explained;
   await explained.after?.(result as never);
-  return result.plan?.strategy ?? null;
+  if (result.plan === undefined) return null;
+  return [...new Set(result.plan.ways.map(({ strategy }) => strategy))].join(" and ");
 }
 
 /** Kernel times, averaged over the middle half of a number of calls: not thrown by a slow call, and finer than a timestamp. */

@@ -19,7 +19,7 @@ export interface BulkOptions<E extends boolean = boolean> {
   signal?: AbortSignal;
   /** Told between chunks, and at the end, how many of the call's elements are done. */
   onProgress?: (done: number, total: number) => void;
-  /** How the engine goes about the batch. Default `auto`, or what openDevice was told. Results are the same. insertAndFind is always direct on webgpu. */
+  /** How the engine goes about the batch. Default `auto`, or what openDevice was told. Results are the same. */
   strategy?: Strategy;
   /** Slots that a walk of the direct strategy looks at in one step. Default: by the table's load. */
   groupSize?: GroupSize;

@@ -42,18 +42,24 @@ export interface PlanPhase {
   readonly milliseconds: number;
 }
 
-/** What a call did. */
-export interface Plan {
+/** How a chunk of a batch was worked on. */
+export interface PlanWay {
   readonly strategy: Exclude<Strategy, "auto">;
   /** One sentence: why this strategy. */
   readonly reason: string;
   readonly groupSize: GroupSize;
-  /** Pieces that the batch was cut into, one after another. */
-  readonly chunks: number;
   /** Ranges of neighbouring slots that the elements were sorted by; 1 when they were not. */
   readonly parts: number;
   /** Ranges small enough for the memory of one workgroup; 0 when there were none. */
   readonly pages: number;
+}
+
+/** What a call did. Where its chunks went different ways, the plan's own strategy, reason and sizes are those of the last one. */
+export interface Plan extends PlanWay {
+  /** Pieces that the batch was cut into, one after another. */
+  readonly chunks: number;
+  /** The ways that chunks went, in the order in which they were first taken, and how many chunks went each. */
+  readonly ways: readonly (PlanWay & { readonly chunks: number })[];
   /** In the order in which they first ran. Empty when the device has no clock for them. */
   readonly phases: readonly PlanPhase[];
   /** What timed the phases: GPU timestamps, or the host's clock. */
@@ -62,21 +68,34 @@ export interface Plan {
   readonly milliseconds: number;
 }
 
+const NOTHING: PlanWay = {
+  strategy: "direct",
+  reason: "there was nothing to do",
+  groupSize: 1,
+  parts: 1,
+  pages: 0,
+};
+
 /** Filled in by an engine while a call runs. */
 export class PlanLog {
-  strategy: Plan["strategy"] = "direct";
-  reason = "there was nothing to do";
-  groupSize: GroupSize = 1;
-  chunks = 0;
-  parts = 1;
-  pages = 0;
   clock: Plan["clock"] = "host";
+  readonly #chunks: PlanWay[] = [];
   readonly #phases = new Map<string, number>();
   #start = 0;
 
   /** The call's work begins: time in a queue before it does not count. */
   begin(): void {
     this.#start = performance.now();
+  }
+
+  /** A chunk's work begins. */
+  beginChunk(way: Partial<PlanWay> = {}): void {
+    this.#chunks.push({ ...NOTHING, ...way });
+  }
+
+  /** Corrects the way of the chunk that was begun last: it may turn out to be another than was planned. */
+  noteWay(way: Partial<PlanWay>): void {
+    this.#chunks.push({ ...NOTHING, ...this.#chunks.pop(), ...way });
   }
 
   /** Adds time to a phase. */
@@ -86,9 +105,22 @@ export class PlanLog {
 
   /** The plan of a call that has ended. */
   finish(): Plan {
-    const { strategy, reason, groupSize, chunks, parts, pages, clock } = this;
-    const phases = [...this.#phases].map(([name, milliseconds]) => ({ name, milliseconds }));
     const milliseconds = performance.now() - this.#start;
-    return { strategy, reason, groupSize, chunks, parts, pages, phases, clock, milliseconds };
+    const phases = [...this.#phases].map(([name, milliseconds]) => ({ name, milliseconds }));
+    const chunks = this.#chunks.length;
+    const last = this.#chunks.at(-1) ?? NOTHING;
+    return { ...last, chunks, ways: countWays(this.#chunks), phases, clock: this.clock, milliseconds };
   }
+}
+
+function countWays(ways: readonly PlanWay[]): Plan["ways"] {
+  const counted = new Map<string, PlanWay & { chunks: number }>();
+  for (const way of ways) {
+    const { strategy, reason, groupSize, parts, pages } = way;
+    const key = [strategy, reason, groupSize, parts, pages].join("\n");
+    const entry = counted.get(key) ?? { ...way, chunks: 0 };
+    counted.set(key, entry);
+    entry.chunks++;
+  }
+  return [...counted.values()];
 }

@@ -19,6 +19,9 @@ function checkPlan(plan: Plan, strategy: Plan["strategy"]): void {
   expect(plan.chunks).toBeGreaterThanOrEqual(1);
   expect(plan.milliseconds).toBeGreaterThanOrEqual(0);
   expect(["gpu", "host"]).toContain(plan.clock);
+  const { reason, groupSize, parts, pages } = plan;
+  expect(plan.ways).toContainEqual(expect.objectContaining({ strategy, reason, groupSize, parts, pages }));
+  expect(plan.ways.reduce((sum, { chunks }) => sum + chunks, 0)).toBe(plan.chunks);
   for (const { name, milliseconds } of plan.phases) {
     expect(name).not.toBe("");
     expect(milliseconds).toBeGreaterThanOrEqual(0);
@@ -37,6 +40,7 @@ describe("explain: true answers the plan of", () => {
       insertOrApply: (await map.insertOrApply(keys, values, "add", options)).plan,
       find: (await map.find(keys, options)).plan,
       contains: (await map.contains(keys, options)).plan,
+      insertAndFind: (await map.insertAndFind(keys, values, options)).plan,
       erase: (await map.erase(keys, options)).plan,
     };
     // with one thread there is nobody to share with
@@ -63,6 +67,7 @@ describe("explain: true answers the plan of", () => {
     for (const strategy of ["direct", "partitioned"] as const) {
       const { inserted, plan } = await map.insert(none, none, { strategy, explain: true });
       expect([inserted, plan.chunks > 1]).toEqual([0, false]);
+      expect(plan.ways).toHaveLength(plan.chunks);
       expect(plan.reason).not.toBe("");
     }
   });

@@ -42,7 +42,7 @@ function copyOf(answer: unknown): unknown {
 /** 1 for two elements out of three. */
 const maskOf = (count: number) => Uint8Array.from({ length: count }, (_, i) => Number(i % 3 !== 1));
 /** More than one chunk on every engine. */
-const LONG = onWebgpu ? scaled(9_000_001, 600_001) : 600_001;
+const LONG = onWebgpu ? scaled(20_000_001, 600_001) : 600_001;
 
 describe("pinned arrays", () => {
   it("are zeroed typed arrays of their type and length", async () => {

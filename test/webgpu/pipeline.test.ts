@@ -29,6 +29,21 @@ const mixed = (count: number) => {
 };
 
 describe("a batch of many chunks", () => {
+  it("tells in its plan how many of them went which way", async () => {
+    using map = await newMap(20_000);
+    const call = { strategy: "partitioned", explain: true } as const;
+    const { plan } = await map.insert(uniqueKeys(3 * CHUNK), counting(3 * CHUNK), call);
+    const [reason, groupSize] = ["it was asked for", 1];
+    // pages are built while the table is empty
+    const { parts, pages } = plan.ways[0];
+    expect(pages).toBeGreaterThan(1);
+    expect(plan.ways).toEqual([
+      { strategy: "partitioned", reason, groupSize, parts, pages, chunks: 1 },
+      { strategy: "partitioned", reason, groupSize, parts: plan.parts, pages: 0, chunks: 2 },
+    ]);
+    expect(plan).toMatchObject({ strategy: "partitioned", chunks: 3, pages: 0 });
+  });
+
   for (const rest of [1, 3, 5, CHUNK]) {
     const count = 6 * CHUNK + rest;
     it(`whose last one has ${rest} elements gives all results in order`, async () => {

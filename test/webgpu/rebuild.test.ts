@@ -214,6 +214,27 @@ it("every value of a key that comes more often than its page has room for counts
   await model.expectEqual();
 });
 
+it("values that are spilled go on in pieces that lists have room for", async () => {
+  const kernelOverrides = { listRoom: 16, maxTableBinding: (4 * PAGE_SLOTS + 2) * 8 };
+  const engine = await openWebgpuEngine({
+    software: onSoftwareGpu,
+    strategy: "partitioned",
+    kernelOverrides,
+  });
+  const own = new Device(engine, "A test of short lists.");
+  const sizing = { key: "u32", value: "u32", capacity: 6 * PAGE_SLOTS, loadFactor: 1 } as const;
+  const model = Modelled.map((await StaticMap.create(own, sizing)) as never);
+  // keys of side slots are in no page
+  const sides = counting(41).map((i) => 0xfffffffe + (i % 2));
+  const keys = Uint32Array.of(...uniqueKeys(2 * PAGE_SLOTS), ...sides);
+  const rebuilt = await rebuilding(async () => {
+    for (const op of ["add", "max"] as const) await model.insert(op, keys, counting(keys.length, 1));
+  });
+  expect(rebuilt).toMatchObject([{ spilled: 41 }, { spilled: 41 }]);
+  await model.expectEqual();
+  own.destroy();
+});
+
 /** Keys of which some come very often, for a table of more than 256 pages, and values for them. */
 function skewedBatch(): { keys: Uint32Array; numbers: number[] } {
   const distinct = 20_000;

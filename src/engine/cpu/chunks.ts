@@ -90,8 +90,6 @@ export function note(
   start: number,
 ): void {
   if (!log) return;
-  log.chunks++;
-  log.strategy = strategy;
-  log.reason = reason;
+  log.beginChunk({ strategy, reason });
   log.add(strategy === "partitioned" ? "with workers" : "on the calling thread", performance.now() - start);
 }

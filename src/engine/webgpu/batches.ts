@@ -51,7 +51,7 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   const bind = (chunk: Chunk, scratch: Scratch) => bindColumns(state, batch, call, chunk, scratch);
   let pipeline: Pipeline<BoundChunk> | null = null;
   const each = async (chunk: Chunk, next: Chunk | null) => {
-    if (call.log) call.log.chunks++;
+    call.log?.beginChunk();
     if (next !== null) pipeline ??= new (await loadOverlap()).Pipeline(gpu, bind);
     if (pipeline) return pipeline.run(chunk, next, run);
     const scratch = new Scratch(gpu);

@@ -46,12 +46,15 @@ export class FullTable {
   ): Promise<number> {
     const { count, mask } = chunk;
     const table = await this.#cheapest(rest?.count ?? count);
+    const inTable = table === this.state;
+    // parts are ranges of the table's own slots
+    const at = inTable ? chunk : { ...chunk, partShift: undefined };
     const run = lookupRun(table, count, { mask, flags: present, counted: true, fixed: true });
-    if (table === this.state && rest?.listed && !present) {
+    if (inTable && rest?.listed && !present) {
       const { found } = await runOverRest(table, chunk, run, rest);
       return rejected + rest.count - found;
     }
-    const { found } = await runOverChunk(table, chunk, run);
+    const { found } = await runOverChunk(table, at, run);
     return selected - found;
   }
 

@@ -10,6 +10,7 @@ import { inErrorScopes } from "./error-scopes.js";
 import { BufferUsage, MAP_MODE_READ } from "./gpu-flags.js";
 import { type AllocateOptions, GpuMemory, STAGING, type Staging } from "./gpu-memory.js";
 import { bytesOf, type Readback, recordReads, unpack } from "./readback.js";
+import { KEPT_BYTES, ResultStaging, type Staged } from "./result-staging.js";
 import type { Uploads } from "./uploads.js";
 
 const errorFilters = ["validation", "internal", "out-of-memory"] as const;
@@ -30,7 +31,7 @@ export class Gpu {
   /** Called when commands were recorded, before they are submitted; also when recording failed. */
   beforeSubmit: () => void = () => {};
   readonly #owned: boolean;
-  readonly #staging: BufferPool;
+  readonly #staging: ResultStaging;
   readonly #uploadStaging: Staging;
   #uploads: Uploads | undefined;
   readonly #memory: GpuMemory;
@@ -52,12 +53,12 @@ export class Gpu {
     this.#memory = new GpuMemory(this);
     const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BufferUsage;
     const pool = (label: string, fit: "exact" | "loose", usage: number) =>
-      this.#memory.pool(fit, software ? 2 ** 27 : KEPT_BYTES, (bytes, options) =>
+      this.#memory.pool(fit, software ? 2 ** 27 : POOL_BYTES, (bytes, options) =>
         this.allocate(label, bytes, usage, options),
       );
     this.scratch = pool("scratch", "loose", STORAGE | COPY_SRC | COPY_DST);
     this.arrays = pool("array", "exact", STORAGE | COPY_SRC | COPY_DST);
-    this.#staging = pool("staging", "loose", MAP_READ | COPY_DST);
+    this.#staging = new ResultStaging(pool("staging", "loose", MAP_READ | COPY_DST));
     this.#uploadStaging = staging;
     void device.lost.then((info) => this.#lose(info.reason ?? "unknown", info.message));
   }
@@ -65,6 +66,12 @@ export class Gpu {
   /** GpuMemory.allocate. */
   allocate(label: string, bytes: number, usage: number, options?: AllocateOptions): Promise<GPUBuffer> {
     return this.#memory.allocate(label, bytes, usage, options);
+  }
+
+  /** Allocates what `ResultStaging` keeps. */
+  async keepStaging(): Promise<void> {
+    const { COPY_DST, MAP_READ } = BufferUsage;
+    this.#staging.keep(await this.allocate("kept staging", KEPT_BYTES, COPY_DST | MAP_READ));
   }
 
   /** Destroys a buffer of `allocate`. */
@@ -132,14 +139,14 @@ export class Gpu {
     const staging = bytes > 0 ? await this.#staging.acquire(bytes) : null;
     try {
       this.checkAlive();
-      const errors = this.#submitScoped(label, record, reads, staging);
-      const arrived = this.#arrive(label, errors, reads, staging && { buffer: staging, bytes });
+      const errors = this.#submitScoped(label, record, reads, staging?.buffer ?? null);
+      const arrived = this.#arrive(label, errors, reads, staging && { ...staging, bytes });
       // who awaits it may fail before coming to that; and an allocation may wait for the staging memory
       const settled = arrived.catch(() => {});
       if (staging) settled.then(this.lend(() => settled));
       return { arrived };
     } catch (error) {
-      if (staging) this.#staging.release(staging);
+      staging?.release();
       throw error;
     }
   }
@@ -149,7 +156,7 @@ export class Gpu {
     label: string,
     errors: Promise<(GPUError | null)[]>,
     reads: readonly Readback[],
-    staging: { buffer: GPUBuffer; bytes: number } | null,
+    staging: (Staged & { bytes: number }) | null,
   ): Promise<void> {
     try {
       const mapped = staging?.buffer.mapAsync(MAP_MODE_READ, 0, staging.bytes);
@@ -163,7 +170,7 @@ export class Gpu {
     } finally {
       if (staging) {
         if (!this.#loss) staging.buffer.unmap();
-        this.#staging.release(staging.buffer);
+        staging.release();
       }
     }
   }
@@ -256,7 +263,7 @@ export class Gpu {
 }
 
 /** Unused memory that a pool keeps for some seconds: what a partitioned insert of 2^27 pairs from pinned arrays takes, and more. */
-const KEPT_BYTES = 2 ** 33;
+const POOL_BYTES = 2 ** 33;
 /** Uploads of less than this part of a staging buffer go through writeBuffer. */
 const SMALL_PART = 64;
 /** Bytes of one writeBuffer call: Dawn has a ring of 4 MiB pieces for them, and allocates memory for each larger one. */

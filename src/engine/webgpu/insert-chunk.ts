@@ -7,7 +7,7 @@ import { lazily } from "../lazily.js";
 import type { ValueType } from "../scalars.js";
 import { type BoundChunk, compileRun, groupSizeAt, type Run, runOverChunk } from "./chunk-rounds.js";
 import type { Column } from "./columns.js";
-import { FullTable } from "./full-table.js";
+import type { FullTable } from "./full-table.js";
 import { lookupRun } from "./lookup-chunk.js";
 import type { TableState } from "./table-state.js";
 
@@ -22,59 +22,68 @@ interface Claimed extends Pick<InsertTally, "inserted" | "rejected"> {
   skipped: boolean;
 }
 
+/** Inserts a chunk. When it met a full table, `chunk.present` may say afterwards which of its keys are in the table. */
+export type Insert = (chunk: BoundChunk) => Promise<InsertTally>;
+
 /**
  * Inserts a chunk under a policy. When it met a full table, and values or flags are of use to later dispatches,
  * `chunk.present` says afterwards which of its keys are in the table.
- * @param given what the chunks of a call share when the table is full.
+ * @param full what the chunks of a call share when the table is full.
  */
 export async function insertChunk(
   state: TableState,
   chunk: BoundChunk,
   policy: InsertPolicy,
-  given?: FullTable,
+  full: FullTable,
 ): Promise<InsertTally> {
-  const full = given ?? new FullTable(state);
-  try {
-    return await claimAndCombine(state, chunk, policy, full);
-  } finally {
-    if (!given) full.destroy();
-  }
+  return (await prepareInsert(state, chunk, policy, full))(chunk);
 }
 
-async function claimAndCombine(
+/**
+ * Allocates and compiles what combining needs before a slot is claimed: a claimed slot holds no value of the caller's until then.
+ * The answer inserts the chunk, or others like it that have no more elements.
+ * @param before elements that go into the table between this and the first chunk, and leave no tombstones. When there are any, nothing
+ * that comes after this call allocates or compiles.
+ */
+export async function prepareInsert(
   state: TableState,
   chunk: BoundChunk,
   policy: InsertPolicy,
   full: FullTable,
-): Promise<InsertTally> {
+  before = 0,
+): Promise<Insert> {
   const isMap = state.spec.value !== null;
   const combines = isMap && policy !== "keep";
   const applies = combines && policy !== "assign";
   const module = combines ? await loadCombining() : null;
   const fill = applies ? module?.combining(policy, state.spec.value as ValueType).fill : undefined;
-  // what combining needs is there before a slot is claimed: a claimed slot holds no value of the caller's until then; and a group
-  // size that goes with the load would ask for other kernels meanwhile
-  if (combines) chunk.groupSize ??= groupSizeAt(state, false);
+  // one that goes with the load would ask for other kernels meanwhile
+  if (combines || before > 0) chunk.groupSize ??= groupSizeAt(state, false);
+  const { groupSize } = chunk;
   const looksAgain = combines || (isMap && chunk.flags !== undefined);
-  const present = looksAgain && state.mayFill(chunk.count) ? await full.prepare(chunk) : undefined;
+  const present = looksAgain && state.mayFill(before + chunk.count) ? await full.prepare(chunk) : undefined;
   const apply = applies && (await module?.prepareApply(state, chunk, policy, present));
-  const claimed = await claimSlots(state, chunk, { assign: policy === "assign", fill, present, full });
-  if (apply) await apply();
-  else if (module && claimed.skipped) await (await module.prepareApply(state, chunk, "assign", present))();
-  const { inserted, selected, rejected } = claimed;
-  return { inserted, rejected, existing: selected - inserted - rejected };
+  const claiming = claimingRun(state, chunk, { assign: policy === "assign", fill, before });
+  if (combines || before > 0) await compileRun(state, { ...claiming, mask: chunk.mask }, groupSize);
+  return async (chunk) => {
+    chunk.groupSize ??= groupSize;
+    const claimed = await claimSlots(state, chunk, claiming, { present, full });
+    if (apply) await apply(chunk);
+    else if (module && claimed.skipped) {
+      await (await module.prepareApply(state, chunk, "assign", present))(chunk);
+    }
+    const { inserted, selected, rejected } = claimed;
+    return { inserted, rejected, existing: selected - inserted - rejected };
+  };
 }
 
-/** Runs the insert kernel until every element has its slot, meets its key, or is known not to fit. */
-async function claimSlots(
-  state: TableState,
-  chunk: BoundChunk,
-  how: { assign: boolean; fill: number | undefined; present: Column | undefined; full: FullTable },
-): Promise<Claimed> {
-  const { assign, fill, present, full } = how;
-  const { mask, values, flags } = chunk;
-  const reuse = state.tombstones > 0;
-  if (reuse) await findKnown(state, chunk);
+/** How the insert kernel is run over chunks like this one. */
+function claimingRun(
+  { tombstones, sources }: TableState,
+  { flags }: BoundChunk,
+  { assign, fill, before }: { assign: boolean; fill: number | undefined; before: number },
+): Run {
+  const reuse = before === 0 && tombstones > 0;
   const constants = {
     REUSE: Number(reuse),
     STOPS_AT_TOMBSTONES: Number(reuse),
@@ -82,17 +91,20 @@ async function claimSlots(
     ASSIGN: Number(assign),
     FILL: Number(fill !== undefined),
   };
-  const run: Run = {
-    kernel: state.sources.insert,
-    constants,
-    mask,
-    values,
-    flags,
-    fill,
-    stopsWhenFull: true,
-  };
-  if (assign || fill !== undefined) await compileRun(state, run, chunk.groupSize);
-  const totals = await runOverChunk(state, chunk, run);
+  return { kernel: sources.insert, constants, fill, stopsWhenFull: true };
+}
+
+/** Runs the insert kernel until every element has its slot, meets its key, or is known not to fit. */
+async function claimSlots(
+  state: TableState,
+  chunk: BoundChunk,
+  claiming: Run,
+  { present, full }: { present: Column | undefined; full: FullTable },
+): Promise<Claimed> {
+  const { mask, values, flags } = chunk;
+  const reuse = claiming.constants.REUSE === 1;
+  if (reuse) await findKnown(state, chunk);
+  const totals = await runOverChunk(state, chunk, { ...claiming, mask, values, flags });
   const { inserted, selected } = totals;
   if (totals.rest === null) return { inserted, selected, rejected: totals.rejected, skipped: reuse };
   const rejected = await full.countRejected(chunk, totals, present);

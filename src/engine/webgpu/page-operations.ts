@@ -5,7 +5,7 @@ import { combining } from "./combine.js";
 import type { Counters } from "./control.js";
 import { eraseChunk } from "./erase-chunk.js";
 import type { FullTable } from "./full-table.js";
-import { insertChunk, loadCombining } from "./insert-chunk.js";
+import { type Insert, insertChunk, prepareInsert } from "./insert-chunk.js";
 import { type PagedChunk, type PageOperation, splitByPage } from "./pages.js";
 import { Partitioner } from "./partition.js";
 import type { ItemKind } from "./partition-kernels.js";
@@ -26,11 +26,10 @@ export async function buildPages(
   // entries without a place in their pages have to find one elsewhere
   if (rebuilds && live + chunk.count > state.spec.slots) return null;
   const operation = building(state, policy, rebuilds);
-  // what is spilled may need it, when pages are written already
-  if (operation.combining) await loadCombining();
   // until it is known that all went well
   state.ordered = false;
-  const worked = await workOnPages(state, chunk, operation, operation.combining === undefined);
+  const ready = (paged: PagedChunk) => prepareRests(state, chunk, operation, paged, policy, full);
+  const worked = await workOnPages(state, chunk, operation, operation.combining === undefined, ready);
   if (!worked || worked.declined > 0) {
     state.ordered = ordered;
     return null;
@@ -38,25 +37,45 @@ export async function buildPages(
   let inserted = worked.inserted - worked.erased;
   // there are none in pages that were made anew
   state.noTombstones();
-  const { paged } = worked;
+  const { paged, inserts } = worked;
   const displaced = paged.displaced(worked);
   const spilled = paged.spilled(worked);
   // in a table without an empty slot, what does not fit may have been carried around, past its own home
-  state.ordered = !(displaced || spilled) || !state.full;
+  state.ordered = !(displaced || spilled.length > 0) || !state.full;
   let rejected = 0;
-  for (const [rest, how] of [
-    [displaced, "keep"],
-    [spilled, policy],
-  ] as const) {
-    if (rest === null) continue;
-    const tally = await insertChunk(state, rest, how, full);
+  const add = (tally: InsertTally) => {
     inserted += tally.inserted;
     rejected += tally.rejected;
-  }
+  };
+  if (displaced) add(await inserts.displaced(displaced));
+  for (const rest of spilled) add(await inserts.spilled(rest));
   const { selected } = paged;
   // keys that equal others were left out, and those may be among what does not fit
   if (rejected > 0) rejected = await full.countRejected(chunk, { selected, rejected: 0, rest: null });
   return { inserted, rejected, existing: selected - inserted - rejected };
+}
+
+/**
+ * Makes ready for what pages leave over, before they are written: entries that are displaced must not get lost then, and values
+ * that are combined must all be.
+ */
+async function prepareRests(
+  state: TableState,
+  chunk: BoundChunk,
+  { rebuilds, combining }: PageOperation,
+  { most }: PagedChunk,
+  policy: InsertPolicy,
+  full: FullTable,
+): Promise<{ displaced: Insert; spilled: Insert }> {
+  const at = (rest: BoundChunk, how: InsertPolicy) => prepareInsert(state, rest, how, full, chunk.count);
+  const later =
+    (how: InsertPolicy): Insert =>
+    (rest) =>
+      insertChunk(state, rest, how, full);
+  return {
+    displaced: rebuilds || combining ? await at(most.displaced, "keep") : later("keep"),
+    spilled: combining ? await at(most.spilled, policy) : later(policy),
+  };
 }
 
 function building(state: TableState, policy: InsertPolicy, rebuilds: boolean): PageOperation {
@@ -87,29 +106,37 @@ function slotKind({ spec }: TableState): ItemKind {
 export async function erasePages(state: TableState, chunk: BoundChunk): Promise<number | null> {
   const kernels = Partitioner.of(state.host).sources.erase(slotKind(state));
   const operation = { label: "page-erase", kind: "key", kernels } as const;
-  const worked = await workOnPages(state, chunk, operation, true);
+  const worked = await workOnPages(state, chunk, operation, true, async () => null);
   if (!worked) return null;
   let { erased } = worked;
-  for (const rest of [worked.paged.displaced(worked), worked.paged.spilled(worked)]) {
-    if (rest) erased += await eraseChunk(state, rest);
+  const displaced = worked.paged.displaced(worked);
+  for (const rest of [...(displaced ? [displaced] : []), ...worked.paged.spilled(worked)]) {
+    erased += await eraseChunk(state, rest);
   }
   return erased;
 }
 
-type Worked = Counters & { paged: PagedChunk };
+type Worked<T> = Counters & { paged: PagedChunk; inserts: T };
 
 /**
  * Splits a chunk by page and submits an operation on the pages; null when they do not fit the GPU. When the sample of a batch was wrong
  * the pages are as they were, and all is done again from exact counts.
+ * @param ready makes ready for what pages leave over; its answer is the `inserts` of this one's.
  */
-async function workOnPages(
+async function workOnPages<T>(
   state: TableState,
   chunk: BoundChunk,
   operation: PageOperation,
   sampled: boolean,
-): Promise<Worked | null> {
-  const paged = await chunk.scratch.attempt(() => splitByPage(state, chunk, operation, sampled));
-  if (!paged) return null;
+  ready: (paged: PagedChunk) => Promise<T>,
+): Promise<Worked<T> | null> {
+  const prepared = await chunk.scratch.attempt(async () => {
+    const paged = await splitByPage(state, chunk, operation, sampled);
+    return { paged, inserts: await ready(paged) };
+  });
+  if (!prepared) return null;
+  const { paged } = prepared;
   const counters = await state.submit(operation.label, paged.reads, (encoder) => paged.record(encoder));
-  return paged.lost() ? workOnPages(state, chunk, operation, false) : { ...counters, paged };
+  if (paged.lost()) return workOnPages(state, chunk, operation, false, ready);
+  return { ...counters, ...prepared };
 }

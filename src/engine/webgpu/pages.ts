@@ -38,8 +38,10 @@ export interface PagedChunk {
   record(encoder: GPUCommandEncoder): void;
   /** Items that have their places in the table, but are not there: a chunk for the direct kernels, before all others. */
   displaced(counters: Counters): BoundChunk | null;
-  /** What was spilled, as a chunk for the direct kernels; all of the given chunk when there was no room for it. */
-  spilled(counters: Counters): BoundChunk | null;
+  /** What was spilled, as chunks for the direct kernels; all of the given chunk when there was no room for it. */
+  spilled(counters: Counters): BoundChunk[];
+  /** The largest chunks that these answer, but for the given one: for whom is to be ready for them. */
+  readonly most: { readonly displaced: BoundChunk; readonly spilled: BoundChunk };
 }
 
 /** What is done with pages. */
@@ -181,8 +183,7 @@ export async function splitByPage(
     refine?.recordGrid(encoder, bindings, partitionParams(params), [Math.min(tiles, 65535), parts.count]);
   }
 
-  function spilledAt(first: number, count: number): BoundChunk | null {
-    if (count === 0) return null;
+  function spilledAt(first: number, count: number): BoundChunk {
     return {
       first: 0,
       count,
@@ -216,7 +217,19 @@ export async function splitByPage(
         }
       }
     },
-    displaced: ({ displaced }) => spilledAt(spillRoom, displaced),
-    spilled: ({ spilled }) => (spilled > spillRoom ? chunk : spilledAt(0, spilled)),
+    displaced: ({ displaced }) => (displaced > 0 ? spilledAt(spillRoom, displaced) : null),
+    spilled({ spilled }) {
+      if (spilled > spillRoom) return [chunk];
+      const pieces: BoundChunk[] = [];
+      // the lists have room for each: combining may need that
+      for (let first = 0; first < spilled; first += mostListed) {
+        pieces.push(spilledAt(first, Math.min(mostListed, spilled - first)));
+      }
+      return pieces;
+    },
+    most: {
+      displaced: spilledAt(spillRoom, mostDisplaced),
+      spilled: spilledAt(0, Math.min(mostListed, spillRoom)),
+    },
   };
 }

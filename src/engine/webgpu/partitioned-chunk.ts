@@ -30,8 +30,9 @@ export function cacheParts(state: TableState): Parts {
 }
 
 /**
- * The chunk as the direct kernels are to see it. Its keys (and values) are in the order of parts; its result columns are
- * scratch memory, and `finish` brings them to those of the given chunk.
+ * The chunk as the direct kernels are to see it. Its keys, and the values that it brings, are in the order of parts; its result
+ * columns are scratch memory, and `finish` brings them to those given. An operation that brings values and answers values has one
+ * column for both: what was brought is in the table before anything is answered.
  */
 export async function partitioned(
   state: TableState,
@@ -41,7 +42,7 @@ export async function partitioned(
   const { host } = state;
   const { scratch, count } = chunk;
   const placed = results.values !== undefined || results.flags !== undefined;
-  const kind = chunk.values && !placed ? "pair" : "key";
+  const kind = chunk.values ? "pair" : "key";
   const parts = cacheParts(state);
   const partitioner = Partitioner.of(host);
   const workgroup = partitioner.tileWorkgroup(4, binsFor(parts.count));
@@ -54,16 +55,17 @@ export async function partitioned(
   // told where it is awaited
   restoring?.catch(() => {});
   const split = await splitByPart(state, chunk, parts, { kind, put: "columns", placed });
+  const brought = split.values && bindAt(split.values, 0, count * 4);
   const permuted: BoundChunk = {
     ...chunk,
     count: split.selected,
     keys: bindAt(split.keys, 0, split.selected * 4),
-    values: split.values && bindAt(split.values, 0, split.selected * 4),
+    values: brought,
     mask: undefined,
     partShift: parts.shift,
   };
   if (!restoring) return permuted;
-  const values = results.values && (await scratch.column("u32", count));
+  const values = results.values && (brought ?? (await scratch.column("u32", count)));
   const flags = results.flags && (await scratch.column("u8", count));
   const restore = await restoring;
   const params = partitionParams({
@@ -86,5 +88,5 @@ export async function partitioned(
       params,
       Math.ceil(count / (workgroup * partitioner.sources.tiles.items)),
     );
-  return { ...permuted, values, flags, finish };
+  return { ...permuted, values: values ?? brought, flags, finish };
 }

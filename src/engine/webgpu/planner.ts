@@ -64,9 +64,18 @@ export function planErase(state: TableState, count: number, call: CallOptions): 
 
 /** How to look up a chunk. */
 export function planLookup(state: TableState, count: number, call: CallOptions): Choice {
+  return planParts(state, count, call, LEAST_PARTED.find);
+}
+
+/** How to insert a chunk whose every element answers for itself: pages do not remember where their items come from. */
+export function planInsertAndFind(state: TableState, count: number, call: CallOptions): Choice {
+  return planParts(state, count, call, LEAST_PARTED.insert);
+}
+
+function planParts(state: TableState, count: number, call: CallOptions, least: number): Choice {
   const forced = forcedWay(call);
   if (forced) return asked(forced === "direct" ? "direct" : "parts");
-  return tooSmall(state, count, LEAST_PARTED.find) ?? PARTED;
+  return tooSmall(state, count, least) ?? PARTED;
 }
 
 function forcedWay({ strategy = "auto" }: CallOptions): "direct" | "partitioned" | null {

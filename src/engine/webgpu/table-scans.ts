@@ -26,7 +26,7 @@ export async function retrieveAll<K extends KeyType, V extends ValueType>(
   const results = await resultColumns(host, live, output, [spec.key as K, spec.value as V | null]);
   const [keys, values] = results.columns;
   const { log } = call;
-  if (log) Object.assign(log, { chunks: 1, reason: "every slot is read once, in order" });
+  log?.beginChunk({ reason: "every slot is read once, in order" });
   await results.keepUnlessThrown(() => state.explain(log, () => retrieve(state, keys, values, call)));
   return { keys: keys.output, values: (values?.output ?? null) as Output<V> | null };
 }

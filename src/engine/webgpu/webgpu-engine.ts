@@ -36,11 +36,13 @@ export async function openWebgpuEngine(options: WebgpuOptions = {}): Promise<Eng
     owned: options.gpuDevice === undefined,
     staging: options.kernelOverrides?.staging,
   });
-  const kernels = await Kernels.open(gpu).catch((error) => {
+  try {
+    const [kernels] = await Promise.all([Kernels.open(gpu), gpu.keepStaging()]);
+    return new WebgpuEngine(gpu, kernels, engineInfo(opened), options);
+  } catch (error) {
     gpu.destroy();
     throw error;
-  });
-  return new WebgpuEngine(gpu, kernels, engineInfo(opened), options);
+  }
 }
 
 /** Elements of an operation's first chunk while its speed is unknown: about 100 ms on SwiftShader, a few on a slow GPU. */

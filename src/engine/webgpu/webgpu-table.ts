@@ -17,12 +17,13 @@ import type { TableSpec } from "../layout.js";
 import { bitsOf, type KeyType, type ValueType } from "../scalars.js";
 import { type Batch, eachChunk } from "./batches.js";
 import { type BoundChunk, groupSizeAt, loadBulk, loadScans, reserveLists } from "./chunk-rounds.js";
+import type { Column } from "./columns.js";
 import { eraseChunk } from "./erase-chunk.js";
 import { FullTable } from "./full-table.js";
 import { insertChunk, needsRoomForAll } from "./insert-chunk.js";
 import { clearFlags, lookUpChunk } from "./lookup-chunk.js";
 import type { ResultColumns } from "./partitioned-chunk.js";
-import { type Choice, planErase, planInsert, planLookup } from "./planner.js";
+import { type Choice, planErase, planInsert, planInsertAndFind, planLookup } from "./planner.js";
 import { resultColumns } from "./results.js";
 import { LIST_BYTES } from "./selection.js";
 import type { TableState } from "./table-state.js";
@@ -71,21 +72,30 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
     const results = await resultColumns(host, keys.length, output, ["u8", spec.value as V | null]);
     const [flags, stored] = results.columns;
-    const batch = { keys, values, where: call.where };
+    const plan = (count: number) => planInsertAndFind(this.state, count, call);
+    const batch = { keys, values, where: call.where, plan };
     const insertAndFind = (full: FullTable) =>
       eachChunk(this.state, "insertAndFind", batch, call, output, async (chunk, bring) => {
-        const inserted = await flags.bind(chunk.scratch, chunk);
-        chunk.flags = inserted;
-        const reason = "each element answers for itself where it is";
-        await this.#take({ way: "direct", reason }, chunk, call);
-        await host.gpu.submit("clear flags", (encoder) => clearFlags(encoder, inserted, chunk.count));
-        addTally(tally, await insertChunk(this.state, chunk, "keep", full));
-        const reads = flags.readback(inserted, chunk);
-        if (stored === null) return bring(reads, (now) => host.gpu.submit("flags", () => {}, now));
-        const mask = chunk.present ?? chunk.mask;
-        const at = { ...chunk, mask, values: await stored.bind(chunk.scratch, chunk), flags: undefined };
-        reads.push(...stored.readback(at.values, chunk));
-        return bring(reads, (now) => lookUpChunk(this.state, at, 0, now));
+        const { scratch } = chunk;
+        const to = {
+          flags: await flags.bind(scratch, chunk),
+          values: stored === null ? undefined : await stored.bind(scratch, chunk),
+        };
+        const bulk = await this.#take(plan(chunk.count), chunk, call);
+        const parted = await this.#parted(bulk, chunk, to, call);
+        const at = parted ?? { ...chunk, flags: to.flags };
+        const inserted = at.flags as Column;
+        await host.gpu.submit("clear flags", (encoder) => clearFlags(encoder, inserted, at.count));
+        addTally(tally, await insertChunk(this.state, at, "keep", full));
+        const reads = flags.readback(to.flags, chunk);
+        if (stored === null || to.values === undefined) {
+          return bring(reads, (now) => host.gpu.submit("flags", (encoder) => at.finish?.(encoder), now));
+        }
+        reads.push(...stored.readback(to.values, chunk));
+        const mask = at.present ?? at.mask;
+        const values = parted ? parted.values : to.values;
+        const found = { ...at, mask, values, flags: undefined };
+        return bring(reads, (now) => lookUpChunk(this.state, found, 0, now));
       });
     await results.keepUnlessThrown(() => this.#withFullTable(insertAndFind));
     return { ...tally, values: (stored?.output ?? null) as Output<V> | null, insertedFlags: flags.output };
@@ -104,14 +114,13 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const fill = bitsOf(type, missing);
     await results.keepUnlessThrown(() =>
       eachChunk(this.state, "find", this.#lookups(keys, call), call, output, async (chunk, bring) => {
-        const at = {
-          ...chunk,
+        const to = {
           values: await values.bind(chunk.scratch, chunk),
           flags: await flags.bind(chunk.scratch, chunk),
         };
-        const reads = [...values.readback(at.values, chunk), ...flags.readback(at.flags, chunk)];
-        const sorted = await this.#sorted(at, { fill, ...at }, call);
-        await bring(reads, (now) => lookUpChunk(this.state, sorted, fill, now));
+        const reads = [...values.readback(to.values, chunk), ...flags.readback(to.flags, chunk)];
+        const at = await this.#toLookUp(chunk, { fill, ...to }, call);
+        await bring(reads, (now) => lookUpChunk(this.state, at, fill, now));
       }),
     );
     return { values: values.output, found: flags.output };
@@ -122,10 +131,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const [flags] = results.columns;
     await results.keepUnlessThrown(() =>
       eachChunk(this.state, "contains", this.#lookups(keys, call), call, output, async (chunk, bring) => {
-        const at = { ...chunk, flags: await flags.bind(chunk.scratch, chunk) };
-        const reads = flags.readback(at.flags, chunk);
-        const sorted = await this.#sorted(at, at, call);
-        await bring(reads, (now) => lookUpChunk(this.state, sorted, 0, now));
+        const to = { flags: await flags.bind(chunk.scratch, chunk) };
+        const reads = flags.readback(to.flags, chunk);
+        const at = await this.#toLookUp(chunk, to, call);
+        await bring(reads, (now) => lookUpChunk(this.state, at, 0, now));
       }),
     );
     return flags.output;
@@ -173,7 +182,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
       const tally = await bulk.buildPages(state, chunk, policy, full);
       if (tally) return tally;
     }
-    return insertChunk(state, await this.#byPart(bulk, chunk, {}, call), policy, full);
+    return insertChunk(state, (await this.#parted(bulk, chunk, {}, call)) ?? chunk, policy, full);
   }
 
   async #eraseChunk(chunk: BoundChunk, call: CallOptions): Promise<number> {
@@ -181,7 +190,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const choice = planErase(state, chunk.count, call);
     const bulk = await this.#take(choice, chunk, call);
     const erased = bulk && choice.way === "pages" ? await bulk.erasePages(state, chunk) : null;
-    return erased ?? eraseChunk(state, await this.#byPart(bulk, chunk, {}, call));
+    return erased ?? eraseChunk(state, (await this.#parted(bulk, chunk, {}, call)) ?? chunk);
   }
 
   /** Runs an insert call with what its chunks share when the table is full. */
@@ -199,25 +208,25 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   }
 
   /** A chunk to look up, in the order that the planner chooses. */
-  async #sorted(chunk: BoundChunk, results: ResultColumns, call: CallOptions): Promise<BoundChunk> {
+  async #toLookUp(chunk: BoundChunk, results: ResultColumns, call: CallOptions): Promise<BoundChunk> {
     const bulk = await this.#take(planLookup(this.state, chunk.count, call), chunk, call, true);
-    return this.#byPart(bulk, chunk, results, call);
+    const { values, flags } = results;
+    return (await this.#parted(bulk, chunk, results, call)) ?? { ...chunk, values, flags };
   }
 
-  /** A chunk in the order of its parts; as it is for the direct strategy, and where there is no memory for another order. */
-  async #byPart(
+  /** A chunk in the order of its parts; null for the direct strategy, and where there is no memory for another order. */
+  async #parted(
     bulk: Bulk | null,
     chunk: BoundChunk,
     results: ResultColumns,
     { log }: CallOptions,
-  ): Promise<BoundChunk> {
+  ): Promise<BoundChunk | null> {
     const parted = bulk && (await chunk.scratch.attempt(() => bulk.partitioned(this.state, chunk, results)));
     if (bulk && log) {
-      if (parted) Object.assign(log, bulk.shapeOf(this.state, "parts"));
-      else
-        Object.assign(log, { strategy: "direct", reason: "there is too little memory", parts: 1, pages: 0 });
+      if (parted) log.noteWay(bulk.shapeOf(this.state, "parts"));
+      else log.noteWay({ strategy: "direct", reason: "there is too little memory", parts: 1, pages: 0 });
     }
-    return parted ?? chunk;
+    return parted;
   }
 
   /** Notes the planner's choice, and loads and reserves what it takes: null for the direct strategy. */
@@ -230,12 +239,12 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const { state } = this;
     const bulk = way === "direct" ? null : await loadBulk();
     if (bulk) await reserveLists(state, chunk);
-    if (log) {
-      log.strategy = bulk ? "partitioned" : "direct";
-      log.reason = reason;
-      log.groupSize = groupSize ?? groupSizeAt(state, looksUp);
-      Object.assign(log, bulk && way !== "direct" ? bulk.shapeOf(state, way) : { parts: 1, pages: 0 });
-    }
+    log?.noteWay({
+      strategy: bulk ? "partitioned" : "direct",
+      reason,
+      groupSize: groupSize ?? groupSizeAt(state, looksUp),
+      ...(bulk && way !== "direct" && bulk.shapeOf(state, way)),
+    });
     return bulk;
   }
 }

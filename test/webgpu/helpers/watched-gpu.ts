@@ -20,21 +20,55 @@ export async function openInChunks(
  * machine's.
  */
 export function withMemory(real: GPUDevice, left: number, least: number): GPUDevice {
+  return withAllocator(real, {
+    take(size) {
+      if (size < least) return true;
+      if (size > left) return false;
+      left -= size;
+      return true;
+    },
+    give(size) {
+      if (size >= least) left += size;
+    },
+  });
+}
+
+/** Lets a device run out of memory when it is told. */
+export class Scarcity {
+  /** Allocations that were tried since `after`. */
+  tried = 0;
+  #most = Number.POSITIVE_INFINITY;
+
+  /** From now on n allocations succeed, and no more. */
+  after(n: number): void {
+    this.#most = n;
+    this.tried = 0;
+  }
+
+  on(real: GPUDevice): GPUDevice {
+    return withAllocator(real, { take: () => ++this.tried <= this.#most, give: () => {} });
+  }
+}
+
+/** A GPUDevice that has the memory for a buffer if `take` says so. */
+function withAllocator(
+  real: GPUDevice,
+  { take, give }: { take: (size: number) => boolean; give: (size: number) => void },
+): GPUDevice {
   const scopes: { filter: string; failed: boolean }[] = [];
   return withMembers(real, {
     createBuffer(descriptor) {
       const { size } = descriptor;
-      if (size < least) return real.createBuffer(descriptor);
       const scope = scopes.findLast(({ filter }) => filter === "out-of-memory");
-      if (size > left && scope) {
+      if (!scope) return real.createBuffer(descriptor);
+      if (!take(size)) {
         scope.failed = true;
         return real.createBuffer({ ...descriptor, size: 16 });
       }
-      left -= size;
       const buffer = real.createBuffer(descriptor);
       const destroy = buffer.destroy.bind(buffer);
       buffer.destroy = () => {
-        left += size;
+        give(size);
         return destroy();
       };
       return buffer;

@@ -66,9 +66,10 @@ fn walkAt(thread: u32, item: u32, key: u32, reach: u32) -> Probe {
   return probe;
 }
 
-/// True for a tile of a chunk in the order of its parts (partShift) that has no walk from a slot of this window.
+/// True for a tile of a chunk in the order of its parts (partShift) that has no walk from a slot of this window. Of a MASKED chunk
+/// the first window also writes what elements get that are left out.
 fn isElsewhere(workgroup: vec3u, workgroups: vec3u) -> bool {
-  if (!WINDOWED || LISTED || params.partShift == 0u) { return false; }
+  if (!WINDOWED || LISTED || MASKED || params.partShift == 0u) { return false; }
   let first = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * ITEMS;
   if (first >= params.count) { return true; }
   let last = min(first + WORKGROUP * ITEMS, params.count) - 1u;
