@@ -110,7 +110,8 @@ describe.each(Object.entries(variants))("%s", (_name, variant) => {
     expectNoneSet((await set.insertAndFind(keys, { where })).inserted, 50);
   });
 
-  it.runIf(copies)("keys are met in a full table's copy, whose slots are others", async () => {
+  if (!copies) return;
+  it("keys are met in a full table's copy, whose slots are others", async () => {
     const model = await newTable("map", SLOTS);
     const { slots } = model.table;
     expect(slots).toBe(SLOTS);
