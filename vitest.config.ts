@@ -63,9 +63,10 @@ export default defineConfig({
           name: "webgpu-engine",
           include: [WEBGPU_ONLY],
           sequence: { groupOrder: 2 },
-          // One file at a time, each in a fresh process: a crash of the driver names the file, and memory is given back.
+          // One process here too: test/webgpu/helpers/variants.ts.
           pool: "forks",
           maxWorkers: 1,
+          isolate: false,
           env: softwareGpuEnv(),
           provide: { backend: "webgpu", host: "node", bulk: "auto" },
         },

@@ -2,7 +2,7 @@
 import { DeviceArray } from "../engine/device-array.js";
 import type { Destination, Engine, Output, Placement, Target } from "../engine/engine.js";
 import { PinnedArray } from "../engine/pinned-array.js";
-import { firstOf, type ScalarType } from "../engine/scalars.js";
+import { allocate, firstOf, type ScalarType } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
 import { checkColumn, type IntoOption, type OutputOption, type Placed } from "./arguments.js";
 
@@ -45,12 +45,17 @@ export function checkRoom(to: Destination, length: number): void {
   }
 }
 
-/** A result as the caller gets it: of a pinned target its elements, once the call has given it back. */
+/**
+ * A result as the caller gets it: of a pinned target its elements, once the call has given it back. They are not to be had when the
+ * caller has destroyed it meanwhile, or made another call with it: as in a view of memory that was taken away, there are none then.
+ */
 export function placed<T extends ScalarType, P extends Placement>(
   result: Output<T> | null,
   length: number,
 ): Placed<T, P> {
-  return (result instanceof PinnedArray ? firstOf<T>(result.array, length) : result) as Placed<T, P>;
+  if (!(result instanceof PinnedArray)) return result as Placed<T, P>;
+  const gone = result.destroyed || result.inUse;
+  return (gone ? allocate(result.type as T, 0) : firstOf<T>(result.array, length)) as Placed<T, P>;
 }
 
 /** Frees results that are on the device. */

@@ -245,8 +245,10 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   ): Promise<T> {
     if (this.#destroyed) return Promise.reject(this.#destroyedError());
     const columns = [...inputs, where, ...(typeof to === "string" ? [] : to)];
+    const lengths = columns.map((column) => column?.length);
     const releases = columns.filter(isPlaced).map((column) => column.hold());
     const begin = () => {
+      if (columns.some((column, i) => column?.length !== lengths[i])) throw detached();
       log?.begin();
       return operation();
     };
@@ -268,6 +270,13 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     discard(results);
     throw new CapacityError({ inserted, rejected, capacity: this.capacity, slots: this.slots });
   }
+}
+
+function detached(): ValidationError {
+  return new ValidationError(
+    "A typed array of this call was detached before the call's turn came.",
+    "Await the call before its arrays are transferred; hand over a pinned array itself, not its `array`.",
+  );
 }
 
 /** Opens the engine table of a container. */

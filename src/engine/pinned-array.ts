@@ -4,7 +4,7 @@
  *
  * Invariant: the memory belongs either to the host (`array` shows it) or to the calls that hold it, never to both.
  */
-import { ValidationError } from "../errors.js";
+import { EngineError, ValidationError } from "../errors.js";
 import type { Engine } from "./engine.js";
 import type { ScalarArrays, ScalarType } from "./scalars.js";
 
@@ -34,6 +34,8 @@ export class PinnedArray<T extends ScalarType = ScalarType, U extends PinnedUse 
   #alive = true;
   /** Calls that have the memory. */
   #holds = 0;
+  /** Times that the memory is on its way back. */
+  #regains = 0;
 
   /** Made by engines; users call `device.pinned`. */
   constructor(
@@ -49,6 +51,7 @@ export class PinnedArray<T extends ScalarType = ScalarType, U extends PinnedUse 
    * that was there before it (length 0), and leaves another with the same contents. So hand calls the pinned array, not this. What
    * is read out of an upload array may come slowly: its memory is made for writing. Writes to a readback array are lost.
    * @throws ValidationError while a call is using the array, from the moment it is made until its promise settles.
+   * @throws EngineError when the device did not give the memory back; calls may use the array again.
    */
   get array(): ScalarArrays[T] {
     if (!this.#alive) {
@@ -57,19 +60,20 @@ export class PinnedArray<T extends ScalarType = ScalarType, U extends PinnedUse 
         "Destroy it after the last use of its elements.",
       );
     }
-    const { view } = this.storage;
-    if (this.#holds > 0 || view === null) {
+    if (this.inUse) {
       throw new ValidationError(
         "A call is using this pinned array.",
         "Await the call, then take `array` again.",
       );
     }
+    const { view } = this.storage;
+    if (view === null) throw new EngineError("The memory of this pinned array could not be mapped.");
     return view;
   }
 
   /** True while a call is using the array. */
   get inUse(): boolean {
-    return this.#alive && (this.#holds > 0 || this.storage.view === null);
+    return this.#alive && this.#holds + this.#regains > 0;
   }
 
   get destroyed(): boolean {
@@ -86,12 +90,17 @@ export class PinnedArray<T extends ScalarType = ScalarType, U extends PinnedUse 
     return async () => {
       this.#holds--;
       if (this.#holds > 0) return;
-      if (this.#alive) await this.storage.regain();
-      else this.storage.destroy();
+      if (!this.#alive) return this.storage.destroy();
+      this.#regains++;
+      try {
+        await this.storage.regain();
+      } finally {
+        this.#regains--;
+      }
     };
   }
 
-  /** Frees the memory when the calls that use it have ended. Idempotent. */
+  /** Frees the memory when the calls that use it have ended; what these answer in it is empty then. Idempotent. */
   destroy(): void {
     if (!this.#alive) return;
     this.#alive = false;

@@ -384,6 +384,28 @@ describe("a call that fails leaves its arrays usable", () => {
     expectAllSet(await map.contains(keys, { into: found }), LONG);
   });
 
+  it("because an array was detached before the call's turn", async () => {
+    const map = await newMap(10);
+    const keys = counting(10);
+    const call = map.insert(keys, keys);
+    structuredClone(keys, { transfer: [keys.buffer] });
+    await rejection(call, ValidationError);
+    expect(map.size).toBe(0);
+    map.destroy();
+  });
+
+  it("or had its array destroyed, and answers without it", async () => {
+    using map = await newMap(10);
+    using values = await target("u32", 10);
+    using inserted = await target("u8", 10);
+    const call = map.insertAndFind(counting(10), counting(10), { into: { values, inserted } });
+    values.destroy();
+    const answer = await call;
+    expect(answer.values.length).toBe(0);
+    expectAllSet(answer.inserted, 10);
+    expect(map.size).toBe(10);
+  });
+
   it("because its container is gone", async () => {
     const map = await newMap(10);
     using keys = await pinned(counting(10));

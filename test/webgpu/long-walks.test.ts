@@ -4,10 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ValueType } from "../../src/engine/scalars.js";
-import { openWebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
 import { CapacityError, Device, StaticMap, StaticSet } from "../../src/index.js";
 import { rejection } from "../conformance/helpers/checks.js";
-import { onSoftwareGpu } from "../conformance/helpers/device.js";
 import { absentKeys, counting, fromBits, markerPatterns, uniqueKeys } from "../conformance/helpers/keys.js";
 import { Modelled } from "../conformance/helpers/model.js";
 
@@ -34,7 +32,7 @@ for (const [name, kernelOverrides] of Object.entries(variants)) {
   describe(`walks past ${BLOCK} slots${name}`, () => {
     let device: Device;
     beforeAll(async () => {
-      const engine = await openWebgpuEngine({ software: onSoftwareGpu, kernelOverrides });
+      const engine = await openVariant({ kernelOverrides });
       device = new Device(engine, "A test of the lists.");
     });
     afterAll(() => device?.destroy());
@@ -119,3 +117,5 @@ for (const [name, kernelOverrides] of Object.entries(variants)) {
     });
   });
 }
+
+import { openVariant } from "./helpers/variants.js";

@@ -7,13 +7,13 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { murmur3 } from "../../src/engine/hash.js";
 import { TableState } from "../../src/engine/webgpu/table-state.js";
-import { openWebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
 import { Device, StaticMap } from "../../src/index.js";
 import { expectSame } from "../conformance/helpers/checks.js";
-import { onSoftwareGpu, scaled } from "../conformance/helpers/device.js";
+import { scaled } from "../conformance/helpers/device.js";
 import { counting, keysWithHome, uniqueKeys } from "../conformance/helpers/keys.js";
 import { expectInOrder, homesOf } from "./helpers/homes.js";
 import { PAGE_SLOTS, usePagedTables } from "./helpers/paged-tables.js";
+import { openVariant } from "./helpers/variants.js";
 
 /** Slots of the last page. */
 const LAST_PAGE = 500;
@@ -189,8 +189,7 @@ it("are made again from exact counts when the sample of a batch has missed what 
 it("tables of many windows take more dispatches than there are windows", async () => {
   const windows = 128;
   const slots = windows * WINDOW_SLOTS;
-  const engine = await openWebgpuEngine({
-    software: onSoftwareGpu,
+  const engine = await openVariant({
     strategy: "partitioned",
     kernelOverrides: { maxTableBinding: (WINDOW_SLOTS + 2) * 8 },
   });

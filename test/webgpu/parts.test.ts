@@ -2,10 +2,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { homeSlot, murmur3 } from "../../src/engine/hash.js";
-import { openWebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
 import { Device, StaticMap, StaticSet } from "../../src/index.js";
 import { expectNoneSet } from "../conformance/helpers/checks.js";
-import { onSoftwareGpu, scaled } from "../conformance/helpers/device.js";
+import { scaled } from "../conformance/helpers/device.js";
 import { absentKeys, counting, keysWithHome, uniqueKeys } from "../conformance/helpers/keys.js";
 import { Modelled } from "../conformance/helpers/model.js";
 
@@ -27,8 +26,7 @@ describe.each(Object.entries(variants))("%s", (_name, variant) => {
   const copies = "copyAboveSteps" in variant;
   let device: Device;
   beforeAll(async () => {
-    const engine = await openWebgpuEngine({
-      software: onSoftwareGpu,
+    const engine = await openVariant({
       strategy: "partitioned",
       kernelOverrides: { maxTableBinding: WINDOW_BYTES, ...variant },
     });
@@ -137,3 +135,5 @@ describe.each(Object.entries(variants))("%s", (_name, variant) => {
     expect(model.rejections).toBe(6);
   });
 });
+
+import { openVariant } from "./helpers/variants.js";

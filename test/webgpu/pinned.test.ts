@@ -1,7 +1,7 @@
 /** Pinned arrays on the GPU: chunks of their own size, errors in the middle, memory that is given back. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openWebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
-import { Device, LimitError, StaticMap } from "../../src/index.js";
+import { Device, EngineError, LimitError, StaticMap } from "../../src/index.js";
 import { expectAllSet, expectSame, pairsByBits, rejection } from "../conformance/helpers/checks.js";
 import { absentKeys, counting, uniqueKeys } from "../conformance/helpers/keys.js";
 import { ownGpuDevice } from "./helpers/own-gpu.js";
@@ -166,4 +166,20 @@ it("too little memory for a pinned array is a LimitError", async () => {
   using small = await tight.pinned("u32", 2 ** 17, "upload");
   small.array.set(absentKeys(2 ** 17));
   tight.destroy();
+});
+
+it("an array that could not be mapped is not in use, and serves the next call", async () => {
+  using map = await newMap(10);
+  const { keys, into, free } = await columns(10);
+  await map.insert(keys, keys);
+  const buffer = into.values.storage.buffer as GPUBuffer;
+  const { mapAsync } = buffer;
+  buffer.mapAsync = () => Promise.reject(new Error("injected"));
+  await rejection(map.find(keys, { into }), EngineError);
+  expect(into.values.inUse).toBe(false);
+  expect(() => into.values.array).toThrow(EngineError);
+  buffer.mapAsync = mapAsync;
+  expectSame((await map.find(keys, { into })).values, keys.array);
+  free();
+  expect(into.values.inUse).toBe(false);
 });

@@ -6,13 +6,13 @@ import fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import type { Counters } from "../../src/engine/webgpu/control.js";
 import { TableState } from "../../src/engine/webgpu/table-state.js";
-import { openWebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
 import { Device, StaticMap } from "../../src/index.js";
-import { onSoftwareGpu, scaled } from "../conformance/helpers/device.js";
+import { scaled } from "../conformance/helpers/device.js";
 import { counting, keysWithHome, uniqueKeys } from "../conformance/helpers/keys.js";
 import { Modelled } from "../conformance/helpers/model.js";
 import { expectInOrder, homesOf } from "./helpers/homes.js";
 import { PAGE_SLOTS, usePagedTables } from "./helpers/paged-tables.js";
+import { openVariant } from "./helpers/variants.js";
 import { weakCasSeen } from "./helpers/weak-cas.js";
 
 /** Items that a page may overflow by. */
@@ -216,8 +216,7 @@ it("every value of a key that comes more often than its page has room for counts
 
 it("values that are spilled go on in pieces that lists have room for", async () => {
   const kernelOverrides = { listRoom: 16, maxTableBinding: (4 * PAGE_SLOTS + 2) * 8 };
-  const engine = await openWebgpuEngine({
-    software: onSoftwareGpu,
+  const engine = await openVariant({
     strategy: "partitioned",
     kernelOverrides,
   });
@@ -251,8 +250,7 @@ it.each([
   "%s values of keys that repeat are combined in multisplits (%s, %i of 100 compare-exchanges fail)",
   async (value, op, percent) => {
     const kernelOverrides = percent > 0 ? { casSeen: weakCasSeen(percent) } : {};
-    const engine = await openWebgpuEngine({
-      software: onSoftwareGpu,
+    const engine = await openVariant({
       strategy: "partitioned",
       kernelOverrides,
     });

@@ -52,11 +52,11 @@ export class Gpu {
     });
     this.#memory = new GpuMemory(this);
     const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BufferUsage;
-    const pool = (label: string, fit: "exact" | "loose", usage: number) =>
-      this.#memory.pool(fit, software ? 2 ** 27 : POOL_BYTES, (bytes, options) =>
+    const pool = (label: string, fit: "exact" | "loose", usage: number, most = 2 ** 32) =>
+      this.#memory.pool(fit, software ? 2 ** 27 : most, (bytes, options) =>
         this.allocate(label, bytes, usage, options),
       );
-    this.scratch = pool("scratch", "loose", STORAGE | COPY_SRC | COPY_DST);
+    this.scratch = pool("scratch", "loose", STORAGE | COPY_SRC | COPY_DST, SCRATCH_BYTES);
     this.arrays = pool("array", "exact", STORAGE | COPY_SRC | COPY_DST);
     this.#staging = new ResultStaging(pool("staging", "loose", MAP_READ | COPY_DST));
     this.#uploadStaging = staging;
@@ -88,7 +88,9 @@ export class Gpu {
    * @param signal ends the upload between two pieces.
    */
   async upload(buffer: GPUBuffer, offset: number, data: Uint8Array, signal?: AbortSignal): Promise<void> {
-    const uploads = await this.uploadsOf(data.length);
+    const { length } = data;
+    const uploads = await this.uploadsOf(length);
+    checkAttached(data, length);
     return uploads ? uploads.write(buffer, offset, data, signal) : this.write(buffer, offset, data);
   }
 
@@ -262,8 +264,13 @@ export class Gpu {
   }
 }
 
-/** Unused memory that a pool keeps for some seconds: what a partitioned insert of 2^27 pairs from pinned arrays takes, and more. */
-const POOL_BYTES = 2 ** 33;
+/** Unused scratch memory that is kept for some seconds: what a partitioned insert of 2^27 pairs from pinned arrays takes, and more. */
+const SCRATCH_BYTES = 2 ** 33;
+/** @throws TypeError when data was detached, by a transfer or as what a pinned array showed. */
+export function checkAttached(data: Uint8Array, length: number): void {
+  if (data.length !== length) throw new TypeError("A typed array was detached while a call was using it.");
+}
+
 /** Uploads of less than this part of a staging buffer go through writeBuffer. */
 const SMALL_PART = 64;
 /** Bytes of one writeBuffer call: Dawn has a ring of 4 MiB pieces for them, and allocates memory for each larger one. */

@@ -111,7 +111,10 @@ export class TableState {
     return { control: { buffer: this.buffers.control }, table: range };
   }
 
-  /** Submits what does not touch the table, for a later `submit`: the GPU begins meanwhile. That one waits for it, and fails with it. */
+  /**
+   * Submits what does not touch the table, for a later `submit` of the same call: the GPU begins meanwhile. When it was refused, that
+   * one throws in place of submitting; without one, the call's end does.
+   */
   async submitAhead(label: string, record: (encoder: GPUCommandEncoder) => void): Promise<void> {
     const trace = this.#trace;
     const timed = (encoder: GPUCommandEncoder) => record(trace?.timed(encoder) ?? encoder);
@@ -125,6 +128,7 @@ export class TableState {
     reads: readonly Readback[],
     record: (encoder: GPUCommandEncoder) => void,
   ): Promise<Counters> {
+    await this.#aheadAccepted();
     const { gpu } = this.host;
     const { control } = this.buffers;
     const into = new Uint8Array(CONTROL_BYTES);
@@ -136,7 +140,7 @@ export class TableState {
       record(trace?.timed(encoder) ?? encoder);
       trace?.resolve(encoder);
     };
-    await Promise.all([...this.#ahead.splice(0), gpu.submit(label, recordTimed, all)]);
+    await gpu.submit(label, recordTimed, all);
     trace?.note();
     const counters = readCounters(into);
     this.#mainLive += counters.inserted - counters.erased;
@@ -146,13 +150,21 @@ export class TableState {
     return counters;
   }
 
+  async #aheadAccepted(): Promise<void> {
+    if (this.#ahead.length > 0) await Promise.all(this.#ahead.splice(0));
+  }
+
   /** Runs a call's work; with a log, the submissions that go through `submit` are timed into it. */
   async explain<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T> {
     const trace = log ? await (await import("./trace.js")).Trace.open(this.host.gpu, log) : null;
     this.#trace = trace;
     try {
-      return await work();
+      const answer = await work();
+      await this.#aheadAccepted();
+      return answer;
     } finally {
+      // of a call that failed nothing is left to the next one
+      this.#ahead.length = 0;
       this.#trace = null;
       trace?.close();
     }

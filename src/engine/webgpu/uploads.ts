@@ -5,7 +5,7 @@
  */
 import { LimitError } from "../../errors.js";
 import type { BufferPool } from "./buffer-pool.js";
-import type { Gpu } from "./gpu.js";
+import { checkAttached, type Gpu } from "./gpu.js";
 import { BufferUsage, MAP_MODE_WRITE } from "./gpu-flags.js";
 import type { GpuMemory, Staging } from "./gpu-memory.js";
 import { align4 } from "./readback.js";
@@ -31,12 +31,12 @@ export class Uploads {
   async write(buffer: GPUBuffer, offset: number, data: Uint8Array, signal?: AbortSignal): Promise<void> {
     const { bytes } = this.staging;
     const accepted: Promise<void>[] = [];
-    // data that is detached meanwhile has length 0: taking the next piece of it throws, where the loop would end as if it were done
     const { length } = data;
     for (let at = 0; at < length; at += bytes) {
       signal?.throwIfAborted();
-      const piece = data.subarray(at, at + bytes);
       const mapped = await this.#take();
+      checkAttached(data, length);
+      const piece = data.subarray(at, at + bytes);
       if (mapped === null) this.gpu.write(buffer, offset + at, piece);
       else accepted.push(this.#send(mapped, piece, buffer, offset + at));
     }

@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, expect, vi } from "vitest";
 import { Pacer } from "../../../src/engine/webgpu/pacer.js";
 import { Partitioner } from "../../../src/engine/webgpu/partition.js";
-import { openWebgpuEngine, type WebgpuEngine } from "../../../src/engine/webgpu/webgpu-engine.js";
+import type { WebgpuEngine } from "../../../src/engine/webgpu/webgpu-engine.js";
 import { Device, StaticMap, StaticSet } from "../../../src/index.js";
-import { onSoftwareGpu, scaled } from "../../conformance/helpers/device.js";
+import { scaled } from "../../conformance/helpers/device.js";
 import { Modelled } from "../../conformance/helpers/model.js";
+import { openVariant } from "./variants.js";
 
 export const PAGE_SLOTS = scaled(2048, 1024);
 
@@ -17,11 +18,10 @@ export function usePagedTables(windowBytes: number) {
   let engine: WebgpuEngine | undefined;
   let device: Device | undefined;
   beforeAll(async () => {
-    engine = (await openWebgpuEngine({
-      software: onSoftwareGpu,
+    engine = await openVariant({
       strategy: "partitioned",
       kernelOverrides: { maxTableBinding: windowBytes },
-    })) as WebgpuEngine;
+    });
     expect(Partitioner.of(engine.tableHost).pageSlots).toBe(PAGE_SLOTS);
     device = new Device(engine, "A test of pages.");
     // a batch is one chunk, however long its kernels took to compile

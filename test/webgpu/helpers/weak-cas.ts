@@ -2,9 +2,8 @@
  * Devices whose compare-exchange fails at random, as atomicCompareExchangeWeak may by the specification and does on Metal:
  * variants of kernels/cas.wgsl and kernels/partition/cas-seen.wgsl. On SwiftShader, and on most GPUs, the real one never fails.
  */
-import { openWebgpuEngine } from "../../../src/engine/webgpu/webgpu-engine.js";
 import { Device } from "../../../src/index.js";
-import { onSoftwareGpu } from "../../conformance/helpers/device.js";
+import { openVariant } from "./variants.js";
 
 export interface Injection {
   /** Compare-exchanges out of 100 that fail though the word is as expected. */
@@ -25,8 +24,7 @@ export interface Injection {
 /** A device whose tables are changed through the variant. */
 export async function openWeakDevice(injection: Injection): Promise<Device> {
   const { listRoom, maxTableBinding, copyAboveSteps } = injection;
-  const engine = await openWebgpuEngine({
-    software: onSoftwareGpu,
+  const engine = await openVariant({
     kernelOverrides: { cas: weakCas(injection), listRoom, maxTableBinding, copyAboveSteps },
   });
   return new Device(engine, "A test with injected failures.");
