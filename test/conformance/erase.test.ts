@@ -55,7 +55,7 @@ describe("erase", () => {
   });
 
   it("erases a nearly full table, takes all keys again, and erases it by halves", async () => {
-    const count = scaled(1_000_000, isForced ? 20_000 : 100_000);
+    const count = scaled(1_000_000, isForced ? 8000 : 100_000);
     using map = await newMap(count, 0.9);
     const keys = uniqueKeys(count);
     await map.insert(keys, counting(count));

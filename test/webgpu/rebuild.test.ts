@@ -80,7 +80,7 @@ it("random batches go into tables of a few crowded pages", async () => {
       await model.expectEqual();
       model.table.destroy();
     }),
-    { numRuns: scaled(100, 6) },
+    { numRuns: scaled(100, 4) },
   );
   expect(anew).toBeGreaterThan(scaled(100, 6));
 });
