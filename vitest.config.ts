@@ -21,6 +21,24 @@ const crossOriginIsolation = {
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
 
+/** A project of files that run in one process, so that each kernel is compiled once. */
+function onWebgpuInNode(name: string, groupOrder: number, include: string[], bulk = "auto") {
+  return {
+    extends: true as const,
+    plugins: [sourceTexts()],
+    test: {
+      name,
+      include,
+      sequence: { groupOrder },
+      pool: "forks" as const,
+      maxWorkers: 1,
+      isolate: false,
+      env: softwareGpuEnv(),
+      provide: { backend: "webgpu" as const, host: "node" as const, bulk },
+    },
+  };
+}
+
 export default defineConfig({
   test: {
     // Little at once, and one project after the other: SwiftShader runs on the same cores as everything else.
@@ -41,50 +59,10 @@ export default defineConfig({
           provide: { backend: "cpu", host: "node", bulk: "auto" },
         },
       },
-      {
-        extends: true as const,
-        plugins: [sourceTexts()],
-        test: {
-          name: "webgpu",
-          include: [CONFORMANCE, JOINS],
-          sequence: { groupOrder: 1 },
-          // All files in one process, on one device, which compiles each kernel once.
-          pool: "forks",
-          maxWorkers: 1,
-          isolate: false,
-          env: softwareGpuEnv(),
-          provide: { backend: "webgpu", host: "node", bulk: "auto" },
-        },
-      },
-      {
-        extends: true as const,
-        plugins: [sourceTexts()],
-        test: {
-          name: "webgpu-engine",
-          include: [WEBGPU_ONLY],
-          sequence: { groupOrder: 2 },
-          // One process here too: test/webgpu/helpers/variants.ts.
-          pool: "forks",
-          maxWorkers: 1,
-          isolate: false,
-          env: softwareGpuEnv(),
-          provide: { backend: "webgpu", host: "node", bulk: "auto" },
-        },
-      },
-      {
-        extends: true as const,
-        plugins: [sourceTexts()],
-        test: {
-          name: "webgpu-partitioned",
-          include: [OPERATIONS],
-          sequence: { groupOrder: 3 },
-          pool: "forks",
-          maxWorkers: 1,
-          isolate: false,
-          env: softwareGpuEnv(),
-          provide: { backend: "webgpu", host: "node", bulk: "partitioned" },
-        },
-      },
+      onWebgpuInNode("webgpu", 1, [CONFORMANCE, JOINS]),
+      // engines that share a device: test/webgpu/helpers/variants.ts
+      onWebgpuInNode("webgpu-engine", 2, [WEBGPU_ONLY]),
+      onWebgpuInNode("webgpu-partitioned", 3, [OPERATIONS], "partitioned"),
       {
         extends: true as const,
         plugins: [sourceTexts()],
