@@ -54,9 +54,13 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
       onProgress: (label) => progress.step(label),
     });
     progress.stop();
-    printReport(report, host);
-    if (options.json !== undefined) await keep(options.json, `${JSON.stringify(report, null, 2)}\n`);
-    if (options.svg !== undefined) await keepPicture(report, options.svg);
+    try {
+      // before printing, which ends the process where nobody reads on, as behind `| head`
+      if (options.json !== undefined) await keep(options.json, `${JSON.stringify(report, null, 2)}\n`);
+      if (options.svg !== undefined) await keepPicture(report, options.svg);
+    } finally {
+      printReport(report, host);
+    }
   } finally {
     progress.stop();
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { run } from "../../src/cli/program.js";
 import { elementsOf } from "../bench/xml.js";
 import { temporaryFolder } from "../io/temporary.js";
 import { cli } from "./run-cli.js";
@@ -62,6 +63,15 @@ it.each([
   expect(stdout).toBe("");
   expect(stderr).toMatch(problem);
   expect(stderr).toMatch(hint);
+});
+
+it("keeps its numbers before it prints: who reads may stop, which ends the process", async () => {
+  const json = path("before.json");
+  const kept: unknown[] = [];
+  const output = { write: () => kept.push(JSON.parse(readFileSync(json, "utf8")).bench) } as never;
+  const host = { stdout: output, stderr: output, env: {}, signal: new AbortController().signal };
+  expect(await run(["bench", "gups", "--size", "2^10", "--device", "cpu", "--json", json], host)).toBe(0);
+  expect(new Set(kept)).toEqual(new Set(["gups"]));
 });
 
 it.each(["--json", "--svg"])("says that it cannot write %s before it measures", async (option) => {
