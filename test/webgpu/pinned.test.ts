@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openWebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
 import { Device, EngineError, LimitError, StaticMap } from "../../src/index.js";
 import { expectAllSet, expectSame, pairsByBits, rejection } from "../conformance/helpers/checks.js";
-import { absentKeys, counting, uniqueKeys } from "../conformance/helpers/keys.js";
+import { absentKeys, counting, maskOf, uniqueKeys } from "../conformance/helpers/keys.js";
 import { ownGpuDevice } from "./helpers/own-gpu.js";
 import { CHUNK, InjectedError, openInChunks, Watch, withMemory } from "./helpers/watched-gpu.js";
 
@@ -34,8 +34,6 @@ async function columns(count: number, on = device) {
   return { keys, values, where, into, free: () => all.map((array) => array.destroy()) };
 }
 
-/** 1 for two elements out of three. */
-const maskOf = (count: number) => Uint8Array.from({ length: count }, (_, i) => Number(i % 3 !== 1));
 const newMap = (capacity: number, on = device) =>
   StaticMap.create(on, { key: "u32", value: "u32", capacity });
 

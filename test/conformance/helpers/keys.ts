@@ -111,3 +111,6 @@ export function fromNumber<T extends ValueType>(type: T, value: number): ScalarA
 
 export const types: readonly KeyType[] = ["u32", "i32", "f32"];
 export const hashes: readonly HashName[] = ["murmur3", "xxhash32", "identity"];
+
+/** 1 for two elements out of three. */
+export const maskOf = (count: number) => Uint8Array.from({ length: count }, (_, i) => Number(i % 3 !== 1));

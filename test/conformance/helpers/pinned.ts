@@ -1,0 +1,33 @@
+/** Maps and pinned arrays on the device under test. */
+import { scalarTypeOf } from "../../../src/engine/scalars.js";
+import {
+  type PinnedArray,
+  type ScalarArrays,
+  type ScalarOf,
+  type ScalarType,
+  StaticMap,
+} from "../../../src/index.js";
+import { onWebgpu, scaled, useDevice } from "./device.js";
+
+/** More than one chunk on every engine. */
+export const LONG = onWebgpu ? scaled(9_000_001, 600_001) : 600_001;
+
+/** Call this in a file, and its results inside tests. */
+export function usePinned() {
+  const device = useDevice();
+  return {
+    device,
+    newMap: (capacity: number) => StaticMap.create(device(), { key: "u32", value: "u32", capacity }),
+    /** A pinned array for results. */
+    target: <T extends ScalarType>(type: T, length: number) => device().pinned(type, length, "readback"),
+    /** A pinned array with these elements. */
+    async pinned<A extends ScalarArrays[ScalarType]>(
+      elements: A,
+    ): Promise<PinnedArray<ScalarOf<A>, "upload">> {
+      const type = scalarTypeOf(elements) as ScalarOf<A>;
+      const array = await device().pinned(type, elements.length, "upload");
+      (array.array as Uint8Array).set(elements);
+      return array;
+    },
+  };
+}
