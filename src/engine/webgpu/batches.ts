@@ -64,7 +64,7 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   // a chunk's time sets the pace of the next: loading is not to be part of it
   if (crosses) await gpu.uploadsOf(keys.length * 4);
   try {
-    await state.explain(call.log, () => forEachChunk(pacer, limits, keys.length, call, each));
+    await state.runCall(call.log, () => forEachChunk(pacer, limits, keys.length, call, each));
   } finally {
     await (pipeline as Pipeline<BoundChunk> | null)?.close();
   }

@@ -266,17 +266,17 @@ export class Gpu {
 
 /** Unused scratch memory that is kept for some seconds: what a partitioned insert of 2^27 pairs from pinned arrays takes, and more. */
 const SCRATCH_BYTES = 2 ** 33;
-/** @throws TypeError when data was detached, by a transfer or as what a pinned array showed. */
-export function checkAttached(data: Uint8Array, length: number): void {
-  if (data.length !== length) throw new TypeError("A typed array was detached while a call was using it.");
-}
-
 /** Uploads of less than this part of a staging buffer go through writeBuffer. */
 const SMALL_PART = 64;
 /** Bytes of one writeBuffer call: Dawn has a ring of 4 MiB pieces for them, and allocates memory for each larger one. */
 const WRITE_BYTES = 2 ** 21;
 /** Bytes that are brought back at once: two staging buffers of this size take turns. */
 const READ_BYTES = 2 ** 24;
+
+/** @throws TypeError when data was detached, by a transfer or as what a pinned array showed. */
+export function checkAttached(data: Uint8Array, length: number): void {
+  if (data.length !== length) throw new TypeError("A typed array was detached while a call was using it.");
+}
 
 /** WebGPU implementations differ on shared memory as a source: it is copied. */
 function plain(piece: Uint8Array): Uint8Array<ArrayBuffer> {

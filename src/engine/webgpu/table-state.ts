@@ -154,8 +154,11 @@ export class TableState {
     if (this.#ahead.length > 0) await Promise.all(this.#ahead.splice(0));
   }
 
-  /** Runs a call's work; with a log, the submissions that go through `submit` are timed into it. */
-  async explain<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs a call's work, and has all that it submitted ahead accepted in the end; with a log, the submissions that go through `submit`
+   * and `submitAhead` are timed into it.
+   */
+  async runCall<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T> {
     const trace = log ? await (await import("./trace.js")).Trace.open(this.host.gpu, log) : null;
     this.#trace = trace;
     try {
