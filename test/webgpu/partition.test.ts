@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { homeSlot, murmur3 } from "../../src/engine/hash.js";
 import { type TableSpec, TOMBSTONE } from "../../src/engine/layout.js";
 import { Scratch } from "../../src/engine/webgpu/columns.js";
-import { type Parts, splitByPart } from "../../src/engine/webgpu/partition.js";
+import { Partitioner, type Parts, splitByPart } from "../../src/engine/webgpu/partition.js";
 import { newState } from "../../src/engine/webgpu/table-state.js";
 import { openWebgpuEngine, type WebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
 import { onSoftwareGpu } from "../conformance/helpers/device.js";
@@ -36,17 +36,36 @@ async function split(engine: WebgpuEngine, keys: Uint32Array, parts: Parts, mask
       await gpu.read("read", { buffer: buffer as GPUBuffer, offset: 0, into: new Uint8Array(result.buffer) });
       return result;
     };
+    const { range, workgroup, bins } = found.places as NonNullable<typeof found.places>;
+    const { items } = Partitioner.of(tableHost).sources.tiles;
+    const records = await read(range.buffer, (range.size as number) / 4);
     return {
       selected: found.selected,
       starts: await read(found.starts, parts.count + 1),
       keys: await read(found.keys, found.selected),
       values: await read(found.values, found.selected),
-      places: await read(found.places, keys.length),
+      places: placesOf(records, keys.length, workgroup, items, bins),
     };
   } finally {
     scratch.release();
     state.destroy();
   }
+}
+
+/** Reads what kernels/partition/places.wgsl describes. Answers 0xffffffff for elements that went nowhere. */
+function placesOf(records: Uint32Array, count: number, workgroup: number, items: number, bins: number) {
+  const tile = workgroup * items;
+  const run = 2 ** 15 / bins;
+  const record = tile / 2 + bins + Math.floor(tile / run);
+  return Uint32Array.from({ length: count }, (_, element) => {
+    const first = Math.floor(element / tile) * record;
+    const item = element % tile;
+    const upper = item >= tile / 2;
+    const place = (records[first + (item % (tile / 2))] >>> (upper ? 16 : 0)) & 0xffff;
+    return place === 0xffff
+      ? 0xffffffff
+      : records[first + tile / 2 + Math.floor(place / run)] + (place % run);
+  });
 }
 
 const parts: Parts = { shift: 11, count: Math.ceil(spec.slots / 2 ** 11) };

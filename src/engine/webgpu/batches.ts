@@ -35,7 +35,7 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   batch: Batch<K, V>,
   call: CallOptions,
   output: Destination,
-  run: (chunk: BoundChunk, bring: Bring) => Promise<void>,
+  run: (chunk: BoundChunk, bring: Bring) => Promise<unknown>,
 ): Promise<void> {
   const { gpu, pacer, hostChunk } = state.host;
   const { keys, values, where, bytes = 4, plan } = batch;

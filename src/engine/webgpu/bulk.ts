@@ -1,16 +1,24 @@
 /** The partitioned strategies: what webgpu-table.ts loads when the planner takes one of them. */
 import { pageLevels } from "./page-layout.js";
+import { lookupLevels } from "./page-lookups.js";
 import { Partitioner } from "./partition.js";
 import { cacheParts } from "./partitioned-chunk.js";
 import type { TableState } from "./table-state.js";
 
+export { pagedLookup } from "./page-lookups.js";
 export { buildPages, erasePages } from "./page-operations.js";
-export { partitioned } from "./partitioned-chunk.js";
+export { partitioned, partitionedLookup } from "./partitioned-chunk.js";
 
 /** How many parts and pages a table falls into. */
-export function shapeOf(state: TableState, way: "parts" | "pages"): { parts: number; pages: number } {
+export function shapeOf(
+  state: TableState,
+  way: "parts" | "pages",
+  looksUp = false,
+): { parts: number; pages: number } {
   if (way === "parts") return { parts: cacheParts(state).count, pages: 0 };
-  const { pages, parts } = pageLevels(state.spec.slots, Partitioner.of(state.host).pageShift);
+  const { pages, parts } = looksUp
+    ? lookupLevels(state)
+    : pageLevels(state.spec.slots, Partitioner.of(state.host).pageShift);
   return { parts: parts.count, pages };
 }
 export { prepareFollowing } from "./follow.js";

@@ -41,6 +41,10 @@ export interface BoundChunk extends Chunk {
   partShift?: number;
   /** Records what is made of the result columns, after every lookup of them. */
   finish?: (encoder: GPUCommandEncoder) => void;
+  /** Looks the chunk up, where that takes more than the lookup kernel: see lookUpChunk. */
+  lookUp?: (fill: number, reads: readonly Readback[]) => Promise<{ declined: number }>;
+  /** Its lookup is MARKED: see kernels/lookup.wgsl. */
+  marked?: boolean;
 }
 
 /** A kernel and the columns it sees. */
@@ -77,6 +81,8 @@ export interface Totals {
   erased: number;
   found: number;
   rejected: number;
+  /** Not 0 when a kernel has declined to do it this way. */
+  declined: number;
   /** Submissions. */
   rounds: number;
   /** What a run that stopped at a full table has not finished: a list, or the whole chunk. */
@@ -115,7 +121,7 @@ export async function reserveLists(state: TableState, chunk: BoundChunk): Promis
 }
 
 function newTotals(): Totals {
-  return { selected: 0, inserted: 0, erased: 0, found: 0, rejected: 0, rounds: 0, rest: null };
+  return { selected: 0, inserted: 0, erased: 0, found: 0, rejected: 0, declined: 0, rounds: 0, rest: null };
 }
 
 /**
@@ -167,6 +173,7 @@ async function runOver(
     if (isFirst) totals.selected = run.mask ? counters.selected : selection.count;
     totals.inserted += counters.inserted + counters.sideInserted;
     totals.erased += counters.erased + counters.sideErased;
+    totals.declined += counters.declined;
     if (counters.followed > 0) selection = listedAfter(selection, counters.followed);
     if (counters.unfinished > selection.room && !run.goesOn) return false;
     totals.found += counters.found;

@@ -1,7 +1,8 @@
 /** Looking a chunk's keys up: find and contains, and the questions that inserts ask. */
-import { type BoundChunk, type Run, runOverChunk, walksInOrder } from "./chunk-rounds.js";
+import { type BoundChunk, type Run, runOverChunk, runOverRest, walksInOrder } from "./chunk-rounds.js";
 import type { Column } from "./columns.js";
 import { align4, type Readback } from "./readback.js";
+import type { Selection } from "./selection.js";
 import type { TableState } from "./table-state.js";
 
 /** What a lookup writes, as far as it is given; and whether it counts what it finds. */
@@ -10,6 +11,7 @@ export interface LookupColumns {
   values?: Column;
   flags?: Column;
   counted?: boolean;
+  marked?: boolean;
   /** Whatever the table comes to be, the kernels stay those that were compiled before. */
   fixed?: boolean;
 }
@@ -18,12 +20,13 @@ export interface LookupColumns {
 export function lookupRun(
   state: TableState,
   count: number,
-  { mask, values, flags, counted = false, fixed = false }: LookupColumns,
+  { mask, values, flags, counted = false, marked = false, fixed = false }: LookupColumns,
 ): Run {
   const constants = {
     VALUED: Number(values !== undefined),
     FLAGGED: Number(flags !== undefined),
     COUNTED: Number(counted),
+    MARKED: Number(marked),
     ORDERED: Number(!fixed && walksInOrder(state)),
   };
   // with several windows nearly always some walk goes from one to the next
@@ -42,23 +45,30 @@ export function clearFlags(encoder: GPUCommandEncoder, { range, shift }: Column,
 /**
  * Looks a chunk up into its `values` and `flags` columns, as far as it has them, and reads results back.
  * @param fill bit pattern of the value of absent keys.
+ * @param rest only the elements that another kernel has listed.
+ * @returns not 0 where it has to be done without `marked`.
  */
 export async function lookUpChunk(
   state: TableState,
   chunk: BoundChunk,
   fill: number,
   reads: readonly Readback[],
-): Promise<void> {
-  const { count, mask, values, flags, finish } = chunk;
+  rest?: Selection,
+): Promise<{ declined: number }> {
+  if (chunk.lookUp) return chunk.lookUp(fill, reads);
+  const { count, mask, values, flags, marked, finish } = chunk;
   const run: Run = {
-    ...lookupRun(state, count, { mask, values, flags }),
+    ...lookupRun(state, count, { mask, values, flags, marked }),
     fill,
     abortable: true,
     after: finish,
     reads,
   };
-  const { rounds } = await runOverChunk(state, chunk, run);
-  if (rounds === 1) return;
-  if (finish === undefined && reads.length === 0) return;
-  await state.host.gpu.submit("results", (encoder) => finish?.(encoder), reads);
+  const { rounds, declined } = await (rest
+    ? runOverRest(state, chunk, run, rest)
+    : runOverChunk(state, chunk, run));
+  if (rounds !== 1 && (finish || reads.length > 0)) {
+    await state.host.gpu.submit("results", (encoder) => finish?.(encoder), reads);
+  }
+  return { declined };
 }

@@ -92,19 +92,23 @@ export function layOut(
   return { ...levels, refined, room, list, carries, spillRoom, mostDisplaced, words, workgroup, takes };
 }
 
-function checkLimit(limit: string, need: number, have: number): void {
+export function checkLimit(limit: string, need: number, have: number): void {
   if (need > have) throw new LimitError(limit, need, have, "Use smaller batches.");
 }
 
-/** How a table of `slots` slots falls into parts and pages: one multisplit while parts are few, else two of about one width. */
+/**
+ * How a table of `slots` slots falls into parts and pages: one multisplit while parts are few, else two of about one width.
+ * @param least bits of a page's number that the second multisplit takes at least: 0 lets it be left out.
+ */
 export function pageLevels(
   slots: number,
   pageShift: number,
+  least = 0,
 ): { pages: number; pagesOfPart: number; parts: Parts } {
   const pages = Math.ceil(slots / 2 ** pageShift);
-  let bits = 0;
+  let bits = least;
   while (Math.ceil(pages / 2 ** bits) > 256 && bits < 10) bits++;
-  if (bits > 0) bits = Math.max(bits, Math.floor(Math.log2(pages) / 2));
+  if (bits > least) bits = Math.max(bits, Math.floor(Math.log2(pages) / 2));
   const pagesOfPart = 2 ** bits;
   return {
     pages,
@@ -113,10 +117,14 @@ export function pageLevels(
   };
 }
 
-/** Items to stage for a page that has `mean` on average. A page can't take many more than it has slots. */
+/** Items to stage for a page that has `mean` on average and keeps them. It can't take many more than it has slots. */
 function pageRoom(mean: number, pageSlots: number): number {
-  const room = Math.ceil(mean + ROOM_DEVIATIONS * Math.sqrt(mean)) + 16;
-  return Math.min(room, pageSlots + MOST_OVERFLOW);
+  return Math.min(roomFor(mean), pageSlots + MOST_OVERFLOW);
+}
+
+/** Items to stage for a page that has `mean` on average. */
+export function roomFor(mean: number): number {
+  return Math.ceil(mean + ROOM_DEVIATIONS * Math.sqrt(mean)) + 16;
 }
 
 /** Items that an invocation takes where a page's workgroup has room for `room`: one of two numbers, so that few kernels are compiled. */

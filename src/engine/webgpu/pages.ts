@@ -24,8 +24,6 @@ import type { TableWindow } from "./windows.js";
 
 /** Slots that walks of spilled items look at in one step. */
 const SPILL_GROUP = 32;
-/** Elements from which a sample tells enough of the parts' sizes. */
-const LEAST_SAMPLED = 2 ** 15;
 
 /** A chunk's items by page, and the kernels that work on the pages. */
 export interface PagedChunk {
@@ -74,7 +72,7 @@ async function compileAll(
   const merged = combining && { MERGED: takes.items * workgroup, ...combining.constants };
   const bins = binsFor(pagesOfPart);
   const leaving = leavingOut(combining ?? true, SEEN_IN_PART);
-  const tile = partitioner.tileWorkgroup(layout.words * 4, bins, leaving.words);
+  const tile = partitioner.tileWorkgroup(kind, bins, leaving.words);
   const refining = {
     ...spilling,
     ...leaving.constants,
@@ -117,7 +115,7 @@ export async function splitByPage(
     kind,
     put: "items",
     distinct: refined && (combining ?? true),
-    sampled: refined && sampled && count >= LEAST_SAMPLED,
+    sampled: refined && sampled,
   });
   const { refine, tileItems, unload, work, carryOn } = await compiling;
 

@@ -15,21 +15,27 @@ import casSeen from "./kernels/partition/cas-seen.wgsl";
 import distinct from "./kernels/partition/distinct.wgsl";
 import eraseMap from "./kernels/partition/erase-map.wgsl";
 import eraseSet from "./kernels/partition/erase-set.wgsl";
+import gather from "./kernels/partition/gather.wgsl";
 import histogram from "./kernels/partition/histogram.wgsl";
 import itemKey from "./kernels/partition/item-key.wgsl";
 import itemPair from "./kernels/partition/item-pair.wgsl";
 import lanesPlain from "./kernels/partition/lanes-plain.wgsl";
 import lanesSubgroups from "./kernels/partition/lanes-subgroups.wgsl";
 import merge from "./kernels/partition/merge.wgsl";
+import noteNothing from "./kernels/partition/note-nothing.wgsl";
+import notePlaces from "./kernels/partition/note-places.wgsl";
 import offsets from "./kernels/partition/offsets.wgsl";
 import overflow from "./kernels/partition/overflow.wgsl";
 import overflowNotes from "./kernels/partition/overflow-notes.wgsl";
 import packPlain from "./kernels/partition/pack-plain.wgsl";
 import packSubgroups from "./kernels/partition/pack-subgroups.wgsl";
+import pad from "./kernels/partition/pad.wgsl";
 import page from "./kernels/partition/page.wgsl";
 import pageErase from "./kernels/partition/page-erase.wgsl";
+import pageFind from "./kernels/partition/page-find.wgsl";
 import pageWalk from "./kernels/partition/page-walk.wgsl";
 import params from "./kernels/partition/params.wgsl";
+import places from "./kernels/partition/places.wgsl";
 import putColumns from "./kernels/partition/put-columns.wgsl";
 import putItems from "./kernels/partition/put-items.wgsl";
 import refine from "./kernels/partition/refine.wgsl";
@@ -39,7 +45,9 @@ import scanHomesSubgroups from "./kernels/partition/scan-homes-subgroups.wgsl";
 import scatter from "./kernels/partition/scatter.wgsl";
 import selected from "./kernels/partition/selected.wgsl";
 import spillColumns from "./kernels/partition/spill-columns.wgsl";
+import spillNothing from "./kernels/partition/spill-nothing.wgsl";
 import tile from "./kernels/partition/tile.wgsl";
+import tileNumber from "./kernels/partition/tile-number.wgsl";
 import tilesLong from "./kernels/partition/tiles-long.wgsl";
 import tilesShort from "./kernels/partition/tiles-short.wgsl";
 import unload from "./kernels/partition/unload.wgsl";
@@ -65,6 +73,9 @@ const partitionParamNames = [
   "carried",
   "carries",
   "fill",
+  "mark",
+  "maxProbe",
+  "behind",
 ] as const;
 
 /** What a dispatch is told: the fields of kernels/partition/params.wgsl. Fields left out are 0. */
@@ -97,7 +108,10 @@ export class PartitionKernels {
     code: [...probing, offsets],
     bindings: [u, s, r, s, s],
   };
+  readonly pad: KernelSource = { label: "pad", code: [...probing, pad], bindings: [u, r, r, s] };
   readonly restore: KernelSource;
+  /** Brings results of pages back to the order of the parts. */
+  readonly gather: KernelSource;
   readonly #tiles: string;
   readonly #pack: readonly string[];
   readonly #scanHomes: readonly string[];
@@ -115,8 +129,13 @@ export class PartitionKernels {
     };
     this.restore = {
       label: "restore",
-      code: [...probing, this.#tiles, restore],
+      code: [...probing, this.#tiles, places, restore],
       bindings: [u, r, r, r, s, s],
+    };
+    this.gather = {
+      label: "gather",
+      code: [...probing, control, this.#tiles, places, tileNumber, gather],
+      bindings: [u, s, r, r, r, r, s, s],
     };
     this.#pack = subgroups ? [lanesSubgroups, packSubgroups] : [lanesPlain, packPlain];
     this.#scanHomes = subgroups ? [lanesSubgroups, scanHomesSubgroups] : [lanesPlain, scanHomesPlain];
@@ -137,16 +156,18 @@ export class PartitionKernels {
         selected,
         this.#tiles,
         tile,
+        places,
+        notePlaces,
         scatter,
       ],
       bindings: [u, s, r, r, r, s, s, s],
     };
   }
 
-  /** Splits parts into pages. */
-  refine(kind: ItemKind, value: ValueType = "u32"): KernelSource {
+  /** Splits parts into pages. What pages have no room for is spilled; or it is noted where items went. */
+  refine(kind: ItemKind, value: ValueType = "u32", noted = false): KernelSource {
     return {
-      label: `refine ${kind}${suffix(value)}`,
+      label: `refine ${kind}${suffix(value)}${noted ? " noted" : ""}`,
       code: [
         ...this.#pack,
         ...probing,
@@ -154,12 +175,23 @@ export class PartitionKernels {
         ...merging(value),
         ...this.#distinct,
         items[kind],
-        spillColumns,
+        ...(noted ? [spillNothing, places, notePlaces] : [spillColumns, noteNothing]),
         this.#tiles,
         tile,
+        tileNumber,
         refine,
       ],
       bindings: [u, s, r, r, s, s, s, s, r],
+    };
+  }
+
+  /** Looks items up in their pages: of a set's, or of a map's. */
+  pageFind(slots: ItemKind, takes: Taking): KernelSource {
+    const slot = slots === "key" ? slotSet : slotMap;
+    return {
+      label: `page-find ${slots} ${takes.items}`,
+      code: [...probing, control, page, itemKey, slot, taking(takes), pageFind],
+      bindings: [u, s, r, r, s, r],
     };
   }
 

@@ -33,8 +33,9 @@ export function binsFor(parts: number): number {
 
 /** Workgroups of the histogram kernel, which strides over the chunk. */
 const HISTOGRAM_WORKGROUPS = 528;
-/** One block of elements in so many is counted where parts may have some room. */
+/** One block of elements in so many is counted where parts may have some room; of so many elements at least, which tell enough. */
 const SAMPLE = 16;
+const LEAST_SAMPLED = 2 ** 15;
 /** Keys that a workgroup of scatter remembers: most equal keys of a batch are met there. Those of refine remember fewer. */
 const SEEN_IN_CHUNK = 1024;
 export const SEEN_IN_PART = 256;
@@ -88,10 +89,10 @@ export class Partitioner {
   };
 
   /** Invocations of scatter and refine, whose workgroups remember `seen` words. */
-  tileWorkgroup(itemBytes: number, bins: number, seen = 1): number {
+  readonly tileWorkgroup = (kind: ItemKind, bins: number, seen = 1): number => {
     const { items, rounds } = this.sources.tiles;
-    return this.workgroup((items / rounds) * itemBytes, bins, seen);
-  }
+    return this.workgroup((items / rounds) * itemBytes(kind), bins, seen);
+  };
 
   /** Invocations of a kernel that takes `bytes` bytes of workgroup memory for each, besides 12 bytes a bin and 4 for a word it remembers. */
   workgroup(bytes: number, bins: number, seen = 0): number {
@@ -101,9 +102,19 @@ export class Partitioner {
   }
 }
 
+function itemBytes(kind: ItemKind): number {
+  return kind === "pair" ? 8 : 4;
+}
+
 /** The first words of a scratch buffer, which may be larger than what was asked for. */
 export function words(buffer: GPUBuffer | undefined, count: number): Range | undefined {
   return buffer && { buffer, offset: 0, size: count * 4 };
+}
+
+/** Words in which scatter notes where the items of a tile went: RECORD of kernels/partition/places.wgsl. */
+export function placesRecord(tile: number, bins: number): number {
+  const run = 2 ** 15 / bins;
+  return tile / 2 + bins + Math.floor(tile / run);
 }
 
 /** A chunk's elements by part, on the GPU: what is submitted from now on sees them. */
@@ -120,10 +131,12 @@ export interface PartedItems {
   /** Keys, or with put "items" the items. */
   readonly keys: GPUBuffer;
   readonly values?: GPUBuffer;
-  /** Where each element went. */
-  readonly places?: GPUBuffer;
+  /** Where each element went (kernels/partition/places.wgsl), noted by workgroups of so many invocations for so many bins. */
+  readonly places?: { readonly range: Range; readonly workgroup: number; readonly bins: number };
   /** Elements that the chunk's mask lets through. */
   readonly selected: number;
+  /** Elements of the columns: these, and what fills the parts' room. */
+  readonly filled: number;
 }
 
 interface SplitOptions {
@@ -133,7 +146,7 @@ interface SplitOptions {
   placed?: boolean;
   /** Elements whose keys equal others may be left out: any of them, or once their values are combined. */
   distinct?: boolean | Combining;
-  /** Count a sample of the elements, and leave parts some room: for put "items". */
+  /** The parts' sizes may be told by a sample, and parts have some room then. */
   sampled?: boolean;
 }
 
@@ -156,14 +169,15 @@ export async function splitByPart(
   const counts = await buffer(bins);
   const starts = await buffer(bins + 1);
   const cursors = await buffer(2 * bins + 2);
-  const sample = sampled && !masked ? SAMPLE : 1;
+  const sample = sampled && !masked && count >= LEAST_SAMPLED ? SAMPLE : 1;
   const room = sample === 1 ? count : sampledRoom(count, parts.count);
-  const itemBytes = kind === "pair" ? 8 : 4;
-  const keys = await scratch.buffer(room * (put === "items" ? itemBytes : 4));
+  const keys = await scratch.buffer(room * (put === "items" ? itemBytes(kind) : 4));
   const values = kind === "pair" && put === "columns" ? await buffer(count) : undefined;
-  const places = placed ? await buffer(count) : undefined;
   const leaving = leavingOut(distinct, SEEN_IN_CHUNK);
-  const tile = partitioner.tileWorkgroup(itemBytes, bins, leaving.words);
+  const tile = partitioner.tileWorkgroup(kind, bins, leaving.words);
+  const tiles = Math.ceil(count / (tile * sources.tiles.items));
+  const recordWords = tiles * placesRecord(tile * sources.tiles.items, bins);
+  const noted = placed ? words(await buffer(recordWords), recordWords) : undefined;
   const constants: Constants = {
     ...table,
     BINS: bins,
@@ -178,12 +192,13 @@ export async function splitByPart(
     SAMPLED: Number(sample > 1),
     VALUED: Number(kind === "pair"),
   };
-  const [histogram, offsets, scatter] = await Promise.all([
+  const [histogram, offsets, scatter, pad] = await Promise.all([
     kernels.compile(sources.histogram, counting),
     kernels.compile(sources.offsets, { BINS: bins, WORKGROUP: 128, SAMPLE: sample }),
     kernels.compile(sources.scatter(kind, put, leaving.type), scattering),
+    sample > 1 && put === "columns" ? kernels.compile(sources.pad, { BINS: bins }) : null,
   ]);
-  const params = partitionParams({
+  const given = {
     slots: spec.slots,
     count,
     keyShift: chunk.keys.shift,
@@ -192,7 +207,8 @@ export async function splitByPart(
     partShift: parts.shift,
     parts: parts.count,
     fill: leaving.fill,
-  });
+  };
+  const params = partitionParams(given);
   const mask = chunk.mask?.range;
   const countParts = (encoder: GPUCommandEncoder) => {
     encoder.clearBuffer(counts, 0, bins * 4);
@@ -210,22 +226,27 @@ export async function splitByPart(
       1,
     );
   };
-  const split = (encoder: GPUCommandEncoder) =>
+  const split = (encoder: GPUCommandEncoder) => {
+    const to = words(keys, put === "items" ? (room * itemBytes(kind)) / 4 : room);
+    const ends = words(cursors, 2 * bins + 2);
     scatter.record(
       encoder,
       [
         undefined,
-        words(cursors, 2 * bins + 2),
+        ends,
         chunk.keys.range,
         kind === "pair" ? chunk.values?.range : undefined,
         mask,
-        words(keys, put === "items" ? (room * itemBytes) / 4 : count),
+        to,
         words(values, count),
-        words(places, count),
+        noted,
       ],
       params,
-      Math.ceil(count / (tile * sources.tiles.items)),
+      tiles,
     );
+    const filling = partitionParams({ ...given, count: room });
+    pad?.record(encoder, [undefined, words(starts, bins + 1), ends, to], filling, parts.count);
+  };
   let selected = count;
   if (masked) {
     // how many there are decides how many the kernels that follow work on
@@ -246,8 +267,9 @@ export async function splitByPart(
     keys,
     room,
     values,
-    places,
+    places: noted && { range: noted, workgroup: tile, bins },
     selected,
+    filled: sample === 1 ? selected : room,
   };
 }
 

@@ -4,10 +4,20 @@
  */
 
 import { slotWords } from "../layout.js";
-import type { BoundChunk } from "./chunk-rounds.js";
+import { type BoundChunk, reserveLists } from "./chunk-rounds.js";
 import { bindAt, type Column } from "./columns.js";
-import { binsFor, FEW_PARTS, MOST_PARTS, Partitioner, type Parts, splitByPart, words } from "./partition.js";
-import { partitionParams } from "./partition-kernels.js";
+import { lookUpChunk } from "./lookup-chunk.js";
+import {
+  binsFor,
+  FEW_PARTS,
+  MOST_PARTS,
+  type PartedItems,
+  Partitioner,
+  type Parts,
+  splitByPart,
+} from "./partition.js";
+import { type ItemKind, partitionParams } from "./partition-kernels.js";
+import type { Readback } from "./readback.js";
 import type { TableState } from "./table-state.js";
 
 /** Bytes of table that a part has at most, if parts are not too many then: a fraction of a large GPU's cache. */
@@ -29,6 +39,20 @@ export function cacheParts(state: TableState): Parts {
   return { shift, count: Math.ceil(slots / 2 ** shift) };
 }
 
+/** The value of absent keys on its way to `restore`: of all types one that is hardly anybody's (as f32, a NaN). */
+export const ABSENT = 0xffc593a7;
+
+/** Tables that had ABSENT among their values. */
+export const withAbsent = new WeakSet<TableState>();
+
+/** What a split may do that shows to be wrong only afterwards. */
+interface Guesses {
+  /** Parts' sizes come from a sample; then elements may be looked up that were not given. */
+  sampled: boolean;
+  /** Absent keys have the value ABSENT in place of flags. */
+  marked: boolean;
+}
+
 /**
  * The chunk as the direct kernels are to see it. Its keys, and the values that it brings, are in the order of parts; its result
  * columns are scratch memory, and `finish` brings them to those given. An operation that brings values and answers values has one
@@ -39,54 +63,106 @@ export async function partitioned(
   chunk: BoundChunk,
   results: ResultColumns,
 ): Promise<BoundChunk> {
-  const { host } = state;
+  return (await split(state, chunk, results, { sampled: false, marked: false })).parted;
+}
+
+/** The same for a lookup, which guesses, and does without when it was wrong. */
+export async function partitionedLookup(
+  state: TableState,
+  chunk: BoundChunk,
+  results: ResultColumns,
+): Promise<BoundChunk> {
+  const { scratch } = chunk;
+  const { values, flags } = results;
+  const marked = values !== undefined && flags !== undefined && !withAbsent.has(state);
+  const { parted, items } = await split(state, chunk, results, { sampled: true, marked });
+  if (items.filled > chunk.count) {
+    parted.lists = undefined;
+    await reserveLists(state, parted);
+  }
+  const lookUp = async (fill: number, reads: readonly Readback[]) => {
+    const first = marked ? ABSENT : fill;
+    const done = await lookUpChunk(state, parted, first, [...reads, ...items.reads]);
+    if (done.declined > 0) withAbsent.add(state);
+    if (done.declined === 0 && !items.lost()) return done;
+    const sure = await scratch.attempt(() => partitioned(state, chunk, results));
+    return lookUpChunk(state, sure ?? { ...chunk, values, flags }, fill, reads);
+  };
+  return { ...parted, lookUp };
+}
+
+async function split(
+  state: TableState,
+  chunk: BoundChunk,
+  results: ResultColumns,
+  { sampled, marked }: Guesses,
+): Promise<{ parted: BoundChunk; items: PartedItems }> {
   const { scratch, count } = chunk;
   const placed = results.values !== undefined || results.flags !== undefined;
   const kind = chunk.values ? "pair" : "key";
   const parts = cacheParts(state);
-  const partitioner = Partitioner.of(host);
-  const workgroup = partitioner.tileWorkgroup(4, binsFor(parts.count));
-  const constants = {
-    WORKGROUP: workgroup,
-    VALUED: Number(results.values !== undefined),
-    FLAGGED: Number(results.flags !== undefined),
-  };
-  const restoring = placed ? host.kernels.compile(partitioner.sources.restore, constants) : null;
+  const restoring = placed ? prepareRestore(state, chunk, results, parts, kind, marked) : null;
   // told where it is awaited
   restoring?.catch(() => {});
-  const split = await splitByPart(state, chunk, parts, { kind, put: "columns", placed });
-  const brought = split.values && bindAt(split.values, 0, count * 4);
-  const permuted: BoundChunk = {
+  const items = await splitByPart(state, chunk, parts, { kind, put: "columns", placed, sampled });
+  const brought = items.values && bindAt(items.values, 0, count * 4);
+  const parted: BoundChunk = {
     ...chunk,
-    count: split.selected,
-    keys: bindAt(split.keys, 0, split.selected * 4),
+    count: items.filled,
+    keys: bindAt(items.keys, 0, items.filled * 4),
     values: brought,
     mask: undefined,
     partShift: parts.shift,
+    marked,
   };
-  if (!restoring) return permuted;
-  const values = results.values && (brought ?? (await scratch.column("u32", count)));
-  const flags = results.flags && (await scratch.column("u8", count));
+  if (!restoring) return { parted, items };
+  const column = (type: "u32" | "u8") => scratch.column(type, items.room);
+  parted.values = results.values ? (brought ?? (await column("u32"))) : brought;
+  parted.flags = results.flags && !marked ? await column("u8") : undefined;
   const restore = await restoring;
+  const from = { values: results.values && parted.values, flags: parted.flags };
+  parted.finish = (encoder) => restore(encoder, items, from);
+  return { parted, items };
+}
+
+/**
+ * Prepares to bring results from the order of the parts to the columns given.
+ * @param kind of the items that are split.
+ * @param marked flags come from values: those of absent keys are ABSENT.
+ */
+export async function prepareRestore(
+  { host }: TableState,
+  { count }: BoundChunk,
+  { values, flags, fill }: ResultColumns,
+  parts: Parts,
+  kind: ItemKind,
+  marked: boolean,
+): Promise<(encoder: GPUCommandEncoder, items: PartedItems, from: ResultColumns) => void> {
+  const { sources, tileWorkgroup } = Partitioner.of(host);
+  // as the split's
+  const bins = binsFor(parts.count);
+  const workgroup = tileWorkgroup(kind, bins);
+  const restore = await host.kernels.compile(sources.restore, {
+    BINS: bins,
+    WORKGROUP: workgroup,
+    VALUED: Number(values !== undefined),
+    FLAGGED: Number(flags !== undefined),
+    MARKED: Number(marked),
+  });
   const params = partitionParams({
     count,
-    valueShift: results.values?.shift,
-    flagShift: results.flags?.shift,
-    fill: results.fill,
+    valueShift: values?.shift,
+    flagShift: flags?.shift,
+    fill,
+    mark: ABSENT,
   });
-  const finish = (encoder: GPUCommandEncoder) =>
+  return (encoder, { places }, from) => {
+    const bindings = [places?.range, from.values?.range, from.flags?.range, values?.range, flags?.range];
     restore.record(
       encoder,
-      [
-        undefined,
-        words(split.places, count),
-        values?.range,
-        flags?.range,
-        results.values?.range,
-        results.flags?.range,
-      ],
+      [undefined, ...bindings],
       params,
-      Math.ceil(count / (workgroup * partitioner.sources.tiles.items)),
+      Math.ceil(count / (workgroup * sources.tiles.items)),
     );
-  return { ...permuted, values: values ?? brought, flags, finish };
+  };
 }

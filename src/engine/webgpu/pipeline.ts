@@ -12,8 +12,8 @@ import type { Readback } from "./readback.js";
 /** Brings results of a chunk back: with the submission of `step`, or later when another chunk follows. */
 export type Bring = (
   reads: readonly Readback[],
-  step: (now: readonly Readback[]) => Promise<void>,
-) => Promise<void>;
+  step: (now: readonly Readback[]) => Promise<unknown>,
+) => Promise<unknown>;
 
 /** Binds a chunk's input columns, with memory of `scratch`. */
 type Bind<T> = (chunk: Chunk, scratch: Scratch) => Promise<T>;
@@ -39,7 +39,7 @@ export class Pipeline<T> {
   async run(
     chunk: Chunk,
     next: Chunk | null,
-    work: (bound: T, bring: Bring) => Promise<void>,
+    work: (bound: T, bring: Bring) => Promise<unknown>,
   ): Promise<void> {
     const { bound, scratch } = await this.#columnsOf(chunk);
     try {
@@ -75,7 +75,7 @@ export class Pipeline<T> {
   }
 
   /** Does `step`, then begins to bring the results back. They may take until the next chunk's do. */
-  async #bringLater(reads: readonly Readback[], step: (now: readonly Readback[]) => Promise<void>) {
+  async #bringLater(reads: readonly Readback[], step: (now: readonly Readback[]) => Promise<unknown>) {
     await step([]);
     if (reads.length === 0) return;
     await this.#results;

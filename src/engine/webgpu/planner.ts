@@ -21,6 +21,12 @@ const CACHED_TABLE_BYTES = 2 ** 26;
 const LEAST_PARTED = { find: 2 ** 25, insert: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20, erase: 2 ** 23 };
 /** Bytes of table per element up to which working on all pages pays: each is read or written as a whole. */
 const MOST_PAGED_BYTES = { build: 64, erase: 24 };
+/** The same for lookups, by the share of slots that are not EMPTY: pages make long walks short, and short ones are no trouble. */
+const MOST_LOOKED_UP_BYTES = [
+  { upTo: 0.84, bytes: 0 },
+  { upTo: 0.9, bytes: 10 },
+  { upTo: 1, bytes: 22 },
+];
 /** The same for making the pages of a table with entries anew, by its load in the end: the fuller it is, the longer walks are. */
 const MOST_REBUILT_BYTES = [
   { upTo: 0.6, bytes: 40 },
@@ -49,8 +55,12 @@ export function planInsert(state: TableState, count: number, call: CallOptions):
 
 function paysToRebuild(state: TableState, count: number): boolean {
   const load = (state.live + count) / state.spec.slots;
-  const most = MOST_REBUILT_BYTES.find(({ upTo }) => load <= upTo);
-  return most !== undefined && workOnPages(state, count, most.bytes);
+  return workOnPages(state, count, mostBytesAt(load, MOST_REBUILT_BYTES));
+}
+
+/** Bytes of table per element at a load; 0 above all loads that are named. */
+function mostBytesAt(load: number, most: readonly { upTo: number; bytes: number }[]): number {
+  return most.find(({ upTo }) => load <= upTo)?.bytes ?? 0;
 }
 
 /** How to erase a chunk. */
@@ -64,7 +74,12 @@ export function planErase(state: TableState, count: number, call: CallOptions): 
 
 /** How to look up a chunk. */
 export function planLookup(state: TableState, count: number, call: CallOptions): Choice {
-  return planParts(state, count, call, LEAST_PARTED.find);
+  const parts = planParts(state, count, call, LEAST_PARTED.find);
+  if (parts.way === "direct" || !state.ordered) return parts;
+  const load = (state.live + state.tombstones) / state.spec.slots;
+  const bytes = mostBytesAt(load, MOST_LOOKED_UP_BYTES);
+  if (!workOnPages(state, count, bytes)) return parts;
+  return forcedWay(call) ? asked("pages") : LOOKED_UP;
 }
 
 /** How to insert a chunk whose every element answers for itself: pages do not remember where their items come from. */
@@ -93,6 +108,10 @@ function workOnPages(state: TableState, count: number, mostBytes: number): boole
 const PAGED: Choice = {
   way: "pages",
   reason: "the batch is large beside the table: its pages are worked on",
+};
+const LOOKED_UP: Choice = {
+  way: "pages",
+  reason: "the table is nearly full, and the batch large beside it: its pages are looked up",
 };
 const PARTED: Choice = { way: "parts", reason: "the batch is large and the table larger than the cache" };
 

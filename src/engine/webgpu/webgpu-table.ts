@@ -209,9 +209,15 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 
   /** A chunk to look up, in the order that the planner chooses. */
   async #toLookUp(chunk: BoundChunk, results: ResultColumns, call: CallOptions): Promise<BoundChunk> {
-    const bulk = await this.#take(planLookup(this.state, chunk.count, call), chunk, call, true);
+    const { state } = this;
+    const choice = planLookup(state, chunk.count, call);
+    const bulk = await this.#take(choice, chunk, call, true);
     const { values, flags } = results;
-    return (await this.#parted(bulk, chunk, results, call)) ?? { ...chunk, values, flags };
+    const byPages =
+      bulk && choice.way === "pages"
+        ? await chunk.scratch.attempt(() => bulk.pagedLookup(state, chunk, results))
+        : null;
+    return byPages ?? (await this.#parted(bulk, chunk, results, call, true)) ?? { ...chunk, values, flags };
   }
 
   /** A chunk in the order of its parts; null for the direct strategy, and where there is no memory for another order. */
@@ -220,13 +226,15 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     chunk: BoundChunk,
     results: ResultColumns,
     { log }: CallOptions,
+    looksUp = false,
   ): Promise<BoundChunk | null> {
-    const parted = bulk && (await chunk.scratch.attempt(() => bulk.partitioned(this.state, chunk, results)));
+    const part = looksUp ? bulk?.partitionedLookup : bulk?.partitioned;
+    const parted = part && (await chunk.scratch.attempt(() => part(this.state, chunk, results)));
     if (bulk && log) {
       if (parted) log.noteWay(bulk.shapeOf(this.state, "parts"));
       else log.noteWay({ strategy: "direct", reason: "there is too little memory", parts: 1, pages: 0 });
     }
-    return parted;
+    return parted ?? null;
   }
 
   /** Notes the planner's choice, and loads and reserves what it takes: null for the direct strategy. */
@@ -243,7 +251,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
       strategy: bulk ? "partitioned" : "direct",
       reason,
       groupSize: groupSize ?? groupSizeAt(state, looksUp),
-      ...(bulk && way !== "direct" && bulk.shapeOf(state, way)),
+      ...(bulk && way !== "direct" && bulk.shapeOf(state, way, looksUp)),
     });
     return bulk;
   }

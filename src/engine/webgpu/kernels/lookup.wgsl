@@ -13,6 +13,8 @@ override VALUED: bool = true;
 override FLAGGED: bool = true;
 /// Add the number of keys found to control.found.
 override COUNTED: bool = false;
+/// params.fill stands for "absent", in place of flags: a value that equals it is told by control.declined.
+override MARKED: bool = false;
 /// The table's entries are in the order of their homes.
 override ORDERED: bool = false;
 
@@ -20,6 +22,8 @@ override ORDERED: bool = false;
 @group(0) @binding(6) var<storage, read_write> values: array<u32>;
 @group(0) @binding(7) var<storage, read_write> flags: array<atomic<u32>>;
 
+/// A value that was found equals the mark.
+var<private> clashes: bool;
 var<workgroup> found: atomic<u32>;
 /// The flags of the workgroup's tile, four a word.
 var<workgroup> tileFlags: array<atomic<u32>, WORKGROUP>;
@@ -40,7 +44,11 @@ fn lookUp(element: u32, key: u32, start: Probe) -> bool {
   while (probe.step < stop && isBound(probe.slot)) {
     let word = seek(&probe);
     if (word == probe.word) {
-      if (VALUED) { values[params.valueShift + element] = valueWord(table[boundSlot(probe.slot)], key); }
+      if (VALUED) {
+        let value = valueWord(table[boundSlot(probe.slot)], key);
+        values[params.valueShift + element] = value;
+        clashes = clashes || (MARKED && value == params.fill);
+      }
       return true;
     }
     if (word == EMPTY || isBehind(probe, word)) { return absent(element); }
@@ -91,6 +99,7 @@ fn main(
     let bit = 1u << (element % 4u * 8u);
     if (LISTED) { atomicOr(&flags[params.flagShift + element / 4u], bit); } else { atomicOr(&tileFlags[numberOf(thread, item) / 4u % WORKGROUP], bit); }
   }
+  if (clashes) { atomicStore(&control.declined, 1u); }
   if (FLAGGED && !LISTED) {
     workgroupBarrier();
     if (numberOf(thread, 0u) - local + local * 4u < params.count) {

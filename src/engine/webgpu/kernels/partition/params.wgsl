@@ -28,6 +28,12 @@ struct Params {
   carries: u32,
   /// Bit pattern of the value for absent keys, or for fresh slots of an insertOrApply.
   fill: u32,
+  /// The value that stands for an absent key between the kernels of a lookup; the next one for a key that is still to be looked up.
+  mark: u32,
+  /// No key is this many slots or more after its home.
+  maxProbe: u32,
+  /// Slots behind the window's last one that are bound.
+  behind: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;

@@ -3,6 +3,7 @@
 @group(0) @binding(6) var<storage, read_write> itemValues: array<u32>;
 
 fn putItem(part: u32, at: u32, item: Item) {
+  if (at >= LOST) { return; }
   itemKeys[at] = itemKey(item);
   if (VALUED) { itemValues[at] = itemValue(item); }
 }

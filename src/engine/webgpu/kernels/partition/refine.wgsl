@@ -1,8 +1,9 @@
 // refine: splits every part into pages of neighbouring slots (multisplit, second level).
 //
 // Workgroups (x, part): tiles of one part each, as in scatter, where most items with equal keys become one, as there. A page's
-// items are staged at page × pageRoom; what a page has no room for is spilled.
-// Shares the pages' cursors. Bytes per item: 4 read and 4 written (pairs: 8 and 8).
+// items are staged at page × pageRoom; what a page has no room for is spilled. Or, for items whose results are to come back, it is
+// noted where they went (places.wgsl), in records that are numbered as tileNumber says.
+// Shares the pages' cursors. Bytes per item: 4 read and 4 written (pairs: 8 and 8), 2.2 more written for places.
 
 override PAGE_SHIFT: u32 = 12u;
 
@@ -24,6 +25,10 @@ fn binOf(item: Item) -> u32 {
 }
 
 fn takeRoom(page: u32, count: u32) -> u32 { return atomicAdd(&cursors[firstPage + page], count); }
+
+fn runAt(page: u32, at: u32) -> u32 { return (firstPage + page) * params.pageRoom + at; }
+
+fn fits(page: u32, at: u32) -> bool { return bases[page] + starts[page] + at < params.pageRoom; }
 
 fn putItem(page: u32, place: u32, item: Item) {
   if (place < params.pageRoom) {
@@ -51,7 +56,10 @@ fn main(
     var at: array<u32, ITEMS>;
     for (var i = 0u; i < ITEMS; i++) { item[i] = parts[min(first + i * WORKGROUP + local, end - 1u)]; }
     for (var bin = local; bin < BINS; bin += WORKGROUP) { atomicStore(&counts[bin], 0u); }
-    if (local == 0u) { atomicStore(&packed, 0u); }
+    if (local == 0u) {
+      atomicStore(&packed, 0u);
+      forgetRuns();
+    }
     for (var i = local; i < SEEN && MERGES && distinct; i += WORKGROUP) {
       // what was merged is in its item by now
       atomicStore(&seen[i], 0u);
@@ -65,7 +73,10 @@ fn main(
     }
     workgroupBarrier();
     placeBins(local, lanes);
+    let tile = tileNumber(part, partStarts[part], first);
+    noteRuns(tile, local);
     workgroupBarrier();
+    notePlaces(tile, local, &at);
     for (var i = 0u; i < ITEMS; i++) {
       if (at[i] == NONE) { continue; }
       at[i] = placeInTile(at[i]);

@@ -1,15 +1,20 @@
 // restore: brings results from the order of the parts back to the order of the batch.
 //
-// A workgroup takes a tile of scatter's, WORKGROUP × ITEMS neighbouring elements. Their results lie in one run a part,
-// so that reads of a tile share sectors. Owns its elements of the result columns; elements that were left out by
-// a mask get params.fill and 0. Bytes per element: 4 read for the place, 4 read and 4 written for a value, 1 and 1 for a flag.
+// A workgroup takes a tile of scatter's, WORKGROUP × ITEMS neighbouring elements, whose places scatter noted. Their results lie in
+// runs, one or more a part, so that reads of a tile share sectors. Owns its elements of the result columns; elements that were left
+// out by a mask get params.fill and 0.
+// Bytes per element: 2.2 read for the place, 4 read and 4 written for a value, 1 written and (not MARKED) 1 read for a flag.
 
+/// Those of the scatter that made the tiles.
 override WORKGROUP: u32 = 512u;
+override BINS: u32 = 256u;
 override VALUED: bool = true;
 override FLAGGED: bool = true;
+/// params.mark is the value of absent keys: flags come from the values.
+override MARKED: bool = false;
 override TILE: u32 = WORKGROUP * ITEMS;
 override FLAG_WORDS: u32 = TILE / 4u;
-/// The place of an element that was left out.
+/// The result of an element that was left out.
 const NONE: u32 = 0xffffffffu;
 
 @group(0) @binding(1) var<storage, read> places: array<u32>;
@@ -18,8 +23,12 @@ const NONE: u32 = 0xffffffffu;
 @group(0) @binding(4) var<storage, read_write> values: array<u32>;
 @group(0) @binding(5) var<storage, read_write> flags: array<u32>;
 
+var<workgroup> runs: array<u32, RUNS>;
 /// The flags of the tile, four a word.
 var<workgroup> tileFlags: array<atomic<u32>, FLAG_WORDS>;
+
+/// Where the result of an element lies whose place is noted as this.
+fn resultAt(place: u32) -> u32 { return select(runs[place / RUN] + place % RUN, NONE, place == NO_PLACE); }
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -27,25 +36,34 @@ fn main(
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let first = (workgroup.y * workgroups.x + workgroup.x) * TILE;
+  let number = workgroup.y * workgroups.x + workgroup.x;
+  let first = number * TILE;
   if (first >= params.count) { return; }
-  var place: array<u32, ITEMS>;
-  for (var i = 0u; i < ITEMS; i++) { place[i] = places[min(first + i * WORKGROUP + local, params.count - 1u)]; }
-  if (VALUED) {
+  let record = number * RECORD;
+  var two: array<u32, ITEMS / 2u>;
+  for (var i = 0u; i < ITEMS / 2u; i++) { two[i] = places[record + i * WORKGROUP + local]; }
+  for (var run = local; run < RUNS; run += WORKGROUP) { runs[run] = places[record + HALF + run]; }
+  workgroupBarrier();
+  var at: array<u32, ITEMS>;
+  for (var i = 0u; i < ITEMS; i++) { at[i] = resultAt((two[i % (ITEMS / 2u)] >> select(0u, 16u, i >= ITEMS / 2u)) & 0xffffu); }
+  var found: array<u32, ITEMS>;
+  if (VALUED || MARKED) {
     var value: array<u32, ITEMS>;
-    for (var i = 0u; i < ITEMS; i++) { value[i] = itemValues[select(place[i], 0u, place[i] == NONE)]; }
+    for (var i = 0u; i < ITEMS; i++) { value[i] = itemValues[select(at[i], 0u, at[i] == NONE)]; }
     for (var i = 0u; i < ITEMS; i++) {
       let element = first + i * WORKGROUP + local;
-      if (element < params.count) { values[params.valueShift + element] = select(value[i], params.fill, place[i] == NONE); }
+      found[i] = u32(value[i] != params.mark);
+      let absent = at[i] == NONE || (MARKED && found[i] == 0u);
+      if (VALUED && element < params.count) { values[params.valueShift + element] = select(value[i], params.fill, absent); }
     }
   }
   if (FLAGGED) {
-    var found: array<u32, ITEMS>;
-    for (var i = 0u; i < ITEMS; i++) { found[i] = itemFlags[select(place[i], 0u, place[i] == NONE) / 4u]; }
+    if (!MARKED) {
+      for (var i = 0u; i < ITEMS; i++) { found[i] = itemFlags[select(at[i], 0u, at[i] == NONE) / 4u] >> (at[i] % 4u * 8u); }
+    }
     for (var i = 0u; i < ITEMS; i++) {
       let own = i * WORKGROUP + local;
-      let flag = (found[i] >> (place[i] % 4u * 8u)) & 1u;
-      if (flag != 0u && place[i] != NONE && first + own < params.count) { atomicOr(&tileFlags[own / 4u], 1u << (own % 4u * 8u)); }
+      if ((found[i] & 1u) != 0u && at[i] != NONE && first + own < params.count) { atomicOr(&tileFlags[own / 4u], 1u << (own % 4u * 8u)); }
     }
     workgroupBarrier();
     for (var word = local; word < FLAG_WORDS; word += WORKGROUP) {

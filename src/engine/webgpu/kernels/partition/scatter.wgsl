@@ -5,9 +5,9 @@
 // histogram, or (SAMPLED) from a sample, and it is seen when that was wrong.
 // Of a skewed batch most items with equal keys become one here (distinct.wgsl), and a part's items end where its cursor stands.
 // Owns its tile's places; shares the cursors. The order inside a part is that in which tiles get there.
-// Bytes per element: 4 read and 4 written (pairs: 8 and 8), 4 more written with PLACED.
+// Bytes per element: 4 read and 4 written (pairs: 8 and 8), 2.2 more written with PLACED.
 
-/// Write each element's place, so that results can be brought back to input order.
+/// Note where elements go (places.wgsl), so that results can be brought back to input order.
 override PLACED: bool = false;
 /// Items have the element's value.
 override VALUED: bool = false;
@@ -15,7 +15,6 @@ override VALUED: bool = false;
 @group(0) @binding(2) var<storage, read> keys: array<u32>;
 @group(0) @binding(3) var<storage, read> values: array<u32>;
 @group(0) @binding(1) var<storage, read_write> cursors: array<atomic<u32>>;
-@group(0) @binding(7) var<storage, read_write> places: array<u32>;
 
 fn binOf(item: Item) -> u32 { return partOf(itemKey(item)); }
 
@@ -31,6 +30,10 @@ fn takeRoom(part: u32, count: u32) -> u32 {
   return LOST;
 }
 
+fn runAt(part: u32, at: u32) -> u32 { return at; }
+
+fn fits(part: u32, at: u32) -> bool { return true; }
+
 @compute @workgroup_size(WORKGROUP)
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,
@@ -38,7 +41,8 @@ fn main(
   @builtin(local_invocation_index) local: u32,
   lanes: Lanes,
 ) {
-  let first = (workgroup.y * workgroups.x + workgroup.x) * TILE;
+  let number = workgroup.y * workgroups.x + workgroup.x;
+  let first = number * TILE;
   if (first >= params.count) { return; }
   var item: array<Item, ITEMS>;
   var at: array<u32, ITEMS>;
@@ -62,21 +66,16 @@ fn main(
   }
   workgroupBarrier();
   placeBins(local, lanes);
+  if (PLACED) { noteRuns(number, local); }
   if (MERGES && distinct) {
     for (var i = 0u; i < ITEMS; i++) {
       if (at[i] != NONE) { item[i] = withLeftOut(item[i]); }
     }
   }
   workgroupBarrier();
+  if (PLACED) { notePlaces(number, local, &at); }
   for (var i = 0u; i < ITEMS; i++) {
-    let element = first + i * WORKGROUP + local;
-    var place = NONE;
-    if (at[i] != NONE) {
-      let base = bases[at[i] >> 16u];
-      at[i] = placeInTile(at[i]);
-      place = base + at[i];
-    }
-    if (PLACED && element < params.count) { places[element] = place; }
+    if (at[i] != NONE) { at[i] = placeInTile(at[i]); }
   }
   writeTile(local, &item, &at);
 }

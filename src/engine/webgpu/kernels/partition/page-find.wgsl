@@ -1,0 +1,115 @@
+// page-find: looks items up, page by page, in a table whose entries are in the order of their homes.
+//
+// A workgroup owns its page: it goes over the slots and notes for every home the first one with an entry of that home, so that a
+// lookup starts at its own entries, however full the table is; by then these are in the first cache. In the place of each item it
+// leaves the value of its key (not VALUED: 0), or params.mark for an absent one, or OPEN for a key that has to be looked up elsewhere:
+// one that lives in a side slot, or whose walk leaves what is bound. A value that looks like one of these is told by
+// control.declined. Only reads the table.
+// Bytes per slot: 8 read (sets: 4); per item 4 read and 4 written.
+
+override WORKGROUP: u32 = 256u;
+override VALUED: bool = true;
+
+@group(0) @binding(2) var<storage, read> slots: array<Slot>;
+@group(0) @binding(4) var<storage, read_write> items: array<Item>;
+/// params.behind slots that follow the last one of the window.
+@group(0) @binding(5) var<storage, read> behind: array<Slot>;
+
+/// By home: PAGE less the first slot with an entry of that home; 0 for none. (With the slots themselves in workgroup memory, too, so
+/// few workgroups ran side by side that all took three times as long.)
+var<workgroup> firsts: array<atomic<u32>, PAGE>;
+/// 1 more than the last EMPTY slot; 0 for none.
+var<workgroup> lastEmpty: atomic<u32>;
+
+/// A value that was found looks like a mark.
+var<private> clashes: bool;
+
+fn openMark() -> u32 { return params.mark + 1u; }
+
+/// What is left for a key that is there.
+fn foundIn(entry: Slot, key: u32) -> u32 {
+  if (!VALUED) { return 0u; }
+  let value = valueWord(entry, key);
+  clashes = clashes || value == params.mark || value == openMark();
+  return value;
+}
+
+/// Slots of the window.
+fn windowEnd() -> u32 { return min(params.pages * PAGE, params.slots - params.windowFirst); }
+
+/// The slot number `at` from the window's first one on, which may be behind the last.
+fn slotAt(at: u32) -> Slot {
+  let end = windowEnd();
+  if (at < end) { return slots[at]; }
+  return behind[min(at - end, params.behind - 1u)];
+}
+
+/// Goes on with the walk of a key behind the page. (Looking at several slots a step was slower.)
+fn findBehind(key: u32, home: u32) -> u32 {
+  let passed = mine.slot + mine.slots - home;
+  for (var step = passed; step < params.maxProbe; step++) {
+    let at = mine.at + mine.slots + step - passed;
+    if (at >= windowEnd() + params.behind) { return openMark(); }
+    let entry = slotAt(at);
+    let word = keyWord(entry);
+    if (word == key) { return foundIn(entry, key); }
+    if (word == EMPTY) { break; }
+    if (word == TOMBSTONE) { continue; }
+    // a key of a later home
+    let slot = select(home + step, home - (params.slots - step), step >= params.slots - home);
+    let other = homeOf(word);
+    if (slot - other + select(0u, params.slots, slot < other) < step) { break; }
+  }
+  return params.mark;
+}
+
+/// What is left for a key of the page.
+fn find(key: u32) -> u32 {
+  if (key >= TOMBSTONE) { return openMark(); }
+  let home = homeOf(key);
+  let own = home - mine.slot;
+  let first = atomicLoad(&firsts[own]);
+  if (first == 0u) {
+    if (own < atomicLoad(&lastEmpty)) { return params.mark; }
+    return findBehind(key, home);
+  }
+  for (var slot = PAGE - first; slot < mine.slots; slot++) {
+    let entry = slots[mine.at + slot];
+    let word = keyWord(entry);
+    if (word == key) { return foundIn(entry, key); }
+    if (word != TOMBSTONE && (word == EMPTY || homeOf(word) != home)) { return params.mark; }
+  }
+  return findBehind(key, home);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  mine = pageOf(workgroup, workgroups);
+  var entry: array<Slot, HELD>;
+  for (var i = 0u; i < HELD; i++) { entry[i] = slots[mine.at + min(i * WORKGROUP + local, max(mine.slots, 1u) - 1u)]; }
+  var empty = 0u;
+  for (var i = 0u; i < HELD; i++) {
+    let slot = i * WORKGROUP + local;
+    if (slot >= mine.slots) { continue; }
+    let word = keyWord(entry[i]);
+    if (word == EMPTY) { empty = slot + 1u; }
+    // entries of earlier pages may lie at its beginning
+    let own = select(homeOf(word) - mine.slot, PAGE, word >= TOMBSTONE);
+    if (own < PAGE) { atomicMax(&firsts[own], PAGE - slot); }
+  }
+  if (empty > 0u) { atomicMax(&lastEmpty, empty); }
+  workgroupBarrier();
+  for (var base = local; base < mine.items; base += ITEMS * WORKGROUP) {
+    var item: array<Item, ITEMS>;
+    for (var i = 0u; i < ITEMS; i++) { item[i] = items[mine.first + min(base + i * WORKGROUP, mine.items - 1u)]; }
+    for (var i = 0u; i < ITEMS; i++) {
+      let at = base + i * WORKGROUP;
+      if (at < mine.items) { items[mine.first + at] = find(item[i]); }
+    }
+  }
+  if (clashes) { atomicStore(&control.declined, 1u); }
+}
