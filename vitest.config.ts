@@ -21,6 +21,9 @@ const crossOriginIsolation = {
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
 
+/** Options of Node in worker processes. */
+const execArgv = ["--import", new URL("scripts/rest-between-polls.mjs", import.meta.url).href];
+
 /** A project of files that run in one process, so that each kernel is compiled once. */
 function onWebgpuInNode(name: string, groupOrder: number, include: string[], bulk = "auto") {
   return {
@@ -31,6 +34,7 @@ function onWebgpuInNode(name: string, groupOrder: number, include: string[], bul
       include,
       sequence: { groupOrder },
       pool: "forks" as const,
+      execArgv,
       maxWorkers: 1,
       isolate: false,
       env: softwareGpuEnv(),
@@ -55,6 +59,7 @@ export default defineConfig({
           exclude: [WEBGPU_ONLY, BROWSER_ONLY],
           sequence: { groupOrder: 0 },
           pool: "forks",
+          execArgv,
           env: softwareGpuEnv(),
           provide: { backend: "cpu", host: "node", bulk: "auto" },
         },
