@@ -21,11 +21,19 @@ const crossOriginIsolation = {
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
 
+const BESIDE_BROWSER = { groupOrder: 1, maxWorkers: 1 };
+const WITH_ITS_LIKE = { groupOrder: 2, maxWorkers: 2 };
+
 /** Options of Node in worker processes. */
 const execArgv = ["--import", new URL("scripts/rest-between-polls.mjs", import.meta.url).href];
 
 /** A project of files that run in one process, so that each kernel is compiled once. */
-function onWebgpuInNode(name: string, groupOrder: number, include: string[], bulk = "auto") {
+function onWebgpuInNode(
+  name: string,
+  { groupOrder, maxWorkers }: { groupOrder: number; maxWorkers: number },
+  include: string[],
+  bulk = "auto",
+) {
   return {
     extends: true as const,
     plugins: [sourceTexts()],
@@ -35,7 +43,7 @@ function onWebgpuInNode(name: string, groupOrder: number, include: string[], bul
       sequence: { groupOrder },
       pool: "forks" as const,
       execArgv,
-      maxWorkers: 1,
+      maxWorkers,
       isolate: false,
       env: softwareGpuEnv(),
       provide: { backend: "webgpu" as const, host: "node" as const, bulk },
@@ -64,10 +72,10 @@ export default defineConfig({
           provide: { backend: "cpu", host: "node", bulk: "auto" },
         },
       },
-      onWebgpuInNode("webgpu", 1, [CONFORMANCE, JOINS]),
+      onWebgpuInNode("webgpu", BESIDE_BROWSER, [CONFORMANCE, JOINS]),
       // engines that share a device: test/webgpu/helpers/variants.ts
-      onWebgpuInNode("webgpu-engine", 2, [WEBGPU_ONLY]),
-      onWebgpuInNode("webgpu-partitioned", 3, [OPERATIONS], "partitioned"),
+      onWebgpuInNode("webgpu-engine", WITH_ITS_LIKE, [WEBGPU_ONLY]),
+      onWebgpuInNode("webgpu-partitioned", WITH_ITS_LIKE, [OPERATIONS], "partitioned"),
       {
         extends: true as const,
         plugins: [sourceTexts()],
@@ -77,8 +85,8 @@ export default defineConfig({
         test: {
           name: "browser",
           include: [CONFORMANCE, BROWSER_ONLY],
-          sequence: { groupOrder: 4 },
-          maxWorkers: 1,
+          sequence: { groupOrder: BESIDE_BROWSER.groupOrder },
+          maxWorkers: BESIDE_BROWSER.maxWorkers,
           isolate: false,
           provide: { backend: "webgpu", host: "browser", bulk: "auto" },
           browser: {
