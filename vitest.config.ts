@@ -21,13 +21,14 @@ const crossOriginIsolation = {
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
 
+/** Projects that run at once: one process beside the browser, or two processes, each of which compiles what it needs. */
 const BESIDE_BROWSER = { groupOrder: 1, maxWorkers: 1 };
-const WITH_ITS_LIKE = { groupOrder: 2, maxWorkers: 2 };
+const TWO_PROCESSES = { groupOrder: 2, maxWorkers: 2 };
 
 /** Options of Node in worker processes. */
 const execArgv = ["--import", new URL("scripts/rest-between-polls.mjs", import.meta.url).href];
 
-/** A project of files that run in one process, so that each kernel is compiled once. */
+/** A project whose files share processes, so that a kernel is compiled once in each. */
 function onWebgpuInNode(
   name: string,
   { groupOrder, maxWorkers }: { groupOrder: number; maxWorkers: number },
@@ -53,7 +54,7 @@ function onWebgpuInNode(
 
 export default defineConfig({
   test: {
-    // Little at once, and one project after the other: SwiftShader runs on the same cores as everything else.
+    // Two processes at once: SwiftShader runs kernels on the same cores as everything else, and compiles them on one.
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -74,8 +75,8 @@ export default defineConfig({
       },
       onWebgpuInNode("webgpu", BESIDE_BROWSER, [CONFORMANCE, JOINS]),
       // engines that share a device: test/webgpu/helpers/variants.ts
-      onWebgpuInNode("webgpu-engine", WITH_ITS_LIKE, [WEBGPU_ONLY]),
-      onWebgpuInNode("webgpu-partitioned", WITH_ITS_LIKE, [OPERATIONS], "partitioned"),
+      onWebgpuInNode("webgpu-engine", TWO_PROCESSES, [WEBGPU_ONLY]),
+      onWebgpuInNode("webgpu-partitioned", TWO_PROCESSES, [OPERATIONS], "partitioned"),
       {
         extends: true as const,
         plugins: [sourceTexts()],
@@ -86,7 +87,7 @@ export default defineConfig({
           name: "browser",
           include: [CONFORMANCE, BROWSER_ONLY],
           sequence: { groupOrder: BESIDE_BROWSER.groupOrder },
-          maxWorkers: BESIDE_BROWSER.maxWorkers,
+          maxWorkers: BESIDE_BROWSER.maxWorkers, // one page
           isolate: false,
           provide: { backend: "webgpu", host: "browser", bulk: "auto" },
           browser: {
