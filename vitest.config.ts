@@ -69,6 +69,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           pool: "forks",
           execArgv,
+          isolate: false, // starting a process for each file takes as long as a fourth of the tests
           env: softwareGpuEnv(),
           provide: { backend: "cpu", host: "node", bulk: "auto" },
         },
