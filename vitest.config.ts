@@ -21,8 +21,20 @@ const crossOriginIsolation = {
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
 
-/** A project of files that run in one process, so that each kernel is compiled once. */
-function onWebgpuInNode(name: string, groupOrder: number, include: string[], bulk = "auto") {
+/** Projects that run at once: one process beside the browser, or two processes, each of which compiles what it needs. */
+const BESIDE_BROWSER = { groupOrder: 1, maxWorkers: 1 };
+const TWO_PROCESSES = { groupOrder: 2, maxWorkers: 2 };
+
+/** Options of Node in worker processes. */
+const execArgv = ["--import", new URL("scripts/rest-between-polls.mjs", import.meta.url).href];
+
+/** A project whose files share processes, so that a kernel is compiled once in each. */
+function onWebgpuInNode(
+  name: string,
+  { groupOrder, maxWorkers }: { groupOrder: number; maxWorkers: number },
+  include: string[],
+  bulk = "auto",
+) {
   return {
     extends: true as const,
     plugins: [sourceTexts()],
@@ -31,7 +43,8 @@ function onWebgpuInNode(name: string, groupOrder: number, include: string[], bul
       include,
       sequence: { groupOrder },
       pool: "forks" as const,
-      maxWorkers: 1,
+      execArgv,
+      maxWorkers,
       isolate: false,
       env: softwareGpuEnv(),
       provide: { backend: "webgpu" as const, host: "node" as const, bulk },
@@ -41,7 +54,7 @@ function onWebgpuInNode(name: string, groupOrder: number, include: string[], bul
 
 export default defineConfig({
   test: {
-    // Little at once, and one project after the other: SwiftShader runs on the same cores as everything else.
+    // Two processes at once: SwiftShader runs kernels on the same cores as everything else, and compiles them on one.
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -55,14 +68,16 @@ export default defineConfig({
           exclude: [WEBGPU_ONLY, BROWSER_ONLY],
           sequence: { groupOrder: 0 },
           pool: "forks",
+          execArgv,
+          isolate: false, // starting a process for each file takes as long as a fourth of the tests
           env: softwareGpuEnv(),
           provide: { backend: "cpu", host: "node", bulk: "auto" },
         },
       },
-      onWebgpuInNode("webgpu", 1, [CONFORMANCE, JOINS]),
+      onWebgpuInNode("webgpu", BESIDE_BROWSER, [CONFORMANCE, JOINS]),
       // engines that share a device: test/webgpu/helpers/variants.ts
-      onWebgpuInNode("webgpu-engine", 2, [WEBGPU_ONLY]),
-      onWebgpuInNode("webgpu-partitioned", 3, [OPERATIONS], "partitioned"),
+      onWebgpuInNode("webgpu-engine", TWO_PROCESSES, [WEBGPU_ONLY]),
+      onWebgpuInNode("webgpu-partitioned", TWO_PROCESSES, [OPERATIONS], "partitioned"),
       {
         extends: true as const,
         plugins: [sourceTexts()],
@@ -72,8 +87,8 @@ export default defineConfig({
         test: {
           name: "browser",
           include: [CONFORMANCE, BROWSER_ONLY],
-          sequence: { groupOrder: 4 },
-          maxWorkers: 1,
+          sequence: { groupOrder: BESIDE_BROWSER.groupOrder },
+          maxWorkers: BESIDE_BROWSER.maxWorkers, // one page
           isolate: false,
           provide: { backend: "webgpu", host: "browser", bulk: "auto" },
           browser: {

@@ -1,9 +1,15 @@
 // Every benchmark of bench/ in small: its report, its picture, and that it notices wrong answers. gups and static-map have
 // files of their own.
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { BenchModule } from "../../bench/report.js";
-import { EngineError, openDevice, StaticMap, ValidationError } from "../../src/index.js";
+import { type Device, EngineError, openDevice, StaticMap, ValidationError } from "../../src/index.js";
 import { expectPicture, expectReport } from "./expect-report.js";
+
+// the random reads that benchmarks state ratios to: of a small table here
+vi.mock("../../bench/gups.js", async (original) => ({
+  ...(await original<object>()),
+  defaultGupsEntries: () => 2 ** 12,
+}));
 
 const benches: Record<string, { load: () => Promise<BenchModule>; size: number; wrongSize: number }> = {
   "group-size": { load: () => import("../../bench/group-size.js"), size: 200, wrongSize: 63 },
@@ -15,12 +21,25 @@ const benches: Record<string, { load: () => Promise<BenchModule>; size: number; 
   batch: { load: () => import("../../bench/batch.js"), size: 1000, wrongSize: 2 ** 24 },
 };
 
+/** Devices of all benchmarks: kernels are compiled once. */
+const devices: Partial<Record<"cpu" | "webgpu", Device>> = {};
+beforeAll(async () => {
+  devices.cpu = await openDevice({ backend: "cpu" });
+  devices.webgpu = await openDevice({ backend: "webgpu", software: true });
+});
+afterAll(() => {
+  for (const device of Object.values(devices)) device.destroy();
+});
+
 describe.each(Object.entries(benches))("%s", (name, { load, size, wrongSize }) => {
   it.each(["cpu", "webgpu"] as const)("measures %s", async (backend) => {
     const { run } = await load();
-    using device = await openDevice({ backend, software: backend === "webgpu" });
     const steps: string[] = [];
-    const report = await run(device, { size, runs: 1, onProgress: (step) => steps.push(step) });
+    const report = await run(devices[backend] as Device, {
+      size,
+      runs: 1,
+      onProgress: (step) => steps.push(step),
+    });
     expectReport(report, name);
     expectPicture(report);
     expect(steps.length).toBeGreaterThan(0);

@@ -13,10 +13,12 @@ it("runs batches on workers over shared memory", async () => {
     hash: "murmur3",
   });
   const keys = Uint32Array.from({ length: 2 ** 19 }, (_, i) => i * 3);
-  let answers = 0;
+  await engine.pool.warmUp();
+  let [jobs, answers] = [0, 0];
   const run = engine.pool.run.bind(engine.pool);
   engine.pool.run = async (job, helpers) => {
     const results = await run(job, helpers);
+    jobs++;
     answers += results.length;
     return results;
   };
@@ -36,7 +38,7 @@ it("runs batches on workers over shared memory", async () => {
   expect(values.every((value, i) => value === i * 6)).toBe(true);
   expect(await table.erase(keys, {})).toBe(keys.length);
   // more answers than jobs: workers took part
-  expect(answers).toBeGreaterThan(2 * (2 + 2 + 1 + 2));
+  expect(answers).toBeGreaterThan(jobs);
   engine.destroy();
   await expect(table.contains(keys, "host", {})).rejects.toMatchObject({ code: "DEVICE_LOST" });
 });

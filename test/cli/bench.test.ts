@@ -1,9 +1,16 @@
 import { readFileSync } from "node:fs";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { run } from "../../src/cli/program.js";
 import { elementsOf } from "../bench/xml.js";
 import { temporaryFolder } from "../io/temporary.js";
 import { cli } from "./run-cli.js";
+
+// the random reads that benchmarks state ratios to: of a small table here
+vi.mock("../../bench/gups.js", async (original) => ({
+  sweeps: undefined, // a mock has what it names
+  ...(await original<object>()),
+  defaultGupsEntries: () => 2 ** 12,
+}));
 
 const path = temporaryFolder();
 

@@ -11,7 +11,7 @@ import { edgePatterns, hashes, keysWithHome, numbers, oddFloats, types, uniqueKe
 import { Modelled } from "./helpers/model.js";
 
 const device = useDevice();
-const RUNS = backend === "cpu" ? 5000 : onSoftwareGpu ? 20 : 500;
+const RUNS = backend === "cpu" ? 2000 : onSoftwareGpu ? 20 : 500;
 const LONG_TEST_MS = 300_000;
 
 interface Shape {

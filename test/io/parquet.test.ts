@@ -26,7 +26,7 @@ const ALL_TYPES = `select
   md5(i::varchar)::uuid as id,
   if(i % 3 = 0, null, i) as some_null, if(i % 5 = 0, null, 'text ' || (i % 7)) as text_null,
   if(i % 2 = 0, null, 'text ' || i) as distinct_null, null::int as all_null
-  from range(5000) r(i)`;
+  from range(3000) r(i)`;
 
 beforeAll(async () => {
   duck = await openDuck();

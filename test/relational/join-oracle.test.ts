@@ -132,7 +132,7 @@ describe("several keys", () => {
 
 describe("many rows per key", () => {
   it("one key with a tenth of both sides", async () => {
-    const rows = scaled(6000, 2000);
+    const rows = scaled(4000, 2000);
     const random = new Random(2);
     const side = (number: string) =>
       testTable([

@@ -55,6 +55,10 @@ const pairs: [string, string][] = [
 ];
 
 describe.each(Object.values(kinds))("a key of type $name", (kind) => {
+  const left = keyTable(kind, 50, 5, "a");
+  const dictionary = keyTable(kind, 50, 5, "a", true);
+  const right = keyTable(kind, 37, 1, "b");
+
   // float16 goes to DuckDB as FLOAT, which holds every half
   it.each([false, true])("joins with itself, nulls equal %s", async (nullsEqual) => {
     const rows = await expectSameJoin(device(), {
@@ -69,11 +73,7 @@ describe.each(Object.values(kinds))("a key of type $name", (kind) => {
   it.each(forms.filter(({ library }) => library === "flechette" || kind.apacheType))(
     "is read from $library, batches of $batchRows, sliced by $slicedBy",
     async (form) => {
-      const joinCase = {
-        left: keyTable(kind, 50, 5, "a"),
-        right: keyTable(kind, 37, 1, "b"),
-        on: [["k", "k"]] as const,
-      };
+      const joinCase = { left, right, on: [["k", "k"]] as const };
       await expectSameJoin(device(), { ...joinCase, leftForm: form, nullsEqual: true });
       await expectSameJoin(device(), { ...joinCase, rightForm: form });
     },
@@ -84,8 +84,8 @@ describe.each(Object.values(kinds))("a key of type $name", (kind) => {
     async (form) => {
       for (const nullsEqual of [false, true]) {
         await expectSameJoin(device(), {
-          left: keyTable(kind, 50, 5, "a", true),
-          right: keyTable(kind, 37, 1, "b"),
+          left: dictionary,
+          right,
           on: [["k", "k"]],
           leftForm: form,
           nullsEqual,

@@ -3,18 +3,16 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Device, LimitError, openDevice, StaticMap } from "../../src/index.js";
 import { expectSame, rejection } from "../conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../conformance/helpers/keys.js";
-import { ownGpuDevice } from "./helpers/own-gpu.js";
+import { sharedGpuDevice } from "./helpers/own-gpu.js";
 import { withMemory } from "./helpers/watched-gpu.js";
 
 const MIB = 2 ** 20;
 let device: Device;
-let gpuDevice: GPUDevice;
 
 beforeAll(async () => {
-  gpuDevice = await ownGpuDevice();
-  device = await openDevice({ gpuDevice: withMemory(gpuDevice, 16 * MIB, MIB) });
+  device = await openDevice({ gpuDevice: withMemory(await sharedGpuDevice(), 16 * MIB, MIB) });
 });
-afterAll(() => gpuDevice?.destroy());
+afterAll(() => device?.destroy());
 
 const newMap = (capacity: number) => StaticMap.create(device, { key: "u32", value: "u32", capacity });
 

@@ -4,29 +4,23 @@ import type { Counters } from "../../src/engine/webgpu/control.js";
 import { Pacer } from "../../src/engine/webgpu/pacer.js";
 import { Partitioner } from "../../src/engine/webgpu/partition.js";
 import { TableState } from "../../src/engine/webgpu/table-state.js";
-import { openWebgpuEngine, type WebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
 import { CapacityError, Device, LimitError, StaticMap, type Strategy } from "../../src/index.js";
 import { rejection } from "../conformance/helpers/checks.js";
 import { absentKeys, counting, keysWithHome, uniqueKeys } from "../conformance/helpers/keys.js";
-import { ownGpuDevice } from "./helpers/own-gpu.js";
+import { PAGE_SLOTS as page } from "./helpers/paged-tables.js";
+import { openVariant } from "./helpers/variants.js";
 import { Scarcity } from "./helpers/watched-gpu.js";
 
 /** Pages of a window. */
 const WINDOW_PAGES = 8;
 const scarcity = new Scarcity();
-let gpuDevice: GPUDevice;
 let device: Device;
-let page: number;
 
 beforeAll(async () => {
-  gpuDevice = await ownGpuDevice();
-  // pages of a device with default limits
-  page = 1024;
-  const engine = (await openWebgpuEngine({
-    gpuDevice: scarcity.on(gpuDevice),
-    strategy: "partitioned",
-    kernelOverrides: { maxTableBinding: (WINDOW_PAGES * page + 2) * 8, copyAboveSteps: 0 },
-  })) as WebgpuEngine;
+  const kernelOverrides = { maxTableBinding: (WINDOW_PAGES * page + 2) * 8, copyAboveSteps: 0 };
+  const engine = await openVariant({ strategy: "partitioned", kernelOverrides }, (gpuDevice) =>
+    scarcity.on(gpuDevice),
+  );
   expect(Partitioner.of(engine.tableHost).pageSlots).toBe(page);
   device = new Device(engine, "A test of too little memory.");
   // a batch is one chunk: those that are done stay done
@@ -34,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => {
   vi.restoreAllMocks();
-  gpuDevice?.destroy();
+  device?.destroy();
 });
 
 interface Batch {

@@ -12,7 +12,7 @@ import {
 } from "../../src/index.js";
 import { expectAllSet, expectSame, rejection } from "../conformance/helpers/checks.js";
 import { absentKeys, counting, uniqueKeys } from "../conformance/helpers/keys.js";
-import { ownBuffer, ownGpuDevice } from "./helpers/own-gpu.js";
+import { ownBuffer, ownGpuDevice, sharedGpuDevice } from "./helpers/own-gpu.js";
 
 const { STORAGE, COPY_SRC, COPY_DST } = BufferUsage;
 const USAGE = STORAGE | COPY_SRC | COPY_DST;
@@ -21,10 +21,10 @@ describe("a caller's GPUDevice", () => {
   let gpuDevice: GPUDevice;
   let device: Device;
   beforeAll(async () => {
-    gpuDevice = await ownGpuDevice();
+    gpuDevice = await sharedGpuDevice();
     device = await openDevice({ gpuDevice });
   });
-  afterAll(() => gpuDevice?.destroy());
+  afterAll(() => device?.destroy());
 
   it("is the device that runs", () => {
     expect([device.backend, device.gpuDevice]).toEqual(["webgpu", gpuDevice]);

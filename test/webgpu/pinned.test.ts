@@ -4,18 +4,18 @@ import { openWebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
 import { Device, EngineError, LimitError, StaticMap } from "../../src/index.js";
 import { expectAllSet, expectSame, pairsByBits, rejection } from "../conformance/helpers/checks.js";
 import { absentKeys, counting, maskOf, uniqueKeys } from "../conformance/helpers/keys.js";
-import { ownGpuDevice } from "./helpers/own-gpu.js";
+import { sharedGpuDevice } from "./helpers/own-gpu.js";
 import { CHUNK, InjectedError, openInChunks, Watch, withMemory } from "./helpers/watched-gpu.js";
 
 let real: GPUDevice;
 let watch: Watch;
 let device: Device;
 beforeAll(async () => {
-  real = await ownGpuDevice();
+  real = await sharedGpuDevice();
   watch = new Watch();
   device = await openInChunks(watch.on(real));
 });
-afterAll(() => real?.destroy());
+afterAll(() => device?.destroy());
 
 /** Columns of `count` pairs, and arrays for results. */
 async function columns(count: number, on = device) {

@@ -3,18 +3,18 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BulkOptions, type Device, DeviceLostError, LimitError, StaticMap } from "../../src/index.js";
 import { expectSame, expectSoundStats, rejection } from "../conformance/helpers/checks.js";
 import { absentKeys, counting, uniqueKeys } from "../conformance/helpers/keys.js";
-import { ownGpuDevice } from "./helpers/own-gpu.js";
+import { ownGpuDevice, sharedGpuDevice } from "./helpers/own-gpu.js";
 import { CHUNK, InjectedError, openInChunks, Watch, withMemory } from "./helpers/watched-gpu.js";
 
 let real: GPUDevice;
 let watch: Watch;
 let device: Device;
 beforeAll(async () => {
-  real = await ownGpuDevice();
+  real = await sharedGpuDevice();
   watch = new Watch();
   device = await openInChunks(watch.on(real));
 });
-afterAll(() => real?.destroy());
+afterAll(() => device?.destroy());
 
 const newMap = (capacity: number, on = device) =>
   StaticMap.create(on, { key: "u32", value: "u32", capacity });

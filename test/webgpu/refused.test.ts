@@ -1,17 +1,17 @@
 /** Submissions that the GPU refuses: the call that made them fails, and nothing has changed. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BufferUsage } from "../../src/engine/webgpu/gpu-flags.js";
-import { type Device, EngineError, openDevice, StaticMap } from "../../src/index.js";
+import { Device, EngineError, StaticMap } from "../../src/index.js";
 import { rejection } from "../conformance/helpers/checks.js";
-import { onSoftwareGpu } from "../conformance/helpers/device.js";
 import { counting, uniqueKeys } from "../conformance/helpers/keys.js";
 import { Modelled } from "../conformance/helpers/model.js";
+import { openVariant } from "./helpers/variants.js";
 
 const COUNT = 3000;
 
 let device: Device;
 beforeAll(async () => {
-  device = await openDevice({ backend: "webgpu", software: onSoftwareGpu, strategy: "partitioned" });
+  device = new Device(await openVariant({ strategy: "partitioned" }), "A test of refusals.");
 });
 afterAll(() => device?.destroy());
 

@@ -4,7 +4,7 @@ import { type Device, type DeviceArray, LimitError, openDevice, StaticMap } from
 import { expectAllSet, expectSame, rejection } from "../conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../conformance/helpers/keys.js";
 import { gpuOf } from "./helpers/compute.js";
-import { ownGpuDevice, withMembers } from "./helpers/own-gpu.js";
+import { sharedGpuDevice, withMembers } from "./helpers/own-gpu.js";
 
 /** Bytes of a binding: a table of 8,000 slots, or 16,000 elements of 4 bytes. */
 const LIMIT = 64_000;
@@ -13,14 +13,11 @@ const COUNT = 50_000;
 /** Ranges bound so far, in bytes. */
 const bound: number[] = [];
 let device: Device;
-let restore: () => void;
 
 beforeAll(async () => {
-  const gpuDevice = await ownGpuDevice();
-  device = await openDevice({ gpuDevice: withSmallBindings(gpuDevice) });
-  restore = () => gpuDevice.destroy();
+  device = await openDevice({ gpuDevice: withSmallBindings(await sharedGpuDevice()) });
 });
-afterAll(() => restore?.());
+afterAll(() => device?.destroy());
 
 /** A GPUDevice that says LIMIT, and notes the size of every storage range that is bound. */
 function withSmallBindings(real: GPUDevice): GPUDevice {

@@ -29,6 +29,7 @@ function duck(): Promise<DuckDBConnection> {
   connection ??= (async () => {
     const opened = await (await DuckDBInstance.create(":memory:")).connect();
     await opened.run("set timezone = 'UTC'");
+    await opened.run("set threads = 1"); // tables are small
     return opened;
   })();
   return connection;
@@ -47,7 +48,7 @@ export async function expectSameJoin(device: Device, joinCase: Case): Promise<nu
   const ours = rowTexts(readBack(joined), columns);
   const theirs = await duckRows(joinCase, columns);
   expect(ours.length).toBe(theirs.length);
-  expect(ours.sort()).toEqual(theirs.sort());
+  expect(ours.sort()).toEqual(theirs);
   return ours.length;
 }
 
@@ -83,10 +84,24 @@ function rowTexts(table: Table, columns: readonly Output[]): string[] {
   return Array.from({ length: table.numRows }, (_, row) => texts.map((column) => column[row]).join(" | "));
 }
 
-async function duckRows(
-  { left, right, on, nullsEqual }: Case,
-  columns: readonly Output[],
-): Promise<string[]> {
+/** Answers of DuckDB by the left table: the same tables come in several forms. */
+const answers = new WeakMap<TestTable, { right: TestTable; how: string; rows: Promise<string[]> }[]>();
+
+/** The rows of DuckDB's join, sorted. */
+function duckRows(joinCase: Case, columns: readonly Output[]): Promise<string[]> {
+  const { left, right, on, nullsEqual = false } = joinCase;
+  const known = answers.get(left) ?? [];
+  answers.set(left, known);
+  const how = JSON.stringify([on, nullsEqual]);
+  let answer = known.find((each) => each.right === right && each.how === how);
+  if (!answer) {
+    answer = { right, how, rows: askDuck(joinCase, columns) };
+    known.push(answer);
+  }
+  return answer.rows;
+}
+
+async function askDuck({ left, right, on, nullsEqual }: Case, columns: readonly Output[]): Promise<string[]> {
   const db = await duck();
   await load(db, "l", left);
   await load(db, "r", right);
@@ -98,7 +113,8 @@ async function duckRows(
     .getRows()
     .map((row) =>
       row.map((value, c) => (value === null ? "null" : duckText(columns[c].kind, value))).join(" | "),
-    );
+    )
+    .sort();
 }
 
 const CHUNK_ROWS = 2048;

@@ -12,6 +12,29 @@ export async function ownGpuDevice(descriptor: GPUDeviceDescriptor = {}): Promis
   return adapter.requestDevice(descriptor);
 }
 
+let shared: Promise<GPUDevice> | undefined;
+
+/**
+ * One `ownGpuDevice` for all tests of this process that leave it open, so that kernels which their engines have in common are
+ * compiled once.
+ */
+export function sharedGpuDevice(): Promise<GPUDevice> {
+  shared ??= ownGpuDevice().then(keepPipelines);
+  return shared;
+}
+
+/** The device, whose pipelines stay: as long as one is in use, Dawn answers with it to whoever asks its device for the same. */
+function keepPipelines(device: GPUDevice): GPUDevice {
+  const compile = device.createComputePipelineAsync.bind(device);
+  const kept = new Set<GPUComputePipeline>();
+  device.createComputePipelineAsync = async (descriptor) => {
+    const pipeline = await compile(descriptor);
+    kept.add(pipeline);
+    return pipeline;
+  };
+  return device;
+}
+
 /** A buffer of the caller's own with these bytes at `byteOffset`. */
 export function ownBuffer(
   device: GPUDevice,

@@ -8,13 +8,17 @@ const engines: Promise<WebgpuEngine>[] = [];
 const open = async (options: Parameters<typeof openWebgpuEngine>[0]) =>
   (await openWebgpuEngine(options)) as WebgpuEngine;
 
-/** An engine on the device of all variants of this process: kernels that two of them have in common are compiled once. */
+/**
+ * An engine on the device of all variants of this process: kernels that two of them have in common are compiled once.
+ * @param seen what the engine sees of the device.
+ */
 export async function openVariant(
   options: Omit<NonNullable<Parameters<typeof openWebgpuEngine>[0]>, "gpuDevice">,
+  seen = (gpuDevice: GPUDevice) => gpuDevice,
 ): Promise<WebgpuEngine> {
   if (engines.length === 0) engines.push(open({ software: onSoftwareGpu }));
   const { gpuDevice } = await engines[0];
-  const engine = open({ ...options, gpuDevice });
+  const engine = open({ ...options, gpuDevice: seen(gpuDevice) });
   engines.push(engine);
   return engine;
 }
