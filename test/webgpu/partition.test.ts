@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { homeSlot, murmur3 } from "../../src/engine/hash.js";
 import { type TableSpec, TOMBSTONE } from "../../src/engine/layout.js";
 import { Scratch } from "../../src/engine/webgpu/columns.js";
-import { Partitioner, type Parts, splitByPart } from "../../src/engine/webgpu/partition.js";
+import type { Range } from "../../src/engine/webgpu/kernel.js";
+import { binsFor, Partitioner, type Parts, splitByPart } from "../../src/engine/webgpu/partition.js";
 import { newState } from "../../src/engine/webgpu/table-state.js";
 import { openWebgpuEngine, type WebgpuEngine } from "../../src/engine/webgpu/webgpu-engine.js";
 import { onSoftwareGpu } from "../conformance/helpers/device.js";
@@ -36,15 +37,17 @@ async function split(engine: WebgpuEngine, keys: Uint32Array, parts: Parts, mask
       await gpu.read("read", { buffer: buffer as GPUBuffer, offset: 0, into: new Uint8Array(result.buffer) });
       return result;
     };
-    const { range, workgroup, bins } = found.places as NonNullable<typeof found.places>;
-    const { items } = Partitioner.of(tableHost).sources.tiles;
+    const range = found.places as Range;
     const records = await read(range.buffer, (range.size as number) / 4);
+    const { sources, tileWorkgroup } = Partitioner.of(tableHost);
+    const bins = binsFor(parts.count);
+    const tile = tileWorkgroup("pair", bins) * sources.tiles.items;
     return {
       selected: found.selected,
       starts: await read(found.starts, parts.count + 1),
       keys: await read(found.keys, found.selected),
       values: await read(found.values, found.selected),
-      places: placesOf(records, keys.length, workgroup, items, bins),
+      places: placesOf(records, keys.length, tile, bins),
     };
   } finally {
     scratch.release();
@@ -53,8 +56,7 @@ async function split(engine: WebgpuEngine, keys: Uint32Array, parts: Parts, mask
 }
 
 /** Reads what kernels/partition/places.wgsl describes. Answers 0xffffffff for elements that went nowhere. */
-function placesOf(records: Uint32Array, count: number, workgroup: number, items: number, bins: number) {
-  const tile = workgroup * items;
+function placesOf(records: Uint32Array, count: number, tile: number, bins: number) {
   const run = 2 ** 15 / bins;
   const record = tile / 2 + bins + Math.floor(tile / run);
   return Uint32Array.from({ length: count }, (_, element) => {

@@ -17,7 +17,7 @@ export interface Batch<K extends KeyType, V extends ValueType> {
   /** Bytes that an element takes in the widest range that is bound. */
   bytes?: number;
   /** What the planner would choose for so many of its elements, for operations that may be partitioned. */
-  plan?: (count: number) => Choice;
+  plan?: (count: number) => Promise<Choice>;
 }
 
 /** Bytes of a binding that partitioning takes for an element, at most: a pair, and what pages have room for besides. */
@@ -45,8 +45,8 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   const host = crosses ? hostChunk : undefined;
   const bindable = gpu.device.limits.maxStorageBufferBindingSize / Math.max(bytes, PARTITION_BYTES);
   // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
-  const way = plan?.(Math.min(keys.length, BULK_CHUNK)).way ?? "direct";
-  const bulk = way === "direct" || gpu.software ? undefined : BULK_CHUNK;
+  const choice = await plan?.(Math.min(keys.length, BULK_CHUNK));
+  const bulk = (choice?.way ?? "direct") === "direct" || gpu.software ? undefined : BULK_CHUNK;
   const limits = { operation, bindable, host, bulk };
   const bind = (chunk: Chunk, scratch: Scratch) => bindColumns(state, batch, call, chunk, scratch);
   let pipeline: Pipeline<BoundChunk> | null = null;

@@ -5,9 +5,10 @@ import { Partitioner } from "./partition.js";
 import { cacheParts } from "./partitioned-chunk.js";
 import type { TableState } from "./table-state.js";
 
-export { pagedLookup } from "./page-lookups.js";
+export { planBulk } from "./bulk-planner.js";
+export { inPages } from "./page-lookups.js";
 export { buildPages, erasePages } from "./page-operations.js";
-export { partitioned, partitionedLookup } from "./partitioned-chunk.js";
+export { inParts } from "./partitioned-chunk.js";
 
 /** How many parts and pages a table falls into. */
 export function shapeOf(

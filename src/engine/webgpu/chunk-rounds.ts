@@ -116,8 +116,8 @@ export function groupSizeAt(state: TableState, looksUp: boolean): GroupSize {
 
 /** Makes room for the lists of a chunk's runs. Before anything that could leave too little memory for them. */
 export async function reserveLists(state: TableState, chunk: BoundChunk): Promise<void> {
-  const { room } = wholeChunk(chunk.count, state.host.listRoom);
-  chunk.lists ??= await chunk.scratch.buffer(room * LIST_BYTES);
+  const bytes = wholeChunk(chunk.count, state.host.listRoom).room * LIST_BYTES;
+  if (!chunk.lists || chunk.lists.size < bytes) chunk.lists = await chunk.scratch.buffer(bytes);
 }
 
 function newTotals(): Totals {

@@ -1,7 +1,6 @@
 /** How a chunk falls into pages: how many there are, what they have room for, and what the workgroups that own them take. */
-import { LimitError } from "../../errors.js";
 import type { PageOperation } from "./pages.js";
-import { MOST_PARTS, Partitioner, type Parts } from "./partition.js";
+import { checkBinding, checkLimit, MOST_PARTS, Partitioner, type Parts } from "./partition.js";
 import type { Taking } from "./partition-kernels.js";
 import type { TableState } from "./table-state.js";
 
@@ -83,17 +82,9 @@ export function layOut(
     staged * list * words,
     spillRoom + mostDisplaced,
   );
-  checkLimit(
-    "maxStorageBufferBindingSize",
-    mostWords * 4,
-    host.gpu.device.limits.maxStorageBufferBindingSize,
-  );
+  checkBinding(host, mostWords * 4);
   const levels = { pages, pageSlots, pagesOfPart, parts, staged };
   return { ...levels, refined, room, list, carries, spillRoom, mostDisplaced, words, workgroup, takes };
-}
-
-export function checkLimit(limit: string, need: number, have: number): void {
-  if (need > have) throw new LimitError(limit, need, have, "Use smaller batches.");
 }
 
 /**

@@ -3,20 +3,29 @@
  * The chunk is split by part and by page, as for the operations of pages.ts; then results come back the same way.
  */
 import { slotWords } from "../layout.js";
+import type { PlanLog } from "../plan.js";
 import { type BoundChunk, reserveLists } from "./chunk-rounds.js";
 import { bindAt } from "./columns.js";
 import type { Range } from "./kernel.js";
 import { lookUpChunk } from "./lookup-chunk.js";
-import { checkLimit, pageLevels, roomFor } from "./page-layout.js";
-import { binsFor, MOST_PARTS, Partitioner, placesRecord, splitByPart, words } from "./partition.js";
+import { pageLevels, roomFor } from "./page-layout.js";
+import {
+  binsFor,
+  checkBinding,
+  checkLimit,
+  MOST_PARTS,
+  Partitioner,
+  placesRecord,
+  splitByPart,
+  words,
+} from "./partition.js";
 import { partitionParams } from "./partition-kernels.js";
 import {
   ABSENT,
-  partitioned,
-  partitionedLookup,
+  lookUpInParts,
   prepareRestore,
   type ResultColumns,
-  withAbsent,
+  whatWasWrong,
 } from "./partitioned-chunk.js";
 import type { Readback } from "./readback.js";
 import { LIST_BYTES, listedAfter, wholeChunk } from "./selection.js";
@@ -28,31 +37,35 @@ const ITEMS = 4;
 /** Invocations of a page's workgroup, at best. */
 const PAGE_WORKGROUP = 512;
 
-/** Tables that were given batches with so many equal keys that pages were no good for them. */
-const crowded = new WeakSet<TableState>();
-
 /** How a table's pages are split for lookups: always in two steps. */
 export function lookupLevels({ spec, host }: TableState): ReturnType<typeof pageLevels> {
   return pageLevels(spec.slots, Partitioner.of(host).pageShift, 1);
 }
 
-/** True when a table's pages may be looked up: its entries are in order, and it has no value that stands for something else meanwhile. */
-function takesPages(state: TableState): boolean {
-  return state.ordered && !withAbsent.has(state) && !crowded.has(state);
+/** True when a table's pages may be looked up: its entries are in order, and nothing has shown yet that it is no good. */
+export function looksUpPages({ ordered, spoiled }: TableState): boolean {
+  return ordered && !spoiled.has("marks") && !spoiled.has("pages");
 }
 
-/**
- * Prepares the lookup of a chunk by pages; null for a table that has to be looked up otherwise.
- * @throws LimitError when there are too many pages for two multisplits, or for one binding.
- */
-export async function pagedLookup(
+/** A chunk that is looked up by pages; null where there is too little memory for that. */
+export function inPages(
   state: TableState,
   chunk: BoundChunk,
   results: ResultColumns,
+  log: PlanLog | undefined,
 ): Promise<BoundChunk | null> {
-  if (!takesPages(state)) return null;
+  return chunk.scratch.attempt(() => pagedLookup(state, chunk, results, log));
+}
+
+/** @throws LimitError when there are too many pages for two multisplits, or for one binding, or too little memory. */
+async function pagedLookup(
+  state: TableState,
+  chunk: BoundChunk,
+  results: ResultColumns,
+  log: PlanLog | undefined,
+): Promise<BoundChunk> {
   const { host, spec, windows } = state;
-  const { kernels, gpu } = host;
+  const { kernels } = host;
   const { scratch, count } = chunk;
   const partitioner = Partitioner.of(host);
   const { sources, pageSlots } = partitioner;
@@ -60,7 +73,7 @@ export async function pagedLookup(
   const staged = parts.count * pagesOfPart;
   const room = roomFor((count * pageSlots) / spec.slots);
   checkLimit("parts", parts.count, MOST_PARTS);
-  checkLimit("maxStorageBufferBindingSize", staged * room * 4, gpu.device.limits.maxStorageBufferBindingSize);
+  checkBinding(host, staged * room * 4);
   const [partBins, bins] = [binsFor(parts.count), binsFor(pagesOfPart)];
   const tile = partitioner.tileWorkgroup("key", bins);
   const tileItems = tile * sources.tiles.items;
@@ -87,7 +100,7 @@ export async function pagedLookup(
     kind: "key",
     put: "items",
     placed: true,
-    sampled: true,
+    sampled: !state.spoiled.has("samples"),
   });
   const [refine, find, gather, restore] = await compiling;
   const buffer = async (words: number): Promise<Range> => ({
@@ -97,7 +110,9 @@ export async function pagedLookup(
   const cursors = await buffer(staged);
   const items = await buffer(staged * room);
   const mostTiles = Math.floor(split.room / tileItems) + parts.count + 1;
-  const places = await buffer(mostTiles * placesRecord(tileItems, bins));
+  const placesWords = mostTiles * placesRecord(tileItems, bins);
+  checkBinding(host, placesWords * 4);
+  const places = await buffer(placesWords);
   const values = await scratch.column("u32", split.room);
   const from = { values };
   const whole = wholeChunk(split.room, host.listRoom);
@@ -107,7 +122,6 @@ export async function pagedLookup(
     keys: bindAt(split.keys, 0, split.room * 4),
     values,
     mask: undefined,
-    lists: undefined,
     marked: true,
     finish: (encoder) => restore(encoder, split, from),
   };
@@ -144,7 +158,8 @@ export async function pagedLookup(
     );
     windows.forEach((window, i) => {
       const next = windows[(i + 1) % windows.length];
-      const behind = Math.min(pageSlots, next.slots, spec.slots);
+      // the last window has side slots, too
+      const behind = Math.min(pageSlots, next.slots, spec.slots - next.first);
       const pagesHere = Math.min(pages - window.first / pageSlots, Math.ceil(window.slots / pageSlots));
       const range = { ...next.range, size: behind * slotBytes };
       const windowParams = partitionParams({
@@ -169,22 +184,19 @@ export async function pagedLookup(
     chunk.signal?.throwIfAborted();
     const counters = await state.submit("page-find", [...reads, ...split.reads], record);
     const { unfinished } = counters;
-    let { declined } = counters;
-    if (!split.lost() && declined === 0 && unfinished <= whole.room) {
-      if (unfinished === 0) return { declined };
-      const rest = listedAfter(whole, unfinished);
-      ({ declined } = await lookUpChunk(state, parted, ABSENT, reads, rest));
-      if (declined === 0) return { declined };
+    let done: { declined: number } = counters;
+    const listed = unfinished <= whole.room;
+    let wrong = whatWasWrong(split, done);
+    if (wrong === null && listed) {
+      if (unfinished > 0)
+        done = await lookUpChunk(state, parted, ABSENT, reads, listedAfter(whole, unfinished));
+      wrong = whatWasWrong(split, done);
+      if (wrong === null) return done;
     }
-    if (!split.lost()) (declined > 0 ? withAbsent : crowded).add(state);
-    const again = split.lost() || declined > 0 ? partitioned : partitionedLookup;
-    const parts = await scratch.attempt(() => again(state, chunk, results));
-    return lookUpChunk(
-      state,
-      parts ?? { ...chunk, values: results.values, flags: results.flags },
-      fill,
-      reads,
-    );
+    state.spoiled.add(wrong ?? "pages");
+    const reason =
+      wrong === null ? "the batch has too many equal keys for pages" : "an attempt by pages failed";
+    return lookUpInParts(state, chunk, results, log, { fill, reads }, wrong === null, reason);
   };
   return { ...parted, lookUp };
 }

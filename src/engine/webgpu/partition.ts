@@ -6,6 +6,7 @@
  * a workgroup. A part's number is the upper bits of a key's home slot.
  */
 
+import { LimitError } from "../../errors.js";
 import type { ValueType } from "../scalars.js";
 import type { BoundChunk } from "./chunk-rounds.js";
 import type { Combining } from "./combine.js";
@@ -36,6 +37,8 @@ const HISTOGRAM_WORKGROUPS = 528;
 /** One block of elements in so many is counted where parts may have some room; of so many elements at least, which tell enough. */
 const SAMPLE = 16;
 const LEAST_SAMPLED = 2 ** 15;
+/** Elements of a column that is filled up, for each that there is: more are not worth a sample. */
+const MOST_FILLED = 3;
 /** Keys that a workgroup of scatter remembers: most equal keys of a batch are met there. Those of refine remember fewer. */
 const SEEN_IN_CHUNK = 1024;
 export const SEEN_IN_PART = 256;
@@ -117,6 +120,16 @@ export function placesRecord(tile: number, bins: number): number {
   return tile / 2 + bins + Math.floor(tile / run);
 }
 
+/** @throws LimitError when so many bytes cannot be bound at once. */
+export function checkBinding({ gpu }: TableHost, bytes: number): void {
+  checkLimit("maxStorageBufferBindingSize", bytes, gpu.device.limits.maxStorageBufferBindingSize);
+}
+
+/** @throws LimitError when more is needed than there is. */
+export function checkLimit(limit: string, need: number, have: number): void {
+  if (need > have) throw new LimitError(limit, need, have, "Use smaller batches.");
+}
+
 /** A chunk's elements by part, on the GPU: what is submitted from now on sees them. */
 export interface PartedItems {
   /** Where each part starts: bins + 1 words. */
@@ -131,8 +144,8 @@ export interface PartedItems {
   /** Keys, or with put "items" the items. */
   readonly keys: GPUBuffer;
   readonly values?: GPUBuffer;
-  /** Where each element went (kernels/partition/places.wgsl), noted by workgroups of so many invocations for so many bins. */
-  readonly places?: { readonly range: Range; readonly workgroup: number; readonly bins: number };
+  /** Where each element went: kernels/partition/places.wgsl. */
+  readonly places?: Range;
   /** Elements that the chunk's mask lets through. */
   readonly selected: number;
   /** Elements of the columns: these, and what fills the parts' room. */
@@ -169,15 +182,18 @@ export async function splitByPart(
   const counts = await buffer(bins);
   const starts = await buffer(bins + 1);
   const cursors = await buffer(2 * bins + 2);
-  const sample = sampled && !masked && count >= LEAST_SAMPLED ? SAMPLE : 1;
-  const room = sample === 1 ? count : sampledRoom(count, parts.count);
+  const most = sampledRoom(count, parts.count);
+  const pays = count >= LEAST_SAMPLED && (put === "items" || most <= MOST_FILLED * count);
+  const sample = sampled && !masked && pays ? SAMPLE : 1;
+  const room = sample === 1 ? count : most;
   const keys = await scratch.buffer(room * (put === "items" ? itemBytes(kind) : 4));
   const values = kind === "pair" && put === "columns" ? await buffer(count) : undefined;
   const leaving = leavingOut(distinct, SEEN_IN_CHUNK);
   const tile = partitioner.tileWorkgroup(kind, bins, leaving.words);
   const tiles = Math.ceil(count / (tile * sources.tiles.items));
   const recordWords = tiles * placesRecord(tile * sources.tiles.items, bins);
-  const noted = placed ? words(await buffer(recordWords), recordWords) : undefined;
+  if (placed) checkBinding(host, recordWords * 4);
+  const places = placed ? words(await buffer(recordWords), recordWords) : undefined;
   const constants: Constants = {
     ...table,
     BINS: bins,
@@ -239,7 +255,7 @@ export async function splitByPart(
         mask,
         to,
         words(values, count),
-        noted,
+        places,
       ],
       params,
       tiles,
@@ -267,7 +283,7 @@ export async function splitByPart(
     keys,
     room,
     values,
-    places: noted && { range: noted, workgroup: tile, bins },
+    places,
     selected,
     filled: sample === 1 ? selected : room,
   };

@@ -4,6 +4,7 @@
  */
 
 import { slotWords } from "../layout.js";
+import type { PlanLog } from "../plan.js";
 import { type BoundChunk, reserveLists } from "./chunk-rounds.js";
 import { bindAt, type Column } from "./columns.js";
 import { lookUpChunk } from "./lookup-chunk.js";
@@ -42,9 +43,6 @@ export function cacheParts(state: TableState): Parts {
 /** The value of absent keys on its way to `restore`: of all types one that is hardly anybody's (as f32, a NaN). */
 export const ABSENT = 0xffc593a7;
 
-/** Tables that had ABSENT among their values. */
-export const withAbsent = new WeakSet<TableState>();
-
 /** What a split may do that shows to be wrong only afterwards. */
 interface Guesses {
   /** Parts' sizes come from a sample; then elements may be looked up that were not given. */
@@ -58,7 +56,7 @@ interface Guesses {
  * columns are scratch memory, and `finish` brings them to those given. An operation that brings values and answers values has one
  * column for both: what was brought is in the table before anything is answered.
  */
-export async function partitioned(
+async function partitioned(
   state: TableState,
   chunk: BoundChunk,
   results: ResultColumns,
@@ -67,28 +65,71 @@ export async function partitioned(
 }
 
 /** The same for a lookup, which guesses, and does without when it was wrong. */
-export async function partitionedLookup(
+async function partitionedLookup(
   state: TableState,
   chunk: BoundChunk,
   results: ResultColumns,
+  log: PlanLog | undefined,
 ): Promise<BoundChunk> {
-  const { scratch } = chunk;
-  const { values, flags } = results;
-  const marked = values !== undefined && flags !== undefined && !withAbsent.has(state);
-  const { parted, items } = await split(state, chunk, results, { sampled: true, marked });
-  if (items.filled > chunk.count) {
-    parted.lists = undefined;
-    await reserveLists(state, parted);
-  }
+  const { spoiled } = state;
+  const marked = results.values !== undefined && results.flags !== undefined && !spoiled.has("marks");
+  const { parted, items } = await split(state, chunk, results, { sampled: !spoiled.has("samples"), marked });
+  // there may be a few more elements than were given
+  await reserveLists(state, parted);
   const lookUp = async (fill: number, reads: readonly Readback[]) => {
     const first = marked ? ABSENT : fill;
     const done = await lookUpChunk(state, parted, first, [...reads, ...items.reads]);
-    if (done.declined > 0) withAbsent.add(state);
-    if (done.declined === 0 && !items.lost()) return done;
-    const sure = await scratch.attempt(() => partitioned(state, chunk, results));
-    return lookUpChunk(state, sure ?? { ...chunk, values, flags }, fill, reads);
+    const wrong = whatWasWrong(items, done);
+    if (wrong === null) return done;
+    spoiled.add(wrong);
+    return lookUpInParts(state, chunk, results, log, { fill, reads });
   };
   return { ...parted, lookUp };
+}
+
+/** Which of its guesses has spoiled a lookup, if any has. */
+export function whatWasWrong(
+  items: PartedItems,
+  { declined }: { declined: number },
+): "samples" | "marks" | null {
+  if (items.lost()) return "samples";
+  return declined > 0 ? "marks" : null;
+}
+
+/**
+ * A chunk by parts; null, and so noted, where there is too little memory for that.
+ * @param guesses for a lookup, which may guess.
+ * @param reason why it goes by parts, where that is not what was planned.
+ */
+export async function inParts(
+  state: TableState,
+  chunk: BoundChunk,
+  results: ResultColumns,
+  log: PlanLog | undefined,
+  guesses = false,
+  reason?: string,
+): Promise<BoundChunk | null> {
+  const parted = await chunk.scratch.attempt(() =>
+    guesses ? partitionedLookup(state, chunk, results, log) : partitioned(state, chunk, results),
+  );
+  if (!parted) log?.noteWay({ strategy: "direct", reason: "there is too little memory", parts: 1, pages: 0 });
+  else log?.noteWay({ parts: cacheParts(state).count, pages: 0, ...(reason && { reason }) });
+  return parted;
+}
+
+/** Looks a chunk up after all: by parts, or for want of memory directly. */
+export async function lookUpInParts(
+  state: TableState,
+  chunk: BoundChunk,
+  results: ResultColumns,
+  log: PlanLog | undefined,
+  { fill, reads }: { fill: number; reads: readonly Readback[] },
+  guesses = false,
+  reason?: string,
+): Promise<{ declined: number }> {
+  const { values, flags } = results;
+  const parted = await inParts(state, chunk, results, log, guesses, reason);
+  return lookUpChunk(state, parted ?? { ...chunk, values, flags }, fill, reads);
 }
 
 async function split(
@@ -157,7 +198,7 @@ export async function prepareRestore(
     mark: ABSENT,
   });
   return (encoder, { places }, from) => {
-    const bindings = [places?.range, from.values?.range, from.flags?.range, values?.range, flags?.range];
+    const bindings = [places, from.values?.range, from.flags?.range, values?.range, flags?.range];
     restore.record(
       encoder,
       [undefined, ...bindings],

@@ -1,10 +1,10 @@
 /**
- * The planner: which strategy a chunk takes. The crossovers were measured (bench/results/crossovers-*.json); what they come
- * from is that a direct operation costs one random access to memory, and a partitioned one a few passes over the batch
- * and, for pages, one over the table.
+ * The planner's first look: what goes directly at once. For the rest it loads bulk-planner.ts with the strategies that it chooses
+ * among.
  */
 import type { CallOptions } from "../engine.js";
 import { tableBytes } from "../layout.js";
+import { loadBulk } from "./chunk-rounds.js";
 import type { TableState } from "./table-state.js";
 
 /**
@@ -15,110 +15,32 @@ export interface Choice {
   reason: string;
 }
 
+/** Operations that may be partitioned. */
+export type Operation = "insert" | "insertAndFind" | "find" | "erase";
+
 /** Tables up to this size stay in the caches of GPUs: all of their accesses are local already. */
 const CACHED_TABLE_BYTES = 2 ** 26;
-/** Elements from which sorting a chunk pays, by what is done with it then. */
-const LEAST_PARTED = { find: 2 ** 25, insert: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20, erase: 2 ** 23 };
-/** Bytes of table per element up to which working on all pages pays: each is read or written as a whole. */
-const MOST_PAGED_BYTES = { build: 64, erase: 24 };
-/** The same for lookups, by the share of slots that are not EMPTY: pages make long walks short, and short ones are no trouble. */
-const MOST_LOOKED_UP_BYTES = [
-  { upTo: 0.84, bytes: 0 },
-  { upTo: 0.9, bytes: 10 },
-  { upTo: 1, bytes: 22 },
-];
-/** The same for making the pages of a table with entries anew, by its load in the end: the fuller it is, the longer walks are. */
-const MOST_REBUILT_BYTES = [
-  { upTo: 0.6, bytes: 40 },
-  { upTo: 0.75, bytes: 64 },
-  { upTo: 0.85, bytes: 128 },
-  { upTo: 0.88, bytes: 160 },
-  { upTo: 0.92, bytes: 240 },
-  { upTo: 1, bytes: 900 },
-];
+/** Elements below which nothing but direct pays. */
+const LEAST_SORTED = 2 ** 20;
 
-/** How to insert a chunk. */
-export function planInsert(state: TableState, count: number, call: CallOptions): Choice {
-  const forced = forcedWay(call);
-  if (forced === "direct") return asked("direct");
-  const empty = state.live === 0;
-  const pays = empty ? workOnPages(state, count, MOST_PAGED_BYTES.build) : paysToRebuild(state, count);
-  if (forced === "partitioned") return asked(empty || pays ? "pages" : "parts");
-  const { build, rebuild, insert } = LEAST_PARTED;
-  const small = tooSmall(state, count, pays ? (empty ? build : rebuild) : insert);
-  if (small) return small;
-  if (!pays) return PARTED;
-  return empty
-    ? { way: "pages", reason: "the table is empty and the batch is large: its pages are built" }
-    : { way: "pages", reason: "the table is full enough, and the batch large: its pages are made anew" };
+/** How to work on a chunk of `count` elements. */
+export async function plan(
+  operation: Operation,
+  state: TableState,
+  count: number,
+  call: CallOptions,
+): Promise<Choice> {
+  const reason = reasonForDirect(state, count, call);
+  if (reason) return { way: "direct", reason };
+  return (await loadBulk()).planBulk(operation, state, count, call);
 }
 
-function paysToRebuild(state: TableState, count: number): boolean {
-  const load = (state.live + count) / state.spec.slots;
-  return workOnPages(state, count, mostBytesAt(load, MOST_REBUILT_BYTES));
+function reasonForDirect(state: TableState, count: number, { strategy }: CallOptions): string | null {
+  if (strategy === "direct") return "it was asked for";
+  if (strategy === "partitioned") return null;
+  if (state.host.gpu.software) return "a software GPU gains nothing from locality";
+  if (tableBytes(state.spec) <= CACHED_TABLE_BYTES) return "the table fits the cache";
+  return count < LEAST_SORTED ? SMALL : null;
 }
 
-/** Bytes of table per element at a load; 0 above all loads that are named. */
-function mostBytesAt(load: number, most: readonly { upTo: number; bytes: number }[]): number {
-  return most.find(({ upTo }) => load <= upTo)?.bytes ?? 0;
-}
-
-/** How to erase a chunk. */
-export function planErase(state: TableState, count: number, call: CallOptions): Choice {
-  const forced = forcedWay(call);
-  if (forced) return asked(forced === "direct" ? "direct" : "pages");
-  const small = tooSmall(state, count, LEAST_PARTED.erase);
-  if (small) return small;
-  return workOnPages(state, count, MOST_PAGED_BYTES.erase) ? PAGED : PARTED;
-}
-
-/** How to look up a chunk. */
-export function planLookup(state: TableState, count: number, call: CallOptions): Choice {
-  const parts = planParts(state, count, call, LEAST_PARTED.find);
-  if (parts.way === "direct" || !state.ordered) return parts;
-  const load = (state.live + state.tombstones) / state.spec.slots;
-  const bytes = mostBytesAt(load, MOST_LOOKED_UP_BYTES);
-  if (!workOnPages(state, count, bytes)) return parts;
-  return forcedWay(call) ? asked("pages") : LOOKED_UP;
-}
-
-/** How to insert a chunk whose every element answers for itself: pages do not remember where their items come from. */
-export function planInsertAndFind(state: TableState, count: number, call: CallOptions): Choice {
-  return planParts(state, count, call, LEAST_PARTED.insert);
-}
-
-function planParts(state: TableState, count: number, call: CallOptions, least: number): Choice {
-  const forced = forcedWay(call);
-  if (forced) return asked(forced === "direct" ? "direct" : "parts");
-  return tooSmall(state, count, least) ?? PARTED;
-}
-
-function forcedWay({ strategy = "auto" }: CallOptions): "direct" | "partitioned" | null {
-  return strategy === "auto" ? null : strategy;
-}
-
-function asked(way: Choice["way"]): Choice {
-  return { way, reason: "it was asked for" };
-}
-
-function workOnPages(state: TableState, count: number, mostBytes: number): boolean {
-  return tableBytes(state.spec) <= count * mostBytes;
-}
-
-const PAGED: Choice = {
-  way: "pages",
-  reason: "the batch is large beside the table: its pages are worked on",
-};
-const LOOKED_UP: Choice = {
-  way: "pages",
-  reason: "the table is nearly full, and the batch large beside it: its pages are looked up",
-};
-const PARTED: Choice = { way: "parts", reason: "the batch is large and the table larger than the cache" };
-
-function tooSmall(state: TableState, count: number, least: number): Choice | null {
-  const direct = (reason: string): Choice => ({ way: "direct", reason });
-  if (state.host.gpu.software) return direct("a software GPU gains nothing from locality");
-  if (tableBytes(state.spec) <= CACHED_TABLE_BYTES) return direct("the table fits the cache");
-  if (count < least) return direct("the batch is small");
-  return null;
-}
+export const SMALL = "the batch is small";

@@ -63,6 +63,8 @@ export class TableState {
   #freed = false;
   /** False once keys were put where there was room: see kernels/lookup.wgsl, ORDERED. */
   ordered = true;
+  /** What lookups need not try on this table again until it is cleared: see page-lookups.ts. */
+  readonly spoiled = new Set<"marks" | "pages" | "samples">();
   /** Times the submissions of the call that is under way. */
   #trace: Trace | null = null;
   /** Submissions of `submitAhead` that nobody has waited for. */
@@ -179,6 +181,7 @@ export class TableState {
     await fill(gpu, kernels, { buffer: this.buffers.slots }, EMPTY);
     this.#mainLive = this.#sideLive = this.#tombstones = this.#maxProbe = 0;
     this.ordered = true;
+    this.spoiled.clear();
   }
 
   destroy(): void {

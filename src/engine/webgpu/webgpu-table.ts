@@ -23,7 +23,7 @@ import { FullTable } from "./full-table.js";
 import { insertChunk, needsRoomForAll } from "./insert-chunk.js";
 import { clearFlags, lookUpChunk } from "./lookup-chunk.js";
 import type { ResultColumns } from "./partitioned-chunk.js";
-import { type Choice, planErase, planInsert, planInsertAndFind, planLookup } from "./planner.js";
+import { type Choice, type Operation, plan } from "./planner.js";
 import { resultColumns } from "./results.js";
 import { LIST_BYTES } from "./selection.js";
 import type { TableState } from "./table-state.js";
@@ -52,8 +52,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   ): Promise<InsertTally> {
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
     const bytes = needsRoomForAll(this.state, policy) ? LIST_BYTES : 4;
-    const plan = (count: number) => planInsert(this.state, count, call);
-    const batch = { keys, values, where: call.where, bytes, plan };
+    const batch = { keys, values, where: call.where, bytes, plan: this.#planner("insert", call) };
     await this.#withFullTable((full) =>
       eachChunk(this.state, `insert ${policy}`, batch, call, "device", async (chunk) => {
         addTally(tally, await this.#insertChunk(chunk, policy, call, full));
@@ -72,7 +71,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
     const results = await resultColumns(host, keys.length, output, ["u8", spec.value as V | null]);
     const [flags, stored] = results.columns;
-    const plan = (count: number) => planInsertAndFind(this.state, count, call);
+    const plan = this.#planner("insertAndFind", call);
     const batch = { keys, values, where: call.where, plan };
     const insertAndFind = (full: FullTable) =>
       eachChunk(this.state, "insertAndFind", batch, call, output, async (chunk, bring) => {
@@ -81,8 +80,8 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
           flags: await flags.bind(scratch, chunk),
           values: stored === null ? undefined : await stored.bind(scratch, chunk),
         };
-        const bulk = await this.#take(plan(chunk.count), chunk, call);
-        const parted = await this.#parted(bulk, chunk, to, call);
+        const bulk = await this.#take(await plan(chunk.count), chunk, call);
+        const parted = await bulk?.inParts(this.state, chunk, to, call.log);
         const at = parted ?? { ...chunk, flags: to.flags };
         const inserted = at.flags as Column;
         await host.gpu.submit("clear flags", (encoder) => clearFlags(encoder, inserted, at.count));
@@ -142,7 +141,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 
   async erase(keys: Input<K>, call: CallOptions): Promise<number> {
     let erased = 0;
-    const plan = (count: number) => planErase(this.state, count, call);
+    const plan = this.#planner("erase", call);
     await eachChunk(this.state, "erase", { keys, where: call.where, plan }, call, "device", async (chunk) => {
       erased += await this.#eraseChunk(chunk, call);
     });
@@ -176,21 +175,21 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     full: FullTable,
   ): Promise<InsertTally> {
     const { state } = this;
-    const choice = planInsert(state, chunk.count, call);
+    const choice = await plan("insert", state, chunk.count, call);
     const bulk = await this.#take(choice, chunk, call);
     if (bulk && choice.way === "pages") {
       const tally = await bulk.buildPages(state, chunk, policy, full);
       if (tally) return tally;
     }
-    return insertChunk(state, (await this.#parted(bulk, chunk, {}, call)) ?? chunk, policy, full);
+    return insertChunk(state, (await bulk?.inParts(state, chunk, {}, call.log)) ?? chunk, policy, full);
   }
 
   async #eraseChunk(chunk: BoundChunk, call: CallOptions): Promise<number> {
     const { state } = this;
-    const choice = planErase(state, chunk.count, call);
+    const choice = await plan("erase", state, chunk.count, call);
     const bulk = await this.#take(choice, chunk, call);
     const erased = bulk && choice.way === "pages" ? await bulk.erasePages(state, chunk) : null;
-    return erased ?? eraseChunk(state, (await this.#parted(bulk, chunk, {}, call)) ?? chunk);
+    return erased ?? eraseChunk(state, (await bulk?.inParts(state, chunk, {}, call.log)) ?? chunk);
   }
 
   /** Runs an insert call with what its chunks share when the table is full. */
@@ -203,38 +202,25 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     }
   }
 
+  #planner(operation: Operation, call: CallOptions): (count: number) => Promise<Choice> {
+    return (count) => plan(operation, this.state, count, call);
+  }
+
   #lookups(keys: Input<K>, call: CallOptions): Batch<K, V> {
-    return { keys, where: call.where, plan: (count) => planLookup(this.state, count, call) };
+    return { keys, where: call.where, plan: this.#planner("find", call) };
   }
 
   /** A chunk to look up, in the order that the planner chooses. */
   async #toLookUp(chunk: BoundChunk, results: ResultColumns, call: CallOptions): Promise<BoundChunk> {
     const { state } = this;
-    const choice = planLookup(state, chunk.count, call);
+    const choice = await plan("find", state, chunk.count, call);
     const bulk = await this.#take(choice, chunk, call, true);
     const { values, flags } = results;
     const byPages =
-      bulk && choice.way === "pages"
-        ? await chunk.scratch.attempt(() => bulk.pagedLookup(state, chunk, results))
-        : null;
-    return byPages ?? (await this.#parted(bulk, chunk, results, call, true)) ?? { ...chunk, values, flags };
-  }
-
-  /** A chunk in the order of its parts; null for the direct strategy, and where there is no memory for another order. */
-  async #parted(
-    bulk: Bulk | null,
-    chunk: BoundChunk,
-    results: ResultColumns,
-    { log }: CallOptions,
-    looksUp = false,
-  ): Promise<BoundChunk | null> {
-    const part = looksUp ? bulk?.partitionedLookup : bulk?.partitioned;
-    const parted = part && (await chunk.scratch.attempt(() => part(this.state, chunk, results)));
-    if (bulk && log) {
-      if (parted) log.noteWay(bulk.shapeOf(this.state, "parts"));
-      else log.noteWay({ strategy: "direct", reason: "there is too little memory", parts: 1, pages: 0 });
-    }
-    return parted ?? null;
+      bulk && choice.way === "pages" ? await bulk.inPages(state, chunk, results, call.log) : null;
+    return (
+      byPages ?? (await bulk?.inParts(state, chunk, results, call.log, true)) ?? { ...chunk, values, flags }
+    );
   }
 
   /** Notes the planner's choice, and loads and reserves what it takes: null for the direct strategy. */

@@ -2,8 +2,8 @@
 //
 // Four keys an invocation, 256 invocations a workgroup. Owns its elements' values and flags, which are gathered in
 // workgroup memory.
-// A walk ends at the key, at EMPTY, in an ORDERED table at a key of a later home, or after maxProbe slots. One that a later dispatch goes on with has seen slots without
-// the key, and nobody writes the table in between.
+// A walk ends at the key, at EMPTY, in an ORDERED table at a key of a later home, or after maxProbe slots. One that a later dispatch
+// goes on with has seen slots without the key, and nobody writes the table in between.
 // With several windows the host zeroes the flags first, and each window's dispatch adds those of its own elements.
 // Bytes per key at load 0.5: 4 read (keys and masks once per window), one sector of 32 read, 4 + 1 written (find), 1 (contains).
 

@@ -21,6 +21,9 @@ var<workgroup> firsts: array<atomic<u32>, PAGE>;
 /// 1 more than the last EMPTY slot; 0 for none.
 var<workgroup> lastEmpty: atomic<u32>;
 
+/// Slots behind the page that a walk looks at: a dispatch is not to run long.
+const MOST_BEHIND: u32 = 2048u;
+
 /// A value that was found looks like a mark.
 var<private> clashes: bool;
 
@@ -49,7 +52,7 @@ fn findBehind(key: u32, home: u32) -> u32 {
   let passed = mine.slot + mine.slots - home;
   for (var step = passed; step < params.maxProbe; step++) {
     let at = mine.at + mine.slots + step - passed;
-    if (at >= windowEnd() + params.behind) { return openMark(); }
+    if (at >= windowEnd() + params.behind || step - passed == MOST_BEHIND) { return openMark(); }
     let entry = slotAt(at);
     let word = keyWord(entry);
     if (word == key) { return foundIn(entry, key); }
@@ -97,15 +100,16 @@ fn main(
     if (slot >= mine.slots) { continue; }
     let word = keyWord(entry[i]);
     if (word == EMPTY) { empty = slot + 1u; }
-    // entries of earlier pages may lie at its beginning
+    // entries of earlier pages may lie at the page's beginning, and in the table's only page its own last ones
     let own = select(homeOf(word) - mine.slot, PAGE, word >= TOMBSTONE);
-    if (own < PAGE) { atomicMax(&firsts[own], PAGE - slot); }
+    if (own <= slot) { atomicMax(&firsts[own], PAGE - slot); }
   }
   if (empty > 0u) { atomicMax(&lastEmpty, empty); }
   workgroupBarrier();
   for (var base = local; base < mine.items; base += ITEMS * WORKGROUP) {
     var item: array<Item, ITEMS>;
-    for (var i = 0u; i < ITEMS; i++) { item[i] = items[mine.first + min(base + i * WORKGROUP, mine.items - 1u)]; }
+    // beyond the last one, the invocation's own: others are being replaced
+    for (var i = 0u; i < ITEMS; i++) { item[i] = items[mine.first + select(base, base + i * WORKGROUP, base + i * WORKGROUP < mine.items)]; }
     for (var i = 0u; i < ITEMS; i++) {
       let at = base + i * WORKGROUP;
       if (at < mine.items) { items[mine.first + at] = find(item[i]); }

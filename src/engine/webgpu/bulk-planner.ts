@@ -1,0 +1,107 @@
+/**
+ * The planner: which strategy a chunk takes. The crossovers were measured (bench/results/crossovers-*.json); what they come
+ * from is that a direct operation costs one random access to memory, and a partitioned one a few passes over the batch
+ * and, for pages, one over the table.
+ */
+import type { CallOptions } from "../engine.js";
+import { tableBytes } from "../layout.js";
+import { looksUpPages } from "./page-lookups.js";
+import { type Choice, type Operation, SMALL } from "./planner.js";
+import type { TableState } from "./table-state.js";
+
+/** Elements from which sorting a chunk pays, by what is done with it then. */
+const LEAST_PARTED = { find: 2 ** 25, insert: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20, erase: 2 ** 23 };
+/** Bytes of table per element up to which working on all pages pays: each is read or written as a whole. */
+const MOST_PAGED_BYTES = { build: 64, erase: 24 };
+/** The same for lookups, by the share of slots that are not EMPTY: pages make long walks short, and short ones are no trouble. */
+const MOST_LOOKED_UP_BYTES = [
+  { upTo: 0.84, bytes: 0 },
+  { upTo: 0.9, bytes: 10 },
+  { upTo: 1, bytes: 22 },
+];
+/** The same for making the pages of a table with entries anew, by its load in the end: the fuller it is, the longer walks are. */
+const MOST_REBUILT_BYTES = [
+  { upTo: 0.6, bytes: 40 },
+  { upTo: 0.75, bytes: 64 },
+  { upTo: 0.85, bytes: 128 },
+  { upTo: 0.88, bytes: 160 },
+  { upTo: 0.92, bytes: 240 },
+  { upTo: 1, bytes: 900 },
+];
+
+const planners = { insert: planInsert, insertAndFind: planInsertAndFind, find: planLookup, erase: planErase };
+
+/** How to work on a chunk that does not go directly at once. */
+export function planBulk(
+  operation: Operation,
+  state: TableState,
+  count: number,
+  { strategy }: CallOptions,
+): Choice {
+  return planners[operation](state, count, strategy === "partitioned");
+}
+
+function planInsert(state: TableState, count: number, forced: boolean): Choice {
+  const empty = state.live === 0;
+  const pays = empty ? workOnPages(state, count, MOST_PAGED_BYTES.build) : paysToRebuild(state, count);
+  if (forced) return asked(empty || pays ? "pages" : "parts");
+  const { build, rebuild, insert } = LEAST_PARTED;
+  if (count < (pays ? (empty ? build : rebuild) : insert)) return DIRECT;
+  if (!pays) return PARTED;
+  return empty
+    ? { way: "pages", reason: "the table is empty and the batch is large: its pages are built" }
+    : { way: "pages", reason: "the table is full enough, and the batch large: its pages are made anew" };
+}
+
+function paysToRebuild(state: TableState, count: number): boolean {
+  const load = (state.live + count) / state.spec.slots;
+  return workOnPages(state, count, mostBytesAt(load, MOST_REBUILT_BYTES));
+}
+
+/** Bytes of table per element at a load; 0 above all loads that are named. */
+function mostBytesAt(load: number, most: readonly { upTo: number; bytes: number }[]): number {
+  return most.find(({ upTo }) => load <= upTo)?.bytes ?? 0;
+}
+
+function planErase(state: TableState, count: number, forced: boolean): Choice {
+  if (forced) return asked("pages");
+  if (count < LEAST_PARTED.erase) return DIRECT;
+  return workOnPages(state, count, MOST_PAGED_BYTES.erase) ? PAGED : PARTED;
+}
+
+function planLookup(state: TableState, count: number, forced: boolean): Choice {
+  const parts = planParts(count, forced, LEAST_PARTED.find);
+  if (parts.way === "direct" || !looksUpPages(state)) return parts;
+  const load = Math.min((state.live + state.tombstones) / state.spec.slots, 1);
+  if (!workOnPages(state, count, mostBytesAt(load, MOST_LOOKED_UP_BYTES))) return parts;
+  return forced ? asked("pages") : LOOKED_UP;
+}
+
+/** How to insert a chunk whose every element answers for itself: pages do not remember where their items come from. */
+function planInsertAndFind(_: TableState, count: number, forced: boolean): Choice {
+  return planParts(count, forced, LEAST_PARTED.insert);
+}
+
+function planParts(count: number, forced: boolean, least: number): Choice {
+  if (forced) return asked("parts");
+  return count < least ? DIRECT : PARTED;
+}
+
+function asked(way: Choice["way"]): Choice {
+  return { way, reason: "it was asked for" };
+}
+
+function workOnPages(state: TableState, count: number, mostBytes: number): boolean {
+  return tableBytes(state.spec) <= count * mostBytes;
+}
+
+const DIRECT: Choice = { way: "direct", reason: SMALL };
+const PAGED: Choice = {
+  way: "pages",
+  reason: "the batch is large beside the table: its pages are worked on",
+};
+const LOOKED_UP: Choice = {
+  way: "pages",
+  reason: "the table is nearly full, and the batch large beside it: its pages are looked up",
+};
+const PARTED: Choice = { way: "parts", reason: "the batch is large and the table larger than the cache" };
