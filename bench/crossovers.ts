@@ -1,6 +1,6 @@
 /**
  * The benchmark crossovers: the direct strategy beside the partitioned one, over sizes of tables and batches. Where they
- * cross is what the webgpu engine's planner knows (src/engine/webgpu/planner.ts).
+ * cross is what the webgpu engine's planner knows (src/engine/webgpu/bulk-planner.ts).
  *
  * A table is half full of keys; `find` looks up keys that are there, `insert` puts new keys into a table that is a quarter
  * full, `build` into an empty one, `erase` takes out keys that are there.
