@@ -45,8 +45,8 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   const host = crosses ? hostChunk : undefined;
   const bindable = gpu.device.limits.maxStorageBufferBindingSize / Math.max(bytes, PARTITION_BYTES);
   // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
-  const choice = await plan?.(Math.min(keys.length, BULK_CHUNK));
-  const bulk = (choice?.way ?? "direct") === "direct" || gpu.software ? undefined : BULK_CHUNK;
+  const choice = keys.length > 0 && (await plan?.(Math.min(keys.length, BULK_CHUNK)));
+  const bulk = !choice || choice.way === "direct" || gpu.software ? undefined : BULK_CHUNK;
   const limits = { operation, bindable, host, bulk };
   const bind = (chunk: Chunk, scratch: Scratch) => bindColumns(state, batch, call, chunk, scratch);
   let pipeline: Pipeline<BoundChunk> | null = null;

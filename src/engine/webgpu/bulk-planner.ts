@@ -1,6 +1,6 @@
 /**
- * The planner: which strategy a chunk takes. The crossovers were measured (bench/results/crossovers-*.json); what they come
- * from is that a direct operation costs one random access to memory, and a partitioned one a few passes over the batch
+ * The planner: which strategy a chunk takes. The crossovers were measured (bench/results/crossovers-*.json, and for nearly full
+ * tables in the course of the work on them); what they come from is that a direct operation costs one random access to memory, and a partitioned one a few passes over the batch
  * and, for pages, one over the table.
  */
 import type { CallOptions } from "../engine.js";

@@ -1,4 +1,4 @@
-/** The partitioned strategies: what webgpu-table.ts loads when the planner takes one of them. */
+/** The partitioned strategies, and the choice among them: loaded when planner.ts does not tell at once that a batch goes directly. */
 import { pageLevels } from "./page-layout.js";
 import { lookupLevels } from "./page-lookups.js";
 import { Partitioner } from "./partition.js";

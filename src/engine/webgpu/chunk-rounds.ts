@@ -15,7 +15,7 @@ import type { TableState } from "./table-state.js";
 
 /** What goes over all of a table is loaded by the first call that does. */
 export const loadScans = lazily(() => import("./scans.js"));
-/** The partitioned strategies are loaded by the first call that takes them: pages with small tables do without. */
+/** The partitioned strategies are loaded by the first call that may take them: pages with small tables do without. */
 export const loadBulk = lazily(() => import("./bulk.js"));
 
 /** The columns of one chunk, bound. */

@@ -1,5 +1,5 @@
 /**
- * Looking a chunk up by pages, in a table whose entries are in the order of their homes: however full it is, a lookup costs the same.
+ * Looking a chunk up by pages, in a table whose entries are in the order of their homes: however full it is, a lookup hardly costs more.
  * The chunk is split by part and by page, as for the operations of pages.ts; then results come back the same way.
  */
 import { slotWords } from "../layout.js";

@@ -18,6 +18,7 @@ import {
   splitByPart,
 } from "./partition.js";
 import { type ItemKind, partitionParams } from "./partition-kernels.js";
+import type { Choice } from "./planner.js";
 import type { Readback } from "./readback.js";
 import type { TableState } from "./table-state.js";
 
@@ -98,16 +99,17 @@ export function whatWasWrong(
 
 /**
  * A chunk by parts; null, and so noted, where there is too little memory for that.
+ * @param planned what the planner took: pages may have turned out not to do.
  * @param guesses for a lookup, which may guess.
- * @param reason why it goes by parts, where that is not what was planned.
  */
 export async function inParts(
   state: TableState,
   chunk: BoundChunk,
   results: ResultColumns,
   log: PlanLog | undefined,
+  planned: Choice["way"],
   guesses = false,
-  reason?: string,
+  reason = planned === "pages" ? "pages take more memory than there is, or would be too crowded" : undefined,
 ): Promise<BoundChunk | null> {
   const parted = await chunk.scratch.attempt(() =>
     guesses ? partitionedLookup(state, chunk, results, log) : partitioned(state, chunk, results),
@@ -128,7 +130,7 @@ export async function lookUpInParts(
   reason?: string,
 ): Promise<{ declined: number }> {
   const { values, flags } = results;
-  const parted = await inParts(state, chunk, results, log, guesses, reason);
+  const parted = await inParts(state, chunk, results, log, "parts", guesses, reason);
   return lookUpChunk(state, parted ?? { ...chunk, values, flags }, fill, reads);
 }
 

@@ -30,9 +30,15 @@ export async function plan(
   count: number,
   call: CallOptions,
 ): Promise<Choice> {
+  const direct = (reason: string): Choice => ({ way: "direct", reason });
   const reason = reasonForDirect(state, count, call);
-  if (reason) return { way: "direct", reason };
-  return (await loadBulk()).planBulk(operation, state, count, call);
+  if (reason) return direct(reason);
+  try {
+    return (await loadBulk()).planBulk(operation, state, count, call);
+  } catch (error) {
+    if (call.strategy === "partitioned") throw error;
+    return direct("the other strategies could not be loaded");
+  }
 }
 
 function reasonForDirect(state: TableState, count: number, { strategy }: CallOptions): string | null {

@@ -81,7 +81,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
           values: stored === null ? undefined : await stored.bind(scratch, chunk),
         };
         const bulk = await this.#take(await plan(chunk.count), chunk, call);
-        const parted = await bulk?.inParts(this.state, chunk, to, call.log);
+        const parted = await bulk?.inParts(this.state, chunk, to, call.log, "parts");
         const at = parted ?? { ...chunk, flags: to.flags };
         const inserted = at.flags as Column;
         await host.gpu.submit("clear flags", (encoder) => clearFlags(encoder, inserted, at.count));
@@ -181,7 +181,12 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
       const tally = await bulk.buildPages(state, chunk, policy, full);
       if (tally) return tally;
     }
-    return insertChunk(state, (await bulk?.inParts(state, chunk, {}, call.log)) ?? chunk, policy, full);
+    return insertChunk(
+      state,
+      (await bulk?.inParts(state, chunk, {}, call.log, choice.way)) ?? chunk,
+      policy,
+      full,
+    );
   }
 
   async #eraseChunk(chunk: BoundChunk, call: CallOptions): Promise<number> {
@@ -189,7 +194,9 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const choice = await plan("erase", state, chunk.count, call);
     const bulk = await this.#take(choice, chunk, call);
     const erased = bulk && choice.way === "pages" ? await bulk.erasePages(state, chunk) : null;
-    return erased ?? eraseChunk(state, (await bulk?.inParts(state, chunk, {}, call.log)) ?? chunk);
+    return (
+      erased ?? eraseChunk(state, (await bulk?.inParts(state, chunk, {}, call.log, choice.way)) ?? chunk)
+    );
   }
 
   /** Runs an insert call with what its chunks share when the table is full. */
@@ -219,7 +226,8 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const byPages =
       bulk && choice.way === "pages" ? await bulk.inPages(state, chunk, results, call.log) : null;
     return (
-      byPages ?? (await bulk?.inParts(state, chunk, results, call.log, true)) ?? { ...chunk, values, flags }
+      byPages ??
+      (await bulk?.inParts(state, chunk, results, call.log, choice.way, true)) ?? { ...chunk, values, flags }
     );
   }
 
