@@ -31,7 +31,7 @@ export class CapacityError extends WarpmapError {
     super(
       "CAPACITY",
       `The table is full: ${numbers.inserted} keys went in, ${numbers.rejected} did not fit (capacity ${numbers.capacity} entries, all ${numbers.slots} slots taken).`,
-      "Create the table with a larger capacity, or make room with rehash(n) and insert again.",
+      "Create the table with a larger capacity; or make room with rehash(n), and insert the keys that contains() does not find: all others are done.",
     );
     this.inserted = numbers.inserted;
     this.rejected = numbers.rejected;

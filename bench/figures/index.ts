@@ -19,9 +19,14 @@ const FIGURES: Readonly<Record<string, (report: BenchReport) => Figure>> = {
   batch: batchFigure,
 };
 
+/** True for benchmarks that have a picture. */
+export function hasPicture(bench: string): boolean {
+  return Object.hasOwn(FIGURES, bench);
+}
+
 /** What a report's picture shows; null for a benchmark that has none. */
 export function figureOf(report: BenchReport): Figure | null {
-  return Object.hasOwn(FIGURES, report.bench) ? FIGURES[report.bench](report) : null;
+  return hasPicture(report.bench) ? FIGURES[report.bench](report) : null;
 }
 
 /** A report as SVG; null for a benchmark that has no picture. */

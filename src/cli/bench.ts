@@ -41,6 +41,7 @@ const LATER = ["multimap", "join"];
 export async function bench(name: string, options: BenchCommandOptions, host: Host): Promise<void> {
   const load = benchNamed(name);
   const size = options.size === undefined ? undefined : parseSize(options.size);
+  if (options.svg !== undefined) await checkPicture(name);
   for (const path of [options.json, options.svg]) if (path !== undefined) await checkWritable(path);
   const { run, sweeps = [] } = await load();
   checkSweep(name, options.sweep, sweeps);
@@ -124,10 +125,12 @@ function gridOf(rows: readonly BenchRow[], output: Output, { env }: Host): strin
 
 async function keepPicture(report: BenchReport, path: string): Promise<void> {
   const { svgOf } = await import("../../bench/figures/index.js");
-  const svg = svgOf(report);
-  if (svg === null)
-    throw new CallError(`The benchmark "${report.bench}" has no picture.`, "Leave out --svg.");
-  await keep(path, svg);
+  await keep(path, svgOf(report) as string);
+}
+
+async function checkPicture(bench: string): Promise<void> {
+  const { hasPicture } = await import("../../bench/figures/index.js");
+  if (!hasPicture(bench)) throw new CallError(`The benchmark "${bench}" has no picture.`, "Leave out --svg.");
 }
 
 async function keep(path: string, text: string): Promise<void> {

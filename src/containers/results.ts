@@ -26,11 +26,26 @@ export function destination(
     checkColumn(engine, name === "" ? "into" : `into.${name}`, type, target, "readback");
     return target;
   });
-  if (new Set(targets).size < targets.length) {
-    throw new ValidationError("into has one array for two results.", "Give each result an array of its own.");
-  }
   checkRoom(targets, length);
   return targets;
+}
+
+/** Checks that no target of a call is, or shares memory with, another one or an input. */
+export function checkApart(to: Destination, inputs: readonly unknown[]): void {
+  if (typeof to === "string") return;
+  to.forEach((target, i) => {
+    const others = [...inputs, ...to.slice(i + 1)];
+    if (!others.some((other) => other === target || overlap(target, other))) return;
+    throw new ValidationError(
+      "into has an array that is, or shares memory with, another one of this call.",
+      "Give each result an array of its own.",
+    );
+  });
+}
+
+function overlap(a: unknown, b: unknown): boolean {
+  if (!ArrayBuffer.isView(a) || !ArrayBuffer.isView(b) || a.buffer !== b.buffer) return false;
+  return a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength;
 }
 
 /** Checks that targets have room for `length` results. */

@@ -36,7 +36,7 @@ import {
 } from "./arguments.js";
 import { moveEntries } from "./move-entries.js";
 import { CallQueue } from "./queue.js";
-import { checkRoom, destination, discard, placed } from "./results.js";
+import { checkApart, checkRoom, destination, discard, placed } from "./results.js";
 
 /** A container's health and size. */
 export interface ContainerStats extends TableStats {
@@ -244,7 +244,9 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     to: Destination = "host",
   ): Promise<T> {
     if (this.#destroyed) return Promise.reject(this.#destroyedError());
-    const columns = [...inputs, where, ...(typeof to === "string" ? [] : to)];
+    const given = [...inputs, where];
+    checkApart(to, given);
+    const columns = [...given, ...(typeof to === "string" ? [] : to)];
     const lengths = columns.map((column) => column?.length);
     const releases = columns.filter(isPlaced).map((column) => column.hold());
     const begin = () => {

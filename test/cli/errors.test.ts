@@ -102,6 +102,11 @@ describe("2: a wrong call", () => {
     ["a command of a later version", ["group", A, "--by", "id"], /"group" is not available in this version/],
     ["another", ["distinct", A, "--on", "id"], /"distinct" is not available/],
     ["an unknown option", ["join", A, A, ...OK, "--svg", "x"], /unknown option '--svg'/],
+    [
+      "a benchmark without a picture",
+      ["bench", "crossovers", "--svg", "x.svg"],
+      /"crossovers" has no picture/,
+    ],
     ["an unknown option of devices", ["devices", "--fast"], /unknown option '--fast'/],
     [
       "an unknown device",

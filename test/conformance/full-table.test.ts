@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { murmur3 } from "../../src/engine/hash.js";
 import { CapacityError, StaticMap, StaticSet } from "../../src/index.js";
-import { expectAllSet, expectNoneSet, expectSame, rejection } from "./helpers/checks.js";
+import { expectAllSet, expectEvery, expectNoneSet, expectSame, rejection } from "./helpers/checks.js";
 import { scaled, useDevice } from "./helpers/device.js";
 import { absentKeys, counting, keysWithHome, uniqueKeys } from "./helpers/keys.js";
 import { Modelled } from "./helpers/model.js";
@@ -160,6 +160,19 @@ describe("an over-full table", () => {
     await rejection(set.insert(uniqueKeys(101)), CapacityError);
     await set.clear();
     expect(await set.insert(uniqueKeys(100, 500))).toEqual({ inserted: 100, existing: 0 });
+  });
+
+  it("has applied every value of the keys that it has, and contains tells which are left", async () => {
+    using map = await newMap(100);
+    const keys = Uint32Array.of(...uniqueKeys(150), ...uniqueKeys(150));
+    const ones = new Uint32Array(300).fill(1);
+    await rejection(map.insertOrApply(keys, ones, "add"), CapacityError);
+    const isDone = await map.contains(keys);
+    await map.rehash(150);
+    const left = keys.filter((_, i) => isDone[i] === 0);
+    expect(left.length).toBe(100);
+    expect(await map.insertOrApply(left, ones.subarray(0, 100), "add")).toMatchObject({ inserted: 50 });
+    expectEvery((await map.find(uniqueKeys(150))).values, 2);
   });
 
   it("says in words what happened and what to do", async () => {

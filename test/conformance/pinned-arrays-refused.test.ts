@@ -45,6 +45,27 @@ describe("unsuitable arrays are refused, and nothing happens", () => {
     expect(words.array.length).toBe(10);
   });
 
+  it("because it is an input, or shares memory with another array of the call", async () => {
+    using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 100 });
+    const keys = counting(10);
+    await map.insert(keys, counting(10, 1));
+    const flags = new Uint8Array(keys.buffer, 4, 10);
+    const memory = new Uint32Array(25);
+    for (const [values, found, where] of [
+      [keys, new Uint8Array(10)],
+      [new Uint32Array(10), flags],
+      [new Uint32Array(10), new Uint8Array(memory.buffer, 0, 10), new Uint8Array(memory.buffer, 9, 10)],
+      [memory.subarray(0, 10), new Uint8Array(memory.buffer, 39, 10)],
+    ]) {
+      const into = { values: values as Uint32Array, found: found as Uint8Array };
+      await rejection(map.find(keys, { into, where: where as Uint8Array }), ValidationError);
+    }
+    expectSame(keys, counting(10));
+    // neighbours in one piece of memory share none
+    const into = { values: memory.subarray(0, 10), found: new Uint8Array(memory.buffer, 40, 10) };
+    expectSame((await map.find(keys, { into })).values, counting(10, 1));
+  });
+
   it("while a call uses them", async () => {
     using map = await newMap(1000);
     using keys = await pinned(uniqueKeys(1000));
