@@ -5,12 +5,15 @@
 import type { CallOptions } from "../engine.js";
 import { nextTask } from "../next-task.js";
 import type { Plan, PlanLog } from "../plan.js";
+import { BLOCK } from "./blocks.js";
 import type { Chunk } from "./sequential.js";
 
 /**
  * The event loop gets a turn after a chunk that ends this long after the last turn: one frame of a display.
  */
 const TURN_MS = 16;
+/** A chunk that is done alone ends early when it takes this long: walks in a full table may. */
+const LONG_MS = 100;
 
 /**
  * Calls `step` from element 0 until all `total` are done (once for an empty batch). `step` works on some
@@ -44,7 +47,7 @@ export interface ChunkWork {
   /** Elements of the next chunk to share with workers when `left` are to do; 0 to do it alone. `forced`: however few they are. */
   readonly sharedLength: (left: number, forced: boolean) => number;
   readonly together: (chunk: Chunk) => Promise<void>;
-  /** Elements of a chunk that is done alone. */
+  /** Elements of a chunk that is done alone, if that is not long; `alone` gets it in pieces. */
   readonly aloneLength: number;
   readonly alone: (chunk: Chunk) => void;
 }
@@ -66,17 +69,21 @@ export function eachChunk(
     const forced = strategy === "partitioned";
     const shared = strategy === "direct" ? 0 : work.sharedLength(total - from, forced);
     const to = shared > 0 ? from + shared : Math.min(total, from + work.aloneLength);
-    const chunk = { ...batch, from, to };
     const start = performance.now();
     if (shared > 0) {
-      return work.together(chunk).then(() => {
+      return work.together({ ...batch, from, to }).then(() => {
         note(log, "partitioned", forced ? ASKED : "the batch is large enough to share", start);
         return to;
       });
     }
-    work.alone(chunk);
+    let done = from;
+    do {
+      const piece = { ...batch, from: done, to: Math.min(to, done + BLOCK) };
+      work.alone(piece);
+      done = piece.to;
+    } while (done < to && performance.now() - start < LONG_MS);
     note(log, "direct", strategy === "direct" ? ASKED : "the batch is small, or there is one thread", start);
-    return to;
+    return done;
   });
 }
 
