@@ -29,7 +29,6 @@ import {
   checkBulkOptions,
   checkColumn,
   checkLength,
-  checkType,
   type Explained,
   explained,
   type FindOptions,
@@ -66,13 +65,7 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
     device: Device,
     options: StaticMapOptions<K, V>,
   ): Promise<StaticMap<K, V>> {
-    checkType("key", options?.key);
-    checkType("value", options.value);
-    const { engine, table, sizing } = await createTable<K, V>(
-      device,
-      { key: options.key, value: options.value },
-      options,
-    );
+    const { engine, table, sizing } = await createTable<K, V>(device, options, options?.value);
     return new StaticMap(engine, table, sizing);
   }
 

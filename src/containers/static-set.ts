@@ -18,7 +18,6 @@ import {
   type BulkOptions,
   checkBulkOptions,
   checkColumn,
-  checkType,
   type Explained,
   explained,
   type FindOptions,
@@ -50,12 +49,7 @@ export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
     device: Device,
     options: StaticSetOptions<K>,
   ): Promise<StaticSet<K>> {
-    checkType("key", options?.key);
-    const { engine, table, sizing } = await createTable<K, K>(
-      device,
-      { key: options.key, value: null },
-      options,
-    );
+    const { engine, table, sizing } = await createTable<K, K>(device, options, null);
     return new StaticSet(engine, table, sizing);
   }
 

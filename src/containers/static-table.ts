@@ -25,6 +25,7 @@ import {
   checkBulkOptions,
   checkColumn,
   checkTableOptions,
+  checkType,
   describe,
   type Explained,
   explained,
@@ -33,6 +34,7 @@ import {
   isPlaced,
   type OutputOption,
   type Placed,
+  type TableOptions,
 } from "./arguments.js";
 import { moveEntries } from "./move-entries.js";
 import { CallQueue } from "./queue.js";
@@ -281,19 +283,22 @@ function detached(): ValidationError {
   );
 }
 
-/** Opens the engine table of a container. */
+/** Opens the engine table of a container, whose values are null for a set. */
 export async function createTable<K extends KeyType, V extends ValueType>(
   device: Device,
-  types: { key: K; value: V | null },
-  options: { capacity: number; loadFactor?: number; hash?: HashName },
+  options: TableOptions<K>,
+  value: V | null,
 ): Promise<{ engine: Engine; table: Table<K, V>; sizing: Sizing }> {
-  const { slots, loadFactor, hash } = checkTableOptions(options);
   if (!device?.engine) {
     throw new ValidationError(
       `The first argument is ${describe(device)}, not a device.`,
       "Give what `await openDevice()` answers.",
     );
   }
-  const table = await device.engine.createTable<K, V>({ ...types, slots, hash });
-  return { engine: device.engine, table, sizing: { capacity: options.capacity, loadFactor, hash } };
+  checkType("key", options?.key);
+  if (value !== null) checkType("value", value);
+  const { slots, loadFactor, hash } = checkTableOptions(options);
+  const { key, capacity } = options;
+  const table = await device.engine.createTable<K, V>({ key, value, slots, hash });
+  return { engine: device.engine, table, sizing: { capacity, loadFactor, hash } };
 }

@@ -126,6 +126,7 @@ function stopwatch(report: JoinOptions["onStage"]): (stage: JoinStage) => void {
 function keyNames(options: JoinOptions): (readonly [string, string])[] {
   const example = 'Write on: ["id"], or on: [["origin", "iata"]] when the names differ.';
   const on: unknown = options?.on;
+  if (typeof on === "string") throw new ValidationError(`on is "${on}", not a list of columns.`, example);
   if (!Array.isArray(on) || on.length === 0)
     throw new ValidationError("join needs at least one key column.", example);
   return on.map((key: unknown) => {

@@ -22,6 +22,17 @@ describe("create", () => {
     });
   });
 
+  it("says first that it was given no device", async () => {
+    const options = { key: "u32", value: "u32", capacity: 4 } as const;
+    for (const given of [[options], [null, options], [{}, {}], []])
+      for (const create of [StaticMap.create, StaticSet.create]) {
+        const call = (create as (...args: unknown[]) => Promise<unknown>)(...given);
+        expect((await rejection(call, ValidationError)).message).toMatch(/not a device/);
+      }
+    const call = StaticMap.create(device(), undefined as never);
+    expect((await rejection(call, ValidationError)).message).toMatch(/no key type/);
+  });
+
   it("makes an empty set that says what it is", async () => {
     using set = await StaticSet.create(device(), {
       key: "f32",

@@ -207,6 +207,7 @@ describe("wrong calls", () => {
   it("no keys, or keys of another form", async () => {
     await refused(run(flights, airports, { on: [] }), "at least one key column", "on:");
     await refused(run(flights, airports, {} as never), "at least one key column", "on:");
+    await refused(run(flights, airports, { on: "id" as never }), 'on is "id", not a list', "on:");
     await refused(
       run(flights, airports, { on: [["a", "b", "c"]] as never }),
       "neither a name nor a pair",
