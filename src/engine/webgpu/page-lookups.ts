@@ -57,6 +57,35 @@ export function inPages(
   return chunk.scratch.attempt(() => pagedLookup(state, chunk, results, log));
 }
 
+/** The kernels of a lookup, compiled side by side, and how they cut what they work on. */
+async function compileAll(
+  state: TableState,
+  chunk: BoundChunk,
+  results: ResultColumns,
+  { parts, pagesOfPart }: ReturnType<typeof pageLevels>,
+) {
+  const { host, spec } = state;
+  const { kernels } = host;
+  const { sources, pageSlots, pageShift, tileWorkgroup, pageWorkgroup } = Partitioner.of(host);
+  const bins = binsFor(pagesOfPart);
+  const tile = tileWorkgroup("key", bins);
+  const workgroup = pageWorkgroup(PAGE_WORKGROUP);
+  const table = tableConstants(spec);
+  const tiles = { ...table, BINS: bins, PART_BINS: binsFor(parts.count), WORKGROUP: tile };
+  const refining = { ...tiles, DISTINCT: 0, PAGE_SHIFT: pageShift };
+  const valued = Number(results.values !== undefined);
+  const finding = { ...table, PAGE: pageSlots, WORKGROUP: workgroup, VALUED: valued };
+  const takes = { items: ITEMS, held: pageSlots / workgroup, step: 1 };
+  const [refine, find, gather, restore] = await Promise.all([
+    kernels.compile(sources.refine("key", "u32", true), refining),
+    kernels.compile(sources.pageFind(spec.value === null ? "key" : "pair", takes), finding),
+    kernels.compile(sources.gather, tiles),
+    prepareRestore(state, chunk, results, parts, "key", true),
+  ]);
+  const tileItems = tile * sources.tiles.items;
+  return { refine, find, gather, restore, tileItems, recordWords: placesRecord(tileItems, bins) };
+}
+
 /** @throws LimitError when there are too many pages for two multisplits, or for one binding, or too little memory. */
 async function pagedLookup(
   state: TableState,
@@ -65,35 +94,15 @@ async function pagedLookup(
   log: PlanLog | undefined,
 ): Promise<BoundChunk> {
   const { host, spec, windows } = state;
-  const { kernels } = host;
   const { scratch, count } = chunk;
-  const partitioner = Partitioner.of(host);
-  const { sources, pageSlots } = partitioner;
-  const { pages, pagesOfPart, parts } = lookupLevels(state);
+  const { pageSlots } = Partitioner.of(host);
+  const levels = lookupLevels(state);
+  const { pages, pagesOfPart, parts } = levels;
   const staged = parts.count * pagesOfPart;
   const room = roomFor((count * pageSlots) / spec.slots);
   checkLimit("parts", parts.count, MOST_PARTS);
   checkBinding(host, staged * room * 4);
-  const [partBins, bins] = [binsFor(parts.count), binsFor(pagesOfPart)];
-  const tile = partitioner.tileWorkgroup("key", bins);
-  const tileItems = tile * sources.tiles.items;
-  const workgroup = partitioner.pageWorkgroup(PAGE_WORKGROUP);
-  const table = tableConstants(spec);
-  const kind = spec.value === null ? "key" : "pair";
-  const valued = results.values !== undefined;
-  const tiles = { ...table, BINS: bins, PART_BINS: partBins, WORKGROUP: tile };
-  const paged = { ...table, PAGE: pageSlots, WORKGROUP: workgroup, VALUED: Number(valued) };
-  const takes = { items: ITEMS, held: pageSlots / workgroup, step: 1 };
-  const compiling = Promise.all([
-    kernels.compile(sources.refine("key", "u32", true), {
-      ...tiles,
-      DISTINCT: 0,
-      PAGE_SHIFT: partitioner.pageShift,
-    }),
-    kernels.compile(sources.pageFind(kind, takes), paged),
-    kernels.compile(sources.gather, tiles),
-    prepareRestore(state, chunk, results, parts, "key", true),
-  ]);
+  const compiling = compileAll(state, chunk, results, levels);
   // told where it is awaited
   compiling.catch(() => {});
   const split = await splitByPart(state, chunk, parts, {
@@ -102,7 +111,7 @@ async function pagedLookup(
     placed: true,
     sampled: !state.spoiled.has("samples"),
   });
-  const [refine, find, gather, restore] = await compiling;
+  const { refine, find, gather, restore, tileItems, recordWords } = await compiling;
   const buffer = async (words: number): Promise<Range> => ({
     buffer: await scratch.buffer(words * 4),
     size: words * 4,
@@ -110,9 +119,8 @@ async function pagedLookup(
   const cursors = await buffer(staged);
   const items = await buffer(staged * room);
   const mostTiles = Math.floor(split.room / tileItems) + parts.count + 1;
-  const placesWords = mostTiles * placesRecord(tileItems, bins);
-  checkBinding(host, placesWords * 4);
-  const places = await buffer(placesWords);
+  checkBinding(host, mostTiles * recordWords * 4);
+  const places = await buffer(mostTiles * recordWords);
   const values = await scratch.column("u32", split.room);
   const from = { values };
   const whole = wholeChunk(split.room, host.listRoom);
@@ -128,6 +136,7 @@ async function pagedLookup(
   await reserveLists(state, parted);
   const list = { buffer: parted.lists as GPUBuffer, size: whole.room * LIST_BYTES };
 
+  const partBins = binsFor(parts.count);
   const given = words(split.keys, split.room);
   const starts = words(split.starts, partBins + 1);
   const ends = words(split.ends, 2 * partBins + 2);
