@@ -1,7 +1,7 @@
 /** Lookups by pages, in tables that are nearly full: of keys whose walks leave their page, their window, or the table's end. */
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
-import { ABSENT } from "../../src/engine/webgpu/partitioned-chunk.js";
+import { ABSENT } from "../../src/engine/webgpu/restore.js";
 import { TableState } from "../../src/engine/webgpu/table-state.js";
 import { Device, StaticMap } from "../../src/index.js";
 import { expectSame } from "../conformance/helpers/checks.js";

@@ -32,13 +32,13 @@ async function split(engine: WebgpuEngine, keys: Uint32Array, parts: Parts, mask
       put: "columns",
       placed: true,
     });
-    const read = async (buffer: GPUBuffer | undefined, words: number) => {
+    const read = async (range: Range | undefined, words: number) => {
+      const { buffer } = range as Range;
       const result = new Uint32Array(words);
-      await gpu.read("read", { buffer: buffer as GPUBuffer, offset: 0, into: new Uint8Array(result.buffer) });
+      await gpu.read("read", { buffer, offset: 0, into: new Uint8Array(result.buffer) });
       return result;
     };
-    const range = found.places as Range;
-    const records = await read(range.buffer, (range.size as number) / 4);
+    const records = await read(found.places, (found.places?.size as number) / 4);
     const { sources, tileWorkgroup } = Partitioner.of(tableHost);
     const bins = binsFor(parts.count);
     const tile = tileWorkgroup("pair", bins) * sources.tiles.items;

@@ -1,6 +1,6 @@
 /** Lookups of batches that are brought into the order of their parts by what a sample of them tells. */
 import { expect, it, vi } from "vitest";
-import { ABSENT } from "../../src/engine/webgpu/partitioned-chunk.js";
+import { ABSENT } from "../../src/engine/webgpu/restore.js";
 import { TableState } from "../../src/engine/webgpu/table-state.js";
 import { StaticMap } from "../../src/index.js";
 import { expectSame } from "../conformance/helpers/checks.js";

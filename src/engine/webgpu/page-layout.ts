@@ -1,8 +1,10 @@
 /** How a chunk falls into pages: how many there are, what they have room for, and what the workgroups that own them take. */
+import { MAX_WORKGROUPS } from "./kernel.js";
 import type { PageOperation } from "./pages.js";
-import { checkBinding, checkLimit, MOST_PARTS, Partitioner, type Parts } from "./partition.js";
+import { checkBinding, checkLimit, itemWords, MOST_PARTS, Partitioner, type Parts } from "./partition.js";
 import type { Taking } from "./partition-kernels.js";
 import type { TableState } from "./table-state.js";
+import type { TableWindow } from "./windows.js";
 
 /** Items that overflow their pages and still are cheaper to handle one by one: this share of the chunk, and at least this many. */
 const SPILL_SHARE = 1 / 8;
@@ -66,7 +68,7 @@ export function layOut(
   const room = pageRoom((most * pageSlots) / spec.slots, pageSlots);
   const occupied = Math.min(Math.max(most, live + tombstones) / spec.slots, 1);
   const { carries, list } = OVERFLOWS.find(({ upTo }) => occupied <= upTo) ?? OVERFLOWS[2];
-  const words = kind === "pair" ? 2 : 1;
+  const words = itemWords(kind);
   checkLimit("parts", parts.count, MOST_PARTS);
   const workgroup = pageWorkgroup(kernels.workgroup);
   const takes = {
@@ -122,4 +124,18 @@ export function roomFor(mean: number): number {
 function itemsEach(room: number, pageSlots: number, workgroup: number): number {
   const halfFull = Math.ceil(pageRoom(pageSlots / 2, pageSlots) / workgroup);
   return room <= halfFull * workgroup ? halfFull : Math.ceil((pageSlots + MOST_OVERFLOW) / workgroup);
+}
+
+/** Pages whose slots lie in a window. */
+export function pagesIn(
+  { pages, pageSlots }: Pick<PageLayout, "pages" | "pageSlots">,
+  { first, slots }: TableWindow,
+): number {
+  return Math.min(pages - first / pageSlots, Math.ceil(slots / pageSlots));
+}
+
+/** Workgroups of the kernels that go over tiles of parts: one for each tile of a part of average length, and some more; and parts. */
+export function gridOver(parts: Parts, count: number, tileItems: number): readonly [number, number] {
+  const tiles = Math.ceil((count / parts.count / tileItems) * 1.05) + 1;
+  return [Math.min(tiles, MAX_WORKGROUPS), parts.count];
 }

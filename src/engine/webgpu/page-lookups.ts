@@ -6,9 +6,8 @@ import { slotWords } from "../layout.js";
 import type { PlanLog } from "../plan.js";
 import { type BoundChunk, reserveLists } from "./chunk-rounds.js";
 import { bindAt } from "./columns.js";
-import type { Range } from "./kernel.js";
 import { lookUpChunk } from "./lookup-chunk.js";
-import { pageLevels, roomFor } from "./page-layout.js";
+import { gridOver, pageLevels, pagesIn, roomFor } from "./page-layout.js";
 import {
   binsFor,
   checkBinding,
@@ -16,18 +15,13 @@ import {
   MOST_PARTS,
   Partitioner,
   placesRecord,
+  scratchWords,
   splitByPart,
-  words,
 } from "./partition.js";
 import { partitionParams } from "./partition-kernels.js";
-import {
-  ABSENT,
-  lookUpInParts,
-  prepareRestore,
-  type ResultColumns,
-  whatWasWrong,
-} from "./partitioned-chunk.js";
+import { lookUpInParts, whatWasWrong } from "./partitioned-chunk.js";
 import type { Readback } from "./readback.js";
+import { ABSENT, prepareRestore, type ResultColumns } from "./restore.js";
 import { LIST_BYTES, listedAfter, wholeChunk } from "./selection.js";
 import { tableConstants } from "./table-constants.js";
 import type { TableState } from "./table-state.js";
@@ -112,22 +106,18 @@ async function pagedLookup(
     sampled: !state.spoiled.has("samples"),
   });
   const { refine, find, gather, restore, tileItems, recordWords } = await compiling;
-  const buffer = async (words: number): Promise<Range> => ({
-    buffer: await scratch.buffer(words * 4),
-    size: words * 4,
-  });
-  const cursors = await buffer(staged);
-  const items = await buffer(staged * room);
+  const cursors = await scratchWords(scratch, staged);
+  const items = await scratchWords(scratch, staged * room);
   const mostTiles = Math.floor(split.room / tileItems) + parts.count + 1;
   checkBinding(host, mostTiles * recordWords * 4);
-  const places = await buffer(mostTiles * recordWords);
+  const places = await scratchWords(scratch, mostTiles * recordWords);
   const values = await scratch.column("u32", split.room);
   const from = { values };
   const whole = wholeChunk(split.room, host.listRoom);
   const parted: BoundChunk = {
     ...chunk,
     count: split.room,
-    keys: bindAt(split.keys, 0, split.room * 4),
+    keys: bindAt(split.keys.buffer, 0, split.room * 4),
     values,
     mask: undefined,
     marked: true,
@@ -136,10 +126,7 @@ async function pagedLookup(
   await reserveLists(state, parted);
   const list = { buffer: parted.lists as GPUBuffer, size: whole.room * LIST_BYTES };
 
-  const partBins = binsFor(parts.count);
-  const given = words(split.keys, split.room);
-  const starts = words(split.starts, partBins + 1);
-  const ends = words(split.ends, 2 * partBins + 2);
+  const { keys, starts, ends } = split;
   const { control } = state.bind(windows[0]);
   const params = {
     slots: spec.slots,
@@ -155,21 +142,16 @@ async function pagedLookup(
   const slotBytes = slotWords(spec) * 4;
   function record(encoder: GPUCommandEncoder): void {
     encoder.clearBuffer(cursors.buffer, 0, staged * 4);
-    const perPart = Math.ceil((count / parts.count / tileItems) * 1.05) + 1;
-    const grid = [Math.min(perPart, 65535), parts.count] as const;
+    const grid = gridOver(parts, count, tileItems);
     const uniform = partitionParams(params);
     const unused = undefined;
-    refine.recordGrid(
-      encoder,
-      [unused, control, given, starts, cursors, items, unused, places, ends],
-      uniform,
-      grid,
-    );
+    const refining = [unused, control, keys, starts, cursors, items, unused, places, ends];
+    refine.recordGrid(encoder, refining, uniform, grid);
     windows.forEach((window, i) => {
       const next = windows[(i + 1) % windows.length];
       // the last window has side slots, too
       const behind = Math.min(pageSlots, next.slots, spec.slots - next.first);
-      const pagesHere = Math.min(pages - window.first / pageSlots, Math.ceil(window.slots / pageSlots));
+      const pagesHere = pagesIn({ pages, pageSlots }, window);
       const range = { ...next.range, size: behind * slotBytes };
       const windowParams = partitionParams({
         ...params,
@@ -180,12 +162,8 @@ async function pagedLookup(
       });
       find.record(encoder, [unused, control, window.range, cursors, items, range], windowParams, pagesHere);
     });
-    gather.recordGrid(
-      encoder,
-      [unused, control, places, starts, ends, items, values.range, list],
-      uniform,
-      grid,
-    );
+    const gathering = [unused, control, places, starts, ends, items, values.range, list];
+    gather.recordGrid(encoder, gathering, uniform, grid);
     restore(encoder, split, from);
   }
 

@@ -7,9 +7,9 @@ import type { BoundChunk } from "./chunk-rounds.js";
 import { bindAt } from "./columns.js";
 import type { Combining } from "./combine.js";
 import type { Counters } from "./control.js";
-import type { Constants, Range } from "./kernel.js";
-import { layOut, type PageLayout } from "./page-layout.js";
-import { binsFor, leavingOut, Partitioner, SEEN_IN_PART, splitByPart, words } from "./partition.js";
+import type { Constants } from "./kernel.js";
+import { gridOver, layOut, type PageLayout, pagesIn } from "./page-layout.js";
+import { binsFor, leavingOut, Partitioner, SEEN_IN_PART, scratchWords, splitByPart } from "./partition.js";
 import {
   type ItemKind,
   type PageKernels,
@@ -119,13 +119,10 @@ export async function splitByPage(
   });
   const { refine, tileItems, unload, work, carryOn } = await compiling;
 
-  const buffer = async (words: number): Promise<Range> => ({
-    buffer: await scratch.buffer(words * 4),
-    size: words * 4,
-  });
+  const buffer = (words: number) => scratchWords(scratch, words);
   const itemsOf = (pages: number, each: number) => buffer(pages * each * layout.words);
-  const items = refined ? await itemsOf(staged, room) : words(split.keys, count * layout.words);
-  const cursors = refined ? await buffer(staged) : words(split.starts, binsFor(parts.count) + 1);
+  const items = refined ? await itemsOf(staged, room) : split.keys;
+  const cursors = refined ? await buffer(staged) : split.starts;
   const overflow = await itemsOf(staged, list);
   const entries = rebuilds ? await buffer(staged) : undefined;
   const overflowed = rebuilds ? await buffer(staged) : undefined;
@@ -146,13 +143,11 @@ export async function splitByPage(
     fill: combining?.fill,
   };
   const { control } = state.bind(windows[0]);
-  const pagesIn = ({ first, slots }: TableWindow) =>
-    Math.min(layout.pages - first / layout.pageSlots, Math.ceil(slots / layout.pageSlots));
   const paramsOf = (window: TableWindow, carried: number) =>
     partitionParams({
       ...params,
       firstPage: window.first / layout.pageSlots,
-      pages: pagesIn(window),
+      pages: pagesIn(layout, window),
       windowFirst: window.first,
       carried,
       carries,
@@ -163,22 +158,19 @@ export async function splitByPage(
 
   /** Copies the entries of all pages to where their items are staged. */
   function recordUnload(encoder: GPUCommandEncoder): void {
-    if (!unload || !cursors || !entries || !overflowed) return;
+    if (!unload || !entries || !overflowed) return;
     encoder.clearBuffer(overflowed.buffer, 0, staged * 4);
     for (const window of windows) {
       const bindings = [undefined, control, window.range, cursors, items, overflowed];
-      unload.record(encoder, bindings, paramsOf(window, 0), pagesIn(window));
+      unload.record(encoder, bindings, paramsOf(window, 0), pagesIn(layout, window));
     }
     encoder.copyBufferToBuffer(cursors.buffer, 0, entries.buffer, 0, staged * 4);
   }
 
   function recordRefine(encoder: GPUCommandEncoder): void {
-    const given = words(split.keys, split.room * layout.words);
-    const starts = words(split.starts, binsFor(parts.count) + 1);
-    const ends = words(split.ends, 2 * binsFor(parts.count) + 2);
-    const tiles = Math.ceil((count / parts.count / tileItems) * 1.05) + 1;
-    const bindings = [undefined, control, given, starts, cursors, items, spillKeys, spillValues, ends];
-    refine?.recordGrid(encoder, bindings, partitionParams(params), [Math.min(tiles, 65535), parts.count]);
+    const { keys, starts, ends } = split;
+    const bindings = [undefined, control, keys, starts, cursors, items, spillKeys, spillValues, ends];
+    refine?.recordGrid(encoder, bindings, partitionParams(params), gridOver(parts, count, tileItems));
   }
 
   function spilledAt(first: number, count: number): BoundChunk {
@@ -199,18 +191,18 @@ export async function splitByPage(
     reads: split.reads,
     lost: split.lost,
     record(encoder) {
-      if (refined && cursors) {
+      if (refined) {
         encoder.clearBuffer(cursors.buffer, 0, staged * 4);
         recordUnload(encoder);
         recordRefine(encoder);
       }
       // a page's overflow is complete before anything is carried behind it
       for (const window of windows) {
-        work.record(encoder, bindingsOf(window), paramsOf(window, 0), pagesIn(window));
+        work.record(encoder, bindingsOf(window), paramsOf(window, 0), pagesIn(layout, window));
       }
       for (let carried = 1; carried <= carries; carried++) {
         for (const window of windows) {
-          const workgroups = Math.ceil(pagesIn(window) / operation.kernels.carryPages);
+          const workgroups = Math.ceil(pagesIn(layout, window) / operation.kernels.carryPages);
           carryOn.record(encoder, bindingsOf(window), paramsOf(window, carried), workgroups);
         }
       }

@@ -1,6 +1,6 @@
 /**
  * Multisplit: brings a chunk into the order of the table's slots. This file sizes and records its dispatches; the kernels
- * are in kernels/partition/, what is done with a partitioned chunk in partitioned-chunk.ts and page-operations.ts.
+ * are in kernels/partition/, what is done with a partitioned chunk in partitioned-chunk.ts, page-operations.ts and page-lookups.ts.
  *
  * A *part* is a power of two of neighbouring slots, small enough for the GPU's cache; a *page* is what fits the memory of
  * a workgroup. A part's number is the upper bits of a key's home slot.
@@ -9,6 +9,7 @@
 import { LimitError } from "../../errors.js";
 import type { ValueType } from "../scalars.js";
 import type { BoundChunk } from "./chunk-rounds.js";
+import type { Scratch } from "./columns.js";
 import type { Combining } from "./combine.js";
 import type { Constants, Range } from "./kernel.js";
 import { type ItemKind, PartitionKernels, partitionParams } from "./partition-kernels.js";
@@ -94,7 +95,7 @@ export class Partitioner {
   /** Invocations of scatter and refine, whose workgroups remember `seen` words. */
   readonly tileWorkgroup = (kind: ItemKind, bins: number, seen = 1): number => {
     const { items, rounds } = this.sources.tiles;
-    return this.workgroup((items / rounds) * itemBytes(kind), bins, seen);
+    return this.workgroup((items / rounds) * itemWords(kind) * 4, bins, seen);
   };
 
   /** Invocations of a kernel that takes `bytes` bytes of workgroup memory for each, besides 12 bytes a bin and 4 for a word it remembers. */
@@ -105,13 +106,14 @@ export class Partitioner {
   }
 }
 
-function itemBytes(kind: ItemKind): number {
-  return kind === "pair" ? 8 : 4;
+/** Words of an item. */
+export function itemWords(kind: ItemKind): number {
+  return kind === "pair" ? 2 : 1;
 }
 
-/** The first words of a scratch buffer, which may be larger than what was asked for. */
-export function words(buffer: GPUBuffer | undefined, count: number): Range | undefined {
-  return buffer && { buffer, offset: 0, size: count * 4 };
+/** So many words of scratch memory. */
+export async function scratchWords(scratch: Scratch, count: number): Promise<Range> {
+  return { buffer: await scratch.buffer(count * 4), size: count * 4 };
 }
 
 /** Words in which scatter notes where the items of a tile went: RECORD of kernels/partition/places.wgsl. */
@@ -133,17 +135,17 @@ export function checkLimit(limit: string, need: number, have: number): void {
 /** A chunk's elements by part, on the GPU: what is submitted from now on sees them. */
 export interface PartedItems {
   /** Where each part starts: bins + 1 words. */
-  readonly starts: GPUBuffer;
+  readonly starts: Range;
   /** Where each part's elements end, since equal ones may have been left out, and more: 2 × bins + 2 words of offsets.wgsl. */
-  readonly ends: GPUBuffer;
+  readonly ends: Range;
   /** Is to come back with the submission; then `lost` tells whether the sample was wrong, and elements were lost. */
   readonly reads: readonly Readback[];
   lost(): boolean;
-  /** Elements that `keys` has room for. */
+  /** Elements or items that `keys` has room for. */
   readonly room: number;
   /** Keys, or with put "items" the items. */
-  readonly keys: GPUBuffer;
-  readonly values?: GPUBuffer;
+  readonly keys: Range;
+  readonly values?: Range;
   /** Where each element went: kernels/partition/places.wgsl. */
   readonly places?: Range;
   /** Elements that the chunk's mask lets through. */
@@ -178,22 +180,22 @@ export async function splitByPart(
   const table = tableConstants(spec);
   const masked = chunk.mask !== undefined;
   const bins = binsFor(parts.count);
-  const buffer = (words: number) => scratch.buffer(words * 4);
-  const counts = await buffer(bins);
-  const starts = await buffer(bins + 1);
-  const cursors = await buffer(2 * bins + 2);
+  const words = (count: number) => scratchWords(scratch, count);
+  const counts = await words(bins);
+  const starts = await words(bins + 1);
+  const cursors = await words(2 * bins + 2);
   const most = sampledRoom(count, parts.count);
   const pays = count >= LEAST_SAMPLED && (put === "items" || most <= MOST_FILLED * count);
   const sample = sampled && !masked && pays ? SAMPLE : 1;
   const room = sample === 1 ? count : most;
-  const keys = await scratch.buffer(room * (put === "items" ? itemBytes(kind) : 4));
-  const values = kind === "pair" && put === "columns" ? await buffer(count) : undefined;
+  const keys = await words(room * (put === "items" ? itemWords(kind) : 1));
+  const values = kind === "pair" && put === "columns" ? await words(count) : undefined;
   const leaving = leavingOut(distinct, SEEN_IN_CHUNK);
   const tile = partitioner.tileWorkgroup(kind, bins, leaving.words);
   const tiles = Math.ceil(count / (tile * sources.tiles.items));
   const recordWords = tiles * placesRecord(tile * sources.tiles.items, bins);
   if (placed) checkBinding(host, recordWords * 4);
-  const places = placed ? words(await buffer(recordWords), recordWords) : undefined;
+  const places = placed ? await words(recordWords) : undefined;
   const constants: Constants = {
     ...table,
     BINS: bins,
@@ -227,47 +229,35 @@ export async function splitByPart(
   const params = partitionParams(given);
   const mask = chunk.mask?.range;
   const countParts = (encoder: GPUCommandEncoder) => {
-    encoder.clearBuffer(counts, 0, bins * 4);
+    encoder.clearBuffer(counts.buffer, 0, bins * 4);
     const workgroups = Math.min(HISTOGRAM_WORKGROUPS, Math.ceil(count / sample / 1024));
-    histogram.record(
-      encoder,
-      [undefined, undefined, chunk.keys.range, words(counts, bins), mask],
-      params,
-      workgroups,
-    );
-    offsets.record(
-      encoder,
-      [undefined, undefined, words(counts, bins), words(starts, bins + 1), words(cursors, 2 * bins + 2)],
-      params,
-      1,
-    );
+    histogram.record(encoder, [undefined, undefined, chunk.keys.range, counts, mask], params, workgroups);
+    offsets.record(encoder, [undefined, undefined, counts, starts, cursors], params, 1);
   };
   const split = (encoder: GPUCommandEncoder) => {
-    const to = words(keys, put === "items" ? (room * itemBytes(kind)) / 4 : room);
-    const ends = words(cursors, 2 * bins + 2);
     scatter.record(
       encoder,
       [
         undefined,
-        ends,
+        cursors,
         chunk.keys.range,
         kind === "pair" ? chunk.values?.range : undefined,
         mask,
-        to,
-        words(values, count),
+        keys,
+        values,
         places,
       ],
       params,
       tiles,
     );
     const filling = partitionParams({ ...given, count: room });
-    pad?.record(encoder, [undefined, words(starts, bins + 1), ends, to], filling, parts.count);
+    pad?.record(encoder, [undefined, starts, cursors, keys], filling, parts.count);
   };
   let selected = count;
   if (masked) {
     // how many there are decides how many the kernels that follow work on
     const into = new Uint8Array(4);
-    await host.gpu.submit("count selected", countParts, [{ buffer: starts, offset: bins * 4, into }]);
+    await host.gpu.submit("count selected", countParts, [{ buffer: starts.buffer, offset: bins * 4, into }]);
     selected = new Uint32Array(into.buffer)[0];
   }
   await state.submitAhead("split", (encoder) => {
@@ -278,7 +268,7 @@ export async function splitByPart(
   return {
     starts,
     ends: cursors,
-    reads: sample === 1 ? [] : [{ buffer: cursors, offset: (bins + 1) * 4, into }],
+    reads: sample === 1 ? [] : [{ buffer: cursors.buffer, offset: (bins + 1) * 4, into }],
     lost: () => into.some((byte) => byte !== 0),
     keys,
     room,

@@ -1,36 +1,21 @@
 /**
  * A chunk in the order of its parts: the same operation as on the chunk itself, by the same direct kernels, whose accesses
- * now stay within the cache. Results come back in the order of the batch.
+ * now stay within the cache. Results come back in the order of the batch (restore.ts).
  */
 
 import { slotWords } from "../layout.js";
 import type { PlanLog } from "../plan.js";
 import { type BoundChunk, reserveLists } from "./chunk-rounds.js";
-import { bindAt, type Column } from "./columns.js";
+import { bindAt } from "./columns.js";
 import { lookUpChunk } from "./lookup-chunk.js";
-import {
-  binsFor,
-  FEW_PARTS,
-  MOST_PARTS,
-  type PartedItems,
-  Partitioner,
-  type Parts,
-  splitByPart,
-} from "./partition.js";
-import { type ItemKind, partitionParams } from "./partition-kernels.js";
+import { FEW_PARTS, MOST_PARTS, type PartedItems, type Parts, splitByPart } from "./partition.js";
 import type { Choice } from "./planner.js";
 import type { Readback } from "./readback.js";
+import { ABSENT, prepareRestore, type ResultColumns } from "./restore.js";
 import type { TableState } from "./table-state.js";
 
 /** Bytes of table that a part has at most, if parts are not too many then: a fraction of a large GPU's cache. */
 const PART_BYTES = 2 ** 23;
-
-/** Where a chunk's results are to go, in the order of the batch; `fill` is the value for elements that a mask leaves out. */
-export interface ResultColumns {
-  values?: Column;
-  flags?: Column;
-  fill?: number;
-}
 
 /** Parts for the direct kernels. */
 export function cacheParts(state: TableState): Parts {
@@ -40,9 +25,6 @@ export function cacheParts(state: TableState): Parts {
   const shift = Math.max(0, Math.ceil(Math.log2(slots / wanted)));
   return { shift, count: Math.ceil(slots / 2 ** shift) };
 }
-
-/** The value of absent keys on its way to `restore`: of all types one that is hardly anybody's (as f32, a NaN). */
-export const ABSENT = 0xffc593a7;
 
 /** What a split may do that shows to be wrong only afterwards. */
 interface Guesses {
@@ -148,11 +130,11 @@ async function split(
   // told where it is awaited
   restoring?.catch(() => {});
   const items = await splitByPart(state, chunk, parts, { kind, put: "columns", placed, sampled });
-  const brought = items.values && bindAt(items.values, 0, count * 4);
+  const brought = items.values && bindAt(items.values.buffer, 0, count * 4);
   const parted: BoundChunk = {
     ...chunk,
     count: items.filled,
-    keys: bindAt(items.keys, 0, items.filled * 4),
+    keys: bindAt(items.keys.buffer, 0, items.filled * 4),
     values: brought,
     mask: undefined,
     partShift: parts.shift,
@@ -166,46 +148,4 @@ async function split(
   const from = { values: results.values && parted.values, flags: parted.flags };
   parted.finish = (encoder) => restore(encoder, items, from);
   return { parted, items };
-}
-
-/**
- * Prepares to bring results from the order of the parts to the columns given.
- * @param kind of the items that are split.
- * @param marked flags come from values: those of absent keys are ABSENT.
- */
-export async function prepareRestore(
-  { host }: TableState,
-  { count }: BoundChunk,
-  { values, flags, fill }: ResultColumns,
-  parts: Parts,
-  kind: ItemKind,
-  marked: boolean,
-): Promise<(encoder: GPUCommandEncoder, items: PartedItems, from: ResultColumns) => void> {
-  const { sources, tileWorkgroup } = Partitioner.of(host);
-  // as the split's
-  const bins = binsFor(parts.count);
-  const workgroup = tileWorkgroup(kind, bins);
-  const restore = await host.kernels.compile(sources.restore, {
-    BINS: bins,
-    WORKGROUP: workgroup,
-    VALUED: Number(values !== undefined),
-    FLAGGED: Number(flags !== undefined),
-    MARKED: Number(marked),
-  });
-  const params = partitionParams({
-    count,
-    valueShift: values?.shift,
-    flagShift: flags?.shift,
-    fill,
-    mark: ABSENT,
-  });
-  return (encoder, { places }, from) => {
-    const bindings = [places, from.values?.range, from.flags?.range, values?.range, flags?.range];
-    restore.record(
-      encoder,
-      [undefined, ...bindings],
-      params,
-      Math.ceil(count / (workgroup * sources.tiles.items)),
-    );
-  };
 }
