@@ -38,6 +38,7 @@ import params from "./kernels/partition/params.wgsl";
 import places from "./kernels/partition/places.wgsl";
 import putColumns from "./kernels/partition/put-columns.wgsl";
 import putItems from "./kernels/partition/put-items.wgsl";
+import readPlaces from "./kernels/partition/read-places.wgsl";
 import refine from "./kernels/partition/refine.wgsl";
 import restore from "./kernels/partition/restore.wgsl";
 import scanHomesPlain from "./kernels/partition/scan-homes-plain.wgsl";
@@ -129,12 +130,12 @@ export class PartitionKernels {
     };
     this.restore = {
       label: "restore",
-      code: [...probing, this.#tiles, places, restore],
+      code: [...probing, this.#tiles, places, readPlaces, restore],
       bindings: [u, r, r, r, s, s],
     };
     this.gather = {
       label: "gather",
-      code: [...probing, control, this.#tiles, places, tileNumber, gather],
+      code: [...probing, control, this.#tiles, places, readPlaces, tileNumber, gather],
       bindings: [u, s, r, r, r, r, s, s],
     };
     this.#pack = subgroups ? [lanesSubgroups, packSubgroups] : [lanesPlain, packPlain];

@@ -1,7 +1,7 @@
 // gather: brings results from the order of the pages back to the order of the parts.
 //
-// Workgroups (x, part): the tiles that refine made of a part, whose places it noted. Elements that have none, or whose result is OPEN,
-// are listed for lookups that follow. Owns its elements of the result column; shares the list.
+// Workgroups (x, part): the tiles that refine made of a part, whose places it noted. Elements that have none, or whose result is
+// openMark(), are listed for lookups that follow. Owns its elements of the result column; shares the list.
 // Bytes per element: 2.2 read for the place, 4 read and 4 written.
 
 /// Those of the refine that made the tiles.
@@ -17,8 +17,6 @@ override TILE: u32 = WORKGROUP * ITEMS;
 @group(0) @binding(5) var<storage, read> results: array<u32>;
 @group(0) @binding(6) var<storage, read_write> values: array<u32>;
 @group(0) @binding(7) var<storage, read_write> list: array<vec2u>;
-
-var<workgroup> runs: array<u32, RUNS>;
 
 /// Lists an element, as leaveUnfinished does in kernels/batch.wgsl.
 fn leaveOpen(element: u32) {
@@ -37,19 +35,13 @@ fn main(
   let start = partStarts[part];
   let end = min(partEnds[part], partEnds[PART_BINS + 2u + part]);
   for (var first = start + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
-    let record = tileNumber(part, start, first) * RECORD;
-    var two: array<u32, ITEMS / 2u>;
-    for (var i = 0u; i < ITEMS / 2u; i++) { two[i] = places[record + i * WORKGROUP + local]; }
-    for (var run = local; run < RUNS; run += WORKGROUP) { runs[run] = places[record + HALF + run]; }
-    workgroupBarrier();
-    var place: array<u32, ITEMS>;
-    for (var i = 0u; i < ITEMS; i++) { place[i] = (two[i % (ITEMS / 2u)] >> select(0u, 16u, i >= ITEMS / 2u)) & 0xffffu; }
+    let at = positionsOf(tileNumber(part, start, first), local);
     var value: array<u32, ITEMS>;
-    for (var i = 0u; i < ITEMS; i++) { value[i] = results[select(runs[place[i] / RUN] + place[i] % RUN, 0u, place[i] == NO_PLACE)]; }
+    for (var i = 0u; i < ITEMS; i++) { value[i] = results[select(at[i], 0u, at[i] == NOWHERE)]; }
     for (var i = 0u; i < ITEMS; i++) {
       let element = first + i * WORKGROUP + local;
       if (element >= end) { continue; }
-      if (place[i] == NO_PLACE || value[i] == params.mark + 1u) {
+      if (at[i] == NOWHERE || value[i] == openMark()) {
         leaveOpen(element);
       } else {
         values[element] = value[i];

@@ -2,9 +2,9 @@
 //
 // A workgroup owns its page: it goes over the slots and notes for every home the first one with an entry of that home, so that a
 // lookup starts at its own entries, however full the table is; by then these are in the first cache. In the place of each item it
-// leaves the value of its key (not VALUED: 0), or params.mark for an absent one, or OPEN for a key that has to be looked up elsewhere:
-// one that lives in a side slot, or whose walk leaves what is bound or goes far behind the page. A value that looks like one of these is told by
-// control.declined. Only reads the table.
+// leaves the value of its key (not VALUED: 0), or params.mark for an absent one, or openMark() for a key that has to be looked up
+// elsewhere: one that lives in a side slot, or whose walk leaves what is bound or goes far behind the page. A value that looks like
+// one of these is told by control.declined. Only reads the table.
 // Bytes per slot: 8 read (sets: 4); per item 4 read and 4 written.
 
 override WORKGROUP: u32 = 256u;
@@ -26,8 +26,6 @@ const MOST_BEHIND: u32 = 2048u;
 
 /// A value that was found looks like a mark.
 var<private> clashes: bool;
-
-fn openMark() -> u32 { return params.mark + 1u; }
 
 /// What is left for a key that is there.
 fn foundIn(entry: Slot, key: u32) -> u32 {

@@ -28,7 +28,7 @@ struct Params {
   carries: u32,
   /// Bit pattern of the value for absent keys, or for fresh slots of an insertOrApply.
   fill: u32,
-  /// The value that stands for an absent key between the kernels of a lookup; the next one for a key that is still to be looked up.
+  /// The value that stands for an absent key between the kernels of a lookup.
   mark: u32,
   /// No key is this many slots or more after its home.
   maxProbe: u32,
@@ -37,6 +37,9 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
+
+/// The value that stands for a key that is still to be looked up.
+fn openMark() -> u32 { return params.mark + 1u; }
 
 fn slotCount() -> u32 { return params.slots; }
 

@@ -18,7 +18,7 @@ override PART_BINS: u32 = 256u;
 /// Number of the first page of the workgroup's part.
 var<private> firstPage: u32;
 
-/// The page within its part. Keys that live in side slots go to the first page, which spills them (page-find: leaves them OPEN).
+/// The page within its part. Keys that live in side slots go to the first page, which spills them (page-find: leaves them open).
 fn binOf(item: Item) -> u32 {
   let page = (homeOf(itemKey(item)) >> PAGE_SHIFT) & (params.pagesOfPart - 1u);
   return select(page, 0u, itemKey(item) >= TOMBSTONE);

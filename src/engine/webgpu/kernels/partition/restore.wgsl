@@ -14,8 +14,6 @@ override FLAGGED: bool = true;
 override MARKED: bool = false;
 override TILE: u32 = WORKGROUP * ITEMS;
 override FLAG_WORDS: u32 = TILE / 4u;
-/// The result of an element that was left out.
-const NONE: u32 = 0xffffffffu;
 
 @group(0) @binding(1) var<storage, read> places: array<u32>;
 @group(0) @binding(2) var<storage, read> itemValues: array<u32>;
@@ -23,12 +21,8 @@ const NONE: u32 = 0xffffffffu;
 @group(0) @binding(4) var<storage, read_write> values: array<u32>;
 @group(0) @binding(5) var<storage, read_write> flags: array<u32>;
 
-var<workgroup> runs: array<u32, RUNS>;
 /// The flags of the tile, four a word.
 var<workgroup> tileFlags: array<atomic<u32>, FLAG_WORDS>;
-
-/// Where the result of an element lies whose place is noted as this.
-fn resultAt(place: u32) -> u32 { return select(runs[place / RUN] + place % RUN, NONE, place == NO_PLACE); }
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -39,31 +33,25 @@ fn main(
   let number = workgroup.y * workgroups.x + workgroup.x;
   let first = number * TILE;
   if (first >= params.count) { return; }
-  let record = number * RECORD;
-  var two: array<u32, ITEMS / 2u>;
-  for (var i = 0u; i < ITEMS / 2u; i++) { two[i] = places[record + i * WORKGROUP + local]; }
-  for (var run = local; run < RUNS; run += WORKGROUP) { runs[run] = places[record + HALF + run]; }
-  workgroupBarrier();
-  var at: array<u32, ITEMS>;
-  for (var i = 0u; i < ITEMS; i++) { at[i] = resultAt((two[i % (ITEMS / 2u)] >> select(0u, 16u, i >= ITEMS / 2u)) & 0xffffu); }
+  let at = positionsOf(number, local);
   var found: array<u32, ITEMS>;
   if (VALUED || MARKED) {
     var value: array<u32, ITEMS>;
-    for (var i = 0u; i < ITEMS; i++) { value[i] = itemValues[select(at[i], 0u, at[i] == NONE)]; }
+    for (var i = 0u; i < ITEMS; i++) { value[i] = itemValues[select(at[i], 0u, at[i] == NOWHERE)]; }
     for (var i = 0u; i < ITEMS; i++) {
       let element = first + i * WORKGROUP + local;
       found[i] = u32(value[i] != params.mark);
-      let absent = at[i] == NONE || (MARKED && found[i] == 0u);
+      let absent = at[i] == NOWHERE || (MARKED && found[i] == 0u);
       if (VALUED && element < params.count) { values[params.valueShift + element] = select(value[i], params.fill, absent); }
     }
   }
   if (FLAGGED) {
     if (!MARKED) {
-      for (var i = 0u; i < ITEMS; i++) { found[i] = itemFlags[select(at[i], 0u, at[i] == NONE) / 4u] >> (at[i] % 4u * 8u); }
+      for (var i = 0u; i < ITEMS; i++) { found[i] = itemFlags[select(at[i], 0u, at[i] == NOWHERE) / 4u] >> (at[i] % 4u * 8u); }
     }
     for (var i = 0u; i < ITEMS; i++) {
       let own = i * WORKGROUP + local;
-      if ((found[i] & 1u) != 0u && at[i] != NONE && first + own < params.count) { atomicOr(&tileFlags[own / 4u], 1u << (own % 4u * 8u)); }
+      if ((found[i] & 1u) != 0u && at[i] != NOWHERE && first + own < params.count) { atomicOr(&tileFlags[own / 4u], 1u << (own % 4u * 8u)); }
     }
     workgroupBarrier();
     for (var word = local; word < FLAG_WORDS; word += WORKGROUP) {
