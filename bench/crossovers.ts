@@ -2,10 +2,11 @@
  * The benchmark crossovers: the direct strategy beside the partitioned one, over sizes of tables and batches. Where they
  * cross is what the webgpu engine's planner knows (src/engine/webgpu/bulk-planner.ts).
  *
- * A table is half full of keys; `find` looks up keys that are there, `insert` puts new keys into a table that is a quarter
- * full, `build` into an empty one, `erase` takes out keys that are there.
+ * A table is half full of keys; `find` looks up keys that are there, `insert` puts new keys into a table that is half as
+ * full, `build` into an empty one, `erase` takes out keys that are there. The sweep over load has find and erase on one table; there
+ * `find, out of order` is the same in a table whose entries are not in the order of their homes, so that it cannot go by pages.
  */
-import { type Device, type DeviceArray, StaticMap } from "../src/index.js";
+import { type Device, type DeviceArray, type Plan, StaticMap, ValidationError } from "../src/index.js";
 import {
   type BenchOptions,
   type BenchReport,
@@ -14,127 +15,172 @@ import {
   circumstances,
   engineName,
 } from "./report.js";
-import { Workload } from "./static-map-workload.js";
+import { checkFilled } from "./static-map-check.js";
+import { type DeviceWorkload, openWorkload, Workload } from "./static-map-workload.js";
 import { timeInTurn } from "./timing.js";
-import { type GpuWorkload, openGpuWorkload } from "./workload-gpu.js";
 
+export const sweeps = ["load"] as const;
+
+/** Keys of the smallest batch, at least. */
+const LEAST_BATCH = 2 ** 10;
+const LOADS = [0.5, 0.75, 0.84, 0.88, 0.92, 0.95, 0.97];
+/** A first call compiles and makes its buffers. */
+const WARM_UP_MS = { gpu: 20, cpu: 0, software: 0 };
 const strategies = ["direct", "partitioned"] as const;
 type Columns = { keys: DeviceArray<"u32">; values: DeviceArray<"u32"> };
 
 /** `options.size`: slots of the one table to measure. */
 export async function run(device: Device, options: BenchOptions): Promise<BenchReport> {
+  const { size, sweep } = options;
+  if (size !== undefined && !(Number.isInteger(size) && size >= 2 * LEAST_BATCH && size <= 2 ** 31)) {
+    throw new ValidationError(
+      `crossovers does not measure ${size} slots.`,
+      `Give a whole number from ${2 * LEAST_BATCH} to 2^31.`,
+    );
+  }
   const largest = byDevice(device, { gpu: 27, cpu: 22, software: 14 });
-  const tables =
-    options.size === undefined
-      ? [largest - 4, largest - 3, largest - 2, largest - 1, largest].map((bits) => 2 ** bits)
-      : [options.size];
+  const sizes = sweep === "load" ? [largest] : [-4, -3, -2, -1, 0].map((less) => largest + less);
+  const tables = size === undefined ? sizes.map((bits) => 2 ** bits) : [size];
   const where = circumstances(device);
   const rows: BenchRow[] = [];
   for (const slots of tables) {
-    using data = await open(device, slots / 2);
-    await using map = await StaticMap.create(device, {
-      key: "u32",
-      value: "u32",
-      capacity: slots,
-      loadFactor: 1,
-    });
-    for (let batch = slots / 2; batch >= 2 ** 10 && batch >= slots / 2 ** 10; batch /= 4) {
-      options.signal?.throwIfAborted();
-      options.onProgress?.(`${batch} keys, ${slots} slots`);
-      rows.push(...(await measure(device, map, data, batch, options.runs ?? 3)));
+    for (const load of sweep === "load" ? LOADS : [0.5]) {
+      using data = await openWorkload(device, new Workload(Math.floor(slots * load)));
+      const shape = { key: "u32", value: "u32", capacity: slots, loadFactor: 1 } as const;
+      await using map = await StaticMap.create(device, shape);
+      for (const strategy of strategies) {
+        options.signal?.throwIfAborted();
+        await checkFilled(map, data, { strategy });
+      }
+      const least = Math.max(LEAST_BATCH, slots / 2 ** 10);
+      for (let batch = data.workload.size; batch >= least; batch = Math.floor(batch / 4)) {
+        options.signal?.throwIfAborted();
+        options.onProgress?.(`${batch} keys, ${slots} slots`);
+        rows.push(...(await measure(device, map, data, batch, options)));
+      }
     }
   }
   return {
     bench: "crossovers",
     ...where,
-    parameters: { key: "u32", value: "u32" },
+    parameters: { key: "u32", value: "u32", ...(sweep && { sweep }) },
     rows,
-    notes: ["ms is the median wall time of the awaited call. ratio: time of direct / time of partitioned."],
+    notes: [
+      "Each table was checked with either strategy: every key found with its value, every absent key absent, retrieveAll pair by pair.",
+      "ms is the median wall time of the awaited call. ratio: time of direct / time of partitioned, which went the way named.",
+    ],
   };
 }
 
-/** Keys and values in the device's memory. */
-async function open(device: Device, size: number) {
-  const workload = new Workload(size);
-  const gpu: GpuWorkload | null = device.gpuDevice ? await openGpuWorkload(device, workload) : null;
-  const column = async (first: number, count: number): Promise<Columns> => ({
+/** Keys of the numbers from `first` on, and these numbers, in the device's memory. */
+async function slice(
+  device: Device,
+  { workload, gpu }: DeviceWorkload,
+  first: number,
+  count: number,
+): Promise<Columns> {
+  return {
     keys: await (gpu?.column("keys", first, count) ?? device.upload(workload.column("keys", first, count))),
     values: await (gpu?.numbers(first, count) ?? device.upload(workload.values(first, count))),
-  });
-  return { size, column, [Symbol.dispose]: () => gpu?.destroy() };
+  };
 }
 
 async function measure(
   device: Device,
   map: StaticMap,
-  data: Awaited<ReturnType<typeof open>>,
+  data: DeviceWorkload,
   batch: number,
-  runs: number,
+  { sweep, runs = 5 }: BenchOptions,
 ): Promise<BenchRow[]> {
   const { slots } = map;
-  const all = await data.column(0, data.size);
-  const quarter = await data.column(0, data.size / 2);
-  const present = await data.column(0, batch);
-  const fresh = await data.column(data.size - batch, batch);
+  const { size } = data.workload;
+  const all = { keys: await data.keys(), values: await data.values() };
+  const half = await slice(device, data, 0, Math.floor(size / 2));
+  const present = await slice(device, data, 0, batch);
+  const fresh = await slice(device, data, size - batch, batch);
   const fill = async ({ keys, values }: Columns) => {
     await map.clear();
-    await map.insert(keys, values);
+    // leaves entries in the order of their homes, as a large batch does
+    await map.insert(keys, values, { strategy: "partitioned" });
   };
   const rows: BenchRow[] = [];
   const row = async (
     operation: string,
     before: () => Promise<unknown>,
-    call: (strategy: (typeof strategies)[number]) => Promise<unknown>,
+    call: (strategy: (typeof strategies)[number], explain: boolean) => Promise<object>,
   ) => {
     const timings = await timeInTurn(
       strategies.map((strategy) => ({
         before: async () => void (await before()),
-        call: () => call(strategy),
+        call: () => call(strategy, false),
       })),
-      { runs, leastTotalMs: 0, warmUpMs: 0 },
+      { runs, leastTotalMs: 0, warmUpMs: byDevice(device, WARM_UP_MS) },
     );
     const [direct, partitioned] = timings.map((timing) => timing.median);
+    await before();
+    const { plan } = (await call("partitioned", true)) as { plan?: Plan };
     rows.push({
       slots,
+      load: size / slots,
       batch,
       operation,
       on: engineName(device),
       "direct ms": direct,
       "partitioned ms": partitioned,
       ratio: direct / partitioned,
+      way: wayOf(plan),
     });
   };
-  const discard = async (answer: Promise<{ values: DeviceArray; found: DeviceArray }>) => {
-    const { values, found } = await answer;
-    values.destroy();
-    found.destroy();
-  };
+  const find = async (operation: string) =>
+    row(
+      operation,
+      async () => {},
+      async (strategy, explain) => {
+        const { values, found, ...rest } = await map.find(present.keys, {
+          output: "device",
+          strategy,
+          explain,
+        });
+        values.destroy();
+        found.destroy();
+        return rest;
+      },
+    );
   const { keys, values } = fresh;
   await fill(all);
-  await row(
-    "find",
-    async () => {},
-    (strategy) => discard(map.find(present.keys, { output: "device", strategy })),
-  );
+  await find("find");
+  if (sweep === "load") {
+    await fill(half);
+    await map.insert(all.keys, all.values, { strategy: "direct" });
+    await find("find, out of order");
+  }
   await row(
     "erase",
     () => fill(all),
-    (strategy) => map.erase(present.keys, { strategy }),
+    (strategy, explain) => map.erase(present.keys, { strategy, explain }),
   );
-  if (batch <= data.size / 2)
+  if (sweep !== "load") {
+    if (batch <= size / 2)
+      await row(
+        "insert",
+        () => fill(half),
+        (strategy, explain) => map.insert(keys, values, { strategy, explain }),
+      );
     await row(
-      "insert",
-      () => fill(quarter),
-      (strategy) => map.insert(keys, values, { strategy }),
+      "build",
+      () => map.clear(),
+      (strategy, explain) => map.insert(keys, values, { strategy, explain }),
     );
-  await row(
-    "build",
-    () => map.clear(),
-    (strategy) => map.insert(keys, values, { strategy }),
-  );
-  for (const columns of [all, quarter, present, fresh]) {
+  }
+  for (const columns of [half, present, fresh]) {
     columns.keys.destroy();
     columns.values.destroy();
   }
   return rows;
+}
+
+/** What the last chunk of a call was split into. */
+function wayOf(plan: Plan | undefined): string {
+  if (!plan || plan.strategy === "direct") return "direct";
+  return plan.pages > 0 ? "pages" : "parts";
 }

@@ -5,7 +5,7 @@ import type { BenchReport } from "../report.js";
 import { batchFigure, retrieveAllFigure, skewFigure, streamFigure } from "./flows.js";
 import { gupsFigure } from "./gups.js";
 import { staticMapFigure } from "./static-map.js";
-import { groupSizeFigure, loadFactorFigure, probeDepthFigure } from "./tables.js";
+import { crossoversFigure, groupSizeFigure, loadFactorFigure, probeDepthFigure } from "./tables.js";
 
 const FIGURES: Readonly<Record<string, (report: BenchReport) => Figure>> = {
   gups: gupsFigure,
@@ -17,6 +17,7 @@ const FIGURES: Readonly<Record<string, (report: BenchReport) => Figure>> = {
   stream: streamFigure,
   skew: skewFigure,
   batch: batchFigure,
+  crossovers: crossoversFigure,
 };
 
 /** True for benchmarks that have a picture. */

@@ -1,4 +1,4 @@
-/** Figures of how a table behaves: by group size (Fig. 4 of the seeds), as it fills, and how deep its keys lie. */
+/** Figures of how a table behaves: by group size (Fig. 4 of the seeds), by strategy, as it fills, and how deep its keys lie. */
 import type { Figure, LineSeries } from "../chart/figure.js";
 import type { BenchReport } from "../report.js";
 import {
@@ -7,10 +7,12 @@ import {
   footerOf,
   level,
   linesBy,
+  numberIn,
   parameter,
   pointsOf,
   publishedLines,
   sizeText,
+  textIn,
 } from "./parts.js";
 
 const LOAD = { label: "load factor (entries / slots)", scale: "linear" } as const;
@@ -33,6 +35,30 @@ export function groupSizeFigure(report: BenchReport): Figure {
           ...publishedLines(report, operation),
           ...level(GUPS, parameter(report, "GUPS GB/s"), measured),
         ],
+      };
+    }),
+    footer: footerOf(report),
+  };
+}
+
+export function crossoversFigure(report: BenchReport): Figure {
+  const byLoad = report.parameters.sweep === "load";
+  const [by, nameOf] = byLoad
+    ? (["load", (load: string) => `load ${Number(load).toFixed(2)}`] as const)
+    : (["slots", (slots: string) => `${sizeText(Number(slots))} slots`] as const);
+  const slots = sizeText(Math.max(...report.rows.map((row) => numberIn(row, "slots"))));
+  return {
+    title: "Where sorting a batch pays",
+    subtitle: `${contender(textIn(report.rows[0], "on"))}: the time of a call that goes directly over that of one that is partitioned. ${byLoad ? `A table of ${slots} slots` : "Tables half full, for insert a quarter"}, u32 to u32.`,
+    panels: distinct(report.rows, "operation").map((operation) => {
+      const rows = report.rows.filter((row) => row.operation === operation);
+      const measured = linesBy(rows, by, "batch", "ratio", nameOf);
+      return {
+        kind: "lines",
+        title: operation,
+        x: { label: "keys of the call", scale: "log2" },
+        y: { label: "direct / partitioned", scale: "linear" },
+        series: [...measured, ...level("equally fast", 1, measured)],
       };
     }),
     footer: footerOf(report),

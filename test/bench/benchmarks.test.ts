@@ -19,6 +19,7 @@ const benches: Record<string, { load: () => Promise<BenchModule>; size: number; 
   stream: { load: () => import("../../bench/stream.js"), size: 1000, wrongSize: 0 },
   skew: { load: () => import("../../bench/skew.js"), size: 1000, wrongSize: 7 },
   batch: { load: () => import("../../bench/batch.js"), size: 1000, wrongSize: 2 ** 24 },
+  crossovers: { load: () => import("../../bench/crossovers.js"), size: 2048, wrongSize: 1000 },
 };
 
 /** Devices of all benchmarks: kernels are compiled once. */
@@ -54,12 +55,25 @@ describe.each(Object.entries(benches))("%s", (name, { load, size, wrongSize }) =
   });
 });
 
+it.each(["cpu", "webgpu"] as const)("crossovers sweeps over load on %s", async (backend) => {
+  const { run } = await benches.crossovers.load();
+  const report = await run(devices[backend] as Device, { size: 2048, runs: 1, sweep: "load" });
+  expectReport(report, "crossovers");
+  expectPicture(report);
+  const waysAt = (load: number, operation: string) =>
+    report.rows
+      .filter((row) => row.operation === operation && Math.abs(Number(row.load) - load) < 0.01)
+      .map(({ way }) => way);
+  expect(waysAt(0.97, "find")).toEqual([backend === "cpu" ? "parts" : "pages"]);
+  expect(waysAt(0.97, "find, out of order")).toEqual(["parts"]);
+});
+
 describe("a wrong answer", () => {
   afterEach(() => {
     vi.restoreAllMocks();
   });
 
-  it.each(["group-size", "load-factor", "retrieve-all", "stream", "skew", "batch"])(
+  it.each(["group-size", "load-factor", "retrieve-all", "stream", "skew", "batch", "crossovers"])(
     "of find is noticed by %s",
     async (name) => {
       const { find } = StaticMap.prototype;
@@ -73,14 +87,17 @@ describe("a wrong answer", () => {
     },
   );
 
-  it.each(["group-size", "load-factor", "stream", "skew"])("of insert is noticed by %s", async (name) => {
-    const { insert } = StaticMap.prototype;
-    vi.spyOn(StaticMap.prototype, "insert").mockImplementation(async function (this: StaticMap, ...args) {
-      const { inserted, existing } = await insert.apply(this, args as never);
-      return { inserted: inserted - 1, existing: existing + 1 };
-    });
-    await expectRefused(name);
-  });
+  it.each(["group-size", "load-factor", "stream", "skew", "crossovers"])(
+    "of insert is noticed by %s",
+    async (name) => {
+      const { insert } = StaticMap.prototype;
+      vi.spyOn(StaticMap.prototype, "insert").mockImplementation(async function (this: StaticMap, ...args) {
+        const { inserted, existing } = await insert.apply(this, args as never);
+        return { inserted: inserted - 1, existing: existing + 1 };
+      });
+      await expectRefused(name);
+    },
+  );
 
   it("of insertOrApply is noticed by skew", async () => {
     const { insertOrApply } = StaticMap.prototype;

@@ -104,8 +104,8 @@ describe("2: a wrong call", () => {
     ["an unknown option", ["join", A, A, ...OK, "--svg", "x"], /unknown option '--svg'/],
     [
       "a benchmark without a picture",
-      ["bench", "crossovers", "--svg", "x.svg"],
-      /"crossovers" has no picture/,
+      ["bench", "large-table", "--svg", "x.svg"],
+      /"large-table" has no picture/,
     ],
     ["an unknown option of devices", ["devices", "--fast"], /unknown option '--fast'/],
     [

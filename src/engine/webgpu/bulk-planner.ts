@@ -1,7 +1,7 @@
 /**
- * The planner: which strategy a chunk takes. The crossovers were measured (bench/results/crossovers-*.json, and for nearly full
- * tables in the course of the work on them); what they come from is that a direct operation costs one random access to memory, and a partitioned one a few passes over the batch
- * and, for pages, one over the table.
+ * The planner: which strategy a chunk takes. The crossovers were measured (bench/results/crossovers-*.json); what they come from is
+ * that a direct operation costs one random access to memory, or several where walks are long, and a partitioned one a few passes over
+ * the batch and, for pages, one over the table.
  */
 import type { CallOptions } from "../engine.js";
 import { tableBytes } from "../layout.js";
@@ -10,16 +10,22 @@ import { type Choice, type Operation, SMALL } from "./planner.js";
 import type { TableState } from "./table-state.js";
 
 /** Elements from which sorting a chunk pays, by what is done with it then. */
-const LEAST_PARTED = { find: 2 ** 25, insert: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20, erase: 2 ** 23 };
+const LEAST_PARTED = { insert: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20, erase: 2 ** 23 };
 /** Bytes of table per element up to which working on all pages pays: each is read or written as a whole. */
 const MOST_PAGED_BYTES = { build: 64, erase: 24 };
-/** The same for lookups, by the share of slots that are not EMPTY: pages make long walks short, and short ones are no trouble. */
-const MOST_LOOKED_UP_BYTES = [
-  { upTo: 0.84, bytes: 0 },
-  { upTo: 0.9, bytes: 10 },
-  { upTo: 1, bytes: 22 },
+/**
+ * Lookups, by the share of slots that are not EMPTY: the elements from which sorting pays, and the bytes of table per element up to
+ * which pages do. The longer walks are, the sooner; where they are short, pages gain nothing.
+ */
+const LOOKUPS = [
+  { upTo: 0.82, least: 24 * 2 ** 20, bytes: 0 },
+  { upTo: 0.85, least: 24 * 2 ** 20, bytes: 12 },
+  { upTo: 0.89, least: 20 * 2 ** 20, bytes: 24 },
+  { upTo: 0.93, least: 17 * 2 ** 20, bytes: 34 },
+  { upTo: 0.96, least: 14 * 2 ** 20, bytes: 48 },
+  { upTo: 1, least: 11 * 2 ** 20, bytes: 70 },
 ];
-/** The same for making the pages of a table with entries anew, by its load in the end: the fuller it is, the longer walks are. */
+/** Inserts into a table with entries, by its load in the end: the bytes of table per element up to which making its pages anew pays. */
 const MOST_REBUILT_BYTES = [
   { upTo: 0.6, bytes: 40 },
   { upTo: 0.75, bytes: 64 },
@@ -55,12 +61,7 @@ function planInsert(state: TableState, count: number, forced: boolean): Choice {
 
 function paysToRebuild(state: TableState, count: number): boolean {
   const load = (state.live + count) / state.spec.slots;
-  return workOnPages(state, count, mostBytesAt(load, MOST_REBUILT_BYTES));
-}
-
-/** Bytes of table per element at a load; 0 above all loads that are named. */
-function mostBytesAt(load: number, most: readonly { upTo: number; bytes: number }[]): number {
-  return most.find(({ upTo }) => load <= upTo)?.bytes ?? 0;
+  return workOnPages(state, count, MOST_REBUILT_BYTES.find(({ upTo }) => load <= upTo)?.bytes ?? 0);
 }
 
 function planErase(state: TableState, count: number, forced: boolean): Choice {
@@ -70,10 +71,10 @@ function planErase(state: TableState, count: number, forced: boolean): Choice {
 }
 
 function planLookup(state: TableState, count: number, forced: boolean): Choice {
-  const parts = planParts(count, forced, LEAST_PARTED.find);
-  if (parts.way === "direct" || !looksUpPages(state)) return parts;
-  const load = Math.min((state.live + state.tombstones) / state.spec.slots, 1);
-  if (!workOnPages(state, count, mostBytesAt(load, MOST_LOOKED_UP_BYTES))) return parts;
+  const load = (state.live + state.tombstones) / state.spec.slots;
+  const { least, bytes } = LOOKUPS.find(({ upTo }) => load <= upTo) ?? LOOKUPS[LOOKUPS.length - 1];
+  const parts = planParts(count, forced, least);
+  if (parts.way === "direct" || !looksUpPages(state) || !workOnPages(state, count, bytes)) return parts;
   return forced ? asked("pages") : LOOKED_UP;
 }
 
