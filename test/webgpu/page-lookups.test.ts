@@ -8,7 +8,7 @@ import { expectSame } from "../conformance/helpers/checks.js";
 import { scaled } from "../conformance/helpers/device.js";
 import { absentKeys, counting, keysWithHome, uniqueKeys } from "../conformance/helpers/keys.js";
 import { Modelled } from "../conformance/helpers/model.js";
-import { PAGE_SLOTS, usePagedTables } from "./helpers/paged-tables.js";
+import { inPage, PAGE_SLOTS, usePagedTables } from "./helpers/paged-tables.js";
 import { openVariant } from "./helpers/variants.js";
 
 /** Slots of a table with a last page that is short, and of a window. */
@@ -93,6 +93,24 @@ it("batches of unique keys go by pages", async () => {
   expect(await lookupsByPages(() => model.contains(keys))).toBe(1);
   model.table.destroy();
 });
+
+it.each([
+  [191, 1],
+  [192, 0],
+])(
+  "go by pages in a nearly full table while no page overflows by more than 191 (%d)",
+  async (overflow, byPages) => {
+    const slots = 4 * PAGE_SLOTS;
+    const model = await newTable("map", slots);
+    const sizes = [0.9, 1, 0.75, 0.9].map((share) => Math.floor(share * PAGE_SLOTS));
+    sizes[1] += overflow;
+    const keys = Uint32Array.from(sizes.flatMap((size, page) => [...inPage(slots, page, size)]));
+    await model.insert("keep", keys, counting(keys.length));
+    expect(await lookupsByPages(() => model.find(keys, 5))).toBe(byPages);
+    await model.contains(absentKeys(1000));
+    model.table.destroy();
+  },
+);
 
 it("equal keys that a page has no room for are looked up one by one", async () => {
   const model = await newTable("map", SLOTS);

@@ -13,11 +13,13 @@ const LEAST_SPILL = 4096;
 const MOST_OVERFLOW = 256;
 /**
  * By the share of slots that are occupied: how many pages are tried for what overflows one, and how many items are noted of a page,
- * one less than in its list. Noting more makes all pages slower.
+ * one less than in its list. When a single page of a table has more, its entries are in order no longer; of 65,536 pages with random
+ * keys once in 600 tables at load 0.955, once in 80 at 0.97, nearly always at 0.98. Noting more makes all pages slower
+ * (H100: 256 in place of 192 by a tenth).
  */
 const OVERFLOWS = [
   { upTo: 0.75, carries: 1, list: 128 },
-  { upTo: 0.955, carries: 8, list: 128 },
+  { upTo: 0.955, carries: 8, list: 192 },
   { upTo: 1, carries: 14, list: 256 },
 ];
 /** Slots that walks within a page look at in one step, above a load up to which most end at once. */

@@ -5,6 +5,7 @@ import { Partitioner } from "../../../src/engine/webgpu/partition.js";
 import type { WebgpuEngine } from "../../../src/engine/webgpu/webgpu-engine.js";
 import { Device, StaticMap, StaticSet } from "../../../src/index.js";
 import { scaled } from "../../conformance/helpers/device.js";
+import { counting, keysWithHome } from "../../conformance/helpers/keys.js";
 import { Modelled } from "../../conformance/helpers/model.js";
 import { openVariant } from "./variants.js";
 
@@ -41,4 +42,12 @@ export function usePagedTables(windowBytes: number) {
       return Modelled.map((await StaticMap.create(open(), sizing)) as never);
     },
   };
+}
+
+/** Keys whose homes are in a page, spread over its slots: more than one a slot once all have one. */
+export function inPage(slots: number, page: number, count: number, firstNumber = 0): Uint32Array {
+  return counting(count).map((i) => {
+    const number = firstNumber + Math.floor(i / PAGE_SLOTS);
+    return keysWithHome(page * PAGE_SLOTS + (i % PAGE_SLOTS), slots, number + 1)[number];
+  });
 }
