@@ -14,6 +14,8 @@ import type { TableState } from "./table-state.js";
 
 /** Elements that are handed over, at most. */
 const MOST_FOLLOWING = BATCH_TILE;
+/** Slots that a walk seldom sees more of: where all walks together see fewer than the table has, hardly any comes to a window's end. */
+const LONG_WALK = 64;
 
 const source: KernelSource = {
   label: "follow",
@@ -22,7 +24,8 @@ const source: KernelSource = {
 };
 
 /**
- * Answers what records the hand-over of a selection's elements, and the dispatches that take them.
+ * Answers what records the hand-over of a selection's elements, and the dispatches that take them; null where that would hardly ever
+ * have anything to do.
  * @param recordOver records a kernel's dispatches over a selection.
  */
 export async function prepareFollowing(
@@ -31,7 +34,8 @@ export async function prepareFollowing(
   groupSize: GroupSize | undefined,
   selection: Selection,
   recordOver: (encoder: GPUCommandEncoder, kernel: Kernel, over: Selection) => void,
-): Promise<(encoder: GPUCommandEncoder) => void> {
+): Promise<((encoder: GPUCommandEncoder) => void) | null> {
+  if (selection.count * LONG_WALK * state.windows.length <= state.spec.slots) return null;
   const handOver = await state.host.kernels.compile(source, {});
   const kernel = await compileRound(state, run, true, groupSize, true);
   const params = tableParams({ count: MOST_FOLLOWING, listRoom: selection.room });
