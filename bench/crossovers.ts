@@ -17,7 +17,7 @@ import {
 } from "./report.js";
 import { checkFilled } from "./static-map-check.js";
 import { type DeviceWorkload, openWorkload, Workload } from "./static-map-workload.js";
-import { timeInTurn } from "./timing.js";
+import { settle, timeInTurn } from "./timing.js";
 
 export const sweeps = ["load"] as const;
 
@@ -111,7 +111,10 @@ async function measure(
   ) => {
     const timings = await timeInTurn(
       strategies.map((strategy) => ({
-        before: async () => void (await before()),
+        before: async () => {
+          await before();
+          await settle(device);
+        },
         call: () => call(strategy, false),
       })),
       { runs, leastTotalMs: 0, warmUpMs: byDevice(device, WARM_UP_MS) },

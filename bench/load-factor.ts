@@ -16,7 +16,7 @@ import {
   engineName,
 } from "./report.js";
 import { totalMs } from "./static-map-rows.js";
-import { median } from "./timing.js";
+import { median, settle } from "./timing.js";
 
 /** A batch is this part of the slots; so many fill the table to 31/32. */
 const PARTS = 32;
@@ -89,7 +89,7 @@ async function fill(
   insert: (call: () => Promise<{ inserted: number }>) => Promise<{ inserted: number; ms: number }> = timed,
 ): Promise<number[]> {
   await map.clear();
-  await device.gpuDevice?.queue.onSubmittedWorkDone();
+  await settle(device);
   const times: number[] = [];
   for (const { keys, values } of batches) {
     const { inserted, ms } = await insert(() => map.insert(keys, values));

@@ -20,7 +20,7 @@ import { measureVariants } from "./retrieve-all/measure.js";
 import { checkFilled } from "./static-map-check.js";
 import { totalMs } from "./static-map-rows.js";
 import { openWorkload, Workload } from "./static-map-workload.js";
-import { median, timeInTurn } from "./timing.js";
+import { median, settle, timeInTurn } from "./timing.js";
 
 export const sweeps = ["load"] as const;
 
@@ -126,7 +126,7 @@ async function timeLibrary(device: Device, map: StaticMap, runs: number) {
   const after = async (answer: Awaited<ReturnType<typeof call>>) => {
     answer.keys.destroy();
     answer.values.destroy();
-    await device.gpuDevice?.queue.onSubmittedWorkDone();
+    await settle(device);
   };
   const warmUpMs = byDevice(device, { gpu: WARM_UP_MS, cpu: 0, software: 0 });
   const [wall] = await timeInTurn([{ call, after }], { runs, leastTotalMs: 100, warmUpMs });

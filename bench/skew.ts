@@ -14,7 +14,7 @@ import {
   engineName,
 } from "./report.js";
 import { Workload } from "./static-map-workload.js";
-import { type TimedCall, timeInTurn } from "./timing.js";
+import { settle, type TimedCall, timeInTurn } from "./timing.js";
 import { zipfNumbers } from "./zipf.js";
 
 const EXPONENTS = [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5];
@@ -87,10 +87,9 @@ async function measure(
   using ones = await device.upload(new Uint32Array(size).fill(1));
   using keys = await device.upload(numbers.map(mix));
   await check(map, { keys, values, ones }, numbers, distinct);
-  const settle = () => device.gpuDevice?.queue.onSubmittedWorkDone();
   const empty = async () => {
     await map.clear();
-    await settle();
+    await settle(device);
   };
   const calls: Record<string, TimedCall> = {
     insert: { before: empty, call: () => map.insert(keys, values) },
@@ -98,12 +97,12 @@ async function measure(
     find: {
       before: async () => {
         if (map.size === 0) await map.insert(keys, values);
-        await settle();
+        await settle(device);
       },
       call: () => map.find(keys, { output: "device" }),
       after: async (answer: { values: DeviceArray; found: DeviceArray }) => {
         for (const array of [answer.values, answer.found]) array.destroy();
-        await settle();
+        await settle(device);
       },
     },
   };

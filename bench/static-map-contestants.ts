@@ -3,7 +3,7 @@ import { type Device, DeviceArray, EngineError, StaticMap } from "../src/index.j
 import { mix } from "./mix.js";
 import { type CheckedCall, checkFilled, checkMap } from "./static-map-check.js";
 import { type DeviceWorkload, openWorkload, type Workload } from "./static-map-workload.js";
-import type { TimedCall } from "./timing.js";
+import { settle, type TimedCall } from "./timing.js";
 import { zipfNumbers } from "./zipf.js";
 
 /** The operations, in the order they are timed. */
@@ -80,8 +80,6 @@ export async function openMap(device: Device, workload: Workload, loadFactor: nu
   const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: size, loadFactor });
   const columns = await openWorkload(device, workload);
   const zipf = zipfKeys(device, size);
-  // a call is done when its results are known; a clear is not, on a GPU, when it answers
-  const settle = () => device.gpuDevice?.queue.onSubmittedWorkDone();
   const output = "device" as const;
   return {
     map,
@@ -90,19 +88,19 @@ export async function openMap(device: Device, workload: Workload, loadFactor: nu
       const [keys, values] = [await columns.keys(), await columns.values()];
       const empty = async () => {
         await map.clear();
-        await settle();
+        await settle(device);
       };
       const refill = async () => {
         await map.clear();
         await map.insert(keys, values, options);
-        await settle();
+        await settle(device);
       };
       const full = async () => {
         if (map.size !== size) await refill();
       };
       const discard = async (results: Record<string, unknown>) => {
         for (const column of Object.values(results)) if (column instanceof DeviceArray) column.destroy();
-        await settle();
+        await settle(device);
       };
       const find = (column: "lookups" | "half" | "absent"): TimedCall => ({
         before: async () => {

@@ -15,7 +15,7 @@ import {
 } from "./report.js";
 import { MOST_KEYS, Workload } from "./static-map-workload.js";
 import { checkWay, type Way, Ways } from "./stream-ways.js";
-import { type TimedCall, timeInTurn } from "./timing.js";
+import { settle, type TimedCall, timeInTurn } from "./timing.js";
 
 const LOAD_FACTOR = 0.8;
 /** Bytes a key: keys and values go up; keys go up, values and found flags come down. */
@@ -136,7 +136,7 @@ function callOf(
   if (!insert) return null;
   const before = async () => {
     await map.clear();
-    await device.gpuDevice?.queue.onSubmittedWorkDone();
+    await settle(device);
   };
   return { before, call: insert };
 }

@@ -2,6 +2,7 @@
  * Repeating a call and keeping the median. Contestants take turns, run by run, so that a neighbour on the machine or a
  * change of clock slows all of them alike and their ratios hold.
  */
+import type { Device } from "../src/index.js";
 
 /** Times of one figure, in milliseconds. */
 export interface Timing {
@@ -74,4 +75,9 @@ async function timeOnce({ before, call, after }: TimedCall): Promise<number> {
   const ms = performance.now() - start;
   await after?.(result as never);
   return ms;
+}
+
+/** Waits for the GPU: a call is done when its results are known, but a clear is not when it answers, nor is memory that was freed. */
+export async function settle({ gpuDevice }: Device): Promise<void> {
+  await gpuDevice?.queue.onSubmittedWorkDone();
 }

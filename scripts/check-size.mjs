@@ -31,6 +31,8 @@ const LATER = [
   "chunks/apply-chunk.js",
   "chunks/scans.js",
 ];
+/** Chunks that no page loads: WebGPU for Node. */
+const IN_NODE = ["chunks/dawn.js"];
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 if (!existsSync(join(root, "dist/index.js"))) {
@@ -90,8 +92,8 @@ function onPage(chunks, engine, { later = false } = {}) {
     loaded.add(path);
     for (const { path: next, kind } of chunks.get(path).imports) {
       const other = ENGINES.some((each) => each !== engine && belongsTo(chunks.get(next), each));
-      const waits =
-        !later && LATER.some((each) => chunks.get(next).inputs.some((input) => input.includes(each)));
+      const absent = [...IN_NODE, ...(later ? [] : LATER)];
+      const waits = absent.some((each) => chunks.get(next).inputs.some((input) => input.includes(each)));
       if (kind === "import-statement" || !(other || waits)) load(next);
     }
   };

@@ -1,7 +1,6 @@
-/**
- * Finding a GPU: `navigator.gpu` on a page, the optional package `webgpu` (Dawn) in Node. Says precisely why there is none.
- */
+/** Finding a GPU: `navigator.gpu` on a page, Dawn in Node (dawn.ts). Says precisely why there is none. */
 import { BackendUnavailableError, type TriedBackend } from "../../errors.js";
+import type { NoDawn } from "./dawn.js";
 
 /** An opened GPUDevice and what is known about the hardware under it. */
 export interface OpenedGpu {
@@ -19,9 +18,6 @@ export interface GpuRequest {
 
 /** Features that kernels or benchmarks use where the device has them. */
 const wantedFeatures = ["subgroups", "timestamp-query"] as const;
-
-// Dawn crashes when its instance is collected while something made from it is in use
-let nodeGpu: Promise<GPU> | undefined;
 
 /** Opens a GPUDevice with all of the adapter's limits. @throws BackendUnavailableError */
 export async function openGpu(request: GpuRequest): Promise<OpenedGpu> {
@@ -72,42 +68,10 @@ async function findGpu(): Promise<GPU> {
       "Use a current browser, over https or on localhost.",
     );
   }
-  nodeGpu ??= loadDawn();
-  nodeGpu.catch(() => {
-    nodeGpu = undefined;
+  const { dawn } = await import("./dawn.js");
+  return dawn().catch(({ reason, fix, cause }: NoDawn) => {
+    throw unavailable(reason, fix, cause);
   });
-  return nodeGpu;
-}
-
-async function loadDawn(): Promise<GPU> {
-  const missing = missingVulkanLoader();
-  if (missing) throw unavailable(missing, "Install the GPU's Vulkan driver, or use the cpu backend.");
-  // a name that bundlers do not follow: the native module must not get into browser bundles
-  const name = "webgpu";
-  let dawn: typeof import("webgpu");
-  try {
-    dawn = (await import(/* @vite-ignore */ name)) as typeof import("webgpu");
-  } catch (error) {
-    throw unavailable(
-      "the package webgpu is not installed or does not load here",
-      "Run `npm install webgpu`.",
-      error,
-    );
-  }
-  return orUnavailable("WebGPU does not start", () => dawn.create([]));
-}
-
-/** Why Vulkan cannot be there, on Linux. Dawn would find out too, and print a warning of its own. */
-function missingVulkanLoader(): string | undefined {
-  if (process.platform !== "linux") return undefined;
-  try {
-    // never an add-on: this always throws, and the message tells whether the library was found
-    process.dlopen({ exports: {} }, "libvulkan.so.1");
-  } catch (error) {
-    if (/cannot open shared object file/.test((error as Error).message))
-      return "there is no Vulkan loader (libvulkan.so.1) on this machine";
-  }
-  return undefined;
 }
 
 async function findAdapter(gpu: GPU, request: GpuRequest): Promise<GPUAdapter> {

@@ -1,0 +1,56 @@
+/** WebGPU in Node: the optional package `webgpu`, which is Dawn. Pages do not load this. */
+
+/** Why there is none: the parts of a BackendUnavailableError. */
+export interface NoDawn {
+  reason: string;
+  fix: string;
+  cause?: unknown;
+}
+
+// Dawn crashes when its instance is collected while something made from it is in use
+let gpu: Promise<GPU> | undefined;
+
+/** The process's one instance. @throws NoDawn */
+export function dawn(): Promise<GPU> {
+  gpu ??= load();
+  gpu.catch(() => {
+    gpu = undefined;
+  });
+  return gpu;
+}
+
+async function load(): Promise<GPU> {
+  const missing = missingVulkanLoader();
+  if (missing) throw none(missing, "Install the GPU's Vulkan driver, or use the cpu backend.");
+  // a name that bundlers do not follow: the native module must not get into browser bundles
+  const name = "webgpu";
+  let module: typeof import("webgpu");
+  try {
+    module = (await import(/* @vite-ignore */ name)) as typeof import("webgpu");
+  } catch (error) {
+    const reason = "the package webgpu is not installed or does not load here";
+    throw none(reason, "Run `npm install webgpu`.", error);
+  }
+  try {
+    // timestamps as they are: the times of short phases are fractions of what browsers round to
+    return module.create(["disable-dawn-features=timestamp_quantization"]);
+  } catch (error) {
+    const reason = `WebGPU does not start: ${(error as Error).message}`;
+    throw none(reason, "Update the GPU's driver, or use the cpu backend.", error);
+  }
+}
+
+const none = (reason: string, fix: string, cause?: unknown): NoDawn => ({ reason, fix, cause });
+
+/** Why Vulkan cannot be there, on Linux. Dawn would find out too, and print a warning of its own. */
+function missingVulkanLoader(): string | undefined {
+  if (process.platform !== "linux") return undefined;
+  try {
+    // never an add-on: this always throws, and the message tells whether the library was found
+    process.dlopen({ exports: {} }, "libvulkan.so.1");
+  } catch (error) {
+    if (/cannot open shared object file/.test((error as Error).message))
+      return "there is no Vulkan loader (libvulkan.so.1) on this machine";
+  }
+  return undefined;
+}
