@@ -170,6 +170,27 @@ it("leave most equal keys of a skewed batch out before they come to pages, and c
   model.table.destroy();
 });
 
+it("equal keys leave no gaps", async () => {
+  const capacity = 4 * PAGE_SLOTS + 9;
+  const distinct = Math.floor(0.6 * capacity);
+  // some share a home, and some of these lie where a page ends
+  const crowds = [100, PAGE_SLOTS - 3, capacity - 2].flatMap((home) => [...keysWithHome(home, capacity, 6)]);
+  const keys = [...new Set([...crowds, ...uniqueKeys(distinct)])].slice(0, distinct);
+  for (const every of [3, 40]) {
+    const repeats = [...keys.filter((_, i) => i % every === 0), ...crowds, ...crowds];
+    const once = (await newTable("map", capacity)).table as unknown as StaticMap<"u32", "u32">;
+    await once.insert(Uint32Array.from(keys), counting(distinct));
+    const model = await newTable("map", capacity);
+    const batch = mixed([...keys, ...repeats]);
+    await model.insert("add", batch, counting(batch.length));
+    await model.expectEqual();
+    const again = model.table as unknown as StaticMap<"u32", "u32">;
+    expect(await homesOf(engine(), again)).toEqual(await homesOf(engine(), once));
+    once.destroy();
+    again.destroy();
+  }
+});
+
 it("are made again from exact counts when the sample of a batch has missed what repeats", async () => {
   const capacity = 300 * PAGE_SLOTS;
   const unique = uniqueKeys(2 ** 16);
