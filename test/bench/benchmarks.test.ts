@@ -22,6 +22,9 @@ const benches: Record<string, { load: () => Promise<BenchModule>; size: number; 
   crossovers: { load: () => import("../../bench/crossovers.js"), size: 2048, wrongSize: 1000 },
 };
 
+/** It has no picture. */
+const largeTable = { load: () => import("../../bench/large-table.js"), size: 2048 };
+
 /** Devices of all benchmarks: kernels are compiled once. */
 const devices: Partial<Record<"cpu" | "webgpu", Device>> = {};
 beforeAll(async () => {
@@ -68,26 +71,39 @@ it.each(["cpu", "webgpu"] as const)("crossovers sweeps over load on %s", async (
   expect(waysAt(0.97, "find, out of order")).toEqual(["parts"]);
 });
 
+it.each(["cpu", "webgpu"] as const)("large-table measures %s", async (backend) => {
+  const { run } = await largeTable.load();
+  const report = await run(devices[backend] as Device, { size: largeTable.size });
+  expectReport(report, "large-table");
+  expect(report.rows.map(({ keys }) => keys)).toEqual([1024, 2048, 1024, 256, 768]);
+});
+
 describe("a wrong answer", () => {
   afterEach(() => {
     vi.restoreAllMocks();
   });
 
-  it.each(["group-size", "load-factor", "retrieve-all", "stream", "skew", "batch", "crossovers"])(
-    "of find is noticed by %s",
-    async (name) => {
-      const { find } = StaticMap.prototype;
-      vi.spyOn(StaticMap.prototype, "find").mockImplementation(async function (this: StaticMap, ...args) {
-        const answer = await find.apply(this, args as never);
-        const values = "storage" in answer.values ? answer.values.storage : { host: answer.values };
-        flipOne(values as { host: Uint32Array });
-        return answer as never;
-      });
-      await expectRefused(name);
-    },
-  );
+  it.each([
+    "group-size",
+    "load-factor",
+    "retrieve-all",
+    "stream",
+    "skew",
+    "batch",
+    "crossovers",
+    "large-table",
+  ])("of find is noticed by %s", async (name) => {
+    const { find } = StaticMap.prototype;
+    vi.spyOn(StaticMap.prototype, "find").mockImplementation(async function (this: StaticMap, ...args) {
+      const answer = await find.apply(this, args as never);
+      const values = "storage" in answer.values ? answer.values.storage : { host: answer.values };
+      flipOne(values as { host: Uint32Array });
+      return answer as never;
+    });
+    await expectRefused(name);
+  });
 
-  it.each(["group-size", "load-factor", "stream", "skew", "crossovers"])(
+  it.each(["group-size", "load-factor", "stream", "skew", "crossovers", "large-table"])(
     "of insert is noticed by %s",
     async (name) => {
       const { insert } = StaticMap.prototype;
@@ -126,7 +142,8 @@ function flipOne({ host }: { host: Uint32Array }): void {
 }
 
 async function expectRefused(name: string): Promise<void> {
-  const { run } = await benches[name].load();
+  const { load, size } = benches[name] ?? largeTable;
+  const { run } = await load();
   using device = await openDevice({ backend: "cpu", threads: 1 });
-  await expect(run(device, { size: benches[name].size, runs: 1 })).rejects.toThrow(EngineError);
+  await expect(run(device, { size, runs: 1 })).rejects.toThrow(EngineError);
 }

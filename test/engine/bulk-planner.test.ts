@@ -1,4 +1,4 @@
-/** Which strategy lookups take as a table fills and batches grow: the crossovers that were measured. */
+/** Which strategy batches take as a table fills and they grow: the crossovers that were measured. */
 import { expect, it } from "vitest";
 import type { TableSpec } from "../../src/engine/layout.js";
 import { planBulk } from "../../src/engine/webgpu/bulk-planner.js";
@@ -39,6 +39,28 @@ it("lookups go by parts where entries are in no order, or pages have shown to be
 
 it("erased entries make walks as long as others", () => {
   expect(wayOf({ ...tableAt(0.5), tombstones: spec.slots * 0.45 } as TableState, 2 ** 25)).toBe("pages");
+});
+
+it.each([
+  ["insert", 2 ** 27, "pages"],
+  ["insert", 2 ** 26, "parts"],
+  ["insert", 2 ** 25, "direct"],
+  ["insertAndFind", 2 ** 27, "parts"],
+  ["erase", 2 ** 28, "pages"],
+  ["erase", 2 ** 26, "parts"],
+  ["erase", 2 ** 24, "direct"],
+] as const)("%s of %d keys, in 2^29 slots, goes %s", (operation, count, way) => {
+  const table = { spec: { ...spec, slots: 2 ** 29 }, live: 2 ** 27 };
+  expect(planBulk(operation, tableAt(0.25, table), count, {}).way).toBe(way);
+});
+
+it("changes go directly where the table is so large that few keys share what is read", () => {
+  const large = { spec: { ...spec, slots: 2 ** 31 }, live: 2 ** 30 };
+  for (const operation of ["insert", "insertAndFind", "erase"] as const) {
+    const { way, reason } = planBulk(operation, tableAt(0.5, large), 2 ** 26, {});
+    expect([way, reason]).toEqual(["direct", "the batch is small beside the table"]);
+  }
+  expect(wayOf(tableAt(0.5, large), 2 ** 26)).toBe("parts");
 });
 
 it("lookups that are to be partitioned are, however few", () => {

@@ -11,6 +11,8 @@ import type { TableState } from "./table-state.js";
 
 /** Elements from which sorting a chunk pays, by what is done with it then. */
 const LEAST_PARTED = { insert: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20, erase: 2 ** 23 };
+/** Bytes of table per element up to which changes pay once sorted: in a larger table too few of them share what is read. */
+const MOST_PARTED_BYTES = { insert: 96, erase: 192 };
 /** Bytes of table per element up to which working on all pages pays: each is read or written as a whole. */
 const MOST_PAGED_BYTES = { build: 64, erase: 24 };
 /**
@@ -49,11 +51,11 @@ export function planBulk(
 
 function planInsert(state: TableState, count: number, forced: boolean): Choice {
   const empty = state.live === 0;
-  const pays = empty ? workOnPages(state, count, MOST_PAGED_BYTES.build) : paysToRebuild(state, count);
+  const pays = empty ? fits(state, count, MOST_PAGED_BYTES.build) : paysToRebuild(state, count);
   if (forced) return asked(empty || pays ? "pages" : "parts");
   const { build, rebuild, insert } = LEAST_PARTED;
   if (count < (pays ? (empty ? build : rebuild) : insert)) return DIRECT;
-  if (!pays) return PARTED;
+  if (!pays) return fits(state, count, MOST_PARTED_BYTES.insert) ? PARTED : SPARSE;
   return empty
     ? { way: "pages", reason: "the table is empty and the batch is large: its pages are built" }
     : { way: "pages", reason: "the table is full enough, and the batch large: its pages are made anew" };
@@ -61,42 +63,42 @@ function planInsert(state: TableState, count: number, forced: boolean): Choice {
 
 function paysToRebuild(state: TableState, count: number): boolean {
   const load = (state.live + count) / state.spec.slots;
-  return workOnPages(state, count, MOST_REBUILT_BYTES.find(({ upTo }) => load <= upTo)?.bytes ?? 0);
+  return fits(state, count, MOST_REBUILT_BYTES.find(({ upTo }) => load <= upTo)?.bytes ?? 0);
 }
 
 function planErase(state: TableState, count: number, forced: boolean): Choice {
   if (forced) return asked("pages");
   if (count < LEAST_PARTED.erase) return DIRECT;
-  return workOnPages(state, count, MOST_PAGED_BYTES.erase) ? PAGED : PARTED;
+  if (fits(state, count, MOST_PAGED_BYTES.erase)) return PAGED;
+  return fits(state, count, MOST_PARTED_BYTES.erase) ? PARTED : SPARSE;
 }
 
 function planLookup(state: TableState, count: number, forced: boolean): Choice {
   const load = (state.live + state.tombstones) / state.spec.slots;
   const { least, bytes } = LOOKUPS.find(({ upTo }) => load <= upTo) ?? LOOKUPS[LOOKUPS.length - 1];
-  const parts = planParts(count, forced, least);
-  if (parts.way === "direct" || !looksUpPages(state) || !workOnPages(state, count, bytes)) return parts;
-  return forced ? asked("pages") : LOOKED_UP;
+  if (!forced && count < least) return DIRECT;
+  const choice = looksUpPages(state) && fits(state, count, bytes) ? LOOKED_UP : PARTED;
+  return forced ? asked(choice.way) : choice;
 }
 
 /** How to insert a chunk whose every element answers for itself: pages do not remember where their items come from. */
-function planInsertAndFind(_: TableState, count: number, forced: boolean): Choice {
-  return planParts(count, forced, LEAST_PARTED.insert);
-}
-
-function planParts(count: number, forced: boolean, least: number): Choice {
+function planInsertAndFind(state: TableState, count: number, forced: boolean): Choice {
   if (forced) return asked("parts");
-  return count < least ? DIRECT : PARTED;
+  if (count < LEAST_PARTED.insert) return DIRECT;
+  return fits(state, count, MOST_PARTED_BYTES.insert) ? PARTED : SPARSE;
 }
 
 function asked(way: Choice["way"]): Choice {
   return { way, reason: "it was asked for" };
 }
 
-function workOnPages(state: TableState, count: number, mostBytes: number): boolean {
+/** True when the table has so many bytes per element of the chunk at most. */
+function fits(state: TableState, count: number, mostBytes: number): boolean {
   return tableBytes(state.spec) <= count * mostBytes;
 }
 
 const DIRECT: Choice = { way: "direct", reason: SMALL };
+const SPARSE: Choice = { way: "direct", reason: "the batch is small beside the table" };
 const PAGED: Choice = {
   way: "pages",
   reason: "the batch is large beside the table: its pages are worked on",
