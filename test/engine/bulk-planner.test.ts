@@ -32,6 +32,17 @@ it.each([
   expect(wayOf(tableAt(load), count)).toBe(way);
 });
 
+it.each([
+  [0.5, 2 ** 23, "direct"],
+  [0.5, 2 ** 24, "parts"],
+  [0.5, 2 ** 26, "pages"],
+  [0.95, 2 ** 21, "direct"],
+  [0.95, 2 ** 23, "parts"],
+  [0.95, 2 ** 25, "pages"],
+])("at load %d %d keys are erased %s", (load, count, way) => {
+  expect(planBulk("erase", tableAt(load), count, {}).way).toBe(way);
+});
+
 it("lookups go by parts where entries are in no order, or pages have shown to be no good", () => {
   expect(wayOf(tableAt(0.95, { ordered: false }), 2 ** 27)).toBe("parts");
   expect(wayOf(tableAt(0.95, { spoiled: new Set(["pages"]) }), 2 ** 27)).toBe("parts");
@@ -49,6 +60,7 @@ it.each([
   ["erase", 2 ** 28, "pages"],
   ["erase", 2 ** 26, "parts"],
   ["erase", 2 ** 24, "direct"],
+  ["insertAndFind", 2 ** 26, "parts"],
 ] as const)("%s of %d keys, in 2^29 slots, goes %s", (operation, count, way) => {
   const table = { spec: { ...spec, slots: 2 ** 29 }, live: 2 ** 27 };
   expect(planBulk(operation, tableAt(0.25, table), count, {}).way).toBe(way);

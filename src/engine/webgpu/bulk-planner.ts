@@ -9,12 +9,12 @@ import { looksUpPages } from "./page-lookups.js";
 import { type Choice, type Operation, SMALL } from "./planner.js";
 import type { TableState } from "./table-state.js";
 
-/** Elements from which sorting a chunk pays, by what is done with it then. */
-const LEAST_PARTED = { insert: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20, erase: 2 ** 23 };
+/** Elements from which sorting a chunk to insert pays, by what is done with it then. */
+const LEAST_INSERTED = { parts: 2 ** 24, partsAnswered: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20 };
 /** Bytes of table per element up to which changes pay once sorted: in a larger table too few of them share what is read. */
 const MOST_PARTED_BYTES = { insert: 96, erase: 192 };
-/** Bytes of table per element up to which working on all pages pays: each is read or written as a whole. */
-const MOST_PAGED_BYTES = { build: 64, erase: 24 };
+/** Bytes of table per element up to which building all pages pays: each is written as a whole. */
+const MOST_BUILT_BYTES = 64;
 /**
  * Lookups, by the share of slots that are not EMPTY: the elements from which sorting pays, and the bytes of table per element up to
  * which pages do. The longer walks are, the sooner; where they are short, pages gain nothing.
@@ -26,6 +26,13 @@ const LOOKUPS = [
   { upTo: 0.93, least: 17 * 2 ** 20, bytes: 34 },
   { upTo: 0.96, least: 14 * 2 ** 20, bytes: 48 },
   { upTo: 1, least: 11 * 2 ** 20, bytes: 70 },
+];
+/** The same for erases, whose walks of one slot at a time are slow sooner. */
+const ERASES = [
+  { upTo: 0.88, least: 11 * 2 ** 20, bytes: 28 },
+  { upTo: 0.935, least: 5 * 2 ** 20, bytes: 34 },
+  { upTo: 0.96, least: 3 * 2 ** 20, bytes: 48 },
+  { upTo: 1, least: 2 * 2 ** 20, bytes: 48 },
 ];
 /** Inserts into a table with entries, by its load in the end: the bytes of table per element up to which making its pages anew pays. */
 const MOST_REBUILT_BYTES = [
@@ -51,10 +58,10 @@ export function planBulk(
 
 function planInsert(state: TableState, count: number, forced: boolean): Choice {
   const empty = state.live === 0;
-  const pays = empty ? fits(state, count, MOST_PAGED_BYTES.build) : paysToRebuild(state, count);
+  const pays = empty ? fits(state, count, MOST_BUILT_BYTES) : paysToRebuild(state, count);
   if (forced) return asked(empty || pays ? "pages" : "parts");
-  const { build, rebuild, insert } = LEAST_PARTED;
-  if (count < (pays ? (empty ? build : rebuild) : insert)) return DIRECT;
+  const { build, rebuild, parts } = LEAST_INSERTED;
+  if (count < (pays ? (empty ? build : rebuild) : parts)) return DIRECT;
   if (!pays) return fits(state, count, MOST_PARTED_BYTES.insert) ? PARTED : SPARSE;
   return empty
     ? { way: "pages", reason: "the table is empty and the batch is large: its pages are built" }
@@ -68,14 +75,14 @@ function paysToRebuild(state: TableState, count: number): boolean {
 
 function planErase(state: TableState, count: number, forced: boolean): Choice {
   if (forced) return asked("pages");
-  if (count < LEAST_PARTED.erase) return DIRECT;
-  if (fits(state, count, MOST_PAGED_BYTES.erase)) return PAGED;
+  const { least, bytes } = atLoadOf(state, ERASES);
+  if (count < least) return DIRECT;
+  if (fits(state, count, bytes)) return PAGED;
   return fits(state, count, MOST_PARTED_BYTES.erase) ? PARTED : SPARSE;
 }
 
 function planLookup(state: TableState, count: number, forced: boolean): Choice {
-  const load = (state.live + state.tombstones) / state.spec.slots;
-  const { least, bytes } = LOOKUPS.find(({ upTo }) => load <= upTo) ?? LOOKUPS[LOOKUPS.length - 1];
+  const { least, bytes } = atLoadOf(state, LOOKUPS);
   if (!forced && count < least) return DIRECT;
   const choice = looksUpPages(state) && fits(state, count, bytes) ? LOOKED_UP : PARTED;
   return forced ? asked(choice.way) : choice;
@@ -84,8 +91,17 @@ function planLookup(state: TableState, count: number, forced: boolean): Choice {
 /** How to insert a chunk whose every element answers for itself: pages do not remember where their items come from. */
 function planInsertAndFind(state: TableState, count: number, forced: boolean): Choice {
   if (forced) return asked("parts");
-  if (count < LEAST_PARTED.insert) return DIRECT;
+  if (count < LEAST_INSERTED.partsAnswered) return DIRECT;
   return fits(state, count, MOST_PARTED_BYTES.insert) ? PARTED : SPARSE;
+}
+
+/** What a table says of the share of slots that are not EMPTY. */
+function atLoadOf<T extends { upTo: number }>(
+  { live, tombstones, spec }: TableState,
+  table: readonly T[],
+): T {
+  const load = (live + tombstones) / spec.slots;
+  return table.find(({ upTo }) => load <= upTo) ?? table[table.length - 1];
 }
 
 function asked(way: Choice["way"]): Choice {
