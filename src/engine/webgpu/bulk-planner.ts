@@ -14,7 +14,7 @@ const LEAST_INSERTED = { parts: 2 ** 24, partsAnswered: 2 ** 25, build: 2 ** 23,
 /** Bytes of table per element up to which changes pay once sorted: in a larger table too few of them share what is read. */
 const MOST_PARTED_BYTES = { insert: 96, erase: 192 };
 /** Bytes of table per element up to which building all pages pays: each is written as a whole. */
-const MOST_BUILT_BYTES = 64;
+const MOST_BUILT_BYTES = 112;
 /**
  * Lookups, by the share of slots that are not EMPTY: the elements from which sorting pays, and the bytes of table per element up to
  * which pages do. The longer walks are, the sooner; where they are short, pages gain nothing.
@@ -29,7 +29,7 @@ const LOOKUPS = [
 ];
 /** The same for erases, whose walks of one slot at a time are slow sooner. */
 const ERASES = [
-  { upTo: 0.88, least: 11 * 2 ** 20, bytes: 28 },
+  { upTo: 0.88, least: 11 * 2 ** 20, bytes: 32 },
   { upTo: 0.935, least: 5 * 2 ** 20, bytes: 34 },
   { upTo: 0.96, least: 3 * 2 ** 20, bytes: 48 },
   { upTo: 1, least: 2 * 2 ** 20, bytes: 48 },
