@@ -1,7 +1,7 @@
 /**
  * The time that commands take on a GPU: by timestamp queries, or where the device has none by the wall clock around a
- * submission and its end. Timestamps are quantised to 65.5 us unless the browser or Dawn is told otherwise, so samples
- * have to be much longer than that.
+ * submission and its end. Browsers quantise timestamps, and Dawn does on devices that openDevice has not opened, to
+ * 65.5 us and more: samples have to be much longer than that.
  */
 
 // WebGPU's usage bits: browsers have them as globals, Node does not

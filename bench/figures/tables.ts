@@ -48,8 +48,8 @@ export function crossoversFigure(report: BenchReport): Figure {
     : (["slots", (slots: string) => `${sizeText(Number(slots))} slots`] as const);
   const slots = sizeText(Math.max(...report.rows.map((row) => numberIn(row, "slots"))));
   return {
-    title: "Where sorting a batch pays",
-    subtitle: `${contender(textIn(report.rows[0], "on"))}: the time of a call that goes directly over that of one that is partitioned. ${byLoad ? `A table of ${slots} slots` : "Tables half full, for insert a quarter"}, u32 to u32.`,
+    title: "Calls that go directly, and partitioned ones",
+    subtitle: `${contender(textIn(report.rows[0], "on"))}: the time of a call that goes directly over that of one that is partitioned. ${byLoad ? `A table of ${slots} slots` : "Tables half full; for insert a quarter, for build empty"}, u32 to u32.`,
     panels: distinct(report.rows, "operation").map((operation) => {
       const rows = report.rows.filter((row) => row.operation === operation);
       const measured = linesBy(rows, by, "batch", "ratio", nameOf);

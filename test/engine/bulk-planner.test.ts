@@ -17,17 +17,35 @@ const tableAt = (load: number, state: Partial<TableState> = {}) =>
 const wayOf = (table: TableState, count: number, strategy?: "partitioned") =>
   planBulk("find", table, count, { strategy }).way;
 
+/** 2^20 elements. */
+const M = 2 ** 20;
+/** Elements of which each has so many bytes of a table of 2^27 slots. */
+const withBytes = (bytes: number) => Math.ceil((2 ** 30 + 16) / bytes);
+
 it.each([
-  [0.5, 2 ** 24, "direct"],
-  [0.5, 2 ** 25, "parts"],
-  [0.5, 2 ** 27, "parts"],
-  [0.84, 2 ** 27, "pages"],
-  [0.84, 2 ** 26, "parts"],
-  [0.9, 2 ** 25, "pages"],
-  [0.95, 2 ** 24, "parts"],
-  [0.95, 2 ** 25, "pages"],
-  [0.95, 2 ** 23, "direct"],
-  [1, 2 ** 24, "pages"],
+  [0.5, 24 * M - 1, "direct"],
+  [0.5, 24 * M, "parts"],
+  [0.5, 128 * M, "parts"],
+  [0.84, 24 * M - 1, "direct"],
+  [0.84, 24 * M, "parts"],
+  [0.84, withBytes(12) - 1, "parts"],
+  [0.84, withBytes(12), "pages"],
+  [0.88, 20 * M - 1, "direct"],
+  [0.88, 20 * M, "parts"],
+  [0.88, withBytes(24) - 1, "parts"],
+  [0.88, withBytes(24), "pages"],
+  [0.93, 17 * M - 1, "direct"],
+  [0.93, 17 * M, "parts"],
+  [0.93, withBytes(34) - 1, "parts"],
+  [0.93, withBytes(34), "pages"],
+  [0.95, 14 * M - 1, "direct"],
+  [0.95, 14 * M, "parts"],
+  [0.95, withBytes(48) - 1, "parts"],
+  [0.95, withBytes(48), "pages"],
+  [1, 11 * M - 1, "direct"],
+  [1, 11 * M, "parts"],
+  [1, withBytes(70) - 1, "parts"],
+  [1, withBytes(70), "pages"],
 ])("at load %d %d lookups go %s", (load, count, way) => {
   expect(wayOf(tableAt(load), count)).toBe(way);
 });

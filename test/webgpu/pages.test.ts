@@ -17,7 +17,7 @@ import { openVariant } from "./helpers/variants.js";
 
 /** Slots of the last page. */
 const LAST_PAGE = 500;
-/** By how many items pages overflow: none, up to all that are carried (255), more, and more than a workgroup has room for (256). */
+/** By how many items pages overflow: none, up to all that are noted (191, in fuller tables 255), more, and more than a workgroup has room for (256). */
 const OVERFLOWS = [0, 1, 127, 191, 192, 255, 256, 300];
 const PAGES = 2 * OVERFLOWS.length;
 const SLOTS = (PAGES - 1) * PAGE_SLOTS + LAST_PAGE;

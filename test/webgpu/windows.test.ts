@@ -8,7 +8,7 @@ import { tableBytes } from "../../src/engine/layout.js";
 import { asBits, type KeyType, type ValueType } from "../../src/engine/scalars.js";
 import { type Device, LimitError, StaticMap, StaticSet } from "../../src/index.js";
 import { mapModule } from "../../src/wgsl/index.js";
-import { expectPairs, pairsByBits } from "../conformance/helpers/checks.js";
+import { expectPairs, expectSame, pairsByBits } from "../conformance/helpers/checks.js";
 import { onSoftwareGpu } from "../conformance/helpers/device.js";
 import {
   absentKeys,
@@ -280,6 +280,20 @@ describe("tables of several windows", () => {
     },
     LONG_TEST_MS,
   );
+
+  it("take what goes from window to window along, where there is likely to be some", async () => {
+    using map = await StaticMap.create(real, { key: "u32", value: "u32", capacity: 5000, loadFactor: 0.5 });
+    const keys = uniqueKeys(5000);
+    await map.insert(keys, keys);
+    const follows = async (count: number) => {
+      const { plan, values } = await map.find(keys.subarray(0, count), { explain: true });
+      expectSame(values, keys.subarray(0, count));
+      return plan.phases.some(({ name }) => name === "follow");
+    };
+    // 10,000 slots in three windows
+    expect(await follows(52)).toBe(false);
+    expect(await follows(53)).toBe(true);
+  });
 
   it("agree with a Map in long batches at high load", async () => {
     const model = Modelled.map(

@@ -1,6 +1,5 @@
 /** Finding a GPU: `navigator.gpu` on a page, Dawn in Node (dawn.ts). Says precisely why there is none. */
 import { BackendUnavailableError, type TriedBackend } from "../../errors.js";
-import type { NoDawn } from "./dawn.js";
 
 /** An opened GPUDevice and what is known about the hardware under it. */
 export interface OpenedGpu {
@@ -68,10 +67,9 @@ async function findGpu(): Promise<GPU> {
       "Use a current browser, over https or on localhost.",
     );
   }
-  const { dawn } = await import("./dawn.js");
-  return dawn().catch(({ reason, fix, cause }: NoDawn) => {
-    throw unavailable(reason, fix, cause);
-  });
+  const found = await orUnavailable("WebGPU does not load", async () => (await import("./dawn.js")).dawn());
+  if ("reason" in found) throw unavailable(found.reason, found.fix, found.cause);
+  return found;
 }
 
 async function findAdapter(gpu: GPU, request: GpuRequest): Promise<GPUAdapter> {

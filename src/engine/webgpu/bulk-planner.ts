@@ -1,5 +1,6 @@
 /**
- * The planner: which strategy a chunk takes. The crossovers were measured (bench/results/crossovers-*.json); what they come from is
+ * The planner: which strategy a chunk takes. The crossovers were measured (bench/results/crossovers-*.json, those of inserts into
+ * tables with entries also in load-factor-*.json, and parts beside pages in the course of the work on them); what they come from is
  * that a direct operation costs one random access to memory, or several where walks are long, and a partitioned one a few passes over
  * the batch and, for pages, one over the table.
  */

@@ -64,7 +64,7 @@ export interface Run {
   goesOn?: boolean;
   /** Lists in place of the chunk's own. */
   lists?: { readonly buffer: GPUBuffer; readonly room: number };
-  /** A few elements that the first dispatch leaves are handled in the same submission. */
+  /** A few elements that the first dispatch leaves are handled in the same submission, where there are likely to be some. */
   follows?: boolean;
   /** Recorded around the first dispatch. */
   before?: (encoder: GPUCommandEncoder) => void;
@@ -100,6 +100,14 @@ const loadOf = (state: TableState) => (state.live + state.tombstones) / state.sp
 
 /** Share of occupied slots from which looking at the homes of the keys on the way pays: see kernels/lookup.wgsl, ORDERED. */
 const ORDERED_WALKS = 0.65;
+
+/** Slots that walks hardly ever see more of, where they are not long. */
+const SHORT_WALK = 64;
+
+/** True when of so many walks one is likely to come to the end of a window. */
+const mayCross = (state: TableState, walks: number) =>
+  walks * state.windows.length * SHORT_WALK > state.spec.slots ||
+  (!state.ordered && loadOf(state) > LONG_WALKS);
 
 /** True when lookups are to end early in a table whose entries are in order. */
 export const walksInOrder = (state: TableState) => state.ordered && loadOf(state) >= ORDERED_WALKS;
@@ -226,7 +234,7 @@ async function round(
     }
   };
   const follow =
-    isFirst && run.follows
+    isFirst && run.follows && mayCross(state, selection.count)
       ? await (await loadBulk()).prepareFollowing(state, run, chunk.groupSize, selection, recordOver)
       : null;
   const { ordered } = state;

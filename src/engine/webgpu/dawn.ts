@@ -8,20 +8,19 @@ export interface NoDawn {
 }
 
 // Dawn crashes when its instance is collected while something made from it is in use
-let gpu: Promise<GPU> | undefined;
+let instance: Promise<GPU | NoDawn> | undefined;
 
-/** The process's one instance. @throws NoDawn */
-export function dawn(): Promise<GPU> {
-  gpu ??= load();
-  gpu.catch(() => {
-    gpu = undefined;
-  });
-  return gpu;
+/** The process's one instance, or why there is none: that is tried again. */
+export async function dawn(): Promise<GPU | NoDawn> {
+  instance ??= load();
+  const found = await instance;
+  if ("reason" in found) instance = undefined;
+  return found;
 }
 
-async function load(): Promise<GPU> {
+async function load(): Promise<GPU | NoDawn> {
   const missing = missingVulkanLoader();
-  if (missing) throw none(missing, "Install the GPU's Vulkan driver, or use the cpu backend.");
+  if (missing) return none(missing, "Install the GPU's Vulkan driver, or use the cpu backend.");
   // a name that bundlers do not follow: the native module must not get into browser bundles
   const name = "webgpu";
   let module: typeof import("webgpu");
@@ -29,14 +28,14 @@ async function load(): Promise<GPU> {
     module = (await import(/* @vite-ignore */ name)) as typeof import("webgpu");
   } catch (error) {
     const reason = "the package webgpu is not installed or does not load here";
-    throw none(reason, "Run `npm install webgpu`.", error);
+    return none(reason, "Run `npm install webgpu`.", error);
   }
   try {
     // timestamps as they are: the times of short phases are fractions of what browsers round to
     return module.create(["disable-dawn-features=timestamp_quantization"]);
   } catch (error) {
     const reason = `WebGPU does not start: ${(error as Error).message}`;
-    throw none(reason, "Update the GPU's driver, or use the cpu backend.", error);
+    return none(reason, "Update the GPU's driver, or use the cpu backend.", error);
   }
 }
 

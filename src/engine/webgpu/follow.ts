@@ -1,5 +1,5 @@
 /**
- * Handing the elements that a dispatch leaves to dispatches of the same submission: for lookups in a table of several windows,
+ * Handing the elements that a dispatch leaves to dispatches of the same submission: for large lookups in a table of several windows,
  * where nearly always some walk goes from one to the next.
  */
 import type { GroupSize } from "../plan.js";
@@ -14,8 +14,6 @@ import type { TableState } from "./table-state.js";
 
 /** Elements that are handed over, at most. */
 const MOST_FOLLOWING = BATCH_TILE;
-/** Slots that a walk seldom sees more of: where all walks together see fewer than the table has, hardly any comes to a window's end. */
-const LONG_WALK = 64;
 
 const source: KernelSource = {
   label: "follow",
@@ -24,8 +22,7 @@ const source: KernelSource = {
 };
 
 /**
- * Answers what records the hand-over of a selection's elements, and the dispatches that take them; null where that would hardly ever
- * have anything to do.
+ * Answers what records the hand-over of a selection's elements, and the dispatches that take them.
  * @param recordOver records a kernel's dispatches over a selection.
  */
 export async function prepareFollowing(
@@ -34,8 +31,7 @@ export async function prepareFollowing(
   groupSize: GroupSize | undefined,
   selection: Selection,
   recordOver: (encoder: GPUCommandEncoder, kernel: Kernel, over: Selection) => void,
-): Promise<((encoder: GPUCommandEncoder) => void) | null> {
-  if (selection.count * LONG_WALK * state.windows.length <= state.spec.slots) return null;
+): Promise<(encoder: GPUCommandEncoder) => void> {
   const handOver = await state.host.kernels.compile(source, {});
   const kernel = await compileRound(state, run, true, groupSize, true);
   const params = tableParams({ count: MOST_FOLLOWING, listRoom: selection.room });

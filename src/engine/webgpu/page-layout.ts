@@ -13,15 +13,18 @@ const LEAST_SPILL = 4096;
 const MOST_OVERFLOW = 256;
 /**
  * By the share of slots that are occupied: how many pages are tried for what overflows one, and how many items are noted of a page,
- * one less than in its list. When a single page of a table has more, its entries are in order no longer; of 65,536 pages with random
- * keys once in 600 tables at load 0.955, once in 80 at 0.97, nearly always at 0.98. Noting more makes all pages slower
- * (H100: 256 in place of 192 by a tenth).
+ * one less than in its list. Where either is too few for a single page, a built table is out of order: of 65,536 pages with random keys
+ * once in 20,000 tables at load 0.955, in 1,000 at 0.97, in 200 at 0.985, and mostly from 0.99 on. Noting more makes all pages
+ * slower (H100: 256 in place of 192 by a tenth), and each page that is tried is a dispatch over all.
  */
 const OVERFLOWS = [
   { upTo: 0.75, carries: 1, list: 128 },
   { upTo: 0.955, carries: 8, list: 192 },
-  { upTo: 1, carries: 14, list: 256 },
+  { upTo: 0.972, carries: 18, list: 256 },
+  { upTo: 1, carries: 48, list: 256 },
 ];
+/** Dispatches that carry overflow, at most: a submission has uniforms for so many and all others (see windows.ts). */
+const MOST_CARRIES = 1792;
 /** Slots that walks within a page look at in one step, above a load up to which most end at once. */
 const LONG_STEP = 8;
 const LOW_LOAD = 0.75;
@@ -57,7 +60,7 @@ export interface PageLayout {
  * @throws LimitError when there are too many pages for two multisplits, or for one binding.
  */
 export function layOut(
-  { host, spec, live, tombstones }: TableState,
+  { host, spec, live, tombstones, windows }: TableState,
   count: number,
   { kind, kernels, combining, rebuilds }: PageOperation,
 ): PageLayout {
@@ -69,7 +72,9 @@ export function layOut(
   const most = count + (rebuilds ? live : 0);
   const room = pageRoom((most * pageSlots) / spec.slots, pageSlots);
   const occupied = Math.min(Math.max(most, live + tombstones) / spec.slots, 1);
-  const { carries, list } = OVERFLOWS.find(({ upTo }) => occupied <= upTo) ?? OVERFLOWS[2];
+  const overflows = OVERFLOWS.find(({ upTo }) => occupied <= upTo) ?? OVERFLOWS[OVERFLOWS.length - 1];
+  const { list } = overflows;
+  const carries = Math.min(overflows.carries, pages, Math.floor(MOST_CARRIES / windows.length));
   const words = itemWords(kind);
   checkLimit("parts", parts.count, MOST_PARTS);
   const workgroup = pageWorkgroup(kernels.workgroup);

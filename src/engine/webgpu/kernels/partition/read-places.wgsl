@@ -7,7 +7,8 @@ const NOWHERE: u32 = 0xffffffffu;
 /// Where the runs of the tile lie.
 var<workgroup> runs: array<u32, RUNS>;
 
-/// Where the invocation's items of a tile are, or NOWHERE. By all invocations of a workgroup.
+/// Where the invocation's items of a tile are, or NOWHERE. By all invocations of a workgroup; between two
+/// calls there has to be a barrier.
 fn positionsOf(tile: u32, local: u32) -> array<u32, ITEMS> {
   let record = tile * RECORD;
   var two: array<u32, ITEMS / 2u>;

@@ -1,0 +1,50 @@
+/** Why there is no WebGPU in Node, as openDevice tells it. */
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+beforeEach(() => {
+  vi.resetModules();
+  // as on a machine that has a Vulkan loader
+  vi.spyOn(process, "dlopen").mockImplementation(() => {
+    throw new Error("Module did not self-register.");
+  });
+});
+afterEach(() => {
+  vi.doUnmock("webgpu");
+  vi.restoreAllMocks();
+});
+
+/** The error of opening the webgpu backend. */
+async function refused(): Promise<{ name: string; message: string; fix: string }> {
+  const { openDevice } = await import("../../src/index.js");
+  return openDevice({ backend: "webgpu" }).then(
+    () => expect.unreachable(),
+    (error) => error,
+  );
+}
+
+it("says that the package is not there", async () => {
+  vi.doMock("webgpu", () => {
+    throw new Error("Cannot find package");
+  });
+  const { name, message, fix } = await refused();
+  expect(name).toBe("BackendUnavailableError");
+  expect(message).toMatch(/the package webgpu is not installed/);
+  expect(fix).toMatch(/npm install webgpu/);
+});
+
+it("says that it does not start, and tries again", async () => {
+  const create = vi.fn(() => {
+    throw new Error("no ICD");
+  });
+  vi.doMock("webgpu", () => ({ create }));
+  for (const _ of [1, 2]) expect((await refused()).message).toMatch(/does not start: no ICD/);
+  expect(create).toHaveBeenCalledTimes(2);
+});
+
+it("says that there is no Vulkan loader", async () => {
+  vi.spyOn(process, "dlopen").mockImplementation(() => {
+    throw new Error("libvulkan.so.1: cannot open shared object file");
+  });
+  vi.spyOn(process, "platform", "get").mockReturnValue("linux");
+  expect((await refused()).message).toMatch(/no Vulkan loader/);
+});
