@@ -67,11 +67,11 @@ function rules({ back, ink, soft, line, colours }: Theme): string {
   ].join("");
 }
 
-/** The mark of a point: by the series' number one of six shapes, hollow for figures that were not measured here. */
+/** The mark of a point: by the series' number one of eight shapes, hollow for figures that were not measured here. */
 export function pointMark(number: number, x: number, y: number, hollow: boolean): string {
   const name = hollow ? "point hollow" : "point";
   const r = 3.6;
-  const shape = number % 6;
+  const shape = number % 8;
   if (shape === 0) return element("circle", { class: name, cx: x, cy: y, r });
   const path = (corners: readonly (readonly [number, number])[]) =>
     element("path", {
@@ -103,6 +103,18 @@ export function pointMark(number: number, x: number, y: number, hollow: boolean)
       [0, 1.2],
       [1.1, -0.9],
       [-1.1, -0.9],
+    ]);
+  if (shape === 6)
+    return path([
+      [-1, -1.2],
+      [1.2, 0],
+      [-1, 1.2],
+    ]);
+  if (shape === 7)
+    return path([
+      [1, -1.2],
+      [-1.2, 0],
+      [1, 1.2],
     ]);
   return path([
     [-0.4, -1.2],

@@ -103,9 +103,12 @@ export function contender(on: string): string {
 export function footerOf(report: BenchReport): string[] {
   const { machine, device, driver, node, commit, date } = report;
   const sources = groupBy(report.published ?? [], ({ source }) => source);
+  const units = report.rows.some((row) => Object.keys(row).some((name) => name.includes("GB")))
+    ? " GB are 10^9 bytes."
+    : "";
   return [
     `Device: ${device}${driver === "" ? "" : `, driver ${driver}`}. Host: ${machine}, Node ${node}.`,
-    `${report.bench}, ${date.slice(0, 10)}, commit ${commit ?? "not known"}. GB are 10^9 bytes; medians.`,
+    `${report.bench}, ${date.slice(0, 10)}, commit ${commit ?? "not known"}.${units} Medians.`,
     ...[...sources].map(
       ([source, figures]) =>
         `Not from this run: ${[...new Set(figures.map(({ of }) => of))].join("; ")}. Source: ${source}.`,

@@ -2,6 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import type { BenchModule, BenchReport, BenchRow } from "../../bench/report.js";
 import { openDevice } from "../device.js";
+import { ValidationError } from "../errors.js";
 import { fileErrorFrom } from "../io/errors.js";
 import { checkWritable } from "../io/index.js";
 import { CallError } from "./failure.js";
@@ -48,12 +49,13 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
   const progress = await openProgress(host, false);
   try {
     using device = await openDevice({ backend: options.device, software: options.software });
-    const report = await run(device, {
-      size,
-      sweep: options.sweep,
-      signal: host.signal,
-      onProgress: (label) => progress.step(label),
-    });
+    const asked = { size, sweep: options.sweep };
+    const { signal } = host;
+    const report = await run(device, { ...asked, signal, onProgress: (label) => progress.step(label) }).catch(
+      (error: unknown) => {
+        throw error instanceof ValidationError ? wrongCall(error) : error;
+      },
+    );
     progress.stop();
     try {
       // before printing, which ends the process where nobody reads on, as behind `| head`
@@ -65,6 +67,11 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
   } finally {
     progress.stop();
   }
+}
+
+/** A benchmark refuses nothing but what it was asked for. */
+function wrongCall({ message, fix }: ValidationError): CallError {
+  return new CallError(message.slice(0, -fix.length).trimEnd(), fix);
 }
 
 function benchNamed(name: string): () => Promise<BenchModule> {

@@ -67,8 +67,8 @@ it.each(["cpu", "webgpu"] as const)("crossovers sweeps over load on %s", async (
     report.rows
       .filter((row) => row.operation === operation && Math.abs(Number(row.load) - load) < 0.01)
       .map(({ way }) => way);
-  expect(waysAt(0.97, "find")).toEqual([backend === "cpu" ? "parts" : "pages"]);
-  expect(waysAt(0.97, "find, out of order")).toEqual(["parts"]);
+  expect(waysAt(0.97, "find")).toEqual([backend === "cpu" ? "threads" : "pages"]);
+  expect(waysAt(0.97, "find, out of order")).toEqual(backend === "cpu" ? [] : ["parts"]);
 });
 
 it.each(["cpu", "webgpu"] as const)("large-table measures %s", async (backend) => {

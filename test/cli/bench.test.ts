@@ -46,10 +46,12 @@ it.each([
   "stream",
   "skew",
   "batch",
+  "crossovers",
+  "large-table",
 ])("hands --size to %s, which says what it takes", async (name) => {
   const { status, stderr } = await cli(["bench", name, "--size", "2^40", "--device", "cpu"]);
-  expect(status).toBe(1);
-  expect(stderr).toMatch(new RegExp(`^warpmap: ${name} does not measure`));
+  expect(status).toBe(2);
+  expect(stderr).toMatch(new RegExp(`^warpmap: ${name} does not measure .*\\.\nhint: Give `));
 });
 
 it("sweeps over what is asked for", async () => {
