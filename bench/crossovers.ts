@@ -7,7 +7,8 @@
  * `find, out of order` is the same in a table whose entries are not in the order of their homes, so that it cannot go by pages: half of
  * them were built, and the others inserted directly.
  */
-import { type Device, type DeviceArray, type Plan, StaticMap, ValidationError } from "../src/index.js";
+import { type Device, type Plan, StaticMap, ValidationError } from "../src/index.js";
+import { type Batch, batchOf } from "./batches.js";
 import {
   type BenchOptions,
   type BenchReport,
@@ -28,7 +29,6 @@ const LOADS = [0.5, 0.75, 0.84, 0.88, 0.92, 0.95, 0.97];
 /** A first call compiles and makes its buffers. */
 const WARM_UP_MS = { gpu: 20, cpu: 0, software: 0 };
 const strategies = ["direct", "partitioned"] as const;
-type Columns = { keys: DeviceArray<"u32">; values: DeviceArray<"u32"> };
 
 /** `options.size`: slots of the one table to measure. */
 export async function run(device: Device, options: BenchOptions): Promise<BenchReport> {
@@ -74,19 +74,6 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   };
 }
 
-/** Keys of the numbers from `first` on, and these numbers, in the device's memory. */
-async function slice(
-  device: Device,
-  { workload, gpu }: DeviceWorkload,
-  first: number,
-  count: number,
-): Promise<Columns> {
-  return {
-    keys: await (gpu?.column("keys", first, count) ?? device.upload(workload.column("keys", first, count))),
-    values: await (gpu?.numbers(first, count) ?? device.upload(workload.values(first, count))),
-  };
-}
-
 async function measure(
   device: Device,
   map: StaticMap,
@@ -97,11 +84,11 @@ async function measure(
   const { slots } = map;
   const { size } = data.workload;
   const all = { keys: await data.keys(), values: await data.values() };
-  const half = await slice(device, data, 0, Math.floor(size / 2));
-  // of keys that were there early and late: in a table that batches went into directly these lie nearer to their homes
-  const present = await slice(device, data, Math.floor((size - batch) / 2), batch);
-  const fresh = await slice(device, data, size - batch, batch);
-  const fill = async ({ keys, values }: Columns) => {
+  const half = await batchOf(device, data, 0, Math.floor(size / 2));
+  // as many of those that were built as of those that were inserted directly: the first ones lie nearer to their homes
+  const present = await batchOf(device, data, Math.floor((size - batch) / 2), batch);
+  const fresh = await batchOf(device, data, size - batch, batch);
+  const fill = async ({ keys, values }: Batch) => {
     await map.clear();
     // leaves entries in the order of their homes, as a large batch does
     await map.insert(keys, values, { strategy: "partitioned" });

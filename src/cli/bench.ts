@@ -5,7 +5,7 @@ import { openDevice } from "../device.js";
 import { ValidationError } from "../errors.js";
 import { fileErrorFrom } from "../io/errors.js";
 import { checkWritable } from "../io/index.js";
-import { CallError } from "./failure.js";
+import { CallError, problemOf } from "./failure.js";
 import { renderGrid } from "./grid.js";
 import { type Host, isStyled, type Output, widthOf } from "./host.js";
 import { openProgress } from "./progress.js";
@@ -53,7 +53,8 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
     const { signal } = host;
     const report = await run(device, { ...asked, signal, onProgress: (label) => progress.step(label) }).catch(
       (error: unknown) => {
-        throw error instanceof ValidationError ? wrongCall(error) : error;
+        // a benchmark refuses nothing but what it was asked for
+        throw error instanceof ValidationError ? new CallError(problemOf(error), error.fix) : error;
       },
     );
     progress.stop();
@@ -67,11 +68,6 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
   } finally {
     progress.stop();
   }
-}
-
-/** A benchmark refuses nothing but what it was asked for. */
-function wrongCall({ message, fix }: ValidationError): CallError {
-  return new CallError(message.slice(0, -fix.length).trimEnd(), fix);
 }
 
 function benchNamed(name: string): () => Promise<BenchModule> {

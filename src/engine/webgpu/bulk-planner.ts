@@ -6,6 +6,8 @@
  */
 import type { CallOptions } from "../engine.js";
 import { tableBytes } from "../layout.js";
+import { atLoad } from "./by-load.js";
+import { loadOf } from "./chunk-rounds.js";
 import { looksUpPages } from "./page-lookups.js";
 import { type Choice, type Operation, SMALL } from "./planner.js";
 import type { TableState } from "./table-state.js";
@@ -71,19 +73,19 @@ function planInsert(state: TableState, count: number, forced: boolean): Choice {
 
 function paysToRebuild(state: TableState, count: number): boolean {
   const load = (state.live + count) / state.spec.slots;
-  return fits(state, count, MOST_REBUILT_BYTES.find(({ upTo }) => load <= upTo)?.bytes ?? 0);
+  return load <= 1 && fits(state, count, atLoad(load, MOST_REBUILT_BYTES).bytes);
 }
 
 function planErase(state: TableState, count: number, forced: boolean): Choice {
   if (forced) return asked("pages");
-  const { least, bytes } = atLoadOf(state, ERASES);
+  const { least, bytes } = atLoad(loadOf(state), ERASES);
   if (count < least) return DIRECT;
   if (fits(state, count, bytes)) return PAGED;
   return fits(state, count, MOST_PARTED_BYTES.erase) ? PARTED : SPARSE;
 }
 
 function planLookup(state: TableState, count: number, forced: boolean): Choice {
-  const { least, bytes } = atLoadOf(state, LOOKUPS);
+  const { least, bytes } = atLoad(loadOf(state), LOOKUPS);
   if (!forced && count < least) return DIRECT;
   const choice = looksUpPages(state) && fits(state, count, bytes) ? LOOKED_UP : PARTED;
   return forced ? asked(choice.way) : choice;
@@ -94,15 +96,6 @@ function planInsertAndFind(state: TableState, count: number, forced: boolean): C
   if (forced) return asked("parts");
   if (count < LEAST_INSERTED.partsAnswered) return DIRECT;
   return fits(state, count, MOST_PARTED_BYTES.insert) ? PARTED : SPARSE;
-}
-
-/** What a table says of the share of slots that are not EMPTY. */
-function atLoadOf<T extends { upTo: number }>(
-  { live, tombstones, spec }: TableState,
-  table: readonly T[],
-): T {
-  const load = (live + tombstones) / spec.slots;
-  return table.find(({ upTo }) => load <= upTo) ?? table[table.length - 1];
 }
 
 function asked(way: Choice["way"]): Choice {

@@ -96,7 +96,7 @@ const LISTED_GROUP = 16;
 const LONG_WALKS = 0.75;
 
 /** Share of slots that are not EMPTY. */
-const loadOf = (state: TableState) => (state.live + state.tombstones) / state.spec.slots;
+export const loadOf = (state: TableState) => (state.live + state.tombstones) / state.spec.slots;
 
 /** Share of occupied slots from which looking at the homes of the keys on the way pays: see kernels/lookup.wgsl, ORDERED. */
 const ORDERED_WALKS = 0.65;

@@ -1,4 +1,5 @@
 /** How a chunk falls into pages: how many there are, what they have room for, and what the workgroups that own them take. */
+import { atLoad } from "./by-load.js";
 import { MAX_WORKGROUPS } from "./kernel.js";
 import type { PageOperation } from "./pages.js";
 import { checkBinding, checkLimit, itemWords, MOST_PARTS, Partitioner, type Parts } from "./partition.js";
@@ -72,7 +73,7 @@ export function layOut(
   const most = count + (rebuilds ? live : 0);
   const room = pageRoom((most * pageSlots) / spec.slots, pageSlots);
   const occupied = Math.min(Math.max(most, live + tombstones) / spec.slots, 1);
-  const overflows = OVERFLOWS.find(({ upTo }) => occupied <= upTo) ?? OVERFLOWS[OVERFLOWS.length - 1];
+  const overflows = atLoad(occupied, OVERFLOWS);
   const { list } = overflows;
   const carries = Math.min(overflows.carries, pages, Math.floor(MOST_CARRIES / windows.length));
   const words = itemWords(kind);
