@@ -1,5 +1,5 @@
 /**
- * The hash functions, as reference code in TypeScript. kernels/hash.wgsl is the same arithmetic; a test compares both bit by bit.
+ * The hash functions, as reference code in TypeScript. hash.wgsl is the same arithmetic; a test compares both bit by bit.
  * All map a 32-bit pattern to a 32-bit hash and are bijections, so distinct keys have distinct hashes.
  */
 

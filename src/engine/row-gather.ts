@@ -14,7 +14,7 @@ type Gather = (
 ) => Promise<readonly (readonly ArrayBuffer[])[]>;
 
 const implementations: { readonly [B in BackendName]: () => Promise<Gather> } = {
-  cpu: async () => (await import("./cpu/cpu-join.js")).gatherOn,
+  cpu: async () => (await import("./cpu/rows/cpu-join.js")).gatherOn,
   webgpu: async () => (_, tasks, pause) => gatherHere(tasks, pause),
 };
 

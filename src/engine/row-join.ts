@@ -21,8 +21,8 @@ export interface RowJoin {
 }
 
 const implementations: { readonly [B in BackendName]: () => Promise<RowJoin> } = {
-  cpu: () => import("./cpu/cpu-join.js"),
-  webgpu: () => import("./webgpu/webgpu-join.js"),
+  cpu: () => import("./cpu/rows/cpu-join.js"),
+  webgpu: () => import("./webgpu/join/webgpu-join.js"),
 };
 
 /** Inner join of two batches of row keys by value: see rows.ts for what makes rows equal. */

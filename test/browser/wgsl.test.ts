@@ -1,2 +1,2 @@
 /** The tests of warpmap/wgsl once more, on the browser's WebGPU. */
-import "../webgpu/wgsl.test.js";
+import "../wgsl/wgsl.test.js";

@@ -2,7 +2,7 @@
 // packed and unpacked strings, nulls, limits, abort and progress.
 import { describe, expect, it } from "vitest";
 import { CodedBytes } from "../../src/engine/coded-bytes.js";
-import { joinRows } from "../../src/engine/cpu/join-rows.js";
+import { joinRows } from "../../src/engine/cpu/join/join-rows.js";
 import type { ByteColumn, KeyColumn, RowKeys, RowPairs, WordColumn } from "../../src/engine/rows.js";
 import { LimitError } from "../../src/index.js";
 import { Random } from "./helpers/random.js";

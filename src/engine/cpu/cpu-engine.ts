@@ -10,14 +10,14 @@ import { SIDE_SLOTS, slotWords, type TableSpec, tableBytes } from "../layout.js"
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import type { KeyType, ScalarArrays, ScalarType, ValueType } from "../scalars.js";
 import { CpuTable } from "./cpu-table.js";
-import { type Job, type JobResult, newWorkspace, runJob } from "./jobs.js";
-import { Memory } from "./memory.js";
-import { Parallel } from "./parallel.js";
-import { WorkerPool } from "./pool.js";
-import { newDeviceArray, newPinnedArray } from "./storage.js";
+import { Memory } from "./memory/memory.js";
+import { newDeviceArray, newPinnedArray } from "./memory/storage.js";
+import { type Job, type JobResult, newWorkspace, runJob } from "./table/jobs.js";
+import { Parallel } from "./table/parallel.js";
+import workerSource from "./table/table-worker.ts?worker-source";
+import { WorkerPool } from "./threads/pool.js";
+import { inNode } from "./threads/worker-handle.js";
 import { type Tuning, tuningFor } from "./tuning.js";
-import workerSource from "./worker.ts?worker-source";
-import { inNode } from "./worker-handle.js";
 
 /** Options of {@link openCpuEngine}. */
 export interface CpuEngineOptions extends BulkDefaults {

@@ -8,16 +8,16 @@ import type { BulkDefaults, Engine, EngineInfo, Table } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
-import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./adapter.js";
-import { HOST_CHUNK } from "./chunks.js";
-import { gpuArray, newArray } from "./columns.js";
-import { Gpu } from "./gpu.js";
-import { BufferUsage } from "./gpu-flags.js";
-import { Kernels } from "./kernel.js";
-import { Pacer } from "./pacer.js";
-import { LIST_BYTES, LIST_ROOM } from "./selection.js";
-import type { KernelOverrides } from "./table-kernels.js";
-import { newState, type TableHost } from "./table-state.js";
+import { HOST_CHUNK } from "./batch/chunks.js";
+import { gpuArray, newArray } from "./batch/columns.js";
+import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./device/adapter.js";
+import { Gpu } from "./device/gpu.js";
+import { BufferUsage } from "./device/gpu-flags.js";
+import { Kernels } from "./device/kernel.js";
+import { Pacer } from "./device/pacer.js";
+import type { KernelOverrides } from "./direct/direct-kernels.js";
+import { LIST_BYTES, LIST_ROOM } from "./direct/worklist.js";
+import { newState, type TableHost } from "./table/table-state.js";
 import { WebgpuTable } from "./webgpu-table.js";
 
 /** What the engine is asked for. */
@@ -115,7 +115,7 @@ export class WebgpuEngine implements Engine {
     length: number,
     use: U,
   ): Promise<PinnedArray<T, U>> {
-    return (await import("./pinned.js")).pin(this, this.gpu, type, length, use);
+    return (await import("./memory/pinned.js")).pin(this, this.gpu, type, length, use);
   }
 
   async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>> {

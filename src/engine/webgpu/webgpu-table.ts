@@ -15,18 +15,18 @@ import type {
 } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import { bitsOf, type KeyType, type ValueType } from "../scalars.js";
-import { type Batch, eachChunk } from "./batches.js";
-import { type BoundChunk, groupSizeAt, loadBulk, loadScans, reserveLists } from "./chunk-rounds.js";
-import type { Column } from "./columns.js";
-import { eraseChunk } from "./erase-chunk.js";
-import { FullTable } from "./full-table.js";
-import { insertChunk, needsRoomForAll } from "./insert-chunk.js";
-import { clearFlags, lookUpChunk } from "./lookup-chunk.js";
-import { type Choice, type Operation, plan } from "./planner.js";
-import type { ResultColumns } from "./restore.js";
-import { resultColumns } from "./results.js";
-import { LIST_BYTES } from "./selection.js";
-import type { TableState } from "./table-state.js";
+import { type Batch, eachChunk } from "./batch/batches.js";
+import type { Column } from "./batch/columns.js";
+import { resultColumns } from "./batch/results.js";
+import { eraseChunk } from "./direct/erase.js";
+import { FullTable } from "./direct/full-table.js";
+import { insertChunk, needsRoomForAll } from "./direct/insert.js";
+import { clearFlags, lookUpChunk } from "./direct/look-up.js";
+import { type BoundChunk, groupSizeAt, loadBulk, loadScans, reserveLists } from "./direct/rounds.js";
+import { LIST_BYTES } from "./direct/worklist.js";
+import { type Choice, type Operation, plan } from "./partitioned/planner.js";
+import type { ResultColumns } from "./partitioned/unpermute.js";
+import type { TableState } from "./table/table-state.js";
 
 export class WebgpuTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
   constructor(private readonly state: TableState) {}
@@ -160,7 +160,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   }
 
   async stats(): Promise<TableStats> {
-    return (await import("./statistics.js")).stats(this.state);
+    return (await import("./scan/statistics.js")).stats(this.state);
   }
 
   destroy(): void {
@@ -251,7 +251,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   }
 }
 
-type Bulk = typeof import("./bulk.js");
+type Bulk = typeof import("./partitioned/partitioned.js");
 
 function addTally(sum: InsertTally, tally: InsertTally): void {
   sum.inserted += tally.inserted;

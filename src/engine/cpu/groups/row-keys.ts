@@ -1,0 +1,182 @@
+/**
+ * Row keys as the cpu join compares them: the words of a row side by side (join-layout.ts), and one code per row. Rows
+ * that can match nothing are marked: those with a null when nulls are not equal, and those with a string that the build
+ * side cannot have.
+ */
+import { murmur3 } from "../../hash.js";
+import { foldStrings, foldWords } from "../../row-hash.js";
+import type { ByteColumn, RowKeys, WordColumn } from "../../rows.js";
+import type { RowMemory, Scratch } from "../rows/row-memory.js";
+import type { Layout, Place } from "./key-layout.js";
+import { type PackedDictionary, packCoded, packDictionary, packStrings, writeRanges } from "./strings.js";
+
+/** Packed keys of some neighbouring rows, which are numbered from 0 here. */
+export interface PackedKeys {
+  readonly rows: number;
+  /** Words of a row that are compared. */
+  readonly width: number;
+  /** Words of a row. */
+  readonly stride: number;
+  /** rows × stride words. */
+  readonly words: Uint32Array;
+  /** Bytes of the strings that are compared where they are, in the order of their ranges. */
+  readonly bytes: readonly Uint8Array[];
+  /** 1 for rows that match nothing, or null when there are none such. */
+  readonly skip: Uint8Array | null;
+  /** One word per row: the key itself when it is one word and nothing else (then `exact`), or else room for its hash. */
+  readonly codes: Uint32Array;
+  /** True when equal codes make equal keys. */
+  readonly exact: boolean;
+  /** Hashes are and-ed with it: fewer bits force collisions in tests. */
+  readonly hashMask: number;
+}
+
+/** Rows whose columns are packed in turn, so that their words stay in the cache meanwhile. */
+const BLOCK_ROWS = 2 ** 12;
+
+/** The keys of one side, and their dictionaries as the layout has them. */
+export interface KeySide {
+  readonly keys: RowKeys;
+  /** By column; null where there is none, or none that helps. */
+  readonly dictionaries: readonly (PackedDictionary | null)[];
+  /** Bytes of the strings that are compared where they are. */
+  readonly bytes: readonly Uint8Array[];
+}
+
+/** Packs the dictionaries of one side, once for all its rows, and brings strings that stay where they are in reach. */
+export function keySide(keys: RowKeys, layout: Layout, memory: RowMemory): KeySide {
+  const dictionaries = keys.columns.map((column, i) =>
+    column.kind === "bytes" ? packDictionary(column, layout.places[i], keys.rows) : null,
+  );
+  const ranges = keys.columns.filter((_, i) => layout.places[i].byRange) as ByteColumn[];
+  return { keys, dictionaries, bytes: ranges.map((column) => memory.reachable(column.bytes)) };
+}
+
+/** Some neighbouring rows of one side. */
+export interface KeyRows {
+  readonly side: KeySide;
+  readonly first: number;
+  readonly rows: number;
+}
+
+/** True when packed keys are the column itself. */
+export function isPacked({ columns }: RowKeys, { stride }: Layout): boolean {
+  const [only] = columns;
+  return columns.length === 1 && only.kind === "words" && stride === only.width;
+}
+
+/**
+ * Packs rows. The result is in the scratch memory, or is the column itself when that has the form already and all
+ * threads that need it reach it: those of `memory`, or for null the calling one. Hashes are not computed: `hashKeys` does that.
+ */
+export function packKeys(
+  { side, first, rows }: KeyRows,
+  layout: Layout,
+  hashMask: number,
+  memory: RowMemory | null,
+  scratch: Scratch,
+): PackedKeys {
+  const { columns } = side.keys;
+  const { width, stride } = layout;
+  const exact = width === 1 && stride === 1;
+  const column = isPacked(side.keys, layout) ? (columns[0] as WordColumn).data : null;
+  const own = column?.subarray(first * stride, (first + rows) * stride);
+  const words = own && (memory === null || memory.reaches(own)) ? own : scratch.words("words", rows * stride);
+  const codes = exact ? words : scratch.words("codes", rows);
+  const skip = needsSkip(columns, layout) ? scratch.bytes("skip", rows).fill(0) : NO_BYTES;
+  if (own && words !== own) words.set(own);
+  for (let from = 0; from < rows; from += BLOCK_ROWS)
+    packBlock(side, layout, own ? null : words, skip, first, from, Math.min(rows, from + BLOCK_ROWS));
+  const { bytes } = side;
+  return { rows, width, stride, words, bytes, skip: skip.includes(1) ? skip : null, codes, exact, hashMask };
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Computes the codes of rows `from` to `to` where they are hashes. */
+export function hashKeys(keys: PackedKeys, from: number, to: number): void {
+  const { exact, codes, words, stride, width, bytes, hashMask } = keys;
+  if (exact) return;
+  codes.fill(0, from, to);
+  foldWords(codes, words, stride, width, from, to);
+  for (let c = 0; c < bytes.length; c++) foldStrings(codes, words, stride, width + 2 * c, bytes[c], from, to);
+  for (let row = from; row < to; row++) codes[row] = murmur3(codes[row]) & hashMask;
+}
+
+/** Writes the words of rows `from` to `to`, unless they are there already (null), and marks rows to skip. */
+function packBlock(
+  side: KeySide,
+  layout: Layout,
+  words: Uint32Array | null,
+  skip: Uint8Array,
+  first: number,
+  from: number,
+  to: number,
+): void {
+  const { stride, places, nullWords } = layout;
+  if (nullWords >= 0) words?.fill(0, from * stride, to * stride);
+  for (const [i, column] of side.keys.columns.entries()) {
+    const place = places[i];
+    const dictionary = side.dictionaries[i];
+    if (words === null) {
+      // a column of fixed width
+    } else if (column.kind === "words") {
+      packWords(words, place, column, first, from, to);
+    } else {
+      if (place.byRange) writeRanges(words, place, column, first, from, to);
+      else if (dictionary) packCoded(words, skip, place, dictionary, first, from, to);
+      else packStrings(words, skip, place, column, first, from, to);
+    }
+    if (column.validity === null) continue;
+    if (nullWords < 0) skipNulls(skip, column.validity, first, from, to);
+    else if (words !== null) packNulls(words, place, nullWords, i, column.validity, first, from, to);
+  }
+}
+
+function needsSkip(columns: RowKeys["columns"], { places, nullWords }: Layout): boolean {
+  return columns.some((column, i) => {
+    const packed = column.kind === "bytes" && !places[i].byRange;
+    return packed || (column.validity !== null && nullWords < 0);
+  });
+}
+
+function packWords(
+  words: Uint32Array,
+  place: Place,
+  column: WordColumn,
+  first: number,
+  from: number,
+  to: number,
+): void {
+  const { data, width } = column;
+  for (let row = from, at = (first + from) * width; row < to; row++) {
+    let out = row * place.stride + place.offset;
+    for (const end = out + width; out < end; out++) words[out] = data[at++];
+  }
+}
+
+/** Sets the bit of each null, and its value to 0. */
+function packNulls(
+  words: Uint32Array,
+  place: Place,
+  nullWords: number,
+  column: number,
+  validity: Uint8Array,
+  first: number,
+  from: number,
+  to: number,
+): void {
+  const bit = 1 << (column & 31);
+  for (let row = from; row < to; row++) {
+    if ((validity[(first + row) >>> 3] >>> ((first + row) & 7)) & 1) continue;
+    const base = row * place.stride;
+    words[base + nullWords + (column >>> 5)] |= bit;
+    for (let k = 0; k < place.width; k++) words[base + place.offset + k] = 0;
+  }
+}
+
+function skipNulls(skip: Uint8Array, validity: Uint8Array, first: number, from: number, to: number): void {
+  for (let row = from; row < to; row++) {
+    skip[row] |= ((validity[(first + row) >>> 3] >>> ((first + row) & 7)) & 1) ^ 1;
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Byte strings in the cpu join. Short ones are packed into words, filled up with zeros: that tells two strings apart
+ * unless one of them ends in zero bytes, so build sides with such a string are not packed, and probe rows with one, which
+ * match nothing then, are skipped; so are probe rows with a string longer than all of the build side.
+ *
+ * Rows are numbered from the first of a range: row i is row `first + i` of the column.
+ */
+import { CodedBytes } from "../../coded-bytes.js";
+import type { ByteColumn } from "../../rows.js";
+import type { Place } from "./key-layout.js";
+
+/** The column's dictionary, when it is worth handling in place of the rows: it has no more strings than there are rows. */
+function dictionaryOf(column: ByteColumn, rows: number): ByteColumn | null {
+  return column instanceof CodedBytes && column.strings.starts.length <= rows ? column.strings : null;
+}
+
+/** The longest string in bytes; Infinity when one ends in a zero byte. */
+export function longestPackable(column: ByteColumn, rows: number): number {
+  const { starts, ends, bytes, validity } = dictionaryOf(column, rows) ?? column;
+  let longest = 0;
+  for (let row = 0; row < starts.length; row++) {
+    const length = ends[row] - starts[row];
+    const endsInZero = length > 0 && bytes[ends[row] - 1] === 0;
+    if ((length > longest || endsInZero) && isValid(validity, row)) {
+      if (endsInZero) return Number.POSITIVE_INFINITY;
+      longest = length;
+    }
+  }
+  return longest;
+}
+
+/** True when `row` is not null. */
+export function isValid(validity: Uint8Array | null, row: number): boolean {
+  return validity === null || ((validity[row >>> 3] >>> (row & 7)) & 1) === 1;
+}
+
+/** Packs the strings of rows `from` to `to` into their place in `words`; sets skip[row] where a string cannot match. */
+export function packStrings(
+  words: Uint32Array,
+  skip: Uint8Array,
+  place: Place,
+  column: ByteColumn,
+  first: number,
+  from: number,
+  to: number,
+): void {
+  const { starts, ends, bytes, validity } = column;
+  const { offset, width, stride, longest } = place;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const total = bytes.byteLength;
+  for (let row = from; row < to; row++) {
+    let at = starts[first + row];
+    let left = ends[first + row] - at;
+    let out = row * stride + offset;
+    const end = out + width;
+    // the range of a null may be anything
+    if (left > longest || at + left > total) {
+      if (isValid(validity, first + row)) skip[row] = 1;
+      continue;
+    }
+    for (; left > 4; left -= 4, at += 4) words[out++] = view.getUint32(at, true);
+    if (left > 0) {
+      const word =
+        at + 4 <= total ? view.getInt32(at, true) & (-1 >>> (32 - 8 * left)) : readBytes(bytes, at, left);
+      words[out++] = word;
+      const endsInZero = word >>> (8 * left - 8) === 0;
+      if (endsInZero && isValid(validity, first + row)) skip[row] = 1;
+    }
+    while (out < end) words[out++] = 0;
+  }
+}
+
+/** The strings of a dictionary, packed. */
+export interface PackedDictionary {
+  readonly codes: Uint8Array | Uint16Array | Uint32Array;
+  /** As many words per string as its place has. */
+  readonly words: Uint32Array;
+  /** 1 for strings that cannot match. */
+  readonly skip: Uint8Array;
+  /** Of the rows. */
+  readonly validity: Uint8Array | null;
+}
+
+/** Packs the dictionary of a column, if it has one of fewer strings than rows. */
+export function packDictionary(column: ByteColumn, place: Place, rows: number): PackedDictionary | null {
+  const strings = dictionaryOf(column, rows);
+  if (strings === null || place.byRange) return null;
+  const count = strings.starts.length;
+  const words = new Uint32Array(count * place.width);
+  const skip = new Uint8Array(count);
+  packStrings(words, skip, { ...place, offset: 0, stride: place.width }, strings, 0, 0, count);
+  return { codes: (column as CodedBytes).codes, words, skip, validity: column.validity };
+}
+
+/** `packStrings` by way of a packed dictionary. */
+export function packCoded(
+  words: Uint32Array,
+  skip: Uint8Array,
+  place: Place,
+  dictionary: PackedDictionary,
+  first: number,
+  from: number,
+  to: number,
+): void {
+  const { codes, words: packed, skip: unmatched, validity } = dictionary;
+  const { offset, width, stride } = place;
+  for (let row = from; row < to; row++) {
+    const code = codes[first + row];
+    const out = row * stride + offset;
+    if (unmatched[code] === 1 && isValid(validity, first + row)) skip[row] = 1;
+    for (let k = 0; k < width; k++) words[out + k] = packed[code * width + k];
+  }
+}
+
+function readBytes(bytes: Uint8Array, at: number, count: number): number {
+  let word = 0;
+  for (let k = 0; k < count; k++) word |= bytes[at + k] << (8 * k);
+  return word;
+}
+
+/** Writes start and end of the strings of rows `from` to `to` to their place in `words`; nulls get an empty range. */
+export function writeRanges(
+  words: Uint32Array,
+  place: Place,
+  column: ByteColumn,
+  first: number,
+  from: number,
+  to: number,
+): void {
+  const coded = column instanceof CodedBytes ? column : null;
+  const { starts, ends } = coded?.strings ?? column;
+  for (let row = from; row < to; row++) {
+    const at = row * place.stride + place.offset;
+    const valid = isValid(column.validity, first + row);
+    const value = coded ? coded.codes[first + row] : first + row;
+    words[at] = valid ? starts[value] : 0;
+    words[at + 1] = valid ? ends[value] : 0;
+  }
+}
+
+/** Whether a[aStart .. aEnd) equals the bytes of the same number from b[bStart] on. */
+export function sameBytes(
+  a: Uint8Array,
+  aStart: number,
+  aEnd: number,
+  b: Uint8Array,
+  bStart: number,
+): boolean {
+  for (let p = aStart, q = bStart; p < aEnd; p++, q++) if (a[p] !== b[q]) return false;
+  return true;
+}

@@ -1,0 +1,228 @@
+/**
+ * From matches to pairs. When all build keys differ, a probe row has one partner at most and the matches are the answer.
+ * Otherwise build rows are listed leader by leader (counting sort), and each probe row is written once per row in the list
+ * of its leader: time is proportional to rows and pairs, however skewed the keys are.
+ *
+ * Threads write slices of the probe rows, each to where its pairs begin when those of the slices before it are counted:
+ * pairs come in the order of the probe rows, and those of one row in the order of the build rows.
+ */
+import { LimitError } from "../../../errors.js";
+import { MAX_PAIRS } from "../../rows.js";
+import { silently, type Work } from "../rows/row-jobs.js";
+import type { RowMemory } from "../rows/row-memory.js";
+import type { Pause, RowThreads } from "../rows/row-threads.js";
+
+/**
+ * What building and probing found. Of build rows with the same key one, the leader, stands for all. Row numbers are one
+ * more than they are, so that 0 says none and memory that nothing was written to is never touched.
+ */
+export interface MatchedRows {
+  /** Per build row: its leader + 1, or 0 for leaders and rows left out. Overwritten by `writePairs`. */
+  readonly follows: Uint32Array;
+  /** Per probe row: the leader with the same key + 1, or 0. Overwritten by `writePairs`. */
+  readonly matches: Uint32Array;
+  /** Build rows that follow another. */
+  readonly repeats: number;
+  /** By slice of the probe rows: those with a match. */
+  readonly hits: Float64Array;
+}
+
+/** Row `build[i]` of the build side has the same key as row `probe[i]` of the probe side. */
+export interface BuildProbePairs {
+  readonly build: Uint32Array;
+  readonly probe: Uint32Array;
+  /** True when every probe row has one pair. */
+  readonly probeInOrder: boolean;
+}
+
+/** Count the pairs of each slice; a piece is a slice. */
+export interface CountJob {
+  readonly kind: "count";
+  readonly groups: Groups;
+  readonly matches: Uint32Array;
+  readonly sliceRows: number;
+  readonly counts: Float64Array;
+}
+
+/** Write the pairs; a piece is a slice. */
+export interface PairsJob {
+  readonly kind: "pairs";
+  /** Null when all build keys differ. */
+  readonly groups: Groups | null;
+  readonly matches: Uint32Array;
+  readonly sliceRows: number;
+  /** By slice: where its pairs begin. */
+  readonly starts: Float64Array;
+  /** May be `matches` when every row has one pair. */
+  readonly build: Uint32Array;
+  readonly probe: Uint32Array;
+}
+
+/** Probe rows whose pairs one thread counts or writes at once when they may be many. */
+const GROUPED_SLICE_ROWS = 2 ** 12;
+
+/**
+ * Writes the pairs in the order of the probe rows.
+ * @param memory of the pairs; `work` is that of everything else
+ * @throws LimitError for more than MAX_PAIRS pairs, or more than memory holds
+ */
+export async function writePairs(
+  matched: MatchedRows,
+  memory: RowMemory,
+  work: RowMemory,
+  threads: RowThreads,
+  helpers: number,
+  pause: Pause,
+): Promise<BuildProbePairs> {
+  const { matches } = matched;
+  let sliceRows = threads.tuning.slice;
+  let counts = matched.hits;
+  let groups: Groups | null = null;
+  if (matched.repeats > 0) {
+    sliceRows = Math.min(sliceRows, GROUPED_SLICE_ROWS);
+    counts = work.numbers(Math.ceil(matches.length / sliceRows));
+    groups = groupByLeader(matched.follows, matched.repeats, work);
+    await threads.run({ kind: "count", groups, matches, sliceRows, counts }, helpers, pause);
+  }
+  const starts = work.numbers(counts.length);
+  let total = 0;
+  for (const [slice, count] of counts.entries()) {
+    starts[slice] = total;
+    total += count;
+  }
+  if (total > MAX_PAIRS) {
+    throw new LimitError(
+      "rows",
+      total,
+      MAX_PAIRS,
+      "Join on more columns, or join part of the table at a time.",
+    );
+  }
+  const probeInOrder = groups === null && total === matches.length;
+  const build = probeInOrder ? matches : memory.words(total);
+  const probe = memory.words(total);
+  await threads.run({ kind: "pairs", groups, matches, sliceRows, starts, build, probe }, helpers, pause);
+  return { build, probe, probeInOrder };
+}
+
+export function openCount({ groups, matches, sliceRows, counts }: CountJob): Work {
+  return silently(counts.length, (slice) => {
+    const from = slice * sliceRows;
+    counts[slice] = countPairs(groups, matches, from, Math.min(matches.length, from + sliceRows));
+  });
+}
+
+export function openPairs({ groups, matches, sliceRows, starts, build, probe }: PairsJob): Work {
+  return silently(starts.length, (slice) => {
+    const from = slice * sliceRows;
+    const to = Math.min(matches.length, from + sliceRows);
+    if (groups === null) writeSingle(matches, from, to, starts[slice], build, probe);
+    else writeGrouped(groups, matches, from, to, starts[slice], build, probe);
+  });
+}
+
+function writeSingle(
+  matches: Uint32Array,
+  from: number,
+  to: number,
+  start: number,
+  build: Uint32Array,
+  probe: Uint32Array,
+): void {
+  for (let row = from, at = start; row < to; row++) {
+    const match = matches[row];
+    if (match === 0) continue;
+    probe[at] = row;
+    build[at++] = match - 1;
+  }
+}
+
+/**
+ * Build rows that share their key with others, group by group: group g is rows[starts[g]] to rows[starts[g + 1]], and
+ * groupOf[leader] is its number. Leaders alone with their key are in no group and have no bit in `shared`; that bitmap
+ * stays in the cache where an array over all rows does not, and most keys of most joins are alone.
+ */
+export interface Groups {
+  readonly shared: Uint8Array;
+  readonly groupOf: Uint32Array;
+  readonly starts: Uint32Array;
+  readonly rows: Uint32Array;
+}
+
+/** Tells a leader's group number in `follows` from a follower's leader: row numbers have 31 bits. */
+const LEADER = 0x80000000;
+
+/** Counting sort of the followers by group. Leaves in `follows` the group number of each leader that has followers. */
+function groupByLeader(follows: Uint32Array, repeats: number, memory: RowMemory): Groups {
+  const shared = memory.bytes((follows.length >>> 3) + 1);
+  const sizes = new Uint32Array(repeats);
+  let groups = 0;
+  for (let row = 0; row < follows.length; row++) {
+    // a leader comes before its followers
+    if (follows[row] === 0 || follows[row] >= LEADER) continue;
+    const leader = follows[row] - 1;
+    if (follows[leader] === 0) {
+      shared[leader >>> 3] |= 1 << (leader & 7);
+      follows[leader] = LEADER + groups;
+      sizes[groups++] = 1;
+    }
+    sizes[follows[leader] - LEADER]++;
+  }
+  const starts = memory.zeroedWords(groups + 1);
+  for (let group = 0; group < groups; group++) starts[group + 1] = starts[group] + sizes[group];
+  const rows = memory.words(starts[groups]);
+  const next = starts.slice(0, -1);
+  for (let row = 0; row < follows.length; row++) {
+    if (follows[row] === 0) continue;
+    const group = follows[row] >= LEADER ? follows[row] - LEADER : follows[follows[row] - 1] - LEADER;
+    rows[next[group]++] = row;
+  }
+  for (let row = 0; row < follows.length; row++) if (follows[row] >= LEADER) follows[row] -= LEADER;
+  return { shared, groupOf: follows, starts, rows };
+}
+
+function isSet(bits: Uint8Array, index: number): boolean {
+  return ((bits[index >>> 3] >>> (index & 7)) & 1) === 1;
+}
+
+function countPairs(
+  { shared, groupOf, starts }: Groups,
+  matches: Uint32Array,
+  from: number,
+  to: number,
+): number {
+  let total = 0;
+  for (let row = from; row < to; row++) {
+    if (matches[row] === 0) continue;
+    const leader = matches[row] - 1;
+    if (isSet(shared, leader)) total += starts[groupOf[leader] + 1] - starts[groupOf[leader]];
+    else total++;
+  }
+  return total;
+}
+
+function writeGrouped(
+  { shared, groupOf, starts, rows }: Groups,
+  matches: Uint32Array,
+  from: number,
+  to: number,
+  start: number,
+  build: Uint32Array,
+  probe: Uint32Array,
+): void {
+  let at = start;
+  for (let row = from; row < to; row++) {
+    if (matches[row] === 0) continue;
+    const leader = matches[row] - 1;
+    if (!isSet(shared, leader)) {
+      probe[at] = row;
+      build[at++] = leader;
+      continue;
+    }
+    const group = groupOf[leader];
+    for (let member = starts[group]; member < starts[group + 1]; member++) {
+      probe[at] = row;
+      build[at++] = rows[member];
+    }
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * Memory of the cpu engine: shared when workers can use it, else private. Allocations are counted references,
+ * because JavaScript cannot free memory, only reuse it: a freed buffer is offered again until the garbage
+ * collector takes it, which for shared memory can be long, as it weighs nothing there (60 tables of 256 MiB
+ * made and dropped in a row held 15 GiB).
+ *
+ * Invariant: a buffer is in at most one living allocation, and is not reused while an operation retains it.
+ */
+import { LimitError } from "../../../errors.js";
+
+/** Smaller buffers are not kept: a new one costs less than the search. */
+const SMALLEST_REUSED_BYTES = 2 ** 20;
+/** Allocations of at least this size are compared with the memory that the process may still take. */
+const SMALLEST_CHECKED_BYTES = 2 ** 26;
+
+/** A buffer with a count of its users. Starts with one, who must `release` it. */
+export class Allocation {
+  #users = 1;
+  #buffer: ArrayBufferLike | null;
+  readonly #freed: (buffer: ArrayBufferLike) => void;
+
+  /** Made by Memory. `bytes` may be less than the buffer has. */
+  constructor(
+    buffer: ArrayBufferLike,
+    readonly bytes: number,
+    freed: (buffer: ArrayBufferLike) => void,
+  ) {
+    this.#buffer = buffer;
+    this.#freed = freed;
+  }
+
+  get buffer(): ArrayBufferLike {
+    if (this.#buffer === null) throw new Error("warpmap: memory used after it was freed");
+    return this.#buffer;
+  }
+
+  /** Keeps the buffer until the same caller's release. */
+  retain(): void {
+    this.#users++;
+  }
+
+  release(): void {
+    if (--this.#users > 0 || this.#buffer === null) return;
+    const buffer = this.#buffer;
+    this.#buffer = null;
+    this.#freed(buffer);
+  }
+
+  /** Lets go of the buffer whatever the count. */
+  discard(): void {
+    this.#buffer = null;
+  }
+}
+
+/** All memory of one engine. */
+export class Memory {
+  readonly shared: boolean;
+  readonly #onIdle: (bytes: number) => void;
+  readonly #living = new Set<WeakRef<Allocation>>();
+  #reusable: WeakRef<ArrayBufferLike>[] = [];
+
+  /** @param onIdle told by how much the bytes of freed buffers grow (free) or shrink (used again). */
+  constructor(shared: boolean, onIdle: (bytes: number) => void) {
+    this.shared = shared;
+    this.#onIdle = onIdle;
+  }
+
+  /** At least `bytes` bytes. Filled with zeros if `zeroed`, else with anything. Throws LimitError. */
+  allocate(bytes: number, zeroed: boolean): Allocation {
+    const reused = this.#takeReusable(bytes);
+    if (reused !== undefined && zeroed) new Uint8Array(reused).fill(0);
+    const buffer = reused ?? newBuffer(bytes, this.shared);
+    const allocation = new Allocation(buffer, bytes, (freed) => {
+      this.#living.delete(reference);
+      if (freed.byteLength < SMALLEST_REUSED_BYTES) return;
+      this.#reusable.push(new WeakRef(freed));
+      this.#onIdle(freed.byteLength);
+    });
+    const reference = new WeakRef(allocation);
+    this.#living.add(reference);
+    return allocation;
+  }
+
+  /** Lets go of everything, in use or not. */
+  discardAll(): void {
+    for (const reference of this.#living) reference.deref()?.discard();
+    this.#living.clear();
+    this.#reusable = [];
+  }
+
+  /** The smallest freed buffer that `bytes` fills to at least half. */
+  #takeReusable(bytes: number): ArrayBufferLike | undefined {
+    if (bytes < SMALLEST_REUSED_BYTES) return undefined;
+    this.#reusable = this.#reusable.filter((reference) => reference.deref() !== undefined);
+    let best: ArrayBufferLike | undefined;
+    for (const reference of this.#reusable) {
+      const buffer = reference.deref();
+      if (buffer === undefined || buffer.byteLength < bytes || buffer.byteLength > 2 * bytes) continue;
+      if (best === undefined || buffer.byteLength < best.byteLength) best = buffer;
+    }
+    this.#reusable = this.#reusable.filter((reference) => reference.deref() !== best);
+    if (best !== undefined) this.#onIdle(-best.byteLength);
+    return best;
+  }
+}
+
+/** A new zeroed buffer, or a LimitError that says how much there is. */
+export function newBuffer(bytes: number, shared: boolean): ArrayBufferLike {
+  // Systems that overcommit grant any size and kill the process later, so ask first where the runtime can
+  // tell.
+  const have = bytes >= SMALLEST_CHECKED_BYTES ? availableBytes() : Number.NaN;
+  if (bytes > have) throw outOfMemory(bytes, have);
+  try {
+    return shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes);
+  } catch (error) {
+    if (error instanceof RangeError) throw outOfMemory(bytes, have, error);
+    throw error;
+  }
+}
+
+function outOfMemory(need: number, have: number, cause?: RangeError): LimitError {
+  return new LimitError(
+    "memory",
+    need,
+    have,
+    "Use a smaller capacity or a higher load factor, or work in smaller parts.",
+    { cause },
+  );
+}
+
+/**
+ * What the machine or container has and this process does not hold yet; NaN where the runtime does not say.
+ */
+function availableBytes(): number {
+  if (typeof process === "undefined" || typeof process.getBuiltinModule !== "function") return Number.NaN;
+  const limit = process.constrainedMemory?.() || Number.POSITIVE_INFINITY;
+  return Math.max(
+    0,
+    Math.min(limit, process.getBuiltinModule("node:os").totalmem()) - process.memoryUsage.rss(),
+  );
+}

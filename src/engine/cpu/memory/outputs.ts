@@ -1,0 +1,74 @@
+/** The result columns of one operation, on the host, on the device, or in arrays of the caller. */
+import type { DeviceArray } from "../../device-array.js";
+import type { Destination, Output, Target } from "../../engine.js";
+import { PinnedArray } from "../../pinned-array.js";
+import {
+  arrayClass,
+  asBits,
+  firstOf,
+  type ScalarArrays,
+  type ScalarType,
+  scalarBytes,
+} from "../../scalars.js";
+import type { CpuEngine } from "../cpu-engine.js";
+import { newBuffer } from "./memory.js";
+
+/** One result column: what the caller gets, and the array to write to. */
+export interface OutputColumn<T extends ScalarType> {
+  readonly output: Output<T>;
+  readonly array: ScalarArrays[T];
+}
+
+export class Outputs {
+  readonly #engine: CpuEngine;
+  readonly #to: Destination;
+  readonly #deviceArrays: DeviceArray[] = [];
+  #made = 0;
+
+  constructor(engine: CpuEngine, to: Destination) {
+    this.#engine = engine;
+    this.#to = to;
+  }
+
+  /**
+   * The operation's next column, in the order of its targets: a new one, or the next of them. Every element of it is the 32-bit
+   * pattern (or byte) `fill`.
+   */
+  make<T extends ScalarType>(type: T, length: number, fill: number): OutputColumn<T> {
+    const to = this.#to;
+    if (typeof to !== "string") return inTarget(to[this.#made++] as Target<T>, length, fill);
+    const column = to === "host" ? this.#onHost(type, length) : this.#onDevice(type, length);
+    if (fill !== 0) asBits(column.array).fill(fill);
+    return column;
+  }
+
+  /** Runs `work`; when it throws, nobody will ever see the columns, so they are freed. */
+  async keepUnlessThrown<R>(work: () => Promise<R>): Promise<R> {
+    try {
+      return await work();
+    } catch (error) {
+      for (const array of this.#deviceArrays) array.destroy();
+      throw error;
+    }
+  }
+
+  #onHost<T extends ScalarType>(type: T, length: number): OutputColumn<T> {
+    const array = new arrayClass[type](newBuffer(length * scalarBytes[type], false), 0, length);
+    return { output: array, array };
+  }
+
+  #onDevice<T extends ScalarType>(type: T, length: number): OutputColumn<T> {
+    const output = this.#engine.newArray(type, length, true);
+    this.#deviceArrays.push(output as unknown as DeviceArray);
+    return { output, array: output.storage.host as ScalarArrays[T] };
+  }
+}
+
+function inTarget<T extends ScalarType>(output: Target<T>, length: number, fill: number): OutputColumn<T> {
+  const whole = output instanceof PinnedArray ? (output.storage.view as ScalarArrays[T]) : output;
+  const array = firstOf<T>(whole, length);
+  // what was there before is no result: elements that an operation leaves out are not written again
+  if (array.BYTES_PER_ELEMENT === 1) array.fill(fill);
+  else asBits(array).fill(fill);
+  return { output: output instanceof PinnedArray ? output : array, array };
+}

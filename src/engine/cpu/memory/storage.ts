@@ -1,0 +1,125 @@
+/**
+ * Device arrays and pinned arrays of the cpu engine: typed arrays over its memory, which workers can read without a copy when
+ * it is shared.
+ */
+import { DeviceLostError, ValidationError } from "../../../errors.js";
+import { type ArrayStorage, DeviceArray } from "../../device-array.js";
+import type { Engine, Input } from "../../engine.js";
+import { PinnedArray, type PinnedUse } from "../../pinned-array.js";
+import {
+  allocate,
+  arrayClass,
+  asBits,
+  type ScalarArrays,
+  type ScalarType,
+  scalarBytes,
+} from "../../scalars.js";
+import type { Allocation, Memory } from "./memory.js";
+
+/** What is under a device array of the cpu engine. */
+export class HostStorage<T extends ScalarType> implements ArrayStorage<T> {
+  #alive = true;
+
+  constructor(
+    readonly type: T,
+    readonly length: number,
+    readonly allocation: Allocation,
+    /** Says whether the engine is still there. */
+    readonly engineAlive: () => boolean,
+  ) {}
+
+  get host(): ScalarArrays[T] {
+    if (!this.#alive)
+      throw new ValidationError(
+        "The device array was destroyed.",
+        "Use device arrays before they are destroyed.",
+      );
+    if (!this.engineAlive()) throw new DeviceLostError("destroyed", "its arrays are gone");
+    return new arrayClass[this.type](this.allocation.buffer, 0, this.length);
+  }
+
+  async read(start: number, end: number): Promise<ScalarArrays[T]> {
+    const copy = allocate(this.type, end - start);
+    copy.set(this.host.subarray(start, end));
+    return copy;
+  }
+
+  destroy(): void {
+    this.#alive = false;
+    this.allocation.release();
+  }
+}
+
+/** A new device array; zeroed on request. */
+export function newDeviceArray<T extends ScalarType>(
+  engine: Engine,
+  engineAlive: () => boolean,
+  memory: Memory,
+  type: T,
+  length: number,
+  zeroed: boolean,
+): DeviceArray<T> {
+  const allocation = memory.allocate(length * scalarBytes[type], zeroed);
+  return new DeviceArray(engine, type, length, new HostStorage(type, length, allocation, engineAlive));
+}
+
+/** A pinned array with the memory of a device array: here the host's memory and the engine's are one. */
+export function newPinnedArray<T extends ScalarType, U extends PinnedUse>(
+  engine: Engine,
+  { type, length, storage }: DeviceArray<T>,
+  use: U,
+): PinnedArray<T, U> {
+  return new PinnedArray(engine, type, length, use, {
+    get view() {
+      return storage.host as ScalarArrays[T];
+    },
+    lend() {},
+    async regain() {},
+    destroy: () => storage.destroy(),
+  });
+}
+
+/** Inputs of one operation as plain typed arrays. Device arrays among them are kept until `release`. */
+export class Inputs {
+  readonly #engine: Engine;
+  readonly #held: Allocation[] = [];
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** The 32-bit patterns of an input. */
+  bits(input: Input<"u32" | "i32" | "f32">): Uint32Array {
+    return asBits(this.#resolve(input));
+  }
+
+  /** Keys and mask (null for none) of a batch. */
+  batch(
+    keys: Input<"u32" | "i32" | "f32">,
+    where: Input<"u8"> | undefined,
+  ): { keys: Uint32Array; where: Uint8Array | null } {
+    if (where === undefined) return { keys: this.bits(keys), where: null };
+    const mask = this.#resolve(where);
+    return { keys: this.bits(keys), where: new Uint8Array(mask.buffer, mask.byteOffset, mask.length) };
+  }
+
+  release(): void {
+    for (const allocation of this.#held.splice(0)) allocation.release();
+  }
+
+  #resolve<T extends ScalarType>(input: Input<T>): ScalarArrays[T] {
+    if (input instanceof PinnedArray) return input.storage.view as ScalarArrays[T];
+    if (!(input instanceof DeviceArray)) return input;
+    const { storage } = input;
+    if (input.engine !== this.#engine || !(storage instanceof HostStorage)) {
+      throw new ValidationError(
+        "A device array belongs to another device than the table.",
+        "Upload the data to the table's own device.",
+      );
+    }
+    const array = storage.host as ScalarArrays[T];
+    storage.allocation.retain();
+    this.#held.push(storage.allocation);
+    return array;
+  }
+}

@@ -1,0 +1,13 @@
+/** The program of the workers that work on rows. */
+
+import { serve } from "../threads/worker-loop.js";
+import { buffersOf, openRowJob, type RowJob, type RowResult } from "./row-jobs.js";
+
+function run(job: RowJob, next: Int32Array): RowResult {
+  const work = openRowJob(job);
+  for (let piece = Atomics.add(next, 0, 1); piece < work.pieces; piece = Atomics.add(next, 0, 1))
+    work.run(piece);
+  return work.result();
+}
+
+serve(run, buffersOf);

@@ -1,0 +1,102 @@
+/**
+ * Long batches in chunks: between two of them timers and events run, a signal can stop the call, and progress
+ * is told.
+ */
+import type { CallOptions } from "../../engine.js";
+import { nextTask } from "../../next-task.js";
+import type { Plan, PlanLog } from "../../plan.js";
+import { BLOCK } from "./blocks.js";
+import type { Chunk } from "./sequential.js";
+
+/**
+ * The event loop gets a turn after a chunk that ends this long after the last turn: one frame of a display.
+ */
+const TURN_MS = 16;
+/** A chunk that is done alone ends early when it takes this long: walks in a full table may. */
+const LONG_MS = 100;
+
+/**
+ * Calls `step` from element 0 until all `total` are done (once for an empty batch). `step` works on some
+ * elements from its argument on and returns where it stopped. `guard` throws when the operation must not go
+ * on. Rejects with the signal's reason when aborted.
+ */
+export async function inChunks(
+  total: number,
+  call: Pick<CallOptions, "signal" | "onProgress">,
+  guard: () => void,
+  step: (from: number) => number | Promise<number>,
+): Promise<void> {
+  let done = 0;
+  let lastTurn = performance.now();
+  do {
+    if (performance.now() - lastTurn >= TURN_MS) {
+      await nextTask();
+      lastTurn = performance.now();
+    }
+    call.signal?.throwIfAborted();
+    guard();
+    const stopped = step(done);
+    done = typeof stopped === "number" ? stopped : await stopped;
+    guard();
+    call.onProgress?.(done, total);
+  } while (done < total);
+}
+
+/** How the chunks of a batch are worked on. */
+export interface ChunkWork {
+  /** Elements of the next chunk to share with workers when `left` are to do; 0 to do it alone. `forced`: however few they are. */
+  readonly sharedLength: (left: number, forced: boolean) => number;
+  readonly together: (chunk: Chunk) => Promise<void>;
+  /** Elements of a chunk that is done alone, if that is not long; `alone` gets it in pieces. */
+  readonly aloneLength: number;
+  readonly alone: (chunk: Chunk) => void;
+}
+
+/**
+ * `inChunks` over a batch, each chunk shared with workers or not as `work` says, unless the call names a strategy. To share a
+ * chunk of changes is to sort it by ranges of slots first, so that each has one owner: the partitioned strategy. Lookups are
+ * shared as they are.
+ */
+export function eachChunk(
+  batch: Pick<Chunk, "keys" | "where">,
+  call: Pick<CallOptions, "signal" | "onProgress" | "strategy" | "log">,
+  guard: () => void,
+  work: ChunkWork,
+): Promise<void> {
+  const total = batch.keys.length;
+  const { strategy = "auto", log } = call;
+  return inChunks(total, call, guard, (from) => {
+    const forced = strategy === "partitioned";
+    const shared = strategy === "direct" ? 0 : work.sharedLength(total - from, forced);
+    const to = shared > 0 ? from + shared : Math.min(total, from + work.aloneLength);
+    const start = performance.now();
+    if (shared > 0) {
+      return work.together({ ...batch, from, to }).then(() => {
+        note(log, "partitioned", forced ? ASKED : "the batch is large enough to share", start);
+        return to;
+      });
+    }
+    let done = from;
+    do {
+      const piece = { ...batch, from: done, to: Math.min(to, done + BLOCK) };
+      work.alone(piece);
+      done = piece.to;
+    } while (done < to && performance.now() - start < LONG_MS);
+    note(log, "direct", strategy === "direct" ? ASKED : "the batch is small, or there is one thread", start);
+    return done;
+  });
+}
+
+const ASKED = "it was asked for";
+
+/** Notes a chunk that was begun at `start`. */
+export function note(
+  log: PlanLog | undefined,
+  strategy: Plan["strategy"],
+  reason: string,
+  start: number,
+): void {
+  if (!log) return;
+  log.beginChunk({ strategy, reason });
+  log.add(strategy === "partitioned" ? "with workers" : "on the calling thread", performance.now() - start);
+}

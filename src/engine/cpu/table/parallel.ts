@@ -1,0 +1,182 @@
+/**
+ * Chunks of a batch on several threads.
+ *
+ * Look-ups change nothing, so threads take pieces of the input and write results by element number.
+ *
+ * Changes go in two jobs. The first hashes the chunk and sorts it by range of slots, stably. In the second
+ * each range is owned by whoever takes it: the owner goes through the elements whose home lies there in input
+ * order, and reads and writes only slots of the range. An element whose chain leads past the range's end
+ * before it is decided is spilled untouched, and the calling thread does the spilled ones afterwards, on the
+ * whole table.
+ *
+ * Why this equals going through the chunk in input order. What an operation answers, and what the table holds
+ * after it, is a function of the operations on each key in their order, as long as no insert is rejected for
+ * lack of slots; where in its chain a key lies shows nowhere. So two things are to show.
+ * 1. No insert is rejected: an insert comes here only with as many free slots (EMPTY or TOMBSTONE) as the
+ *    chunk has elements.
+ * 2. Elements of one key are done in input order. They share a home, hence a range and its owner, who meets
+ *    them in order, and spilled ones stay in order. Left to show: once one is spilled, all later ones of that
+ *    key are. When the first was spilled, the slots from home to the range's end held neither the key nor an
+ *    EMPTY, and the chain's bound, maxProbe, lay beyond the end or no TOMBSTONE was there to take. Inserts and
+ *    erases never make a slot EMPTY, and maxProbe only grows. Inserts make no TOMBSTONE; erases do, but an
+ *    erase is decided by the key, an EMPTY or maxProbe alone. Nobody puts this key there, as all its elements
+ *    are spilled, by induction. So the next one of that key leads past the end too.
+ *
+ * The table stays valid meanwhile: an owner takes a slot only after it saw the whole chain, up to EMPTY or
+ * maxProbe, and every key of a range was put there within the maxProbe at the job's start, which all owners
+ * know, or by the owner itself. A key that equals a marker belongs to the owner of its hash's home, so its
+ * side slot has one writer.
+ */
+
+import { SharedScratch } from "../memory/shared-scratch.js";
+import type { WorkerPool } from "../threads/pool.js";
+import type { Tuning } from "../tuning.js";
+import type { TableMemory } from "./blocks.js";
+import type { Job, JobResult, Partition } from "./jobs.js";
+import { eraseRun, type FindColumns, type InsertColumns, insertRun, type Territory } from "./probes.js";
+import type { Chunk } from "./sequential.js";
+
+/** The threads of an engine as containers' operations see them. */
+export class Parallel {
+  readonly #pool: WorkerPool<Job, JobResult>;
+  readonly #tuning: Tuning;
+  readonly #scratch: SharedScratch;
+  /** How many changes to do alone, and how many it was the last time. */
+  #pause = { left: 0, length: 0 };
+
+  constructor(pool: WorkerPool<Job, JobResult>, tuning: Tuning) {
+    this.#pool = pool;
+    this.#tuning = tuning;
+    this.#scratch = new SharedScratch(tuning);
+  }
+
+  /** Elements of the next chunk to look up on several threads, 0 to go on alone: `left` are to do. */
+  lookUpLength(left: number, forced: boolean): number {
+    const length = Math.min(left, this.#tuning.chunk);
+    return this.#pool.threads > 1 && (forced || length >= this.#tuning.lookUpFrom) ? length : 0;
+  }
+
+  /**
+   * The same for a change, of which no more elements may be inserts than `room`, the free slots. Sorting pays
+   * only when workers come, so after a job without any the next changes are done alone: one, then two, four
+   * and so on as long as none comes.
+   */
+  changeLength(left: number, room: number, forced: boolean): number {
+    const length = Math.min(left, room, this.#tuning.chunk);
+    if (this.#pool.threads === 1) return 0;
+    if (forced) return length;
+    if (length < this.#tuning.changeFrom) return 0;
+    if (this.#pause.left === 0) return length;
+    this.#pause.left--;
+    return 0;
+  }
+
+  /** Looks a chunk up. */
+  async find(table: TableMemory, maxProbe: number, chunk: Chunk, columns: FindColumns): Promise<void> {
+    await this.#pool.exclusive(async () => {
+      const { keys, where } = this.#scratch.inputs(chunk);
+      const found = this.#scratch.output("flags", columns.found, chunk, 0);
+      const values = this.#scratch.output("results", columns.values, chunk, columns.missing);
+      const { grain } = this.#tuning;
+      const { missing } = columns;
+      const job = {
+        kind: "find",
+        table,
+        maxProbe,
+        keys,
+        where,
+        length: keys.length,
+        grain,
+        missing,
+        found,
+        values,
+      } as const;
+      await this.#run(job, keys.length);
+      this.#scratch.copyBack(found, columns.found, chunk);
+      this.#scratch.copyBack(values, columns.values, chunk);
+    });
+  }
+
+  /** Inserts a chunk; the table must have as many free slots as the chunk has elements. */
+  async insert(at: Territory, chunk: Chunk, columns: InsertColumns): Promise<void> {
+    await this.#pool.exclusive(async () => {
+      const partition = await this.#sort(at.table, chunk);
+      const values = this.#scratch.input("values", columns.values, chunk);
+      const flags = this.#scratch.output("flags", columns.flags, chunk, 0);
+      const stored = this.#scratch.output("results", columns.stored, chunk, 0);
+      const local = { values, rule: columns.rule, flags, stored };
+      const { table } = at;
+      const job = { kind: "insert", table, maxProbe: at.counters.maxProbe, partition, ...local } as const;
+      const results = await this.#run(job, chunk.to - chunk.from);
+      for (const result of results) add(at, result);
+      const end = table.slotCount * table.words;
+      this.#doSpilled(results, partition, (count) =>
+        insertRun(at, local, this.#scratch.spilled, 0, count, end),
+      );
+      this.#scratch.copyBack(flags, columns.flags, chunk);
+      this.#scratch.copyBack(stored, columns.stored, chunk);
+    });
+  }
+
+  /** Erases a chunk. */
+  async erase(at: Territory, chunk: Chunk): Promise<void> {
+    await this.#pool.exclusive(async () => {
+      const { table } = at;
+      const partition = await this.#sort(table, chunk);
+      const results = await this.#run(
+        { kind: "erase", table, maxProbe: at.counters.maxProbe, partition },
+        chunk.to - chunk.from,
+      );
+      for (const result of results) add(at, result);
+      const end = table.slotCount * table.words;
+      this.#doSpilled(results, partition, (count) => eraseRun(at, this.#scratch.spilled, 0, count, end));
+    });
+  }
+
+  /** Hashes a chunk and sorts it by range. */
+  async #sort(table: TableMemory, chunk: Chunk): Promise<Partition> {
+    const { keys, where } = this.#scratch.inputs(chunk);
+    const partition = this.#scratch.partition(keys.length, table.slotCount * table.words);
+    const job = { kind: "partition", table, keys, where, length: keys.length, partition } as const;
+    const results = await this.#run(job, keys.length);
+    const length = results.length > 1 ? 0 : Math.min(this.#tuning.pause, this.#pause.length * 2 || 1);
+    this.#pause = { left: length, length };
+    return partition;
+  }
+
+  #run(job: Job, elements: number): Promise<JobResult[]> {
+    return this.#pool.run(job, Math.ceil(elements / this.#tuning.share) - 1);
+  }
+
+  /**
+   * Gathers the spilled elements, in each thread's order, and hands them to `change` as many at a time as fit
+   * a block.
+   */
+  #doSpilled(results: readonly JobResult[], { block }: Partition, change: (count: number) => void): void {
+    const { key, home, element } = this.#scratch.spilled;
+    let count = 0;
+    for (const { spill } of results) {
+      for (const position of spill) {
+        key[count] = block.key[position];
+        home[count] = block.home[position];
+        element[count] = block.element[position];
+        if (++count < key.length) continue;
+        change(count);
+        count = 0;
+      }
+    }
+    change(count);
+  }
+}
+
+/** Adds what one thread did to the table's and the call's counts. */
+function add(to: Territory, { counters, tally }: JobResult): void {
+  to.counters.mainLive += counters.mainLive;
+  to.counters.sideLive += counters.sideLive;
+  to.counters.tombstones += counters.tombstones;
+  to.counters.maxProbe = Math.max(to.counters.maxProbe, counters.maxProbe);
+  to.tally.inserted += tally.inserted;
+  to.tally.existing += tally.existing;
+  to.tally.rejected += tally.rejected;
+  to.tally.erased += tally.erased;
+}

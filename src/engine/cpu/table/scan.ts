@@ -1,0 +1,123 @@
+/** Scans over all slots: collecting the entries, measuring a table, counting it anew. */
+import { PROBE_HISTOGRAM, type TableStats } from "../../engine.js";
+import { EMPTY, SIDE_SLOTS, TOMBSTONE } from "../../layout.js";
+import { BLOCK, type Block, computeHomes, type TableMemory } from "./blocks.js";
+import type { Counters } from "./probes.js";
+
+/** Where entries are collected to, and how many are there. */
+export interface Collector {
+  readonly keys: Uint32Array;
+  /** Of length 0 for sets. */
+  readonly values: Uint32Array;
+  count: number;
+}
+
+/** Appends the entries of slots `from..to` of the probing table. Ends when the collector is full. */
+export function collectSlots(table: TableMemory, from: number, to: number, into: Collector): void {
+  const { slots, words } = table;
+  const { keys, values } = into;
+  const withValues = values.length > 0;
+  const room = keys.length;
+  let count = into.count;
+  for (let w = from * words; w < to * words && count < room; w += words) {
+    const key = slots[w];
+    keys[count] = key;
+    if (withValues) values[count] = slots[w + 1];
+    // 0 for the two markers, which become 0 and 1 here, else 1: no branch to mispredict
+    const others = (key + 2) & ~1;
+    count += (others | -others) >>> 31;
+  }
+  into.count = count;
+}
+
+/** Appends the entries of the side slots. */
+export function collectSide(table: TableMemory, into: Collector): void {
+  const { slots, slotCount, words } = table;
+  for (let side = 0; side < SIDE_SLOTS; side++) {
+    const w = (slotCount + side) * words;
+    if (slots[w] === EMPTY) continue;
+    into.keys[into.count] = EMPTY - side;
+    if (words === 2) into.values[into.count] = slots[w + 1];
+    into.count++;
+  }
+}
+
+/** Measures a table part by part: `addSlots` for all slots, then `result`. */
+export class Measurement {
+  readonly #table: TableMemory;
+  readonly #block: Block;
+  readonly #probeLengths = new Uint32Array(PROBE_HISTOGRAM);
+  #mainLive = 0;
+  #tombstones = 0;
+  #probesTotal = 0;
+  #maxProbeLength = 0;
+
+  constructor(table: TableMemory, block: Block) {
+    this.#table = table;
+    this.#block = block;
+  }
+
+  /** Takes slots `from..to` of the probing table in. */
+  addSlots(from: number, to: number): void {
+    const { slots, words } = this.#table;
+    const { key, element } = this.#block;
+    for (let first = from; first < to; first += BLOCK) {
+      const last = Math.min(to, first + BLOCK);
+      let count = 0;
+      for (let slot = first; slot < last; slot++) {
+        const k = slots[slot * words];
+        if (k === TOMBSTONE) this.#tombstones++;
+        if (k >= TOMBSTONE) continue;
+        key[count] = k;
+        element[count++] = slot;
+      }
+      computeHomes(this.#block, this.#table, count);
+      this.#addEntries(count);
+    }
+  }
+
+  /** The table's counts as found. */
+  counters(): Counters {
+    const tombstones = this.#tombstones;
+    return {
+      mainLive: this.#mainLive,
+      sideLive: this.#sideLive(),
+      tombstones,
+      maxProbe: this.#maxProbeLength,
+    };
+  }
+
+  result(): TableStats {
+    const side = this.#sideLive();
+    const live = this.#mainLive + side;
+    const probeLengths = this.#probeLengths.slice();
+    probeLengths[0] += side;
+    return {
+      live,
+      tombstones: this.#tombstones,
+      probeLengths,
+      meanProbeLength: live === 0 ? 0 : (this.#probesTotal + side) / live,
+      maxProbeLength: Math.max(this.#maxProbeLength, side > 0 ? 1 : 0),
+    };
+  }
+
+  #addEntries(count: number): void {
+    const { slotCount, words } = this.#table;
+    const { home, element } = this.#block;
+    for (let i = 0; i < count; i++) {
+      const after = element[i] - home[i] / words;
+      const length = (after < 0 ? after + slotCount : after) + 1;
+      this.#probeLengths[Math.min(length, PROBE_HISTOGRAM) - 1]++;
+      this.#probesTotal += length;
+      this.#maxProbeLength = Math.max(this.#maxProbeLength, length);
+    }
+    this.#mainLive += count;
+  }
+
+  #sideLive(): number {
+    const { slots, slotCount, words } = this.#table;
+    let live = 0;
+    for (let side = 0; side < SIDE_SLOTS; side++) if (slots[(slotCount + side) * words] !== EMPTY) live++;
+    return live;
+  }
+}

@@ -1,0 +1,89 @@
+/** A batch, chunk by chunk: its columns bound, and its results brought back. */
+import type { CallOptions, Destination, Input } from "../../engine.js";
+import type { KeyType, ValueType } from "../../scalars.js";
+import { loadOverlap } from "../device/gpu.js";
+import type { BoundChunk } from "../direct/rounds.js";
+import type { Choice } from "../partitioned/planner.js";
+import type { TableState } from "../table/table-state.js";
+import { forEachChunk } from "./chunks.js";
+import { type Chunk, Scratch } from "./columns.js";
+import type { Bring, Pipeline } from "./pipeline.js";
+
+/** The input columns of a call. */
+export interface Batch<K extends KeyType, V extends ValueType> {
+  keys: Input<K>;
+  values?: Input<V> | null;
+  where?: Input<"u8">;
+  /** Bytes that an element takes in the widest range that is bound. */
+  bytes?: number;
+  /** What the planner would choose for so many of its elements, for operations that may be partitioned. */
+  plan?: (count: number) => Promise<Choice>;
+}
+
+/** Bytes of a binding that partitioning takes for an element, at most: a pair, and what pages have room for besides. */
+const PARTITION_BYTES = 12;
+/** Elements of a chunk of a large batch, whatever speed was seen: some milliseconds on a large GPU, below a second on a small one. */
+const BULK_CHUNK = 2 ** 27;
+
+/**
+ * Runs `run` on a batch chunk by chunk. Chunks of host memory overlap where there are several.
+ * @param output where the call's results go.
+ */
+export async function eachChunk<K extends KeyType, V extends ValueType>(
+  state: TableState,
+  operation: string,
+  batch: Batch<K, V>,
+  call: CallOptions,
+  output: Destination,
+  run: (chunk: BoundChunk, bring: Bring) => Promise<unknown>,
+): Promise<void> {
+  const { gpu, pacer, hostChunk } = state.host;
+  const { keys, values, where, bytes = 4, plan } = batch;
+  gpu.checkAlive();
+  // what the GPU copies by itself needs no small chunks to overlap
+  const crosses = [keys, values, where, output].flat().some(copiedByHost);
+  const host = crosses ? hostChunk : undefined;
+  const bindable = gpu.device.limits.maxStorageBufferBindingSize / Math.max(bytes, PARTITION_BYTES);
+  // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
+  const choice = keys.length > 0 && (await plan?.(Math.min(keys.length, BULK_CHUNK)));
+  const bulk = !choice || choice.way === "direct" || gpu.software ? undefined : BULK_CHUNK;
+  const limits = { operation, bindable, host, bulk };
+  const bind = (chunk: Chunk, scratch: Scratch) => bindColumns(state, batch, call, chunk, scratch);
+  let pipeline: Pipeline<BoundChunk> | null = null;
+  const each = async (chunk: Chunk, next: Chunk | null) => {
+    call.log?.beginChunk();
+    if (next !== null) pipeline ??= new (await loadOverlap()).Pipeline(gpu, bind);
+    if (pipeline) return pipeline.run(chunk, next, run);
+    const scratch = new Scratch(gpu);
+    try {
+      await run(await bind(chunk, scratch), (reads, step) => step(reads));
+    } finally {
+      scratch.release();
+    }
+  };
+  // a chunk's time sets the pace of the next: loading is not to be part of it
+  if (crosses) await gpu.uploadsOf(keys.length * 4);
+  try {
+    await state.runCall(call.log, () => forEachChunk(pacer, limits, keys.length, call, each));
+  } finally {
+    await (pipeline as Pipeline<BoundChunk> | null)?.close();
+  }
+}
+
+function copiedByHost(column: unknown): boolean {
+  return column === "host" || ArrayBuffer.isView(column);
+}
+
+async function bindColumns<K extends KeyType, V extends ValueType>(
+  { spec }: TableState,
+  { keys, values, where }: Batch<K, V>,
+  { signal, groupSize }: CallOptions,
+  chunk: Chunk,
+  scratch: Scratch,
+): Promise<BoundChunk> {
+  const column = await scratch.input(spec.key as K, keys, chunk);
+  const bound: BoundChunk = { ...chunk, scratch, signal, groupSize, keys: column };
+  if (values) bound.values = await scratch.input(spec.value as V, values, chunk);
+  if (where) bound.mask = await scratch.input("u8", where, chunk);
+  return bound;
+}

@@ -1,0 +1,140 @@
+/**
+ * Columns of a batch as kernels see them: ranges of GPU buffers. Host arrays are brought to scratch buffers and back a
+ * chunk at a time, pinned ones by the GPU itself; device arrays are bound where they are.
+ */
+import { LimitError, ValidationError } from "../../../errors.js";
+import { DeviceArray } from "../../device-array.js";
+import type { Engine, Input } from "../../engine.js";
+import { PinnedArray } from "../../pinned-array.js";
+import { allocate, asBytes, type ScalarType, scalarBytes } from "../../scalars.js";
+import type { Gpu } from "../device/gpu.js";
+import { BufferUsage } from "../device/gpu-flags.js";
+import type { Range } from "../device/kernel.js";
+import { align4 } from "../memory/readback.js";
+
+/** A column of one chunk: a bound range and where its first element lies in it, in 32-bit words. */
+export interface Column {
+  range: Range;
+  shift: number;
+}
+
+/** Elements first .. first + count of a batch. `first` is a multiple of 1,024, so flag bytes start at whole words. */
+export interface Chunk {
+  first: number;
+  count: number;
+}
+
+/** Bindings start at multiples of this (minStorageBufferOffsetAlignment's default; no device needs more). */
+const BINDING_ALIGNMENT = 256;
+
+/** Binds `bytes` bytes of a buffer from byte `start`, a multiple of 4. */
+export function bindAt(buffer: GPUBuffer, start: number, bytes: number): Column {
+  const offset = Math.floor(start / BINDING_ALIGNMENT) * BINDING_ALIGNMENT;
+  const size = Math.ceil((start - offset + bytes) / 4) * 4;
+  return { range: { buffer, offset, size }, shift: (start - offset) / 4 };
+}
+
+/** Scratch buffers of one chunk, given back together. */
+export class Scratch {
+  readonly #held: GPUBuffer[] = [];
+
+  /** @param ahead there as long as the memory only saves time; uploads into it end when it is aborted. */
+  constructor(
+    private readonly gpu: Gpu,
+    public ahead?: AbortSignal,
+  ) {}
+
+  /** A buffer of at least `bytes` bytes with unspecified contents. */
+  async buffer(bytes: number): Promise<GPUBuffer> {
+    const buffer = await this.gpu.scratch.acquire(bytes, { spare: this.ahead !== undefined });
+    this.#held.push(buffer);
+    return buffer;
+  }
+
+  /** A chunk of an input column; host memory is uploaded. */
+  async input<T extends ScalarType>(type: T, column: Input<T>, { first, count }: Chunk): Promise<Column> {
+    const bytes = scalarBytes[type];
+    if (column instanceof DeviceArray) {
+      const { buffer, byteOffset } = column.storage.gpu as { buffer: GPUBuffer; byteOffset: number };
+      return bindAt(buffer, byteOffset + first * bytes, count * bytes);
+    }
+    const buffer = await this.buffer(count * bytes + 4);
+    if (column instanceof PinnedArray) {
+      const pinned = column.storage.buffer as GPUBuffer;
+      await this.gpu.submit("pinned", (encoder) =>
+        encoder.copyBufferToBuffer(pinned, first * bytes, buffer, 0, align4(count * bytes)),
+      );
+      return bindAt(buffer, 0, count * bytes);
+    }
+    const data = asBytes(column).subarray(first * bytes, (first + count) * bytes);
+    await this.gpu.upload(buffer, 0, data, this.ahead);
+    return bindAt(buffer, 0, count * bytes);
+  }
+
+  /** Unused memory of a chunk's length. */
+  async column(type: ScalarType, count: number): Promise<Column> {
+    const bytes = count * scalarBytes[type];
+    return bindAt(await this.buffer(bytes + 4), 0, bytes);
+  }
+
+  /** What `prepare` makes with buffers from here; null, and these given back, when the GPU has too little memory. */
+  async attempt<T>(prepare: () => Promise<T>): Promise<T | null> {
+    const before = this.#held.length;
+    try {
+      return await prepare();
+    } catch (error) {
+      if (!(error instanceof LimitError)) throw error;
+      for (const buffer of this.#held.splice(before)) this.gpu.scratch.release(buffer);
+      return null;
+    }
+  }
+
+  release(): void {
+    for (const buffer of this.#held) this.gpu.scratch.release(buffer);
+    this.#held.length = 0;
+  }
+}
+
+/** A device array with unspecified contents. */
+export async function newArray<T extends ScalarType>(
+  engine: Engine,
+  gpu: Gpu,
+  type: T,
+  length: number,
+): Promise<DeviceArray<T>> {
+  const buffer = await gpu.arrays.acquire(length * scalarBytes[type]);
+  return gpuArray(engine, gpu, type, length, { buffer, byteOffset: 0, owned: true });
+}
+
+/** A device array over an engine's own buffer, or over a caller's (`owned` false). */
+export function gpuArray<T extends ScalarType>(
+  engine: Engine,
+  gpu: Gpu,
+  type: T,
+  length: number,
+  at: { buffer: GPUBuffer; byteOffset: number; owned: boolean },
+): DeviceArray<T> {
+  const bytes = scalarBytes[type];
+  return new DeviceArray(engine, type, length, {
+    gpu: at,
+    async read(start, end) {
+      if (!(at.buffer.usage & BufferUsage.COPY_SRC)) {
+        throw new ValidationError(
+          "This buffer's usage lacks COPY_SRC, so it cannot be read.",
+          "Create it with COPY_SRC.",
+        );
+      }
+      const result = allocate(type, end - start);
+      const from = at.byteOffset + start * bytes;
+      // flags may start inside a word
+      const skip = from % 4;
+      const into = skip === 0 ? asBytes(result) : new Uint8Array(skip + result.byteLength);
+      await gpu.read("read", { buffer: at.buffer, offset: from - skip, into });
+      if (skip > 0) asBytes(result).set(into.subarray(skip));
+      return result;
+    },
+    destroy() {
+      if (at.owned) gpu.arrays.release(at.buffer);
+    },
+  });
+}

@@ -1,0 +1,21 @@
+/** Filling GPU memory with one word. */
+
+import code from "./fill.wgsl";
+import type { Gpu } from "./gpu.js";
+import { type KernelSource, type Kernels, MAX_WORKGROUPS, type Range } from "./kernel.js";
+
+const source: KernelSource = { label: "fill", code: [code], bindings: ["storage"] };
+
+/** Writes `word` all over a range, which may be larger than a binding. Its size is a multiple of 16 bytes. */
+export async function fill(gpu: Gpu, kernels: Kernels, range: Range, word: number): Promise<void> {
+  const kernel = await kernels.compile(source, { WORD: word });
+  const { buffer, offset: start = 0, size: bytes = buffer.size - start } = range;
+  const most = Math.floor(gpu.device.limits.maxStorageBufferBindingSize / 256) * 256;
+  await gpu.submit("fill", (encoder) => {
+    for (let at = 0; at < bytes; at += most) {
+      const size = Math.min(most, bytes - at);
+      const workgroups = Math.min(MAX_WORKGROUPS, Math.ceil(size / 16 / 256));
+      kernel.record(encoder, [{ buffer, offset: start + at, size }], null, workgroups);
+    }
+  });
+}

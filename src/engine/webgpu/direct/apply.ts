@@ -1,0 +1,46 @@
+/**
+ * Combining the values of a chunk with those that its keys have: insertOrApply, and insertOrAssign where it could not assign at
+ * once. Loaded by the first call of these.
+ */
+import type { ApplyOp } from "../../engine.js";
+import type { ValueType } from "../../scalars.js";
+import type { Column } from "../batch/columns.js";
+import type { TableState } from "../table/table-state.js";
+import applyCode from "./apply.wgsl";
+import { combining } from "./combine.js";
+import combineCode from "./combine.wgsl";
+import { needsRoomForAll } from "./insert.js";
+import { type BoundChunk, compileRun, type Run, runOverChunk } from "./rounds.js";
+import { LIST_BYTES } from "./worklist.js";
+
+export { combining };
+
+/**
+ * Allocates and compiles what it takes to combine the values of a chunk with those of its keys; the answer does it, for the chunk and
+ * for others like it that have no more elements.
+ */
+export async function prepareApply(
+  state: TableState,
+  chunk: BoundChunk,
+  op: ApplyOp | "assign",
+  present: Column | undefined,
+): Promise<(chunk: BoundChunk) => Promise<void>> {
+  const { type, constants } = combining(op, state.spec.value as ValueType);
+  const word = `alias Word = ${type === "i32" ? "i32" : "u32"};`;
+  const kernel = state.sources.changing(`apply ${word}`, [word, combineCode, applyCode]);
+  const run: Run = { kernel, constants };
+  if (needsRoomForAll(state, op)) {
+    const room = chunk.count;
+    const bytes = room * LIST_BYTES;
+    // the chunk's own are free again when slots are claimed
+    const own = chunk.lists && chunk.lists.size >= bytes ? chunk.lists : null;
+    run.lists = { buffer: own ?? (await chunk.scratch.buffer(bytes)), room };
+  } else {
+    run.goesOn = true;
+  }
+  for (const mask of new Set([chunk.mask, present]))
+    await compileRun(state, { ...run, mask }, chunk.groupSize);
+  return async (chunk) => {
+    await runOverChunk(state, chunk, { ...run, values: chunk.values, mask: chunk.present ?? chunk.mask });
+  };
+}

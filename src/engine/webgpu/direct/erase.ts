@@ -1,0 +1,11 @@
+/** Erasing a chunk's keys. */
+
+import type { TableState } from "../table/table-state.js";
+import { type BoundChunk, runOverChunk } from "./rounds.js";
+
+/** Erases a chunk's keys. Answers how many there were. */
+export async function eraseChunk(state: TableState, chunk: BoundChunk): Promise<number> {
+  const { mask } = chunk;
+  const run = { kernel: state.sources.erase, constants: {}, mask, abortable: true };
+  return (await runOverChunk(state, chunk, run)).erased;
+}

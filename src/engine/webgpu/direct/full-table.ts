@@ -1,0 +1,74 @@
+/**
+ * Inserting into a table without a free slot. What an insert leaves unfinished then either meets its key or does not fit. A
+ * key that is not there is walked for as far as the longest walk of the table goes, which may be all its slots; so with many
+ * such elements the table's keys are put into a roomy set once a call, and elements are looked up there.
+ */
+
+import type { Column } from "../batch/columns.js";
+import type { TableState } from "../table/table-state.js";
+import { lookupRun } from "./look-up.js";
+import { type BoundChunk, compileRun, loadScans, runOverChunk, runOverRest, type Totals } from "./rounds.js";
+
+/** Steps above which copying a table's keys is cheaper: some ten milliseconds of either device. */
+const COPY_ABOVE_STEPS = { software: 2 ** 21, hardware: 2 ** 28 };
+
+/** One insert call's view of a table that may become full. While a call runs a full table stays full, with the same keys. */
+export class FullTable {
+  /** Null when there is no memory for it. */
+  #copy: TableState | null | undefined;
+  /** Steps that looking up in the table takes at worst, in all chunks so far. */
+  #steps = 0;
+
+  constructor(private readonly state: TableState) {}
+
+  /** Allocates and compiles, before anything changes, what it takes to say which keys of a chunk are there. */
+  async prepare({ scratch, count, mask, groupSize }: BoundChunk): Promise<Column> {
+    const present = await scratch.column("u8", count);
+    const run = lookupRun(this.state, count, { mask, flags: present, counted: true, fixed: true });
+    await compileRun(this.state, run, groupSize);
+    return present;
+  }
+
+  /**
+   * How many elements of a chunk have no slot, after a run of inserts that stopped at the full table.
+   * @param present where to say of every element whether its key is in the table, if dispatches that follow want to know.
+   */
+  async countRejected(
+    chunk: BoundChunk,
+    { selected, rejected, rest }: Pick<Totals, "selected" | "rejected" | "rest">,
+    present?: Column,
+  ): Promise<number> {
+    const { count, mask } = chunk;
+    const table = await this.#cheapest(rest?.count ?? count);
+    const inTable = table === this.state;
+    // parts are ranges of the table's own slots
+    const at = inTable ? chunk : { ...chunk, partShift: undefined };
+    const run = lookupRun(table, count, { mask, flags: present, counted: true, fixed: true });
+    if (inTable && rest?.listed && !present) {
+      const { found } = await runOverRest(table, chunk, run, rest);
+      return rejected + rest.count - found;
+    }
+    const { found } = await runOverChunk(table, at, run);
+    return selected - found;
+  }
+
+  /** Where to look `count` keys up: the table, or the copy when that is cheaper. */
+  async #cheapest(count: number): Promise<TableState> {
+    const { state } = this;
+    const { gpu, kernelOverrides } = state.host;
+    const { copyAboveSteps = COPY_ABOVE_STEPS[gpu.software ? "software" : "hardware"] } = kernelOverrides;
+    // chunks may be short, since slow ones make the next ones shorter
+    this.#steps += count * state.maxProbe;
+    if (this.#copy === undefined && this.#steps > copyAboveSteps) {
+      // a page that cannot load it now does without
+      const module = await loadScans().catch(() => null);
+      this.#copy = (await module?.roomyCopy(state)) ?? null;
+    }
+    return this.#copy ?? state;
+  }
+
+  destroy(): void {
+    this.#copy?.destroy();
+    this.#copy = null;
+  }
+}

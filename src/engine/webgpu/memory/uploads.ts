@@ -1,0 +1,121 @@
+/**
+ * Uploads through a few staging buffers that are kept and mapped again after every use. For each `queue.writeBuffer` of more
+ * than 4 MiB Dawn allocates memory that the GPU can read, which takes several times as long as the copy into it; memory that
+ * has staged before costs the copy alone.
+ */
+import { LimitError } from "../../../errors.js";
+import { checkAttached, type Gpu } from "../device/gpu.js";
+import { BufferUsage, MAP_MODE_WRITE } from "../device/gpu-flags.js";
+import type { BufferPool } from "./buffer-pool.js";
+import type { GpuMemory, Staging } from "./gpu-memory.js";
+import { align4 } from "./readback.js";
+
+export class Uploads {
+  /** Staging buffers that are mapped and not in use. */
+  readonly #mapped: BufferPool;
+  /** Buffers that are written, read by the GPU, or being mapped again. */
+  #busy = 0;
+  readonly #returning = new Set<Promise<void>>();
+  #waiting: (() => void)[] = [];
+
+  constructor(
+    private readonly gpu: Gpu,
+    memory: GpuMemory,
+    private readonly staging: Staging,
+  ) {
+    this.#mapped = memory.pool("exact", staging.bytes * staging.count, () => this.#newMapped());
+    memory.lend(() => Promise.all(this.#returning));
+  }
+
+  /** As Gpu.upload, for data of any size. */
+  async write(buffer: GPUBuffer, offset: number, data: Uint8Array, signal?: AbortSignal): Promise<void> {
+    const { bytes } = this.staging;
+    const accepted: Promise<void>[] = [];
+    const { length } = data;
+    for (let at = 0; at < length; at += bytes) {
+      signal?.throwIfAborted();
+      const mapped = await this.#take();
+      checkAttached(data, length);
+      const piece = data.subarray(at, at + bytes);
+      if (mapped === null) this.gpu.write(buffer, offset + at, piece);
+      else accepted.push(this.#send(mapped, piece, buffer, offset + at));
+    }
+    await Promise.all(accepted);
+  }
+
+  /** Writes a piece and submits its copy, both at once; resolves when the copy was accepted. */
+  #send(mapped: GPUBuffer, piece: Uint8Array, buffer: GPUBuffer, offset: number): Promise<void> {
+    try {
+      const bytes = align4(piece.length);
+      const host = new Uint8Array(mapped.getMappedRange(0, bytes));
+      host.set(piece);
+      host.fill(0, piece.length);
+      mapped.unmap();
+      const accepted = this.gpu.submit("upload", (encoder) =>
+        encoder.copyBufferToBuffer(mapped, 0, buffer, offset, bytes),
+      );
+      // awaited with the other pieces' at the end, which a failure before that keeps from happening
+      accepted.catch(() => {});
+      return accepted;
+    } finally {
+      mapped.unmap();
+      this.#mapAgain(mapped);
+    }
+  }
+
+  /** Takes a buffer back once the GPU has read it. */
+  #mapAgain(buffer: GPUBuffer): void {
+    const back = buffer.mapAsync(MAP_MODE_WRITE).then(
+      () => this.#mapped.release(buffer),
+      () => this.gpu.free(buffer),
+    );
+    const returning = back.then(() => {
+      this.#returning.delete(returning);
+      this.#notBusy();
+    });
+    this.#returning.add(returning);
+  }
+
+  /** A mapped buffer, as soon as there is one; null when there is no memory for any. */
+  async #take(): Promise<GPUBuffer | null> {
+    for (;;) {
+      this.gpu.checkAlive();
+      if (this.#busy < this.staging.count) {
+        this.#busy++;
+        try {
+          return await this.#mapped.acquire(this.staging.bytes);
+        } catch (error) {
+          this.#busy--;
+          const noneToWaitFor = this.#busy === 0;
+          if (noneToWaitFor) this.#wake();
+          if (!(error instanceof LimitError)) throw error;
+          if (noneToWaitFor) return null;
+        }
+      }
+      await this.gpu.guard(new Promise<void>((resolve) => this.#waiting.push(resolve)));
+    }
+  }
+
+  #notBusy(): void {
+    this.#busy--;
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  async #newMapped(): Promise<GPUBuffer> {
+    const { MAP_WRITE, COPY_SRC } = BufferUsage;
+    const buffer = await this.gpu.allocate("upload", this.staging.bytes, MAP_WRITE | COPY_SRC, {
+      spare: true,
+    });
+    try {
+      await this.gpu.guard(buffer.mapAsync(MAP_MODE_WRITE));
+      return buffer;
+    } catch (error) {
+      this.gpu.free(buffer);
+      throw error;
+    }
+  }
+}

@@ -1,3 +1,0 @@
-/** What much host memory takes on its way to the GPU and back: loaded by the first large upload, or batch of several chunks. */
-export { Pipeline } from "./pipeline.js";
-export { Uploads } from "./uploads.js";

@@ -1,0 +1,301 @@
+/**
+ * Multisplit: brings a chunk into the order of the table's slots. This file sizes and records its dispatches; the kernels
+ * are in kernels/partition/, what is done with a partitioned chunk in partitioned-chunk.ts, page-operations.ts and page-lookups.ts.
+ *
+ * A *part* is a power of two of neighbouring slots, small enough for the GPU's cache; a *page* is what fits the memory of
+ * a workgroup. A part's number is the upper bits of a key's home slot.
+ */
+
+import { LimitError } from "../../../errors.js";
+import type { ValueType } from "../../scalars.js";
+import type { Scratch } from "../batch/columns.js";
+import type { Constants, Range } from "../device/kernel.js";
+import type { Combining } from "../direct/combine.js";
+import type { BoundChunk } from "../direct/rounds.js";
+import type { Readback } from "../memory/readback.js";
+import { tableConstants } from "../table/table-constants.js";
+import type { TableHost, TableState } from "../table/table-state.js";
+import { type ItemKind, PartitionKernels, partitionParams } from "./partition-kernels.js";
+
+/** Parts of a table: slots >> shift names the part. */
+export interface Parts {
+  readonly shift: number;
+  readonly count: number;
+}
+
+/** Parts that a multisplit makes at full speed. */
+export const FEW_PARTS = 256;
+/** Most parts that one multisplit makes. */
+export const MOST_PARTS = 1024;
+/** Counters of a multisplit: one of few numbers, so that few kernels are compiled. */
+export function binsFor(parts: number): number {
+  if (parts <= FEW_PARTS) return FEW_PARTS;
+  return parts <= 2 * FEW_PARTS ? 2 * FEW_PARTS : MOST_PARTS;
+}
+
+/** Workgroups of the histogram kernel, which strides over the chunk. */
+const HISTOGRAM_WORKGROUPS = 528;
+/** One block of elements in so many is counted where parts may have some room; of so many elements at least, which tell enough. */
+const SAMPLE = 16;
+const LEAST_SAMPLED = 2 ** 15;
+/** Elements of a column that is filled up, for each that there is: more are not worth a sample. */
+const MOST_FILLED = 3;
+/** Keys that a workgroup of scatter remembers: most equal keys of a batch are met there. Those of refine remember fewer. */
+const SEEN_IN_CHUNK = 1024;
+export const SEEN_IN_PART = 256;
+/** Workgroup memory that a page takes for each slot: what goes there, and a value that is combined. */
+const PAGE_BYTES = 8;
+/** Workgroup memory that kernels need besides their tiles and counters. */
+const SPARE_BYTES = 4096;
+
+const partitioners = new WeakMap<TableHost, Partitioner>();
+
+/** What the partition kernels may use on a device. */
+export class Partitioner {
+  readonly sources: PartitionKernels;
+  /** Slots of a page: a power of two. */
+  readonly pageSlots: number;
+  readonly #most: { invocations: number; bytes: number };
+
+  /** An engine's. */
+  static of(host: TableHost): Partitioner {
+    let partitioner = partitioners.get(host);
+    if (!partitioner) {
+      partitioner = new Partitioner(host);
+      partitioners.set(host, partitioner);
+    }
+    return partitioner;
+  }
+
+  private constructor({ gpu, kernelOverrides }: TableHost) {
+    const { limits, features } = gpu.device;
+    const { software } = gpu;
+    this.sources = new PartitionKernels(
+      { subgroups: features.has("subgroups"), software },
+      kernelOverrides.casSeen,
+    );
+    this.#most = {
+      invocations: limits.maxComputeInvocationsPerWorkgroup,
+      bytes: limits.maxComputeWorkgroupStorageSize,
+    };
+    // build.wgsl has twelve bits for a slot, so that pages have 2,048 slots at most
+    this.pageSlots = software ? 1024 : 2048;
+    while (this.pageSlots * PAGE_BYTES + SPARE_BYTES > this.#most.bytes) this.pageSlots /= 2;
+  }
+
+  get pageShift(): number {
+    return Math.log2(this.pageSlots);
+  }
+
+  /** Invocations of a kernel that owns pages, of which `most` are best: a power of two. */
+  readonly pageWorkgroup = (most: number): number => {
+    return 2 ** Math.floor(Math.log2(Math.min(most, this.#most.invocations, this.pageSlots / 2)));
+  };
+
+  /** Invocations of scatter and refine, whose workgroups remember `seen` words. */
+  readonly tileWorkgroup = (kind: ItemKind, bins: number, seen = 1): number => {
+    const { items, rounds } = this.sources.tiles;
+    return this.workgroup((items / rounds) * itemWords(kind) * 4, bins, seen);
+  };
+
+  /** Invocations of a kernel that takes `bytes` bytes of workgroup memory for each, besides 12 bytes a bin and 4 for a word it remembers. */
+  workgroup(bytes: number, bins: number, seen = 0): number {
+    let size = Math.min(512, this.#most.invocations);
+    while (size > 64 && size * bytes + bins * 12 + seen * 4 + 512 > this.#most.bytes) size /= 2;
+    return size;
+  }
+}
+
+/** Words of an item. */
+export function itemWords(kind: ItemKind): number {
+  return kind === "pair" ? 2 : 1;
+}
+
+/** So many words of scratch memory. */
+export async function scratchWords(scratch: Scratch, count: number): Promise<Range> {
+  return { buffer: await scratch.buffer(count * 4), size: count * 4 };
+}
+
+/** Words in which scatter notes where the items of a tile went: RECORD of places.wgsl. */
+export function placesRecord(tile: number, bins: number): number {
+  const run = 2 ** 15 / bins;
+  return tile / 2 + bins + Math.floor(tile / run);
+}
+
+/** @throws LimitError when so many bytes cannot be bound at once. */
+export function checkBinding({ gpu }: TableHost, bytes: number): void {
+  checkLimit("maxStorageBufferBindingSize", bytes, gpu.device.limits.maxStorageBufferBindingSize);
+}
+
+/** @throws LimitError when more is needed than there is. */
+export function checkLimit(limit: string, need: number, have: number): void {
+  if (need > have) throw new LimitError(limit, need, have, "Use smaller batches.");
+}
+
+/** A chunk's elements by part, on the GPU: what is submitted from now on sees them. */
+export interface PartedItems {
+  /** Where each part starts: bins + 1 words. */
+  readonly starts: Range;
+  /** Where each part's elements end, since equal ones may have been left out, and more: 2 × bins + 2 words of offsets.wgsl. */
+  readonly ends: Range;
+  /** Is to come back with the submission; then `lost` tells whether the sample was wrong, and elements were lost. */
+  readonly reads: readonly Readback[];
+  lost(): boolean;
+  /** Elements or items that `keys` has room for. */
+  readonly room: number;
+  /** Keys, or with put "items" the items. */
+  readonly keys: Range;
+  readonly values?: Range;
+  /** Where each element went: places.wgsl. */
+  readonly places?: Range;
+  /** Elements that the chunk's mask lets through. */
+  readonly selected: number;
+  /** Elements of the columns: these, and what fills the parts' room. */
+  readonly filled: number;
+}
+
+interface SplitOptions {
+  kind: ItemKind;
+  put: "columns" | "items";
+  /** Note where each element went. */
+  placed?: boolean;
+  /** Elements whose keys equal others may be left out: any of them, or once their values are combined. */
+  distinct?: boolean | Combining;
+  /** The parts' sizes may be told by a sample, and parts have some room then. */
+  sampled?: boolean;
+}
+
+/** Submits the multisplit of a chunk by part. Work that follows is prepared while the GPU does it. */
+export async function splitByPart(
+  state: TableState,
+  chunk: BoundChunk,
+  parts: Parts,
+  { kind, put, placed = false, distinct = false, sampled = false }: SplitOptions,
+): Promise<PartedItems> {
+  const { host, spec } = state;
+  const { kernels } = host;
+  const partitioner = Partitioner.of(host);
+  const { sources } = partitioner;
+  const { scratch, count } = chunk;
+  const table = tableConstants(spec);
+  const masked = chunk.mask !== undefined;
+  const bins = binsFor(parts.count);
+  const words = (count: number) => scratchWords(scratch, count);
+  const counts = await words(bins);
+  const starts = await words(bins + 1);
+  const cursors = await words(2 * bins + 2);
+  const most = sampledRoom(count, parts.count);
+  const pays = count >= LEAST_SAMPLED && (put === "items" || most <= MOST_FILLED * count);
+  const sample = sampled && !masked && pays ? SAMPLE : 1;
+  const room = sample === 1 ? count : most;
+  const keys = await words(room * (put === "items" ? itemWords(kind) : 1));
+  const values = kind === "pair" && put === "columns" ? await words(count) : undefined;
+  const leaving = leavingOut(distinct, SEEN_IN_CHUNK);
+  const tile = partitioner.tileWorkgroup(kind, bins, leaving.words);
+  const tiles = Math.ceil(count / (tile * sources.tiles.items));
+  const recordWords = tiles * placesRecord(tile * sources.tiles.items, bins);
+  if (placed) checkBinding(host, recordWords * 4);
+  const places = placed ? await words(recordWords) : undefined;
+  const constants: Constants = {
+    ...table,
+    BINS: bins,
+    WORKGROUP: tile,
+    MASKED: Number(masked),
+  };
+  const counting = { ...constants, WORKGROUP: partitioner.workgroup(0, bins), SAMPLE: sample };
+  const scattering = {
+    ...constants,
+    PLACED: Number(placed),
+    ...leaving.constants,
+    SAMPLED: Number(sample > 1),
+    VALUED: Number(kind === "pair"),
+  };
+  const [histogram, offsets, scatter, pad] = await Promise.all([
+    kernels.compile(sources.histogram, counting),
+    kernels.compile(sources.offsets, { BINS: bins, WORKGROUP: 128, SAMPLE: sample }),
+    kernels.compile(sources.scatter(kind, put, leaving.type), scattering),
+    sample > 1 && put === "columns" ? kernels.compile(sources.pad, { BINS: bins }) : null,
+  ]);
+  const given = {
+    slots: spec.slots,
+    count,
+    keyShift: chunk.keys.shift,
+    valueShift: chunk.values?.shift,
+    maskShift: chunk.mask?.shift,
+    partShift: parts.shift,
+    parts: parts.count,
+    fill: leaving.fill,
+  };
+  const params = partitionParams(given);
+  const mask = chunk.mask?.range;
+  const countParts = (encoder: GPUCommandEncoder) => {
+    encoder.clearBuffer(counts.buffer, 0, bins * 4);
+    const workgroups = Math.min(HISTOGRAM_WORKGROUPS, Math.ceil(count / sample / 1024));
+    histogram.record(encoder, [undefined, undefined, chunk.keys.range, counts, mask], params, workgroups);
+    offsets.record(encoder, [undefined, undefined, counts, starts, cursors], params, 1);
+  };
+  const split = (encoder: GPUCommandEncoder) => {
+    scatter.record(
+      encoder,
+      [
+        undefined,
+        cursors,
+        chunk.keys.range,
+        kind === "pair" ? chunk.values?.range : undefined,
+        mask,
+        keys,
+        values,
+        places,
+      ],
+      params,
+      tiles,
+    );
+    const filling = partitionParams({ ...given, count: room });
+    pad?.record(encoder, [undefined, starts, cursors, keys], filling, parts.count);
+  };
+  let selected = count;
+  if (masked) {
+    // how many there are decides how many the kernels that follow work on
+    const into = new Uint8Array(4);
+    await host.gpu.submit("count selected", countParts, [{ buffer: starts.buffer, offset: bins * 4, into }]);
+    selected = new Uint32Array(into.buffer)[0];
+  }
+  await state.submitAhead("split", (encoder) => {
+    if (!masked) countParts(encoder);
+    split(encoder);
+  });
+  const into = new Uint8Array(4);
+  return {
+    starts,
+    ends: cursors,
+    reads: sample === 1 ? [] : [{ buffer: cursors.buffer, offset: (bins + 1) * 4, into }],
+    lost: () => into.some((byte) => byte !== 0),
+    keys,
+    room,
+    values,
+    places,
+    selected,
+    filled: sample === 1 ? selected : room,
+  };
+}
+
+/** What a kernel is told that leaves out elements whose keys equal others, and remembers so many words. */
+export function leavingOut(
+  distinct: boolean | Combining,
+  seen: number,
+): { words: number; type?: ValueType; fill?: number; constants: Constants } {
+  if (!distinct) return { words: 1, constants: { DISTINCT: 0 } };
+  if (distinct === true) return { words: seen, constants: { DISTINCT: 1, SEEN: seen } };
+  const { type, fill, constants } = distinct;
+  // a value beside each key
+  const keys = seen / 2;
+  const merges = { DISTINCT: 1, SEEN: keys, MERGES: 1, MERGED: keys };
+  return { words: seen, type, fill, constants: { ...merges, ...constants } };
+}
+
+/** Elements that parts have room for together, when their sizes are told by a sample: see offsets.wgsl. */
+function sampledRoom(count: number, parts: number): number {
+  const blocks = Math.ceil(count / (SAMPLE * 1024));
+  const deviations = 6 * SAMPLE * Math.sqrt(parts * blocks * 1024);
+  return blocks * SAMPLE * 1024 + Math.ceil(deviations) + 257 * parts;
+}

@@ -1,0 +1,150 @@
+/** How a chunk falls into pages: how many there are, what they have room for, and what the workgroups that own them take. */
+
+import { MAX_WORKGROUPS } from "../device/kernel.js";
+import type { TableState } from "../table/table-state.js";
+import type { TableWindow } from "../table/windows.js";
+import { atLoad } from "./by-load.js";
+import { checkBinding, checkLimit, itemWords, MOST_PARTS, Partitioner, type Parts } from "./multisplit.js";
+import type { PageOperation } from "./pages.js";
+import type { Taking } from "./partition-kernels.js";
+
+/** Items that overflow their pages and still are cheaper to handle one by one: this share of the chunk, and at least this many. */
+const SPILL_SHARE = 1 / 8;
+const LEAST_SPILL = 4096;
+/** Items beyond its slots that a page has room for, at most. */
+const MOST_OVERFLOW = 256;
+/**
+ * By the share of slots that are occupied: how many pages are tried for what overflows one, and how many items are noted of a page,
+ * one less than in its list. Where either is too few for a single page, a built table is out of order: of 65,536 pages with random keys
+ * once in 20,000 tables at load 0.955, in 1,000 at 0.97, in 200 at 0.985, and mostly from 0.99 on. Noting more makes all pages
+ * slower (H100: 256 in place of 192 by a tenth), and each page that is tried is a dispatch over all.
+ */
+const OVERFLOWS = [
+  { upTo: 0.75, carries: 1, list: 128 },
+  { upTo: 0.955, carries: 8, list: 192 },
+  { upTo: 0.972, carries: 18, list: 256 },
+  { upTo: 1, carries: 48, list: 256 },
+];
+/** Dispatches that carry overflow, at most: a submission has uniforms for so many and all others (see windows.ts). */
+const MOST_CARRIES = 1792;
+/** Slots that walks within a page look at in one step, above a load up to which most end at once. */
+const LONG_STEP = 8;
+const LOW_LOAD = 0.75;
+/** Standard deviations above the mean that a page has room for. */
+const ROOM_DEVIATIONS = 6;
+
+/** The layout of one chunk. */
+export interface PageLayout {
+  readonly pages: number;
+  readonly pageSlots: number;
+  readonly pagesOfPart: number;
+  readonly parts: Parts;
+  /** Pages that items are staged for. */
+  readonly staged: number;
+  /** Items are staged page by page, after a second multisplit; else the parts are pages, and lie one after another. */
+  readonly refined: boolean;
+  /** Items that are staged for a page. */
+  readonly room: number;
+  /** Items of a page's list of overflow, and the number before them; pages that are tried for these. */
+  readonly list: number;
+  readonly carries: number;
+  readonly spillRoom: number;
+  readonly mostDisplaced: number;
+  /** Words of an item. */
+  readonly words: number;
+  /** Invocations of the pages' kernel, and what one of them takes. */
+  readonly workgroup: number;
+  readonly takes: Taking;
+}
+
+/**
+ * Lays out a chunk of `count` elements for an operation.
+ * @throws LimitError when there are too many pages for two multisplits, or for one binding.
+ */
+export function layOut(
+  { host, spec, live, tombstones, windows }: TableState,
+  count: number,
+  { kind, kernels, combining, rebuilds }: PageOperation,
+): PageLayout {
+  const { pageSlots, pageShift, pageWorkgroup } = Partitioner.of(host);
+  const { pages, pagesOfPart, parts } = pageLevels(spec.slots, pageShift);
+  const staged = parts.count * pagesOfPart;
+  // items that come behind a page's entries need room there
+  const refined = pagesOfPart > 1 || rebuilds === true;
+  const most = count + (rebuilds ? live : 0);
+  const room = pageRoom((most * pageSlots) / spec.slots, pageSlots);
+  const occupied = Math.min(Math.max(most, live + tombstones) / spec.slots, 1);
+  const overflows = atLoad(occupied, OVERFLOWS);
+  const { list } = overflows;
+  const carries = Math.min(overflows.carries, pages, Math.floor(MOST_CARRIES / windows.length));
+  const words = itemWords(kind);
+  checkLimit("parts", parts.count, MOST_PARTS);
+  const workgroup = pageWorkgroup(kernels.workgroup);
+  const takes = {
+    items: itemsEach(room, pageSlots, workgroup),
+    held: pageSlots / workgroup,
+    step: occupied <= LOW_LOAD || host.gpu.software ? 1 : LONG_STEP,
+  };
+  // what is combined counts, every time that it comes
+  const spillRoom = combining ? count : Math.max(LEAST_SPILL, Math.ceil(count * SPILL_SHARE));
+  const mostDisplaced = staged * (list - 1);
+  const mostWords = Math.max(
+    (refined ? staged * room : 0) * words,
+    staged * list * words,
+    spillRoom + mostDisplaced,
+  );
+  checkBinding(host, mostWords * 4);
+  const levels = { pages, pageSlots, pagesOfPart, parts, staged };
+  return { ...levels, refined, room, list, carries, spillRoom, mostDisplaced, words, workgroup, takes };
+}
+
+/**
+ * How a table of `slots` slots falls into parts and pages: one multisplit while parts are few, else two of about one width.
+ * @param least bits of a page's number that the second multisplit takes at least: 0 lets it be left out.
+ */
+export function pageLevels(
+  slots: number,
+  pageShift: number,
+  least = 0,
+): { pages: number; pagesOfPart: number; parts: Parts } {
+  const pages = Math.ceil(slots / 2 ** pageShift);
+  let bits = least;
+  while (Math.ceil(pages / 2 ** bits) > 256 && bits < 10) bits++;
+  if (bits > least) bits = Math.max(bits, Math.floor(Math.log2(pages) / 2));
+  const pagesOfPart = 2 ** bits;
+  return {
+    pages,
+    pagesOfPart,
+    parts: { shift: pageShift + bits, count: Math.ceil(pages / pagesOfPart) },
+  };
+}
+
+/** Items to stage for a page that has `mean` on average and keeps them. It can't take many more than it has slots. */
+function pageRoom(mean: number, pageSlots: number): number {
+  return Math.min(roomFor(mean), pageSlots + MOST_OVERFLOW);
+}
+
+/** Items to stage for a page that has `mean` on average. */
+export function roomFor(mean: number): number {
+  return Math.ceil(mean + ROOM_DEVIATIONS * Math.sqrt(mean)) + 16;
+}
+
+/** Items that an invocation takes where a page's workgroup has room for `room`: one of two numbers, so that few kernels are compiled. */
+function itemsEach(room: number, pageSlots: number, workgroup: number): number {
+  const halfFull = Math.ceil(pageRoom(pageSlots / 2, pageSlots) / workgroup);
+  return room <= halfFull * workgroup ? halfFull : Math.ceil((pageSlots + MOST_OVERFLOW) / workgroup);
+}
+
+/** Pages whose slots lie in a window. */
+export function pagesIn(
+  { pages, pageSlots }: Pick<PageLayout, "pages" | "pageSlots">,
+  { first, slots }: TableWindow,
+): number {
+  return Math.min(pages - first / pageSlots, Math.ceil(slots / pageSlots));
+}
+
+/** Workgroups of the kernels that go over tiles of parts: one for each tile of a part of average length, and some more; and parts. */
+export function gridOver(parts: Parts, count: number, tileItems: number): readonly [number, number] {
+  const tiles = Math.ceil((count / parts.count / tileItems) * 1.05) + 1;
+  return [Math.min(tiles, MAX_WORKGROUPS), parts.count];
+}

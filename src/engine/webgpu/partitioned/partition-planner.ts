@@ -1,0 +1,120 @@
+/**
+ * The planner: which strategy a chunk takes. The crossovers were measured (bench/results/crossovers-*.json, those of inserts into
+ * tables with entries also in load-factor-*.json, and parts beside pages in the course of the work on them); what they come from is
+ * that a direct operation costs one random access to memory, or several where walks are long, and a partitioned one a few passes over
+ * the batch and, for pages, one over the table.
+ */
+import type { CallOptions } from "../../engine.js";
+import { tableBytes } from "../../layout.js";
+import { loadOf } from "../direct/rounds.js";
+import type { TableState } from "../table/table-state.js";
+import { atLoad } from "./by-load.js";
+import { looksUpPages } from "./page-lookups.js";
+import { type Choice, type Operation, SMALL } from "./planner.js";
+
+/** Elements from which sorting a chunk to insert pays, by what is done with it then. */
+const LEAST_INSERTED = { parts: 2 ** 24, partsAnswered: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20 };
+/** Bytes of table per element up to which changes pay once sorted: in a larger table too few of them share what is read. */
+const MOST_PARTED_BYTES = { insert: 96, erase: 192 };
+/** Bytes of table per element up to which building all pages pays: each is written as a whole. */
+const MOST_BUILT_BYTES = 112;
+/**
+ * Lookups, by the share of slots that are not EMPTY: the elements from which sorting pays, and the bytes of table per element up to
+ * which pages do. The longer walks are, the sooner; where they are short, pages gain nothing.
+ */
+const LOOKUPS = [
+  { upTo: 0.82, least: 24 * 2 ** 20, bytes: 0 },
+  { upTo: 0.85, least: 24 * 2 ** 20, bytes: 12 },
+  { upTo: 0.89, least: 20 * 2 ** 20, bytes: 24 },
+  { upTo: 0.93, least: 17 * 2 ** 20, bytes: 34 },
+  { upTo: 0.96, least: 14 * 2 ** 20, bytes: 48 },
+  { upTo: 1, least: 11 * 2 ** 20, bytes: 70 },
+];
+/** The same for erases, whose walks of one slot at a time are slow sooner. */
+const ERASES = [
+  { upTo: 0.88, least: 11 * 2 ** 20, bytes: 32 },
+  { upTo: 0.935, least: 5 * 2 ** 20, bytes: 34 },
+  { upTo: 0.96, least: 3 * 2 ** 20, bytes: 48 },
+  { upTo: 1, least: 2 * 2 ** 20, bytes: 48 },
+];
+/** Inserts into a table with entries, by its load in the end: the bytes of table per element up to which making its pages anew pays. */
+const MOST_REBUILT_BYTES = [
+  { upTo: 0.6, bytes: 40 },
+  { upTo: 0.75, bytes: 64 },
+  { upTo: 0.85, bytes: 128 },
+  { upTo: 0.88, bytes: 160 },
+  { upTo: 0.92, bytes: 240 },
+  { upTo: 1, bytes: 900 },
+];
+
+const planners = { insert: planInsert, insertAndFind: planInsertAndFind, find: planLookup, erase: planErase };
+
+/** How to work on a chunk that does not go directly at once. */
+export function planBulk(
+  operation: Operation,
+  state: TableState,
+  count: number,
+  { strategy }: CallOptions,
+): Choice {
+  return planners[operation](state, count, strategy === "partitioned");
+}
+
+function planInsert(state: TableState, count: number, forced: boolean): Choice {
+  const empty = state.live === 0;
+  const pays = empty ? fits(state, count, MOST_BUILT_BYTES) : paysToRebuild(state, count);
+  if (forced) return asked(empty || pays ? "pages" : "parts");
+  const { build, rebuild, parts } = LEAST_INSERTED;
+  if (count < (pays ? (empty ? build : rebuild) : parts)) return DIRECT;
+  if (!pays) return fits(state, count, MOST_PARTED_BYTES.insert) ? PARTED : SPARSE;
+  return empty
+    ? { way: "pages", reason: "the table is empty and the batch is large: its pages are built" }
+    : { way: "pages", reason: "the table is full enough, and the batch large: its pages are made anew" };
+}
+
+function paysToRebuild(state: TableState, count: number): boolean {
+  const load = (state.live + count) / state.spec.slots;
+  return load <= 1 && fits(state, count, atLoad(load, MOST_REBUILT_BYTES).bytes);
+}
+
+function planErase(state: TableState, count: number, forced: boolean): Choice {
+  if (forced) return asked("pages");
+  const { least, bytes } = atLoad(loadOf(state), ERASES);
+  if (count < least) return DIRECT;
+  if (fits(state, count, bytes)) return PAGED;
+  return fits(state, count, MOST_PARTED_BYTES.erase) ? PARTED : SPARSE;
+}
+
+function planLookup(state: TableState, count: number, forced: boolean): Choice {
+  const { least, bytes } = atLoad(loadOf(state), LOOKUPS);
+  if (!forced && count < least) return DIRECT;
+  const choice = looksUpPages(state) && fits(state, count, bytes) ? LOOKED_UP : PARTED;
+  return forced ? asked(choice.way) : choice;
+}
+
+/** How to insert a chunk whose every element answers for itself: pages do not remember where their items come from. */
+function planInsertAndFind(state: TableState, count: number, forced: boolean): Choice {
+  if (forced) return asked("parts");
+  if (count < LEAST_INSERTED.partsAnswered) return DIRECT;
+  return fits(state, count, MOST_PARTED_BYTES.insert) ? PARTED : SPARSE;
+}
+
+function asked(way: Choice["way"]): Choice {
+  return { way, reason: "it was asked for" };
+}
+
+/** True when the table has so many bytes per element of the chunk at most. */
+function fits(state: TableState, count: number, mostBytes: number): boolean {
+  return tableBytes(state.spec) <= count * mostBytes;
+}
+
+const DIRECT: Choice = { way: "direct", reason: SMALL };
+const SPARSE: Choice = { way: "direct", reason: "the batch is small beside the table" };
+const PAGED: Choice = {
+  way: "pages",
+  reason: "the batch is large beside the table: its pages are worked on",
+};
+const LOOKED_UP: Choice = {
+  way: "pages",
+  reason: "the table is nearly full, and the batch large beside it: its pages are looked up",
+};
+const PARTED: Choice = { way: "parts", reason: "the batch is large and the table larger than the cache" };

@@ -1,0 +1,52 @@
+/**
+ * The planner's first look: what goes directly at once. For the rest it loads bulk-planner.ts with the strategies that it chooses
+ * among.
+ */
+import type { CallOptions } from "../../engine.js";
+import { tableBytes } from "../../layout.js";
+import { loadBulk } from "../direct/rounds.js";
+import type { TableState } from "../table/table-state.js";
+
+/**
+ * `direct`: the chunk as it is. `parts`: in the order of parts that fit the cache. `pages`: in pages that workgroups own.
+ */
+export interface Choice {
+  way: "direct" | "parts" | "pages";
+  reason: string;
+}
+
+/** Operations that may be partitioned. */
+export type Operation = "insert" | "insertAndFind" | "find" | "erase";
+
+/** Tables up to this size stay in the caches of GPUs: all of their accesses are local already. */
+const CACHED_TABLE_BYTES = 2 ** 26;
+/** Elements below which nothing but direct pays. */
+const LEAST_SORTED = 2 ** 20;
+
+/** How to work on a chunk of `count` elements. */
+export async function plan(
+  operation: Operation,
+  state: TableState,
+  count: number,
+  call: CallOptions,
+): Promise<Choice> {
+  const direct = (reason: string): Choice => ({ way: "direct", reason });
+  const reason = reasonForDirect(state, count, call);
+  if (reason) return direct(reason);
+  try {
+    return (await loadBulk()).planBulk(operation, state, count, call);
+  } catch (error) {
+    if (call.strategy === "partitioned") throw error;
+    return direct("the other strategies could not be loaded");
+  }
+}
+
+function reasonForDirect(state: TableState, count: number, { strategy }: CallOptions): string | null {
+  if (strategy === "direct") return "it was asked for";
+  if (strategy === "partitioned") return null;
+  if (state.host.gpu.software) return "a software GPU gains nothing from locality";
+  if (tableBytes(state.spec) <= CACHED_TABLE_BYTES) return "the table fits the cache";
+  return count < LEAST_SORTED ? SMALL : null;
+}
+
+export const SMALL = "the batch is small";

@@ -1,0 +1,103 @@
+/** retrieveAll: walks all slots of a table. */
+import type { DeviceArray } from "../../device-array.js";
+import type { CallOptions, Destination, Output } from "../../engine.js";
+import type { KeyType, ValueType } from "../../scalars.js";
+import { type Chunk, type Column, Scratch } from "../batch/columns.js";
+import { type ResultColumn, resultColumns } from "../batch/results.js";
+import { tableParams, tableRanges } from "../direct/direct-kernels.js";
+import control from "../table/control.wgsl";
+import { tableConstants } from "../table/table-constants.js";
+import type { TableState } from "../table/table-state.js";
+import type { TableWindow } from "../table/windows.js";
+import retrieveCode from "./retrieve.wgsl";
+
+/** Slots that one workgroup of the retrieve kernel takes. */
+const RETRIEVE_TILE = 2048;
+
+/** All entries, in the order in which workgroups get to them. */
+export async function retrieveAll<K extends KeyType, V extends ValueType>(
+  state: TableState,
+  output: Destination,
+  call: CallOptions,
+): Promise<{ keys: Output<K>; values: Output<V> | null }> {
+  const { host, spec, live } = state;
+  call.signal?.throwIfAborted();
+  host.gpu.checkAlive();
+  const results = await resultColumns(host, live, output, [spec.key as K, spec.value as V | null]);
+  const [keys, values] = results.columns;
+  const { log } = call;
+  log?.beginChunk({ reason: "every slot is read once, in order" });
+  await results.keepUnlessThrown(() => state.runCall(log, () => retrieve(state, keys, values, call)));
+  return { keys: keys.output, values: (values?.output ?? null) as Output<V> | null };
+}
+
+/** All keys, as a device array. */
+export async function retrieveKeys(state: TableState): Promise<DeviceArray<KeyType>> {
+  const results = await resultColumns(state.host, state.live, "device", [state.spec.key, null]);
+  const [keys] = results.columns;
+  await results.keepUnlessThrown(() => retrieve(state, keys, null, {}));
+  return keys.output as DeviceArray<KeyType>;
+}
+
+/**
+ * Writes all entries to result columns. When these fit a binding all windows go at once; else one after the other, since
+ * where a window's entries go is known only when those before it are counted.
+ */
+async function retrieve<K extends KeyType, V extends ValueType>(
+  state: TableState,
+  keys: ResultColumn<K>,
+  values: ResultColumn<V> | null,
+  call: CallOptions,
+): Promise<void> {
+  const { windows, live, host } = state;
+  const parts = live * 4 <= host.maxTableBinding ? [windows] : windows.map((window) => [window]);
+  let first = 0;
+  for (const part of parts) {
+    if (first === live) break;
+    if (first > 0) {
+      call.signal?.throwIfAborted();
+      call.onProgress?.(first, live);
+    }
+    const slots = part.reduce((sum, window) => sum + window.slots, 0);
+    const scratch = new Scratch(host.gpu);
+    try {
+      const room: Chunk = { first, count: Math.min(live - first, slots) };
+      const outKeys = await keys.bind(scratch, room);
+      const outValues = await values?.bind(scratch, room);
+      const written: Chunk = { first, count: await retrieveWindows(state, part, outKeys, outValues) };
+      const reads = keys.readback(outKeys, written);
+      if (values && outValues) reads.push(...values.readback(outValues, written));
+      for (const each of reads) await host.gpu.read("retrieveAll", each);
+      first += written.count;
+    } finally {
+      scratch.release();
+    }
+  }
+  call.onProgress?.(live, live);
+}
+
+/** Writes the entries of some windows to the start of columns that have room for them. Answers how many there are. */
+async function retrieveWindows(
+  state: TableState,
+  windows: readonly TableWindow[],
+  keys: Column,
+  values: Column | undefined,
+): Promise<number> {
+  const { host, spec, sources } = state;
+  const constants = { ...tableConstants(spec), VALUED: Number(values !== undefined) };
+  const kernel = await host.kernels.compile(sources.scan("retrieve", [control, retrieveCode]), constants);
+  const counters = await state.submit("retrieveAll", [], (encoder) => {
+    for (const window of windows) {
+      const ranges = tableRanges({ ...state.bind(window), flags: keys.range, values: values?.range });
+      const params = tableParams({
+        slots: spec.slots,
+        count: window.slots,
+        windowFirst: window.first,
+        flagShift: keys.shift,
+        valueShift: values?.shift,
+      });
+      kernel.record(encoder, ranges, params, Math.ceil(window.slots / RETRIEVE_TILE));
+    }
+  });
+  return counters.found;
+}

@@ -1,0 +1,52 @@
+/** stats(): walks all slots of a table. Loaded by the first call, which few programs make. */
+import { PROBE_HISTOGRAM, type TableStats } from "../../engine.js";
+import { Scratch } from "../batch/columns.js";
+import { tableParams, tableRanges } from "../direct/direct-kernels.js";
+import { tableConstants } from "../table/table-constants.js";
+import type { TableState } from "../table/table-state.js";
+import statsCode from "./stats.wgsl";
+
+/** Workgroups of the kernel, which strides over the slots. */
+const WORKGROUPS = 4096;
+const HEADER_WORDS = 5;
+/** Bytes of the Statistics struct. */
+const STATISTICS_BYTES = (HEADER_WORDS + PROBE_HISTOGRAM) * 4;
+
+/** Entries, tombstones and probe lengths. */
+export async function stats(state: TableState): Promise<TableStats> {
+  const { host, spec, sources, windows } = state;
+  const kernel = await host.kernels.compile(sources.scan("stats", [statsCode]), tableConstants(spec));
+  const scratch = new Scratch(host.gpu);
+  try {
+    const buffer = await scratch.buffer(STATISTICS_BYTES);
+    const range = { buffer, offset: 0, size: STATISTICS_BYTES };
+    const into = new Uint8Array(STATISTICS_BYTES);
+    const record = (encoder: GPUCommandEncoder) => {
+      encoder.clearBuffer(buffer, 0, STATISTICS_BYTES);
+      for (const window of windows) {
+        const { first: windowFirst, slots: count } = window;
+        const ranges = tableRanges({ ...state.bind(window), values: range });
+        const params = tableParams({ slots: spec.slots, count, windowFirst });
+        kernel.record(encoder, ranges, params, Math.min(WORKGROUPS, Math.ceil(count / 256)));
+      }
+    };
+    await host.gpu.submit("stats", record, [{ buffer, offset: 0, into }]);
+    return readStatistics(into);
+  } finally {
+    scratch.release();
+  }
+}
+
+/** Reads the struct's words: live, tombstones, longest, sum (64 bits), histogram. */
+function readStatistics(bytes: Uint8Array): TableStats {
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, HEADER_WORDS + PROBE_HISTOGRAM);
+  const [live, tombstones, maxProbeLength, sumLow, sumHigh] = words;
+  const sum = sumHigh * 2 ** 32 + sumLow;
+  return {
+    live,
+    tombstones,
+    maxProbeLength,
+    meanProbeLength: live === 0 ? 0 : sum / live,
+    probeLengths: words.slice(HEADER_WORDS),
+  };
+}

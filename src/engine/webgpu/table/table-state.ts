@@ -1,0 +1,193 @@
+/**
+ * A table's memory on the GPU and its numbers on the host. Every submission that may change the table goes through
+ * `submit`, which keeps the numbers exact: entries, tombstones, longest probe.
+ */
+import type { Engine } from "../../engine.js";
+import { EMPTY, type TableSpec, tableBytes } from "../../layout.js";
+import type { PlanLog } from "../../plan.js";
+import { fill } from "../device/fill.js";
+import type { Gpu } from "../device/gpu.js";
+import { BufferUsage } from "../device/gpu-flags.js";
+import type { Kernels } from "../device/kernel.js";
+import type { Pacer } from "../device/pacer.js";
+import type { Trace } from "../device/trace.js";
+import { type KernelOverrides, type TableBindings, TableKernels } from "../direct/direct-kernels.js";
+import type { Readback } from "../memory/readback.js";
+import { CALL_COUNTER_BYTES, CONTROL_BYTES, type Counters, readCounters } from "./control.js";
+import { cutWindows, type TableWindow } from "./windows.js";
+
+/** What a table needs of its engine. */
+export interface TableHost {
+  readonly engine: Engine;
+  readonly gpu: Gpu;
+  readonly kernels: Kernels;
+  readonly pacer: Pacer;
+  readonly kernelOverrides: KernelOverrides;
+  /** Elements that a list of unfinished elements has room for. */
+  readonly listRoom: number;
+  /** Bytes of the largest range of a table, or of its entries, that is bound at once. */
+  readonly maxTableBinding: number;
+  /** Elements of a chunk at most when its columns cross the bus. */
+  readonly hostChunk: number;
+}
+
+/** Makes an empty table. @throws LimitError when it does not fit one buffer, or the GPU's memory. */
+export async function newState(host: TableHost, spec: TableSpec): Promise<TableState> {
+  const { gpu } = host;
+  // the fill kernel writes 16 bytes at a time
+  const bytes = Math.ceil(tableBytes(spec) / 16) * 16;
+  const { STORAGE, COPY_SRC, COPY_DST } = BufferUsage;
+  const usage = STORAGE | COPY_SRC | COPY_DST;
+  const made: GPUBuffer[] = [];
+  try {
+    for (const size of [bytes, CONTROL_BYTES]) made.push(await gpu.allocate("table", size, usage));
+    const [slots, control] = made;
+    const sources = new TableKernels(spec, host.kernelOverrides);
+    const windows = cutWindows(spec, slots, host.maxTableBinding);
+    const state = new TableState(host, spec, sources, { slots, control }, windows);
+    await state.clear();
+    return state;
+  } catch (error) {
+    for (const buffer of made) gpu.free(buffer);
+    throw error;
+  }
+}
+
+const zeroCounters = new Uint8Array(CALL_COUNTER_BYTES);
+
+export class TableState {
+  #mainLive = 0;
+  #sideLive = 0;
+  #tombstones = 0;
+  #maxProbe = 0;
+  #freed = false;
+  /** False once keys were put where there was room: see look-up.wgsl, ORDERED. */
+  ordered = true;
+  /** What lookups need not try on this table again until it is cleared: see page-lookups.ts. */
+  readonly spoiled = new Set<"marks" | "pages" | "samples">();
+  /** Times the submissions of the call that is under way. */
+  #trace: Trace | null = null;
+  /** Submissions of `submitAhead` that nobody has waited for. */
+  readonly #ahead: Promise<void>[] = [];
+
+  constructor(
+    readonly host: TableHost,
+    readonly spec: TableSpec,
+    readonly sources: TableKernels,
+    readonly buffers: { readonly slots: GPUBuffer; readonly control: GPUBuffer },
+    /** The ranges of slots that are bound one at a time: one, unless the table is larger than a binding. */
+    readonly windows: readonly TableWindow[],
+  ) {}
+
+  /** Entries, side slots included. */
+  get live(): number {
+    return this.#mainLive + this.#sideLive;
+  }
+
+  /** True when no slot of the probing table is free; an erased slot is. */
+  get full(): boolean {
+    return this.#mainLive === this.spec.slots;
+  }
+
+  /** True when so many new keys could take the last free slot. */
+  mayFill(keys: number): boolean {
+    return this.#mainLive + keys >= this.spec.slots;
+  }
+
+  get tombstones(): number {
+    return this.#tombstones;
+  }
+
+  /** To be called when every tombstone was overwritten. */
+  noTombstones(): void {
+    this.#tombstones = 0;
+  }
+
+  /** No key is this many slots or more after its home. */
+  get maxProbe(): number {
+    return this.#maxProbe;
+  }
+
+  /** The bindings that every table kernel has: one window, and the counters. */
+  bind({ range }: TableWindow): TableBindings {
+    return { control: { buffer: this.buffers.control }, table: range };
+  }
+
+  /**
+   * Submits what does not touch the table, for a later `submit` of the same call: the GPU begins meanwhile. When it was refused, that
+   * one throws in place of submitting; without one, the call's end does.
+   */
+  async submitAhead(label: string, record: (encoder: GPUCommandEncoder) => void): Promise<void> {
+    const trace = this.#trace;
+    const timed = (encoder: GPUCommandEncoder) => record(trace?.timed(encoder) ?? encoder);
+    const { arrived } = await this.host.gpu.begin(label, timed, []);
+    this.#ahead.push(arrived);
+  }
+
+  /** Submits with zeroed counters; reads them back, and notes what they say about the table. */
+  async submit(
+    label: string,
+    reads: readonly Readback[],
+    record: (encoder: GPUCommandEncoder) => void,
+  ): Promise<Counters> {
+    await this.#aheadAccepted();
+    const { gpu } = this.host;
+    const { control } = this.buffers;
+    const into = new Uint8Array(CONTROL_BYTES);
+    const all = [{ buffer: control, offset: 0, into }, ...reads];
+    gpu.write(control, 0, zeroCounters);
+    const trace = this.#trace;
+    if (trace) all.push(trace.readback);
+    const recordTimed = (encoder: GPUCommandEncoder) => {
+      record(trace?.timed(encoder) ?? encoder);
+      trace?.resolve(encoder);
+    };
+    await gpu.submit(label, recordTimed, all);
+    trace?.note();
+    const counters = readCounters(into);
+    this.#mainLive += counters.inserted - counters.erased;
+    this.#sideLive += counters.sideInserted - counters.sideErased;
+    this.#tombstones += counters.erased - counters.reused;
+    this.#maxProbe = counters.maxProbe;
+    return counters;
+  }
+
+  async #aheadAccepted(): Promise<void> {
+    if (this.#ahead.length > 0) await Promise.all(this.#ahead.splice(0));
+  }
+
+  /**
+   * Runs a call's work, and has all that it submitted ahead accepted in the end; with a log, the submissions that go through `submit`
+   * and `submitAhead` are timed into it.
+   */
+  async runCall<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T> {
+    const trace = log ? await (await import("../device/trace.js")).Trace.open(this.host.gpu, log) : null;
+    this.#trace = trace;
+    try {
+      const answer = await work();
+      await this.#aheadAccepted();
+      return answer;
+    } finally {
+      // of a call that failed nothing is left to the next one
+      this.#ahead.length = 0;
+      this.#trace = null;
+      trace?.close();
+    }
+  }
+
+  async clear(): Promise<void> {
+    const { gpu, kernels } = this.host;
+    gpu.write(this.buffers.control, 0, new Uint8Array(CONTROL_BYTES));
+    await fill(gpu, kernels, { buffer: this.buffers.slots }, EMPTY);
+    this.#mainLive = this.#sideLive = this.#tombstones = this.#maxProbe = 0;
+    this.ordered = true;
+    this.spoiled.clear();
+  }
+
+  destroy(): void {
+    if (this.#freed) return;
+    this.#freed = true;
+    this.host.gpu.free(this.buffers.slots);
+    this.host.gpu.free(this.buffers.control);
+  }
+}

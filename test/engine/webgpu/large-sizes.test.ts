@@ -1,0 +1,33 @@
+// Arithmetic on byte counts beyond 2^31, which no software GPU has memory for.
+import { expect, it } from "vitest";
+import { bindAt } from "../../../src/engine/webgpu/batch/columns.js";
+import { ResultColumn } from "../../../src/engine/webgpu/batch/results.js";
+import type { Gpu } from "../../../src/engine/webgpu/device/gpu.js";
+import { align4 } from "../../../src/engine/webgpu/memory/readback.js";
+import { type Device, LimitError } from "../../../src/index.js";
+import { rejection } from "../../conformance/helpers/checks.js";
+
+it("rounds byte counts up to whole words", () => {
+  expect([0, 1, 4, 2 ** 31 - 3, 2 ** 31, 2 ** 32 + 1].map(align4)).toEqual([
+    0,
+    4,
+    4,
+    2 ** 31,
+    2 ** 31,
+    2 ** 32 + 4,
+  ]);
+});
+
+it("binds ranges that start and end beyond 2 GiB", () => {
+  const buffer = {} as GPUBuffer;
+  const { range, shift } = bindAt(buffer, 2 ** 32 + 260, 2 ** 31);
+  expect(range).toEqual({ buffer, offset: 2 ** 32 + 256, size: 2 ** 31 + 4 });
+  expect(shift).toBe(1);
+});
+
+it("says so when the host has no array of a result's size", async () => {
+  const result = ResultColumn.create({} as Device["engine"], {} as Gpu, "u32", 2 ** 50, "host");
+  const error = await rejection(result, LimitError);
+  expect(error).toMatchObject({ limit: "memory", need: 2 ** 52 });
+  expect(error.fix).toContain('{ output: "device" }');
+});

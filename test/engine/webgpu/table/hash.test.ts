@@ -1,0 +1,96 @@
+/** The arithmetic in hash.wgsl and probe.wgsl against the reference in TypeScript, bit by bit. */
+import { describe, expect, it } from "vitest";
+import { hashFunctions, hashNames, homeSlot } from "../../../../src/engine/hash.js";
+import { canonicalF32 } from "../../../../src/engine/scalars.js";
+import hash from "../../../../src/engine/webgpu/table/hash.wgsl";
+import probe from "../../../../src/engine/webgpu/table/probe.wgsl";
+import params from "../../../../src/engine/webgpu/table/table-params.wgsl";
+import { expectSame } from "../../../conformance/helpers/checks.js";
+import { useDevice } from "../../../conformance/helpers/device.js";
+import { edgePatterns, oddFloats, uniqueKeys } from "../../../conformance/helpers/keys.js";
+import { arrayEntries, bindGroup, computePipeline, dispatch, gpuOf } from "../helpers/compute.js";
+
+const device = useDevice();
+const patterns = Uint32Array.of(...uniqueKeys(100_000), ...edgePatterns, ...oddFloats);
+
+/** What `expression` makes of every pair of elements a and b. */
+async function evaluate(
+  fragments: readonly string[],
+  expression: string,
+  a: Uint32Array,
+  b: Uint32Array = a,
+  constants: Record<string, number> = {},
+): Promise<Uint32Array> {
+  const code = `${fragments.join("\n")}
+    @group(1) @binding(0) var<storage, read> left: array<u32>;
+    @group(1) @binding(1) var<storage, read> right: array<u32>;
+    @group(1) @binding(2) var<storage, read_write> result: array<u32>;
+    @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+      if (id.x >= arrayLength(&left)) { return; }
+      let a = left[id.x];
+      let b = right[id.x];
+      result[id.x] = ${expression};
+    }`;
+  const gpu = gpuOf(device());
+  const pipeline = await computePipeline(gpu, code, constants);
+  using left = await device().upload(a);
+  using right = await device().upload(b);
+  using result = await device().allocate("u32", a.length);
+  const groups = [[], arrayEntries([left, right, result])];
+  await dispatch(
+    gpu,
+    pipeline,
+    groups.map((entries, i) => bindGroup(gpu, pipeline, i, entries)),
+    Math.ceil(a.length / 64),
+  );
+  return result.read();
+}
+
+describe("hash.wgsl", () => {
+  for (const [HASH, name] of hashNames.entries()) {
+    it(`${name} is that of hash.ts`, async () => {
+      const hashes = await evaluate([hash], "hashKey(a) + b * 0u", patterns, patterns, { HASH });
+      expectSame(hashes, patterns.map(hashFunctions[name]));
+    });
+  }
+
+  it("home slots are those of hash.ts, for odd slot counts up to the largest", async () => {
+    const counts = [
+      1,
+      3,
+      7,
+      255,
+      257,
+      65_535,
+      65_537,
+      1_000_003,
+      2 ** 24 + 1,
+      2 ** 31 - 1,
+      2 ** 31 + 1,
+      2 ** 32 - 3,
+    ];
+    const random = uniqueKeys(patterns.length, 300_000);
+    // half of them random counts up to 2^31
+    const slots = random.map((n, i) => (i % 2 === 0 ? counts[(i / 2) % counts.length] : (n >>> 1) | 1));
+    const homes = await evaluate([hash], "multiplyHigh(a, b)", patterns, slots);
+    expectSame(
+      homes,
+      patterns.map((h, i) => homeSlot(h, slots[i])),
+    );
+    for (let i = 0; i < patterns.length; i += 97) {
+      expect(BigInt(homes[i])).toBe((BigInt(patterns[i]) * BigInt(slots[i])) >> 32n);
+    }
+  });
+});
+
+describe("probe.wgsl", () => {
+  it("gives f32 keys the bit pattern that scalars.ts gives them", async () => {
+    const fragments = [hash, params, probe];
+    const constants = { KEY_F32: 1 };
+    expectSame(
+      await evaluate(fragments, "canonicalKey(a) + b * 0u", patterns, patterns, constants),
+      patterns.map(canonicalF32),
+    );
+    expectSame(await evaluate(fragments, "canonicalKey(a) + b * 0u", patterns), patterns);
+  });
+});
