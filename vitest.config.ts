@@ -12,7 +12,7 @@ const OPERATIONS =
   "test/conformance/{contains,erase,find,insert,insert-and-find,insert-or-assign,markers,where}.test.ts";
 /** Joins on the device under test, compared with DuckDB, which runs in Node only. */
 const JOINS = "test/relational/{join,join-oracle,key-types,payload-types,random-tables}.test.ts";
-const WEBGPU_ONLY = "test/webgpu/**/*.test.ts";
+const WEBGPU_ONLY = "test/{engine/webgpu,wgsl}/**/*.test.ts";
 const BROWSER_ONLY = "test/browser/**/*.test.ts";
 
 /** With these a page has SharedArrayBuffer. */
@@ -75,7 +75,7 @@ export default defineConfig({
         },
       },
       onWebgpuInNode("webgpu", BESIDE_BROWSER, [CONFORMANCE, JOINS]),
-      // engines that share a device: test/webgpu/helpers/variants.ts
+      // engines that share a device: test/engine/webgpu/helpers/variants.ts
       onWebgpuInNode("webgpu-engine", TWO_PROCESSES, [WEBGPU_ONLY]),
       onWebgpuInNode("webgpu-partitioned", TWO_PROCESSES, [OPERATIONS], "partitioned"),
       {

@@ -176,5 +176,5 @@ async function measure(
 function wayOf({ backend }: Device, plan: Plan | undefined): string {
   if (!plan || plan.strategy === "direct") return "direct";
   if (backend === "cpu") return "threads";
-  return plan.pages > 0 ? "pages" : "parts";
+  return plan.pages > 0 ? "pages" : "partitions";
 }

@@ -19,7 +19,7 @@ export const DEFAULT_RUNS = 5;
 
 /** What a call answers that was asked to explain itself. */
 interface Explained {
-  readonly plan?: Pick<Plan, "ways">;
+  readonly plan?: Pick<Plan, "strategies">;
 }
 
 /** What a row says beside its times. */
@@ -84,7 +84,7 @@ async function strategyOf(explained: TimedCall | undefined): Promise<string | nu
   const result = (await explained.call()) as Explained;
   await explained.after?.(result as never);
   if (result.plan === undefined) return null;
-  return [...new Set(result.plan.ways.map(({ strategy }) => strategy))].join(" and ");
+  return [...new Set(result.plan.strategies.map(({ strategy }) => strategy))].join(" and ");
 }
 
 /** Kernel times, averaged over the middle half of a number of calls: not thrown by a slow call, and finer than a timestamp. */

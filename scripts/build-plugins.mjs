@@ -67,6 +67,37 @@ export function stripWgsl(text) {
   return `${short.replace(/(?<!>)\s*([(){}[\],;:=+<|^%&!])\s*/g, "$1")}\n`;
 }
 
+/**
+ * Which modules of a folder are loaded with an entry, by import statements; import() loads the others later.
+ * @returns a test of module paths
+ */
+export async function staticImportsOf(entry, folder) {
+  const { metafile } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    splitting: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    platform: "neutral",
+    outdir: "out",
+    external: ["node:*", "webgpu"],
+    loader: { ".wgsl": "empty" },
+    logLevel: "silent",
+  });
+  const loaded = new Set();
+  const load = (path) => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    for (const { path: next, kind } of metafile.inputs[path]?.imports ?? []) {
+      if (kind === "import-statement" && next.startsWith(folder) && next.endsWith(".ts")) load(next);
+    }
+  };
+  load(entry);
+  const suffixes = [...loaded].map((path) => `/${path}`);
+  return (id) => suffixes.some((suffix) => id.replaceAll("\\", "/").endsWith(suffix));
+}
+
 async function bundleWorker(entry) {
   const result = await build({
     entryPoints: [entry],

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
-import { sourceTexts } from "./build-plugins.mjs";
+import { sourceTexts, staticImportsOf } from "./build-plugins.mjs";
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 const dist = join(root, "dist");
@@ -18,28 +18,8 @@ const packages = [...Object.keys(pkg.dependencies ?? {}), ...Object.keys(pkg.pee
 const isExternal = (id) =>
   id.startsWith("node:") || packages.some((name) => id === name || id.startsWith(`${name}/`));
 
-/** Modules of the GPU's engine that its other chunks share. */
-const CORE = [
-  "buffer-pool",
-  "chunk-rounds",
-  "chunks",
-  "columns",
-  "erase-chunk",
-  "error-scopes",
-  "fill",
-  "full-table",
-  "gpu",
-  "gpu-flags",
-  "gpu-memory",
-  "insert-chunk",
-  "kernel",
-  "lookup-chunk",
-  "readback",
-  "selection",
-  "table-kernels",
-  "table-state",
-].map((name) => `/src/engine/webgpu/${name}.ts`);
-const isCore = (id) => CORE.some((path) => id.replaceAll("\\", "/").endsWith(path));
+/** Whether every page with the GPU's engine loads a module: what the engine imports when it is loaded, not later. */
+const isCore = await staticImportsOf("src/engine/webgpu/webgpu-engine.ts", "src/engine/webgpu/");
 
 await bundle();
 declare();

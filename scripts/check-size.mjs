@@ -1,7 +1,7 @@
 // npm run check:size: what an application that imports from `warpmap` ships to a browser, minified and gzipped. Reads dist.
 //
-// A page loads the entry and one engine, the GPU's or the CPU's: that is what the limit is for. Chunks that an engine loads
-// on the first use (LATER) are printed with it, and so is the sum of all chunks, which a bundler without code splitting ships.
+// A page loads the entry and one engine, the GPU's or the CPU's: that is what the limit is for. What an engine loads on the first
+// use is printed with it, and so is the sum of all chunks, which a bundler without code splitting ships.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,18 +21,8 @@ const BUNDLES = [
   { name: "warpmap/wgsl", source: `export * from "./dist/wgsl/index.js";`, limitBytes: Infinity },
 ];
 const ENGINES = ["webgpu", "cpu"];
-/** Names in dist of chunks that are loaded by the first call that needs them: large batches, on the device or in host memory, `device.pinned`, `explain`, `stats`, insertOrApply. */
-const LATER = [
-  "chunks/bulk.js",
-  "chunks/overlap.js",
-  "chunks/pinned.js",
-  "chunks/trace.js",
-  "chunks/statistics.js",
-  "chunks/apply-chunk.js",
-  "chunks/scans.js",
-];
 /** Chunks that no page loads: WebGPU for Node. */
-const IN_NODE = ["chunks/dawn.js"];
+const IN_NODE = "chunks/dawn.js";
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 if (!existsSync(join(root, "dist/index.js"))) {
@@ -84,17 +74,18 @@ async function bundle(source) {
   );
 }
 
-/** Bytes of the entry, of the engine's chunks, and of all that they import: what one page loads. */
+/** Bytes of the entry, of the engine's chunk, and of all that they import; with `later`, also of what these load on first use. */
 function onPage(chunks, engine, { later = false } = {}) {
   const loaded = new Set();
   const load = (path) => {
     if (loaded.has(path)) return;
     loaded.add(path);
     for (const { path: next, kind } of chunks.get(path).imports) {
-      const other = ENGINES.some((each) => each !== engine && belongsTo(chunks.get(next), each));
-      const absent = [...IN_NODE, ...(later ? [] : LATER)];
-      const waits = absent.some((each) => chunks.get(next).inputs.some((input) => input.includes(each)));
-      if (kind === "import-statement" || !(other || waits)) load(next);
+      const { inputs } = chunks.get(next);
+      const isEngine = inputs.some((input) => input.endsWith(`/${engine}-engine.js`));
+      const isOther = ENGINES.some((each) => each !== engine && belongsTo(chunks.get(next), each));
+      const inNode = inputs.some((input) => input.endsWith(IN_NODE));
+      if (kind === "import-statement" || isEngine || (later && !isOther && !inNode)) load(next);
     }
   };
   load("out/entry.js");

@@ -24,7 +24,7 @@ export { DeviceArray } from "./engine/device-array.js";
 export type { ApplyOp, BackendName, EngineInfo, Input, Placement, Target } from "./engine/engine.js";
 export type { HashName } from "./engine/hash.js";
 export { PinnedArray, type PinnedUse } from "./engine/pinned-array.js";
-export type { GroupSize, Plan, PlanPhase, PlanWay, Strategy } from "./engine/plan.js";
+export type { ChunkPlan, GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";
 export type { KeyType, ScalarArrays, ScalarType, ValueType } from "./engine/scalars.js";
 export {
   BackendUnavailableError,

@@ -4,7 +4,7 @@
  * A table is one array of `slots + 2` slots. A slot is `slotWords` 32-bit words: the key, then the value (maps only).
  * Slots 0..slots-1 are an open-addressing table with linear probing: a key lives at its home slot
  * `floor(hash × slots / 2^32)` or after it, with no EMPTY slot between, wrapping at the end.
- * Two bit patterns mark slots without a key. Keys that equal a marker live in one side slot each, after the table,
+ * Two bit patterns mark slots without a key. Keys that equal a sentinel live in one side slot each, after the table,
  * so no key is reserved: a side slot holds EMPTY (absent) or SIDE_PRESENT. A side slot never holds TOMBSTONE.
  *
  * Invariants: no key is stored twice; no live key lies `maxProbe` or more slots after its home, where `maxProbe` only grows

@@ -43,23 +43,23 @@ export interface PlanPhase {
 }
 
 /** How a chunk of a batch was worked on. */
-export interface PlanWay {
+export interface ChunkPlan {
   readonly strategy: Exclude<Strategy, "auto">;
   /** One sentence: why this strategy. */
   readonly reason: string;
   readonly groupSize: GroupSize;
   /** Ranges of neighbouring slots that the elements were sorted by; 1 when they were not. */
-  readonly parts: number;
+  readonly partitions: number;
   /** Ranges small enough for the memory of one workgroup; 0 when there were none. */
   readonly pages: number;
 }
 
 /** What a call did. Where its chunks went different ways, the plan's own strategy, reason and sizes are those of the last one. */
-export interface Plan extends PlanWay {
+export interface Plan extends ChunkPlan {
   /** Pieces that the batch was cut into, one after another. */
   readonly chunks: number;
   /** The ways that chunks went, in the order in which they were first taken, and how many chunks went each. */
-  readonly ways: readonly (PlanWay & { readonly chunks: number })[];
+  readonly strategies: readonly (ChunkPlan & { readonly chunks: number })[];
   /** In the order in which they first ran. Empty when the device has no clock for them. */
   readonly phases: readonly PlanPhase[];
   /** What timed the phases: GPU timestamps, or the host's clock. */
@@ -68,18 +68,18 @@ export interface Plan extends PlanWay {
   readonly milliseconds: number;
 }
 
-const NOTHING: PlanWay = {
+const NOTHING: ChunkPlan = {
   strategy: "direct",
   reason: "there was nothing to do",
   groupSize: 1,
-  parts: 1,
+  partitions: 1,
   pages: 0,
 };
 
 /** Filled in by an engine while a call runs. */
 export class PlanLog {
   clock: Plan["clock"] = "host";
-  readonly #chunks: PlanWay[] = [];
+  readonly #chunks: ChunkPlan[] = [];
   readonly #phases = new Map<string, number>();
   #start = 0;
 
@@ -89,12 +89,12 @@ export class PlanLog {
   }
 
   /** A chunk's work begins. */
-  beginChunk(way: Partial<PlanWay> = {}): void {
+  beginChunk(way: Partial<ChunkPlan> = {}): void {
     this.#chunks.push({ ...NOTHING, ...way });
   }
 
   /** Corrects the way of the chunk that was begun last: it may turn out to be another than was planned. */
-  noteWay(way: Partial<PlanWay>): void {
+  correctChunk(way: Partial<ChunkPlan>): void {
     this.#chunks.push({ ...NOTHING, ...this.#chunks.pop(), ...way });
   }
 
@@ -109,15 +109,22 @@ export class PlanLog {
     const phases = [...this.#phases].map(([name, milliseconds]) => ({ name, milliseconds }));
     const chunks = this.#chunks.length;
     const last = this.#chunks.at(-1) ?? NOTHING;
-    return { ...last, chunks, ways: countWays(this.#chunks), phases, clock: this.clock, milliseconds };
+    return {
+      ...last,
+      chunks,
+      strategies: countStrategies(this.#chunks),
+      phases,
+      clock: this.clock,
+      milliseconds,
+    };
   }
 }
 
-function countWays(ways: readonly PlanWay[]): Plan["ways"] {
-  const counted = new Map<string, PlanWay & { chunks: number }>();
-  for (const way of ways) {
-    const { strategy, reason, groupSize, parts, pages } = way;
-    const key = [strategy, reason, groupSize, parts, pages].join("\n");
+function countStrategies(strategies: readonly ChunkPlan[]): Plan["strategies"] {
+  const counted = new Map<string, ChunkPlan & { chunks: number }>();
+  for (const way of strategies) {
+    const { strategy, reason, groupSize, partitions, pages } = way;
+    const key = [strategy, reason, groupSize, partitions, pages].join("\n");
     const entry = counted.get(key) ?? { ...way, chunks: 0 };
     counted.set(key, entry);
     entry.chunks++;

@@ -1,7 +1,7 @@
 // find and contains for users' own kernels. A fragment after hash.wgsl, probe.wgsl and slot-map.wgsl or slot-set.wgsl; in
 // front of it come the types Key and Value, MAX_PROBE_WORD, and the bindings `table` and `control`.
 //
-// Reads the table; nothing may write it in the same dispatch. A walk ends at the key, at EMPTY, or after maxProbe slots.
+// Reads the table; nothing may write it in the same dispatch. A probe ends at the key, at EMPTY, or after maxProbe slots.
 // Bytes per key at load 0.5: one sector of 32 read, and maxProbe, which all invocations share.
 
 /// Slots behind the table: SIDE_SLOTS of layout.ts.

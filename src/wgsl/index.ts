@@ -9,7 +9,7 @@
  * | bindings | two read-only storage buffers, next to each other in one bind group |
  * | stages | compute, vertex, fragment; no barriers, no subgroups, no extensions, any WebGPU implementation |
  * | cost per key | expected O(1): one random memory access at load factor 0.5 |
- * | ends | always: a walk is never longer than the table's longest probe, read from the table itself |
+ * | ends | always: a probe is never longer than the table's longest probe, read from the table itself |
  * | table size | one binding at most (maxStorageBufferBindingSize: 2 GiB on most GPUs); larger tables are a LimitError |
  * | sees | all calls on the table that were awaited before your submission |
  *

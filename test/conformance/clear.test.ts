@@ -7,7 +7,7 @@ import { counting, edgePatterns, uniqueKeys } from "./helpers/keys.js";
 const device = useDevice();
 
 describe("clear", () => {
-  it("takes everything out, keys that equal markers too, and keeps the capacity", async () => {
+  it("takes everything out, keys that equal sentinels too, and keeps the capacity", async () => {
     using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 400 });
     const keys = Uint32Array.of(...edgePatterns, ...uniqueKeys(300, 100));
     await map.insert(keys, keys);

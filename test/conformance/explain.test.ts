@@ -19,9 +19,11 @@ function checkPlan(plan: Plan, strategy: Plan["strategy"]): void {
   expect(plan.chunks).toBeGreaterThanOrEqual(1);
   expect(plan.milliseconds).toBeGreaterThanOrEqual(0);
   expect(["gpu", "host"]).toContain(plan.clock);
-  const { reason, groupSize, parts, pages } = plan;
-  expect(plan.ways).toContainEqual(expect.objectContaining({ strategy, reason, groupSize, parts, pages }));
-  expect(plan.ways.reduce((sum, { chunks }) => sum + chunks, 0)).toBe(plan.chunks);
+  const { reason, groupSize, partitions, pages } = plan;
+  expect(plan.strategies).toContainEqual(
+    expect.objectContaining({ strategy, reason, groupSize, partitions, pages }),
+  );
+  expect(plan.strategies.reduce((sum, { chunks }) => sum + chunks, 0)).toBe(plan.chunks);
   for (const { name, milliseconds } of plan.phases) {
     expect(name).not.toBe("");
     expect(milliseconds).toBeGreaterThanOrEqual(0);
@@ -67,7 +69,7 @@ describe("explain: true answers the plan of", () => {
     for (const strategy of ["direct", "partitioned"] as const) {
       const { inserted, plan } = await map.insert(none, none, { strategy, explain: true });
       expect([inserted, plan.chunks > 1]).toEqual([0, false]);
-      expect(plan.ways).toHaveLength(plan.chunks);
+      expect(plan.strategies).toHaveLength(plan.chunks);
       expect(plan.reason).not.toBe("");
     }
   });

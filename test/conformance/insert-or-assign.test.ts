@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { StaticMap } from "../../src/index.js";
 import { expectEvery, expectPairs, pairsByBits } from "./helpers/checks.js";
 import { scaled, useDevice } from "./helpers/device.js";
-import { counting, markerPatterns, uniqueKeys } from "./helpers/keys.js";
+import { counting, sentinelPatterns, uniqueKeys } from "./helpers/keys.js";
 import { Modelled } from "./helpers/model.js";
 
 const device = useDevice();
@@ -53,16 +53,16 @@ describe("StaticMap.insertOrAssign", () => {
     expect(map.size).toBe(1);
   });
 
-  it("assigns values that look like markers", async () => {
+  it("assigns values that look like sentinels", async () => {
     using map = await newMap(50);
     const keys = uniqueKeys(50);
     await map.insert(keys, counting(50));
-    for (const marker of markerPatterns) {
-      expect(await map.insertOrAssign(keys, new Uint32Array(50).fill(marker))).toEqual({
+    for (const sentinel of sentinelPatterns) {
+      expect(await map.insertOrAssign(keys, new Uint32Array(50).fill(sentinel))).toEqual({
         inserted: 0,
         assigned: 50,
       });
-      await expectPairs(map, pairsByBits("u32", keys, new Uint32Array(50).fill(marker)));
+      await expectPairs(map, pairsByBits("u32", keys, new Uint32Array(50).fill(sentinel)));
     }
   });
 

@@ -4,7 +4,7 @@ import type { KeyType } from "../../src/engine/scalars.js";
 import { StaticMap, StaticSet } from "../../src/index.js";
 import { expectNoneSet, expectPairs, pairsByBits } from "./helpers/checks.js";
 import { useDevice } from "./helpers/device.js";
-import { counting, edgePatterns, fromBits, markerPatterns, uniqueKeys } from "./helpers/keys.js";
+import { counting, edgePatterns, fromBits, sentinelPatterns, uniqueKeys } from "./helpers/keys.js";
 import { Modelled } from "./helpers/model.js";
 
 const device = useDevice();
@@ -12,7 +12,7 @@ const keyTypes: readonly KeyType[] = ["u32", "i32"];
 const others = uniqueKeys(100, 1000);
 const rotated = (by: number) => edgePatterns.map((_, i) => edgePatterns[(i + by) % edgePatterns.length]);
 
-describe("keys and values that equal markers", () => {
+describe("keys and values that equal sentinels", () => {
   for (const key of keyTypes) {
     it(`are inserted, found, assigned, combined and erased like any other (${key} keys)`, async () => {
       using map = await StaticMap.create(device(), { key, value: "u32", capacity: 200 });
@@ -29,7 +29,7 @@ describe("keys and values that equal markers", () => {
       await model.insertAndFind(edgePatterns, rotated(4));
       for (const op of ["add", "min", "max", "and", "or", "xor"] as const) {
         await model.insert(op, edgePatterns, rotated(5));
-        await model.insert(op, markerPatterns, markerPatterns);
+        await model.insert(op, sentinelPatterns, sentinelPatterns);
       }
       await model.expectEqual();
       await model.erase(edgePatterns.filter((_, i) => i % 2 === 0));
@@ -49,23 +49,23 @@ describe("keys and values that equal markers", () => {
       await model.insertAndFind(edgePatterns, edgePatterns);
       await model.insert("keep", others, others);
       await model.expectEqual();
-      await model.erase(markerPatterns);
+      await model.erase(sentinelPatterns);
       await model.find(edgePatterns, 0xffffffff);
       await model.expectEqual();
     });
 
-    for (const marker of markerPatterns) {
-      const name = `0x${marker.toString(16)}`;
+    for (const sentinel of sentinelPatterns) {
+      const name = `0x${sentinel.toString(16)}`;
       it(`${name} alone in a table of capacity 1 (${key} keys)`, async () => {
         using map = await StaticMap.create(device(), { key, value: "u32", capacity: 1 });
         const model = Modelled.map(map as never);
-        const keys = new Uint32Array(500).fill(marker);
-        for (const value of markerPatterns) {
+        const keys = new Uint32Array(500).fill(sentinel);
+        for (const value of sentinelPatterns) {
           const values = new Uint32Array(500).fill(value);
-          await model.contains(markerPatterns);
+          await model.contains(sentinelPatterns);
           await model.insert("keep", keys, values);
-          await model.contains(markerPatterns);
-          await model.find(markerPatterns, 1);
+          await model.contains(sentinelPatterns);
+          await model.find(sentinelPatterns, 1);
           await model.expectEqual();
           await model.insertAndFind(keys, counting(500));
           await model.insert("assign", keys, counting(500));
@@ -78,10 +78,10 @@ describe("keys and values that equal markers", () => {
     }
   }
 
-  it("equal keys that are markers, many of each in one batch", async () => {
+  it("equal keys that are sentinels, many of each in one batch", async () => {
     using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 10 });
     const model = Modelled.map(map);
-    const keys = counting(3000).map((i) => markerPatterns[i % 3]);
+    const keys = counting(3000).map((i) => sentinelPatterns[i % 3]);
     await model.insert("keep", keys, counting(3000));
     await model.insert("assign", keys, counting(3000, 5000));
     await model.insert("add", keys, counting(3000));
@@ -103,11 +103,11 @@ describe("keys and values that equal markers", () => {
     await expectPairs(map, new Map());
   });
 
-  it("values: each marker as the value of many keys", async () => {
+  it("values: each sentinel as the value of many keys", async () => {
     for (const value of ["u32", "i32", "f32"] as const) {
       using map = await StaticMap.create(device(), { key: "u32", value, capacity: 300 });
       const keys = uniqueKeys(300);
-      const values = keys.map((_, i) => markerPatterns[i % 3]);
+      const values = keys.map((_, i) => sentinelPatterns[i % 3]);
       await map.insert(keys, fromBits(value, values));
       await expectPairs(map, pairsByBits("u32", keys, values));
     }

@@ -53,7 +53,7 @@ describe("retrieveAll", () => {
     expect((await set.retrieveAll()).keys).toEqual(new Uint32Array());
   });
 
-  it("holds keys that equal markers", async () => {
+  it("holds keys that equal sentinels", async () => {
     using set = await StaticSet.create(device(), { key: "u32", capacity: 100 });
     await set.insert(edgePatterns);
     expectSame((await set.retrieveAll()).keys.sort(), edgePatterns.slice().sort());

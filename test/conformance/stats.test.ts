@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { StaticMap, StaticSet } from "../../src/index.js";
 import { expectSoundStats } from "./helpers/checks.js";
 import { useDevice } from "./helpers/device.js";
-import { counting, hashes, keysWithHome, markerPatterns, uniqueKeys } from "./helpers/keys.js";
+import { counting, hashes, keysWithHome, sentinelPatterns, uniqueKeys } from "./helpers/keys.js";
 
 const device = useDevice();
 
@@ -85,9 +85,9 @@ describe("stats", () => {
     expect(await set.stats()).toMatchObject({ live: 100, tombstones: 0 });
   });
 
-  it("counts keys that equal markers as live, with probe length 1, and never as tombstones", async () => {
+  it("counts keys that equal sentinels as live, with probe length 1, and never as tombstones", async () => {
     using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 10 });
-    await map.insert(markerPatterns, counting(3));
+    await map.insert(sentinelPatterns, counting(3));
     expect(await map.stats()).toMatchObject({
       live: 3,
       tombstones: 0,

@@ -2,14 +2,14 @@
 import { expect, it } from "vitest";
 import { PlanLog } from "../../src/engine/plan.js";
 
-const direct = { strategy: "direct", reason: "few", groupSize: 2, parts: 1, pages: 0 } as const;
-const paged = { strategy: "partitioned", reason: "many", groupSize: 1, parts: 4, pages: 16 } as const;
+const direct = { strategy: "direct", reason: "few", groupSize: 2, partitions: 1, pages: 0 } as const;
+const paged = { strategy: "partitioned", reason: "many", groupSize: 1, partitions: 4, pages: 16 } as const;
 
 it("a plan counts chunks by their way, and goes by the last one", () => {
   const log = new PlanLog();
   for (const way of [paged, direct, paged, direct, direct]) log.beginChunk(way);
-  const { ways, ...plan } = log.finish();
-  expect(ways).toEqual([
+  const { strategies, ...plan } = log.finish();
+  expect(strategies).toEqual([
     { ...paged, chunks: 2 },
     { ...direct, chunks: 3 },
   ]);
@@ -19,11 +19,15 @@ it("a plan counts chunks by their way, and goes by the last one", () => {
 it("a chunk may go another way than was planned", () => {
   const log = new PlanLog();
   log.beginChunk();
-  log.noteWay(paged);
-  log.noteWay({ strategy: "direct", reason: "few", groupSize: 2, parts: 1, pages: 0 });
-  expect(log.finish().ways).toEqual([{ ...direct, chunks: 1 }]);
+  log.correctChunk(paged);
+  log.correctChunk({ strategy: "direct", reason: "few", groupSize: 2, partitions: 1, pages: 0 });
+  expect(log.finish().strategies).toEqual([{ ...direct, chunks: 1 }]);
 });
 
 it("a call without chunks says so", () => {
-  expect(new PlanLog().finish()).toMatchObject({ reason: "there was nothing to do", chunks: 0, ways: [] });
+  expect(new PlanLog().finish()).toMatchObject({
+    reason: "there was nothing to do",
+    chunks: 0,
+    strategies: [],
+  });
 });

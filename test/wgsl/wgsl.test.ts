@@ -19,8 +19,8 @@ import {
   fromBits,
   hashes,
   keysWithHome,
-  markerPatterns,
   oddFloats,
+  sentinelPatterns,
   types,
   uniqueKeys,
 } from "../conformance/helpers/keys.js";
@@ -127,23 +127,23 @@ describe("mapModule", () => {
     }
   }
 
-  it("takes the keys that markers look like for what they are: keys, and absent ones", async () => {
+  it("perInvocation the keys that sentinels look like for what they are: keys, and absent ones", async () => {
     using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 10 });
     const finder = await mapFinder(map as never);
     const pairs = new Map<number, number>();
-    for (const key of markerPatterns) {
+    for (const key of sentinelPatterns) {
       await finder.expectAmong(edgePatterns, pairs, "u32");
       pairs.set(key, ~key >>> 0);
       await map.insert(Uint32Array.of(key), Uint32Array.of(~key));
     }
     await finder.expectAmong(edgePatterns, pairs, "u32");
-    await map.erase(markerPatterns);
+    await map.erase(sentinelPatterns);
     await finder.expectAmong(edgePatterns, new Map(), "u32");
   });
 
   for (const hash of hashes) {
     for (const slots of [1, 2, 3, 1021]) {
-      it(`walks a full table of ${slots} slots (${hash})`, async () => {
+      it(`probes a full table of ${slots} slots (${hash})`, async () => {
         const sizing = { capacity: slots, loadFactor: 1, hash };
         using map = await StaticMap.create(device(), { key: "u32", value: "u32", ...sizing });
         const keys = uniqueKeys(slots);

@@ -129,7 +129,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
   erase(keys: Input<K>, call: CallOptions): Promise<number> {
     return this.#operate(async (table, inputs) => {
       const tally = newTally();
-      const at = { table, counters: this.#counters, tally, spill: null };
+      const at = { table, counters: this.#counters, tally, deferred: null };
       const { parallel, workspace, tuning } = this.#engine;
       await eachChunk(inputs.batch(keys, call.where), call, this.#guard, {
         sharedLength: (left, forced) => parallel.changeLength(left, left, forced),
@@ -244,7 +244,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
   ): Promise<InsertTally> {
     const tally = newTally();
     const counters = this.#counters;
-    const at = { table, counters, tally, spill: null };
+    const at = { table, counters, tally, deferred: null };
     const full = new FullTable(at);
     const { parallel, workspace, tuning } = this.#engine;
     await eachChunk(inputs.batch(keys, call.where), call, this.#guard, {

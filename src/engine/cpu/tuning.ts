@@ -35,7 +35,7 @@ export interface RowTuning {
   readonly slice: number;
   /** Rows for which one more thread is worth waking. */
   readonly share: number;
-  /** Build sides of more rows are sorted into parts that fit the L2 cache. */
+  /** Build sides of more rows are sorted into partitions that fit the L2 cache. */
   readonly sortAbove: number;
 }
 

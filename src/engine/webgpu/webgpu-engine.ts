@@ -16,7 +16,7 @@ import { BufferUsage } from "./device/gpu-flags.js";
 import { Kernels } from "./device/kernel.js";
 import { Pacer } from "./device/pacer.js";
 import type { KernelOverrides } from "./direct/direct-kernels.js";
-import { LIST_BYTES, LIST_ROOM } from "./direct/worklist.js";
+import { WORKLIST_BYTES, WORKLIST_ROOM } from "./direct/worklist.js";
 import { newState, type TableHost } from "./table/table-state.js";
 import { WebgpuTable } from "./webgpu-table.js";
 
@@ -48,7 +48,7 @@ export async function openWebgpuEngine(options: WebgpuOptions = {}): Promise<Eng
 /** Elements of an operation's first chunk while its speed is unknown: about 100 ms on SwiftShader, a few on a slow GPU. */
 const FIRST_CHUNK = { software: 2 ** 19, hardware: 2 ** 22 };
 
-/** The engine; its parts are for the operations in this folder. */
+/** The engine; its partitions are for the operations in this folder. */
 export class WebgpuEngine implements Engine {
   readonly lost: Promise<{ reason: string; message: string }>;
   readonly pacer: Pacer;
@@ -131,10 +131,10 @@ export class WebgpuEngine implements Engine {
 function tableSizes(limits: GPUSupportedLimits, overrides: KernelOverrides) {
   // kernels count the bytes of a binding with 32 bits, whatever a device allows
   const most = Math.min(limits.maxStorageBufferBindingSize, 2 ** 32 - 4);
-  const { listRoom = LIST_ROOM, maxTableBinding = most, hostChunk = HOST_CHUNK } = overrides;
+  const { worklistRoom = WORKLIST_ROOM, maxTableBinding = most, hostChunk = HOST_CHUNK } = overrides;
   return {
     hostChunk,
-    listRoom: Math.min(listRoom, Math.floor(most / LIST_BYTES)),
+    worklistRoom: Math.min(worklistRoom, Math.floor(most / WORKLIST_BYTES)),
     maxTableBinding: Math.min(maxTableBinding, most),
   };
 }

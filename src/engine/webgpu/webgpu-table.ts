@@ -1,6 +1,6 @@
 /**
  * A table on the GPU: the engine's operations over whole batches. A batch is bound chunk by chunk and its results are
- * gathered here; what happens to a chunk is in insert-chunk.ts, lookup-chunk.ts and erase-chunk.ts, the walks over all slots
+ * gathered here; what happens to a chunk is in insert-chunk.ts, lookup-chunk.ts and erase-chunk.ts, the probes over all slots
  * in table-scans.ts.
  */
 import type {
@@ -22,8 +22,8 @@ import { eraseChunk } from "./direct/erase.js";
 import { FullTable } from "./direct/full-table.js";
 import { insertChunk, needsRoomForAll } from "./direct/insert.js";
 import { clearFlags, lookUpChunk } from "./direct/look-up.js";
-import { type BoundChunk, groupSizeAt, loadBulk, loadScans, reserveLists } from "./direct/rounds.js";
-import { LIST_BYTES } from "./direct/worklist.js";
+import { type BoundChunk, groupSizeAt, loadBulk, loadScans, reserveWorklists } from "./direct/rounds.js";
+import { WORKLIST_BYTES } from "./direct/worklist.js";
 import { type Choice, type Operation, plan } from "./partitioned/planner.js";
 import type { ResultColumns } from "./partitioned/unpermute.js";
 import type { TableState } from "./table/table-state.js";
@@ -51,7 +51,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     call: CallOptions,
   ): Promise<InsertTally> {
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
-    const bytes = needsRoomForAll(this.state, policy) ? LIST_BYTES : 4;
+    const bytes = needsRoomForAll(this.state, policy) ? WORKLIST_BYTES : 4;
     const batch = { keys, values, where: call.where, bytes, plan: this.#planner("insert", call) };
     await this.#withFullTable((full) =>
       eachChunk(this.state, `insert ${policy}`, batch, call, "device", async (chunk) => {
@@ -74,27 +74,27 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const plan = this.#planner("insertAndFind", call);
     const batch = { keys, values, where: call.where, plan };
     const insertAndFind = (full: FullTable) =>
-      eachChunk(this.state, "insertAndFind", batch, call, output, async (chunk, bring) => {
+      eachChunk(this.state, "insertAndFind", batch, call, output, async (chunk, readBack) => {
         const { scratch } = chunk;
         const to = {
           flags: await flags.bind(scratch, chunk),
           values: stored === null ? undefined : await stored.bind(scratch, chunk),
         };
         const bulk = await this.#take(await plan(chunk.count), chunk, call);
-        const parted = await bulk?.inParts(this.state, chunk, to, call.log, "parts");
-        const at = parted ?? { ...chunk, flags: to.flags };
+        const sorted = await bulk?.inPartitions(this.state, chunk, to, call.log, "partitions");
+        const at = sorted ?? { ...chunk, flags: to.flags };
         const inserted = at.flags as Column;
         await host.gpu.submit("clear flags", (encoder) => clearFlags(encoder, inserted, at.count));
         addTally(tally, await insertChunk(this.state, at, "keep", full));
         const reads = flags.readback(to.flags, chunk);
         if (stored === null || to.values === undefined) {
-          return bring(reads, (now) => host.gpu.submit("flags", (encoder) => at.finish?.(encoder), now));
+          return readBack(reads, (now) => host.gpu.submit("flags", (encoder) => at.finish?.(encoder), now));
         }
         reads.push(...stored.readback(to.values, chunk));
         const mask = at.present ?? at.mask;
-        const values = parted ? parted.values : to.values;
+        const values = sorted ? sorted.values : to.values;
         const found = { ...at, mask, values, flags: undefined };
-        return bring(reads, (now) => lookUpChunk(this.state, found, 0, now));
+        return readBack(reads, (now) => lookUpChunk(this.state, found, 0, now));
       });
     await results.keepUnlessThrown(() => this.#withFullTable(insertAndFind));
     return { ...tally, values: (stored?.output ?? null) as Output<V> | null, insertedFlags: flags.output };
@@ -112,14 +112,14 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const [values, flags] = results.columns;
     const fill = bitsOf(type, missing);
     await results.keepUnlessThrown(() =>
-      eachChunk(this.state, "find", this.#lookups(keys, call), call, output, async (chunk, bring) => {
+      eachChunk(this.state, "find", this.#lookups(keys, call), call, output, async (chunk, readBack) => {
         const to = {
           values: await values.bind(chunk.scratch, chunk),
           flags: await flags.bind(chunk.scratch, chunk),
         };
         const reads = [...values.readback(to.values, chunk), ...flags.readback(to.flags, chunk)];
         const at = await this.#toLookUp(chunk, { fill, ...to }, call);
-        await bring(reads, (now) => lookUpChunk(this.state, at, fill, now));
+        await readBack(reads, (now) => lookUpChunk(this.state, at, fill, now));
       }),
     );
     return { values: values.output, found: flags.output };
@@ -129,11 +129,11 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const results = await resultColumns(this.state.host, keys.length, output, ["u8", null]);
     const [flags] = results.columns;
     await results.keepUnlessThrown(() =>
-      eachChunk(this.state, "contains", this.#lookups(keys, call), call, output, async (chunk, bring) => {
+      eachChunk(this.state, "contains", this.#lookups(keys, call), call, output, async (chunk, readBack) => {
         const to = { flags: await flags.bind(chunk.scratch, chunk) };
         const reads = flags.readback(to.flags, chunk);
         const at = await this.#toLookUp(chunk, to, call);
-        await bring(reads, (now) => lookUpChunk(this.state, at, 0, now));
+        await readBack(reads, (now) => lookUpChunk(this.state, at, 0, now));
       }),
     );
     return flags.output;
@@ -177,13 +177,13 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const { state } = this;
     const choice = await plan("insert", state, chunk.count, call);
     const bulk = await this.#take(choice, chunk, call);
-    if (bulk && choice.way === "pages") {
+    if (bulk && choice.strategy === "pages") {
       const tally = await bulk.buildPages(state, chunk, policy, full);
       if (tally) return tally;
     }
     return insertChunk(
       state,
-      (await bulk?.inParts(state, chunk, {}, call.log, choice.way)) ?? chunk,
+      (await bulk?.inPartitions(state, chunk, {}, call.log, choice.strategy)) ?? chunk,
       policy,
       full,
     );
@@ -193,9 +193,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const { state } = this;
     const choice = await plan("erase", state, chunk.count, call);
     const bulk = await this.#take(choice, chunk, call);
-    const erased = bulk && choice.way === "pages" ? await bulk.erasePages(state, chunk) : null;
+    const erased = bulk && choice.strategy === "pages" ? await bulk.erasePages(state, chunk) : null;
     return (
-      erased ?? eraseChunk(state, (await bulk?.inParts(state, chunk, {}, call.log, choice.way)) ?? chunk)
+      erased ??
+      eraseChunk(state, (await bulk?.inPartitions(state, chunk, {}, call.log, choice.strategy)) ?? chunk)
     );
   }
 
@@ -224,28 +225,32 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const bulk = await this.#take(choice, chunk, call, true);
     const { values, flags } = results;
     const byPages =
-      bulk && choice.way === "pages" ? await bulk.inPages(state, chunk, results, call.log) : null;
+      bulk && choice.strategy === "pages" ? await bulk.inPages(state, chunk, results, call.log) : null;
     return (
       byPages ??
-      (await bulk?.inParts(state, chunk, results, call.log, choice.way, true)) ?? { ...chunk, values, flags }
+      (await bulk?.inPartitions(state, chunk, results, call.log, choice.strategy, true)) ?? {
+        ...chunk,
+        values,
+        flags,
+      }
     );
   }
 
   /** Notes the planner's choice, and loads and reserves what it takes: null for the direct strategy. */
   async #take(
-    { way, reason }: Choice,
+    { strategy, reason }: Choice,
     chunk: BoundChunk,
     { log, groupSize }: CallOptions,
     looksUp = false,
   ): Promise<Bulk | null> {
     const { state } = this;
-    const bulk = way === "direct" ? null : await loadBulk();
-    if (bulk) await reserveLists(state, chunk);
-    log?.noteWay({
+    const bulk = strategy === "direct" ? null : await loadBulk();
+    if (bulk) await reserveWorklists(state, chunk);
+    log?.correctChunk({
       strategy: bulk ? "partitioned" : "direct",
       reason,
       groupSize: groupSize ?? groupSizeAt(state, looksUp),
-      ...(bulk && way !== "direct" && bulk.shapeOf(state, way, looksUp)),
+      ...(bulk && strategy !== "direct" && bulk.shapeOf(state, strategy, looksUp)),
     });
     return bulk;
   }

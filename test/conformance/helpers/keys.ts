@@ -1,6 +1,6 @@
 /**
  * Keys for tests: unique without a set to check against, colliding by construction, and every bit pattern that an engine
- * might be tempted to use as a marker.
+ * might be tempted to use as a sentinel.
  */
 import { type HashName, murmur3 } from "../../../src/engine/hash.js";
 import { arrayClass, type KeyType, type ScalarArrays, type ValueType } from "../../../src/engine/scalars.js";
@@ -73,7 +73,7 @@ export const edgePatterns: Uint32Array = Uint32Array.from([
 ]);
 
 /** The patterns whose first use as a key or value in a table would break an engine that reserves them. */
-export const markerPatterns: Uint32Array = Uint32Array.of(0xffffffff, 0xfffffffe, 0);
+export const sentinelPatterns: Uint32Array = Uint32Array.of(0xffffffff, 0xfffffffe, 0);
 
 /** The f32 bit patterns that are not ordinary numbers: zeros, infinities, denormals, quiet and signalling NaNs. */
 export const oddFloats: Uint32Array = Uint32Array.of(

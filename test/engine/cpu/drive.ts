@@ -22,7 +22,7 @@ export type Step =
   | { kind: "clear" };
 
 /**
- * Keys that crowd a small table: marker patterns and their neighbours, NaNs and zeros of f32, and numbers
+ * Keys that crowd a small table: sentinel patterns and their neighbours, NaNs and zeros of f32, and numbers
  * that identity hashing sends to the first, middle and last slot.
  */
 export const crowdedKeys: readonly number[] = [

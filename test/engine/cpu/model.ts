@@ -1,6 +1,6 @@
 /**
  * A Map that answers as the cpu engine must: it goes through a batch in input order. `slots` is all it knows
- * of a table: a key finds no place when as many others are there, the two marker patterns aside.
+ * of a table: a key finds no place when as many others are there, the two sentinel patterns aside.
  */
 import { combine, ruleOf } from "../../../src/engine/apply.js";
 import type { InsertPolicy } from "../../../src/engine/engine.js";

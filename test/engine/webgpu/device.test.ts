@@ -53,7 +53,7 @@ describe("openDevice", () => {
     second.destroy();
   });
 
-  it("ends with destroy: calls under way reject, and so do later ones", async () => {
+  it("ends with destroy: calls under strategy reject, and so do later ones", async () => {
     const device = await openTestDevice();
     const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 100_000 });
     const array = await device.upload(counting(10));

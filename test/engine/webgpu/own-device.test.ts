@@ -70,9 +70,9 @@ describe("a caller's GPUDevice", () => {
 
   it("lends a part of a buffer", async () => {
     const buffer = ownBuffer(gpuDevice, uniqueKeys(1000) as never, 0, USAGE);
-    const part = device.wrap(buffer, { type: "u32", byteOffset: 400, length: 100 });
+    const partition = device.wrap(buffer, { type: "u32", byteOffset: 400, length: 100 });
     using set = await StaticSet.create(device, { key: "u32", capacity: 100 });
-    expect(await set.insert(part)).toEqual({ inserted: 100, existing: 0 });
+    expect(await set.insert(partition)).toEqual({ inserted: 100, existing: 0 });
     expectAllSet(await set.contains(uniqueKeys(100, 100)), 100);
   });
 
@@ -153,7 +153,7 @@ describe("a caller's GPUDevice", () => {
 
 describe("a GPUDevice that its caller destroys", () => {
   for (const delay of ["at once", "0 ms", "5 ms"]) {
-    it(`ends the calls under way with a DeviceLostError (${delay})`, async () => {
+    it(`ends the calls under strategy with a DeviceLostError (${delay})`, async () => {
       const gpuDevice = await ownGpuDevice();
       const device = await openDevice({ gpuDevice });
       const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 200_000 });

@@ -6,7 +6,7 @@ import {
   absentKeys,
   counting,
   keysWithHome,
-  markerPatterns,
+  sentinelPatterns,
   uniqueKeys,
 } from "../../conformance/helpers/keys.js";
 import { Modelled } from "../../conformance/helpers/model.js";
@@ -27,16 +27,16 @@ function repeated(keys: Uint32Array, count: number): Uint32Array {
 }
 
 // 256 failures in a row, after which a kernel leaves its element to the next dispatch, only come with 99 %
-for (const { percent, listRoom, count } of [
-  { percent: 25, listRoom: undefined, count: 8000 },
-  { percent: 99, listRoom: 8, count: 1000 },
+for (const { percent, worklistRoom, count } of [
+  { percent: 25, worklistRoom: undefined, count: 8000 },
+  { percent: 99, worklistRoom: 8, count: 1000 },
 ]) {
-  describe(`${percent} of 100 compare-exchanges fail${listRoom ? `, lists hold ${listRoom} elements` : ""}`, () => {
-    const device = useWeakDevice({ percent, listRoom });
-    const keys = Uint32Array.of(...uniqueKeys(count / 10), ...markerPatterns);
+  describe(`${percent} of 100 compare-exchanges fail${worklistRoom ? `, worklists hold ${worklistRoom} elements` : ""}`, () => {
+    const device = useWeakDevice({ percent, worklistRoom });
+    const keys = Uint32Array.of(...uniqueKeys(count / 10), ...sentinelPatterns);
     const others = Uint32Array.of(...absentKeys(count / 10), ...keys.subarray(0, 100));
 
-    it("a set takes, gives up and takes again keys that come ten times in a batch", async () => {
+    it("a set perInvocation, gives up and perInvocation again keys that come ten times in a batch", async () => {
       using set = await StaticSet.create(device(), { key: "u32", capacity: count / 4 });
       const model = Modelled.set(set as never);
       await model.insert("keep", repeated(keys, count), keys);
@@ -102,7 +102,7 @@ for (const { percent, listRoom, count } of [
   });
 }
 
-describe("a kernel that takes a spurious failure for a loss", () => {
+describe("a kernel that perInvocation a spurious failure for a loss", () => {
   const device = useWeakDevice({ percent: 25, reports: "another" });
 
   it("stores keys twice: these tests would see it", async () => {

@@ -2,7 +2,7 @@
  * How the keys of a join lie in words: every row of both sides becomes `stride` words, first those that are compared, then
  * the ranges of strings that are compared where they are.
  *
- * | part of a row | words |
+ * | partition of a row | words |
  * |---|---|
  * | fixed-width columns | the column's own |
  * | strings, when the build side has none longer than 64 bytes | as many as the longest needs (join-strings.ts) |

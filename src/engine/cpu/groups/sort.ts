@@ -1,5 +1,5 @@
 /**
- * Sorting keys by part: the top bits of their hash, so that each part's table and keys stay in the L2 cache while they
+ * Sorting keys by partition: the top bits of their hash, so that each partition's table and keys stay in the L2 cache while they
  * are built and probed. A key becomes one record (code, row number, words). Rows are sorted slice by slice, stably, each
  * slice in its own stretch of the records: a slice fits the cache, so writes go nowhere far, and threads take slices
  * independently. Rows to skip are left out.
@@ -8,17 +8,17 @@ import { murmur3 } from "../../hash.js";
 import { silently, type Work } from "../rows/row-jobs.js";
 import { hashKeys, type PackedKeys } from "./row-keys.js";
 
-/** Keys of a side, sorted by part in each slice. */
+/** Keys of a side, sorted by partition in each slice. */
 export interface SortedKeys extends Pick<PackedKeys, "exact" | "width" | "bytes"> {
   readonly rows: number;
   readonly sliceRows: number;
-  /** log2 of the number of parts. */
+  /** log2 of the number of partitions. */
   readonly bits: number;
   /** Words of a record. */
   readonly stride: number;
   /** Records of slice s begin with record s × sliceRows. */
   readonly records: Uint32Array;
-  /** slices × (parts + 1): the record where each part starts in each slice, and where the last one ends. */
+  /** slices × (partitions + 1): the record where each partition starts in each slice, and where the last one ends. */
   readonly starts: Uint32Array;
 }
 
@@ -38,43 +38,43 @@ export function recordWords(keys: Pick<PackedKeys, "exact" | "stride">): number 
 
 export function openSort({ keys, firstSlice, to }: SortJob): Work {
   const { sliceRows } = to;
-  const partOf = new Uint16Array(sliceRows);
+  const partitionOf = new Uint16Array(sliceRows);
   return silently(Math.ceil(keys.rows / sliceRows), (piece) => {
     const from = piece * sliceRows;
     const end = Math.min(keys.rows, from + sliceRows);
     hashKeys(keys, from, end);
-    const counts = countParts(partOf, keys, to.bits, from, end);
+    const counts = countPartitions(partitionOf, keys, to.bits, from, end);
     const slice = firstSlice + piece;
-    const next = placeParts(counts, to, slice);
+    const next = placePartitions(counts, to, slice);
     const shift = slice * sliceRows - from;
-    if (keys.exact) scatterCodes(next, partOf, keys, to, from, end, shift);
-    else scatterRecords(next, partOf, keys, to, from, end, shift);
+    if (keys.exact) scatterCodes(next, partitionOf, keys, to, from, end, shift);
+    else scatterRecords(next, partitionOf, keys, to, from, end, shift);
   });
 }
 
-/** Writes down the part of each row (2^bits for rows to skip) and counts them. */
-function countParts(partOf: Uint16Array, keys: PackedKeys, bits: number, from: number, to: number) {
+/** Writes down the partition of each row (2^bits for rows to skip) and counts them. */
+function countPartitions(partitionOf: Uint16Array, keys: PackedKeys, bits: number, from: number, to: number) {
   const { codes, skip, exact } = keys;
   const counts = new Uint32Array(2 ** bits + 1);
   const shift = 32 - bits;
   for (let row = from, i = 0; row < to; row++, i++) {
     const code = codes[row];
-    let part = (exact ? murmur3(code) : code) >>> shift;
-    if (skip !== null && skip[row] !== 0) part = 2 ** bits;
-    partOf[i] = part;
-    counts[part]++;
+    let partition = (exact ? murmur3(code) : code) >>> shift;
+    if (skip !== null && skip[row] !== 0) partition = 2 ** bits;
+    partitionOf[i] = partition;
+    counts[partition]++;
   }
   return counts;
 }
 
-/** Turns counts into where each part's next record goes, and writes the starts down. */
-function placeParts(counts: Uint32Array, { sliceRows, starts }: SortedKeys, slice: number): Uint32Array {
+/** Turns counts into where each partition's next record goes, and writes the starts down. */
+function placePartitions(counts: Uint32Array, { sliceRows, starts }: SortedKeys, slice: number): Uint32Array {
   let place = slice * sliceRows;
   const base = slice * counts.length;
-  for (let part = 0; part < counts.length; part++) {
-    starts[base + part] = place;
-    const rows = counts[part];
-    counts[part] = place;
+  for (let partition = 0; partition < counts.length; partition++) {
+    starts[base + partition] = place;
+    const rows = counts[partition];
+    counts[partition] = place;
     place += rows;
   }
   return counts;
@@ -82,7 +82,7 @@ function placeParts(counts: Uint32Array, { sliceRows, starts }: SortedKeys, slic
 
 function scatterCodes(
   next: Uint32Array,
-  partOf: Uint16Array,
+  partitionOf: Uint16Array,
   { codes }: PackedKeys,
   { records, bits }: SortedKeys,
   from: number,
@@ -91,9 +91,9 @@ function scatterCodes(
 ): void {
   const skipped = 2 ** bits;
   for (let row = from, i = 0; row < to; row++, i++) {
-    const part = partOf[i];
-    if (part === skipped) continue;
-    const out = 2 * next[part]++;
+    const partition = partitionOf[i];
+    if (partition === skipped) continue;
+    const out = 2 * next[partition]++;
     records[out] = codes[row];
     records[out + 1] = row + shift;
   }
@@ -101,7 +101,7 @@ function scatterCodes(
 
 function scatterRecords(
   next: Uint32Array,
-  partOf: Uint16Array,
+  partitionOf: Uint16Array,
   { codes, words, stride }: PackedKeys,
   { records, bits }: SortedKeys,
   from: number,
@@ -110,9 +110,9 @@ function scatterRecords(
 ): void {
   const skipped = 2 ** bits;
   for (let row = from, i = 0; row < to; row++, i++) {
-    const part = partOf[i];
-    if (part === skipped) continue;
-    const out = (2 + stride) * next[part]++;
+    const partition = partitionOf[i];
+    if (partition === skipped) continue;
+    const out = (2 + stride) * next[partition]++;
     const at = row * stride;
     records[out] = codes[row];
     records[out + 1] = row + shift;

@@ -1,6 +1,6 @@
 /**
  * Inner join of row keys. The smaller side is built into a table, the other is looked up in it: pack keys (join-keys.ts),
- * sort both sides by part when the table would outgrow the cache (join-sort.ts, join-match.ts), or else build one table
+ * sort both sides by partition when the table would outgrow the cache (join-sort.ts, join-match.ts), or else build one table
  * and probe it (join-probe.ts), write the pairs (join-pairs.ts). Candidates are compared by their whole keys; hashes
  * never decide.
  *
@@ -24,15 +24,15 @@ import { type MatchedRows, writePairs } from "./pairs.js";
 import { openTable, type ProbeJob, type TableData } from "./probe.js";
 
 /**
- * Rows and bytes of records of the build side in a part. Tuned on an EPYC 9004 (1 MiB of L2 cache a core), Node 20, with
+ * Rows and bytes of records of the build side in a partition. Tuned on an EPYC 9004 (1 MiB of L2 cache a core), Node 20, with
  * 2^20 and 2^22 rows on both sides.
  */
-const PART_ROWS = 2 ** 13;
-const PART_BYTES = 2 ** 18;
-/** More parts than this sort slower than they join faster (same measurements). */
+const PARTITION_ROWS = 2 ** 13;
+const PARTITION_BYTES = 2 ** 18;
+/** More partitions than this sort slower than they join faster (same measurements). */
 const MOST_PARTITION_BITS = 10;
 
-/** Sorted rows of the probe side at once, in build rows: every part's table is built again for each. */
+/** Sorted rows of the probe side at once, in build rows: every partition's table is built again for each. */
 const PROBE_PER_BUILD = 4;
 
 /** Array elements per build key up to which keys index an array instead of being hashed. As much memory as slots take. */
@@ -126,11 +126,11 @@ class Join {
     const matches = this.memory.words(probe.rows);
     const hits = this.work.numbers(this.#slices(probe.rows));
     const expand = (first: number, rows: number, scratch: Scratch): RowJob => {
-      const part = codes.subarray(first, first + rows);
+      const partition = codes.subarray(first, first + rows);
       const bits = validity?.subarray(first >>> 3, (first + rows + 7) >>> 3) ?? null;
       return {
         kind: "expand",
-        codes: this.work.reaches(part) ? part : scratch.copy("codes", part),
+        codes: this.work.reaches(partition) ? partition : scratch.copy("codes", partition),
         validity: bits === null || this.work.reaches(bits) ? bits : scratch.copy("validity", bits),
         firstBit: first & 7,
         matchOf,
@@ -183,7 +183,7 @@ class Join {
     });
   }
 
-  /** Sorts both sides by part and joins part by part. */
+  /** Sorts both sides by partition and joins partition by partition. */
   async #sortAndMatch(buildSide: KeySide, probeSide: KeySide, layout: Layout, found: Found): Promise<void> {
     const { follows } = found;
     const buildRows = buildSide.keys.rows;
@@ -259,7 +259,7 @@ class Join {
     return Math.ceil(rows / this.threads.tuning.slice);
   }
 
-  /** The part of matches and hits that belongs to some rows; `first` is the first of a slice. */
+  /** The partition of matches and hits that belongs to some rows; `first` is the first of a slice. */
   #slicesOf({ matches, hits }: Pick<Found, "matches" | "hits">, first: number, rows: number) {
     const sliceRows = this.threads.tuning.slice;
     const slice = first / sliceRows;
@@ -293,6 +293,9 @@ function withNull({ strings }: CodedBytes): RowKeys {
 
 function partitionBits(rows: number, layout: Layout): number {
   const exact = layout.width === 1 && layout.stride === 1;
-  const partRows = Math.min(PART_ROWS, PART_BYTES / (4 * recordWords({ exact, stride: layout.stride })));
-  return Math.max(1, Math.min(MOST_PARTITION_BITS, Math.ceil(Math.log2(rows / partRows))));
+  const partitionRows = Math.min(
+    PARTITION_ROWS,
+    PARTITION_BYTES / (4 * recordWords({ exact, stride: layout.stride })),
+  );
+  return Math.max(1, Math.min(MOST_PARTITION_BITS, Math.ceil(Math.log2(rows / partitionRows))));
 }

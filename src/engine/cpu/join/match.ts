@@ -1,9 +1,9 @@
 /**
- * Joining sorted keys. Each part is owned by the thread that takes it: it builds the part's table from the build side's
+ * Joining sorted keys. Each partition is owned by the thread that takes it: it builds the partition's table from the build side's
  * records, looks up the probe side's, and writes what it finds over their codes. Then, slice by slice, that is put back
  * into the order of the rows. So every word has one writer, and no thread writes near another.
  *
- * Slices and the records of a part within one are in row order, so a part's rows come in row order too, and of equal
+ * Slices and the records of a partition within one are in row order, so a partition's rows come in row order too, and of equal
  * build rows the first leads: results are those of one thread going through all rows.
  */
 
@@ -11,7 +11,7 @@ import { ExactTable, type JoinKeys, RowTable, Slots } from "../groups/key-tables
 import type { SortedKeys } from "../groups/sort.js";
 import { silently, type Work } from "../rows/row-jobs.js";
 
-/** Build and look up every part; a piece is some neighbouring parts. */
+/** Build and look up every partition; a piece is some neighbouring partitions. */
 export interface MatchJob {
   readonly kind: "match";
   readonly build: SortedKeys;
@@ -30,25 +30,29 @@ export interface PlaceJob {
   readonly hits: Float64Array;
 }
 
-/** Parts of a piece: their starts share cache lines. */
-const PARTS = 4;
+/** Partitions of a piece: their starts share cache lines. */
+const PARTITIONS = 4;
 
 export function openMatch({ build, probe, follows, hashMask }: MatchJob): Work {
-  const parts = 2 ** build.bits;
+  const partitions = 2 ** build.bits;
   const slots = new Slots();
   const keys = { build: recordKeys(build), probe: recordKeys(probe) };
   const table = build.exact ? new ExactTable(slots, hashMask) : new RowTable(slots, keys.build);
   let repeats = 0;
   const run = (piece: number) => {
-    for (let part = piece * PARTS; part < Math.min(parts, (piece + 1) * PARTS); part++) {
-      slots.reset(countRecords(build, part));
-      for (let at = part; at < build.starts.length; at += parts + 1)
+    for (
+      let partition = piece * PARTITIONS;
+      partition < Math.min(partitions, (piece + 1) * PARTITIONS);
+      partition++
+    ) {
+      slots.reset(countRecords(build, partition));
+      for (let at = partition; at < build.starts.length; at += partitions + 1)
         repeats += table.insert(keys.build, build.starts[at], build.starts[at + 1], follows);
-      for (let at = part; at < probe.starts.length; at += parts + 1)
+      for (let at = partition; at < probe.starts.length; at += partitions + 1)
         table.probe(keys.probe, probe.starts[at], probe.starts[at + 1], probe.records);
     }
   };
-  return { pieces: Math.ceil(parts / PARTS), run, result: () => ({ repeats, made: [] }) };
+  return { pieces: Math.ceil(partitions / PARTITIONS), run, result: () => ({ repeats, made: [] }) };
 }
 
 function recordKeys({ records, stride, width, bytes }: SortedKeys): JoinKeys {
@@ -65,9 +69,9 @@ function recordKeys({ records, stride, width, bytes }: SortedKeys): JoinKeys {
   };
 }
 
-function countRecords({ starts, bits }: SortedKeys, part: number): number {
+function countRecords({ starts, bits }: SortedKeys, partition: number): number {
   let count = 0;
-  for (let at = part; at < starts.length; at += 2 ** bits + 1) count += starts[at + 1] - starts[at];
+  for (let at = partition; at < starts.length; at += 2 ** bits + 1) count += starts[at + 1] - starts[at];
   return count;
 }
 

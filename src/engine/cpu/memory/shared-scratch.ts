@@ -17,7 +17,7 @@ export class SharedScratch {
   #block: Block | null = null;
   #starts: Uint32Array | null = null;
   /** Where spilled elements are gathered; in private memory. */
-  readonly spilled: Block = allocateBlock(BLOCK);
+  readonly deferred: Block = allocateBlock(BLOCK);
 
   constructor(tuning: Tuning) {
     this.#tuning = tuning;
@@ -29,22 +29,22 @@ export class SharedScratch {
     return { keys: this.input("keys", chunk.keys, chunk), where };
   }
 
-  /** A chunk's part of an input column in shared memory; empty for an empty column. */
+  /** A chunk's partition of an input column in shared memory; empty for an empty column. */
   input<A extends Uint32Array | Uint8Array>(column: Column, source: A, chunk: Chunk): A {
-    const part = partOf(source, chunk);
-    if (isShared(part) || part.length === 0) return part;
-    const copy = this.#column(column, part);
-    copy.set(part);
+    const partition = partitionOf(source, chunk);
+    if (isShared(partition) || partition.length === 0) return partition;
+    const copy = this.#column(column, partition);
+    copy.set(partition);
     return copy;
   }
 
   /**
-   * Room in shared memory for a chunk's part of an output column; elements left out by `where` hold `rest`.
+   * Room in shared memory for a chunk's partition of an output column; elements left out by `where` hold `rest`.
    */
   output<A extends Uint32Array | Uint8Array>(column: Column, target: A, chunk: Chunk, rest: number): A {
-    const part = partOf(target, chunk);
-    if (isShared(part) || part.length === 0) return part;
-    const room = this.#column(column, part);
+    const partition = partitionOf(target, chunk);
+    if (isShared(partition) || partition.length === 0) return partition;
+    const room = this.#column(column, partition);
     if (chunk.where !== null) room.fill(rest);
     return room;
   }
@@ -82,7 +82,7 @@ export class SharedScratch {
   }
 }
 
-function partOf<A extends Uint32Array | Uint8Array>(array: A, { from, to }: Chunk): A {
+function partitionOf<A extends Uint32Array | Uint8Array>(array: A, { from, to }: Chunk): A {
   return array.subarray(from, to) as A;
 }
 

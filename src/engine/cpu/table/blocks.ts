@@ -64,7 +64,7 @@ export function fillBlock(
   from: number,
   to: number,
 ): number {
-  const count = where === null ? takeAll(block, keys, from, to) : takeMarked(block, keys, where, from, to);
+  const count = where === null ? takeAll(block, keys, from, to) : takeSelected(block, keys, where, from, to);
   if (table.floatKeys) canonicalise(block.key, count);
   computeHomes(block, table, count);
   return count;
@@ -108,7 +108,7 @@ function takeAll(block: Block, keys: Uint32Array, from: number, to: number): num
   return count;
 }
 
-function takeMarked(block: Block, keys: Uint32Array, where: Uint8Array, from: number, to: number): number {
+function takeSelected(block: Block, keys: Uint32Array, where: Uint8Array, from: number, to: number): number {
   const { key, element } = block;
   let count = 0;
   for (let i = from; i < to; i++) {

@@ -12,7 +12,7 @@ import type { Chunk } from "./sequential.js";
  * The event loop gets a turn after a chunk that ends this long after the last turn: one frame of a display.
  */
 const TURN_MS = 16;
-/** A chunk that is done alone ends early when it takes this long: walks in a full table may. */
+/** A chunk that is done alone ends early when it takes this long: probes in a full table may. */
 const LONG_MS = 100;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Inserting into a table without a free slot. A key that is not there is walked for as far as the longest walk of the table
+ * Inserting into a table without a free slot. A key that is not there is walked for as far as the longest probe of the table
  * goes, which may be all its slots; so with many such keys the table's keys are put into a roomy set once, and only
  * elements whose key is in it are probed. Decides nothing that the probe loops would decide otherwise.
  */
@@ -8,7 +8,7 @@ import { EMPTY, TOMBSTONE } from "../../layout.js";
 import type { Block, TableMemory } from "./blocks.js";
 import type { Territory } from "./probes.js";
 
-/** Longest walk below which probing is as cheap as the set. */
+/** Longest probe below which probing is as cheap as the set. */
 const WORTH_PROBES = 256;
 /** Slots above which the set would take more than 1 GiB. */
 const MOST_SLOTS = 2 ** 27;

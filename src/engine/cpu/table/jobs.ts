@@ -33,7 +33,7 @@ export interface Partition {
   readonly ranges: number;
   readonly shift: number;
   /**
-   * slices × (ranges + 1): where each range starts in each slice's part of the block, and where the last one
+   * slices × (ranges + 1): where each range starts in each slice's partition of the block, and where the last one
    * ends.
    */
   readonly starts: Uint32Array;
@@ -80,7 +80,7 @@ export interface JobResult {
    * Positions in the partition's block of elements that are left to do, in the order in which this thread met
    * them.
    */
-  readonly spill: number[];
+  readonly deferred: number[];
 }
 
 /** Memory that one thread works in; it outlives jobs. */
@@ -105,7 +105,7 @@ export function runJob(job: Job, next: Int32Array, workspace: Workspace): JobRes
       maxProbe: job.kind === "partition" ? 0 : job.maxProbe,
     },
     tally: newTally(),
-    spill: [],
+    deferred: [],
   };
   const pieces = pieceCount(job);
   for (let piece = Atomics.add(next, 0, 1); piece < pieces; piece = Atomics.add(next, 0, 1)) {

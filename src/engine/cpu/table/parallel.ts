@@ -24,7 +24,7 @@
  *
  * The table stays valid meanwhile: an owner takes a slot only after it saw the whole chain, up to EMPTY or
  * maxProbe, and every key of a range was put there within the maxProbe at the job's start, which all owners
- * know, or by the owner itself. A key that equals a marker belongs to the owner of its hash's home, so its
+ * know, or by the owner itself. A key that equals a sentinel belongs to the owner of its hash's home, so its
  * side slot has one writer.
  */
 
@@ -110,8 +110,8 @@ export class Parallel {
       const results = await this.#run(job, chunk.to - chunk.from);
       for (const result of results) add(at, result);
       const end = table.slotCount * table.words;
-      this.#doSpilled(results, partition, (count) =>
-        insertRun(at, local, this.#scratch.spilled, 0, count, end),
+      this.#doDeferred(results, partition, (count) =>
+        insertRun(at, local, this.#scratch.deferred, 0, count, end),
       );
       this.#scratch.copyBack(flags, columns.flags, chunk);
       this.#scratch.copyBack(stored, columns.stored, chunk);
@@ -129,7 +129,7 @@ export class Parallel {
       );
       for (const result of results) add(at, result);
       const end = table.slotCount * table.words;
-      this.#doSpilled(results, partition, (count) => eraseRun(at, this.#scratch.spilled, 0, count, end));
+      this.#doDeferred(results, partition, (count) => eraseRun(at, this.#scratch.deferred, 0, count, end));
     });
   }
 
@@ -152,11 +152,11 @@ export class Parallel {
    * Gathers the spilled elements, in each thread's order, and hands them to `change` as many at a time as fit
    * a block.
    */
-  #doSpilled(results: readonly JobResult[], { block }: Partition, change: (count: number) => void): void {
-    const { key, home, element } = this.#scratch.spilled;
+  #doDeferred(results: readonly JobResult[], { block }: Partition, change: (count: number) => void): void {
+    const { key, home, element } = this.#scratch.deferred;
     let count = 0;
-    for (const { spill } of results) {
-      for (const position of spill) {
+    for (const { deferred } of results) {
+      for (const position of deferred) {
         key[count] = block.key[position];
         home[count] = block.home[position];
         element[count] = block.element[position];

@@ -37,7 +37,7 @@ export interface Territory {
   /**
    * Positions in the block of elements whose chain leaves the range; null when the range is the whole ring.
    */
-  readonly spill: number[] | null;
+  readonly deferred: number[] | null;
 }
 
 /** The values of an insert and where to report to. */
@@ -63,7 +63,7 @@ export interface FindColumns {
 
 /** What `placeFor` answers in place of a word. */
 const NONE = -1;
-const SPILLED = -2;
+const DEFERRED = -2;
 const REJECTED = -3;
 
 export function newTally(): Tally {
@@ -79,7 +79,7 @@ export function insertRun(
   to: number,
   end: number,
 ): void {
-  const { counters, tally, spill } = at;
+  const { counters, tally, deferred } = at;
   const { slots, slotCount, words } = at.table;
   const { key, home, element } = block;
   const { values, rule, flags, stored } = columns;
@@ -104,16 +104,16 @@ export function insertRun(
       for (let left = maxProbe; x !== k && x < TOMBSTONE && left > 1; left--) {
         w += words;
         if (w === end) {
-          if (spill !== null) break;
+          if (deferred !== null) break;
           w = 0;
         }
         x = slots[w];
       }
       if (x !== k && x !== EMPTY) {
-        // A TOMBSTONE, the bound or the end of the range: rare, and decided on a second walk.
+        // A TOMBSTONE, the bound or the end of the range: rare, and decided on a second probe.
         w = placeFor(at, k, home[j], end, inserted);
         maxProbe = counters.maxProbe;
-        if (w === SPILLED) (spill as number[]).push(j);
+        if (w === DEFERRED) (deferred as number[]).push(j);
         else if (w === REJECTED) tally.rejected++;
         if (w < 0) continue;
         x = slots[w];
@@ -141,12 +141,12 @@ export function insertRun(
 
 /**
  * The word where key `k` is, or where it goes: the first TOMBSTONE of its chain, else the first free slot
- * after it, also beyond maxProbe. Counts the TOMBSTONE as taken and raises maxProbe. Or SPILLED or REJECTED.
+ * after it, also beyond maxProbe. Counts the TOMBSTONE as taken and raises maxProbe. Or DEFERRED or REJECTED.
  */
 function placeFor(at: Territory, k: number, home: number, end: number, inserted: number): number {
-  const { counters, spill } = at;
+  const { counters, deferred } = at;
   const { slots, slotCount, words } = at.table;
-  const full = spill === null && counters.mainLive + inserted === slotCount;
+  const full = deferred === null && counters.mainLive + inserted === slotCount;
   let w = home;
   let probe = 1;
   let place = NONE;
@@ -163,7 +163,7 @@ function placeFor(at: Territory, k: number, home: number, end: number, inserted:
     w += words;
     probe++;
     if (w === end) {
-      if (spill !== null) return SPILLED;
+      if (deferred !== null) return DEFERRED;
       w = 0;
     }
   }
@@ -175,7 +175,7 @@ function placeFor(at: Territory, k: number, home: number, end: number, inserted:
 
 /** Takes the keys of elements `from..to` of a block out of the table. */
 export function eraseRun(at: Territory, block: Block, from: number, to: number, end: number): void {
-  const { counters, tally, spill } = at;
+  const { counters, tally, deferred } = at;
   const { slots, slotCount, words } = at.table;
   const { key, home } = block;
   const { maxProbe } = counters;
@@ -193,7 +193,7 @@ export function eraseRun(at: Territory, block: Block, from: number, to: number, 
     for (; x !== k && x !== EMPTY && left > 1; left--) {
       w += words;
       if (w === end) {
-        if (spill !== null) break;
+        if (deferred !== null) break;
         w = 0;
       }
       x = slots[w];
@@ -202,7 +202,7 @@ export function eraseRun(at: Territory, block: Block, from: number, to: number, 
       slots[w] = TOMBSTONE;
       erased++;
     } else if (w === end) {
-      (spill as number[]).push(j);
+      (deferred as number[]).push(j);
     }
   }
   counters.mainLive -= erased;
@@ -268,7 +268,7 @@ function eraseSide(at: Territory, w: number): void {
   at.tally.erased++;
 }
 
-/** First word of the side slot of a key that equals a marker. */
+/** First word of the side slot of a key that equals a sentinel. */
 function sideWord(slotCount: number, words: number, key: number): number {
   return (slotCount + (EMPTY - key)) * words;
 }

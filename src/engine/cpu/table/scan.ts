@@ -23,7 +23,7 @@ export function collectSlots(table: TableMemory, from: number, to: number, into:
     const key = slots[w];
     keys[count] = key;
     if (withValues) values[count] = slots[w + 1];
-    // 0 for the two markers, which become 0 and 1 here, else 1: no branch to mispredict
+    // 0 for the two sentinels, which become 0 and 1 here, else 1: no branch to mispredict
     const others = (key + 2) & ~1;
     count += (others | -others) >>> 31;
   }
@@ -42,7 +42,7 @@ export function collectSide(table: TableMemory, into: Collector): void {
   }
 }
 
-/** Measures a table part by part: `addSlots` for all slots, then `result`. */
+/** Measures a table partition by partition: `addSlots` for all slots, then `result`. */
 export class Measurement {
   readonly #table: TableMemory;
   readonly #block: Block;

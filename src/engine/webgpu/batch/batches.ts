@@ -7,7 +7,7 @@ import type { Choice } from "../partitioned/planner.js";
 import type { TableState } from "../table/table-state.js";
 import { forEachChunk } from "./chunks.js";
 import { type Chunk, Scratch } from "./columns.js";
-import type { Bring, Pipeline } from "./pipeline.js";
+import type { Pipeline, ReadBack } from "./pipeline.js";
 
 /** The input columns of a call. */
 export interface Batch<K extends KeyType, V extends ValueType> {
@@ -35,7 +35,7 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   batch: Batch<K, V>,
   call: CallOptions,
   output: Destination,
-  run: (chunk: BoundChunk, bring: Bring) => Promise<unknown>,
+  run: (chunk: BoundChunk, readBack: ReadBack) => Promise<unknown>,
 ): Promise<void> {
   const { gpu, pacer, hostChunk } = state.host;
   const { keys, values, where, bytes = 4, plan } = batch;
@@ -46,7 +46,7 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   const bindable = gpu.device.limits.maxStorageBufferBindingSize / Math.max(bytes, PARTITION_BYTES);
   // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
   const choice = keys.length > 0 && (await plan?.(Math.min(keys.length, BULK_CHUNK)));
-  const bulk = !choice || choice.way === "direct" || gpu.software ? undefined : BULK_CHUNK;
+  const bulk = !choice || choice.strategy === "direct" || gpu.software ? undefined : BULK_CHUNK;
   const limits = { operation, bindable, host, bulk };
   const bind = (chunk: Chunk, scratch: Scratch) => bindColumns(state, batch, call, chunk, scratch);
   let pipeline: Pipeline<BoundChunk> | null = null;

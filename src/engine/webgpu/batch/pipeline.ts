@@ -10,7 +10,7 @@ import type { Readback } from "../memory/readback.js";
 import { type Chunk, Scratch } from "./columns.js";
 
 /** Brings results of a chunk back: with the submission of `step`, or later when another chunk follows. */
-export type Bring = (
+export type ReadBack = (
   reads: readonly Readback[],
   step: (now: readonly Readback[]) => Promise<unknown>,
 ) => Promise<unknown>;
@@ -39,11 +39,11 @@ export class Pipeline<T> {
   async run(
     chunk: Chunk,
     next: Chunk | null,
-    work: (bound: T, bring: Bring) => Promise<unknown>,
+    work: (bound: T, readBack: ReadBack) => Promise<unknown>,
   ): Promise<void> {
     const { bound, scratch } = await this.#columnsOf(chunk);
     try {
-      const working = work(bound, next ? (reads, step) => this.#bringLater(reads, step) : bringAtOnce);
+      const working = work(bound, next ? (reads, step) => this.#readBackLater(reads, step) : readBackAtOnce);
       if (next && this.#readsAhead) this.#ahead = new ReadAhead(this.gpu, this.bind, next);
       await working;
       if (next === null) await this.#results;
@@ -75,7 +75,7 @@ export class Pipeline<T> {
   }
 
   /** Does `step`, then begins to bring the results back. They may take until the next chunk's do. */
-  async #bringLater(reads: readonly Readback[], step: (now: readonly Readback[]) => Promise<unknown>) {
+  async #readBackLater(reads: readonly Readback[], step: (now: readonly Readback[]) => Promise<unknown>) {
     await step([]);
     if (reads.length === 0) return;
     await this.#results;
@@ -84,7 +84,7 @@ export class Pipeline<T> {
   }
 }
 
-const bringAtOnce: Bring = (reads, step) => step(reads);
+const readBackAtOnce: ReadBack = (reads, step) => step(reads);
 
 /** The columns of a chunk that follows, on their way to the GPU. Whoever makes it takes it or gives it up. */
 class ReadAhead<T> {

@@ -97,7 +97,7 @@ export class Gpu {
   /** What uploads of so many bytes go through, loaded by the first large one; null for writeBuffer. */
   async uploadsOf(bytes: number): Promise<Uploads | null> {
     const staging = this.#uploadStaging;
-    if (bytes < staging.bytes / SMALL_PART) return null;
+    if (bytes < staging.bytes / SMALL_FRACTION) return null;
     const { Uploads } = await loadOverlap();
     this.#uploads ??= new Uploads(this, this.#memory, staging);
     return this.#uploads;
@@ -267,7 +267,7 @@ export class Gpu {
 /** Unused scratch memory that is kept for some seconds: what a partitioned insert of 2^27 pairs from pinned arrays takes, and more. */
 const SCRATCH_BYTES = 2 ** 33;
 /** Uploads of less than this part of a staging buffer go through writeBuffer. */
-const SMALL_PART = 64;
+const SMALL_FRACTION = 64;
 /** Bytes of one writeBuffer call: Dawn has a ring of 4 MiB pieces for them, and allocates memory for each larger one. */
 const WRITE_BYTES = 2 ** 21;
 /** Bytes that are brought back at once: two staging buffers of this size take turns. */

@@ -11,7 +11,7 @@ import { combining } from "./combine.js";
 import combineCode from "./combine.wgsl";
 import { needsRoomForAll } from "./insert.js";
 import { type BoundChunk, compileRun, type Run, runOverChunk } from "./rounds.js";
-import { LIST_BYTES } from "./worklist.js";
+import { WORKLIST_BYTES } from "./worklist.js";
 
 export { combining };
 
@@ -31,10 +31,10 @@ export async function prepareApply(
   const run: Run = { kernel, constants };
   if (needsRoomForAll(state, op)) {
     const room = chunk.count;
-    const bytes = room * LIST_BYTES;
+    const bytes = room * WORKLIST_BYTES;
     // the chunk's own are free again when slots are claimed
-    const own = chunk.lists && chunk.lists.size >= bytes ? chunk.lists : null;
-    run.lists = { buffer: own ?? (await chunk.scratch.buffer(bytes)), room };
+    const own = chunk.worklists && chunk.worklists.size >= bytes ? chunk.worklists : null;
+    run.worklists = { buffer: own ?? (await chunk.scratch.buffer(bytes)), room };
   } else {
     run.goesOn = true;
   }

@@ -3,9 +3,9 @@
 // Four pairs an invocation, 256 invocations a workgroup. Shares the table's values; key words do not change.
 // Races: with other applies of the same operation, all atomic on the value word, so the order does not matter, except
 // for the rounding of f32 add. Elements whose key is not there (it found no slot) are passed over.
-// A walk that is left to a later dispatch has applied nothing yet, and has passed no slot with its key: each value is applied
+// A probe that is left to a later dispatch has applied nothing yet, and has passed no slot with its key: each value is applied
 // once. The list has room for all where an element cannot do without it: with f32 values, which may meet too many others,
-// and with several windows. Else a long walk goes on in place when the list is full.
+// and with several windows. Else a long probe goes on in place when the list is full.
 // Bytes per pair at load 0.5: 8 read (the key once per window), one sector of 32 read and written back.
 
 // Word is u32 or i32, so that min and max are those of the value type.
@@ -79,7 +79,7 @@ fn main(
   for (var item = 0u; item < ITEMS; item++) {
     let element = elementAt(thread, item);
     if (element == NO_ELEMENT) { continue; }
-    let probe = walkAt(thread, item, keyOf(element), params.maxProbe);
+    let probe = probeAt(thread, item, keyOf(element), params.maxProbe);
     if (isBound(probe.slot)) { applyElement(element, probe); }
   }
 }

@@ -1,17 +1,15 @@
 // Which elements an invocation handles: a workgroup has a tile of neighbours, and takes them row by row, so that neighbouring
 // invocations read neighbouring elements.
-// In a LISTED dispatch the elements are those that an earlier dispatch left unfinished, and their walks go on from there.
+// In a FROM_WORKLIST dispatch the elements are those that an earlier dispatch left unfinished, and their probes go on from there.
 // A fragment after control.wgsl and probe.wgsl.
 //
 // A table that is larger than a binding is bound in windows (WINDOWED). Then each window has a dispatch of its own over all
-// elements, and handles those whose walk starts in it; a walk that leaves the window leaves its element to a later dispatch.
+// elements, and handles those whose probe starts in it; a probe that leaves the window leaves its element to a later dispatch.
 
-/// The elements are those of the list at params.listFrom.
-override LISTED: bool = false;
+/// The elements are those of the list at params.worklistFrom.
+override FROM_WORKLIST: bool = false;
 /// Elements whose byte in `mask` is 0 are left out.
 override MASKED: bool = false;
-/// The list is one of the same submission: control.followed tells how many entries it has, params.count how many are looked at.
-override FOLLOWS: bool = false;
 /// `table` is one of several windows.
 override WINDOWED: bool = false;
 
@@ -23,8 +21,8 @@ const NO_ELEMENT: u32 = 0xffffffffu;
 
 @group(0) @binding(2) var<storage, read> keys: array<u32>;
 @group(0) @binding(3) var<storage, read> mask: array<u32>;
-/// Two lists of entries: an element, and how many slots from home its walk has seen.
-@group(0) @binding(4) var<storage, read_write> lists: array<vec2u>;
+/// Two worklists of entries: an element, and how many slots from home its probe has seen.
+@group(0) @binding(4) var<storage, read_write> worklists: array<vec2u>;
 
 /// Number of this invocation over a grid of workgroups.
 fn invocation(workgroup: vec3u, workgroups: vec3u, local: u32) -> u32 {
@@ -39,8 +37,8 @@ fn numberOf(thread: u32, item: u32) -> u32 {
 /// The element of an invocation's item, or NO_ELEMENT when it is beyond the batch or masked out.
 fn elementAt(thread: u32, item: u32) -> u32 {
   let at = numberOf(thread, item);
-  if (at >= params.count || (FOLLOWS && at >= atomicLoad(&control.followed))) { return NO_ELEMENT; }
-  if (LISTED) { return lists[params.listFrom + at].x; }
+  if (at >= params.count) { return NO_ELEMENT; }
+  if (FROM_WORKLIST) { return worklists[params.worklistFrom + at].x; }
   let element = params.first + at;
   if (MASKED) {
     let bytes = mask[params.maskShift + element / 4u];
@@ -53,12 +51,12 @@ fn keyOf(element: u32) -> u32 {
   return canonicalKey(keys[params.keyShift + element]);
 }
 
-/// The walk of an item's key, over `reach` slots at most: from home, or (LISTED) from where an earlier dispatch left it.
-fn walkAt(thread: u32, item: u32, key: u32, reach: u32) -> Probe {
+/// The probe of an item's key, over `reach` slots at most: from home, or (FROM_WORKLIST) from where an earlier dispatch left it.
+fn probeAt(thread: u32, item: u32, key: u32, reach: u32) -> Probe {
   var probe = startProbe(key, reach);
-  if (LISTED && !probe.side) {
-    let step = lists[params.listFrom + numberOf(thread, item)].y;
-    // slots from home to the end of the table, where the walk goes on at slot 0
+  if (FROM_WORKLIST && !probe.side) {
+    let step = worklists[params.worklistFrom + numberOf(thread, item)].y;
+    // slots from home to the end of the table, where the probe goes on at slot 0
     let room = params.slots - probe.slot;
     probe.slot = select(probe.slot + step, step - room, step >= room);
     probe.step = step;
@@ -66,24 +64,24 @@ fn walkAt(thread: u32, item: u32, key: u32, reach: u32) -> Probe {
   return probe;
 }
 
-/// True for a tile of a chunk in the order of its parts (partShift) that has no walk from a slot of this window. Of a MASKED chunk
+/// True for a tile of a chunk in the order of its partitions (partitionShift) that has no probe from a slot of this window. Of a MASKED chunk
 /// the first window also writes what elements get that are left out.
 fn isElsewhere(workgroup: vec3u, workgroups: vec3u) -> bool {
-  if (!WINDOWED || LISTED || MASKED || params.partShift == 0u) { return false; }
+  if (!WINDOWED || FROM_WORKLIST || MASKED || params.partitionShift == 0u) { return false; }
   let first = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * ITEMS;
   if (first >= params.count) { return true; }
   let last = min(first + WORKGROUP * ITEMS, params.count) - 1u;
-  let firstPart = partOf(keyOf(params.first + first));
-  let lastPart = partOf(keyOf(params.first + last));
-  let fromPart = params.windowFirst >> params.partShift;
-  let toPart = (params.windowFirst + params.windowSlots - 1u) >> params.partShift;
-  return lastPart < fromPart || firstPart > toPart;
+  let firstPartition = partitionOf(keyOf(params.first + first));
+  let lastPartition = partitionOf(keyOf(params.first + last));
+  let fromPartition = params.windowFirst >> params.partitionShift;
+  let toPartition = (params.windowFirst + params.windowSlots - 1u) >> params.partitionShift;
+  return lastPartition < fromPartition || firstPartition > toPartition;
 }
 
-/// The part of a key's home slot; keys that live in side slots are of the last part.
-fn partOf(key: u32) -> u32 {
+/// The part of a key's home slot; keys that live in side slots are of the last partition.
+fn partitionOf(key: u32) -> u32 {
   let home = select(multiplyHigh(hashKey(key), params.slots), params.slots - 1u, key >= TOMBSTONE);
-  return home >> params.partShift;
+  return home >> params.partitionShift;
 }
 
 /// True for slots that this dispatch has a binding for.
@@ -102,9 +100,9 @@ fn boundSlot(slot: u32) -> u32 {
 /// the count, and has the batch handled again.
 fn leaveUnfinished(element: u32, step: u32) -> bool {
   // the count is past the room already: many additions to one word are slow
-  if (atomicLoad(&control.unfinished) > params.listRoom) { return false; }
+  if (atomicLoad(&control.unfinished) > params.worklistRoom) { return false; }
   let at = atomicAdd(&control.unfinished, 1u);
-  if (at >= params.listRoom) { return false; }
-  lists[params.listTo + at] = vec2u(element, step);
+  if (at >= params.worklistRoom) { return false; }
+  worklists[params.worklistTo + at] = vec2u(element, step);
   return true;
 }

@@ -28,7 +28,7 @@ export interface KernelOverrides {
   /** Bits that row hashes keep: fewer bits make different rows collide. */
   rowHashMask?: number;
   /** Elements that a list of unfinished elements has room for: little room makes it overflow. */
-  listRoom?: number;
+  worklistRoom?: number;
   /** Bytes of the largest range of a table that is bound at once: with few of them small tables have several windows. */
   maxTableBinding?: number;
   /** Steps above which the keys of a full table are copied: 0 copies those of small tables, too. */
@@ -44,7 +44,7 @@ export interface TableBindings {
   control?: Range;
   keys?: Range;
   mask?: Range;
-  lists?: Range;
+  worklists?: Range;
   table: Range;
   values?: Range;
   flags?: Range;
@@ -53,7 +53,7 @@ export interface TableBindings {
 
 /** The bindings of a kernel by number. */
 export function tableRanges(b: TableBindings): (Range | undefined)[] {
-  return [undefined, b.control, b.keys, b.mask, b.lists, b.table, b.values, b.flags, b.known];
+  return [undefined, b.control, b.keys, b.mask, b.worklists, b.table, b.values, b.flags, b.known];
 }
 
 /** What a dispatch is told: the fields of table-params.wgsl. Fields left out are 0. */
@@ -69,13 +69,13 @@ const paramNames = [
   "fill",
   "stepBudget",
   "maxProbe",
-  "listFrom",
-  "listTo",
-  "listRoom",
+  "worklistFrom",
+  "worklistTo",
+  "worklistRoom",
   "first",
   "windowFirst",
   "windowSlots",
-  "partShift",
+  "partitionShift",
 ] as const;
 
 /** The uniform's words. */
@@ -134,7 +134,7 @@ export class TableKernels {
     };
   }
 
-  /** A kernel that walks all slots. */
+  /** A kernel that probes all slots. */
   scan(label: string, code: readonly string[]): KernelSource {
     const [kind, slot] = this.spec.value === null ? ["set", slotSet] : ["map", slotMap];
     return {
@@ -145,18 +145,11 @@ export class TableKernels {
   }
 
   /** Constants that every batch kernel has, for this table's spec. */
-  batchConstants(flags: {
-    listed: boolean;
-    follows: boolean;
-    masked: boolean;
-    windowed: boolean;
-    group: number;
-  }): Constants {
+  batchConstants(flags: { listed: boolean; masked: boolean; windowed: boolean; group: number }): Constants {
     const { spec } = this;
     return {
       ...tableConstants(spec),
-      LISTED: Number(flags.listed),
-      FOLLOWS: Number(flags.follows),
+      FROM_WORKLIST: Number(flags.listed),
       MASKED: Number(flags.masked),
       GROUP: flags.group,
       WINDOWED: Number(flags.windowed),

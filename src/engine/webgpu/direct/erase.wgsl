@@ -2,7 +2,7 @@
 //
 // Four keys an invocation, 256 invocations a workgroup. Shares the table.
 // Races: only with other erases. A key word changes once, from the key to TOMBSTONE (a side slot: to EMPTY), by
-// compare-exchange, so of several invocations with one key exactly one counts it. No slot comes to hold a key: what a walk
+// compare-exchange, so of several invocations with one key exactly one counts it. No slot comes to hold a key: what a probe
 // has passed needs no second look when a later dispatch goes on with it.
 // Bytes per key at load 0.5: 4 read (once per window), one sector of 32 read and written back.
 
@@ -54,7 +54,7 @@ fn main(
   for (var item = 0u; item < ITEMS; item++) {
     let element = elementAt(thread, item);
     if (element == NO_ELEMENT) { continue; }
-    let probe = walkAt(thread, item, keyOf(element), params.maxProbe);
+    let probe = probeAt(thread, item, keyOf(element), params.maxProbe);
     if (isBound(probe.slot)) { eraseElement(element, probe); }
   }
   if (myErased > 0u) { atomicAdd(&erased, myErased); }

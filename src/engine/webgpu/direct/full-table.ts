@@ -1,6 +1,6 @@
 /**
  * Inserting into a table without a free slot. What an insert leaves unfinished then either meets its key or does not fit. A
- * key that is not there is walked for as far as the longest walk of the table goes, which may be all its slots; so with many
+ * key that is not there is probed for as far as the longest probe of the table goes, which may be all its slots; so with many
  * such elements the table's keys are put into a roomy set once a call, and elements are looked up there.
  */
 
@@ -41,8 +41,8 @@ export class FullTable {
     const { count, mask } = chunk;
     const table = await this.#cheapest(rest?.count ?? count);
     const inTable = table === this.state;
-    // parts are ranges of the table's own slots
-    const at = inTable ? chunk : { ...chunk, partShift: undefined };
+    // partitions are ranges of the table's own slots
+    const at = inTable ? chunk : { ...chunk, partitionShift: undefined };
     const run = lookupRun(table, count, { mask, flags: present, counted: true, fixed: true });
     if (inTable && rest?.listed && !present) {
       const { found } = await runOverRest(table, chunk, run, rest);

@@ -120,7 +120,7 @@ async function findKnown(state: TableState, chunk: BoundChunk): Promise<void> {
   chunk.known = known;
 }
 
-/** True when combining needs lists with room for all elements of a chunk, since none may go on in place: see apply.wgsl. */
+/** True when combining needs worklists with room for all elements of a chunk, since none may go on in place: see apply.wgsl. */
 export function needsRoomForAll({ spec, windows }: TableState, policy: InsertPolicy): boolean {
   if (policy === "keep" || spec.value === null) return false;
   return windows.length > 1 || (spec.value === "f32" && policy !== "assign");

@@ -2,12 +2,12 @@
 //
 // Four keys an invocation, 256 invocations a workgroup. Owns its elements' flags; shares the table.
 // Races: any number of invocations claim slots at once. In the insert dispatches of a call a key word only ever changes from
-// EMPTY or TOMBSTONE to a key, and each invocation tries every free slot of its walk in order, so two invocations with one
+// EMPTY or TOMBSTONE to a key, and each invocation tries every free slot of its probe in order, so two invocations with one
 // key cannot pass each other: the later one meets the key, or loses the same slot to it. That holds from dispatch to dispatch:
-// a slot that a walk has passed held another key, and does so until the call ends. So a later dispatch may go on where a walk
+// a slot that a probe has passed held another key, and does so until the call ends. So a later dispatch may go on where a probe
 // was left, and an element that is handled once more meets its key.
 // A TOMBSTONE may only be taken when the key is known not to lie behind it: with tombstones in the table (REUSE) a dispatch
-// before the batch's first claim has looked all its keys up along their whole walks and left 1 in `known` at those that are
+// before the batch's first claim has looked all its keys up along their whole probes and left 1 in `known` at those that are
 // there. Keys that arrive meanwhile fall under the argument above, so `known` serves all dispatches over the batch.
 // Values are stored by the invocation that claims (and, with ASSIGN, by those that meet the key), so they are read in later
 // dispatches only.
@@ -32,8 +32,8 @@ alias Word = u32;
 const SPURIOUS_LIMIT: u32 = 256u;
 /// The same for keys with a side slot; so many that none of them is left, since they have a slot in a full table, too.
 const SIDE_SPURIOUS_LIMIT: u32 = 65536u;
-/// Steps between two looks at the number of occupied slots. Claims after longer walks count as occupied at once, so that
-/// other walks end soon after the last free slot is taken; those after shorter ones count when their workgroup ends.
+/// Steps between two looks at the number of occupied slots. Claims after longer probes count as occupied at once, so that
+/// other probes end soon after the last free slot is taken; those after shorter ones count when their workgroup ends.
 const FULL_CHECK: u32 = 64u;
 
 /// What this invocation, and then its workgroup, did.
@@ -54,7 +54,7 @@ fn valueOf(element: u32) -> u32 {
 
 fn wordAt(at: u32) -> u32 { return atomicLoad(&table[at * SLOT_WORDS]); }
 
-/// Goes along a walk. True when the element inserted its key.
+/// Goes along a probe. True when the element inserted its key.
 fn insertElement(element: u32, start: Probe) -> bool {
   var probe = start;
   let stop = min(probe.limit, params.stepBudget);
@@ -123,7 +123,7 @@ fn main(
   for (var item = 0u; item < ITEMS; item++) {
     let element = elementAt(thread, item);
     if (element == NO_ELEMENT) { continue; }
-    let probe = walkAt(thread, item, keyOf(element), params.slots);
+    let probe = probeAt(thread, item, keyOf(element), params.slots);
     if (!isBound(probe.slot)) { continue; }
     mySelected++;
     if (REUSE && ((known[element / 4u] >> (element % 4u * 8u)) & 1u) == 1u) { continue; }

@@ -3,8 +3,8 @@
 import type { Column } from "../batch/columns.js";
 import { align4, type Readback } from "../memory/readback.js";
 import type { TableState } from "../table/table-state.js";
-import { type BoundChunk, type Run, runOverChunk, runOverRest, walksInOrder } from "./rounds.js";
-import type { Selection } from "./worklist.js";
+import { type BoundChunk, type Run, runOverChunk, runOverRest, usesHomeOrder } from "./rounds.js";
+import type { Worklist } from "./worklist.js";
 
 /** What a lookup writes, as far as it is given; and whether it counts what it finds. */
 export interface LookupColumns {
@@ -12,7 +12,7 @@ export interface LookupColumns {
   values?: Column;
   flags?: Column;
   counted?: boolean;
-  marked?: boolean;
+  sentinels?: boolean;
   /** Whatever the table comes to be, the kernels stay those that were compiled before. */
   fixed?: boolean;
 }
@@ -21,18 +21,16 @@ export interface LookupColumns {
 export function lookupRun(
   state: TableState,
   count: number,
-  { mask, values, flags, counted = false, marked = false, fixed = false }: LookupColumns,
+  { mask, values, flags, counted = false, sentinels = false, fixed = false }: LookupColumns,
 ): Run {
   const constants = {
     VALUED: Number(values !== undefined),
     FLAGGED: Number(flags !== undefined),
     COUNTED: Number(counted),
-    MARKED: Number(marked),
-    ORDERED: Number(!fixed && walksInOrder(state)),
+    SENTINELS: Number(sentinels),
+    HOME_SORTED: Number(!fixed && usesHomeOrder(state)),
   };
-  // with several windows nearly always some walk goes from one to the next
-  const follows = !fixed && state.windows.length > 1;
-  const run = { kernel: state.sources.lookup, constants, mask, values, flags, follows };
+  const run = { kernel: state.sources.lookup, constants, mask, values, flags };
   if (flags === undefined || state.windows.length === 1) return run;
   // each window's dispatch adds its own elements' flags
   return { ...run, before: (encoder) => clearFlags(encoder, flags, count) };
@@ -47,29 +45,29 @@ export function clearFlags(encoder: GPUCommandEncoder, { range, shift }: Column,
  * Looks a chunk up into its `values` and `flags` columns, as far as it has them, and reads results back.
  * @param fill bit pattern of the value of absent keys.
  * @param rest only the elements that another kernel has listed.
- * @returns not 0 where it has to be done without `marked`.
+ * @returns not 0 where it has to be done without `sentinels`.
  */
 export async function lookUpChunk(
   state: TableState,
   chunk: BoundChunk,
   fill: number,
   reads: readonly Readback[],
-  rest?: Selection,
-): Promise<{ declined: number }> {
+  rest?: Worklist,
+): Promise<{ aborted: number }> {
   if (chunk.lookUp) return chunk.lookUp(fill, reads);
-  const { count, mask, values, flags, marked, finish } = chunk;
+  const { count, mask, values, flags, sentinels, finish } = chunk;
   const run: Run = {
-    ...lookupRun(state, count, { mask, values, flags, marked }),
+    ...lookupRun(state, count, { mask, values, flags, sentinels }),
     fill,
     abortable: true,
     after: finish,
     reads,
   };
-  const { rounds, declined } = await (rest
+  const { rounds, aborted } = await (rest
     ? runOverRest(state, chunk, run, rest)
     : runOverChunk(state, chunk, run));
   if (rounds !== 1 && (finish || reads.length > 0)) {
     await state.host.gpu.submit("results", (encoder) => finish?.(encoder), reads);
   }
-  return { declined };
+  return { aborted };
 }

@@ -1,10 +1,10 @@
 /**
- * Which elements a dispatch works on: a range of the chunk, or a list. A walk that is too long for one dispatch, or that
+ * Which elements a dispatch works on: a range of the chunk, or a list. A probe that is too long for one dispatch, or that
  * leaves the window it has bound, leaves its element in a list; the next dispatch takes the list, with a larger budget of
- * steps, and goes on where the walks were. So no dispatch runs long, and every call ends: each round takes every listed
- * walk farther, to the next window or to a budget that soon is longer than any walk.
+ * steps, and goes on where the probes were. So no dispatch runs long, and every call ends: each round takes every listed
+ * probe farther, to the next window or to a budget that soon is longer than any probe.
  */
-export interface Selection {
+export interface Worklist {
   /** First element of the chunk, a multiple of 4. */
   readonly first: number;
   /** Elements: of the chunk, or of the list. */
@@ -16,41 +16,41 @@ export interface Selection {
   readonly to: number;
   /** Elements that one list has room for. */
   readonly room: number;
-  /** Slots from home at which walks stop. */
+  /** Slots from home at which probes stop. */
   readonly budget: number;
 }
 
-/** Slots that a walk covers in the first dispatch. At sane load no walk is longer. */
+/** Slots that a probe covers in the first dispatch. At sane load no probe is longer. */
 const FIRST_BUDGET = 2048;
-/** Longer walks get this many times more each round: the last round is most of the work. */
+/** Longer probes get this many times more each round: the last round is most of the work. */
 const BUDGET_GROWTH = 8;
 /** Elements one list has room for, unless a kernel needs room for all. */
-export const LIST_ROOM = 2 ** 20;
-/** Bytes that the two lists take for each element they have room for. */
-export const LIST_BYTES = 16;
+export const WORKLIST_ROOM = 2 ** 20;
+/** Bytes that the two worklists take for each element they have room for. */
+export const WORKLIST_BYTES = 16;
 /** Pieces of a chunk start at multiples of this: the elements that share a word of flags. */
 const PIECE_GRAIN = 4;
 
 /** The first dispatch over a chunk: all of it. Kernels that cannot do without the list need `mostRoom` for all elements. */
-export function wholeChunk(count: number, mostRoom: number): Selection {
+export function wholeChunk(count: number, mostRoom: number): Worklist {
   const room = Math.min(count, Math.max(mostRoom, PIECE_GRAIN));
   return { first: 0, count, listed: false, from: room, to: 0, room, budget: FIRST_BUDGET };
 }
 
 /** The dispatch over what `unfinished` elements a dispatch listed. */
-export function listedAfter(selection: Selection, unfinished: number): Selection {
+export function nextWorklist(worklist: Worklist, unfinished: number): Worklist {
   return {
-    ...selection,
-    count: Math.min(unfinished, selection.room),
+    ...worklist,
+    count: Math.min(unfinished, worklist.room),
     listed: true,
-    from: selection.to,
-    to: selection.room - selection.to,
-    budget: Math.min(selection.budget * BUDGET_GROWTH, 2 ** 32 - 1),
+    from: worklist.to,
+    to: worklist.room - worklist.to,
+    budget: Math.min(worklist.budget * BUDGET_GROWTH, 2 ** 32 - 1),
   };
 }
 
 /** A chunk in pieces that the list has room for, when a dispatch over all of it left more than that. */
-export function* piecesOf(whole: Selection): Generator<Selection> {
+export function* piecesOf(whole: Worklist): Generator<Worklist> {
   const size = Math.floor(whole.room / PIECE_GRAIN) * PIECE_GRAIN;
   for (let first = 0; first < whole.count; first += size) {
     yield { ...whole, first, count: Math.min(size, whole.count - first) };

@@ -56,7 +56,7 @@ fn isExcluded(row: u32) -> bool {
   return false;
 }
 
-/// The slot where a row's walk begins.
+/// The slot where a row's probe begins.
 fn homeOf(row: u32) -> u32 {
   return multiplyHigh(murmur3(records[row * params.rowWords]), params.slots);
 }

@@ -27,7 +27,7 @@ fn main(
   var start = 0u;
   var length = 0u;
   if (isNull(row)) {
-    markNull(record);
+    setNull(record);
   } else {
     start = params.columnBytes + starts[row];
     length = ends[row] - starts[row];

@@ -18,6 +18,6 @@ fn beginColumn(record: u32) -> u32 {
   return 0u;
 }
 
-fn markNull(record: u32) {
+fn setNull(record: u32) {
   records[record + 1u + params.column / 32u] |= 1u << (params.column % 32u);
 }

@@ -15,7 +15,7 @@ fn main(
   let record = row * params.rowWords;
   var hash = beginColumn(record);
   let absent = isNull(row);
-  if (absent) { markNull(record); }
+  if (absent) { setNull(record); }
   for (var i = 0u; i < params.columnWidth; i++) {
     var word = 0u;
     if (!absent) { word = data[row * params.columnWidth + i]; }

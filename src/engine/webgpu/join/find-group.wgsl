@@ -1,4 +1,4 @@
-// The probe side's walk to the group of build rows that equal a row. A fragment after equal.wgsl.
+// The probe side's probe to the group of build rows that equal a row. A fragment after equal.wgsl.
 
 @group(0) @binding(6) var<storage, read> table: array<u32>;
 

@@ -1,9 +1,9 @@
-// unload: copies the entries of a table's pages among the items of their home pages, ahead of a batch's, so that build can make
+// extract: copies the entries of a table's pages among the items of their home pages, ahead of a batch's, so that build can make
 // all pages anew.
 //
 // A workgroup takes a page, counts the entries whose home it is in workgroup memory, and takes room for them with one addition.
 // Entries before their homes or in other pages have overflowed their pages; when they are more than a page's list has room for, or when a page has no room for
-// its items, the operation is declined, and build changes nothing. Only reads the table.
+// its items, the operation is aborted, and build changes nothing. Only reads the table.
 // Bytes per slot: 8 read, 8 × load written (sets: 4 and 4).
 
 override WORKGROUP: u32 = 256u;
@@ -23,13 +23,13 @@ var<workgroup> entries: atomic<u32>;
 var<workgroup> base: u32;
 
 fn put(page: u32, at: u32, item: Item) {
-  if (at < params.pageRoom) { items[page * params.pageRoom + at] = item; } else { atomicStore(&control.declined, 1u); }
+  if (at < params.pageRoom) { items[page * params.pageRoom + at] = item; } else { atomicStore(&control.aborted, 1u); }
 }
 
 /// Puts an entry that has overflowed its page among the items of that.
 fn putBack(page: u32, item: Item) {
   put(page, atomicAdd(&cursors[page], 1u), item);
-  if (atomicAdd(&overflowed[page], 1u) >= OVERFLOW) { atomicStore(&control.declined, 1u); }
+  if (atomicAdd(&overflowed[page], 1u) >= OVERFLOW) { atomicStore(&control.aborted, 1u); }
 }
 
 @compute @workgroup_size(WORKGROUP)

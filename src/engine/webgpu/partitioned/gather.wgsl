@@ -1,28 +1,28 @@
-// gather: brings results from the order of the pages back to the order of the parts.
+// gather: brings results from the order of the pages back to the order of the partitions.
 //
-// Workgroups (x, part): the tiles that refine made of a part, whose places it noted. Elements that have none, or whose result is
-// openMark(), are listed for lookups that follow. Owns its elements of the result column; shares the list.
+// Workgroups (x, partition): the tiles that sub-partition made of a partition, whose places it noted. Elements that have none, or whose result is
+// openSentinel(), are listed for lookups that follow. Owns its elements of the result column; shares the list.
 // Bytes per element: 2.2 read for the place, 4 read and 4 written.
 
-/// Those of the refine that made the tiles.
+/// Those of the sub-partition that made the tiles.
 override WORKGROUP: u32 = 512u;
 override BINS: u32 = 256u;
-override PART_BINS: u32 = 256u;
+override PARTITION_BINS: u32 = 256u;
 override TILE: u32 = WORKGROUP * ITEMS;
 
 @group(0) @binding(2) var<storage, read> places: array<u32>;
-@group(0) @binding(3) var<storage, read> partStarts: array<u32>;
-/// scatter's cursors: where the parts' items end, and where their room ends.
-@group(0) @binding(4) var<storage, read> partEnds: array<u32>;
+@group(0) @binding(3) var<storage, read> partitionStarts: array<u32>;
+/// scatter's cursors: where the partitions' items end, and where their room ends.
+@group(0) @binding(4) var<storage, read> partitionEnds: array<u32>;
 @group(0) @binding(5) var<storage, read> results: array<u32>;
 @group(0) @binding(6) var<storage, read_write> values: array<u32>;
 @group(0) @binding(7) var<storage, read_write> list: array<vec2u>;
 
 /// Lists an element, as leaveUnfinished does in batch.wgsl.
 fn leaveOpen(element: u32) {
-  if (atomicLoad(&control.unfinished) > params.spillRoom) { return; }
+  if (atomicLoad(&control.unfinished) > params.fallbackRoom) { return; }
   let at = atomicAdd(&control.unfinished, 1u);
-  if (at < params.spillRoom) { list[at] = vec2u(element, 0u); }
+  if (at < params.fallbackRoom) { list[at] = vec2u(element, 0u); }
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -31,17 +31,17 @@ fn main(
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let part = workgroup.y;
-  let start = partStarts[part];
-  let end = min(partEnds[part], partEnds[PART_BINS + 2u + part]);
+  let partition = workgroup.y;
+  let start = partitionStarts[partition];
+  let end = min(partitionEnds[partition], partitionEnds[PARTITION_BINS + 2u + partition]);
   for (var first = start + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
-    let at = positionsOf(tileNumber(part, start, first), local);
+    let at = positionsOf(tileNumber(partition, start, first), local);
     var value: array<u32, ITEMS>;
     for (var i = 0u; i < ITEMS; i++) { value[i] = results[select(at[i], 0u, at[i] == NOWHERE)]; }
     for (var i = 0u; i < ITEMS; i++) {
       let element = first + i * WORKGROUP + local;
       if (element >= end) { continue; }
-      if (at[i] == NOWHERE || value[i] == openMark()) {
+      if (at[i] == NOWHERE || value[i] == openSentinel()) {
         leaveOpen(element);
       } else {
         values[element] = value[i];

@@ -1,4 +1,4 @@
-// histogram: counts the chunk's keys by part.
+// histogram: counts the chunk's keys by partition.
 //
 // Grid-stride, counted in workgroup memory first. With SAMPLE n it counts one block of keys in n. Shares `counts`, atomically.
 // Bytes per key: 4 / n read.
@@ -28,7 +28,7 @@ fn main(
     var key: array<u32, ITEMS>;
     for (var i = 0u; i < ITEMS; i++) { key[i] = keys[params.keyShift + min(counted(base + i * stride), params.count - 1u)]; }
     for (var i = 0u; i < ITEMS; i++) {
-      if (isSelected(counted(base + i * stride))) { atomicAdd(&bins[partOf(canonicalKey(key[i]))], 1u); }
+      if (isSelected(counted(base + i * stride))) { atomicAdd(&bins[partitionOf(canonicalKey(key[i]))], 1u); }
     }
   }
   workgroupBarrier();

@@ -3,7 +3,7 @@
  * are in kernels/partition/, what is done with a partitioned chunk in partitioned-chunk.ts, page-operations.ts and page-lookups.ts.
  *
  * A *part* is a power of two of neighbouring slots, small enough for the GPU's cache; a *page* is what fits the memory of
- * a workgroup. A part's number is the upper bits of a key's home slot.
+ * a workgroup. A partition's number is the upper bits of a key's home slot.
  */
 
 import { LimitError } from "../../../errors.js";
@@ -17,32 +17,32 @@ import { tableConstants } from "../table/table-constants.js";
 import type { TableHost, TableState } from "../table/table-state.js";
 import { type ItemKind, PartitionKernels, partitionParams } from "./partition-kernels.js";
 
-/** Parts of a table: slots >> shift names the part. */
-export interface Parts {
+/** Partitions of a table: slots >> shift names the partition. */
+export interface Partitions {
   readonly shift: number;
   readonly count: number;
 }
 
-/** Parts that a multisplit makes at full speed. */
-export const FEW_PARTS = 256;
-/** Most parts that one multisplit makes. */
-export const MOST_PARTS = 1024;
+/** Partitions that a multisplit makes at full speed. */
+export const FEW_PARTITIONS = 256;
+/** Most partitions that one multisplit makes. */
+export const MOST_PARTITIONS = 1024;
 /** Counters of a multisplit: one of few numbers, so that few kernels are compiled. */
-export function binsFor(parts: number): number {
-  if (parts <= FEW_PARTS) return FEW_PARTS;
-  return parts <= 2 * FEW_PARTS ? 2 * FEW_PARTS : MOST_PARTS;
+export function binsFor(partitions: number): number {
+  if (partitions <= FEW_PARTITIONS) return FEW_PARTITIONS;
+  return partitions <= 2 * FEW_PARTITIONS ? 2 * FEW_PARTITIONS : MOST_PARTITIONS;
 }
 
 /** Workgroups of the histogram kernel, which strides over the chunk. */
 const HISTOGRAM_WORKGROUPS = 528;
-/** One block of elements in so many is counted where parts may have some room; of so many elements at least, which tell enough. */
+/** One block of elements in so many is counted where partitions may have some room; of so many elements at least, which tell enough. */
 const SAMPLE = 16;
 const LEAST_SAMPLED = 2 ** 15;
 /** Elements of a column that is filled up, for each that there is: more are not worth a sample. */
 const MOST_FILLED = 3;
-/** Keys that a workgroup of scatter remembers: most equal keys of a batch are met there. Those of refine remember fewer. */
+/** Keys that a workgroup of scatter remembers: most equal keys of a batch are met there. Those of sub-partition remember fewer. */
 const SEEN_IN_CHUNK = 1024;
-export const SEEN_IN_PART = 256;
+export const SEEN_IN_PARTITION = 256;
 /** Workgroup memory that a page takes for each slot: what goes there, and a value that is combined. */
 const PAGE_BYTES = 8;
 /** Workgroup memory that kernels need besides their tiles and counters. */
@@ -92,7 +92,7 @@ export class Partitioner {
     return 2 ** Math.floor(Math.log2(Math.min(most, this.#most.invocations, this.pageSlots / 2)));
   };
 
-  /** Invocations of scatter and refine, whose workgroups remember `seen` words. */
+  /** Invocations of scatter and sub-partition, whose workgroups remember `seen` words. */
   readonly tileWorkgroup = (kind: ItemKind, bins: number, seen = 1): number => {
     const { items, rounds } = this.sources.tiles;
     return this.workgroup((items / rounds) * itemWords(kind) * 4, bins, seen);
@@ -132,11 +132,11 @@ export function checkLimit(limit: string, need: number, have: number): void {
   if (need > have) throw new LimitError(limit, need, have, "Use smaller batches.");
 }
 
-/** A chunk's elements by part, on the GPU: what is submitted from now on sees them. */
-export interface PartedItems {
-  /** Where each part starts: bins + 1 words. */
+/** A chunk's elements by partition, on the GPU: what is submitted from now on sees them. */
+export interface PartitionedItems {
+  /** Where each partition starts: bins + 1 words. */
   readonly starts: Range;
-  /** Where each part's elements end, since equal ones may have been left out, and more: 2 × bins + 2 words of offsets.wgsl. */
+  /** Where each partition's elements end, since equal ones may have been left out, and more: 2 × bins + 2 words of offsets.wgsl. */
   readonly ends: Range;
   /** Is to come back with the submission; then `lost` tells whether the sample was wrong, and elements were lost. */
   readonly reads: readonly Readback[];
@@ -150,7 +150,7 @@ export interface PartedItems {
   readonly places?: Range;
   /** Elements that the chunk's mask lets through. */
   readonly selected: number;
-  /** Elements of the columns: these, and what fills the parts' room. */
+  /** Elements of the columns: these, and what fills the partitions' room. */
   readonly filled: number;
 }
 
@@ -161,17 +161,17 @@ interface SplitOptions {
   placed?: boolean;
   /** Elements whose keys equal others may be left out: any of them, or once their values are combined. */
   distinct?: boolean | Combining;
-  /** The parts' sizes may be told by a sample, and parts have some room then. */
+  /** The partitions' sizes may be told by a sample, and partitions have some room then. */
   sampled?: boolean;
 }
 
-/** Submits the multisplit of a chunk by part. Work that follows is prepared while the GPU does it. */
-export async function splitByPart(
+/** Submits the multisplit of a chunk by partition. Work that follows is prepared while the GPU does it. */
+export async function splitByPartition(
   state: TableState,
   chunk: BoundChunk,
-  parts: Parts,
+  partitions: Partitions,
   { kind, put, placed = false, distinct = false, sampled = false }: SplitOptions,
-): Promise<PartedItems> {
+): Promise<PartitionedItems> {
   const { host, spec } = state;
   const { kernels } = host;
   const partitioner = Partitioner.of(host);
@@ -179,12 +179,12 @@ export async function splitByPart(
   const { scratch, count } = chunk;
   const table = tableConstants(spec);
   const masked = chunk.mask !== undefined;
-  const bins = binsFor(parts.count);
+  const bins = binsFor(partitions.count);
   const words = (count: number) => scratchWords(scratch, count);
   const counts = await words(bins);
   const starts = await words(bins + 1);
   const cursors = await words(2 * bins + 2);
-  const most = sampledRoom(count, parts.count);
+  const most = sampledRoom(count, partitions.count);
   const pays = count >= LEAST_SAMPLED && (put === "items" || most <= MOST_FILLED * count);
   const sample = sampled && !masked && pays ? SAMPLE : 1;
   const room = sample === 1 ? count : most;
@@ -222,13 +222,13 @@ export async function splitByPart(
     keyShift: chunk.keys.shift,
     valueShift: chunk.values?.shift,
     maskShift: chunk.mask?.shift,
-    partShift: parts.shift,
-    parts: parts.count,
+    partitionShift: partitions.shift,
+    partitions: partitions.count,
     fill: leaving.fill,
   };
   const params = partitionParams(given);
   const mask = chunk.mask?.range;
-  const countParts = (encoder: GPUCommandEncoder) => {
+  const countPartitions = (encoder: GPUCommandEncoder) => {
     encoder.clearBuffer(counts.buffer, 0, bins * 4);
     const workgroups = Math.min(HISTOGRAM_WORKGROUPS, Math.ceil(count / sample / 1024));
     histogram.record(encoder, [undefined, undefined, chunk.keys.range, counts, mask], params, workgroups);
@@ -251,17 +251,19 @@ export async function splitByPart(
       tiles,
     );
     const filling = partitionParams({ ...given, count: room });
-    pad?.record(encoder, [undefined, starts, cursors, keys], filling, parts.count);
+    pad?.record(encoder, [undefined, starts, cursors, keys], filling, partitions.count);
   };
   let selected = count;
   if (masked) {
     // how many there are decides how many the kernels that follow work on
     const into = new Uint8Array(4);
-    await host.gpu.submit("count selected", countParts, [{ buffer: starts.buffer, offset: bins * 4, into }]);
+    await host.gpu.submit("count selected", countPartitions, [
+      { buffer: starts.buffer, offset: bins * 4, into },
+    ]);
     selected = new Uint32Array(into.buffer)[0];
   }
   await state.submitAhead("split", (encoder) => {
-    if (!masked) countParts(encoder);
+    if (!masked) countPartitions(encoder);
     split(encoder);
   });
   const into = new Uint8Array(4);
@@ -293,9 +295,9 @@ export function leavingOut(
   return { words: seen, type, fill, constants: { ...merges, ...constants } };
 }
 
-/** Elements that parts have room for together, when their sizes are told by a sample: see offsets.wgsl. */
-function sampledRoom(count: number, parts: number): number {
+/** Elements that partitions have room for together, when their sizes are told by a sample: see offsets.wgsl. */
+function sampledRoom(count: number, partitions: number): number {
   const blocks = Math.ceil(count / (SAMPLE * 1024));
-  const deviations = 6 * SAMPLE * Math.sqrt(parts * blocks * 1024);
-  return blocks * SAMPLE * 1024 + Math.ceil(deviations) + 257 * parts;
+  const deviations = 6 * SAMPLE * Math.sqrt(partitions * blocks * 1024);
+  return blocks * SAMPLE * 1024 + Math.ceil(deviations) + 257 * partitions;
 }

@@ -1,5 +1,5 @@
-// What a page's end cuts off: items whose slots, or whose walks, would go on in the next page. They are noted by page for
-// carry-*.wgsl; what there is no room for is spilled. A fragment after page.wgsl.
+// What a page's end cuts off: items whose slots, or whose probes, would go on in the next page. They are noted by page for
+// propagate-*.wgsl; what there is no room for is left to the fallback. A fragment after page.wgsl.
 
 /// Items noted of a page; how many there are comes before them.
 override OVERFLOW: u32 = 127u;

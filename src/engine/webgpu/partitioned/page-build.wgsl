@@ -6,10 +6,10 @@
 // on side by side; then it reads the items again, slot by slot, out of the cache, and writes all of the page. Of equal keys
 // one is kept: a page that has equal keys is laid out again without the others, whose values may be combined with that of the
 // one that is kept. What does not fit before the page's end overflows; items beyond the invocations' registers and keys that live
-// in side slots are spilled.
-// Where the table had entries (REBUILDS) they are the first items of their pages: unload has put them there. They are kept before
+// in side slots are left to the fallback.
+// Where the table had entries (REBUILDS) they are the first items of their pages: extract has put them there. They are kept before
 // new items with their keys (with ASSIGNS after these), and always have a place in the page or its overflow: where new items
-// leave them none, the page's new items are spilled.
+// leave them none, the page's new items are left to the fallback.
 // Bytes per slot: 8 written, 8 × load read (sets: 4 and 4 × load).
 
 override WORKGROUP: u32 = 256u;
@@ -22,8 +22,8 @@ const TURNS: u32 = 8u;
 const NONE: u32 = 0xffffffffu;
 const STRAY: u32 = 0xfffffffeu;
 const LEFT_OUT: u32 = 0xfffffffdu;
-/// The bits of a home that hold its item's mark, and what twelve bits hold.
-const MARK: u32 = 0x7f800000u;
+/// The bits of a home that hold its item's tag, and what twelve bits hold.
+const TAG: u32 = 0x7f800000u;
 const MOST: u32 = 0xfffu;
 
 @group(0) @binding(2) var<storage, read_write> table: array<Item>;
@@ -42,7 +42,7 @@ override COMBINES: bool = false;
 override CELLS: u32 = PAGE + OVERFLOW + 1u;
 
 /// A cell has, from its lowest bit: the number of a home's items, after the scan the slot of its first one (12 bits); one more
-/// than the number of the item that goes into the slot (12 bits), and that item's mark (8 bits). The cells behind those of the page's
+/// than the number of the item that goes into the slot (12 bits), and that item's tag (8 bits). The cells behind those of the page's
 /// slots are those of its overflow.
 var<workgroup> cells: array<atomic<u32>, CELLS>;
 var<workgroup> equal: atomic<u32>;
@@ -51,7 +51,7 @@ var<workgroup> crowded: atomic<u32>;
 var<workgroup> again: u32;
 const EQUAL: u32 = 1u;
 const CROWDED: u32 = 2u;
-const DECLINED: u32 = 4u;
+const ABORTED: u32 = 4u;
 /// Items that are in the page.
 var<workgroup> placed: u32;
 var<workgroup> longest: atomic<u32>;
@@ -122,10 +122,10 @@ fn wholeItem(at: u32) -> Item {
 /// Items that are to be kept before others with their keys.
 fn comesFirst(at: u32) -> bool { return (at < old) != ASSIGNS; }
 
-/// The home of an item within the page, and in bits 23 to 30 its mark: of two items with different marks the keys differ.
+/// The home of an item within the page, and in bits 23 to 30 its tag: of two items with different tags the keys differ.
 fn homeWithin(key: u32, at: u32) -> u32 {
   if (at >= mine.items) { return NONE; }
-  return select((homeOf(key) - mine.slot) | (((key * 0x9e3779b1u) >> 1u) & MARK), STRAY, key >= TOMBSTONE);
+  return select((homeOf(key) - mine.slot) | (((key * 0x9e3779b1u) >> 1u) & TAG), STRAY, key >= TOMBSTONE);
 }
 
 fn homeIn(home: u32) -> u32 { return home & 0x7ffu; }
@@ -144,7 +144,7 @@ fn place(home: u32, at: u32) -> bool {
   if (home >= LEFT_OUT) { return home != NONE; }
   let slot = slotOf(home);
   if (slot < mine.slots + OVERFLOW) {
-    atomicAdd(&cells[cellOf(slot)], ((at + 1u) << 12u) | ((home & MARK) << 1u));
+    atomicAdd(&cells[cellOf(slot)], ((at + 1u) << 12u) | ((home & TAG) << 1u));
   } else if (REBUILDS && at < old) {
     atomicStore(&crowded, 1u);
   }
@@ -158,7 +158,7 @@ fn kept(home: u32, at: u32) -> u32 {
   if (own >= mine.slots + OVERFLOW) { return home; }
   for (var slot = own - rankIn(home); slot < own; slot++) {
     let cell = atomicLoad(&cells[cellOf(slot)]);
-    if (((cell >> 1u) & MARK) != (home & MARK)) { continue; }
+    if (((cell >> 1u) & TAG) != (home & TAG)) { continue; }
     if (itemKey(itemAt(numberIn(cell))) != itemKey(itemAt(at))) { continue; }
     atomicStore(&equal, 1u);
     if (COMBINES && !merge(numberIn(cell), itemValue(wholeItem(at)))) { return STRAY; }
@@ -173,7 +173,7 @@ fn withoutNew(home: u32, at: u32) -> u32 {
   return select(home, STRAY, home < LEFT_OUT);
 }
 
-fn unranked(home: u32) -> u32 { return select(home & (MARK | 0x7ffu), home, home >= LEFT_OUT); }
+fn unranked(home: u32) -> u32 { return select(home & (TAG | 0x7ffu), home, home >= LEFT_OUT); }
 
 /// Writes the page's slots from `local` on.
 fn writePage(local: u32) {
@@ -200,8 +200,8 @@ fn main(
   if (COMBINES) {
     for (var at = local; at < CAPACITY; at += WORKGROUP) { atomicStore(&merged[at], bitcast<Value>(params.fill)); }
   }
-  var declined = 0u;
-  if (local == 0u && isDeclined()) { declined = DECLINED; }
+  var aborted = 0u;
+  if (local == 0u && isAborted()) { aborted = ABORTED; }
   let firstHome = drawHomes(local, lanes);
   var home: array<u32, ITEMS>;
   for (var i = 0u; i < ITEMS; i++) { home[i] = itemKey(itemAt(i * WORKGROUP + local)); }
@@ -209,7 +209,7 @@ fn main(
   // items of this invocation that are not in the page
   var odd = false;
   // the page still has equal keys after the last turn: all of it goes to the direct kernels
-  var spoiled = false;
+  var unresolved = false;
   for (var turn = 0u; turn < TURNS; turn++) {
     if (REBUILDS) {
       for (var i = 0u; i < ITEMS; i++) {
@@ -228,10 +228,10 @@ fn main(
     workgroupBarrier();
     for (var i = 0u; i < ITEMS; i++) { home[i] = kept(home[i], i * WORKGROUP + local); }
     workgroupBarrier();
-    if (local == 0u) { again = atomicExchange(&equal, 0u) * EQUAL + atomicExchange(&crowded, 0u) * CROWDED + declined; }
+    if (local == 0u) { again = atomicExchange(&equal, 0u) * EQUAL + atomicExchange(&crowded, 0u) * CROWDED + aborted; }
     let why = workgroupUniformLoad(&again);
     if (why == 0u) { break; }
-    if (why >= DECLINED) { return; }
+    if (why >= ABORTED) { return; }
     // another layout, without the equal ones
     for (var cell = local; cell < CELLS; cell += WORKGROUP) { atomicStore(&cells[cell], 0u); }
     for (var i = 0u; i < ITEMS; i++) { home[i] = unranked(home[i]); }
@@ -240,20 +240,20 @@ fn main(
     }
     if (local == 0u) { atomicStore(&longest, 0u); }
     odd = true;
-    spoiled = turn + 1u == TURNS;
+    unresolved = turn + 1u == TURNS;
     workgroupBarrier();
   }
   writePage(local);
-  if (spoiled && local == 0u) { placed = 0u; }
+  if (unresolved && local == 0u) { placed = 0u; }
   for (var i = 0u; i < ITEMS && odd; i++) {
-    if (home[i] == STRAY || (spoiled && home[i] < LEFT_OUT)) { spill(wholeItem(i * WORKGROUP + local)); }
-    if (home[i] >= LEFT_OUT || spoiled) { continue; }
+    if (home[i] == STRAY || (unresolved && home[i] < LEFT_OUT)) { fallBack(wholeItem(i * WORKGROUP + local)); }
+    if (home[i] >= LEFT_OUT || unresolved) { continue; }
     let slot = slotOf(home[i]);
     if (slot < mine.slots) { continue; }
     noteOverflow(slot - mine.slots, wholeItem(i * WORKGROUP + local));
     atomicMax(&overflowed, slot - mine.slots + 1u);
   }
-  for (var beyond = CAPACITY + local; beyond < mine.items; beyond += WORKGROUP) { spill(itemAt(beyond)); }
+  for (var beyond = CAPACITY + local; beyond < mine.items; beyond += WORKGROUP) { fallBack(itemAt(beyond)); }
   workgroupBarrier();
   if (local != 0u) { return; }
   countOverflow();

@@ -1,9 +1,9 @@
 // page-erase: takes the keys of items out, page by page.
 //
-// A workgroup owns its page: it loads the key words into workgroup memory, walks there, and writes the words of erased keys
+// A workgroup owns its page: it loads the key words into workgroup memory, probes there, and writes the words of erased keys
 // back. What was erased are the tombstones that it has then and had not before, so equal items count once. A TOMBSTONE with only
 // tombstones between it and an EMPTY slot of the page holds nothing together, and becomes EMPTY: `reused` counts it as a
-// tombstone gone. Walks that reach the page's end overflow; keys that live in side slots are spilled.
+// tombstone gone. Probes that reach the page's end overflow; keys that live in side slots are left to the fallback.
 // Bytes per slot: 8 read, 4 written where it is a tombstone now (sets: 4, 4); per item 4 read.
 
 override WORKGROUP: u32 = 256u;
@@ -25,20 +25,20 @@ var<workgroup> idle: array<u32, WORDS>;
 var<workgroup> before: atomic<u32>;
 var<workgroup> now: atomic<u32>;
 var<workgroup> cleared: atomic<u32>;
-var<workgroup> declined: bool;
+var<workgroup> aborted: bool;
 
 /// Where a slot's key word lies: invocations that go over neighbouring slots each would all meet in few banks of memory.
 fn wordOf(slot: u32) -> u32 { return slot ^ ((slot >> 5u) & 7u); }
 
 fn keyAt(slot: u32) -> u32 { return atomicLoad(&table[wordOf(slot)]); }
 
-fn endsWalk(word: u32, key: u32) -> bool { return word == key || word == EMPTY; }
+fn endsProbe(word: u32, key: u32) -> bool { return word == key || word == EMPTY; }
 
 /// Takes an item's key out.
 fn erase(item: Item) {
   let key = itemKey(item);
   if (key >= TOMBSTONE) {
-    spill(item);
+    fallBack(item);
     return;
   }
   let slot = seek(homeOf(key) - mine.slot, key);
@@ -72,7 +72,7 @@ fn leadsToEmpty(first: u32) -> bool {
   return false;
 }
 
-/// The tombstones of a word that no walk needs.
+/// The tombstones of a word that no probe needs.
 fn idleOf(word: u32) -> u32 {
   // backwards, an addition carries from the EMPTY slot through the tombstones before it
   let tombs = reverseBits(atomicLoad(&tombstones[word]));
@@ -95,8 +95,8 @@ fn main(
     atomicStore(&table[wordOf(slot)], word);
     if (word == TOMBSTONE) { atomicAdd(&before, 1u); }
   }
-  if (local == 0u) { declined = isDeclined(); }
-  if (workgroupUniformLoad(&declined)) { return; }
+  if (local == 0u) { aborted = isAborted(); }
+  if (workgroupUniformLoad(&aborted)) { return; }
   for (var i = 0u; i < ITEMS; i++) {
     if (i * WORKGROUP + local < mine.items) { erase(item[i]); }
   }

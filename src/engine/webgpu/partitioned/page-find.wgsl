@@ -2,9 +2,9 @@
 //
 // A workgroup owns its page: it goes over the slots and notes for every home the first one with an entry of that home, so that a
 // lookup starts at its own entries, however full the table is; by then these are in the first cache. In the place of each item it
-// leaves the value of its key (not VALUED: 0), or params.mark for an absent one, or openMark() for a key that has to be looked up
-// elsewhere: one that lives in a side slot, or whose walk leaves what is bound or goes far behind the page. A value that looks like
-// one of these is told by control.declined. Only reads the table.
+// leaves the value of its key (not VALUED: 0), or params.sentinel for an absent one, or openSentinel() for a key that has to be looked up
+// elsewhere: one that lives in a side slot, or whose probe leaves what is bound or goes far behind the page. A value that looks like
+// one of these is told by control.aborted. Only reads the table.
 // Bytes per slot: 8 read (sets: 4); per item 4 read and 4 written.
 
 override WORKGROUP: u32 = 256u;
@@ -21,17 +21,17 @@ var<workgroup> firsts: array<atomic<u32>, PAGE>;
 /// 1 more than the last EMPTY slot; 0 for none.
 var<workgroup> lastEmpty: atomic<u32>;
 
-/// Slots behind the page that a walk looks at: a dispatch is not to run long.
+/// Slots behind the page that a probe looks at: a dispatch is not to run long.
 const MOST_BEHIND: u32 = 2048u;
 
-/// A value that was found looks like a mark.
+/// A value that was found looks like a sentinel.
 var<private> clashes: bool;
 
 /// What is left for a key that is there.
 fn foundIn(entry: Slot, key: u32) -> u32 {
   if (!VALUED) { return 0u; }
   let value = valueWord(entry, key);
-  clashes = clashes || value == params.mark || value == openMark();
+  clashes = clashes || value == params.sentinel || value == openSentinel();
   return value;
 }
 
@@ -45,12 +45,12 @@ fn slotAt(at: u32) -> Slot {
   return behind[min(at - end, params.behind - 1u)];
 }
 
-/// Goes on with the walk of a key behind the page. (Looking at several slots a step was slower.)
+/// Goes on with the probe of a key behind the page. (Looking at several slots a step was slower.)
 fn findBehind(key: u32, home: u32) -> u32 {
   let passed = mine.slot + mine.slots - home;
   for (var step = passed; step < params.maxProbe; step++) {
     let at = mine.at + mine.slots + step - passed;
-    if (at >= windowEnd() + params.behind || step - passed == MOST_BEHIND) { return openMark(); }
+    if (at >= windowEnd() + params.behind || step - passed == MOST_BEHIND) { return openSentinel(); }
     let entry = slotAt(at);
     let word = keyWord(entry);
     if (word == key) { return foundIn(entry, key); }
@@ -61,24 +61,24 @@ fn findBehind(key: u32, home: u32) -> u32 {
     let other = homeOf(word);
     if (slot - other + select(0u, params.slots, slot < other) < step) { break; }
   }
-  return params.mark;
+  return params.sentinel;
 }
 
 /// What is left for a key of the page.
 fn find(key: u32) -> u32 {
-  if (key >= TOMBSTONE) { return openMark(); }
+  if (key >= TOMBSTONE) { return openSentinel(); }
   let home = homeOf(key);
   let own = home - mine.slot;
   let first = atomicLoad(&firsts[own]);
   if (first == 0u) {
-    if (own < atomicLoad(&lastEmpty)) { return params.mark; }
+    if (own < atomicLoad(&lastEmpty)) { return params.sentinel; }
     return findBehind(key, home);
   }
   for (var slot = PAGE - first; slot < mine.slots; slot++) {
     let entry = slots[mine.at + slot];
     let word = keyWord(entry);
     if (word == key) { return foundIn(entry, key); }
-    if (word != TOMBSTONE && (word == EMPTY || homeOf(word) != home)) { return params.mark; }
+    if (word != TOMBSTONE && (word == EMPTY || homeOf(word) != home)) { return params.sentinel; }
   }
   return findBehind(key, home);
 }
@@ -113,5 +113,5 @@ fn main(
       if (at < mine.items) { items[mine.first + at] = find(item[i]); }
     }
   }
-  if (clashes) { atomicStore(&control.declined, 1u); }
+  if (clashes) { atomicStore(&control.aborted, 1u); }
 }

@@ -4,13 +4,20 @@ import { MAX_WORKGROUPS } from "../device/kernel.js";
 import type { TableState } from "../table/table-state.js";
 import type { TableWindow } from "../table/windows.js";
 import { atLoad } from "./by-load.js";
-import { checkBinding, checkLimit, itemWords, MOST_PARTS, Partitioner, type Parts } from "./multisplit.js";
+import {
+  checkBinding,
+  checkLimit,
+  itemWords,
+  MOST_PARTITIONS,
+  Partitioner,
+  type Partitions,
+} from "./multisplit.js";
 import type { PageOperation } from "./pages.js";
-import type { Taking } from "./partition-kernels.js";
+import type { PerInvocation } from "./partition-kernels.js";
 
 /** Items that overflow their pages and still are cheaper to handle one by one: this share of the chunk, and at least this many. */
-const SPILL_SHARE = 1 / 8;
-const LEAST_SPILL = 4096;
+const FALLBACK_SHARE = 1 / 8;
+const LEAST_FALLBACK = 4096;
 /** Items beyond its slots that a page has room for, at most. */
 const MOST_OVERFLOW = 256;
 /**
@@ -20,14 +27,14 @@ const MOST_OVERFLOW = 256;
  * slower (H100: 256 in place of 192 by a tenth), and each page that is tried is a dispatch over all.
  */
 const OVERFLOWS = [
-  { upTo: 0.75, carries: 1, list: 128 },
-  { upTo: 0.955, carries: 8, list: 192 },
-  { upTo: 0.972, carries: 18, list: 256 },
-  { upTo: 1, carries: 48, list: 256 },
+  { upTo: 0.75, propagations: 1, list: 128 },
+  { upTo: 0.955, propagations: 8, list: 192 },
+  { upTo: 0.972, propagations: 18, list: 256 },
+  { upTo: 1, propagations: 48, list: 256 },
 ];
 /** Dispatches that carry overflow, at most: a submission has uniforms for so many and all others (see windows.ts). */
-const MOST_CARRIES = 1792;
-/** Slots that walks within a page look at in one step, above a load up to which most end at once. */
+const MOST_PROPAGATIONS = 1792;
+/** Slots that probes within a page look at in one step, above a load up to which most end at once. */
 const LONG_STEP = 8;
 const LOW_LOAD = 0.75;
 /** Standard deviations above the mean that a page has room for. */
@@ -37,24 +44,24 @@ const ROOM_DEVIATIONS = 6;
 export interface PageLayout {
   readonly pages: number;
   readonly pageSlots: number;
-  readonly pagesOfPart: number;
-  readonly parts: Parts;
+  readonly pagesPerPartition: number;
+  readonly partitions: Partitions;
   /** Pages that items are staged for. */
   readonly staged: number;
-  /** Items are staged page by page, after a second multisplit; else the parts are pages, and lie one after another. */
-  readonly refined: boolean;
+  /** Items are staged page by page, after a second multisplit; else the partitions are pages, and lie one after another. */
+  readonly subPartitioned: boolean;
   /** Items that are staged for a page. */
   readonly room: number;
   /** Items of a page's list of overflow, and the number before them; pages that are tried for these. */
   readonly list: number;
-  readonly carries: number;
-  readonly spillRoom: number;
+  readonly propagations: number;
+  readonly fallbackRoom: number;
   readonly mostDisplaced: number;
   /** Words of an item. */
   readonly words: number;
   /** Invocations of the pages' kernel, and what one of them takes. */
   readonly workgroup: number;
-  readonly takes: Taking;
+  readonly perInvocation: PerInvocation;
 }
 
 /**
@@ -67,55 +74,70 @@ export function layOut(
   { kind, kernels, combining, rebuilds }: PageOperation,
 ): PageLayout {
   const { pageSlots, pageShift, pageWorkgroup } = Partitioner.of(host);
-  const { pages, pagesOfPart, parts } = pageLevels(spec.slots, pageShift);
-  const staged = parts.count * pagesOfPart;
+  const { pages, pagesPerPartition, partitions } = pageLevels(spec.slots, pageShift);
+  const staged = partitions.count * pagesPerPartition;
   // items that come behind a page's entries need room there
-  const refined = pagesOfPart > 1 || rebuilds === true;
+  const subPartitioned = pagesPerPartition > 1 || rebuilds === true;
   const most = count + (rebuilds ? live : 0);
   const room = pageRoom((most * pageSlots) / spec.slots, pageSlots);
   const occupied = Math.min(Math.max(most, live + tombstones) / spec.slots, 1);
   const overflows = atLoad(occupied, OVERFLOWS);
   const { list } = overflows;
-  const carries = Math.min(overflows.carries, pages, Math.floor(MOST_CARRIES / windows.length));
+  const propagations = Math.min(
+    overflows.propagations,
+    pages,
+    Math.floor(MOST_PROPAGATIONS / windows.length),
+  );
   const words = itemWords(kind);
-  checkLimit("parts", parts.count, MOST_PARTS);
+  checkLimit("partitions", partitions.count, MOST_PARTITIONS);
   const workgroup = pageWorkgroup(kernels.workgroup);
-  const takes = {
+  const perInvocation = {
     items: itemsEach(room, pageSlots, workgroup),
     held: pageSlots / workgroup,
     step: occupied <= LOW_LOAD || host.gpu.software ? 1 : LONG_STEP,
   };
   // what is combined counts, every time that it comes
-  const spillRoom = combining ? count : Math.max(LEAST_SPILL, Math.ceil(count * SPILL_SHARE));
+  const fallbackRoom = combining ? count : Math.max(LEAST_FALLBACK, Math.ceil(count * FALLBACK_SHARE));
   const mostDisplaced = staged * (list - 1);
   const mostWords = Math.max(
-    (refined ? staged * room : 0) * words,
+    (subPartitioned ? staged * room : 0) * words,
     staged * list * words,
-    spillRoom + mostDisplaced,
+    fallbackRoom + mostDisplaced,
   );
   checkBinding(host, mostWords * 4);
-  const levels = { pages, pageSlots, pagesOfPart, parts, staged };
-  return { ...levels, refined, room, list, carries, spillRoom, mostDisplaced, words, workgroup, takes };
+  const levels = { pages, pageSlots, pagesPerPartition, partitions, staged };
+  return {
+    ...levels,
+    subPartitioned,
+    room,
+    list,
+    propagations,
+    fallbackRoom,
+    mostDisplaced,
+    words,
+    workgroup,
+    perInvocation,
+  };
 }
 
 /**
- * How a table of `slots` slots falls into parts and pages: one multisplit while parts are few, else two of about one width.
+ * How a table of `slots` slots falls into partitions and pages: one multisplit while partitions are few, else two of about one width.
  * @param least bits of a page's number that the second multisplit takes at least: 0 lets it be left out.
  */
 export function pageLevels(
   slots: number,
   pageShift: number,
   least = 0,
-): { pages: number; pagesOfPart: number; parts: Parts } {
+): { pages: number; pagesPerPartition: number; partitions: Partitions } {
   const pages = Math.ceil(slots / 2 ** pageShift);
   let bits = least;
   while (Math.ceil(pages / 2 ** bits) > 256 && bits < 10) bits++;
   if (bits > least) bits = Math.max(bits, Math.floor(Math.log2(pages) / 2));
-  const pagesOfPart = 2 ** bits;
+  const pagesPerPartition = 2 ** bits;
   return {
     pages,
-    pagesOfPart,
-    parts: { shift: pageShift + bits, count: Math.ceil(pages / pagesOfPart) },
+    pagesPerPartition,
+    partitions: { shift: pageShift + bits, count: Math.ceil(pages / pagesPerPartition) },
   };
 }
 
@@ -143,8 +165,12 @@ export function pagesIn(
   return Math.min(pages - first / pageSlots, Math.ceil(slots / pageSlots));
 }
 
-/** Workgroups of the kernels that go over tiles of parts: one for each tile of a part of average length, and some more; and parts. */
-export function gridOver(parts: Parts, count: number, tileItems: number): readonly [number, number] {
-  const tiles = Math.ceil((count / parts.count / tileItems) * 1.05) + 1;
-  return [Math.min(tiles, MAX_WORKGROUPS), parts.count];
+/** Workgroups of the kernels that go over tiles of partitions: one for each tile of a part of average length, and some more; and partitions. */
+export function gridOver(
+  partitions: Partitions,
+  count: number,
+  tileItems: number,
+): readonly [number, number] {
+  const tiles = Math.ceil((count / partitions.count / tileItems) * 1.05) + 1;
+  return [Math.min(tiles, MAX_WORKGROUPS), partitions.count];
 }

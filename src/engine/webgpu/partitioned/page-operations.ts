@@ -21,17 +21,17 @@ export async function buildPages(
   policy: InsertPolicy,
   full: FullTable,
 ): Promise<InsertTally | null> {
-  const { live, ordered } = state;
+  const { live, homeSorted } = state;
   const rebuilds = live > 0;
   // entries without a place in their pages have to find one elsewhere
   if (rebuilds && live + chunk.count > state.spec.slots) return null;
   const operation = building(state, policy, rebuilds);
   // until it is known that all went well
-  state.ordered = false;
+  state.homeSorted = false;
   const ready = (paged: PagedChunk) => prepareRests(state, chunk, operation, paged, policy, full);
   const worked = await workOnPages(state, chunk, operation, operation.combining === undefined, ready);
-  if (!worked || worked.declined > 0) {
-    state.ordered = ordered;
+  if (!worked || worked.aborted > 0) {
+    state.homeSorted = homeSorted;
     return null;
   }
   let inserted = worked.inserted - worked.erased;
@@ -39,16 +39,16 @@ export async function buildPages(
   state.noTombstones();
   const { paged, inserts } = worked;
   const displaced = paged.displaced(worked);
-  const spilled = paged.spilled(worked);
-  // in a table without an empty slot, what does not fit may have been carried around, past its own home
-  state.ordered = !(displaced || spilled.length > 0) || !state.full;
+  const fallbacks = paged.fallbacks(worked);
+  // in a table without an empty slot, what does not fit may have been propagated around, past its own home
+  state.homeSorted = !(displaced || fallbacks.length > 0) || !state.full;
   let rejected = 0;
   const add = (tally: InsertTally) => {
     inserted += tally.inserted;
     rejected += tally.rejected;
   };
   if (displaced) add(await inserts.displaced(displaced));
-  for (const rest of spilled) add(await inserts.spilled(rest));
+  for (const rest of fallbacks) add(await inserts.fallbacks(rest));
   const { selected } = paged;
   // keys that equal others were left out, and those may be among what does not fit
   if (rejected > 0) rejected = await full.countRejected(chunk, { selected, rejected: 0, rest: null });
@@ -66,7 +66,7 @@ async function prepareRests(
   { most }: PagedChunk,
   policy: InsertPolicy,
   full: FullTable,
-): Promise<{ displaced: Insert; spilled: Insert }> {
+): Promise<{ displaced: Insert; fallbacks: Insert }> {
   const at = (rest: BoundChunk, how: InsertPolicy) => prepareInsert(state, rest, how, full, chunk.count);
   const later =
     (how: InsertPolicy): Insert =>
@@ -74,7 +74,7 @@ async function prepareRests(
       insertChunk(state, rest, how, full);
   return {
     displaced: rebuilds || combining ? await at(most.displaced, "keep") : later("keep"),
-    spilled: combining ? await at(most.spilled, policy) : later(policy),
+    fallbacks: combining ? await at(most.fallbacks, policy) : later(policy),
   };
 }
 
@@ -110,7 +110,7 @@ export async function erasePages(state: TableState, chunk: BoundChunk): Promise<
   if (!worked) return null;
   let { erased } = worked;
   const displaced = worked.paged.displaced(worked);
-  for (const rest of [...(displaced ? [displaced] : []), ...worked.paged.spilled(worked)]) {
+  for (const rest of [...(displaced ? [displaced] : []), ...worked.paged.fallbacks(worked)]) {
     erased += await eraseChunk(state, rest);
   }
   return erased;

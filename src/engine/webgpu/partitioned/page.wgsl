@@ -4,7 +4,7 @@
 /// Slots of a page; a power of two.
 override PAGE: u32 = 2048u;
 
-/// Where the pages' items are staged: each page's number of items, or (pageRoom 0) where each part starts.
+/// Where the pages' items are staged: each page's number of items, or (pageRoom 0) where each partition starts.
 @group(0) @binding(3) var<storage, read> ranges: array<u32>;
 
 struct Page {
@@ -19,9 +19,9 @@ struct Page {
   items: u32,
 }
 
-/// True when pages are to stay as they are: scatter has lost items, or unload found pages that are too crowded. For one invocation of a
+/// True when pages are to stay as they are: scatter has lost items, or extract found pages that are too crowded. For one invocation of a
 /// workgroup: that all look at one word took 0.7 of 2.7 ms.
-fn isDeclined() -> bool { return atomicLoad(&control.declined) != 0u; }
+fn isAborted() -> bool { return atomicLoad(&control.aborted) != 0u; }
 
 fn pageOf(workgroup: vec3u, workgroups: vec3u) -> Page {
   let index = workgroup.y * workgroups.x + workgroup.x;

@@ -1,6 +1,6 @@
 /**
  * The second level of multisplit, and what follows it: a chunk's items by page, where a page is what one workgroup works on; the
- * pages' kernel; and the kernel that carries what overflows a page behind it. Items that there is no room for are spilled, to
+ * pages' kernel; and the kernel that carries what overflows a page behind it. Items that there is no room for are left to the fallback, to
  * columns of their own.
  */
 
@@ -8,13 +8,20 @@ import { bindAt } from "../batch/columns.js";
 import type { Constants } from "../device/kernel.js";
 import type { Combining } from "../direct/combine.js";
 import type { BoundChunk } from "../direct/rounds.js";
-import { LIST_BYTES, wholeChunk } from "../direct/worklist.js";
+import { WORKLIST_BYTES, wholeChunk } from "../direct/worklist.js";
 import type { Readback } from "../memory/readback.js";
 import type { Counters } from "../table/control.js";
 import { tableConstants } from "../table/table-constants.js";
 import type { TableState } from "../table/table-state.js";
 import type { TableWindow } from "../table/windows.js";
-import { binsFor, leavingOut, Partitioner, SEEN_IN_PART, scratchWords, splitByPart } from "./multisplit.js";
+import {
+  binsFor,
+  leavingOut,
+  Partitioner,
+  SEEN_IN_PARTITION,
+  scratchWords,
+  splitByPartition,
+} from "./multisplit.js";
 import { gridOver, layOut, type PageLayout, pagesIn } from "./page-layout.js";
 import {
   type ItemKind,
@@ -23,8 +30,8 @@ import {
   partitionParams,
 } from "./partition-kernels.js";
 
-/** Slots that walks of spilled items look at in one step. */
-const SPILL_GROUP = 32;
+/** Slots that probes of fallback items look at in one step. */
+const FALLBACK_GROUP = 32;
 
 /** A chunk's items by page, and the kernels that work on the pages. */
 export interface PagedChunk {
@@ -37,10 +44,10 @@ export interface PagedChunk {
   record(encoder: GPUCommandEncoder): void;
   /** Items that have their places in the table, but are not there: a chunk for the direct kernels, before all others. */
   displaced(counters: Counters): BoundChunk | null;
-  /** What was spilled, as chunks for the direct kernels; all of the given chunk when there was no room for it. */
-  spilled(counters: Counters): BoundChunk[];
+  /** What was left to the fallback, as chunks for the direct kernels; all of the given chunk when there was no room for it. */
+  fallbacks(counters: Counters): BoundChunk[];
   /** The largest chunks that these answer, but for the given one: for whom is to be ready for them. */
-  readonly most: { readonly displaced: BoundChunk; readonly spilled: BoundChunk };
+  readonly most: { readonly displaced: BoundChunk; readonly fallbacks: BoundChunk };
 }
 
 /** What is done with pages. */
@@ -53,7 +60,7 @@ export interface PageOperation {
   constants?: Constants;
   /** The table has entries, which are to be the first items of their pages. */
   rebuilds?: boolean;
-  /** How values are combined, of elements that may come only once: every one of them counts, and may be spilled. */
+  /** How values are combined, of elements that may come only once: every one of them counts, and may be fallback. */
   combining?: Combining;
 }
 
@@ -61,41 +68,47 @@ export interface PageOperation {
 async function compileAll(
   { host, spec }: TableState,
   layout: PageLayout,
-  { kind, kernels: { page, carry }, constants, combining, rebuilds }: PageOperation,
+  { kind, kernels: { page, propagate: propagateKernel }, constants, combining, rebuilds }: PageOperation,
 ) {
   const { kernels } = host;
   const partitioner = Partitioner.of(host);
   const { sources } = partitioner;
-  const { pageSlots, pagesOfPart, parts, list, workgroup, takes } = layout;
+  const { pageSlots, pagesPerPartition, partitions, list, workgroup, perInvocation } = layout;
   const table = tableConstants(spec);
-  const spilling = { ...table, SPILL_VALUES: Number(kind === "pair") };
+  const fallbackConstants = { ...table, FALLBACK_VALUES: Number(kind === "pair") };
   const paged = { PAGE: pageSlots, OVERFLOW: list - 1 };
-  const merged = combining && { MERGED: takes.items * workgroup, ...combining.constants };
-  const bins = binsFor(pagesOfPart);
-  const leaving = leavingOut(combining ?? true, SEEN_IN_PART);
+  const merged = combining && { MERGED: perInvocation.items * workgroup, ...combining.constants };
+  const bins = binsFor(pagesPerPartition);
+  const leaving = leavingOut(combining ?? true, SEEN_IN_PARTITION);
   const tile = partitioner.tileWorkgroup(kind, bins, leaving.words);
-  const refining = {
-    ...spilling,
+  const subPartitioning = {
+    ...fallbackConstants,
     ...leaving.constants,
     BINS: bins,
     PAGE_SHIFT: partitioner.pageShift,
-    PART_BINS: binsFor(parts.count),
+    PARTITION_BINS: binsFor(partitions.count),
     WORKGROUP: tile,
   };
-  const [refine, unload, work, carryOn] = await Promise.all([
-    layout.refined ? kernels.compile(sources.refine(kind, leaving.type), refining) : null,
+  const [subPartition, extract, work, propagate] = await Promise.all([
+    layout.subPartitioned ? kernels.compile(sources.subPartition(kind, leaving.type), subPartitioning) : null,
     rebuilds
-      ? kernels.compile(sources.unload(kind, takes), { ...table, ...paged, WORKGROUP: workgroup })
+      ? kernels.compile(sources.extract(kind, perInvocation), { ...table, ...paged, WORKGROUP: workgroup })
       : null,
-    kernels.compile(page(takes), { ...spilling, ...paged, ...constants, ...merged, WORKGROUP: workgroup }),
-    kernels.compile(carry, { ...spilling, ...paged }),
+    kernels.compile(page(perInvocation), {
+      ...fallbackConstants,
+      ...paged,
+      ...constants,
+      ...merged,
+      WORKGROUP: workgroup,
+    }),
+    kernels.compile(propagateKernel, { ...fallbackConstants, ...paged }),
   ]);
-  return { refine, tileItems: tile * sources.tiles.items, unload, work, carryOn };
+  return { subPartition, tileItems: tile * sources.tiles.items, extract, work, propagate };
 }
 
 /**
  * Prepares a chunk's pages for an operation.
- * @param sampled the parts' sizes may be told by a sample.
+ * @param sampled the partitions' sizes may be told by a sample.
  * @throws LimitError when there are too many pages for two multisplits, or for one binding.
  */
 export async function splitByPage(
@@ -108,82 +121,89 @@ export async function splitByPage(
   const { scratch, count } = chunk;
   const { kind, combining, rebuilds } = operation;
   const layout = layOut(state, count, operation);
-  const { parts, staged, refined, room, list, carries, spillRoom, mostDisplaced } = layout;
+  const { partitions, staged, subPartitioned, room, list, propagations, fallbackRoom, mostDisplaced } =
+    layout;
   const compiling = compileAll(state, layout, operation);
   // told where it is awaited
   compiling.catch(() => {});
-  const split = await splitByPart(state, chunk, parts, {
+  const split = await splitByPartition(state, chunk, partitions, {
     kind,
     put: "items",
-    distinct: refined && (combining ?? true),
-    sampled: refined && sampled,
+    distinct: subPartitioned && (combining ?? true),
+    sampled: subPartitioned && sampled,
   });
-  const { refine, tileItems, unload, work, carryOn } = await compiling;
+  const { subPartition, tileItems, extract, work, propagate } = await compiling;
 
   const buffer = (words: number) => scratchWords(scratch, words);
   const itemsOf = (pages: number, each: number) => buffer(pages * each * layout.words);
-  const items = refined ? await itemsOf(staged, room) : split.keys;
-  const cursors = refined ? await buffer(staged) : split.starts;
+  const items = subPartitioned ? await itemsOf(staged, room) : split.keys;
+  const cursors = subPartitioned ? await buffer(staged) : split.starts;
   const overflow = await itemsOf(staged, list);
   const entries = rebuilds ? await buffer(staged) : undefined;
   const overflowed = rebuilds ? await buffer(staged) : undefined;
-  const spillKeys = await buffer(spillRoom + mostDisplaced);
-  const spillValues = kind === "pair" ? await buffer(spillRoom + mostDisplaced) : undefined;
+  const fallbackKeys = await buffer(fallbackRoom + mostDisplaced);
+  const fallbackValues = kind === "pair" ? await buffer(fallbackRoom + mostDisplaced) : undefined;
   // memory for what comes after the pages were written is there before
-  const mostListed = wholeChunk(Math.max(count, mostDisplaced), host.listRoom).room;
-  const lists = mostDisplaced > count ? await scratch.buffer(mostListed * LIST_BYTES) : chunk.lists;
+  const mostInWorklist = wholeChunk(Math.max(count, mostDisplaced), host.worklistRoom).room;
+  const worklists =
+    mostDisplaced > count ? await scratch.buffer(mostInWorklist * WORKLIST_BYTES) : chunk.worklists;
 
   const params: PartitionParams = {
     slots: spec.slots,
     count,
-    partShift: parts.shift,
-    parts: parts.count,
-    pagesOfPart: layout.pagesOfPart,
-    pageRoom: refined ? room : 0,
-    spillRoom,
+    partitionShift: partitions.shift,
+    partitions: partitions.count,
+    pagesPerPartition: layout.pagesPerPartition,
+    pageRoom: subPartitioned ? room : 0,
+    fallbackRoom,
     fill: combining?.fill,
   };
   const { control } = state.bind(windows[0]);
-  const paramsOf = (window: TableWindow, carried: number) =>
+  const paramsOf = (window: TableWindow, propagation: number) =>
     partitionParams({
       ...params,
       firstPage: window.first / layout.pageSlots,
       pages: pagesIn(layout, window),
       windowFirst: window.first,
-      carried,
-      carries,
+      propagation,
+      propagations,
     });
   const bindingsOf = ({ range }: TableWindow) => {
-    return [undefined, control, range, cursors, items, overflow, spillKeys, spillValues, entries];
+    return [undefined, control, range, cursors, items, overflow, fallbackKeys, fallbackValues, entries];
   };
 
   /** Copies the entries of all pages to where their items are staged. */
-  function recordUnload(encoder: GPUCommandEncoder): void {
-    if (!unload || !entries || !overflowed) return;
+  function recordExtract(encoder: GPUCommandEncoder): void {
+    if (!extract || !entries || !overflowed) return;
     encoder.clearBuffer(overflowed.buffer, 0, staged * 4);
     for (const window of windows) {
       const bindings = [undefined, control, window.range, cursors, items, overflowed];
-      unload.record(encoder, bindings, paramsOf(window, 0), pagesIn(layout, window));
+      extract.record(encoder, bindings, paramsOf(window, 0), pagesIn(layout, window));
     }
     encoder.copyBufferToBuffer(cursors.buffer, 0, entries.buffer, 0, staged * 4);
   }
 
-  function recordRefine(encoder: GPUCommandEncoder): void {
+  function recordSubPartition(encoder: GPUCommandEncoder): void {
     const { keys, starts, ends } = split;
-    const bindings = [undefined, control, keys, starts, cursors, items, spillKeys, spillValues, ends];
-    refine?.recordGrid(encoder, bindings, partitionParams(params), gridOver(parts, count, tileItems));
+    const bindings = [undefined, control, keys, starts, cursors, items, fallbackKeys, fallbackValues, ends];
+    subPartition?.recordGrid(
+      encoder,
+      bindings,
+      partitionParams(params),
+      gridOver(partitions, count, tileItems),
+    );
   }
 
-  function spilledAt(first: number, count: number): BoundChunk {
+  function fallbackAt(first: number, count: number): BoundChunk {
     return {
       first: 0,
       count,
       scratch,
-      lists,
-      // few and long: what counts is how long one walk takes
-      groupSize: chunk.groupSize ?? (host.gpu.software ? undefined : SPILL_GROUP),
-      keys: bindAt(spillKeys.buffer, first * 4, count * 4),
-      values: spillValues && bindAt(spillValues.buffer, first * 4, count * 4),
+      worklists,
+      // few and long: what counts is how long one probe takes
+      groupSize: chunk.groupSize ?? (host.gpu.software ? undefined : FALLBACK_GROUP),
+      keys: bindAt(fallbackKeys.buffer, first * 4, count * 4),
+      values: fallbackValues && bindAt(fallbackValues.buffer, first * 4, count * 4),
     };
   }
 
@@ -192,35 +212,35 @@ export async function splitByPage(
     reads: split.reads,
     lost: split.lost,
     record(encoder) {
-      if (refined) {
+      if (subPartitioned) {
         encoder.clearBuffer(cursors.buffer, 0, staged * 4);
-        recordUnload(encoder);
-        recordRefine(encoder);
+        recordExtract(encoder);
+        recordSubPartition(encoder);
       }
-      // a page's overflow is complete before anything is carried behind it
+      // a page's overflow is complete before anything is propagated behind it
       for (const window of windows) {
         work.record(encoder, bindingsOf(window), paramsOf(window, 0), pagesIn(layout, window));
       }
-      for (let carried = 1; carried <= carries; carried++) {
+      for (let propagation = 1; propagation <= propagations; propagation++) {
         for (const window of windows) {
-          const workgroups = Math.ceil(pagesIn(layout, window) / operation.kernels.carryPages);
-          carryOn.record(encoder, bindingsOf(window), paramsOf(window, carried), workgroups);
+          const workgroups = Math.ceil(pagesIn(layout, window) / operation.kernels.propagatePages);
+          propagate.record(encoder, bindingsOf(window), paramsOf(window, propagation), workgroups);
         }
       }
     },
-    displaced: ({ displaced }) => (displaced > 0 ? spilledAt(spillRoom, displaced) : null),
-    spilled({ spilled }) {
-      if (spilled > spillRoom) return [chunk];
+    displaced: ({ displaced }) => (displaced > 0 ? fallbackAt(fallbackRoom, displaced) : null),
+    fallbacks({ fallbacks }) {
+      if (fallbacks > fallbackRoom) return [chunk];
       const pieces: BoundChunk[] = [];
-      // the lists have room for each: combining may need that
-      for (let first = 0; first < spilled; first += mostListed) {
-        pieces.push(spilledAt(first, Math.min(mostListed, spilled - first)));
+      // the worklists have room for each: combining may need that
+      for (let first = 0; first < fallbacks; first += mostInWorklist) {
+        pieces.push(fallbackAt(first, Math.min(mostInWorklist, fallbacks - first)));
       }
       return pieces;
     },
     most: {
-      displaced: spilledAt(spillRoom, mostDisplaced),
-      spilled: spilledAt(0, Math.min(mostListed, spillRoom)),
+      displaced: fallbackAt(fallbackRoom, mostDisplaced),
+      fallbacks: fallbackAt(0, Math.min(mostInWorklist, fallbackRoom)),
     },
   };
 }

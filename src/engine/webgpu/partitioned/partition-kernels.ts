@@ -14,9 +14,9 @@ import casSeen from "./cas-seen.wgsl";
 import distinct from "./distinct.wgsl";
 import eraseMap from "./erase-map.wgsl";
 import eraseSet from "./erase-set.wgsl";
-import unload from "./extract.wgsl";
-import spillColumns from "./fallback-columns.wgsl";
-import spillNothing from "./fallback-none.wgsl";
+import extract from "./extract.wgsl";
+import fallbackColumns from "./fallback-columns.wgsl";
+import fallbackNone from "./fallback-none.wgsl";
 import gather from "./gather.wgsl";
 import histogram from "./histogram.wgsl";
 import itemKey from "./item-key.wgsl";
@@ -36,12 +36,12 @@ import page from "./page.wgsl";
 import build from "./page-build.wgsl";
 import pageErase from "./page-erase.wgsl";
 import pageFind from "./page-find.wgsl";
-import pageWalk from "./page-probe.wgsl";
+import pageProbe from "./page-probe.wgsl";
 import params from "./partition-params.wgsl";
 import places from "./places.wgsl";
-import carry from "./propagate.wgsl";
-import carryBuild from "./propagate-build.wgsl";
-import carryErase from "./propagate-erase.wgsl";
+import propagate from "./propagate.wgsl";
+import propagateBuild from "./propagate-build.wgsl";
+import propagateErase from "./propagate-erase.wgsl";
 import putColumns from "./put-columns.wgsl";
 import putItems from "./put-items.wgsl";
 import readPlaces from "./read-places.wgsl";
@@ -49,12 +49,12 @@ import scanHomesPlain from "./scan-homes-plain.wgsl";
 import scanHomesSubgroups from "./scan-homes-subgroups.wgsl";
 import scatter from "./scatter.wgsl";
 import selected from "./selected.wgsl";
-import refine from "./sub-partition.wgsl";
+import subPartition from "./sub-partition.wgsl";
 import tile from "./tile.wgsl";
 import tileNumber from "./tile-number.wgsl";
 import tilesLong from "./tiles-long.wgsl";
 import tilesShort from "./tiles-short.wgsl";
-import restore from "./unpermute.wgsl";
+import unpermute from "./unpermute.wgsl";
 
 const partitionParamNames = [
   "slots",
@@ -63,18 +63,18 @@ const partitionParamNames = [
   "valueShift",
   "maskShift",
   "flagShift",
-  "partShift",
-  "parts",
-  "pagesOfPart",
+  "partitionShift",
+  "partitions",
+  "pagesPerPartition",
   "pageRoom",
   "firstPage",
   "pages",
   "windowFirst",
-  "spillRoom",
-  "carried",
-  "carries",
+  "fallbackRoom",
+  "propagation",
+  "propagations",
   "fill",
-  "mark",
+  "sentinel",
   "maxProbe",
   "behind",
 ] as const;
@@ -101,7 +101,7 @@ const pageBindings = [u, s, s, r, r, s, s, s];
 
 /** All partition kernels, in the form that suits a device. */
 export class PartitionKernels {
-  /** How histogram, scatter and refine cut tiles: the constants of kernels/partition/tiles-*.wgsl. */
+  /** How histogram, scatter and sub-partition cut tiles: the constants of kernels/partition/tiles-*.wgsl. */
   readonly tiles: { readonly items: number; readonly rounds: number };
   readonly histogram: KernelSource;
   readonly offsets: KernelSource = {
@@ -110,8 +110,8 @@ export class PartitionKernels {
     bindings: [u, s, r, s, s],
   };
   readonly pad: KernelSource = { label: "pad", code: [...probing, pad], bindings: [u, r, r, s] };
-  readonly restore: KernelSource;
-  /** Brings results of pages back to the order of the parts. */
+  readonly unpermute: KernelSource;
+  /** Brings results of pages back to the order of the partitions. */
   readonly gather: KernelSource;
   readonly #tiles: string;
   readonly #pack: readonly string[];
@@ -128,9 +128,9 @@ export class PartitionKernels {
       code: [...probing, selected, this.#tiles, histogram],
       bindings: [u, s, r, s, r],
     };
-    this.restore = {
-      label: "restore",
-      code: [...probing, this.#tiles, places, readPlaces, restore],
+    this.unpermute = {
+      label: "unpermute",
+      code: [...probing, this.#tiles, places, readPlaces, unpermute],
       bindings: [u, r, r, r, s, s],
     };
     this.gather = {
@@ -142,7 +142,7 @@ export class PartitionKernels {
     this.#scanHomes = subgroups ? [lanesSubgroups, scanHomesSubgroups] : [lanesPlain, scanHomesPlain];
   }
 
-  /** Puts a chunk in the order of its parts: in columns, or as items. Values are of a type where they are combined. */
+  /** Puts a chunk in the order of its partitions: in columns, or as items. Values are of a type where they are combined. */
   scatter(kind: ItemKind, put: "columns" | "items", value: ValueType = "u32"): KernelSource {
     const putting = put === "columns" ? putColumns : putItems;
     return {
@@ -165,10 +165,10 @@ export class PartitionKernels {
     };
   }
 
-  /** Splits parts into pages. What pages have no room for is spilled; or it is noted where items went. */
-  refine(kind: ItemKind, value: ValueType = "u32", noted = false): KernelSource {
+  /** Splits partitions into pages. What pages have no room for is left to the fallback; or it is noted where items went. */
+  subPartition(kind: ItemKind, value: ValueType = "u32", noted = false): KernelSource {
     return {
-      label: `refine ${kind}${suffix(value)}${noted ? " noted" : ""}`,
+      label: `subPartition ${kind}${suffix(value)}${noted ? " noted" : ""}`,
       code: [
         ...this.#pack,
         ...probing,
@@ -176,49 +176,56 @@ export class PartitionKernels {
         ...merging(value),
         ...this.#distinct,
         items[kind],
-        ...(noted ? [spillNothing, places, notePlaces] : [spillColumns, noteNothing]),
+        ...(noted ? [fallbackNone, places, notePlaces] : [fallbackColumns, noteNothing]),
         this.#tiles,
         tile,
         tileNumber,
-        refine,
+        subPartition,
       ],
       bindings: [u, s, r, r, s, s, s, s, r],
     };
   }
 
   /** Looks items up in their pages: of a set's, or of a map's. */
-  pageFind(slots: ItemKind, takes: Taking): KernelSource {
+  pageFind(slots: ItemKind, perInvocation: PerInvocation): KernelSource {
     const slot = slots === "key" ? slotSet : slotMap;
     return {
-      label: `page-find ${slots} ${takes.items}`,
-      code: [...probing, control, page, itemKey, slot, taking(takes), pageFind],
+      label: `page-find ${slots} ${perInvocation.items}`,
+      code: [...probing, control, page, itemKey, slot, invocationConstants(perInvocation), pageFind],
       bindings: [u, s, r, r, s, r],
     };
   }
 
   /** Copies entries among the items of their pages. */
-  unload(kind: ItemKind, takes: Taking): KernelSource {
+  extract(kind: ItemKind, perInvocation: PerInvocation): KernelSource {
     return {
-      label: `unload ${kind} ${takes.held}`,
-      code: [...probing, control, items[kind], taking(takes), unload],
+      label: `extract ${kind} ${perInvocation.held}`,
+      code: [...probing, control, items[kind], invocationConstants(perInvocation), extract],
       bindings: [u, s, r, s, s, s],
     };
   }
 
   /** Builds pages. Values are of a type where they are combined. */
   build(kind: ItemKind, value: ValueType = "u32"): PageKernels {
-    const fragments = [...probing, control, page, items[kind], spillColumns, overflow];
+    const fragments = [...probing, control, page, items[kind], fallbackColumns, overflow];
     return {
-      page: (takes) => ({
-        label: `build ${kind} ${takes.items}${suffix(value)}`,
-        code: [...this.#scanHomes, ...fragments, overflowNotes, ...merging(value), taking(takes), build],
+      page: (perInvocation) => ({
+        label: `build ${kind} ${perInvocation.items}${suffix(value)}`,
+        code: [
+          ...this.#scanHomes,
+          ...fragments,
+          overflowNotes,
+          ...merging(value),
+          invocationConstants(perInvocation),
+          build,
+        ],
         bindings: [...pageBindings, r],
       }),
       workgroup: 256,
-      carryPages: 16,
-      carry: {
-        label: `carry-build ${kind}`,
-        code: [...fragments, carry, carryBuild],
+      propagatePages: 16,
+      propagate: {
+        label: `propagate-build ${kind}`,
+        code: [...fragments, propagate, propagateBuild],
         bindings: pageBindings,
       },
     };
@@ -227,18 +234,18 @@ export class PartitionKernels {
   /** Takes keys out of pages: of a set's, or of a map's, whose slots are pairs. */
   erase(slots: ItemKind): PageKernels {
     const slot = slots === "key" ? [slotSet, eraseSet] : [slotMap, eraseMap];
-    const fragments = [...probing, control, page, itemKey, ...slot, spillColumns, overflow];
+    const fragments = [...probing, control, page, itemKey, ...slot, fallbackColumns, overflow];
     return {
-      page: (takes) => ({
-        label: `page-erase ${slots} ${takes.items}/${takes.step}`,
-        code: [...fragments, overflowNotes, pageWalk, taking(takes), pageErase],
+      page: (perInvocation) => ({
+        label: `page-erase ${slots} ${perInvocation.items}/${perInvocation.step}`,
+        code: [...fragments, overflowNotes, pageProbe, invocationConstants(perInvocation), pageErase],
         bindings: pageBindings,
       }),
       workgroup: 512,
-      carryPages: 64,
-      carry: {
-        label: `carry-erase ${slots}`,
-        code: [...fragments, carry, carryErase],
+      propagatePages: 64,
+      propagate: {
+        label: `propagate-erase ${slots}`,
+        code: [...fragments, propagate, propagateErase],
         bindings: pageBindings,
       },
     };
@@ -248,24 +255,24 @@ export class PartitionKernels {
 /** An operation on pages. */
 export interface PageKernels {
   /** The kernel whose workgroups own a page each, of so many invocations at best. */
-  page(takes: Taking): KernelSource;
+  page(perInvocation: PerInvocation): KernelSource;
   readonly workgroup: number;
   /** The kernel that goes on behind the pages' ends, and the pages that a workgroup of it takes. */
-  readonly carry: KernelSource;
-  readonly carryPages: number;
+  readonly propagate: KernelSource;
+  readonly propagatePages: number;
 }
 
 /** What an invocation of a page's kernel takes. */
-export interface Taking {
+export interface PerInvocation {
   items: number;
   /** Slots that it holds. */
   held: number;
-  /** Slots that it looks at in one step of a walk. */
+  /** Slots that it looks at in one step of a probe. */
   step: number;
 }
 
 /** Constants of the module, not overrides: arrays of such lengths stay in registers. */
-function taking({ items, held, step }: Taking): string {
+function invocationConstants({ items, held, step }: PerInvocation): string {
   return `const ITEMS: u32 = ${items}u; const HELD: u32 = ${held}u; const STEP: u32 = ${step}u;`;
 }
 

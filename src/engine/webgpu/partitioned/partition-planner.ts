@@ -1,7 +1,7 @@
 /**
  * The planner: which strategy a chunk takes. The crossovers were measured (bench/results/crossovers-*.json, those of inserts into
- * tables with entries also in load-factor-*.json, and parts beside pages in the course of the work on them); what they come from is
- * that a direct operation costs one random access to memory, or several where walks are long, and a partitioned one a few passes over
+ * tables with entries also in load-factor-*.json, and partitions beside pages in the course of the work on them); what they come from is
+ * that a direct operation costs one random access to memory, or several where probes are long, and a partitioned one a few passes over
  * the batch and, for pages, one over the table.
  */
 import type { CallOptions } from "../../engine.js";
@@ -13,14 +13,14 @@ import { looksUpPages } from "./page-lookups.js";
 import { type Choice, type Operation, SMALL } from "./planner.js";
 
 /** Elements from which sorting a chunk to insert pays, by what is done with it then. */
-const LEAST_INSERTED = { parts: 2 ** 24, partsAnswered: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20 };
+const LEAST_INSERTED = { partitions: 2 ** 24, partitionsAnswered: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20 };
 /** Bytes of table per element up to which changes pay once sorted: in a larger table too few of them share what is read. */
-const MOST_PARTED_BYTES = { insert: 96, erase: 192 };
+const MOST_PARTITIONED_BYTES = { insert: 96, erase: 192 };
 /** Bytes of table per element up to which building all pages pays: each is written as a whole. */
 const MOST_BUILT_BYTES = 112;
 /**
  * Lookups, by the share of slots that are not EMPTY: the elements from which sorting pays, and the bytes of table per element up to
- * which pages do. The longer walks are, the sooner; where they are short, pages gain nothing.
+ * which pages do. The longer probes are, the sooner; where they are short, pages gain nothing.
  */
 const LOOKUPS = [
   { upTo: 0.82, least: 24 * 2 ** 20, bytes: 0 },
@@ -30,7 +30,7 @@ const LOOKUPS = [
   { upTo: 0.96, least: 14 * 2 ** 20, bytes: 48 },
   { upTo: 1, least: 11 * 2 ** 20, bytes: 70 },
 ];
-/** The same for erases, whose walks of one slot at a time are slow sooner. */
+/** The same for erases, whose probes of one slot at a time are slow sooner. */
 const ERASES = [
   { upTo: 0.88, least: 11 * 2 ** 20, bytes: 32 },
   { upTo: 0.935, least: 5 * 2 ** 20, bytes: 34 },
@@ -62,13 +62,13 @@ export function planBulk(
 function planInsert(state: TableState, count: number, forced: boolean): Choice {
   const empty = state.live === 0;
   const pays = empty ? fits(state, count, MOST_BUILT_BYTES) : paysToRebuild(state, count);
-  if (forced) return asked(empty || pays ? "pages" : "parts");
-  const { build, rebuild, parts } = LEAST_INSERTED;
-  if (count < (pays ? (empty ? build : rebuild) : parts)) return DIRECT;
-  if (!pays) return fits(state, count, MOST_PARTED_BYTES.insert) ? PARTED : SPARSE;
+  if (forced) return asked(empty || pays ? "pages" : "partitions");
+  const { build, rebuild, partitions } = LEAST_INSERTED;
+  if (count < (pays ? (empty ? build : rebuild) : partitions)) return DIRECT;
+  if (!pays) return fits(state, count, MOST_PARTITIONED_BYTES.insert) ? PARTITIONED : SPARSE;
   return empty
-    ? { way: "pages", reason: "the table is empty and the batch is large: its pages are built" }
-    : { way: "pages", reason: "the table is full enough, and the batch large: its pages are made anew" };
+    ? { strategy: "pages", reason: "the table is empty and the batch is large: its pages are built" }
+    : { strategy: "pages", reason: "the table is full enough, and the batch large: its pages are made anew" };
 }
 
 function paysToRebuild(state: TableState, count: number): boolean {
@@ -81,25 +81,25 @@ function planErase(state: TableState, count: number, forced: boolean): Choice {
   const { least, bytes } = atLoad(loadOf(state), ERASES);
   if (count < least) return DIRECT;
   if (fits(state, count, bytes)) return PAGED;
-  return fits(state, count, MOST_PARTED_BYTES.erase) ? PARTED : SPARSE;
+  return fits(state, count, MOST_PARTITIONED_BYTES.erase) ? PARTITIONED : SPARSE;
 }
 
 function planLookup(state: TableState, count: number, forced: boolean): Choice {
   const { least, bytes } = atLoad(loadOf(state), LOOKUPS);
   if (!forced && count < least) return DIRECT;
-  const choice = looksUpPages(state) && fits(state, count, bytes) ? LOOKED_UP : PARTED;
-  return forced ? asked(choice.way) : choice;
+  const choice = looksUpPages(state) && fits(state, count, bytes) ? LOOKED_UP : PARTITIONED;
+  return forced ? asked(choice.strategy) : choice;
 }
 
 /** How to insert a chunk whose every element answers for itself: pages do not remember where their items come from. */
 function planInsertAndFind(state: TableState, count: number, forced: boolean): Choice {
-  if (forced) return asked("parts");
-  if (count < LEAST_INSERTED.partsAnswered) return DIRECT;
-  return fits(state, count, MOST_PARTED_BYTES.insert) ? PARTED : SPARSE;
+  if (forced) return asked("partitions");
+  if (count < LEAST_INSERTED.partitionsAnswered) return DIRECT;
+  return fits(state, count, MOST_PARTITIONED_BYTES.insert) ? PARTITIONED : SPARSE;
 }
 
-function asked(way: Choice["way"]): Choice {
-  return { way, reason: "it was asked for" };
+function asked(strategy: Choice["strategy"]): Choice {
+  return { strategy, reason: "it was asked for" };
 }
 
 /** True when the table has so many bytes per element of the chunk at most. */
@@ -107,14 +107,17 @@ function fits(state: TableState, count: number, mostBytes: number): boolean {
   return tableBytes(state.spec) <= count * mostBytes;
 }
 
-const DIRECT: Choice = { way: "direct", reason: SMALL };
-const SPARSE: Choice = { way: "direct", reason: "the batch is small beside the table" };
+const DIRECT: Choice = { strategy: "direct", reason: SMALL };
+const SPARSE: Choice = { strategy: "direct", reason: "the batch is small beside the table" };
 const PAGED: Choice = {
-  way: "pages",
+  strategy: "pages",
   reason: "the batch is large beside the table: its pages are worked on",
 };
 const LOOKED_UP: Choice = {
-  way: "pages",
+  strategy: "pages",
   reason: "the table is nearly full, and the batch large beside it: its pages are looked up",
 };
-const PARTED: Choice = { way: "parts", reason: "the batch is large and the table larger than the cache" };
+const PARTITIONED: Choice = {
+  strategy: "partitions",
+  reason: "the batch is large and the table larger than the cache",
+};

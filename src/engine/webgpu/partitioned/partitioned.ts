@@ -4,23 +4,22 @@ import type { TableState } from "../table/table-state.js";
 import { Partitioner } from "./multisplit.js";
 import { pageLevels } from "./page-layout.js";
 import { lookupLevels } from "./page-lookups.js";
-import { cacheParts } from "./partitions.js";
+import { cachePartitions } from "./partitions.js";
 
 export { inPages } from "./page-lookups.js";
 export { buildPages, erasePages } from "./page-operations.js";
 export { planBulk } from "./partition-planner.js";
-export { inParts } from "./partitions.js";
+export { inPartitions } from "./partitions.js";
 
-/** How many parts and pages a table falls into. */
+/** How many partitions and pages a table falls into. */
 export function shapeOf(
   state: TableState,
-  way: "parts" | "pages",
+  strategy: "partitions" | "pages",
   looksUp = false,
-): { parts: number; pages: number } {
-  if (way === "parts") return { parts: cacheParts(state).count, pages: 0 };
-  const { pages, parts } = looksUp
+): { partitions: number; pages: number } {
+  if (strategy === "partitions") return { partitions: cachePartitions(state).count, pages: 0 };
+  const { pages, partitions } = looksUp
     ? lookupLevels(state)
     : pageLevels(state.spec.slots, Partitioner.of(state.host).pageShift);
-  return { parts: parts.count, pages };
+  return { partitions: partitions.count, pages };
 }
-export { prepareFollowing } from "../direct/follow.js";

@@ -1,4 +1,4 @@
-// Where the items of a tile went, two bytes for each: what scatter and refine note, and results come back by. A fragment for modules
+// Where the items of a tile went, two bytes for each: what scatter and sub-partition note, and results come back by. A fragment for modules
 // with TILE, WORKGROUP and BINS.
 //
 // A tile's items lie in runs, of RUN items at most. A place is the number of its run and the place in that. The first run of a bin has

@@ -8,10 +8,10 @@ import { loadBulk } from "../direct/rounds.js";
 import type { TableState } from "../table/table-state.js";
 
 /**
- * `direct`: the chunk as it is. `parts`: in the order of parts that fit the cache. `pages`: in pages that workgroups own.
+ * `direct`: the chunk as it is. `partitions`: in the order of partitions that fit the cache. `pages`: in pages that workgroups own.
  */
 export interface Choice {
-  way: "direct" | "parts" | "pages";
+  strategy: "direct" | "partitions" | "pages";
   reason: string;
 }
 
@@ -30,7 +30,7 @@ export async function plan(
   count: number,
   call: CallOptions,
 ): Promise<Choice> {
-  const direct = (reason: string): Choice => ({ way: "direct", reason });
+  const direct = (reason: string): Choice => ({ strategy: "direct", reason });
   const reason = reasonForDirect(state, count, call);
   if (reason) return direct(reason);
   try {

@@ -1,4 +1,4 @@
-// carry-build: makes room at the start of a page for what overflowed the page before it, by moving the page's entries on. So
+// propagate-build: makes room at the start of a page for what overflowed the page before it, by moving the page's entries on. So
 // entries stay in the order of their homes, across pages too, and none comes far from home.
 //
 // After build, which has left out equal keys. A workgroup goes through some pages, and owns their slots; there is a dispatch for

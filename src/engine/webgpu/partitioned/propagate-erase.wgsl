@@ -1,7 +1,7 @@
-// carry-erase: goes on with the walks that reached the end of a page, in the ones behind it.
+// propagate-erase: goes on with the probes that reached the end of a page, in the ones behind it.
 //
-// After page-erase; an invocation a page, which owns the page's slots, and a dispatch for each page that walks may go behind their own.
-// Bytes per page: 4 read, and 8 (sets: 4) for every slot up to the first EMPTY one, if there are such walks.
+// After page-erase; an invocation a page, which owns the page's slots, and a dispatch for each page that probes may go behind their own.
+// Bytes per page: 4 read, and 8 (sets: 4) for every slot up to the first EMPTY one, if there are such probes.
 
 /// Slots read at a time.
 const BATCH: u32 = 16u;

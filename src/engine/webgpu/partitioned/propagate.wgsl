@@ -1,4 +1,4 @@
-// The border between a page and the page params.carried pages before it, whose overflow carry-*.wgsl bring over it. The first page
+// The border between a page and the page params.propagated pages before it, whose overflow propagate-*.wgsl bring over it. The first page
 // follows the last. A fragment after overflow.wgsl.
 
 const WORKGROUP: u32 = 64u;
@@ -17,18 +17,18 @@ fn borderOf(index: u32) -> Border {
   let pages = (params.slots + PAGE - 1u) / PAGE;
   let slot = page * PAGE;
   let end = min(slot + PAGE, params.slots);
-  let list = overflowOf((page + pages - params.carried % pages) % pages);
+  let list = overflowOf((page + pages - params.propagation % pages) % pages);
   return Border(slot - params.windowFirst, end - params.windowFirst, list);
 }
 
 /// How many items come over a border; none to what is no page of this dispatch, nor where pages were left as they are.
 fn countAt(border: Border, index: u32) -> u32 {
-  if (index >= params.pages || isDeclined()) { return 0u; }
+  if (index >= params.pages || isAborted()) { return 0u; }
   return itemKey(overflows[border.list]);
 }
 
 /// True when there is another dispatch, for the page after this one.
-fn goesOn() -> bool { return params.carried < params.carries; }
+fn goesOn() -> bool { return params.propagation < params.propagations; }
 
 /// Leaves an item to the next dispatch, as number `at` of those that are left.
 fn leave(border: Border, at: u32, item: Item) {

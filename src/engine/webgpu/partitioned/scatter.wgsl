@@ -1,10 +1,10 @@
-// scatter: puts the chunk's elements in the order of their parts (multisplit, first level).
+// scatter: puts the chunk's elements in the order of their partitions (multisplit, first level).
 //
-// A workgroup takes a tile of WORKGROUP × ITEMS elements, ranks them by part with counters in workgroup memory, takes
-// room for each part's run with one atomic addition, and writes the runs. Exact under any skew: places come from the
+// A workgroup takes a tile of WORKGROUP × ITEMS elements, ranks them by partition with counters in workgroup memory, takes
+// room for each partition's run with one atomic addition, and writes the runs. Exact under any skew: places come from the
 // histogram, or (SAMPLED) from a sample, and it is seen when that was wrong.
-// Of a skewed batch most items with equal keys become one here (distinct.wgsl), and a part's items end where its cursor stands.
-// Owns its tile's places; shares the cursors. The order inside a part is that in which tiles get there.
+// Of a skewed batch most items with equal keys become one here (distinct.wgsl), and a partition's items end where its cursor stands.
+// Owns its tile's places; shares the cursors. The order inside a partition is that in which tiles get there.
 // Bytes per element: 4 read and 4 written (pairs: 8 and 8), 2.2 more written with PLACED.
 
 /// Note where elements go (places.wgsl), so that results can be brought back to input order.
@@ -16,23 +16,23 @@ override VALUED: bool = false;
 @group(0) @binding(3) var<storage, read> values: array<u32>;
 @group(0) @binding(1) var<storage, read_write> cursors: array<atomic<u32>>;
 
-fn binOf(item: Item) -> u32 { return partOf(itemKey(item)); }
+fn binOf(item: Item) -> u32 { return partitionOf(itemKey(item)); }
 
-/// Parts have the room that a sample told: a run that does not fit is lost, and the host has the chunk split again.
+/// Partitions have the room that a sample told: a run that does not fit is lost, and the host has the chunk split again.
 override SAMPLED: bool = false;
 /// In place of the place of an item that is lost, and above.
 const LOST: u32 = 0x80000000u;
 
-fn takeRoom(part: u32, count: u32) -> u32 {
-  let at = atomicAdd(&cursors[part], count);
-  if (!SAMPLED || at + count <= atomicLoad(&cursors[BINS + 2u + part])) { return at; }
+fn takeRoom(partition: u32, count: u32) -> u32 {
+  let at = atomicAdd(&cursors[partition], count);
+  if (!SAMPLED || at + count <= atomicLoad(&cursors[BINS + 2u + partition])) { return at; }
   atomicAdd(&cursors[BINS + 1u], count);
   return LOST;
 }
 
-fn runAt(part: u32, at: u32) -> u32 { return at; }
+fn runAt(partition: u32, at: u32) -> u32 { return at; }
 
-fn fits(part: u32, at: u32) -> bool { return true; }
+fn fits(partition: u32, at: u32) -> bool { return true; }
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -1,26 +1,26 @@
-// refine: splits every part into pages of neighbouring slots (multisplit, second level).
+// sub-partition: splits every partition into pages of neighbouring slots (multisplit, second level).
 //
-// Workgroups (x, part): tiles of one part each, as in scatter, where most items with equal keys become one, as there. A page's
-// items are staged at page × pageRoom; what a page has no room for is spilled. Or, for items whose results are to come back, it is
+// Workgroups (x, partition): tiles of one partition each, as in scatter, where most items with equal keys become one, as there. A page's
+// items are staged at page × pageRoom; what a page has no room for is left to the fallback. Or, for items whose results are to come back, it is
 // noted where they went (places.wgsl), in records that are numbered as tileNumber says.
 // Shares the pages' cursors. Bytes per item: 4 read and 4 written (pairs: 8 and 8), 2.2 more written for places.
 
 override PAGE_SHIFT: u32 = 12u;
 
-@group(0) @binding(2) var<storage, read> parts: array<Item>;
-@group(0) @binding(3) var<storage, read> partStarts: array<u32>;
-/// scatter's cursors: where the parts' items end, whether the batch is skewed, how many items were lost, and where the parts' room ends.
-@group(0) @binding(8) var<storage, read> partEnds: array<u32>;
-override PART_BINS: u32 = 256u;
+@group(0) @binding(2) var<storage, read> partitions: array<Item>;
+@group(0) @binding(3) var<storage, read> partitionStarts: array<u32>;
+/// scatter's cursors: where the partitions' items end, whether the batch is skewed, how many items were lost, and where the partitions' room ends.
+@group(0) @binding(8) var<storage, read> partitionEnds: array<u32>;
+override PARTITION_BINS: u32 = 256u;
 @group(0) @binding(4) var<storage, read_write> cursors: array<atomic<u32>>;
 @group(0) @binding(5) var<storage, read_write> items: array<Item>;
 
-/// Number of the first page of the workgroup's part.
+/// Number of the first page of the workgroup's partition.
 var<private> firstPage: u32;
 
-/// The page within its part. Keys that live in side slots go to the first page, which spills them (page-find: leaves them open).
+/// The page within its partition. Keys that live in side slots go to the first page, which leaves to the fallback them (page-find: leaves them open).
 fn binOf(item: Item) -> u32 {
-  let page = (homeOf(itemKey(item)) >> PAGE_SHIFT) & (params.pagesOfPart - 1u);
+  let page = (homeOf(itemKey(item)) >> PAGE_SHIFT) & (params.pagesPerPartition - 1u);
   return select(page, 0u, itemKey(item) >= TOMBSTONE);
 }
 
@@ -34,7 +34,7 @@ fn putItem(page: u32, place: u32, item: Item) {
   if (place < params.pageRoom) {
     items[(firstPage + page) * params.pageRoom + place] = item;
   } else {
-    spill(item);
+    fallBack(item);
   }
 }
 
@@ -45,16 +45,16 @@ fn main(
   @builtin(local_invocation_index) local: u32,
   lanes: Lanes,
 ) {
-  let part = workgroup.y;
-  firstPage = part * params.pagesOfPart;
-  let end = min(partEnds[part], partEnds[PART_BINS + 2u + part]);
-  let distinct = DISTINCT && partEnds[PART_BINS] != 0u;
-  // parts that items were lost of have gaps, where anything may be
-  if (partEnds[PART_BINS + 1u] != 0u) { atomicStore(&control.declined, 1u); }
-  for (var first = partStarts[part] + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
+  let partition = workgroup.y;
+  firstPage = part * params.pagesPerPartition;
+  let end = min(partitionEnds[partition], partitionEnds[PARTITION_BINS + 2u + partition]);
+  let distinct = DISTINCT && partitionEnds[PARTITION_BINS] != 0u;
+  // partitions that items were lost of have gaps, where anything may be
+  if (partitionEnds[PARTITION_BINS + 1u] != 0u) { atomicStore(&control.aborted, 1u); }
+  for (var first = partitionStarts[partition] + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
     var item: array<Item, ITEMS>;
     var at: array<u32, ITEMS>;
-    for (var i = 0u; i < ITEMS; i++) { item[i] = parts[min(first + i * WORKGROUP + local, end - 1u)]; }
+    for (var i = 0u; i < ITEMS; i++) { item[i] = partitions[min(first + i * WORKGROUP + local, end - 1u)]; }
     for (var bin = local; bin < BINS; bin += WORKGROUP) { atomicStore(&counts[bin], 0u); }
     if (local == 0u) {
       atomicStore(&packed, 0u);
@@ -73,7 +73,7 @@ fn main(
     }
     workgroupBarrier();
     placeBins(local, lanes);
-    let tile = tileNumber(part, partStarts[part], first);
+    let tile = tileNumber(partition, partitionStarts[partition], first);
     noteRuns(tile, local);
     workgroupBarrier();
     notePlaces(tile, local, &at);

@@ -3,7 +3,7 @@
 import type { Column } from "../batch/columns.js";
 import type { BoundChunk } from "../direct/rounds.js";
 import type { TableState } from "../table/table-state.js";
-import { binsFor, type PartedItems, Partitioner, type Parts } from "./multisplit.js";
+import { binsFor, type PartitionedItems, Partitioner, type Partitions } from "./multisplit.js";
 import { type ItemKind, partitionParams } from "./partition-kernels.js";
 
 /** Where a chunk's results are to go, in the order of the batch; `fill` is the value for elements that a mask leaves out. */
@@ -13,43 +13,43 @@ export interface ResultColumns {
   fill?: number;
 }
 
-/** The value of absent keys on its way to `restore`: of all types one that is hardly anybody's (as f32, a NaN). */
-export const ABSENT = 0xffc593a7;
+/** The value of absent keys on its way to `unpermute`: of all types one that is hardly anybody's (as f32, a NaN). */
+export const SENTINEL = 0xffc593a7;
 
 /**
- * Prepares to bring results from the order of the parts to the columns given.
+ * Prepares to bring results from the order of the partitions to the columns given.
  * @param kind of the items that are split.
- * @param marked flags come from values: those of absent keys are ABSENT.
+ * @param marked flags come from values: those of absent keys are SENTINEL.
  */
-export async function prepareRestore(
+export async function prepareUnpermute(
   { host }: TableState,
   { count }: BoundChunk,
   { values, flags, fill }: ResultColumns,
-  parts: Parts,
+  partitions: Partitions,
   kind: ItemKind,
-  marked: boolean,
-): Promise<(encoder: GPUCommandEncoder, items: PartedItems, from: ResultColumns) => void> {
+  sentinels: boolean,
+): Promise<(encoder: GPUCommandEncoder, items: PartitionedItems, from: ResultColumns) => void> {
   const { sources, tileWorkgroup } = Partitioner.of(host);
   // as the split's
-  const bins = binsFor(parts.count);
+  const bins = binsFor(partitions.count);
   const workgroup = tileWorkgroup(kind, bins);
-  const restore = await host.kernels.compile(sources.restore, {
+  const unpermute = await host.kernels.compile(sources.unpermute, {
     BINS: bins,
     WORKGROUP: workgroup,
     VALUED: Number(values !== undefined),
     FLAGGED: Number(flags !== undefined),
-    MARKED: Number(marked),
+    SENTINELS: Number(sentinels),
   });
   const params = partitionParams({
     count,
     valueShift: values?.shift,
     flagShift: flags?.shift,
     fill,
-    mark: ABSENT,
+    sentinel: SENTINEL,
   });
   return (encoder, { places }, from) => {
     const bindings = [places, from.values?.range, from.flags?.range, values?.range, flags?.range];
-    restore.record(
+    unpermute.record(
       encoder,
       [undefined, ...bindings],
       params,

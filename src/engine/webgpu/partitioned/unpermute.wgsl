@@ -1,17 +1,17 @@
-// restore: brings results from the order of the parts back to the order of the batch.
+// unpermute: brings results from the order of the partitions back to the order of the batch.
 //
 // A workgroup takes a tile of scatter's, WORKGROUP × ITEMS neighbouring elements, whose places scatter noted. Their results lie in
-// runs, one or more a part, so that reads of a tile share sectors. Owns its elements of the result columns; elements that were left
+// runs, one or more a partition, so that reads of a tile share sectors. Owns its elements of the result columns; elements that were left
 // out by a mask get params.fill and 0.
-// Bytes per element: 2.2 read for the place, 4 read and 4 written for a value, 1 written and (not MARKED) 1 read for a flag.
+// Bytes per element: 2.2 read for the place, 4 read and 4 written for a value, 1 written and (not SENTINELS) 1 read for a flag.
 
 /// Those of the scatter that made the tiles.
 override WORKGROUP: u32 = 512u;
 override BINS: u32 = 256u;
 override VALUED: bool = true;
 override FLAGGED: bool = true;
-/// params.mark is the value of absent keys: flags come from the values.
-override MARKED: bool = false;
+/// params.sentinel is the value of absent keys: flags come from the values.
+override SENTINELS: bool = false;
 override TILE: u32 = WORKGROUP * ITEMS;
 override FLAG_WORDS: u32 = TILE / 4u;
 
@@ -35,18 +35,18 @@ fn main(
   if (first >= params.count) { return; }
   let at = positionsOf(number, local);
   var found: array<u32, ITEMS>;
-  if (VALUED || MARKED) {
+  if (VALUED || SENTINELS) {
     var value: array<u32, ITEMS>;
     for (var i = 0u; i < ITEMS; i++) { value[i] = itemValues[select(at[i], 0u, at[i] == NOWHERE)]; }
     for (var i = 0u; i < ITEMS; i++) {
       let element = first + i * WORKGROUP + local;
-      found[i] = u32(value[i] != params.mark);
-      let absent = at[i] == NOWHERE || (MARKED && found[i] == 0u);
+      found[i] = u32(value[i] != params.sentinel);
+      let absent = at[i] == NOWHERE || (SENTINELS && found[i] == 0u);
       if (VALUED && element < params.count) { values[params.valueShift + element] = select(value[i], params.fill, absent); }
     }
   }
   if (FLAGGED) {
-    if (!MARKED) {
+    if (!SENTINELS) {
       for (var i = 0u; i < ITEMS; i++) { found[i] = itemFlags[select(at[i], 0u, at[i] == NOWHERE) / 4u] >> (at[i] % 4u * 8u); }
     }
     for (var i = 0u; i < ITEMS; i++) {

@@ -1,4 +1,4 @@
-/** retrieveAll: walks all slots of a table. */
+/** retrieveAll: probes all slots of a table. */
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, Destination, Output } from "../../engine.js";
 import type { KeyType, ValueType } from "../../scalars.js";
@@ -50,21 +50,21 @@ async function retrieve<K extends KeyType, V extends ValueType>(
   call: CallOptions,
 ): Promise<void> {
   const { windows, live, host } = state;
-  const parts = live * 4 <= host.maxTableBinding ? [windows] : windows.map((window) => [window]);
+  const groups = live * 4 <= host.maxTableBinding ? [windows] : windows.map((window) => [window]);
   let first = 0;
-  for (const part of parts) {
+  for (const group of groups) {
     if (first === live) break;
     if (first > 0) {
       call.signal?.throwIfAborted();
       call.onProgress?.(first, live);
     }
-    const slots = part.reduce((sum, window) => sum + window.slots, 0);
+    const slots = group.reduce((sum, window) => sum + window.slots, 0);
     const scratch = new Scratch(host.gpu);
     try {
       const room: Chunk = { first, count: Math.min(live - first, slots) };
       const outKeys = await keys.bind(scratch, room);
       const outValues = await values?.bind(scratch, room);
-      const written: Chunk = { first, count: await retrieveWindows(state, part, outKeys, outValues) };
+      const written: Chunk = { first, count: await retrieveWindows(state, group, outKeys, outValues) };
       const reads = keys.readback(outKeys, written);
       if (values && outValues) reads.push(...values.readback(outValues, written));
       for (const each of reads) await host.gpu.read("retrieveAll", each);

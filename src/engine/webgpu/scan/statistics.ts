@@ -1,4 +1,4 @@
-/** stats(): walks all slots of a table. Loaded by the first call, which few programs make. */
+/** stats(): probes all slots of a table. Loaded by the first call, which few programs make. */
 import { PROBE_HISTOGRAM, type TableStats } from "../../engine.js";
 import { Scratch } from "../batch/columns.js";
 import { tableParams, tableRanges } from "../direct/direct-kernels.js";

@@ -11,10 +11,9 @@ const names = [
   "erased",
   "sideErased",
   "unfinished",
-  "spilled",
+  "fallbacks",
   "displaced",
-  "declined",
-  "followed",
+  "aborted",
   "maxProbe",
   "occupied",
 ] as const;

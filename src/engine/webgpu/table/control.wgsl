@@ -11,10 +11,9 @@ struct Control {
   erased: atomic<u32>,
   sideErased: atomic<u32>,
   unfinished: atomic<u32>,
-  spilled: atomic<u32>,
+  fallbacks: atomic<u32>,
   displaced: atomic<u32>,
-  declined: atomic<u32>,
-  followed: atomic<u32>,
+  aborted: atomic<u32>,
   maxProbe: atomic<u32>,
   occupied: atomic<u32>,
 }

@@ -1,4 +1,4 @@
-// Where a key can be: its home slot, how far its walk goes, and what the key word of its slot holds. See engine/layout.ts.
+// Where a key can be: its home slot, how far its probe goes, and what the key word of its slot holds. See engine/layout.ts.
 // A fragment after hash.wgsl, for modules with a function slotCount: params.wgsl's, or that of the module for users' kernels.
 
 const EMPTY: u32 = 0xffffffffu;
@@ -16,18 +16,18 @@ fn canonicalKey(bits: u32) -> u32 {
   return select(bits, 0x7fc00000u, (bits & 0x7fffffffu) > 0x7f800000u);
 }
 
-/// A walk along one key's slots: at `slot` now, `step` slots after home, over before step `limit`.
+/// A probe along one key's slots: at `slot` now, `step` slots after home, over before step `limit`.
 struct Probe {
   slot: u32,
   step: u32,
   limit: u32,
   /// Key word of the slot that holds the key.
   word: u32,
-  /// True for a key that equals a marker: it has one side slot and no other.
+  /// True for a key that equals a sentinel: it has one side slot and no other.
   side: bool,
 }
 
-/// The walk over at most `reach` slots from the key's home.
+/// The probe over at most `reach` slots from the key's home.
 fn startProbe(key: u32, reach: u32) -> Probe {
   if (key >= TOMBSTONE) {
     return Probe(slotCount() + (EMPTY - key), 0u, 1u, SIDE_PRESENT, true);

@@ -12,21 +12,21 @@ struct Params {
   flagShift: u32,
   /// Bit pattern of the value written for absent keys, or stored in fresh slots by an insertOrApply.
   fill: u32,
-  /// A walk that comes this many slots from home leaves its element to a later dispatch.
+  /// A probe that comes this many slots from home leaves its element to a later dispatch.
   stepBudget: u32,
   /// No key is this many slots or more after its home.
   maxProbe: u32,
-  /// Where in `lists` this dispatch reads its entries (LISTED) and where it lists the elements it leaves; entries of one list.
-  listFrom: u32,
-  listTo: u32,
-  listRoom: u32,
+  /// Where in `worklists` this dispatch reads its entries (FROM_WORKLIST) and where it worklists the elements it leaves; entries of one list.
+  worklistFrom: u32,
+  worklistTo: u32,
+  worklistRoom: u32,
   /// First element of this dispatch in the batch, a multiple of 4: kernels number elements from the batch's start.
   first: u32,
   /// The window of the table that is bound: its first slot, and its slots, side slots counted in the last one.
   windowFirst: u32,
   windowSlots: u32,
-  /// The elements are in the order of their parts: a home slot shifted right by this. 0 when they are in any order.
-  partShift: u32,
+  /// The elements are in the order of their partitions: a home slot shifted right by this. 0 when they are in any order.
+  partitionShift: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;

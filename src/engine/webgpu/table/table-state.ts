@@ -24,7 +24,7 @@ export interface TableHost {
   readonly pacer: Pacer;
   readonly kernelOverrides: KernelOverrides;
   /** Elements that a list of unfinished elements has room for. */
-  readonly listRoom: number;
+  readonly worklistRoom: number;
   /** Bytes of the largest range of a table, or of its entries, that is bound at once. */
   readonly maxTableBinding: number;
   /** Elements of a chunk at most when its columns cross the bus. */
@@ -61,10 +61,10 @@ export class TableState {
   #tombstones = 0;
   #maxProbe = 0;
   #freed = false;
-  /** False once keys were put where there was room: see look-up.wgsl, ORDERED. */
-  ordered = true;
+  /** False once keys were put where there was room: see look-up.wgsl, HOME_SORTED. */
+  homeSorted = true;
   /** What lookups need not try on this table again until it is cleared: see page-lookups.ts. */
-  readonly spoiled = new Set<"marks" | "pages" | "samples">();
+  readonly disabled = new Set<"sentinels" | "pages" | "samples">();
   /** Times the submissions of the call that is under way. */
   #trace: Trace | null = null;
   /** Submissions of `submitAhead` that nobody has waited for. */
@@ -180,8 +180,8 @@ export class TableState {
     gpu.write(this.buffers.control, 0, new Uint8Array(CONTROL_BYTES));
     await fill(gpu, kernels, { buffer: this.buffers.slots }, EMPTY);
     this.#mainLive = this.#sideLive = this.#tombstones = this.#maxProbe = 0;
-    this.ordered = true;
-    this.spoiled.clear();
+    this.homeSorted = true;
+    this.disabled.clear();
   }
 
   destroy(): void {

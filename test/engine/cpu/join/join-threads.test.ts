@@ -1,5 +1,5 @@
 /**
- * Joins and gathers on several threads beside one, with sizes so small that workers really take part, and joins whose
+ * Joins and gathers on several threads beside one, with sizes so small that workers really take partition, and joins whose
  * worker dies.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -263,7 +263,7 @@ describe("workers", () => {
   /** An engine of two threads whose worker runs `source`, and its join. */
   async function openWith(source: string) {
     vi.resetModules();
-    vi.doMock("../../../src/engine/cpu/row-worker.ts?worker-source", () => ({ default: source }));
+    vi.doMock("../../../../src/engine/cpu/rows/row-worker.ts?worker-source", () => ({ default: source }));
     const cpu = await import("../../../../src/engine/cpu/cpu-engine.js");
     const { joinOn } = await import("../../../../src/engine/cpu/rows/cpu-join.js");
     const { rowThreads } = await import("../../../../src/engine/cpu/rows/row-threads.js");

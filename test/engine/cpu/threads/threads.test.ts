@@ -1,6 +1,6 @@
 /**
  * The multi-threaded path beside the single-threaded one, on batches large enough that workers really take
- * part.
+ * partition.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
@@ -51,7 +51,7 @@ function random(count: number, below: number, seed: number): Uint32Array {
   );
 }
 
-/** Keys from a pool of `distinct`, spread over all 32 bits, the markers and their neighbours among them. */
+/** Keys from a pool of `distinct`, spread over all 32 bits, the sentinels and their neighbours among them. */
 function keysOf(distinct: number, seed: number): Uint32Array {
   const spread = Math.floor(2 ** 32 / distinct);
   return random(COUNT, distinct, seed).map((k) => (k < 4 ? 0xffffffff - k : k * spread));
@@ -138,7 +138,7 @@ describe("several threads give the results of one", () => {
             (await alone.createTable(spec)) as AnyTable,
             (await together.createTable(spec)) as AnyTable,
           ];
-          // full tables walk all slots for every miss
+          // full tables probe all slots for every miss
           const rounds = slots < distinct ? 1 : 2;
           for (let round = 0; round < rounds; round++) {
             const seed = 10 * round + 1;

@@ -28,7 +28,7 @@ afterEach(() => {
 /** Opens an engine of two threads whose worker runs `source`. */
 async function openWith(source: string): Promise<AnyTable> {
   vi.resetModules();
-  vi.doMock("../../../src/engine/cpu/worker.ts?worker-source", () => ({ default: source }));
+  vi.doMock("../../../../src/engine/cpu/table/table-worker.ts?worker-source", () => ({ default: source }));
   const { openCpuEngine } = await import("../../../../src/engine/cpu/cpu-engine.js");
   engine = (await openCpuEngine({ threads: 2, tuning })) as CpuEngine;
   await engine.pool.warmUp();

@@ -35,17 +35,17 @@ const mixed = (count: number) => {
 };
 
 describe("a batch of many chunks", () => {
-  it("tells in its plan how many of them went which way", async () => {
+  it("tells in its plan how many of them went which strategy", async () => {
     using map = await newMap(20_000);
     const call = { strategy: "partitioned", explain: true } as const;
     const { plan } = await map.insert(uniqueKeys(3 * CHUNK), counting(3 * CHUNK), call);
     const [reason, groupSize] = ["it was asked for", 1];
     // pages are built while the table is empty
-    const { parts, pages } = plan.ways[0];
+    const { partitions, pages } = plan.strategies[0];
     expect(pages).toBeGreaterThan(1);
-    expect(plan.ways).toEqual([
-      { strategy: "partitioned", reason, groupSize, parts, pages, chunks: 1 },
-      { strategy: "partitioned", reason, groupSize, parts: plan.parts, pages: 0, chunks: 2 },
+    expect(plan.strategies).toEqual([
+      { strategy: "partitioned", reason, groupSize, partitions, pages, chunks: 1 },
+      { strategy: "partitioned", reason, groupSize, partitions: plan.partitions, pages: 0, chunks: 2 },
     ]);
     expect(plan).toMatchObject({ strategy: "partitioned", chunks: 3, pages: 0 });
   });

@@ -1,5 +1,5 @@
 /**
- * Walks longer than one dispatch takes: the kernels leave such elements to later dispatches, in a list, and work without the
+ * Probes longer than one dispatch takes: the kernels leave such elements to later dispatches, in a list, and work without the
  * list when it is full.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import {
   absentKeys,
   counting,
   fromBits,
-  markerPatterns,
+  sentinelPatterns,
   uniqueKeys,
 } from "../../../conformance/helpers/keys.js";
 import { Modelled } from "../../../conformance/helpers/model.js";
@@ -18,7 +18,7 @@ import { Modelled } from "../../../conformance/helpers/model.js";
 /** Slots of the tables, and how many of them the block fills: more than 2048 × 8, where the third dispatch takes over. */
 const SLOTS = 2 ** 15;
 const BLOCK = 17_000;
-/** Under `identity`, one key for each of the first slots. Inserting them takes no walks. */
+/** Under `identity`, one key for each of the first slots. Inserting them takes no probes. */
 const block = counting(BLOCK).map((slot) => slot * (2 ** 32 / SLOTS));
 /** Keys at home in slot 0, which find a place behind the block only. */
 const walkers = counting(8, 1);
@@ -30,16 +30,16 @@ const thrice = (keys: Uint32Array) => Uint32Array.of(...keys, ...keys.toReversed
 
 const variants = {
   "": {},
-  ", lists hold 5 elements": { listRoom: 5 },
+  ", worklists hold 5 elements": { worklistRoom: 5 },
   ", full tables copied": { copyAboveSteps: 0 },
 };
 
 for (const [name, kernelOverrides] of Object.entries(variants)) {
-  describe(`walks past ${BLOCK} slots${name}`, () => {
+  describe(`probes past ${BLOCK} slots${name}`, () => {
     let device: Device;
     beforeAll(async () => {
       const engine = await openVariant({ kernelOverrides });
-      device = new Device(engine, "A test of the lists.");
+      device = new Device(engine, "A test of the worklists.");
     });
     afterAll(() => device?.destroy());
 
@@ -100,7 +100,7 @@ for (const [name, kernelOverrides] of Object.entries(variants)) {
       for (const policy of ["keep", "assign", "add"] as const) {
         await model.insert(policy, batch, counting(600));
       }
-      await model.insertAndFind(Uint32Array.of(...batch, ...markerPatterns), counting(603));
+      await model.insertAndFind(Uint32Array.of(...batch, ...sentinelPatterns), counting(603));
       expect(model.rejections).toBe(4);
       const where = batch.map((_, i) => i % 3) as never;
       await model.insert("max", batch, counting(600, 5000), Uint8Array.from(where));
@@ -110,7 +110,7 @@ for (const [name, kernelOverrides] of Object.entries(variants)) {
       expect(model.rejections).toBe(6);
     });
 
-    it("rejects long walks of a full table", async () => {
+    it("rejects long probes of a full table", async () => {
       using set = await StaticSet.create(device, { ...sizing, capacity: 8000 });
       const full = counting(8000).map((slot) => Math.ceil((slot * 2 ** 32) / 8000));
       await set.insert(full);

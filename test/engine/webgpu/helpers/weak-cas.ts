@@ -13,8 +13,8 @@ export interface Injection {
    * not there, so that the kernel believes it lost against somebody, as a kernel does that takes every failure for a loss.
    */
   reports?: "expected" | "another";
-  /** Room in the lists of elements that a dispatch leaves to the next one. */
-  listRoom?: number;
+  /** Room in the worklists of elements that a dispatch leaves to the next one. */
+  worklistRoom?: number;
   /** Bytes of the largest range of a table that is bound at once. */
   maxTableBinding?: number;
   /** Steps above which the keys of a full table are copied. */
@@ -23,9 +23,9 @@ export interface Injection {
 
 /** A device whose tables are changed through the variant. */
 export async function openWeakDevice(injection: Injection): Promise<Device> {
-  const { listRoom, maxTableBinding, copyAboveSteps } = injection;
+  const { worklistRoom, maxTableBinding, copyAboveSteps } = injection;
   const engine = await openVariant({
-    kernelOverrides: { cas: weakCas(injection), listRoom, maxTableBinding, copyAboveSteps },
+    kernelOverrides: { cas: weakCas(injection), worklistRoom, maxTableBinding, copyAboveSteps },
   });
   return new Device(engine, "A test with injected failures.");
 }
@@ -41,7 +41,7 @@ function weakCas({ percent, reports = "expected" }: Injection): string {
     var<workgroup> calls: atomic<u32>;
 
     fn failsSpuriously(word: u32) -> bool {
-      let round = murmur3(params.stepBudget ^ murmur3(params.listFrom ^ SALT));
+      let round = murmur3(params.stepBudget ^ murmur3(params.worklistFrom ^ SALT));
       return murmur3(murmur3(word ^ round) + atomicAdd(&calls, 1u)) % 100u < ${percent}u;
     }
 

@@ -51,7 +51,7 @@ it("memory that was used before is there for the next call", async () => {
 
 it("a batch that there is no memory to partition goes as it is", async () => {
   using map = await newMap(300_000);
-  // what is left holds the columns of a direct insert and its lists, but no other order of the batch beside them
+  // what is left holds the columns of a direct insert and its worklists, but no other order of the batch beside them
   using _rest = await device.allocate("u32", MIB);
   const keys = uniqueKeys(200_000);
   // not an insert: how fast those were before could have cut the batch into chunks, for which there is memory
@@ -59,7 +59,7 @@ it("a batch that there is no memory to partition goes as it is", async () => {
     strategy: "partitioned",
     explain: true,
   });
-  expect([inserted, plan.strategy, plan.parts]).toEqual([200_000, "direct", 1]);
+  expect([inserted, plan.strategy, plan.partitions]).toEqual([200_000, "direct", 1]);
   expect(plan.reason).toMatch(/memory/);
   expectSame((await map.find(keys.subarray(0, 1000))).values, counting(1000));
 });

@@ -6,7 +6,7 @@ import {
   absentKeys,
   counting,
   keysWithHome,
-  markerPatterns,
+  sentinelPatterns,
   uniqueKeys,
 } from "../../../conformance/helpers/keys.js";
 import { Modelled } from "../../../conformance/helpers/model.js";
@@ -25,7 +25,7 @@ for (const [name, repeat] of Object.entries(arrangements)) {
     const keys = Uint32Array.of(
       ...uniqueKeys(20),
       ...keysWithHome(500, 512, 20),
-      ...markerPatterns.subarray(0, 2),
+      ...sentinelPatterns.subarray(0, 2),
     );
 
     it("a fresh table", async () => {

@@ -6,8 +6,8 @@ import type { Range } from "../../../../src/engine/webgpu/device/kernel.js";
 import {
   binsFor,
   Partitioner,
-  type Parts,
-  splitByPart,
+  type Partitions,
+  splitByPartition,
 } from "../../../../src/engine/webgpu/partitioned/multisplit.js";
 import { newState } from "../../../../src/engine/webgpu/table/table-state.js";
 import { openWebgpuEngine, type WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
@@ -17,7 +17,7 @@ import { ownGpuDevice } from "../helpers/own-gpu.js";
 const spec: TableSpec = { key: "u32", value: "u32", slots: 100_003, hash: "murmur3" };
 
 /** Splits keys with their numbers as values; answers what arrived where. */
-async function split(engine: WebgpuEngine, keys: Uint32Array, parts: Parts, mask?: Uint8Array) {
+async function split(engine: WebgpuEngine, keys: Uint32Array, partitions: Partitions, mask?: Uint8Array) {
   const { gpu, tableHost } = engine;
   const state = await newState(tableHost, spec);
   const scratch = new Scratch(gpu);
@@ -32,7 +32,7 @@ async function split(engine: WebgpuEngine, keys: Uint32Array, parts: Parts, mask
       ),
       mask: mask && (await scratch.input("u8", mask, chunk)),
     };
-    const found = await splitByPart(state, { ...chunk, scratch, ...columns }, parts, {
+    const found = await splitByPartition(state, { ...chunk, scratch, ...columns }, partitions, {
       kind: "pair",
       put: "columns",
       placed: true,
@@ -45,11 +45,11 @@ async function split(engine: WebgpuEngine, keys: Uint32Array, parts: Parts, mask
     };
     const records = await read(found.places, (found.places?.size as number) / 4);
     const { sources, tileWorkgroup } = Partitioner.of(tableHost);
-    const bins = binsFor(parts.count);
+    const bins = binsFor(partitions.count);
     const tile = tileWorkgroup("pair", bins) * sources.tiles.items;
     return {
       selected: found.selected,
-      starts: await read(found.starts, parts.count + 1),
+      starts: await read(found.starts, partitions.count + 1),
       keys: await read(found.keys, found.selected),
       values: await read(found.values, found.selected),
       places: placesOf(records, keys.length, tile, bins),
@@ -75,7 +75,7 @@ function placesOf(records: Uint32Array, count: number, tile: number, bins: numbe
   });
 }
 
-const parts: Parts = { shift: 11, count: Math.ceil(spec.slots / 2 ** 11) };
+const partitions: Partitions = { shift: 11, count: Math.ceil(spec.slots / 2 ** 11) };
 
 const random = (count: number) => Uint32Array.from({ length: count }, (_, i) => Math.imul(i + 1, 0x9e3779b1));
 
@@ -85,7 +85,7 @@ const inputs: Record<string, Uint32Array> = {
   "many tiles": random(20_000),
   "all keys equal": new Uint32Array(5000).fill(12_345),
   "two keys in turn": Uint32Array.from({ length: 5000 }, (_, i) => i % 2),
-  "markers and borders": Uint32Array.of(0, 0xffffffff, 0xfffffffe, 0x80000000, 1, 0, 0xffffffff),
+  "sentinels and borders": Uint32Array.of(0, 0xffffffff, 0xfffffffe, 0x80000000, 1, 0, 0xffffffff),
 };
 
 const engines = {
@@ -94,7 +94,7 @@ const engines = {
 };
 
 for (const [name, open] of Object.entries(engines)) {
-  describe(`multisplit by part, ${name}`, () => {
+  describe(`multisplit by partition, ${name}`, () => {
     let engine: WebgpuEngine;
     beforeAll(async () => {
       engine = (await open()) as WebgpuEngine;
@@ -102,14 +102,14 @@ for (const [name, open] of Object.entries(engines)) {
     afterAll(() => engine?.destroy());
 
     test.for(Object.entries(inputs))("keeps every element: %s", async ([, keys]) => {
-      const found = await split(engine, keys, parts);
+      const found = await split(engine, keys, partitions);
       checkSplit(found, keys, keys.map(() => 1) as unknown as Uint8Array);
     });
 
     test("leaves masked elements out", async () => {
       const keys = random(5000);
       const mask = Uint8Array.from(keys, (key) => Number(key % 3 !== 0));
-      checkSplit(await split(engine, keys, parts, mask), keys, mask);
+      checkSplit(await split(engine, keys, partitions, mask), keys, mask);
     });
   });
 }
@@ -130,10 +130,11 @@ function checkSplit(
     taken.add(place);
     expect(found.keys[place]).toBe(key);
     expect(found.values[place]).toBe(i);
-    const part = key < TOMBSTONE ? homeSlot(murmur3(key), spec.slots) >> parts.shift : parts.count - 1;
-    expect(place).toBeGreaterThanOrEqual(found.starts[part]);
-    expect(place).toBeLessThan(found.starts[part + 1]);
+    const partition =
+      key < TOMBSTONE ? homeSlot(murmur3(key), spec.slots) >> partitions.shift : partitions.count - 1;
+    expect(place).toBeGreaterThanOrEqual(found.starts[partition]);
+    expect(place).toBeLessThan(found.starts[partition + 1]);
   }
   expect(found.selected).toBe(taken.size);
-  expect(found.starts[parts.count]).toBe(taken.size);
+  expect(found.starts[partitions.count]).toBe(taken.size);
 }

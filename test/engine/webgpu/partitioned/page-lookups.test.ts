@@ -1,7 +1,7 @@
-/** Lookups by pages, in tables that are nearly full: of keys whose walks leave their page, their window, or the table's end. */
+/** Lookups by pages, in tables that are nearly full: of keys whose probes leave their page, their window, or the table's end. */
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
-import { ABSENT } from "../../../../src/engine/webgpu/partitioned/unpermute.js";
+import { SENTINEL } from "../../../../src/engine/webgpu/partitioned/unpermute.js";
 import { TableState } from "../../../../src/engine/webgpu/table/table-state.js";
 import { Device, StaticMap } from "../../../../src/index.js";
 import { expectSame } from "../../../conformance/helpers/checks.js";
@@ -24,8 +24,8 @@ function crowdIn(slots: number): number[] {
 }
 
 /** They live in side slots. */
-const markers = [0xffffffff, 0xfffffffe];
-const pool = Uint32Array.of(...crowdIn(SLOTS), ...markers, ...uniqueKeys(SLOTS));
+const sentinels = [0xffffffff, 0xfffffffe];
+const pool = Uint32Array.of(...crowdIn(SLOTS), ...sentinels, ...uniqueKeys(SLOTS));
 
 /** Runs `call`, and answers how many lookups it did by pages. */
 async function lookupsByPages(call: () => Promise<unknown>): Promise<number> {
@@ -38,7 +38,7 @@ async function lookupsByPages(call: () => Promise<unknown>): Promise<number> {
   }
 }
 
-/** Tables with a page and a bit, with a last window that is shorter than walks are, and others. */
+/** Tables with a page and a bit, with a last window that is shorter than probes are, and others. */
 const sizes = [PAGE_SLOTS - 12, PAGE_SLOTS + 9, 2 * WINDOW_SLOTS + 9, SLOTS];
 
 it("answers for every element of random batches", async () => {
@@ -56,7 +56,7 @@ it("answers for every element of random batches", async () => {
     fc.asyncProperty(cases, async ({ kind, slots, load, skipped, erases, batch, repeats, everyNth }) => {
       const model = await newTable(kind, slots);
       const crowd = crowdIn(slots);
-      const pool = Uint32Array.of(...crowd, ...markers, ...uniqueKeys(slots));
+      const pool = Uint32Array.of(...crowd, ...sentinels, ...uniqueKeys(slots));
       const inserted = pool.subarray(skipped, skipped + Math.floor(load * slots));
       await model.insert("keep", inserted, counting(inserted.length));
       await model.erase(inserted.subarray(0, erases));
@@ -76,7 +76,7 @@ it.for(sizes)(
   "finds every key of a table of %d slots whose last ones lie at its beginning",
   async (slots) => {
     const model = await newTable("map", slots);
-    const pool = Uint32Array.of(...crowdIn(slots), ...markers, ...uniqueKeys(slots));
+    const pool = Uint32Array.of(...crowdIn(slots), ...sentinels, ...uniqueKeys(slots));
     const keys = pool.subarray(0, Math.floor(0.93 * slots));
     await model.insert("keep", keys, counting(keys.length));
     const asked = Uint32Array.of(...keys, ...absentKeys(keys.length), 0);
@@ -121,9 +121,9 @@ it("equal keys that a page has no room for are looked up one by one", async () =
   model.table.destroy();
 });
 
-it("more of them than lists hold make the table's lookups go by parts, until it is cleared", async () => {
-  const engine = await openVariant({ strategy: "partitioned", kernelOverrides: { listRoom: 16 } });
-  const few = new Device(engine, "A test of short lists.");
+it("more of them than worklists hold make the table's lookups go by partitions, until it is cleared", async () => {
+  const engine = await openVariant({ strategy: "partitioned", kernelOverrides: { worklistRoom: 16 } });
+  const few = new Device(engine, "A test of short worklists.");
   const sizing = { key: "u32", value: "u32", capacity: SLOTS, loadFactor: 1 } as const;
   const model = Modelled.map(await StaticMap.create(few, sizing));
   const map = model.table as StaticMap<"u32", "u32">;
@@ -152,14 +152,14 @@ it("elements that a sample has made too little room for are looked up again", as
   model.table.destroy();
 });
 
-it("values that stand for something on the way are found as they are", async () => {
+it("values that stand for something on the strategy are found as they are", async () => {
   using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: SLOTS, loadFactor: 1 });
   const keys = uniqueKeys(Math.floor(0.9 * SLOTS));
   const stored = counting(keys.length);
-  stored[1234] = ABSENT + 1;
+  stored[1234] = SENTINEL + 1;
   await map.insert(keys, stored);
   const find = async () => {
-    const { values, found } = await map.find(keys, { missing: ABSENT });
+    const { values, found } = await map.find(keys, { missing: SENTINEL });
     expectSame(values, stored);
     expectSame(
       found,
@@ -173,7 +173,7 @@ it("values that stand for something on the way are found as they are", async () 
   // in a key of a side slot it is found by the direct kernel
   keys[77] = 0xffffffff;
   stored[1234] = 1;
-  stored[77] = ABSENT;
+  stored[77] = SENTINEL;
   await map.insert(keys, stored);
   expect(await lookupsByPages(find)).toBe(1);
   expect(await lookupsByPages(find)).toBe(0);

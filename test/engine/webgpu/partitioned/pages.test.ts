@@ -1,6 +1,6 @@
 /**
  * Tables whose pages are built, and erased from, by the workgroups that own them: tiny tables, and tables with as many items
- * in a page as fit, or more. What overflows a page is carried into the next one, in the order of homes; the first page comes
+ * in a page as fit, or more. What overflows a page is propagated into the next one, in the order of homes; the first page comes
  * after the last. And what comes before pages: keys that repeat, samples of a batch, many windows.
  */
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** Chunks in the order of their parts, in tables of several windows and in full ones. */
+/** Chunks in the order of their partitions, in tables of several windows and in full ones. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { homeSlot, murmur3 } from "../../../../src/engine/hash.js";
@@ -15,9 +15,9 @@ const SLOTS = 5000;
 
 const variants = {
   "tables as they are": {},
-  "full tables copied, lists that hold 16 elements, chunks of 1,024": {
+  "full tables copied, worklists that hold 16 elements, chunks of 1,024": {
     copyAboveSteps: 0,
-    listRoom: 16,
+    worklistRoom: 16,
     hostChunk: 1024,
   },
 };
@@ -30,7 +30,7 @@ describe.each(Object.entries(variants))("%s", (_name, variant) => {
       strategy: "partitioned",
       kernelOverrides: { maxTableBinding: WINDOW_BYTES, ...variant },
     });
-    device = new Device(engine, "A test of parts.");
+    device = new Device(engine, "A test of partitions.");
   });
   afterAll(() => device?.destroy());
 
@@ -55,7 +55,7 @@ describe.each(Object.entries(variants))("%s", (_name, variant) => {
     });
     await fc.assert(
       fc.asyncProperty(cases, async ({ kind, slots, batches }) => {
-        // walks over the ends of windows and of the table, and keys that live in side slots
+        // probes over the ends of windows and of the table, and keys that live in side slots
         const ends = [WINDOW_SLOTS, slots].filter((end) => end <= slots);
         const pool = Uint32Array.of(
           ...ends.flatMap((end) => [...keysWithHome(end - 2, slots, 300)]),
@@ -113,7 +113,7 @@ describe.each(Object.entries(variants))("%s", (_name, variant) => {
     const model = await newTable("map", SLOTS);
     const { slots } = model.table;
     expect(slots).toBe(SLOTS);
-    // with the keys of the side slots, so that a window of the copy ends inside one of the table's parts
+    // with the keys of the side slots, so that a window of the copy ends inside one of the table's partitions
     const copySlots = 2 * (slots + 2);
     const home = Math.floor((2 * WINDOW_SLOTS * slots) / copySlots);
     const below = keysWithHome(home, slots, 9);

@@ -66,7 +66,7 @@ it("random batches go into tables of a few crowded pages", async () => {
         const rebuilt = await rebuilding(() =>
           model.insert(kind === "set" ? "keep" : policy, keys, counting(count, turn)),
         );
-        anew += rebuilt.filter(({ declined }) => declined === 0).length;
+        anew += rebuilt.filter(({ aborted }) => aborted === 0).length;
         await model.erase(keys.subarray(0, erases));
       }
       await model.expectEqual();
@@ -90,7 +90,7 @@ it("keys stay in the order of their homes, batch after batch, and erased ones le
       if (turn === 1) await model.erase(uniqueKeys(2000));
     }
   });
-  expect(rebuilt.map(({ declined }) => declined)).toEqual([0, 0, 0, 0]);
+  expect(rebuilt.map(({ aborted }) => aborted)).toEqual([0, 0, 0, 0]);
   expect((await map.stats()).tombstones).toBe(0);
   expectInOrder(await homesOf(engine(), map), 20);
   await model.find(uniqueKeys(capacity, capacity), 7);
@@ -116,8 +116,8 @@ it("entries keep their places where new keys would push them too far", async () 
     const others = [2, 3].flatMap((page) => [...inPage(slots, page, 0.6 * PAGE_SLOTS)]);
     const batch = Uint32Array.of(...crowd, ...crowd.subarray(0, 10), ...entries, ...others);
     const rebuilt = await rebuilding(() => model.insert(policy, batch, counting(batch.length, 7)));
-    expect(rebuilt).toMatchObject([{ declined: 0 }]);
-    expect(rebuilt[0].spilled).toBeGreaterThanOrEqual(low);
+    expect(rebuilt).toMatchObject([{ aborted: 0 }]);
+    expect(rebuilt[0].fallbacks).toBeGreaterThanOrEqual(low);
     await model.expectEqual();
     model.table.destroy();
   }
@@ -129,19 +129,19 @@ it("entries that find no place in their pages are inserted before new keys", asy
   const full = 10;
   for (const policy of policies) {
     const model = await newTable("map", slots);
-    const part = PAGE_SLOTS / 2;
+    const partition = PAGE_SLOTS / 2;
     const entries = Array.from({ length: pages }, (_, page) => [
-      ...inPage(slots, page, page < full ? PAGE_SLOTS : part),
+      ...inPage(slots, page, page < full ? PAGE_SLOTS : partition),
     ]).flat();
     await model.insert("keep", Uint32Array.from(entries), counting(entries.length));
-    // more than page 0 has room for; at this load that is carried over eight pages, and all of them are full
+    // more than page 0 has room for; at this load that is propagated over eight pages, and all of them are full
     const crowd = [...inPage(slots, 0, 100, 1), ...inPage(slots, 2, 50)];
     for (let page = full; page < pages; page++) {
-      crowd.push(...inPage(slots, page, part + Math.floor(PAGE_SLOTS / 3)).subarray(part));
+      crowd.push(...inPage(slots, page, partition + Math.floor(PAGE_SLOTS / 3)).subarray(partition));
     }
     const batch = Uint32Array.from(crowd);
     const rebuilt = await rebuilding(() => model.insert(policy, batch, counting(batch.length, 5)));
-    expect(rebuilt).toMatchObject([{ declined: 0 }]);
+    expect(rebuilt).toMatchObject([{ aborted: 0 }]);
     expect(rebuilt[0].displaced).toBeGreaterThan(50);
     await model.expectEqual();
     model.table.destroy();
@@ -155,7 +155,7 @@ it("tables whose pages overflow by more than is noted stay as they are, and take
   await model.insert("keep", entries, entries);
   await model.erase(entries.subarray(0, 40));
   const batch = Uint32Array.of(...inPage(slots, 3, PAGE_SLOTS), ...entries.subarray(20, 60));
-  expect(await rebuilding(() => model.insert("keep", batch, batch))).toMatchObject([{ declined: 1 }]);
+  expect(await rebuilding(() => model.insert("keep", batch, batch))).toMatchObject([{ aborted: 1 }]);
   await model.expectEqual();
 });
 
@@ -167,13 +167,13 @@ it("entries that went around the table's end have overflowed, though they are in
     await model.insert("keep", around, counting(around.length));
     const batch = Uint32Array.of(...around, ...keysWithHome(slots / 2, slots, 150));
     const rebuilt = await rebuilding(() => model.insert(policy, batch, counting(batch.length, 1000)));
-    expect(rebuilt).toMatchObject([{ declined: 1 }]);
+    expect(rebuilt).toMatchObject([{ aborted: 1 }]);
     await model.expectEqual();
     // as many as a page's list has room for
     await model.erase(around.subarray(100));
     expect(
       await rebuilding(() => model.insert(policy, batch.subarray(40, 260), counting(220))),
-    ).toMatchObject([{ declined: 0 }]);
+    ).toMatchObject([{ aborted: 0 }]);
     await model.expectEqual();
     model.table.destroy();
   }
@@ -191,7 +191,7 @@ it("more entries may have no place in their pages than the batch has keys", asyn
   await model.insert("keep", Uint32Array.from(entries), counting(entries.length));
   const batch = Uint32Array.from(entries.slice(0, 501 * (PAGE_SLOTS / 1024)));
   const rebuilt = await rebuilding(() => model.insert("add", batch, counting(batch.length)));
-  expect(rebuilt).toMatchObject([{ declined: 0 }]);
+  expect(rebuilt).toMatchObject([{ aborted: 0 }]);
   expect(rebuilt[0].displaced).toBeGreaterThan(batch.length);
   await model.expectEqual();
 });
@@ -206,13 +206,13 @@ it("every value of a key that comes more often than its page has room for counts
   await model.expectEqual();
 });
 
-it("values that are spilled go on in pieces that lists have room for", async () => {
-  const kernelOverrides = { listRoom: 16, maxTableBinding: (4 * PAGE_SLOTS + 2) * 8 };
+it("values that are fallbacks go on in pieces that worklists have room for", async () => {
+  const kernelOverrides = { worklistRoom: 16, maxTableBinding: (4 * PAGE_SLOTS + 2) * 8 };
   const engine = await openVariant({
     strategy: "partitioned",
     kernelOverrides,
   });
-  const own = new Device(engine, "A test of short lists.");
+  const own = new Device(engine, "A test of short worklists.");
   const sizing = { key: "u32", value: "u32", capacity: 6 * PAGE_SLOTS, loadFactor: 1 } as const;
   const model = Modelled.map((await StaticMap.create(own, sizing)) as never);
   // keys of side slots are in no page
@@ -221,7 +221,7 @@ it("values that are spilled go on in pieces that lists have room for", async () 
   const rebuilt = await rebuilding(async () => {
     for (const op of ["add", "xor"] as const) await model.insert(op, keys, counting(keys.length, 1));
   });
-  expect(rebuilt).toMatchObject([{ spilled: 41 }, { spilled: 41 }]);
+  expect(rebuilt).toMatchObject([{ fallbacks: 41 }, { fallbacks: 41 }]);
   await model.expectEqual();
   own.destroy();
 });

@@ -1,6 +1,6 @@
-/** Lookups of batches that are brought into the order of their parts by what a sample of them tells. */
+/** Lookups of batches that are brought into the order of their partitions by what a sample of them tells. */
 import { expect, it, vi } from "vitest";
-import { ABSENT } from "../../../../src/engine/webgpu/partitioned/unpermute.js";
+import { SENTINEL } from "../../../../src/engine/webgpu/partitioned/unpermute.js";
 import { TableState } from "../../../../src/engine/webgpu/table/table-state.js";
 import { StaticMap } from "../../../../src/index.js";
 import { expectSame } from "../../../conformance/helpers/checks.js";
@@ -16,8 +16,8 @@ const BATCH = 2 ** 17;
 const { newTable, device } = usePagedTables(WINDOW_BYTES);
 
 const [left, right] = [keysWithHome(10, SLOTS, 40), keysWithHome(SLOTS - 10, SLOTS, 40)];
-const markers = Uint32Array.of(0xffffffff, 0xfffffffe);
-const present = Uint32Array.of(...left, ...right, ...markers, ...uniqueKeys(30_000));
+const sentinels = Uint32Array.of(0xffffffff, 0xfffffffe);
+const present = Uint32Array.of(...left, ...right, ...sentinels, ...uniqueKeys(30_000));
 const unique = absentKeys(BATCH);
 unique.set(present);
 
@@ -26,11 +26,11 @@ const isCounted = (i: number) => i % 16_384 < 1024;
 
 const batches: Record<string, { keys: Uint32Array; splits: number }> = {
   "unique keys": { keys: unique, splits: 1 },
-  // all other parts are empty, and the first or the last part's keys fill their room
-  "keys of the first part": { keys: unique.map((_, i) => left[i % left.length]), splits: 1 },
-  "keys of the last part": { keys: unique.map((_, i) => right[i % right.length]), splits: 1 },
+  // all other partitions are empty, and the first or the last partition's keys fill their room
+  "keys of the first partition": { keys: unique.map((_, i) => left[i % left.length]), splits: 1 },
+  "keys of the last partition": { keys: unique.map((_, i) => right[i % right.length]), splits: 1 },
   "keys of both": { keys: unique.map((_, i) => (i % 2 ? left : right)[i % 40]), splits: 1 },
-  "keys of the side slots": { keys: unique.map((_, i) => markers[i % 2]), splits: 1 },
+  "keys of the side slots": { keys: unique.map((_, i) => sentinels[i % 2]), splits: 1 },
   "what repeats is not counted": {
     keys: unique.map((key, i) => (isCounted(i) ? key : left[i % 7])),
     splits: 2,
@@ -54,22 +54,22 @@ it.for(Object.entries(batches))("%s", async ([, { keys, splits }]) => {
   model.table.destroy();
 });
 
-it("values that stand for absent keys on the way are found as they are", async () => {
+it("values that stand for absent keys on the strategy are found as they are", async () => {
   using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: SLOTS });
   const stored = counting(present.length);
-  stored[1234] = ABSENT;
+  stored[1234] = SENTINEL;
   await map.insert(present, stored);
   const ahead = vi.spyOn(TableState.prototype, "submitAhead");
   // after the first time the table is known to have one
   for (const splits of [2, 3, 4]) {
-    const { values, found } = await map.find(unique, { missing: ABSENT - 1 });
+    const { values, found } = await map.find(unique, { missing: SENTINEL - 1 });
     expectSame(
       found,
       unique.map((_, i) => Number(i < present.length)),
     );
     expectSame(
       values,
-      unique.map((_, i) => stored[i] ?? ABSENT - 1),
+      unique.map((_, i) => stored[i] ?? SENTINEL - 1),
     );
     expect(ahead).toHaveBeenCalledTimes(splits);
   }

@@ -1,6 +1,6 @@
 /**
  * Tables larger than one binding: every call, on tables of 10,000 slots and more that are bound 4,096 or 8,192 slots at a
- * time. Walks go over the borders of windows, and from the last one to the first.
+ * time. Probes go over the borders of windows, and from the last one to the first.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -8,16 +8,16 @@ import { tableBytes } from "../../../../src/engine/layout.js";
 import { asBits, type KeyType, type ValueType } from "../../../../src/engine/scalars.js";
 import { type Device, LimitError, StaticMap, StaticSet } from "../../../../src/index.js";
 import { mapModule } from "../../../../src/wgsl/index.js";
-import { expectPairs, expectSame, pairsByBits } from "../../../conformance/helpers/checks.js";
+import { expectPairs, pairsByBits } from "../../../conformance/helpers/checks.js";
 import { onSoftwareGpu } from "../../../conformance/helpers/device.js";
 import {
   absentKeys,
   counting,
   fromBits,
   keysWithHome,
-  markerPatterns,
   numbers,
   oddFloats,
+  sentinelPatterns,
   uniqueKeys,
 } from "../../../conformance/helpers/keys.js";
 import { Modelled } from "../../../conformance/helpers/model.js";
@@ -31,8 +31,11 @@ const LONG_TEST_MS = 300_000;
 const variants = {
   "the real kernels": {},
   "full tables copied": { copyAboveSteps: 0 },
-  "lists that hold 16 elements": { listRoom: 16 },
-  "compare-exchange that fails 99 times of 100, lists that hold 16 elements": { percent: 99, listRoom: 16 },
+  "worklists that hold 16 elements": { worklistRoom: 16 },
+  "compare-exchange that fails 99 times of 100, worklists that hold 16 elements": {
+    percent: 99,
+    worklistRoom: 16,
+  },
 };
 
 /** Its kernels are compiled once for all tests of the real kernels. */
@@ -45,7 +48,7 @@ afterAll(() => real?.destroy());
 for (const [name, variant] of Object.entries(variants)) {
   /** Keys are copied when a table is over-full, and then only. */
   const copies = "copyAboveSteps" in variant;
-  /** Where nearly all compare-exchanges fail, long walks and over-full tables take long to say no new thing. */
+  /** Where nearly all compare-exchanges fail, long probes and over-full tables take long to say no new thing. */
   const fails = "percent" in variant;
   /** The kernels do not know types from each other but for these: one map shows what a variant does. */
   const isFirst = name === "the real kernels";
@@ -59,8 +62,8 @@ for (const [name, variant] of Object.entries(variants)) {
     afterAll(() => {
       if (!isFirst) device?.destroy();
     });
-    /** Batches that overflow short lists, or fail nearly always, take many rounds. */
-    const size = "listRoom" in variant ? 60 : 1000;
+    /** Batches that overflow short worklists, or fail nearly always, take many rounds. */
+    const size = "worklistRoom" in variant ? 60 : 1000;
 
     async function newMap(key: KeyType, value: ValueType): Promise<Modelled> {
       const map = await StaticMap.create(device, { key, value, capacity: SLOTS, loadFactor: 1 });
@@ -80,7 +83,7 @@ for (const [name, variant] of Object.entries(variants)) {
         ...keysWithHome(8191, slots, 30),
         ...keysWithHome(slots - 1, slots, 30),
       );
-    const keys = Uint32Array.of(...chains(SLOTS), ...markerPatterns, ...uniqueKeys(size));
+    const keys = Uint32Array.of(...chains(SLOTS), ...sentinelPatterns, ...uniqueKeys(size));
     const twice = Uint32Array.of(...keys, ...keys.toReversed());
     const where = Uint8Array.from(twice, (_, i) => i % 3);
 
@@ -130,7 +133,7 @@ for (const [name, variant] of Object.entries(variants)) {
     }
 
     if (!copies && !fails) {
-      it("walks as long as all windows end where they should", async () => {
+      it("probes as long as all windows end where they should", async () => {
         const sizing = { key: "u32", value: "u32", hash: "identity", loadFactor: 1 } as const;
         using map = await StaticMap.create(device, { ...sizing, capacity: SLOTS });
         const model = Modelled.map(map as never);
@@ -155,7 +158,7 @@ for (const [name, variant] of Object.entries(variants)) {
         const model = await newMap("u32", "u32");
         await model.insert("keep", uniqueKeys(SLOTS - 40), counting(SLOTS - 40));
         const absent = absentKeys(80);
-        const batch = Uint32Array.of(...uniqueKeys(size), ...markerPatterns, ...absent, ...absent);
+        const batch = Uint32Array.of(...uniqueKeys(size), ...sentinelPatterns, ...absent, ...absent);
         const policies = ["add", "assign", "keep"] as const;
         for (const [round, policy] of policies.slice(0, isFirst ? 3 : 1).entries()) {
           await model.insert(policy, batch, counting(batch.length));
@@ -176,7 +179,7 @@ for (const [name, variant] of Object.entries(variants)) {
 describe("tables of several windows", () => {
   it("retrieve more entries than one binding has room for", async () => {
     using map = await StaticMap.create(real, { key: "u32", value: "u32", capacity: 15_000 });
-    const keys = Uint32Array.of(...uniqueKeys(14_000), ...markerPatterns.subarray(0, 2));
+    const keys = Uint32Array.of(...uniqueKeys(14_000), ...sentinelPatterns.subarray(0, 2));
     const values = counting(keys.length);
     await map.insert(keys, values);
     const told: number[] = [];
@@ -232,7 +235,7 @@ describe("tables of several windows", () => {
         ...keysWithHome(4094, SLOTS, 12),
         ...keysWithHome(8190, SLOTS, 12),
         ...keysWithHome(SLOTS - 1, SLOTS, 12),
-        ...markerPatterns,
+        ...sentinelPatterns,
         ...uniqueKeys(12),
       );
       const call = fc.constantFrom(
@@ -280,20 +283,6 @@ describe("tables of several windows", () => {
     },
     LONG_TEST_MS,
   );
-
-  it("take what goes from window to window along, where there is likely to be some", async () => {
-    using map = await StaticMap.create(real, { key: "u32", value: "u32", capacity: 5000, loadFactor: 0.5 });
-    const keys = uniqueKeys(5000);
-    await map.insert(keys, keys);
-    const follows = async (count: number) => {
-      const { plan, values } = await map.find(keys.subarray(0, count), { explain: true });
-      expectSame(values, keys.subarray(0, count));
-      return plan.phases.some(({ name }) => name === "follow");
-    };
-    // 10,000 slots in three windows
-    expect(await follows(52)).toBe(false);
-    expect(await follows(53)).toBe(true);
-  });
 
   it("agree with a Map in long batches at high load", async () => {
     const model = Modelled.map(

@@ -1,10 +1,10 @@
 /** What the planner tells without the strategies that it chooses among. */
 import { expect, it, vi } from "vitest";
-import type { TableSpec } from "../../../../src/engine/layout.js";
-import { plan } from "../../../../src/engine/webgpu/partitioned/planner.js";
-import type { TableState } from "../../../../src/engine/webgpu/table/table-state.js";
+import type { TableSpec } from "../../src/engine/layout.js";
+import { plan } from "../../src/engine/webgpu/partitioned/planner.js";
+import type { TableState } from "../../src/engine/webgpu/table/table-state.js";
 
-vi.mock("../../../../src/engine/webgpu/partitioned/partitioned.js", () => {
+vi.mock("../../src/engine/webgpu/partitioned/partitioned.js", () => {
   throw new Error("The page is offline.");
 });
 
@@ -26,7 +26,9 @@ it("goes directly at once where nothing else pays", async () => {
 
 it("goes directly where the strategies cannot be loaded, unless they were asked for", async () => {
   const choice = await plan("erase", tableOf(false), 2 ** 24, {});
-  expect(choice).toMatchObject({ way: "direct", reason: expect.stringMatching(/loaded/) });
+  expect(choice).toMatchObject({ strategy: "direct", reason: expect.stringMatching(/loaded/) });
   await expect(plan("erase", tableOf(false), 10, { strategy: "partitioned" })).rejects.toThrow();
-  expect(await plan("erase", tableOf(false), 10, { strategy: "direct" })).toMatchObject({ way: "direct" });
+  expect(await plan("erase", tableOf(false), 10, { strategy: "direct" })).toMatchObject({
+    strategy: "direct",
+  });
 });

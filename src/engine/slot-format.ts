@@ -1,0 +1,74 @@
+/**
+ * What a slot of a table holds, said once: how many 32-bit words its key and its value have, and how the slot is claimed. All byte
+ * arithmetic of tables comes from here, on every engine.
+ *
+ * | claim | a slot's words | who uses it |
+ * |---|---|---|
+ * | `key` | the key word, the value's words | keys of one word: the key itself is compare-exchanged into the slot |
+ * | `row` | the state word, the key's words, the value's words | wider keys, which 32-bit atomics cannot exchange |
+ *
+ * The *state word* of a slot that is claimed by row is EMPTY, TOMBSTONE, the tag of the entry (ENTRY and 31 bits of the key's hash)
+ * or, while an insert of the webgpu engine runs, the number of the batch's row that claimed the slot, whose key is compared in the
+ * batch. Only the state word can equal a sentinel, so such tables have no side slots, and reserve no key.
+ */
+import { EMPTY, SIDE_SLOTS } from "./layout.js";
+import { scalarWords, type KeyType, type ValueType } from "./scalars.js";
+
+/** How a slot is claimed: by its key word, or by a row number in its state word. */
+export type SlotClaim = "key" | "row";
+
+/** What a slot holds. Word offsets count from the slot's first word. */
+export interface SlotFormat {
+  /** 32-bit words of a key. */
+  readonly keyWords: number;
+  /** 32-bit words of a value; 0 for sets. */
+  readonly valueWords: number;
+  readonly claim: SlotClaim;
+  /** 32-bit words of a slot. */
+  readonly slotWords: number;
+  /** Where the key's words begin. */
+  readonly keyOffset: number;
+  /** Where the value's words begin. */
+  readonly valueOffset: number;
+  /** Slots behind the table for keys that equal a sentinel: 2, or 0 where no key can. */
+  readonly sideSlots: number;
+}
+
+/** The format of tables with keys and values (null for a set) of these types. */
+export function slotFormat({
+  key,
+  value,
+}: {
+  readonly key: KeyType;
+  readonly value: ValueType | null;
+}): SlotFormat {
+  const keyWords = scalarWords[key];
+  const valueWords = value === null ? 0 : scalarWords[value];
+  const claim = keyWords === 1 ? "key" : "row";
+  const keyOffset = claim === "key" ? 0 : 1;
+  const valueOffset = keyOffset + keyWords;
+  return {
+    keyWords,
+    valueWords,
+    claim,
+    slotWords: valueOffset + valueWords,
+    keyOffset,
+    valueOffset,
+    sideSlots: claim === "key" ? SIDE_SLOTS : 0,
+  };
+}
+
+/** State words of entries have this bit; row numbers have not. */
+export const ENTRY = 0x80000000;
+/** The largest tag: EMPTY and TOMBSTONE are above. */
+const MOST_TAG = EMPTY - 2;
+
+/** State word of an entry whose key has this hash: ENTRY, and the upper 31 bits of the hash. */
+export function tagOf(hash: number): number {
+  return Math.min((ENTRY | (hash >>> 1)) >>> 0, MOST_TAG);
+}
+
+/** The hash that an entry's home slot comes from, out of its tag. */
+export function hashOfTag(tag: number): number {
+  return (tag << 1) >>> 0;
+}
