@@ -16,9 +16,10 @@ import type {
   Target,
 } from "../engine/engine.js";
 import type { HashName } from "../engine/hash.js";
-import { slotsFor, tableBytes } from "../engine/layout.js";
+import { slotsFor } from "../engine/layout.js";
 import type { Plan } from "../engine/plan.js";
 import type { KeyType, ScalarType, ValueType } from "../engine/scalars.js";
+import { tableBytes } from "../engine/slot-format.js";
 import { CapacityError, ValidationError } from "../errors.js";
 import {
   type BulkOptions,

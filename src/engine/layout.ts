@@ -34,17 +34,7 @@ export interface TableSpec {
   readonly hash: HashName;
 }
 
-/** 32-bit words of one slot: key and value. */
-export function slotWords(spec: Pick<TableSpec, "value">): number {
-  return spec.value === null ? 1 : 2;
-}
-
 /** Slots for `capacity` entries at `loadFactor`: the ceiling, no rounding to primes or powers of two. */
 export function slotsFor(capacity: number, loadFactor: number): number {
   return Math.max(1, Math.ceil(capacity / loadFactor));
-}
-
-/** Bytes of a table's slot array. */
-export function tableBytes(spec: TableSpec): number {
-  return (spec.slots + SIDE_SLOTS) * slotWords(spec) * 4;
 }

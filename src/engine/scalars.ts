@@ -35,6 +35,9 @@ export const arrayClass: {
 /** Bytes of one element. */
 export const scalarBytes: { readonly [T in ScalarType]: number } = { u8: 1, u32: 4, i32: 4, f32: 4 };
 
+/** 32-bit words of a key or a value. */
+export const scalarWords: { readonly [T in KeyType | ValueType]: number } = { u32: 1, i32: 1, f32: 1 };
+
 /** A new zeroed typed array of `length` elements. */
 export function allocate<T extends ScalarType>(type: T, length: number): ScalarArrays[T] {
   return new arrayClass[type](new ArrayBuffer(length * scalarBytes[type]), 0, length);

@@ -11,8 +11,8 @@
  * or, while an insert of the webgpu engine runs, the number of the batch's row that claimed the slot, whose key is compared in the
  * batch. Only the state word can equal a sentinel, so such tables have no side slots, and reserve no key.
  */
-import { EMPTY, SIDE_SLOTS } from "./layout.js";
-import { scalarWords, type KeyType, type ValueType } from "./scalars.js";
+import { EMPTY, SIDE_SLOTS, type TableSpec } from "./layout.js";
+import { type KeyType, scalarWords, type ValueType } from "./scalars.js";
 
 /** How a slot is claimed: by its key word, or by a row number in its state word. */
 export type SlotClaim = "key" | "row";
@@ -56,6 +56,12 @@ export function slotFormat({
     valueOffset,
     sideSlots: claim === "key" ? SIDE_SLOTS : 0,
   };
+}
+
+/** Bytes of a table's slot array, side slots included. */
+export function tableBytes(spec: TableSpec): number {
+  const { slotWords, sideSlots } = slotFormat(spec);
+  return (spec.slots + sideSlots) * slotWords * 4;
 }
 
 /** State words of entries have this bit; row numbers have not. */

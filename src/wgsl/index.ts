@@ -20,8 +20,9 @@
 import type { StaticMap } from "../containers/static-map.js";
 import type { StaticSet } from "../containers/static-set.js";
 import type { StaticTable } from "../containers/static-table.js";
-import { type TableSpec, tableBytes } from "../engine/layout.js";
+import type { TableSpec } from "../engine/layout.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
+import { tableBytes } from "../engine/slot-format.js";
 import { STAGE_COMPUTE } from "../engine/webgpu/device/gpu-flags.js";
 import { MAX_PROBE_WORD } from "../engine/webgpu/table/control.js";
 import hash from "../engine/webgpu/table/hash.wgsl";

@@ -6,9 +6,10 @@
 import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
 import type { BulkDefaults, Engine, EngineInfo, Table } from "../engine.js";
-import { SIDE_SLOTS, slotWords, type TableSpec, tableBytes } from "../layout.js";
+import type { TableSpec } from "../layout.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import type { KeyType, ScalarArrays, ScalarType, ValueType } from "../scalars.js";
+import { slotFormat, tableBytes } from "../slot-format.js";
 import { CpuTable } from "./cpu-table.js";
 import { Memory } from "./memory/memory.js";
 import { newDeviceArray, newPinnedArray } from "./memory/storage.js";
@@ -152,7 +153,8 @@ export class CpuEngine implements Engine {
 
   async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>> {
     this.guard();
-    const mostSlots = Math.floor(MAX_WORDS / slotWords(spec)) - SIDE_SLOTS;
+    const { slotWords, sideSlots } = slotFormat(spec);
+    const mostSlots = Math.floor(MAX_WORDS / slotWords) - sideSlots;
     if (spec.slots > mostSlots)
       throw new LimitError("slots", spec.slots, mostSlots, "Split the data over several tables.");
     const table = new CpuTable<K, V>(this, spec, this.memory.allocate(tableBytes(spec), false));

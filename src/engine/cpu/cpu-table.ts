@@ -16,9 +16,10 @@ import type {
   TableStats,
 } from "../engine.js";
 import { hashNames } from "../hash.js";
-import { EMPTY, SIDE_SLOTS, slotWords, type TableSpec } from "../layout.js";
+import { EMPTY, type TableSpec } from "../layout.js";
 import { nextTask } from "../next-task.js";
 import { asBits, bitsOf, type KeyType, type ValueType } from "../scalars.js";
+import { slotFormat } from "../slot-format.js";
 import type { CpuEngine } from "./cpu-engine.js";
 import type { Allocation } from "./memory/memory.js";
 import { Outputs } from "./memory/outputs.js";
@@ -221,9 +222,9 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
 
   #memory(): TableMemory {
     const { key, slots, hash } = this.spec;
-    const words = slotWords(this.spec);
+    const { slotWords: words, sideSlots } = slotFormat(this.spec);
     return {
-      slots: new Uint32Array(this.#allocation.buffer, 0, (slots + SIDE_SLOTS) * words),
+      slots: new Uint32Array(this.#allocation.buffer, 0, (slots + sideSlots) * words),
       slotCount: slots,
       words,
       hash: hashNames.indexOf(hash),

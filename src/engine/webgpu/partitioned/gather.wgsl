@@ -31,11 +31,11 @@ fn main(
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let partition = workgroup.y;
-  let start = partitionStarts[partition];
-  let end = min(partitionEnds[partition], partitionEnds[PARTITION_BINS + 2u + partition]);
+  let partitionIndex = workgroup.y;
+  let start = partitionStarts[partitionIndex];
+  let end = min(partitionEnds[partitionIndex], partitionEnds[PARTITION_BINS + 2u + partitionIndex]);
   for (var first = start + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
-    let at = positionsOf(tileNumber(partition, start, first), local);
+    let at = positionsOf(tileNumber(partitionIndex, start, first), local);
     var value: array<u32, ITEMS>;
     for (var i = 0u; i < ITEMS; i++) { value[i] = results[select(at[i], 0u, at[i] == NOWHERE)]; }
     for (var i = 0u; i < ITEMS; i++) {

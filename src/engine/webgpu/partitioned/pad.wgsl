@@ -12,11 +12,11 @@ override BINS: u32 = 256u;
 @group(0) @binding(2) var<storage, read> ends: array<u32>;
 @group(0) @binding(3) var<storage, read_write> keys: array<u32>;
 
-fn isEmpty(partition: u32) -> bool { return ends[partition] == starts[partition]; }
+fn isEmpty(partitionIndex: u32) -> bool { return ends[partitionIndex] == starts[partitionIndex]; }
 
 /// The nearest partition with items.
-fn nearest(partition: u32) -> u32 {
-  var near = partition;
+fn nearest(partitionIndex: u32) -> u32 {
+  var near = partitionIndex;
   while (near > 0u && isEmpty(near)) { near--; }
   while (near < params.partitions - 1u && isEmpty(near)) { near++; }
   return near;
@@ -24,9 +24,9 @@ fn nearest(partition: u32) -> u32 {
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) local: u32) {
-  let partition = workgroup.x;
-  if (partition >= params.partitions) { return; }
-  let key = keys[starts[nearest(partition)]];
-  let end = select(ends[BINS + 2u + partition], params.count, partition == params.partitions - 1u);
-  for (var at = ends[partition] + local; at < end; at += WORKGROUP) { keys[at] = key; }
+  let partitionIndex = workgroup.x;
+  if (partitionIndex >= params.partitions) { return; }
+  let key = keys[starts[nearest(partitionIndex)]];
+  let end = select(ends[BINS + 2u + partitionIndex], params.count, partitionIndex == params.partitions - 1u);
+  for (var at = ends[partitionIndex] + local; at < end; at += WORKGROUP) { keys[at] = key; }
 }

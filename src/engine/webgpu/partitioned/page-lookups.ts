@@ -2,8 +2,9 @@
  * Looking a chunk up by pages, in a table whose entries are in the order of their homes: however full it is, a lookup hardly costs more.
  * The chunk is split by partition and by page, as for the operations of pages.ts; then results come back the same way.
  */
-import { slotWords } from "../../layout.js";
+
 import type { PlanLog } from "../../plan.js";
+import { slotFormat } from "../../slot-format.js";
 import { bindAt } from "../batch/columns.js";
 import { lookUpChunk } from "../direct/look-up.js";
 import { type BoundChunk, reserveWorklists } from "../direct/rounds.js";
@@ -139,7 +140,7 @@ async function pagedLookup(
     sentinel: SENTINEL,
     maxProbe: state.maxProbe,
   };
-  const slotBytes = slotWords(spec) * 4;
+  const slotBytes = slotFormat(spec).slotWords * 4;
   function record(encoder: GPUCommandEncoder): void {
     encoder.clearBuffer(cursors.buffer, 0, staged * 4);
     const grid = gridOver(partitions, count, tileItems);

@@ -168,7 +168,7 @@ export class PartitionKernels {
   /** Splits partitions into pages. What pages have no room for is left to the fallback; or it is noted where items went. */
   subPartition(kind: ItemKind, value: ValueType = "u32", noted = false): KernelSource {
     return {
-      label: `subPartition ${kind}${suffix(value)}${noted ? " noted" : ""}`,
+      label: `sub-partition ${kind}${suffix(value)}${noted ? " noted" : ""}`,
       code: [
         ...this.#pack,
         ...probing,

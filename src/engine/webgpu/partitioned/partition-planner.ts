@@ -5,7 +5,7 @@
  * the batch and, for pages, one over the table.
  */
 import type { CallOptions } from "../../engine.js";
-import { tableBytes } from "../../layout.js";
+import { tableBytes } from "../../slot-format.js";
 import { loadOf } from "../direct/rounds.js";
 import type { TableState } from "../table/table-state.js";
 import { atLoad } from "./by-load.js";

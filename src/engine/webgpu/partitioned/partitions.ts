@@ -3,8 +3,8 @@
  * now stay within the cache. Results come back in the order of the batch (unpermute.ts).
  */
 
-import { slotWords } from "../../layout.js";
 import type { PlanLog } from "../../plan.js";
+import { slotFormat } from "../../slot-format.js";
 import { bindAt } from "../batch/columns.js";
 import { lookUpChunk } from "../direct/look-up.js";
 import { type BoundChunk, reserveWorklists } from "../direct/rounds.js";
@@ -26,7 +26,7 @@ const PARTITION_TABLE_BYTES = 2 ** 23;
 /** Partitions for the direct kernels. */
 export function cachePartitions(state: TableState): Partitions {
   const { slots } = state.spec;
-  const partitionSlots = PARTITION_TABLE_BYTES / (slotWords(state.spec) * 4);
+  const partitionSlots = PARTITION_TABLE_BYTES / (slotFormat(state.spec).slotWords * 4);
   const wanted = Math.min(Math.max(Math.ceil(slots / partitionSlots), FEW_PARTITIONS), MOST_PARTITIONS);
   const shift = Math.max(0, Math.ceil(Math.log2(slots / wanted)));
   return { shift, count: Math.ceil(slots / 2 ** shift) };

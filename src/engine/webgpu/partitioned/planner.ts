@@ -3,7 +3,7 @@
  * among.
  */
 import type { CallOptions } from "../../engine.js";
-import { tableBytes } from "../../layout.js";
+import { tableBytes } from "../../slot-format.js";
 import { loadBulk } from "../direct/rounds.js";
 import type { TableState } from "../table/table-state.js";
 

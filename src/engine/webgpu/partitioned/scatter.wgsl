@@ -23,16 +23,16 @@ override SAMPLED: bool = false;
 /// In place of the place of an item that is lost, and above.
 const LOST: u32 = 0x80000000u;
 
-fn takeRoom(partition: u32, count: u32) -> u32 {
-  let at = atomicAdd(&cursors[partition], count);
-  if (!SAMPLED || at + count <= atomicLoad(&cursors[BINS + 2u + partition])) { return at; }
+fn takeRoom(partitionIndex: u32, count: u32) -> u32 {
+  let at = atomicAdd(&cursors[partitionIndex], count);
+  if (!SAMPLED || at + count <= atomicLoad(&cursors[BINS + 2u + partitionIndex])) { return at; }
   atomicAdd(&cursors[BINS + 1u], count);
   return LOST;
 }
 
-fn runAt(partition: u32, at: u32) -> u32 { return at; }
+fn runAt(partitionIndex: u32, at: u32) -> u32 { return at; }
 
-fn fits(partition: u32, at: u32) -> bool { return true; }
+fn fits(partitionIndex: u32, at: u32) -> bool { return true; }
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

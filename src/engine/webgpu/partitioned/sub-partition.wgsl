@@ -45,13 +45,13 @@ fn main(
   @builtin(local_invocation_index) local: u32,
   lanes: Lanes,
 ) {
-  let partition = workgroup.y;
-  firstPage = part * params.pagesPerPartition;
-  let end = min(partitionEnds[partition], partitionEnds[PARTITION_BINS + 2u + partition]);
+  let partitionIndex = workgroup.y;
+  firstPage = partitionIndex * params.pagesPerPartition;
+  let end = min(partitionEnds[partitionIndex], partitionEnds[PARTITION_BINS + 2u + partitionIndex]);
   let distinct = DISTINCT && partitionEnds[PARTITION_BINS] != 0u;
   // partitions that items were lost of have gaps, where anything may be
   if (partitionEnds[PARTITION_BINS + 1u] != 0u) { atomicStore(&control.aborted, 1u); }
-  for (var first = partitionStarts[partition] + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
+  for (var first = partitionStarts[partitionIndex] + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
     var item: array<Item, ITEMS>;
     var at: array<u32, ITEMS>;
     for (var i = 0u; i < ITEMS; i++) { item[i] = partitions[min(first + i * WORKGROUP + local, end - 1u)]; }
@@ -73,7 +73,7 @@ fn main(
     }
     workgroupBarrier();
     placeBins(local, lanes);
-    let tile = tileNumber(partition, partitionStarts[partition], first);
+    let tile = tileNumber(partitionIndex, partitionStarts[partitionIndex], first);
     noteRuns(tile, local);
     workgroupBarrier();
     notePlaces(tile, local, &at);

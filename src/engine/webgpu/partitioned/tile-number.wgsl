@@ -2,4 +2,4 @@
 
 /// Of a tile that begins at `first`, in a partition that starts at `start`: no two tiles have the same, and there are as many as there are
 /// tiles in all partitions together, and one more for each partition.
-fn tileNumber(partition: u32, start: u32, first: u32) -> u32 { return start / TILE + partition + (first - start) / TILE; }
+fn tileNumber(partitionIndex: u32, start: u32, first: u32) -> u32 { return start / TILE + partitionIndex + (first - start) / TILE; }

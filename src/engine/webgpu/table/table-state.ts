@@ -3,8 +3,9 @@
  * `submit`, which keeps the numbers exact: entries, tombstones, longest probe.
  */
 import type { Engine } from "../../engine.js";
-import { EMPTY, type TableSpec, tableBytes } from "../../layout.js";
+import { EMPTY, type TableSpec } from "../../layout.js";
 import type { PlanLog } from "../../plan.js";
+import { tableBytes } from "../../slot-format.js";
 import { fill } from "../device/fill.js";
 import type { Gpu } from "../device/gpu.js";
 import { BufferUsage } from "../device/gpu-flags.js";

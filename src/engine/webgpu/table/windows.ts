@@ -3,7 +3,8 @@
  * a larger one is a single buffer all the same, of which each dispatch sees one window.
  */
 import { LimitError } from "../../../errors.js";
-import { SIDE_SLOTS, slotWords, type TableSpec, tableBytes } from "../../layout.js";
+import type { TableSpec } from "../../layout.js";
+import { slotFormat, tableBytes } from "../../slot-format.js";
 import type { Range } from "../device/kernel.js";
 
 /** Slots first .. first + slots of a table, bound together. The side slots count as slots of the last window. */
@@ -23,13 +24,14 @@ const MOST_WINDOWS = 128;
  * @throws LimitError when that takes too many of them.
  */
 export function cutWindows(spec: TableSpec, buffer: GPUBuffer, most: number): readonly TableWindow[] {
-  const slotBytes = slotWords(spec) * 4;
-  const end = spec.slots + SIDE_SLOTS;
+  const { slotWords, sideSlots } = slotFormat(spec);
+  const slotBytes = slotWords * 4;
+  const end = spec.slots + sideSlots;
   const window = (first: number, slots: number) => {
     return { first, slots, range: { buffer, offset: first * slotBytes, size: slots * slotBytes } };
   };
   if (end * slotBytes <= most) return [window(0, end)];
-  const largest = Math.floor((most / slotBytes - SIDE_SLOTS) / WINDOW_GRAIN) * WINDOW_GRAIN;
+  const largest = Math.floor((most / slotBytes - sideSlots) / WINDOW_GRAIN) * WINDOW_GRAIN;
   const count = largest > 0 ? Math.ceil(spec.slots / largest) : Number.POSITIVE_INFINITY;
   if (count > MOST_WINDOWS) {
     throw new LimitError(

@@ -4,8 +4,8 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { tableBytes } from "../../../../src/engine/layout.js";
 import { asBits, type KeyType, type ValueType } from "../../../../src/engine/scalars.js";
+import { tableBytes } from "../../../../src/engine/slot-format.js";
 import { type Device, LimitError, StaticMap, StaticSet } from "../../../../src/index.js";
 import { mapModule } from "../../../../src/wgsl/index.js";
 import { expectPairs, pairsByBits } from "../../../conformance/helpers/checks.js";
