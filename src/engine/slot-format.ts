@@ -67,7 +67,7 @@ export function tableBytes(spec: TableSpec): number {
 /** State words of entries have this bit; row numbers have not. */
 export const ENTRY = 0x80000000;
 /** The largest tag: EMPTY and TOMBSTONE are above. */
-const MOST_TAG = EMPTY - 2;
+export const MOST_TAG = EMPTY - 2;
 
 /** State word of an entry whose key has this hash: ENTRY, and the upper 31 bits of the hash. */
 export function tagOf(hash: number): number {

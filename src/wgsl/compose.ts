@@ -1,20 +1,7 @@
 /**
- * Makes WGSL fragments of the engine fit to stand in somebody else's module: override constants become plain ones, and
- * every module-scope name gets a prefix. Works on the text; it knows no more of WGSL than how declarations start, which
+ * Makes WGSL fragments of the engine fit to stand in somebody else's module: every module-scope name gets a prefix. Works on the text; it knows no more of WGSL than how declarations start, which
  * is enough for fragments that no name of a builtin or a keyword is declared in.
  */
-
-/**
- * Gives override constants their values: `override HASH: u32 = 0u;` becomes `const HASH: u32 = 2u;`. Users' pipelines then
- * need no constants for them.
- * @param constants a value for every override in `code`; booleans are 0 and 1. Others may be among them.
- */
-export function fixOverrides(code: string, constants: Readonly<Record<string, number>>): string {
-  return code.replace(/\boverride\s+(\w+)\s*:\s*(u32|bool)\b[^;]*;/g, (_, name: string, type: string) => {
-    const value = constants[name];
-    return `const ${name}: ${type} = ${type === "bool" ? value !== 0 : `${value}u`};`;
-  });
-}
 
 /** Puts `prefix` and an underscore before every name that `code` declares at module scope, wherever it occurs. */
 export function prefixNames(code: string, prefix: string): string {

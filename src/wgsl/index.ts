@@ -22,16 +22,13 @@ import type { StaticSet } from "../containers/static-set.js";
 import type { StaticTable } from "../containers/static-table.js";
 import type { TableSpec } from "../engine/layout.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
-import { tableBytes } from "../engine/slot-format.js";
+import { slotFormat, tableBytes } from "../engine/slot-format.js";
 import { STAGE_COMPUTE } from "../engine/webgpu/device/gpu-flags.js";
+import { bindingLine, constantLines } from "../engine/webgpu/device/kernel-source.js";
 import { MAX_PROBE_WORD } from "../engine/webgpu/table/control.js";
-import hash from "../engine/webgpu/table/hash.wgsl";
-import probe from "../engine/webgpu/table/probe.wgsl";
-import slotMap from "../engine/webgpu/table/slot-map.wgsl";
-import slotSet from "../engine/webgpu/table/slot-set.wgsl";
-import { tableConstants } from "../engine/webgpu/table/table-constants.js";
+import { probingCode, readingCode } from "../engine/webgpu/table/slot-code.js";
 import { LimitError, ValidationError } from "../errors.js";
-import { fixOverrides, prefixNames } from "./compose.js";
+import { prefixNames } from "./compose.js";
 import find from "./find.wgsl";
 
 /** Where a module goes in your shader. */
@@ -156,15 +153,17 @@ function tableModule(
 
 /** The table's code; slot count and longest probe are not in it, since they change. */
 function tableCode(spec: TableSpec, name: string, group: number, binding: number): string {
-  const head = `
-    alias Key = ${spec.key};
-    alias Value = ${spec.value ?? spec.key};
-    const MAX_PROBE_WORD: u32 = ${MAX_PROBE_WORD}u;
-    @group(${group}) @binding(${binding}) var<storage, read> table: array<Slot>;
-    @group(${group}) @binding(${binding + 1}) var<storage, read> control: array<u32>;
-  `;
-  const fragments = [head, hash, probe, spec.value === null ? slotSet : slotMap, find].join("\n");
-  return prefixNames(fixOverrides(fragments, tableConstants(spec)), name);
+  const types = `alias KeyType = ${spec.key};\nalias ValueType = ${spec.value ?? spec.key};`;
+  const parts = [
+    types,
+    constantLines({ MAX_PROBE_WORD }),
+    bindingLine(group, binding, "read", "table", "array<Slot>"),
+    bindingLine(group, binding + 1, "read", "control", "array<u32>"),
+    probingCode(spec),
+    readingCode(slotFormat(spec)),
+    find,
+  ];
+  return prefixNames(parts.join("\n"), name);
 }
 
 function gpuTable(container: StaticTable<KeyType, ValueType>) {

@@ -94,7 +94,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
         const mask = at.present ?? at.mask;
         const values = sorted ? sorted.values : to.values;
         const found = { ...at, mask, values, flags: undefined };
-        return readBack(reads, (now) => lookUpChunk(this.state, found, 0, now));
+        return readBack(reads, (now) => lookUpChunk(this.state, found, [], now));
       });
     await results.keepUnlessThrown(() => this.#withFullTable(insertAndFind));
     return { ...tally, values: (stored?.output ?? null) as Output<V> | null, insertedFlags: flags.output };
@@ -110,7 +110,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const type = (spec.value ?? spec.key) as V;
     const results = await resultColumns(host, keys.length, output, [type, "u8"]);
     const [values, flags] = results.columns;
-    const fill = bitsOf(type, missing);
+    const fill = [bitsOf(type, missing)];
     await results.keepUnlessThrown(() =>
       eachChunk(this.state, "find", this.#lookups(keys, call), call, output, async (chunk, readBack) => {
         const to = {
@@ -118,7 +118,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
           flags: await flags.bind(chunk.scratch, chunk),
         };
         const reads = [...values.readback(to.values, chunk), ...flags.readback(to.flags, chunk)];
-        const at = await this.#toLookUp(chunk, { fill, ...to }, call);
+        const at = await this.#toLookUp(chunk, { fill: fill[0], ...to }, call);
         await readBack(reads, (now) => lookUpChunk(this.state, at, fill, now));
       }),
     );
@@ -133,7 +133,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
         const to = { flags: await flags.bind(chunk.scratch, chunk) };
         const reads = flags.readback(to.flags, chunk);
         const at = await this.#toLookUp(chunk, to, call);
-        await readBack(reads, (now) => lookUpChunk(this.state, at, 0, now));
+        await readBack(reads, (now) => lookUpChunk(this.state, at, [], now));
       }),
     );
     return flags.output;

@@ -2,9 +2,14 @@
 
 import code from "./fill.wgsl";
 import type { Gpu } from "./gpu.js";
-import { type KernelSource, type Kernels, MAX_WORKGROUPS, type Range } from "./kernel.js";
+import { type Kernels, MAX_WORKGROUPS, type Range } from "./kernel.js";
+import { fragment, kernelSource, readWrite } from "./kernel-source.js";
 
-const source: KernelSource = { label: "fill", code: [code], bindings: ["storage"] };
+const source = kernelSource(
+  "fill",
+  [],
+  [fragment(code, { bindings: { words: readWrite("array<vec4u>") }, constants: ["WORD"] })],
+);
 
 /** Writes `word` all over a range, which may be larger than a binding. Its size is a multiple of 16 bytes. */
 export async function fill(gpu: Gpu, kernels: Kernels, range: Range, word: number): Promise<void> {
@@ -15,7 +20,7 @@ export async function fill(gpu: Gpu, kernels: Kernels, range: Range, word: numbe
     for (let at = 0; at < bytes; at += most) {
       const size = Math.min(most, bytes - at);
       const workgroups = Math.min(MAX_WORKGROUPS, Math.ceil(size / 16 / 256));
-      kernel.record(encoder, [{ buffer, offset: start + at, size }], null, workgroups);
+      kernel.record(encoder, { words: { buffer, offset: start + at, size } }, {}, workgroups);
     }
   });
 }

@@ -1,25 +1,12 @@
 /**
- * Kernels: WGSL fragments put together, specialised by override constants, compiled once per device and combination.
- * A kernel takes one bind group; its uniform is one slot of a ring, picked by a dynamic offset.
+ * Kernels: compiled from their sources (kernel-source.ts), once per device and text. A kernel takes one bind group; its uniform is
+ * one slot of a ring, picked by a dynamic offset.
  */
 import { EngineError } from "../../../errors.js";
 import type { Gpu } from "./gpu.js";
 import { BufferUsage, STAGE_COMPUTE } from "./gpu-flags.js";
-
-/** How a binding is used: a uniform from the ring, storage that kernels write, or storage they only read. */
-export type BindingKind = "uniform" | "storage" | "read";
-
-/** A kernel before specialisation. */
-export interface KernelSource {
-  readonly label: string;
-  /** The fragments that make up the module. WGSL declarations may come in any order. */
-  readonly code: readonly string[];
-  /** Kind by binding number. */
-  readonly bindings: readonly BindingKind[];
-}
-
-/** Values of override constants; booleans are 0 and 1. */
-export type Constants = Readonly<Record<string, number>>;
+import { type Binding, bindingsOf, type Constants, type KernelSource, moduleCode } from "./kernel-source.js";
+import { checkWorkgroupMemory } from "./self-test.js";
 
 /** A range of a buffer for a binding. `undefined` binds memory that the kernel does not use. */
 export interface Range {
@@ -30,13 +17,7 @@ export interface Range {
   size?: number;
 }
 
-interface Compiled {
-  layout: GPUBindGroupLayout;
-  /** The bind groups used last: calls come with the same buffers again and again, and making a group takes 30 µs. */
-  bound: { ranges: Ranges; group: GPUBindGroup }[];
-}
-
-/** Ranges by binding number. */
+/** Ranges in the order of the bindings. */
 type Ranges = readonly (Range | undefined)[];
 
 /** Bind groups that a kernel keeps. */
@@ -50,8 +31,10 @@ const UNUSED_BYTES = 256;
 
 export class Kernels {
   readonly #gpu: Gpu;
-  /** Kernels, and those that are being compiled. */
+  /** Kernels, and those that are being compiled, by the module's text. */
   readonly #compiled = new Map<string, Kernel | Promise<Kernel>>();
+  /** The same by source and constants: making a module's text takes longer than looking its kernel up. */
+  readonly #known = new WeakMap<KernelSource, Map<string, Kernel>>();
   readonly #layouts = new Map<string, GPUBindGroupLayout>();
   readonly #uniforms: GPUBuffer;
   readonly #unusedRead: GPUBuffer;
@@ -88,38 +71,61 @@ export class Kernels {
       kernels.#writeUniforms();
       kernels.#recorded = 0;
     };
+    await checkWorkgroupMemory(gpu, kernels);
     return kernels;
   }
 
-  /** The compiled kernel; the first call for a combination compiles it. */
-  async compile(source: KernelSource, constants: Constants): Promise<Kernel> {
-    const key = `${source.label} ${JSON.stringify(constants)}`;
-    const known = this.#compiled.get(key);
+  /**
+   * The compiled kernel; the first call for a text compiles it.
+   * @param constants a value for each constant of the source; others are passed over.
+   */
+  async compile<P extends string, B extends string, C extends string>(
+    source: KernelSource<P, B, C>,
+    constants: Constants<C>,
+  ): Promise<Kernel<P, B>> {
+    let known = this.#known.get(source);
+    if (!known) {
+      known = new Map();
+      this.#known.set(source, known);
+    }
+    const values = JSON.stringify(constants);
+    const kernel = known.get(values) ?? (await this.#compiledOf(source, moduleCode(source, constants)));
+    known.set(values, kernel);
+    return kernel as Kernel<P, B>;
+  }
+
+  async #compiledOf(source: KernelSource, code: string): Promise<Kernel> {
+    const known = this.#compiled.get(code);
     if (known instanceof Kernel) return known;
-    const compiled = known ?? this.#compile(source, constants);
-    this.#compiled.set(key, compiled);
+    const compiled = known ?? this.#compile(source, code);
+    this.#compiled.set(code, compiled);
     compiled.then(
-      (kernel) => this.#compiled.set(key, kernel),
-      () => this.#compiled.delete(key),
+      (kernel) => this.#compiled.set(code, kernel),
+      () => this.#compiled.delete(code),
     );
     return this.#gpu.guard(compiled);
   }
 
-  async #compile(source: KernelSource, constants: Constants): Promise<Kernel> {
+  async #compile(source: KernelSource, code: string): Promise<Kernel> {
     if (this.#compiling++ === 0) this.#compilingSince = performance.now();
     const { device } = this.#gpu;
-    const layout = this.#layout(source.bindings);
+    const { label, params } = source;
+    const bindings = [...bindingsOf(source)];
+    const hasUniform = params.length > 0;
+    const accesses = bindings.map(([, { access }]) => access);
+    const layout = this.#layout(accesses, hasUniform);
     try {
-      const module = device.createShaderModule({ label: source.label, code: source.code.join("\n") });
+      const module = device.createShaderModule({ label, code });
       const pipeline = await device.createComputePipelineAsync({
-        label: source.label,
+        label,
         layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
-        compute: { module, entryPoint: "main", constants },
+        compute: { module, entryPoint: "main" },
       });
-      const compiled: Compiled = { layout, bound: [] };
-      return new Kernel(source, pipeline, (ranges) => this.#bind(source, compiled, ranges), this.#setUniform);
+      const names = bindings.map(([name]) => name);
+      const make = (ranges: Ranges) => this.#bind(layout, accesses, hasUniform, ranges);
+      return new Kernel(source, names, pipeline, make, this.#setUniform);
     } catch (error) {
-      throw new EngineError(`The kernel ${source.label} does not compile: ${(error as Error).message}`, {
+      throw new EngineError(`The kernel ${label} does not compile: ${(error as Error).message}`, {
         cause: error,
       });
     } finally {
@@ -127,48 +133,39 @@ export class Kernels {
     }
   }
 
-  #layout(bindings: readonly BindingKind[]): GPUBindGroupLayout {
-    const key = bindings.join();
+  #layout(accesses: readonly Binding["access"][], hasUniform: boolean): GPUBindGroupLayout {
+    const key = `${hasUniform} ${accesses.join()}`;
     let layout = this.#layouts.get(key);
     if (!layout) {
+      const storage = accesses.map((access) => ({
+        type: access === "read" ? ("read-only-storage" as const) : ("storage" as const),
+      }));
+      const uniform = { type: "uniform" as const, hasDynamicOffset: true };
+      const buffers = hasUniform ? [uniform, ...storage] : storage;
       layout = this.#gpu.device.createBindGroupLayout({
-        entries: bindings.map((kind, binding) => ({
-          binding,
-          visibility: STAGE_COMPUTE,
-          buffer:
-            kind === "uniform"
-              ? { type: "uniform", hasDynamicOffset: true }
-              : { type: kind === "read" ? "read-only-storage" : "storage" },
-        })),
+        entries: buffers.map((buffer, binding) => ({ binding, visibility: STAGE_COMPUTE, buffer })),
       });
       this.#layouts.set(key, layout);
     }
     return layout;
   }
 
-  #bind(source: KernelSource, { layout, bound }: Compiled, ranges: Ranges): GPUBindGroup {
-    const at = bound.findIndex((entry) => sameRanges(entry.ranges, ranges));
-    if (at >= 0) {
-      bound.unshift(...bound.splice(at, 1));
-      return bound[0].group;
-    }
-    const group = this.#gpu.device.createBindGroup({
-      layout,
-      entries: source.bindings.map((kind, binding) => ({
-        binding,
-        resource: this.#resource(kind, binding, ranges[binding]),
-      })),
-    });
-    bound.unshift({ ranges, group });
-    bound.length = Math.min(bound.length, KEPT_GROUPS);
-    return group;
+  #bind(
+    layout: GPUBindGroupLayout,
+    accesses: readonly Binding["access"][],
+    hasUniform: boolean,
+    ranges: Ranges,
+  ): GPUBindGroup {
+    const storage = accesses.map((access, i) => ranges[i] ?? this.#unused(access, i));
+    const uniform = { buffer: this.#uniforms, size: UNIFORM_SLOT };
+    const resources = hasUniform ? [uniform, ...storage] : storage;
+    const entries = resources.map((resource, binding) => ({ binding, resource }));
+    return this.#gpu.device.createBindGroup({ layout, entries });
   }
 
-  #resource(kind: BindingKind, binding: number, range: Range | undefined): GPUBufferBinding {
-    if (kind === "uniform") return { buffer: this.#uniforms, size: UNIFORM_SLOT };
-    if (range) return range;
-    if (kind === "read") return { buffer: this.#unusedRead };
-    return { buffer: this.#unusedStorage, offset: binding * UNUSED_BYTES, size: UNUSED_BYTES };
+  #unused(access: Binding["access"], number: number): GPUBufferBinding {
+    if (access === "read") return { buffer: this.#unusedRead };
+    return { buffer: this.#unusedStorage, offset: number * UNUSED_BYTES, size: UNUSED_BYTES };
   }
 
   /** Puts a uniform into the ring's next slot and answers its offset. Work submitted before still sees its own. */
@@ -193,43 +190,61 @@ export class Kernels {
   }
 }
 
+/** Values of parameters by name; those left out are 0. */
+export type Params<P extends string> = { readonly [N in P]?: number | undefined };
+/** Ranges by binding name; what a specialisation does not use is left out. */
+export type Bindings<B extends string> = { readonly [N in B]?: Range | undefined };
+
 /** A compiled kernel, ready to be recorded. */
-export class Kernel {
+export class Kernel<P extends string = string, B extends string = string> {
+  /** The bind groups used last: calls come with the same buffers again and again, and making a group takes 30 µs. */
+  readonly #bound: { ranges: Ranges; group: GPUBindGroup }[] = [];
+
   constructor(
-    private readonly source: KernelSource,
+    private readonly source: KernelSource<P, B>,
+    private readonly names: readonly string[],
     private readonly pipeline: GPUComputePipeline,
-    private readonly bind: (ranges: Ranges) => GPUBindGroup,
+    private readonly makeGroup: (ranges: Ranges) => GPUBindGroup,
     private readonly setUniform: (words: Uint32Array<ArrayBuffer>) => number,
   ) {}
 
   /**
    * Records one dispatch.
-   * @param ranges by binding number.
-   * @param uniform words of the uniform, for kernels that have one.
    * @param workgroups any number up to 65,535²; laid out as a grid that covers at least that many.
    */
-  record(
-    encoder: GPUCommandEncoder,
-    ranges: Ranges,
-    uniform: Uint32Array<ArrayBuffer> | null,
-    workgroups: number,
-  ): void {
+  record(encoder: GPUCommandEncoder, bindings: Bindings<B>, params: Params<P>, workgroups: number): void {
     const rows = Math.ceil(workgroups / MAX_WORKGROUPS);
-    this.recordGrid(encoder, ranges, uniform, [Math.ceil(workgroups / rows), rows]);
+    this.recordGrid(encoder, bindings, params, [Math.ceil(workgroups / rows), rows]);
   }
 
   /** As `record`, with the grid as given: workgroups in x and y, at most 65,535 each. */
   recordGrid(
     encoder: GPUCommandEncoder,
-    ranges: Ranges,
-    uniform: Uint32Array<ArrayBuffer> | null,
+    bindings: Bindings<B>,
+    params: Params<P>,
     [x, y]: readonly [number, number],
   ): void {
+    const fields = this.source.params;
+    const words = Uint32Array.from(fields, (name) => params[name] ?? 0);
     const pass = encoder.beginComputePass({ label: this.source.label });
     pass.setPipeline(this.pipeline);
-    pass.setBindGroup(0, this.bind(ranges), uniform ? [this.setUniform(uniform)] : []);
+    pass.setBindGroup(0, this.#group(bindings), fields.length > 0 ? [this.setUniform(words)] : []);
     pass.dispatchWorkgroups(x, y);
     pass.end();
+  }
+
+  #group(bindings: Bindings<B>): GPUBindGroup {
+    const ranges = this.names.map((name) => bindings[name as B]);
+    const bound = this.#bound;
+    const at = bound.findIndex((entry) => sameRanges(entry.ranges, ranges));
+    if (at >= 0) {
+      bound.unshift(...bound.splice(at, 1));
+      return bound[0].group;
+    }
+    const group = this.makeGroup(ranges);
+    bound.unshift({ ranges, group });
+    bound.length = Math.min(bound.length, KEPT_GROUPS);
+    return group;
   }
 }
 

@@ -6,9 +6,7 @@ import type { ApplyOp } from "../../engine.js";
 import type { ValueType } from "../../scalars.js";
 import type { Column } from "../batch/columns.js";
 import type { TableState } from "../table/table-state.js";
-import applyCode from "./apply.wgsl";
 import { combining } from "./combine.js";
-import combineCode from "./combine.wgsl";
 import { needsRoomForAll } from "./insert.js";
 import { type BoundChunk, compileRun, type Run, runOverChunk } from "./rounds.js";
 import { WORKLIST_BYTES } from "./worklist.js";
@@ -25,10 +23,8 @@ export async function prepareApply(
   op: ApplyOp | "assign",
   present: Column | undefined,
 ): Promise<(chunk: BoundChunk) => Promise<void>> {
-  const { type, constants } = combining(op, state.spec.value as ValueType);
-  const word = `alias Word = ${type === "i32" ? "i32" : "u32"};`;
-  const kernel = state.sources.changing(`apply ${word}`, [word, combineCode, applyCode]);
-  const run: Run = { kernel, constants };
+  const kernel = state.sources.apply(combining(op, state.spec.value as ValueType));
+  const run: Run = { kernel, constants: {} };
   if (needsRoomForAll(state, op)) {
     const room = chunk.count;
     const bytes = room * WORKLIST_BYTES;

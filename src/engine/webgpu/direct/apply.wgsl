@@ -4,68 +4,27 @@
 // Races: with other applies of the same operation, all atomic on the value word, so the order does not matter, except
 // for the rounding of f32 add. Elements whose key is not there (it found no slot) are passed over.
 // A probe that is left to a later dispatch has applied nothing yet, and has passed no slot with its key: each value is applied
-// once. The list has room for all where an element cannot do without it: with f32 values, which may meet too many others,
-// and with several windows. Else a long probe goes on in place when the list is full.
+// once. The worklist has room for all where an element cannot do without it: with f32 values, which may meet too many others,
+// and with several windows. Else a long probe goes on in place when the worklist is full.
 // Bytes per pair at load 0.5: 8 read (the key once per window), one sector of 32 read and written back.
 
-// Word is u32 or i32, so that min and max are those of the value type.
-@group(0) @binding(5) var<storage, read_write> table: array<atomic<Word>>;
-@group(0) @binding(6) var<storage, read> values: array<u32>;
-
-/// Times that one element meets another's change, or fails spuriously, before it is left to a later dispatch.
-const CONTENTION_LIMIT: u32 = 1024u;
-
-/// True when the value was combined.
-fn applyF32(word: u32, value: u32) -> bool {
-  for (var turn = 0u; turn < CONTENTION_LIMIT; turn++) {
-    let old = bitcast<u32>(atomicLoad(&table[word]));
-    let combined = combineF32(old, value);
-    if (combined == old) { return true; }
-    if (compareExchange(word, old, combined).stored) { return true; }
-  }
-  return false;
-}
-
-fn applyWord(word: u32, value: Word) {
-  if (OP == 1u) { atomicAdd(&table[word], value); }
-  if (OP == 2u) { atomicMin(&table[word], value); }
-  if (OP == 3u) { atomicMax(&table[word], value); }
-  if (OP == 4u) { atomicAnd(&table[word], value); }
-  if (OP == 5u) { atomicOr(&table[word], value); }
-  if (OP == 6u) { atomicXor(&table[word], value); }
-}
-
+/// Combines an element's value with the one at a word of the table, unless it meets too many others.
 fn applyAt(word: u32, element: u32, step: u32) {
-  let value = values[params.valueShift + element];
-  if (OP == 0u) {
-    atomicStore(&table[word], bitcast<Word>(value));
-  } else if (!VALUE_F32) {
-    applyWord(word, bitcast<Word>(value));
-  } else if (!applyF32(word, value)) {
-    _ = leaveUnfinished(element, step);
-  }
+  if (!combineInto(word, values[params.valueShift + element])) { _ = leaveUnfinished(element, step); }
 }
 
-fn wordAt(slot: u32) -> u32 { return bitcast<u32>(atomicLoad(&table[slot * 2u])); }
-
-fn applyElement(element: u32, start: Probe) {
+fn applyElement(element: u32, key: Key, start: Probe) {
   var probe = start;
-  while (probe.step < probe.limit) {
-    if (!isBound(probe.slot)) {
-      _ = leaveUnfinished(element, probe.step);
+  var stop = min(probe.limit, params.stepBudget);
+  loop {
+    let stand = advance(&probe, key, stop);
+    if (stand.why == HOLDS) {
+      applyAt(boundSlot(probe.slot) * SLOT_WORDS + VALUE_OFFSET, element, probe.step);
       return;
     }
-    let seen = seek(&probe);
-    let word = boundSlot(probe.slot) * 2u;
-    if (seen == probe.word) {
-      applyAt(word + 1u, element, probe.step);
-      return;
-    }
-    if (seen == EMPTY) { return; }
-    probe.slot = slotAfter(probe.slot);
-    probe.step++;
-    let isLong = probe.step >= params.stepBudget && probe.step < probe.limit;
-    if (isLong && leaveUnfinished(element, probe.step)) { return; }
+    if (stand.why == FREE || probe.step >= probe.limit) { return; }
+    if (leaveUnfinished(element, probe.step) || !isBound(probe.slot)) { return; }
+    stop = probe.limit;
   }
 }
 
@@ -79,7 +38,8 @@ fn main(
   for (var item = 0u; item < ITEMS; item++) {
     let element = elementAt(thread, item);
     if (element == NO_ELEMENT) { continue; }
-    let probe = probeAt(thread, item, keyOf(element), params.maxProbe);
-    if (isBound(probe.slot)) { applyElement(element, probe); }
+    let key = keyOf(element);
+    let probe = probeAt(thread, item, key, params.maxProbe);
+    if (isBound(probe.slot)) { applyElement(element, key, probe); }
   }
 }

@@ -6,23 +6,11 @@
 // A table that is larger than a binding is bound in windows (WINDOWED). Then each window has a dispatch of its own over all
 // elements, and handles those whose probe starts in it; a probe that leaves the window leaves its element to a later dispatch.
 
-/// The elements are those of the list at params.worklistFrom.
-override FROM_WORKLIST: bool = false;
-/// Elements whose byte in `mask` is 0 are left out.
-override MASKED: bool = false;
-/// `table` is one of several windows.
-override WINDOWED: bool = false;
-
 const WORKGROUP: u32 = 256u;
 /// Elements per invocation.
 const ITEMS: u32 = 4u;
 /// Stands for "no element here".
 const NO_ELEMENT: u32 = 0xffffffffu;
-
-@group(0) @binding(2) var<storage, read> keys: array<u32>;
-@group(0) @binding(3) var<storage, read> mask: array<u32>;
-/// Two worklists of entries: an element, and how many slots from home its probe has seen.
-@group(0) @binding(4) var<storage, read_write> worklists: array<vec2u>;
 
 /// Number of this invocation over a grid of workgroups.
 fn invocation(workgroup: vec3u, workgroups: vec3u, local: u32) -> u32 {
@@ -47,12 +35,8 @@ fn elementAt(thread: u32, item: u32) -> u32 {
   return element;
 }
 
-fn keyOf(element: u32) -> u32 {
-  return canonicalKey(keys[params.keyShift + element]);
-}
-
 /// The probe of an item's key, over `reach` slots at most: from home, or (FROM_WORKLIST) from where an earlier dispatch left it.
-fn probeAt(thread: u32, item: u32, key: u32, reach: u32) -> Probe {
+fn probeAt(thread: u32, item: u32, key: Key, reach: u32) -> Probe {
   var probe = startProbe(key, reach);
   if (FROM_WORKLIST && !probe.side) {
     let step = worklists[params.worklistFrom + numberOf(thread, item)].y;
@@ -78,10 +62,11 @@ fn isElsewhere(workgroup: vec3u, workgroups: vec3u) -> bool {
   return lastPartition < fromPartition || firstPartition > toPartition;
 }
 
-/// The part of a key's home slot; keys that live in side slots are of the last partition.
-fn partitionOf(key: u32) -> u32 {
-  let home = select(multiplyHigh(hashKey(key), params.slots), params.slots - 1u, key >= TOMBSTONE);
-  return home >> params.partitionShift;
+/// The partition of a key's home slot; keys that live in side slots are of the last partition.
+fn partitionOf(key: Key) -> u32 {
+  let state = stateOf(key);
+  let isSide = !CLAIMED_BY_ROW && state >= TOMBSTONE;
+  return select(homeOfState(state), params.slots - 1u, isSide) >> params.partitionShift;
 }
 
 /// True for slots that this dispatch has a binding for.

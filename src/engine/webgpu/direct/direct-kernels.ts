@@ -1,23 +1,32 @@
 /**
- * The table kernels: which fragments make up each, what they are told, and how they are specialised for a table.
- * All of them share one numbering of bindings, so that the table's code can name columns and not numbers.
+ * The direct kernels: which fragments make up each, and what they are told. They probe a table for the elements of a batch; the scans
+ * of whole tables (../scan) share their parameters.
  */
 import type { TableSpec } from "../../layout.js";
-import type { BindingKind, Constants, KernelSource, Range } from "../device/kernel.js";
+import { type SlotFormat, slotFormat } from "../../slot-format.js";
+import { fragment, type KernelSource, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import type { Staging } from "../memory/gpu-memory.js";
-import control from "../table/control.wgsl";
-import hash from "../table/hash.wgsl";
-import probe from "../table/probe.wgsl";
-import slotMap from "../table/slot-map.wgsl";
-import slotSet from "../table/slot-set.wgsl";
-import { tableConstants } from "../table/table-constants.js";
-import params from "../table/table-params.wgsl";
+import { control } from "../table/control.js";
+import {
+  changingCode,
+  foundColumnCode,
+  keyColumnCode,
+  keyOutputCode,
+  probing,
+  readingCode,
+} from "../table/slot-code.js";
+import advance from "./advance.wgsl";
+import apply from "./apply.wgsl";
 import batch from "./batch.wgsl";
 import cas from "./cas.wgsl";
+import claimKey from "./claim-key.wgsl";
+import claimRow from "./claim-row.wgsl";
+import { atomicType, type Combining, combiningCode } from "./combine.js";
 import erase from "./erase.wgsl";
 import group from "./group.wgsl";
 import insert from "./insert.wgsl";
-import lookup from "./look-up.wgsl";
+import lookUp from "./look-up.wgsl";
+import settle from "./settle.wgsl";
 
 /** What tests may replace. */
 export interface KernelOverrides {
@@ -39,120 +48,226 @@ export interface KernelOverrides {
   staging?: Staging;
 }
 
-/** Bindings by name, in the order of their numbers in the WGSL files. Number 0 is the uniform. */
-export interface TableBindings {
-  control?: Range;
-  keys?: Range;
-  mask?: Range;
-  worklists?: Range;
-  table: Range;
-  values?: Range;
-  flags?: Range;
-  known?: Range;
-}
-
-/** The bindings of a kernel by number. */
-export function tableRanges(b: TableBindings): (Range | undefined)[] {
-  return [undefined, b.control, b.keys, b.mask, b.worklists, b.table, b.values, b.flags, b.known];
-}
-
-/** What a dispatch is told: the fields of table-params.wgsl. Fields left out are 0. */
-export type TableParams = Partial<Record<(typeof paramNames)[number], number>>;
-
-const paramNames = [
+/** What a dispatch over a batch or a table is told. Shifts are where a column's first element lies in its binding, in 32-bit words. */
+export const tableParams = [
+  /** Slots of the table, side slots not counted. */
   "slots",
+  /** Elements of this dispatch: keys of the batch, or entries of the worklist. Of a scan: the window's slots. */
   "count",
   "keyShift",
   "valueShift",
   "maskShift",
   "flagShift",
+  /** Bit pattern of the value written for absent keys, or stored in fresh slots by an insertOrApply; its second word. */
   "fill",
+  "fillHigh",
+  /** A probe that comes this many slots from home leaves its element to a later dispatch. */
   "stepBudget",
+  /** No key is this many slots or more after its home. */
   "maxProbe",
+  /** Where in `worklists` this dispatch reads its entries (FROM_WORKLIST) and where it lists the elements it leaves; entries of one. */
   "worklistFrom",
   "worklistTo",
   "worklistRoom",
+  /** First element of this dispatch in the batch, a multiple of 4: kernels number elements from the batch's start. */
   "first",
+  /** The window of the table that is bound: its first slot, and its slots, side slots counted in the last one. */
   "windowFirst",
   "windowSlots",
+  /** The elements are in the order of their partitions: a home slot shifted right by this. 0 when they are in any order. */
   "partitionShift",
 ] as const;
 
-/** The uniform's words. */
-export function tableParams(values: TableParams): Uint32Array<ArrayBuffer> {
-  const words = new Uint32Array(paramNames.length);
-  paramNames.forEach((name, i) => {
-    words[i] = values[name] ?? 0;
-  });
-  return words;
-}
+export type TableParam = (typeof tableParams)[number];
+
+/** The function that probing code asks for. */
+const slotCount = fragment("fn slotCount() -> u32 { return params.slots; }");
 
 /** Elements that one workgroup of the batch kernels takes. */
 export const BATCH_TILE = 1024;
+/** Times that an f32 value meets another one's change in the table before its element is left to a later dispatch. */
+const MEETINGS = 1024;
 
-const bindings = (table: BindingKind, values: BindingKind): readonly BindingKind[] => [
-  "uniform",
-  "storage",
-  "read",
-  "read",
-  "storage",
-  table,
-  values,
-  "storage",
-  "read",
+/** The elements of a batch, and the loop along their probe sequences. */
+const batched = (format: SlotFormat) => [
+  control,
+  slotCount,
+  fragment(batch, {
+    bindings: { keys: read(), mask: read(), worklists: readWrite("array<vec2u>") },
+    constants: [
+      /** The elements are those of the worklist at params.worklistFrom. */
+      "FROM_WORKLIST",
+      /** Elements whose byte in `mask` is 0 are left out. */
+      "MASKED",
+      /** `table` is one of several windows. */
+      "WINDOWED",
+    ],
+  }),
+  fragment(keyColumnCode(format)),
+  fragment(group, {
+    constants: [
+      /** Slots looked at in one step: 1, 2, 4, 8, 16 or 32. */
+      "GROUP",
+      /** Probes stop at tombstones too. */
+      "STOPS_AT_TOMBSTONES",
+    ],
+  }),
+  fragment(advance, {
+    constants: [
+      /** The table's entries are in the order of their homes: a key of a later home ends a probe. */
+      "HOME_SORTED",
+    ],
+  }),
 ];
 
-const probing = [hash, params, probe];
-const batched = [...probing, control, batch, group];
+/** A table of atomic words, and compare-exchange on it. */
+const changing = (format: SlotFormat, cas: string, word: "u32" | "i32" = "u32") => [
+  fragment(`alias Word = ${word};`, { bindings: { table: readWrite("array<atomic<Word>>") } }),
+  fragment(changingCode(format)),
+  fragment(cas),
+];
 
-/** All table kernels for tables of one kind. */
+/** A table that is only read. */
+const reading = (format: SlotFormat) =>
+  fragment(readingCode(format), { bindings: { table: read("array<Slot>") } });
+
+/** The kernel that claims slots. Elements of formats that are claimed by key bring their values; others note what they have claimed. */
+function insertKernel(spec: TableSpec, format: SlotFormat, cas: string) {
+  const constants = [
+    /** Tombstones may be taken, and `known` has a byte per element. */
+    "REUSE",
+    /** Set the element's byte in `flags` to 1 when it inserts its key. */
+    "FLAGGED",
+    /** Store the element's value also when its key is there. */
+    "ASSIGN",
+    /** Store params.fill in place of the element's value. */
+    "FILL",
+  ] as const;
+  const claiming =
+    format.claim === "key"
+      ? fragment(claimKey, { bindings: { values: read() } })
+      : fragment(claimRow, { bindings: { claims: readWrite() } });
+  return kernelSource("insert", tableParams, [
+    probing(spec),
+    ...batched(format),
+    ...changing(format, cas),
+    claiming,
+    fragment(insert, { bindings: { flags: readWrite("array<atomic<u32>>"), known: read() }, constants }),
+  ]);
+}
+
+function settleKernel(spec: TableSpec, format: SlotFormat, cas: string) {
+  return kernelSource("settle", tableParams, [
+    probing(spec),
+    ...batched(format),
+    ...changing(format, cas),
+    fragment(settle, { bindings: { values: read(), claims: readWrite() } }),
+  ]);
+}
+
+function lookUpKernel(spec: TableSpec, format: SlotFormat) {
+  return kernelSource("lookup", tableParams, [
+    probing(spec),
+    ...batched(format),
+    reading(format),
+    fragment(foundColumnCode(format)),
+    fragment(lookUp, {
+      bindings: { values: readWrite(), flags: readWrite("array<atomic<u32>>") },
+      constants: [
+        /** Write values (find). */
+        "VALUED",
+        /** Write a byte per element into flags. False when only control.found is wanted. */
+        "FLAGGED",
+        /** Add the number of keys found to control.found. */
+        "COUNTED",
+        /** params.fill stands for "absent", in place of flags: a value that equals it is told by control.aborted. */
+        "SENTINELS",
+      ],
+    }),
+  ]);
+}
+
+function eraseKernel(spec: TableSpec, format: SlotFormat, cas: string) {
+  return kernelSource("erase", tableParams, [
+    probing(spec),
+    ...batched(format),
+    ...changing(format, cas),
+    fragment(erase),
+  ]);
+}
+
+function applyKernel(spec: TableSpec, format: SlotFormat, cas: string, combining: Combining) {
+  const target = {
+    memory: "table",
+    exchanged: "compareExchange(at, old, next).stored",
+    meetings: MEETINGS,
+  };
+  return kernelSource("apply", tableParams, [
+    probing(spec),
+    ...batched(format),
+    ...changing(format, cas, atomicType(combining)),
+    fragment(combiningCode(combining, target)),
+    fragment(apply, { bindings: { values: read() } }),
+  ]);
+}
+
+/** Bindings of batch kernels by name; each has some of them. */
+export type TableBinding =
+  | "control"
+  | "keys"
+  | "mask"
+  | "worklists"
+  | "table"
+  | "values"
+  | "flags"
+  | "known"
+  | "claims";
+
+/** A kernel over the elements of a batch. */
+export type BatchKernel = KernelSource<TableParam, TableBinding>;
+
+/** All direct kernels for tables of one kind. Those of two tables of one kind are the same objects. */
 export class TableKernels {
-  readonly insert: KernelSource;
-  readonly lookup: KernelSource;
-  readonly erase: KernelSource;
+  readonly insert: ReturnType<typeof insertKernel>;
+  /** What writes entries into claimed slots, after each insert dispatch; null where slots are claimed by key. */
+  readonly settle: ReturnType<typeof settleKernel> | null;
+  readonly lookup: ReturnType<typeof lookUpKernel>;
+  readonly erase: ReturnType<typeof eraseKernel>;
+  readonly format: SlotFormat;
+  readonly #cas: string;
+  readonly #apply = new Map<string, ReturnType<typeof applyKernel>>();
 
   constructor(
-    private readonly spec: TableSpec,
-    private readonly overrides: KernelOverrides,
+    readonly spec: TableSpec,
+    overrides: KernelOverrides,
   ) {
-    const [kind, slot] = spec.value === null ? ["set", slotSet] : ["map", slotMap];
-    this.insert = this.changing("insert", [insert]);
-    this.erase = this.changing("erase", [erase]);
-    this.lookup = {
-      label: `lookup ${kind}`,
-      code: [...batched, slot, lookup],
-      bindings: bindings("read", "storage"),
-    };
+    this.format = slotFormat(spec);
+    const { format } = this;
+    this.#cas = overrides.cas ?? cas;
+    this.insert = insertKernel(spec, format, this.#cas);
+    this.settle = format.claim === "row" ? settleKernel(spec, format, this.#cas) : null;
+    this.lookup = lookUpKernel(spec, format);
+    this.erase = eraseKernel(spec, format, this.#cas);
   }
 
-  /** A kernel that takes a batch and changes the table. */
-  changing(label: string, code: readonly string[]): KernelSource {
-    return {
-      label,
-      code: [...batched, this.overrides.cas ?? cas, ...code],
-      bindings: bindings("storage", "read"),
-    };
+  /** The kernel that combines values with those in the table. */
+  apply(combining: Combining): ReturnType<typeof applyKernel> {
+    const name = `${combining.op} ${combining.type}`;
+    let kernel = this.#apply.get(name);
+    if (!kernel) {
+      kernel = applyKernel(this.spec, this.format, this.#cas, combining);
+      this.#apply.set(name, kernel);
+    }
+    return kernel;
   }
+}
 
-  /** A kernel that probes all slots. */
-  scan(label: string, code: readonly string[]): KernelSource {
-    const [kind, slot] = this.spec.value === null ? ["set", slotSet] : ["map", slotMap];
-    return {
-      label: `${label} ${kind}`,
-      code: [...probing, slot, ...code],
-      bindings: bindings("read", "storage"),
-    };
-  }
-
-  /** Constants that every batch kernel has, for this table's spec. */
-  batchConstants(flags: { listed: boolean; masked: boolean; windowed: boolean; group: number }): Constants {
-    const { spec } = this;
-    return {
-      ...tableConstants(spec),
-      FROM_WORKLIST: Number(flags.listed),
-      MASKED: Number(flags.masked),
-      GROUP: flags.group,
-      WINDOWED: Number(flags.windowed),
-    };
-  }
+/** What a kernel that goes over all slots is made of, besides its own fragment. */
+export function scanFragments(spec: TableSpec) {
+  const format = slotFormat(spec);
+  return {
+    common: [probing(spec), slotCount, reading(format)],
+    control,
+    output: fragment(foundColumnCode(format) + keyOutputCode(format)),
+  };
 }

@@ -6,8 +6,6 @@
 // has passed needs no second look when a later dispatch goes on with it.
 // Bytes per key at load 0.5: 4 read (once per window), one sector of 32 read and written back.
 
-alias Word = u32;
-@group(0) @binding(5) var<storage, read_write> table: array<atomic<Word>>;
 
 /// Spurious failures that one element takes before it is left to a later dispatch.
 const SPURIOUS_LIMIT: u32 = 256u;
@@ -16,30 +14,20 @@ const SPURIOUS_LIMIT: u32 = 256u;
 var<private> myErased: u32;
 var<workgroup> erased: atomic<u32>;
 
-fn wordAt(slot: u32) -> u32 { return atomicLoad(&table[slot * SLOT_WORDS]); }
-
-fn eraseElement(element: u32, start: Probe) {
+fn eraseElement(element: u32, key: Key, start: Probe) {
   var probe = start;
   let stop = min(probe.limit, params.stepBudget);
-  var spurious = 0u;
-  while (probe.step < stop && isBound(probe.slot)) {
-    let seen = seek(&probe);
+  for (var spurious = 0u; spurious < SPURIOUS_LIMIT; spurious++) {
+    let stand = advance(&probe, key, stop);
+    if (stand.why == STOPPED) { break; }
+    if (stand.why != HOLDS) { return; }
     let word = boundSlot(probe.slot) * SLOT_WORDS;
-    if (seen == probe.word) {
-      let claim = compareExchange(word, seen, select(TOMBSTONE, EMPTY, probe.side));
-      if (claim.stored) {
-        if (probe.side) { atomicAdd(&control.sideErased, 1u); } else { myErased++; }
-        return;
-      }
-      if (claim.old != seen) { return; }
-      spurious++;
-      if (spurious < SPURIOUS_LIMIT) { continue; }
-      _ = leaveUnfinished(element, probe.step);
+    let claim = compareExchange(word, stand.state, select(TOMBSTONE, EMPTY, probe.side));
+    if (claim.stored) {
+      if (probe.side) { atomicAdd(&control.sideErased, 1u); } else { myErased++; }
       return;
     }
-    if (seen == EMPTY) { return; }
-    probe.slot = slotAfter(probe.slot);
-    probe.step++;
+    if (claim.old != stand.state) { return; }
   }
   if (probe.step < probe.limit) { _ = leaveUnfinished(element, probe.step); }
 }
@@ -54,8 +42,9 @@ fn main(
   for (var item = 0u; item < ITEMS; item++) {
     let element = elementAt(thread, item);
     if (element == NO_ELEMENT) { continue; }
-    let probe = probeAt(thread, item, keyOf(element), params.maxProbe);
-    if (isBound(probe.slot)) { eraseElement(element, probe); }
+    let key = keyOf(element);
+    let probe = probeAt(thread, item, key, params.maxProbe);
+    if (isBound(probe.slot)) { eraseElement(element, key, probe); }
   }
   if (myErased > 0u) { atomicAdd(&erased, myErased); }
   workgroupBarrier();

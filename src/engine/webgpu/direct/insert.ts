@@ -85,13 +85,18 @@ function claimingRun(
 ): Run {
   const reuse = before === 0 && tombstones > 0;
   const constants = {
-    REUSE: Number(reuse),
-    STOPS_AT_TOMBSTONES: Number(reuse),
-    FLAGGED: Number(flags !== undefined),
-    ASSIGN: Number(assign),
-    FILL: Number(fill !== undefined),
+    REUSE: reuse,
+    STOPS_AT_TOMBSTONES: reuse,
+    FLAGGED: flags !== undefined,
+    ASSIGN: assign,
+    FILL: fill !== undefined,
   };
-  return { kernel: sources.insert, constants, fill, stopsWhenFull: true };
+  return {
+    kernel: sources.insert,
+    constants,
+    fill: fill === undefined ? undefined : [fill],
+    stopsWhenFull: true,
+  };
 }
 
 /** Runs the insert kernel until every element has its slot, meets its key, or is known not to fit. */
@@ -102,7 +107,7 @@ async function claimSlots(
   { present, full }: { present: Column | undefined; full: FullTable },
 ): Promise<Claimed> {
   const { mask, values, flags } = chunk;
-  const reuse = claiming.constants.REUSE === 1;
+  const reuse = claiming.constants.REUSE === true;
   if (reuse) await findKnown(state, chunk);
   const totals = await runOverChunk(state, chunk, { ...claiming, mask, values, flags });
   const { inserted, selected } = totals;

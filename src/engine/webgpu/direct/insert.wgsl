@@ -13,21 +13,6 @@
 // dispatches only.
 // Bytes per pair at load 0.5: 8 read (the key once per window), one sector of 32 read and written back.
 
-/// Tombstones may be taken, and `known` has a byte per element.
-override REUSE: bool = false;
-/// Set the element's byte in `flags` to 1 when it inserts its key.
-override FLAGGED: bool = false;
-/// Store the element's value also when its key is there.
-override ASSIGN: bool = false;
-/// Store params.fill in place of the element's value.
-override FILL: bool = false;
-
-alias Word = u32;
-@group(0) @binding(5) var<storage, read_write> table: array<atomic<Word>>;
-@group(0) @binding(6) var<storage, read> values: array<u32>;
-@group(0) @binding(7) var<storage, read_write> flags: array<atomic<u32>>;
-@group(0) @binding(8) var<storage, read> known: array<u32>;
-
 /// Spurious failures that one element takes before it is left to a later dispatch.
 const SPURIOUS_LIMIT: u32 = 256u;
 /// The same for keys with a side slot; so many that none of them is left, since they have a slot in a full table, too.
@@ -47,52 +32,35 @@ var<workgroup> selected: atomic<u32>;
 var<workgroup> inserted: atomic<u32>;
 var<workgroup> longest: atomic<u32>;
 
-fn valueOf(element: u32) -> u32 {
-  if (FILL) { return params.fill; }
-  return values[params.valueShift + element];
-}
-
-fn wordAt(at: u32) -> u32 { return atomicLoad(&table[at * SLOT_WORDS]); }
-
 /// Goes along a probe. True when the element inserted its key.
-fn insertElement(element: u32, start: Probe) -> bool {
+fn insertElement(element: u32, key: Key, start: Probe) -> bool {
   var probe = start;
   let stop = min(probe.limit, params.stepBudget);
   let patience = select(SPURIOUS_LIMIT, SIDE_SPURIOUS_LIMIT, probe.side);
-  var spurious = 0u;
+  var failures = 0u;
   var nextCheck = probe.step + FULL_CHECK;
   while (probe.step < stop && isBound(probe.slot)) {
-    var seen = seek(&probe);
+    let stand = advance(&probe, key, min(stop, nextCheck));
     let word = boundSlot(probe.slot) * SLOT_WORDS;
-    if (seen == EMPTY || (REUSE && seen == TOMBSTONE && !probe.side)) {
-      let claim = compareExchange(word, seen, probe.word);
-      if (claim.stored) {
-        if (SLOT_WORDS == 2u) { atomicStore(&table[word + 1u], valueOf(element)); }
-        countClaim(probe, seen == TOMBSTONE);
-        return true;
-      }
-      if (claim.old == seen) {
-        spurious++;
-        if (spurious < patience) { continue; }
-        _ = leaveUnfinished(element, probe.step);
-        return false;
-      }
-      seen = claim.old;
-    }
-    if (seen == probe.word) {
-      if (ASSIGN && SLOT_WORDS == 2u) { atomicStore(&table[word + 1u], valueOf(element)); }
+    if (stand.why == HOLDS) {
+      if (ASSIGN) { storeValue(word, element); }
       return false;
     }
-    probe.slot = slotAfter(probe.slot);
-    probe.step++;
-    if (probe.step >= nextCheck) {
-      nextCheck = probe.step + FULL_CHECK;
-      if (atomicLoad(&control.occupied) >= params.slots) {
-        // no slot is left to claim: the host looks such elements up
-        _ = leaveUnfinished(element, probe.step);
-        return false;
+    if (stand.why == FREE) {
+      if (compareExchange(word, stand.state, claimOf(probe, element)).stored) {
+        noteClaim(element, word, probe);
+        countClaim(probe, stand.state == TOMBSTONE);
+        return true;
       }
+      // for no reason, or because another key took the slot: advance looks at it again
+      failures++;
+      if (failures < patience) { continue; }
+      break;
     }
+    if (probe.step < nextCheck) { break; }
+    nextCheck = probe.step + FULL_CHECK;
+    // no slot is left to claim: the host looks such elements up
+    if (atomicLoad(&control.occupied) >= params.slots) { break; }
   }
   if (probe.step < probe.limit) { _ = leaveUnfinished(element, probe.step); } else { myRejected++; }
   return false;
@@ -123,11 +91,12 @@ fn main(
   for (var item = 0u; item < ITEMS; item++) {
     let element = elementAt(thread, item);
     if (element == NO_ELEMENT) { continue; }
-    let probe = probeAt(thread, item, keyOf(element), params.slots);
+    let key = keyOf(element);
+    let probe = probeAt(thread, item, key, params.slots);
     if (!isBound(probe.slot)) { continue; }
     mySelected++;
     if (REUSE && ((known[element / 4u] >> (element % 4u * 8u)) & 1u) == 1u) { continue; }
-    if (insertElement(element, probe) && FLAGGED) {
+    if (insertElement(element, key, probe) && FLAGGED) {
       atomicOr(&flags[params.flagShift + element / 4u], 1u << (element % 4u * 8u));
     }
   }

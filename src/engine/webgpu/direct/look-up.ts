@@ -24,11 +24,11 @@ export function lookupRun(
   { mask, values, flags, counted = false, sentinels = false, fixed = false }: LookupColumns,
 ): Run {
   const constants = {
-    VALUED: Number(values !== undefined),
-    FLAGGED: Number(flags !== undefined),
-    COUNTED: Number(counted),
-    SENTINELS: Number(sentinels),
-    HOME_SORTED: Number(!fixed && usesHomeOrder(state)),
+    VALUED: values !== undefined,
+    FLAGGED: flags !== undefined,
+    COUNTED: counted,
+    SENTINELS: sentinels,
+    HOME_SORTED: !fixed && usesHomeOrder(state),
   };
   const run = { kernel: state.sources.lookup, constants, mask, values, flags };
   if (flags === undefined || state.windows.length === 1) return run;
@@ -43,14 +43,14 @@ export function clearFlags(encoder: GPUCommandEncoder, { range, shift }: Column,
 
 /**
  * Looks a chunk up into its `values` and `flags` columns, as far as it has them, and reads results back.
- * @param fill bit pattern of the value of absent keys.
+ * @param fill words of the value of absent keys.
  * @param rest only the elements that another kernel has listed.
  * @returns not 0 where it has to be done without `sentinels`.
  */
 export async function lookUpChunk(
   state: TableState,
   chunk: BoundChunk,
-  fill: number,
+  fill: readonly number[],
   reads: readonly Readback[],
   rest?: Worklist,
 ): Promise<{ aborted: number }> {

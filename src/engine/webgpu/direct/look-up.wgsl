@@ -7,64 +7,29 @@
 // With several windows the host zeroes the flags first, and each window's dispatch adds those of its own elements.
 // Bytes per key at load 0.5: 4 read (keys and masks once per window), one sector of 32 read, 4 + 1 written (find), 1 (contains).
 
-/// Write values (find).
-override VALUED: bool = true;
-/// Write a byte per element into flags. False when only control.found is wanted.
-override FLAGGED: bool = true;
-/// Add the number of keys found to control.found.
-override COUNTED: bool = false;
-/// params.fill stands for "absent", in place of flags: a value that equals it is told by control.aborted.
-override SENTINELS: bool = false;
-/// The table's entries are in the order of their homes.
-override HOME_SORTED: bool = false;
-
-@group(0) @binding(5) var<storage, read> table: array<Slot>;
-@group(0) @binding(6) var<storage, read_write> values: array<u32>;
-@group(0) @binding(7) var<storage, read_write> flags: array<atomic<u32>>;
-
 /// A value that was found equals the mark.
 var<private> clashes: bool;
 var<workgroup> found: atomic<u32>;
 /// The flags of the workgroup's tile, four a word.
 var<workgroup> tileFlags: array<atomic<u32>, WORKGROUP>;
 
-fn wordAt(at: u32) -> u32 { return keyWord(table[at]); }
-
-/// True when a probe has come to a key whose home is behind its own.
-fn isBehind(probe: Probe, word: u32) -> bool {
-  if (!HOME_SORTED || word >= TOMBSTONE) { return false; }
-  let home = multiplyHigh(hashKey(word), params.slots);
-  return probe.slot - home + select(0u, params.slots, probe.slot < home) < probe.step;
-}
-
 /// Goes along a probe and writes the element's value. True when the key is there.
-fn lookUp(element: u32, key: u32, start: Probe) -> bool {
+fn lookUp(element: u32, key: Key, start: Probe) -> bool {
   var probe = start;
-  let stop = min(probe.limit, params.stepBudget);
-  while (probe.step < stop && isBound(probe.slot)) {
-    let word = seek(&probe);
-    if (word == probe.word) {
-      if (VALUED) {
-        let value = valueWord(table[boundSlot(probe.slot)], key);
-        values[params.valueShift + element] = value;
-        clashes = clashes || (SENTINELS && value == params.fill);
-      }
-      return true;
+  let stand = advance(&probe, key, min(probe.limit, params.stepBudget));
+  if (stand.why == HOLDS) {
+    if (VALUED) {
+      let found = foundIn(table[boundSlot(probe.slot)], key);
+      writeFound(element, found);
+      clashes = clashes || (SENTINELS && firstWord(found) == params.fill);
     }
-    if (word == EMPTY || isBehind(probe, word)) { return absent(element); }
-    probe.slot = slotAfter(probe.slot);
-    probe.step++;
+    return true;
   }
-  if (probe.step < probe.limit) {
+  if (stand.why == STOPPED && probe.step < probe.limit) {
     _ = leaveUnfinished(element, probe.step);
-    return false;
+  } else if (VALUED) {
+    writeFound(element, missingFound());
   }
-  return absent(element);
-}
-
-/// Writes the value of an absent key.
-fn absent(element: u32) -> bool {
-  if (VALUED) { values[params.valueShift + element] = params.fill; }
   return false;
 }
 
@@ -78,7 +43,7 @@ fn main(
   let thread = invocation(workgroup, workgroups, local);
   var hits = 0u;
   var elements: array<u32, ITEMS>;
-  var itemKeys: array<u32, ITEMS>;
+  var itemKeys: array<Key, ITEMS>;
   // all loads before the first probe
   for (var item = 0u; item < ITEMS; item++) { elements[item] = elementAt(thread, item); }
   for (var item = 0u; item < ITEMS; item++) { itemKeys[item] = keyOf(select(elements[item], params.first, elements[item] == NO_ELEMENT)); }
@@ -87,7 +52,7 @@ fn main(
     if (element == NO_ELEMENT) {
       let at = numberOf(thread, item);
       if (VALUED && !FROM_WORKLIST && at < params.count && params.windowFirst == 0u) {
-        values[params.valueShift + params.first + at] = params.fill;
+        writeFound(params.first + at, missingFound());
       }
       continue;
     }

@@ -6,11 +6,12 @@
 import { lazily } from "../../lazily.js";
 import type { GroupSize } from "../../plan.js";
 import type { Chunk, Column, Scratch } from "../batch/columns.js";
-import type { Constants, Kernel, KernelSource } from "../device/kernel.js";
+import type { Bindings, Kernel, Params } from "../device/kernel.js";
+import type { Constants } from "../device/kernel-source.js";
 import type { Readback } from "../memory/readback.js";
 import type { Counters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
-import { BATCH_TILE, type TableParams, tableParams, tableRanges } from "./direct-kernels.js";
+import { BATCH_TILE, type BatchKernel, type TableBinding, type TableParam } from "./direct-kernels.js";
 import { nextWorklist, piecesOf, WORKLIST_BYTES, type Worklist, wholeChunk } from "./worklist.js";
 
 /** What goes over all of a table is loaded by the first call that does. */
@@ -42,20 +43,22 @@ export interface BoundChunk extends Chunk {
   /** Records what is made of the result columns, after every lookup of them. */
   finish?: (encoder: GPUCommandEncoder) => void;
   /** Looks the chunk up, where that takes more than the lookup kernel: see lookUpChunk. */
-  lookUp?: (fill: number, reads: readonly Readback[]) => Promise<{ aborted: number }>;
+  lookUp?: (fill: readonly number[], reads: readonly Readback[]) => Promise<{ aborted: number }>;
   /** Its lookup is SENTINELS: see look-up.wgsl. */
   sentinels?: boolean;
 }
 
 /** A kernel and the columns it sees. */
 export interface Run {
-  kernel: KernelSource;
+  kernel: BatchKernel;
   constants: Constants;
   mask?: Column;
   values?: Column;
   flags?: Column;
-  /** Bit pattern of Params.fill. */
-  fill?: number;
+  /** Words of Params.fill and Params.fillHigh. */
+  fill?: readonly number[];
+  /** A word an element, zeroed: the slot that it has claimed, plus one, until it is settled. */
+  claims?: Column;
   /** Look at the chunk's signal before every round. */
   abortable?: boolean;
   /** End with elements unfinished when the table is full. */
@@ -200,56 +203,78 @@ async function round(
     size: bytes,
   };
   const kernel = await compileRound(state, run, worklist.listed, chunk.groupSize);
-  const params: TableParams = {
+  const params: Params<TableParam> = {
     slots: state.spec.slots,
     keyShift: chunk.keys.shift,
     valueShift: run.values?.shift,
     maskShift: run.mask?.shift,
     flagShift: run.flags?.shift,
-    fill: run.fill,
+    fill: run.fill?.[0],
+    fillHigh: run.fill?.[1],
     maxProbe: state.maxProbe,
     partitionShift: chunk.partitionShift,
   };
-  const columns = {
+  const columns: Bindings<TableBinding> = {
     keys: chunk.keys.range,
     mask: run.mask?.range,
     values: run.values?.range,
     flags: run.flags?.range,
     known: chunk.known?.range,
+    claims: run.claims?.range,
+    worklists,
   };
-  const recordOver = (encoder: GPUCommandEncoder, kernel: Kernel, over: Worklist) => {
-    const { count, first, budget: stepBudget, from: worklistFrom, to: worklistTo, room: worklistRoom } = over;
+  const recordOver = (encoder: GPUCommandEncoder, kernel: Kernel<TableParam, TableBinding>) => {
+    const {
+      count,
+      first,
+      budget: stepBudget,
+      from: worklistFrom,
+      to: worklistTo,
+      room: worklistRoom,
+    } = worklist;
     const selected = { ...params, count, first, stepBudget, worklistFrom, worklistTo, worklistRoom };
     for (const window of state.windows) {
-      const uniform = tableParams({ ...selected, windowFirst: window.first, windowSlots: window.slots });
-      const ranges = tableRanges({ ...state.bind(window), ...columns, worklists });
-      kernel.record(encoder, ranges, uniform, Math.ceil(count / BATCH_TILE));
+      const bound = { ...state.bind(window), ...columns };
+      const given = { ...selected, windowFirst: window.first, windowSlots: window.slots };
+      kernel.record(encoder, bound, given, Math.ceil(count / BATCH_TILE));
     }
   };
+  const settling = settleRun(state, run);
+  const settle = settling && (await compileRound(state, settling, worklist.listed, chunk.groupSize));
   const { homeSorted } = state;
   if (run.kernel === state.sources.insert) state.homeSorted = false;
   const counters = await state.submit(run.kernel.label, isFirst ? (run.reads ?? []) : [], (encoder) => {
     if (isFirst) run.before?.(encoder);
-    recordOver(encoder, kernel, worklist);
+    recordOver(encoder, kernel);
+    if (settle) recordOver(encoder, settle);
     if (isFirst) run.after?.(encoder);
   });
   if (counters.inserted === 0) state.homeSorted = homeSorted;
   return counters;
 }
 
-/** The kernel of a run over a chunk, or over a list. */
+/** What settles the slots that a run claims by row. */
+function settleRun({ sources }: TableState, { kernel, mask }: Pick<Run, "kernel" | "mask">) {
+  return kernel === sources.insert && sources.settle ? { kernel: sources.settle, constants: {}, mask } : null;
+}
+
+/** The kernel of a run over a chunk, or over a worklist. */
 export function compileRound(
   state: TableState,
   { kernel, constants, mask }: Pick<Run, "kernel" | "constants" | "mask">,
   listed: boolean,
   groupSize: GroupSize = groupSizeAt(state, kernel === state.sources.lookup),
-): Promise<Kernel> {
-  const masked = mask !== undefined && !listed;
-  const windowed = state.windows.length > 1;
+): Promise<Kernel<TableParam, TableBinding>> {
   const long = listed && !state.host.gpu.software;
-  const group = long ? Math.max(WORKLIST_GROUP, groupSize) : groupSize;
-  const shared = state.sources.batchConstants({ listed, masked, windowed, group });
-  return state.host.kernels.compile(kernel, { ...shared, ...constants });
+  return state.host.kernels.compile(kernel, {
+    FROM_WORKLIST: listed,
+    MASKED: mask !== undefined && !listed,
+    WINDOWED: state.windows.length > 1,
+    GROUP: long ? Math.max(WORKLIST_GROUP, groupSize) : groupSize,
+    STOPS_AT_TOMBSTONES: false,
+    HOME_SORTED: false,
+    ...constants,
+  });
 }
 
 /** Compiles all that a run takes, for runs that must not fail half-way. */
@@ -258,5 +283,8 @@ export async function compileRun(
   run: Pick<Run, "kernel" | "constants" | "mask">,
   groupSize: GroupSize | undefined,
 ): Promise<void> {
-  await Promise.all([false, true].map((listed) => compileRound(state, run, listed, groupSize)));
+  const runs = [run, settleRun(state, run)].filter((each) => each !== null);
+  await Promise.all(
+    runs.flatMap((each) => [false, true].map((listed) => compileRound(state, each, listed, groupSize))),
+  );
 }

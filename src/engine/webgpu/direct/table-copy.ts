@@ -36,7 +36,7 @@ export async function roomyCopy(state: TableState): Promise<TableState | null> {
 /** Inserts distinct keys into an empty set that has room for them. */
 async function copyKeys(copy: TableState, keys: DeviceArray<KeyType>): Promise<void> {
   const { gpu, pacer } = copy.host;
-  const constants = { REUSE: 0, FLAGGED: 0, ASSIGN: 0, FILL: 0 };
+  const constants = { REUSE: false, FLAGGED: false, ASSIGN: false, FILL: false };
   const bindable = gpu.device.limits.maxStorageBufferBindingSize / 4;
   const limits = { operation: "copy keys", bindable };
   await forEachChunk(pacer, limits, keys.length, {}, async (chunk) => {

@@ -1,10 +1,5 @@
 // Comparing whole rows of two sides (or one side bound twice). A fragment after params.wgsl. Reads only.
 
-@group(0) @binding(1) var<storage, read> buildRecords: array<u32>;
-@group(0) @binding(2) var<storage, read> buildBytes: array<u32>;
-@group(0) @binding(3) var<storage, read> records: array<u32>;
-@group(0) @binding(4) var<storage, read> bytes: array<u32>;
-
 const EMPTY: u32 = 0xffffffffu;
 
 fn buildBytesAt(position: u32) -> u32 {

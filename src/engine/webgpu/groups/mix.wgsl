@@ -1,8 +1,5 @@
 // The row hash: MurmurHash3's body (Appleby, public domain), a 32-bit word at a time. A fragment.
 
-/// Bits of the hash that are kept. Tests clear bits so that different rows collide.
-override HASH_MASK: u32 = 0xffffffffu;
-
 fn mixWord(hash: u32, word: u32) -> u32 {
   var k = word * 0xcc9e2d51u;
   k = ((k << 15u) | (k >> 17u)) * 0x1b873593u;

@@ -5,11 +5,6 @@
 // writes in this dispatch, so it does not matter which row of a group comes first. A slot changes once.
 // Bytes per row at load 0.5: a record read, about 1.5 slots and as many records compared, 8 written.
 
-alias Word = u32;
-@group(0) @binding(6) var<storage, read_write> table: array<atomic<Word>>;
-@group(0) @binding(7) var<storage, read_write> groupSizes: array<atomic<u32>>;
-/// Per row: its slot (EMPTY while it has none) and its rank in its group.
-@group(0) @binding(8) var<storage, read_write> places: array<vec2u>;
 
 /// Spurious failures that one row takes before it is left to another dispatch.
 const SPURIOUS_LIMIT: u32 = 256u;

@@ -1,10 +1,6 @@
 // pack-bytes: puts where a string lies into the rows' records and mixes its bytes into their hashes.
 // 256 invocations a workgroup, one row each. Bytes per row: 8 and the string read, 16 read and written.
 
-@group(0) @binding(3) var<storage, read> starts: array<u32>;
-@group(0) @binding(4) var<storage, read> ends: array<u32>;
-@group(0) @binding(5) var<storage, read> bytes: array<u32>;
-
 /// Four bytes from any byte position, little-endian.
 fn bytesAt(position: u32) -> u32 {
   let word = position / 4u;

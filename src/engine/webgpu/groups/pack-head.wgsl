@@ -1,12 +1,6 @@
 // What packing kernels share: the validity bitmap and the head of a record. A fragment after params.wgsl and mix.wgsl.
 // Columns are packed in order, a dispatch each; every invocation owns one row's record.
 
-/// The column has a validity bitmap.
-override NULLABLE: bool = false;
-
-@group(0) @binding(1) var<storage, read_write> records: array<u32>;
-@group(0) @binding(2) var<storage, read> validity: array<u32>;
-
 fn isNull(row: u32) -> bool {
   return NULLABLE && ((validity[row / 32u] >> (row % 32u)) & 1u) == 0u;
 }

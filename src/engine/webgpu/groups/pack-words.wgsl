@@ -1,8 +1,6 @@
 // pack-words: copies a fixed-width column into the rows' records and mixes it into their hashes.
 // 256 invocations a workgroup, one row each. Bytes per row: 4 × width read, 4 × width + 8 read and written.
 
-@group(0) @binding(3) var<storage, read> data: array<u32>;
-
 @compute @workgroup_size(WORKGROUP)
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,

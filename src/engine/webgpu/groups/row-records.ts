@@ -5,7 +5,7 @@ import { asBytes } from "../../scalars.js";
 import { Scratch } from "../batch/columns.js";
 import type { Gpu } from "../device/gpu.js";
 import type { Kernels, Range } from "../device/kernel.js";
-import { ROW_TILE, type RowKernels, type RowParams, rowParams } from "./row-kernels.js";
+import { type GroupKernels, ROW_TILE, type RowParams } from "./row-kernels.js";
 
 /** Where things are in a record; the same for both sides of a join. See row-params.wgsl. */
 export interface RecordLayout {
@@ -48,7 +48,7 @@ export class RecordPacker {
   constructor(
     private readonly gpu: Gpu,
     private readonly kernels: Kernels,
-    private readonly sources: RowKernels,
+    private readonly sources: GroupKernels,
     private readonly layout: RecordLayout,
   ) {}
 
@@ -114,17 +114,22 @@ export class RecordPacker {
     try {
       const validity =
         column.validity && (await this.#upload(scratch, column.validity.subarray(0, Math.ceil(rows / 8))));
-      const data =
-        column.kind === "words"
-          ? [await this.#uploadWords(scratch, column, rows)]
-          : await this.#uploadRanges(scratch, column, rows);
-      const source = column.kind === "words" ? this.sources.packWords : this.sources.packBytes;
-      const constants = { NULLABLE: Number(validity !== null), HASH_MASK: this.sources.hashMask };
-      const kernel = await this.kernels.compile(source, constants);
-      const ranges = [undefined, records, validity ?? undefined, ...data, bytes];
-      await this.gpu.submit(source.label, (encoder) =>
-        kernel.record(encoder, ranges, rowParams(params), Math.ceil(rows / ROW_TILE)),
-      );
+      const constants = { NULLABLE: validity !== null, HASH_MASK: this.sources.hashMask };
+      const head = { records, validity: validity ?? undefined };
+      const workgroups = Math.ceil(rows / ROW_TILE);
+      if (column.kind === "words") {
+        const kernel = await this.kernels.compile(this.sources.packWords, constants);
+        const data = await this.#uploadWords(scratch, column, rows);
+        await this.gpu.submit("pack words", (encoder) =>
+          kernel.record(encoder, { ...head, data }, params, workgroups),
+        );
+      } else {
+        const kernel = await this.kernels.compile(this.sources.packBytes, constants);
+        const [starts, ends] = await this.#uploadRanges(scratch, column, rows);
+        await this.gpu.submit("pack bytes", (encoder) =>
+          kernel.record(encoder, { ...head, starts, ends, bytes }, params, workgroups),
+        );
+      }
     } finally {
       scratch.release();
     }

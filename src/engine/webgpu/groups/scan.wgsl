@@ -3,9 +3,6 @@
 //
 // 256 invocations a workgroup, eight words each. Bytes per word: 4 read, 4 written.
 
-@group(0) @binding(1) var<storage, read_write> words: array<u32>;
-@group(0) @binding(2) var<storage, read_write> tileSums: array<u32>;
-
 const ITEMS: u32 = 8u;
 var<workgroup> partial: array<u32, WORKGROUP>;
 

@@ -3,13 +3,6 @@
 // 256 invocations a workgroup. `pairStarts` are the scanned counts of `total` probe rows.
 // Bytes per pair: about 4 × log2(rows) read, mostly cached; 16 read, 8 written.
 
-@group(0) @binding(1) var<storage, read> pairStarts: array<u32>;
-@group(0) @binding(2) var<storage, read> matches: array<vec2u>;
-@group(0) @binding(3) var<storage, read> groupStarts: array<u32>;
-@group(0) @binding(4) var<storage, read> grouped: array<u32>;
-@group(0) @binding(5) var<storage, read_write> outBuild: array<u32>;
-@group(0) @binding(6) var<storage, read_write> outProbe: array<u32>;
-
 /// The last row whose pairs start at or before `pair`: rows without pairs come before it or start later.
 fn rowOfPair(pair: u32) -> u32 {
   var low = 0u;

@@ -1,7 +1,5 @@
 // The probe side's probe to the group of build rows that equal a row. A fragment after equal.wgsl.
 
-@group(0) @binding(6) var<storage, read> table: array<u32>;
-
 /// The slot of the group, EMPTY when there is none.
 fn findGroup(row: u32) -> u32 {
   if (isExcluded(row)) { return EMPTY; }

@@ -12,26 +12,27 @@ import { forEachChunk } from "../batch/chunks.js";
 import { Scratch } from "../batch/columns.js";
 import { fill } from "../device/fill.js";
 import type { Gpu } from "../device/gpu.js";
-import type { Constants, KernelSource, Kernels, Range } from "../device/kernel.js";
+import type { Bindings, Kernels, Range } from "../device/kernel.js";
+import type { KernelSource } from "../device/kernel-source.js";
 import type { Pacer } from "../device/pacer.js";
 import {
+  type GroupKernels,
   ROW_CONTROL_BYTES,
   ROW_TILE,
   type RowCounters,
-  type RowKernels,
   type RowParams,
   readRowCounters,
-  rowParams,
   SCAN_TILE,
 } from "../groups/row-kernels.js";
 import { type RecordLayout, RecordPacker, type Records, recordLayout } from "../groups/row-records.js";
+import { expandKernel, matchCountsKernel, probeKernel, probeUniqueKernel } from "./join-kernels.js";
 
 /** What a join needs of its engine. */
 export interface JoinHost {
   readonly gpu: Gpu;
   readonly kernels: Kernels;
   readonly pacer: Pacer;
-  readonly sources: RowKernels;
+  readonly sources: GroupKernels;
 }
 
 /** Joins two sides; see engine/rows.ts for what makes rows equal. */
@@ -120,19 +121,11 @@ class RowJoin {
     await fill(gpu, kernels, groups.places, 0xffffffff);
     await fill(gpu, kernels, groups.sizes, 0);
     const { table, sizes, places } = groups;
-    const ranges = [
-      undefined,
-      side.records,
-      side.bytes,
-      side.records,
-      side.bytes,
-      this.#control,
-      table,
-      sizes,
-      places,
-    ];
+    const bindings = { ...this.#compared(groups, side), table, groupSizes: sizes, places };
     for (let round = 0; round < MAX_BUILD_ROUNDS; round++) {
-      await this.#eachRow("join build", (params) => this.#run(sources.build, ranges, { ...params, slots }));
+      await this.#eachRow("join build", (params) =>
+        this.#run(sources.numberRows, bindings, { ...params, slots }),
+      );
       const { unfinished } = await this.#counters();
       if (unfinished === 0) return groups;
       // the word "unfinished" of the control buffer
@@ -145,10 +138,10 @@ class RowJoin {
   async #probeUnique(groups: Groups, probe: Records): Promise<Pairs> {
     const outBuild = await this.#range(probe.rows * 4);
     const outProbe = await this.#range(probe.rows * 4);
-    const ranges = [...this.#compared(groups, probe), groups.table, outBuild, outProbe];
+    const bindings = { ...this.#compared(groups, probe), table: groups.table, outBuild, outProbe };
     const { slots } = groups;
     await this.#eachRow("join probe", (params) =>
-      this.#run(this.host.sources.probeUnique, ranges, { ...params, slots }),
+      this.#run(probeUniqueKernel, bindings, { ...params, slots }),
     );
     const pairs = newPairs((await this.#counters()).pairsLow);
     await this.#download(pairs, outBuild, outProbe);
@@ -159,9 +152,10 @@ class RowJoin {
   async #probeGroups(groups: Groups, probe: Records): Promise<Pairs> {
     const { sources } = this.host;
     const matches = await this.#range(probe.rows * 8);
-    const ranges = [...this.#compared(groups, probe), groups.table, groups.sizes, matches];
+    const { table, sizes } = groups;
+    const bindings = { ...this.#compared(groups, probe), table, groupSizes: sizes, matches };
     const { slots } = groups;
-    await this.#eachRow("join probe", (params) => this.#run(sources.probe, ranges, { ...params, slots }));
+    await this.#eachRow("join probe", (params) => this.#run(probeKernel, bindings, { ...params, slots }));
     const { pairsLow, pairsHigh } = await this.#counters();
     const total = pairsHigh * 2 ** 32 + pairsLow;
     if (total > MAX_PAIRS) {
@@ -170,15 +164,21 @@ class RowJoin {
     await this.#scan(groups.sizes, groups.slots);
     const grouped = await this.#range(groups.side.rows * 4);
     const count = { count: groups.side.rows };
-    await this.#run(sources.groupRows, [undefined, groups.places, groups.sizes, grouped], count);
+    const listed = { places: groups.places, groupStarts: sizes, grouped };
+    await this.#run(sources.listMembers, listed, count);
     const starts = await this.#range(probe.rows * 4);
-    await this.#run(sources.matchCounts, [undefined, matches, starts], { count: probe.rows });
+    await this.#run(matchCountsKernel, { matches, counts: starts }, { count: probe.rows });
     await this.#scan(starts, probe.rows);
-    return this.#expand(total, probe.rows, [undefined, starts, matches, groups.sizes, grouped]);
+    const inputs = { pairStarts: starts, matches, groupStarts: sizes, grouped };
+    return this.#expand(total, probe.rows, inputs);
   }
 
   /** Writes the pairs a chunk at a time and brings them to the host. */
-  async #expand(total: number, probeRows: number, inputs: (Range | undefined)[]): Promise<Pairs> {
+  async #expand(
+    total: number,
+    probeRows: number,
+    inputs: Bindings<"pairStarts" | "matches" | "groupStarts" | "grouped">,
+  ): Promise<Pairs> {
     const pairs = newPairs(total);
     const room = Math.min(total, PAIR_CHUNK) * 4;
     const outBuild = await this.#range(room);
@@ -186,11 +186,15 @@ class RowJoin {
     for (let first = 0; first < total; first += PAIR_CHUNK) {
       this.call.signal?.throwIfAborted();
       const count = Math.min(PAIR_CHUNK, total - first);
-      await this.#run(this.host.sources.expand, [...inputs, outBuild, outProbe], {
-        first,
-        count,
-        total: probeRows,
-      });
+      await this.#run(
+        expandKernel,
+        { ...inputs, outBuild, outProbe },
+        {
+          first,
+          count,
+          total: probeRows,
+        },
+      );
       const piece = {
         build: pairs.build.subarray(first, first + count),
         probe: pairs.probe.subarray(first, first + count),
@@ -217,29 +221,35 @@ class RowJoin {
     const tiles = Math.ceil(total / SCAN_TILE);
     const sums = await this.#range(tiles * 4);
     const { scan, scanAdd } = this.host.sources;
-    await this.#run(scan, [undefined, words, sums], { total, count: tiles * ROW_TILE });
+    await this.#run(scan, { words, tileSums: sums }, { total, count: tiles * ROW_TILE });
     if (tiles === 1) return;
     await this.#scan(sums, tiles);
-    await this.#run(scanAdd, [undefined, words, sums], { total, count: tiles * ROW_TILE });
+    await this.#run(scanAdd, { words, tileSums: sums }, { total, count: tiles * ROW_TILE });
   }
 
   /** The bindings of kernels that compare probe rows with build rows. */
-  #compared(groups: Groups, probe: Records): (Range | undefined)[] {
-    return [undefined, groups.side.records, groups.side.bytes, probe.records, probe.bytes, this.#control];
+  #compared({ side }: Groups, probe: Records) {
+    return {
+      buildRecords: side.records,
+      buildBytes: side.bytes,
+      records: probe.records,
+      bytes: probe.bytes,
+      control: this.#control,
+    };
   }
 
   /** Dispatches a kernel; `count` says over how many invocations. */
-  async #run(
-    source: KernelSource,
-    ranges: readonly (Range | undefined)[],
+  async #run<B extends string>(
+    source: KernelSource<keyof RowParams, B, never>,
+    bindings: Bindings<B>,
     params: RowParams,
-    constants: Constants = {},
   ): Promise<void> {
     const { gpu, kernels } = this.host;
-    const kernel = await kernels.compile(source, constants);
-    const words = rowParams({ ...this.layout, nullsEqual: Number(this.call.nullsEqual), ...params });
+    const kernel = await kernels.compile(source, {});
+    const { rowWords, plainWords, nullWords } = this.layout;
+    const layout = { rowWords, plainWords, nullWords, nullsEqual: Number(this.call.nullsEqual) };
     await gpu.submit(source.label, (encoder) =>
-      kernel.record(encoder, ranges, words, Math.ceil((params.count ?? 0) / ROW_TILE)),
+      kernel.record(encoder, bindings, { ...layout, ...params }, Math.ceil((params.count ?? 0) / ROW_TILE)),
     );
   }
 

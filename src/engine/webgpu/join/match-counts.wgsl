@@ -1,8 +1,5 @@
 // match-counts: the number of pairs of every probe row, as a column to scan. One row an invocation; 8 bytes read, 4 written.
 
-@group(0) @binding(1) var<storage, read> matches: array<vec2u>;
-@group(0) @binding(2) var<storage, read_write> counts: array<u32>;
-
 @compute @workgroup_size(WORKGROUP)
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,

@@ -3,9 +3,6 @@
 // 256 invocations a workgroup, one row each; a workgroup takes room for its pairs with one addition.
 // Bytes per row at load 0.5: a record read, about 1.5 slots and a record compared, 8 written per pair.
 
-@group(0) @binding(7) var<storage, read_write> outBuild: array<u32>;
-@group(0) @binding(8) var<storage, read_write> outProbe: array<u32>;
-
 var<workgroup> pairs: atomic<u32>;
 var<workgroup> base: u32;
 

@@ -3,10 +3,6 @@
 // 256 invocations a workgroup, one row each. Owns its row's match.
 // Bytes per row at load 0.5: a record read, about 1.5 slots and a record compared, 4 read, 8 written.
 
-@group(0) @binding(7) var<storage, read> groupSizes: array<u32>;
-/// Per probe row: the slot of its group (EMPTY: none) and the group's size.
-@group(0) @binding(8) var<storage, read_write> matches: array<vec2u>;
-
 var<workgroup> sums: array<atomic<u32>, 2>;
 
 @compute @workgroup_size(WORKGROUP)

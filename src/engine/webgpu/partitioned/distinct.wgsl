@@ -2,13 +2,6 @@
 // written, so that a frequent key is written once, or a few times. Where one of equal keys is as good as another (DISTINCT), or
 // where their values are combined first (MERGES). A fragment after merge.wgsl and cas-seen.wgsl.
 
-/// Items may be left out, if the batch is skewed.
-override DISTINCT: bool = false;
-/// The values of items that are left out are combined with that of the first.
-override MERGES: bool = false;
-/// Keys that are remembered; a power of two.
-override SEEN: u32 = 1u;
-
 /// Keys that the workgroup has met, plus one.
 var<workgroup> seen: array<atomic<u32>, SEEN>;
 var<workgroup> skewed: u32;
@@ -45,12 +38,12 @@ fn placeOf(key: u32) -> u32 {
 /// True when an item of a skewed batch goes no further. Its value is in `merged` then, if values are combined.
 fn isLeftOut(item: Item) -> bool {
   if (!isRepeated(itemKey(item))) { return false; }
-  return !MERGES || merge(placeOf(itemKey(item)), itemValue(item));
+  return !MERGES || combineInto(placeOf(itemKey(item)), itemValue(item));
 }
 
 /// An item with the values of those that were left out for it, once all were met. They are given once.
 fn withLeftOut(item: Item) -> Item {
   let at = placeOf(itemKey(item));
   if (at == SEEN) { return item; }
-  return makeItem(itemKey(item), withMerged(itemValue(item), takeMerged(at)));
+  return makeItem(itemKey(item), combined(takeMerged(at), itemValue(item)));
 }

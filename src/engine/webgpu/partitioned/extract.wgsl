@@ -6,17 +6,6 @@
 // its items, the operation is aborted, and build changes nothing. Only reads the table.
 // Bytes per slot: 8 read, 8 × load written (sets: 4 and 4).
 
-override WORKGROUP: u32 = 256u;
-override PAGE: u32 = 2048u;
-/// Entries that may have overflowed a page.
-override OVERFLOW: u32 = 127u;
-
-@group(0) @binding(2) var<storage, read> slots: array<Item>;
-/// Items of each page so far, and those of them that have overflowed it.
-@group(0) @binding(3) var<storage, read_write> cursors: array<atomic<u32>>;
-@group(0) @binding(4) var<storage, read_write> items: array<Item>;
-@group(0) @binding(5) var<storage, read_write> overflowed: array<atomic<u32>>;
-
 const NONE: u32 = 0xffffffffu;
 
 var<workgroup> entries: atomic<u32>;

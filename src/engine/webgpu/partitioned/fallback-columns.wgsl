@@ -1,10 +1,5 @@
 // Spilled items go to columns of their own, which are a batch for the direct kernels afterwards. A fragment.
 
-@group(0) @binding(6) var<storage, read_write> fallbackKeys: array<u32>;
-@group(0) @binding(7) var<storage, read_write> fallbackValues: array<u32>;
-/// Items have values.
-override FALLBACK_VALUES: bool = false;
-
 /// Leaves an item to the direct kernels. Items beyond the room are lost: the host sees that from the count, and runs the whole chunk directly.
 fn fallBack(item: Item) {
   let at = atomicAdd(&control.fallbacks, 1u);

@@ -4,19 +4,7 @@
 // openSentinel(), are listed for lookups that follow. Owns its elements of the result column; shares the list.
 // Bytes per element: 2.2 read for the place, 4 read and 4 written.
 
-/// Those of the sub-partition that made the tiles.
-override WORKGROUP: u32 = 512u;
-override BINS: u32 = 256u;
-override PARTITION_BINS: u32 = 256u;
-override TILE: u32 = WORKGROUP * ITEMS;
-
-@group(0) @binding(2) var<storage, read> places: array<u32>;
-@group(0) @binding(3) var<storage, read> partitionStarts: array<u32>;
-/// scatter's cursors: where the partitions' items end, and where their room ends.
-@group(0) @binding(4) var<storage, read> partitionEnds: array<u32>;
-@group(0) @binding(5) var<storage, read> results: array<u32>;
-@group(0) @binding(6) var<storage, read_write> values: array<u32>;
-@group(0) @binding(7) var<storage, read_write> list: array<vec2u>;
+const TILE: u32 = WORKGROUP * ITEMS;
 
 /// Lists an element, as leaveUnfinished does in batch.wgsl.
 fn leaveOpen(element: u32) {

@@ -3,14 +3,8 @@
 // Grid-stride, counted in workgroup memory first. With SAMPLE n it counts one block of keys in n. Shares `counts`, atomically.
 // Bytes per key: 4 / n read.
 
-override WORKGROUP: u32 = 512u;
-override BINS: u32 = 256u;
-override SAMPLE: u32 = 1u;
 /// Neighbouring keys that are counted together.
 const BLOCK: u32 = 1024u;
-
-@group(0) @binding(2) var<storage, read> keys: array<u32>;
-@group(0) @binding(3) var<storage, read_write> counts: array<atomic<u32>>;
 
 var<workgroup> bins: array<atomic<u32>, BINS>;
 

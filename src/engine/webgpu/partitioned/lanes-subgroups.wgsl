@@ -1,5 +1,4 @@
-// Subgroup operations for the scans. The first fragment of its module, since it enables them.
-enable subgroups;
+// Subgroup operations for the scans. A fragment of modules that enable them.
 
 struct Lanes {
   @builtin(subgroup_invocation_id) lane: u32,

@@ -7,15 +7,15 @@
  */
 
 import { LimitError } from "../../../errors.js";
-import type { ValueType } from "../../scalars.js";
+import type { TableSpec } from "../../layout.js";
 import type { Scratch } from "../batch/columns.js";
-import type { Constants, Range } from "../device/kernel.js";
-import type { Combining } from "../direct/combine.js";
+import type { Range } from "../device/kernel.js";
+import { type Combining, NOT_COMBINING } from "../direct/combine.js";
 import type { BoundChunk } from "../direct/rounds.js";
 import type { Readback } from "../memory/readback.js";
-import { tableConstants } from "../table/table-constants.js";
+import { kindOf } from "../table/slot-code.js";
 import type { TableHost, TableState } from "../table/table-state.js";
-import { type ItemKind, PartitionKernels, partitionParams } from "./partition-kernels.js";
+import { type ItemKind, PartitionKernels, tileShape } from "./partition-kernels.js";
 
 /** Partitions of a table: slots >> shift names the partition. */
 export interface Partitions {
@@ -48,32 +48,39 @@ const PAGE_BYTES = 8;
 /** Workgroup memory that kernels need besides their tiles and counters. */
 const SPARE_BYTES = 4096;
 
-const partitioners = new WeakMap<TableHost, Partitioner>();
+const partitioners = new WeakMap<TableHost, Map<string, Partitioner>>();
 
-/** What the partition kernels may use on a device. */
+/** The partition kernels for tables of one kind, and what they may use on a device. */
 export class Partitioner {
   readonly sources: PartitionKernels;
+  /** Items that an invocation of histogram, scatter and sub-partition takes, and in how many rounds. */
+  readonly tiles: ReturnType<typeof tileShape>;
   /** Slots of a page: a power of two. */
   readonly pageSlots: number;
   readonly #most: { invocations: number; bytes: number };
 
-  /** An engine's. */
-  static of(host: TableHost): Partitioner {
-    let partitioner = partitioners.get(host);
+  /** That of a table's kind on its device. */
+  static of({ host, spec }: Pick<TableState, "host" | "spec">): Partitioner {
+    let known = partitioners.get(host);
+    if (!known) {
+      known = new Map();
+      partitioners.set(host, known);
+    }
+    const kind = kindOf(spec);
+    let partitioner = known.get(kind);
     if (!partitioner) {
-      partitioner = new Partitioner(host);
-      partitioners.set(host, partitioner);
+      partitioner = new Partitioner(host, spec);
+      known.set(kind, partitioner);
     }
     return partitioner;
   }
 
-  private constructor({ gpu, kernelOverrides }: TableHost) {
+  private constructor({ gpu, kernelOverrides }: TableHost, spec: TableSpec) {
     const { limits, features } = gpu.device;
     const { software } = gpu;
-    this.sources = new PartitionKernels(
-      { subgroups: features.has("subgroups"), software },
-      kernelOverrides.casSeen,
-    );
+    const subgroups = features.has("subgroups");
+    this.sources = new PartitionKernels(spec, { subgroups, software, casSeen: kernelOverrides.casSeen });
+    this.tiles = tileShape(software);
     this.#most = {
       invocations: limits.maxComputeInvocationsPerWorkgroup,
       bytes: limits.maxComputeWorkgroupStorageSize,
@@ -94,7 +101,7 @@ export class Partitioner {
 
   /** Invocations of scatter and sub-partition, whose workgroups remember `seen` words. */
   readonly tileWorkgroup = (kind: ItemKind, bins: number, seen = 1): number => {
-    const { items, rounds } = this.sources.tiles;
+    const { items, rounds } = this.tiles;
     return this.workgroup((items / rounds) * itemWords(kind) * 4, bins, seen);
   };
 
@@ -174,10 +181,9 @@ export async function splitByPartition(
 ): Promise<PartitionedItems> {
   const { host, spec } = state;
   const { kernels } = host;
-  const partitioner = Partitioner.of(host);
+  const partitioner = Partitioner.of(state);
   const { sources } = partitioner;
   const { scratch, count } = chunk;
-  const table = tableConstants(spec);
   const masked = chunk.mask !== undefined;
   const bins = binsFor(partitions.count);
   const words = (count: number) => scratchWords(scratch, count);
@@ -192,29 +198,26 @@ export async function splitByPartition(
   const values = kind === "pair" && put === "columns" ? await words(count) : undefined;
   const leaving = leavingOut(distinct, SEEN_IN_CHUNK);
   const tile = partitioner.tileWorkgroup(kind, bins, leaving.words);
-  const tiles = Math.ceil(count / (tile * sources.tiles.items));
-  const recordWords = tiles * placesRecord(tile * sources.tiles.items, bins);
+  const tiles = Math.ceil(count / (tile * partitioner.tiles.items));
+  const recordWords = tiles * placesRecord(tile * partitioner.tiles.items, bins);
   if (placed) checkBinding(host, recordWords * 4);
   const places = placed ? await words(recordWords) : undefined;
-  const constants: Constants = {
-    ...table,
+  const counting = { BINS: bins, WORKGROUP: partitioner.workgroup(0, bins), SAMPLE: sample, MASKED: masked };
+  const scattering = {
     BINS: bins,
     WORKGROUP: tile,
-    MASKED: Number(masked),
-  };
-  const counting = { ...constants, WORKGROUP: partitioner.workgroup(0, bins), SAMPLE: sample };
-  const scattering = {
-    ...constants,
-    PLACED: Number(placed),
+    MASKED: masked,
+    PLACED: placed,
     ...leaving.constants,
-    SAMPLED: Number(sample > 1),
-    VALUED: Number(kind === "pair"),
+    SAMPLED: sample > 1,
+    VALUED: kind === "pair",
   };
+  const fills = sample > 1 && put === "columns";
   const [histogram, offsets, scatter, pad] = await Promise.all([
-    kernels.compile(sources.histogram, counting),
-    kernels.compile(sources.offsets, { BINS: bins, WORKGROUP: 128, SAMPLE: sample }),
-    kernels.compile(sources.scatter(kind, put, leaving.type), scattering),
-    sample > 1 && put === "columns" ? kernels.compile(sources.pad, { BINS: bins }) : null,
+    kernels.compile(sources.histogram(), counting),
+    kernels.compile(sources.offsets(), { BINS: bins, WORKGROUP: 128, SAMPLE: sample }),
+    kernels.compile(sources.scatter(kind, put, leaving.combining), scattering),
+    fills ? kernels.compile(sources.pad(), { BINS: bins, WORKGROUP: 256 }) : null,
   ]);
   const given = {
     slots: spec.slots,
@@ -224,34 +227,20 @@ export async function splitByPartition(
     maskShift: chunk.mask?.shift,
     partitionShift: partitions.shift,
     partitions: partitions.count,
-    fill: leaving.fill,
+    fill: leaving.combining.fill,
   };
-  const params = partitionParams(given);
   const mask = chunk.mask?.range;
   const countPartitions = (encoder: GPUCommandEncoder) => {
     encoder.clearBuffer(counts.buffer, 0, bins * 4);
     const workgroups = Math.min(HISTOGRAM_WORKGROUPS, Math.ceil(count / sample / 1024));
-    histogram.record(encoder, [undefined, undefined, chunk.keys.range, counts, mask], params, workgroups);
-    offsets.record(encoder, [undefined, undefined, counts, starts, cursors], params, 1);
+    histogram.record(encoder, { keys: chunk.keys.range, counts, mask }, given, workgroups);
+    offsets.record(encoder, { counts, starts, cursors }, given, 1);
   };
   const split = (encoder: GPUCommandEncoder) => {
-    scatter.record(
-      encoder,
-      [
-        undefined,
-        cursors,
-        chunk.keys.range,
-        kind === "pair" ? chunk.values?.range : undefined,
-        mask,
-        keys,
-        values,
-        places,
-      ],
-      params,
-      tiles,
-    );
-    const filling = partitionParams({ ...given, count: room });
-    pad?.record(encoder, [undefined, starts, cursors, keys], filling, partitions.count);
+    const to = put === "items" ? { items: keys } : { itemKeys: keys, itemValues: values };
+    const from = { keys: chunk.keys.range, values: kind === "pair" ? chunk.values?.range : undefined, mask };
+    scatter.record(encoder, { cursors, ...from, ...to, places }, given, tiles);
+    pad?.record(encoder, { starts, ends: cursors, keys }, { ...given, count: room }, partitions.count);
   };
   let selected = count;
   if (masked) {
@@ -281,18 +270,30 @@ export async function splitByPartition(
   };
 }
 
-/** What a kernel is told that leaves out elements whose keys equal others, and remembers so many words. */
-export function leavingOut(
-  distinct: boolean | Combining,
-  seen: number,
-): { words: number; type?: ValueType; fill?: number; constants: Constants } {
-  if (!distinct) return { words: 1, constants: { DISTINCT: 0 } };
-  if (distinct === true) return { words: seen, constants: { DISTINCT: 1, SEEN: seen } };
-  const { type, fill, constants } = distinct;
+/** How a kernel leaves out elements whose keys equal others, by what it remembers. */
+export interface LeavingOut {
+  /** Words of workgroup memory. */
+  readonly words: number;
+  readonly combining: Combining;
+  readonly constants: {
+    readonly DISTINCT: boolean;
+    readonly MERGES: boolean;
+    readonly SEEN: number;
+    readonly MERGED: number;
+  };
+}
+
+/** What a kernel is told that leaves out elements whose keys equal others, and remembers `seen` words. */
+export function leavingOut(distinct: boolean | Combining, seen: number): LeavingOut {
+  const none = { DISTINCT: false, MERGES: false, SEEN: 1, MERGED: 1 };
+  if (distinct === false) return { words: 1, combining: NOT_COMBINING, constants: none };
+  if (distinct === true) {
+    return { words: seen, combining: NOT_COMBINING, constants: { ...none, DISTINCT: true, SEEN: seen } };
+  }
   // a value beside each key
   const keys = seen / 2;
-  const merges = { DISTINCT: 1, SEEN: keys, MERGES: 1, MERGED: keys };
-  return { words: seen, type, fill, constants: { ...merges, ...constants } };
+  const constants = { DISTINCT: true, MERGES: true, SEEN: keys, MERGED: keys };
+  return { words: seen, combining: distinct, constants };
 }
 
 /** Elements that partitions have room for together, when their sizes are told by a sample: see offsets.wgsl. */

@@ -1,8 +1,6 @@
 // Noting where the items of a tile go. A fragment after places.wgsl and tile.wgsl, for modules with runAt (where a run of a bin lies)
 // and fits (whether there was room for an item of a bin).
 
-@group(0) @binding(7) var<storage, read_write> places: array<u32>;
-
 /// Runs beyond the first ones of their bins. 0 before noteRuns.
 var<workgroup> furtherRuns: atomic<u32>;
 

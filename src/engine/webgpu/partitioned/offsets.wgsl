@@ -4,15 +4,8 @@
 // whether some partition has more items than chance gives to distinct keys; how many items were lost (scatter counts them); and where the
 // partitions' room ends. With SAMPLE n the counts are of every n-th block, and partitions have room for what chance may add to that.
 
-override WORKGROUP: u32 = 256u;
-override BINS: u32 = 256u;
-override EACH: u32 = (BINS + WORKGROUP - 1u) / WORKGROUP;
+const EACH: u32 = (BINS + WORKGROUP - 1u) / WORKGROUP;
 
-@group(0) @binding(2) var<storage, read> counts: array<u32>;
-@group(0) @binding(3) var<storage, read_write> starts: array<u32>;
-@group(0) @binding(4) var<storage, read_write> cursors: array<u32>;
-
-override SAMPLE: u32 = 1u;
 /// Standard deviations from the mean that make a batch skewed.
 const SKEWED: f32 = 4.0;
 /// Standard deviations, and items, that a partition has room for beyond what the sample tells.

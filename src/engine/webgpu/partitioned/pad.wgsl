@@ -4,14 +4,6 @@
 // column stays in the order of the partitions, and looking copies up is local and finds what nobody reads.
 // Owns what lies between its partition's items and those of the next. Bytes per element of room: 4 written.
 
-override WORKGROUP: u32 = 256u;
-override BINS: u32 = 256u;
-
-@group(0) @binding(1) var<storage, read> starts: array<u32>;
-/// scatter's cursors, where the partitions' items end; and where their room ends.
-@group(0) @binding(2) var<storage, read> ends: array<u32>;
-@group(0) @binding(3) var<storage, read_write> keys: array<u32>;
-
 fn isEmpty(partitionIndex: u32) -> bool { return ends[partitionIndex] == starts[partitionIndex]; }
 
 /// The nearest partition with items.

@@ -12,9 +12,8 @@
 // leave them none, the page's new items are left to the fallback.
 // Bytes per slot: 8 written, 8 × load read (sets: 4 and 4 × load).
 
-override WORKGROUP: u32 = 256u;
-override CAPACITY: u32 = WORKGROUP * ITEMS;
-override HOMES: u32 = PAGE / WORKGROUP;
+const CAPACITY: u32 = WORKGROUP * ITEMS;
+const HOMES: u32 = PAGE / WORKGROUP;
 const LOWEST: i32 = -0x1000000;
 /// Layouts of one page: one, another for equal keys, and more where the page's end hid some of these.
 const TURNS: u32 = 8u;
@@ -26,20 +25,7 @@ const LEFT_OUT: u32 = 0xfffffffdu;
 const TAG: u32 = 0x7f800000u;
 const MOST: u32 = 0xfffu;
 
-@group(0) @binding(2) var<storage, read_write> table: array<Item>;
-@group(0) @binding(4) var<storage, read> items: array<Item>;
-
-/// The page's items begin with entries.
-override REBUILDS: bool = false;
-/// New items come before entries with their keys.
-override ASSIGNS: bool = false;
-/// Values of items that are left out are combined with that of the one that is kept.
-override COMBINES: bool = false;
-
-/// How many items of each page are entries.
-@group(0) @binding(8) var<storage, read> entries: array<u32>;
-
-override CELLS: u32 = PAGE + OVERFLOW + 1u;
+const CELLS: u32 = PAGE + OVERFLOW + 1u;
 
 /// A cell has, from its lowest bit: the number of a home's items, after the scan the slot of its first one (12 bits); one more
 /// than the number of the item that goes into the slot (12 bits), and that item's tag (8 bits). The cells behind those of the page's
@@ -116,7 +102,7 @@ var<private> old: u32;
 fn wholeItem(at: u32) -> Item {
   let item = itemAt(at);
   if (!COMBINES) { return item; }
-  return makeItem(itemKey(item), withMerged(itemValue(item), atomicLoad(&merged[at])));
+  return makeItem(itemKey(item), combined(bitcast<u32>(atomicLoad(&merged[at])), itemValue(item)));
 }
 
 /// Items that are to be kept before others with their keys.
@@ -161,7 +147,7 @@ fn kept(home: u32, at: u32) -> u32 {
     if (((cell >> 1u) & TAG) != (home & TAG)) { continue; }
     if (itemKey(itemAt(numberIn(cell))) != itemKey(itemAt(at))) { continue; }
     atomicStore(&equal, 1u);
-    if (COMBINES && !merge(numberIn(cell), itemValue(wholeItem(at)))) { return STRAY; }
+    if (COMBINES && !combineInto(numberIn(cell), itemValue(wholeItem(at)))) { return STRAY; }
     return LEFT_OUT;
   }
   return home;

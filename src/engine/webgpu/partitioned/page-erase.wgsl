@@ -6,17 +6,13 @@
 // tombstone gone. Probes that reach the page's end overflow; keys that live in side slots are left to the fallback.
 // Bytes per slot: 8 read, 4 written where it is a tombstone now (sets: 4, 4); per item 4 read.
 
-override WORKGROUP: u32 = 256u;
-override CAPACITY: u32 = WORKGROUP * ITEMS;
+const CAPACITY: u32 = WORKGROUP * ITEMS;
 /// Neighbouring slots that an invocation looks at for tombstones; 32 or fewer.
-override RUN: u32 = PAGE / WORKGROUP;
-
-@group(0) @binding(2) var<storage, read_write> slots: array<Slot>;
-@group(0) @binding(4) var<storage, read> items: array<Item>;
+const RUN: u32 = PAGE / WORKGROUP;
 
 /// Key words of the page.
 var<workgroup> table: array<atomic<u32>, PAGE>;
-override WORDS: u32 = PAGE / 32u;
+const WORDS: u32 = PAGE / 32u;
 /// A bit for every slot of the page: those that hold a TOMBSTONE, those that are EMPTY, and tombstones that become EMPTY.
 var<workgroup> tombstones: array<atomic<u32>, WORDS>;
 var<workgroup> empty: array<atomic<u32>, WORDS>;
@@ -91,7 +87,7 @@ fn main(
   for (var i = 0u; i < ITEMS; i++) { item[i] = items[mine.first + min(i * WORKGROUP + local, max(mine.items, 1u) - 1u)]; }
   for (var slot = local; slot < PAGE; slot += WORKGROUP) {
     // the last page is shorter: what lies behind it is no page's
-    let word = select(0u, keyWord(slots[mine.at + min(slot, max(mine.slots, 1u) - 1u)]), slot < mine.slots);
+    let word = select(0u, stateIn(slots[mine.at + min(slot, max(mine.slots, 1u) - 1u)]), slot < mine.slots);
     atomicStore(&table[wordOf(slot)], word);
     if (word == TOMBSTONE) { atomicAdd(&before, 1u); }
   }
@@ -113,7 +109,7 @@ fn main(
   workgroupBarrier();
   for (var slot = local; slot < mine.slots; slot += WORKGROUP) {
     let bit = 1u << (slot % 32u);
-    if ((atomicLoad(&tombstones[slot / 32u]) & bit) != 0u) { setKeyWord(mine.at + slot, select(TOMBSTONE, EMPTY, (idle[slot / 32u] & bit) != 0u)); }
+    if ((atomicLoad(&tombstones[slot / 32u]) & bit) != 0u) { setState(mine.at + slot, select(TOMBSTONE, EMPTY, (idle[slot / 32u] & bit) != 0u)); }
   }
   if (local != 0u) { return; }
   let erased = atomicLoad(&now) - atomicLoad(&before);

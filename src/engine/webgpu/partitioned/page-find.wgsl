@@ -7,14 +7,6 @@
 // one of these is told by control.aborted. Only reads the table.
 // Bytes per slot: 8 read (sets: 4); per item 4 read and 4 written.
 
-override WORKGROUP: u32 = 256u;
-override VALUED: bool = true;
-
-@group(0) @binding(2) var<storage, read> slots: array<Slot>;
-@group(0) @binding(4) var<storage, read_write> items: array<Item>;
-/// params.behind slots that follow the last one of the window.
-@group(0) @binding(5) var<storage, read> behind: array<Slot>;
-
 /// By home: PAGE less the first slot with an entry of that home; 0 for none. (With the slots themselves in workgroup memory, too, so
 /// few workgroups ran side by side that all took three times as long.)
 var<workgroup> firsts: array<atomic<u32>, PAGE>;
@@ -28,9 +20,9 @@ const MOST_BEHIND: u32 = 2048u;
 var<private> clashes: bool;
 
 /// What is left for a key that is there.
-fn foundIn(entry: Slot, key: u32) -> u32 {
+fn answerOf(entry: Slot, key: u32) -> u32 {
   if (!VALUED) { return 0u; }
-  let value = valueWord(entry, key);
+  let value = firstWord(foundIn(entry, key));
   clashes = clashes || value == params.sentinel || value == openSentinel();
   return value;
 }
@@ -52,8 +44,8 @@ fn findBehind(key: u32, home: u32) -> u32 {
     let at = mine.at + mine.slots + step - passed;
     if (at >= windowEnd() + params.behind || step - passed == MOST_BEHIND) { return openSentinel(); }
     let entry = slotAt(at);
-    let word = keyWord(entry);
-    if (word == key) { return foundIn(entry, key); }
+    let word = stateIn(entry);
+    if (word == key) { return answerOf(entry, key); }
     if (word == EMPTY) { break; }
     if (word == TOMBSTONE) { continue; }
     // a key of a later home
@@ -76,8 +68,8 @@ fn find(key: u32) -> u32 {
   }
   for (var slot = PAGE - first; slot < mine.slots; slot++) {
     let entry = slots[mine.at + slot];
-    let word = keyWord(entry);
-    if (word == key) { return foundIn(entry, key); }
+    let word = stateIn(entry);
+    if (word == key) { return answerOf(entry, key); }
     if (word != TOMBSTONE && (word == EMPTY || homeOf(word) != home)) { return params.sentinel; }
   }
   return findBehind(key, home);
@@ -96,7 +88,7 @@ fn main(
   for (var i = 0u; i < HELD; i++) {
     let slot = i * WORKGROUP + local;
     if (slot >= mine.slots) { continue; }
-    let word = keyWord(entry[i]);
+    let word = stateIn(entry[i]);
     if (word == EMPTY) { empty = slot + 1u; }
     // entries of earlier pages may lie at the page's beginning, and in the table's only page its own last ones
     let own = select(homeOf(word) - mine.slot, PAGE, word >= TOMBSTONE);

@@ -69,11 +69,12 @@ export interface PageLayout {
  * @throws LimitError when there are too many pages for two multisplits, or for one binding.
  */
 export function layOut(
-  { host, spec, live, tombstones, windows }: TableState,
+  state: TableState,
   count: number,
   { kind, kernels, combining, rebuilds }: PageOperation,
 ): PageLayout {
-  const { pageSlots, pageShift, pageWorkgroup } = Partitioner.of(host);
+  const { host, spec, live, tombstones, windows } = state;
+  const { pageSlots, pageShift, pageWorkgroup } = Partitioner.of(state);
   const { pages, pagesPerPartition, partitions } = pageLevels(spec.slots, pageShift);
   const staged = partitions.count * pagesPerPartition;
   // items that come behind a page's entries need room there

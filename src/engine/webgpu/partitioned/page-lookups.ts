@@ -10,12 +10,12 @@ import { lookUpChunk } from "../direct/look-up.js";
 import { type BoundChunk, reserveWorklists } from "../direct/rounds.js";
 import { nextWorklist, WORKLIST_BYTES, wholeChunk } from "../direct/worklist.js";
 import type { Readback } from "../memory/readback.js";
-import { tableConstants } from "../table/table-constants.js";
 import type { TableState } from "../table/table-state.js";
 import {
   binsFor,
   checkBinding,
   checkLimit,
+  leavingOut,
   MOST_PARTITIONS,
   Partitioner,
   placesRecord,
@@ -23,7 +23,6 @@ import {
   splitByPartition,
 } from "./multisplit.js";
 import { gridOver, pageLevels, pagesIn, roomFor } from "./page-layout.js";
-import { partitionParams } from "./partition-kernels.js";
 import { lookUpInPartitions, whatWasWrong } from "./partitions.js";
 import { prepareUnpermute, type ResultColumns, SENTINEL } from "./unpermute.js";
 
@@ -33,8 +32,8 @@ const ITEMS = 4;
 const PAGE_WORKGROUP = 512;
 
 /** How a table's pages are split for lookups: always in two steps. */
-export function lookupLevels({ spec, host }: TableState): ReturnType<typeof pageLevels> {
-  return pageLevels(spec.slots, Partitioner.of(host).pageShift, 1);
+export function lookupLevels(state: TableState): ReturnType<typeof pageLevels> {
+  return pageLevels(state.spec.slots, Partitioner.of(state).pageShift, 1);
 }
 
 /** True when a table's pages may be looked up: its entries are in order, and nothing has shown yet that it is no good. */
@@ -59,25 +58,23 @@ async function compileAll(
   results: ResultColumns,
   { partitions, pagesPerPartition }: ReturnType<typeof pageLevels>,
 ) {
-  const { host, spec } = state;
-  const { kernels } = host;
-  const { sources, pageSlots, pageShift, tileWorkgroup, pageWorkgroup } = Partitioner.of(host);
+  const { kernels } = state.host;
+  const { sources, tiles, pageSlots, pageShift, tileWorkgroup, pageWorkgroup } = Partitioner.of(state);
   const bins = binsFor(pagesPerPartition);
   const tile = tileWorkgroup("key", bins);
   const workgroup = pageWorkgroup(PAGE_WORKGROUP);
-  const table = tableConstants(spec);
-  const tiles = { ...table, BINS: bins, PARTITION_BINS: binsFor(partitions.count), WORKGROUP: tile };
-  const subPartitioning = { ...tiles, DISTINCT: 0, PAGE_SHIFT: pageShift };
-  const valued = Number(results.values !== undefined);
-  const finding = { ...table, PAGE: pageSlots, WORKGROUP: workgroup, VALUED: valued };
+  const tiling = { BINS: bins, PARTITION_BINS: binsFor(partitions.count), WORKGROUP: tile };
+  const { constants } = leavingOut(false, 0);
+  const subPartitioning = { ...tiling, ...constants, FALLBACK_VALUES: false, PAGE_SHIFT: pageShift };
+  const finding = { PAGE: pageSlots, WORKGROUP: workgroup, VALUED: results.values !== undefined };
   const perInvocation = { items: ITEMS, held: pageSlots / workgroup, step: 1 };
   const [subPartition, find, gather, unpermute] = await Promise.all([
-    kernels.compile(sources.subPartition("key", "u32", true), subPartitioning),
-    kernels.compile(sources.pageFind(spec.value === null ? "key" : "pair", perInvocation), finding),
-    kernels.compile(sources.gather, tiles),
+    kernels.compile(sources.subPartition("key", undefined, true), subPartitioning),
+    kernels.compile(sources.pageFind(perInvocation), finding),
+    kernels.compile(sources.gather(), tiling),
     prepareUnpermute(state, chunk, results, partitions, "key", true),
   ]);
-  const tileItems = tile * sources.tiles.items;
+  const tileItems = tile * tiles.items;
   return { subPartition, find, gather, unpermute, tileItems, recordWords: placesRecord(tileItems, bins) };
 }
 
@@ -90,7 +87,7 @@ async function pagedLookup(
 ): Promise<BoundChunk> {
   const { host, spec, windows } = state;
   const { scratch, count } = chunk;
-  const { pageSlots } = Partitioner.of(host);
+  const { pageSlots } = Partitioner.of(state);
   const levels = lookupLevels(state);
   const { pages, pagesPerPartition, partitions } = levels;
   const staged = partitions.count * pagesPerPartition;
@@ -100,7 +97,7 @@ async function pagedLookup(
   const compiling = compileAll(state, chunk, results, levels);
   // told where it is awaited
   compiling.catch(() => {});
-  const split = await splitByPartition(state, chunk, partitions, {
+  const byPartition = await splitByPartition(state, chunk, partitions, {
     kind: "key",
     put: "items",
     placed: true,
@@ -109,25 +106,25 @@ async function pagedLookup(
   const { subPartition, find, gather, unpermute, tileItems, recordWords } = await compiling;
   const cursors = await scratchWords(scratch, staged);
   const items = await scratchWords(scratch, staged * room);
-  const mostTiles = Math.floor(split.room / tileItems) + partitions.count + 1;
+  const mostTiles = Math.floor(byPartition.room / tileItems) + partitions.count + 1;
   checkBinding(host, mostTiles * recordWords * 4);
   const places = await scratchWords(scratch, mostTiles * recordWords);
-  const values = await scratch.column("u32", split.room);
+  const values = await scratch.column("u32", byPartition.room);
   const from = { values };
-  const whole = wholeChunk(split.room, host.worklistRoom);
+  const whole = wholeChunk(byPartition.room, host.worklistRoom);
   const sorted: BoundChunk = {
     ...chunk,
-    count: split.room,
-    keys: bindAt(split.keys.buffer, 0, split.room * 4),
+    count: byPartition.room,
+    keys: bindAt(byPartition.keys.buffer, 0, byPartition.room * 4),
     values,
     mask: undefined,
     sentinels: true,
-    finish: (encoder) => unpermute(encoder, split, from),
+    finish: (encoder) => unpermute(encoder, byPartition, from),
   };
   await reserveWorklists(state, sorted);
   const list = { buffer: sorted.worklists as GPUBuffer, size: whole.room * WORKLIST_BYTES };
 
-  const { keys, starts, ends } = split;
+  const { keys, starts, ends } = byPartition;
   const { control } = state.bind(windows[0]);
   const params = {
     slots: spec.slots,
@@ -144,41 +141,41 @@ async function pagedLookup(
   function record(encoder: GPUCommandEncoder): void {
     encoder.clearBuffer(cursors.buffer, 0, staged * 4);
     const grid = gridOver(partitions, count, tileItems);
-    const uniform = partitionParams(params);
-    const unused = undefined;
-    const subPartitioning = [unused, control, keys, starts, cursors, items, unused, places, ends];
-    subPartition.recordGrid(encoder, subPartitioning, uniform, grid);
+    const split = { partitionStarts: starts, partitionEnds: ends };
+    const splitting = { control, partitions: keys, ...split, cursors, items, places };
+    subPartition.recordGrid(encoder, splitting, params, grid);
     windows.forEach((window, i) => {
       const next = windows[(i + 1) % windows.length];
       // the last window has side slots, too
       const behind = Math.min(pageSlots, next.slots, spec.slots - next.first);
       const pagesHere = pagesIn({ pages, pageSlots }, window);
       const range = { ...next.range, size: behind * slotBytes };
-      const windowParams = partitionParams({
+      const ofWindow = {
         ...params,
         firstPage: window.first / pageSlots,
         pages: pagesHere,
         windowFirst: window.first,
         behind,
-      });
-      find.record(encoder, [unused, control, window.range, cursors, items, range], windowParams, pagesHere);
+      };
+      const bindings = { control, slots: window.range, ranges: cursors, items, behind: range };
+      find.record(encoder, bindings, ofWindow, pagesHere);
     });
-    const gathering = [unused, control, places, starts, ends, items, values.range, list];
-    gather.recordGrid(encoder, gathering, uniform, grid);
-    unpermute(encoder, split, from);
+    const gathering = { control, places, ...split, results: items, values: values.range, list };
+    gather.recordGrid(encoder, gathering, params, grid);
+    unpermute(encoder, byPartition, from);
   }
 
-  const lookUp = async (fill: number, reads: readonly Readback[]) => {
+  const lookUp = async (fill: readonly number[], reads: readonly Readback[]) => {
     chunk.signal?.throwIfAborted();
-    const counters = await state.submit("page-find", [...reads, ...split.reads], record);
+    const counters = await state.submit("page-find", [...reads, ...byPartition.reads], record);
     const { unfinished } = counters;
     let done: { aborted: number } = counters;
     const listed = unfinished <= whole.room;
-    let wrong = whatWasWrong(split, done);
+    let wrong = whatWasWrong(byPartition, done);
     if (wrong === null && listed) {
       if (unfinished > 0)
-        done = await lookUpChunk(state, sorted, SENTINEL, reads, nextWorklist(whole, unfinished));
-      wrong = whatWasWrong(split, done);
+        done = await lookUpChunk(state, sorted, [SENTINEL], reads, nextWorklist(whole, unfinished));
+      wrong = whatWasWrong(byPartition, done);
       if (wrong === null) return done;
     }
     state.disabled.add(wrong ?? "pages");

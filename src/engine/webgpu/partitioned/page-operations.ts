@@ -86,11 +86,11 @@ function building(state: TableState, policy: InsertPolicy, rebuilds: boolean): P
   return {
     label: "build",
     kind,
-    kernels: Partitioner.of(state.host).sources.build(kind, combined?.type),
+    kernels: Partitioner.of(state).sources.build(kind, combined),
     constants: {
-      REBUILDS: Number(rebuilds),
-      ASSIGNS: Number(policy === "assign"),
-      COMBINES: Number(applies),
+      REBUILDS: rebuilds,
+      ASSIGNS: policy === "assign",
+      COMBINES: applies,
     },
     combining: combined,
     rebuilds,
@@ -104,7 +104,7 @@ function slotKind({ spec }: TableState): ItemKind {
 
 /** Erases a chunk's keys. Answers how many there were; null when its pages do not fit the GPU. */
 export async function erasePages(state: TableState, chunk: BoundChunk): Promise<number | null> {
-  const kernels = Partitioner.of(state.host).sources.erase(slotKind(state));
+  const kernels = Partitioner.of(state).sources.erase();
   const operation = { label: "page-erase", kind: "key", kernels } as const;
   const worked = await workOnPages(state, chunk, operation, true, async () => null);
   if (!worked) return null;

@@ -1,12 +1,6 @@
 // A page: PAGE neighbouring slots of the table, and the items of the chunk whose homes they are. One workgroup owns it.
 // A fragment after params.wgsl.
 
-/// Slots of a page; a power of two.
-override PAGE: u32 = 2048u;
-
-/// Where the pages' items are staged: each page's number of items, or (pageRoom 0) where each partition starts.
-@group(0) @binding(3) var<storage, read> ranges: array<u32>;
-
 struct Page {
   number: u32,
   /// First slot, of the table and within the binding.

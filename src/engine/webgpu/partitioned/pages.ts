@@ -5,13 +5,13 @@
  */
 
 import { bindAt } from "../batch/columns.js";
-import type { Constants } from "../device/kernel.js";
+import type { Bindings, Params } from "../device/kernel.js";
+import type { Constants } from "../device/kernel-source.js";
 import type { Combining } from "../direct/combine.js";
 import type { BoundChunk } from "../direct/rounds.js";
 import { WORKLIST_BYTES, wholeChunk } from "../direct/worklist.js";
 import type { Readback } from "../memory/readback.js";
 import type { Counters } from "../table/control.js";
-import { tableConstants } from "../table/table-constants.js";
 import type { TableState } from "../table/table-state.js";
 import type { TableWindow } from "../table/windows.js";
 import {
@@ -23,12 +23,7 @@ import {
   splitByPartition,
 } from "./multisplit.js";
 import { gridOver, layOut, type PageLayout, pagesIn } from "./page-layout.js";
-import {
-  type ItemKind,
-  type PageKernels,
-  type PartitionParams,
-  partitionParams,
-} from "./partition-kernels.js";
+import type { ItemKind, PageBinding, PageKernels, PartitionParam } from "./partition-kernels.js";
 
 /** Slots that probes of fallback items look at in one step. */
 const FALLBACK_GROUP = 32;
@@ -66,23 +61,22 @@ export interface PageOperation {
 
 /** The kernels that follow the first multisplit, compiled side by side. */
 async function compileAll(
-  { host, spec }: TableState,
+  state: TableState,
   layout: PageLayout,
   { kind, kernels: { page, propagate: propagateKernel }, constants, combining, rebuilds }: PageOperation,
 ) {
-  const { kernels } = host;
-  const partitioner = Partitioner.of(host);
+  const { kernels } = state.host;
+  const partitioner = Partitioner.of(state);
   const { sources } = partitioner;
   const { pageSlots, pagesPerPartition, partitions, list, workgroup, perInvocation } = layout;
-  const table = tableConstants(spec);
-  const fallbackConstants = { ...table, FALLBACK_VALUES: Number(kind === "pair") };
+  const fallback = { FALLBACK_VALUES: kind === "pair" };
   const paged = { PAGE: pageSlots, OVERFLOW: list - 1 };
-  const merged = combining && { MERGED: perInvocation.items * workgroup, ...combining.constants };
+  const merged = { MERGED: combining ? perInvocation.items * workgroup : 1 };
   const bins = binsFor(pagesPerPartition);
   const leaving = leavingOut(combining ?? true, SEEN_IN_PARTITION);
   const tile = partitioner.tileWorkgroup(kind, bins, leaving.words);
   const subPartitioning = {
-    ...fallbackConstants,
+    ...fallback,
     ...leaving.constants,
     BINS: bins,
     PAGE_SHIFT: partitioner.pageShift,
@@ -90,20 +84,22 @@ async function compileAll(
     WORKGROUP: tile,
   };
   const [subPartition, extract, work, propagate] = await Promise.all([
-    layout.subPartitioned ? kernels.compile(sources.subPartition(kind, leaving.type), subPartitioning) : null,
+    layout.subPartitioned
+      ? kernels.compile(sources.subPartition(kind, leaving.combining), subPartitioning)
+      : null,
     rebuilds
-      ? kernels.compile(sources.extract(kind, perInvocation), { ...table, ...paged, WORKGROUP: workgroup })
+      ? kernels.compile(sources.extract(kind, perInvocation), { ...paged, WORKGROUP: workgroup })
       : null,
     kernels.compile(page(perInvocation), {
-      ...fallbackConstants,
+      ...fallback,
       ...paged,
       ...constants,
       ...merged,
       WORKGROUP: workgroup,
     }),
-    kernels.compile(propagateKernel, { ...fallbackConstants, ...paged }),
+    kernels.compile(propagateKernel, { ...fallback, ...paged }),
   ]);
-  return { subPartition, tileItems: tile * sources.tiles.items, extract, work, propagate };
+  return { subPartition, tileItems: tile * partitioner.tiles.items, extract, work, propagate };
 }
 
 /**
@@ -148,7 +144,7 @@ export async function splitByPage(
   const worklists =
     mostDisplaced > count ? await scratch.buffer(mostInWorklist * WORKLIST_BYTES) : chunk.worklists;
 
-  const params: PartitionParams = {
+  const params: Params<PartitionParam> = {
     slots: spec.slots,
     count,
     partitionShift: partitions.shift,
@@ -159,25 +155,32 @@ export async function splitByPage(
     fill: combining?.fill,
   };
   const { control } = state.bind(windows[0]);
-  const paramsOf = (window: TableWindow, propagation: number) =>
-    partitionParams({
-      ...params,
-      firstPage: window.first / layout.pageSlots,
-      pages: pagesIn(layout, window),
-      windowFirst: window.first,
-      propagation,
-      propagations,
-    });
-  const bindingsOf = ({ range }: TableWindow) => {
-    return [undefined, control, range, cursors, items, overflow, fallbackKeys, fallbackValues, entries];
-  };
+  const paramsOf = (window: TableWindow, propagation: number) => ({
+    ...params,
+    firstPage: window.first / layout.pageSlots,
+    pages: pagesIn(layout, window),
+    windowFirst: window.first,
+    propagation,
+    propagations,
+  });
+  const fallbacks = { fallbackKeys, fallbackValues };
+  const bindingsOf = ({ range }: TableWindow): Bindings<PageBinding> => ({
+    control,
+    table: range,
+    slots: range,
+    ranges: cursors,
+    items,
+    overflows: overflow,
+    ...fallbacks,
+    entries,
+  });
 
   /** Copies the entries of all pages to where their items are staged. */
   function recordExtract(encoder: GPUCommandEncoder): void {
     if (!extract || !entries || !overflowed) return;
     encoder.clearBuffer(overflowed.buffer, 0, staged * 4);
     for (const window of windows) {
-      const bindings = [undefined, control, window.range, cursors, items, overflowed];
+      const bindings = { control, slots: window.range, cursors, items, overflowed };
       extract.record(encoder, bindings, paramsOf(window, 0), pagesIn(layout, window));
     }
     encoder.copyBufferToBuffer(cursors.buffer, 0, entries.buffer, 0, staged * 4);
@@ -185,13 +188,9 @@ export async function splitByPage(
 
   function recordSubPartition(encoder: GPUCommandEncoder): void {
     const { keys, starts, ends } = split;
-    const bindings = [undefined, control, keys, starts, cursors, items, fallbackKeys, fallbackValues, ends];
-    subPartition?.recordGrid(
-      encoder,
-      bindings,
-      partitionParams(params),
-      gridOver(partitions, count, tileItems),
-    );
+    const from = { partitions: keys, partitionStarts: starts, partitionEnds: ends };
+    const bindings = { control, ...from, cursors, items, ...fallbacks };
+    subPartition?.recordGrid(encoder, bindings, params, gridOver(partitions, count, tileItems));
   }
 
   function fallbackAt(first: number, count: number): BoundChunk {

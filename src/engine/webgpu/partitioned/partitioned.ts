@@ -20,6 +20,6 @@ export function shapeOf(
   if (strategy === "partitions") return { partitions: cachePartitions(state).count, pages: 0 };
   const { pages, partitions } = looksUp
     ? lookupLevels(state)
-    : pageLevels(state.spec.slots, Partitioner.of(state.host).pageShift);
+    : pageLevels(state.spec.slots, Partitioner.of(state).pageShift);
   return { partitions: partitions.count, pages };
 }

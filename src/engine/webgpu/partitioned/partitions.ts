@@ -68,8 +68,8 @@ async function partitionedLookup(
   });
   // there may be a few more elements than were given
   await reserveWorklists(state, sorted);
-  const lookUp = async (fill: number, reads: readonly Readback[]) => {
-    const first = sentinels ? SENTINEL : fill;
+  const lookUp = async (fill: readonly number[], reads: readonly Readback[]) => {
+    const first = sentinels ? [SENTINEL] : fill;
     const done = await lookUpChunk(state, sorted, first, [...reads, ...items.reads]);
     const wrong = whatWasWrong(items, done);
     if (wrong === null) return done;
@@ -117,7 +117,7 @@ export async function lookUpInPartitions(
   chunk: BoundChunk,
   results: ResultColumns,
   log: PlanLog | undefined,
-  { fill, reads }: { fill: number; reads: readonly Readback[] },
+  { fill, reads }: { fill: readonly number[]; reads: readonly Readback[] },
   guesses = false,
   reason?: string,
 ): Promise<{ aborted: number }> {

@@ -6,10 +6,10 @@
 // A tile's record: a word for every two items (that of an invocation's item i in the lower half, of item i + ITEMS / 2 in the upper),
 // and one for every run, where it lies. Bytes per item: 2, and 4 × RUNS / TILE.
 
-override RUN_BITS: u32 = 15u - countTrailingZeros(BINS);
-override RUN: u32 = 1u << RUN_BITS;
-override RUNS: u32 = BINS + TILE / RUN;
-override HALF: u32 = TILE / 2u;
-override RECORD: u32 = HALF + RUNS;
+const RUN_BITS: u32 = 15u - countTrailingZeros(BINS);
+const RUN: u32 = 1u << RUN_BITS;
+const RUNS: u32 = BINS + TILE / RUN;
+const HALF: u32 = TILE / 2u;
+const RECORD: u32 = HALF + RUNS;
 /// The place of no item: no run has so high a number.
 const NO_PLACE: u32 = 0xffffu;

@@ -13,8 +13,6 @@ const BLOCK: u32 = 256u;
 const EACH: u32 = BLOCK / WORKGROUP;
 const EACH_OVER: u32 = (MOST_OVERFLOW + WORKGROUP - 1u) / WORKGROUP;
 
-@group(0) @binding(2) var<storage, read_write> table: array<Item>;
-
 var<workgroup> counts: array<u32, BORDERS>;
 /// A bit for every slot of the block that is empty.
 var<workgroup> empty: array<atomic<u32>, BLOCK / 32u>;

@@ -6,8 +6,6 @@
 /// Slots read at a time.
 const BATCH: u32 = 16u;
 
-@group(0) @binding(2) var<storage, read_write> slots: array<Slot>;
-
 @compute @workgroup_size(WORKGROUP)
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,
@@ -22,7 +20,7 @@ fn main(
   var erased = 0u;
   for (var base = border.slot; base < border.end && left > 0u; base += BATCH) {
     var word: array<u32, BATCH>;
-    for (var i = 0u; i < BATCH; i++) { word[i] = keyWord(slots[min(base + i, border.end - 1u)]); }
+    for (var i = 0u; i < BATCH; i++) { word[i] = stateIn(slots[min(base + i, border.end - 1u)]); }
     for (var i = 0u; i < BATCH; i++) {
       if (base + i >= border.end) { break; }
       if (word[i] == EMPTY) {
@@ -31,7 +29,7 @@ fn main(
       }
       for (var number = 1u; number <= noted && word[i] != TOMBSTONE; number++) {
         if (itemKey(overflows[border.list + number]) != word[i]) { continue; }
-        setKeyWord(base + i, TOMBSTONE);
+        setState(base + i, TOMBSTONE);
         overflows[border.list + number] = makeItem(EMPTY, 0u);
         erased++;
         left--;

@@ -3,7 +3,7 @@
 // all are full.
 
 /// Subgroups at most: none is smaller than four.
-override SUBGROUPS: u32 = (WORKGROUP + 3u) / 4u;
+const SUBGROUPS: u32 = (WORKGROUP + 3u) / 4u;
 
 var<workgroup> drawn: atomic<u32>;
 var<workgroup> groupItems: array<i32, SUBGROUPS>;

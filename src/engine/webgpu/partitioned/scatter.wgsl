@@ -7,19 +7,8 @@
 // Owns its tile's places; shares the cursors. The order inside a partition is that in which tiles get there.
 // Bytes per element: 4 read and 4 written (pairs: 8 and 8), 2.2 more written with PLACED.
 
-/// Note where elements go (places.wgsl), so that results can be brought back to input order.
-override PLACED: bool = false;
-/// Items have the element's value.
-override VALUED: bool = false;
-
-@group(0) @binding(2) var<storage, read> keys: array<u32>;
-@group(0) @binding(3) var<storage, read> values: array<u32>;
-@group(0) @binding(1) var<storage, read_write> cursors: array<atomic<u32>>;
-
 fn binOf(item: Item) -> u32 { return partitionOf(itemKey(item)); }
 
-/// Partitions have the room that a sample told: a run that does not fit is lost, and the host has the chunk split again.
-override SAMPLED: bool = false;
 /// In place of the place of an item that is lost, and above.
 const LOST: u32 = 0x80000000u;
 

@@ -1,10 +1,5 @@
 // Which elements of a chunk a mask lets through. A fragment after params.wgsl.
 
-/// Elements whose byte in `mask` is 0 are left out.
-override MASKED: bool = false;
-
-@group(0) @binding(4) var<storage, read> mask: array<u32>;
-
 fn isSelected(element: u32) -> bool {
   if (element >= params.count) { return false; }
   if (!MASKED) { return true; }

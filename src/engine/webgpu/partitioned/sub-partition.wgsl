@@ -5,16 +5,6 @@
 // noted where they went (places.wgsl), in records that are numbered as tileNumber says.
 // Shares the pages' cursors. Bytes per item: 4 read and 4 written (pairs: 8 and 8), 2.2 more written for places.
 
-override PAGE_SHIFT: u32 = 12u;
-
-@group(0) @binding(2) var<storage, read> partitions: array<Item>;
-@group(0) @binding(3) var<storage, read> partitionStarts: array<u32>;
-/// scatter's cursors: where the partitions' items end, whether the batch is skewed, how many items were lost, and where the partitions' room ends.
-@group(0) @binding(8) var<storage, read> partitionEnds: array<u32>;
-override PARTITION_BINS: u32 = 256u;
-@group(0) @binding(4) var<storage, read_write> cursors: array<atomic<u32>>;
-@group(0) @binding(5) var<storage, read_write> items: array<Item>;
-
 /// Number of the first page of the workgroup's partition.
 var<private> firstPage: u32;
 

@@ -5,10 +5,8 @@
 // The tile takes ROUNDS rounds, each through memory for one share of it: workgroup memory is what limits how many workgroups
 // run side by side, and a long tile makes for long runs of neighbouring writes.
 
-override WORKGROUP: u32 = 512u;
-override BINS: u32 = 256u;
-override TILE: u32 = WORKGROUP * ITEMS;
-override SHARE: u32 = TILE / ROUNDS;
+const TILE: u32 = WORKGROUP * ITEMS;
+const SHARE: u32 = TILE / ROUNDS;
 /// Stands for "no element here".
 const NONE: u32 = 0xffffffffu;
 

@@ -4,7 +4,7 @@ import type { Column } from "../batch/columns.js";
 import type { BoundChunk } from "../direct/rounds.js";
 import type { TableState } from "../table/table-state.js";
 import { binsFor, type PartitionedItems, Partitioner, type Partitions } from "./multisplit.js";
-import { type ItemKind, partitionParams } from "./partition-kernels.js";
+import type { ItemKind } from "./partition-kernels.js";
 
 /** Where a chunk's results are to go, in the order of the batch; `fill` is the value for elements that a mask leaves out. */
 export interface ResultColumns {
@@ -22,38 +22,34 @@ export const SENTINEL = 0xffc593a7;
  * @param marked flags come from values: those of absent keys are SENTINEL.
  */
 export async function prepareUnpermute(
-  { host }: TableState,
+  state: TableState,
   { count }: BoundChunk,
   { values, flags, fill }: ResultColumns,
   partitions: Partitions,
   kind: ItemKind,
   sentinels: boolean,
 ): Promise<(encoder: GPUCommandEncoder, items: PartitionedItems, from: ResultColumns) => void> {
-  const { sources, tileWorkgroup } = Partitioner.of(host);
+  const { sources, tiles, tileWorkgroup } = Partitioner.of(state);
   // as the split's
   const bins = binsFor(partitions.count);
   const workgroup = tileWorkgroup(kind, bins);
-  const unpermute = await host.kernels.compile(sources.unpermute, {
+  const unpermute = await state.host.kernels.compile(sources.unpermute(), {
     BINS: bins,
     WORKGROUP: workgroup,
-    VALUED: Number(values !== undefined),
-    FLAGGED: Number(flags !== undefined),
-    SENTINELS: Number(sentinels),
+    VALUED: values !== undefined,
+    FLAGGED: flags !== undefined,
+    SENTINELS: sentinels,
   });
-  const params = partitionParams({
+  const params = {
     count,
     valueShift: values?.shift,
     flagShift: flags?.shift,
     fill,
     sentinel: SENTINEL,
-  });
+  };
   return (encoder, { places }, from) => {
-    const bindings = [places, from.values?.range, from.flags?.range, values?.range, flags?.range];
-    unpermute.record(
-      encoder,
-      [undefined, ...bindings],
-      params,
-      Math.ceil(count / (workgroup * sources.tiles.items)),
-    );
+    const items = { itemValues: from.values?.range, itemFlags: from.flags?.range };
+    const bindings = { places, ...items, values: values?.range, flags: flags?.range };
+    unpermute.record(encoder, bindings, params, Math.ceil(count / (workgroup * tiles.items)));
   };
 }

@@ -5,21 +5,8 @@
 // out by a mask get params.fill and 0.
 // Bytes per element: 2.2 read for the place, 4 read and 4 written for a value, 1 written and (not SENTINELS) 1 read for a flag.
 
-/// Those of the scatter that made the tiles.
-override WORKGROUP: u32 = 512u;
-override BINS: u32 = 256u;
-override VALUED: bool = true;
-override FLAGGED: bool = true;
-/// params.sentinel is the value of absent keys: flags come from the values.
-override SENTINELS: bool = false;
-override TILE: u32 = WORKGROUP * ITEMS;
-override FLAG_WORDS: u32 = TILE / 4u;
-
-@group(0) @binding(1) var<storage, read> places: array<u32>;
-@group(0) @binding(2) var<storage, read> itemValues: array<u32>;
-@group(0) @binding(3) var<storage, read> itemFlags: array<u32>;
-@group(0) @binding(4) var<storage, read_write> values: array<u32>;
-@group(0) @binding(5) var<storage, read_write> flags: array<u32>;
+const TILE: u32 = WORKGROUP * ITEMS;
+const FLAG_WORDS: u32 = TILE / 4u;
 
 /// The flags of the tile, four a word.
 var<workgroup> tileFlags: array<atomic<u32>, FLAG_WORDS>;

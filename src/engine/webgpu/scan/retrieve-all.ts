@@ -1,12 +1,12 @@
 /** retrieveAll: probes all slots of a table. */
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, Destination, Output } from "../../engine.js";
+import type { TableSpec } from "../../layout.js";
 import type { KeyType, ValueType } from "../../scalars.js";
 import { type Chunk, type Column, Scratch } from "../batch/columns.js";
 import { type ResultColumn, resultColumns } from "../batch/results.js";
-import { tableParams, tableRanges } from "../direct/direct-kernels.js";
-import control from "../table/control.wgsl";
-import { tableConstants } from "../table/table-constants.js";
+import { fragment, kernelSource, readWrite } from "../device/kernel-source.js";
+import { scanFragments, tableParams } from "../direct/direct-kernels.js";
 import type { TableState } from "../table/table-state.js";
 import type { TableWindow } from "../table/windows.js";
 import retrieveCode from "./retrieve.wgsl";
@@ -76,6 +76,19 @@ async function retrieve<K extends KeyType, V extends ValueType>(
   call.onProgress?.(live, live);
 }
 
+function retrieveKernel(spec: TableSpec) {
+  const { common, control, output } = scanFragments(spec);
+  return kernelSource("retrieve", tableParams, [
+    ...common,
+    control,
+    output,
+    fragment(retrieveCode, {
+      bindings: { outKeys: readWrite(), values: readWrite() },
+      constants: ["VALUED"],
+    }),
+  ]);
+}
+
 /** Writes the entries of some windows to the start of columns that have room for them. Answers how many there are. */
 async function retrieveWindows(
   state: TableState,
@@ -83,20 +96,19 @@ async function retrieveWindows(
   keys: Column,
   values: Column | undefined,
 ): Promise<number> {
-  const { host, spec, sources } = state;
-  const constants = { ...tableConstants(spec), VALUED: Number(values !== undefined) };
-  const kernel = await host.kernels.compile(sources.scan("retrieve", [control, retrieveCode]), constants);
+  const { host, spec } = state;
+  const kernel = await host.kernels.compile(retrieveKernel(spec), { VALUED: values !== undefined });
   const counters = await state.submit("retrieveAll", [], (encoder) => {
     for (const window of windows) {
-      const ranges = tableRanges({ ...state.bind(window), flags: keys.range, values: values?.range });
-      const params = tableParams({
+      const bindings = { ...state.bind(window), outKeys: keys.range, values: values?.range };
+      const params = {
         slots: spec.slots,
         count: window.slots,
         windowFirst: window.first,
         flagShift: keys.shift,
         valueShift: values?.shift,
-      });
-      kernel.record(encoder, ranges, params, Math.ceil(window.slots / RETRIEVE_TILE));
+      };
+      kernel.record(encoder, bindings, params, Math.ceil(window.slots / RETRIEVE_TILE));
     }
   });
   return counters.found;

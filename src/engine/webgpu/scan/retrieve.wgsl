@@ -5,12 +5,6 @@
 // A table of several windows has a dispatch for each; params.count is the window's slots.
 // Nothing may write the table in the same dispatch. Bytes per slot: 8 read, 8 × load written (sets: 4 and 4).
 
-@group(0) @binding(5) var<storage, read> table: array<Slot>;
-@group(0) @binding(6) var<storage, read_write> values: array<u32>;
-@group(0) @binding(7) var<storage, read_write> outKeys: array<u32>;
-
-override VALUED: bool = true;
-
 const WORKGROUP: u32 = 256u;
 const ITEMS: u32 = 8u;
 
@@ -18,9 +12,9 @@ var<workgroup> entries: atomic<u32>;
 var<workgroup> base: u32;
 
 /// True for a slot of the table with an entry. Side slots lie behind the table and hold SIDE_PRESENT.
-fn isLive(index: u32, word: u32) -> bool {
-  if (index >= params.slots) { return word == SIDE_PRESENT; }
-  return word < TOMBSTONE;
+fn isLive(index: u32, state: u32) -> bool {
+  if (index >= params.slots) { return state == SIDE_PRESENT; }
+  return state < TOMBSTONE;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -37,7 +31,7 @@ fn main(
   for (var item = 0u; item < ITEMS; item++) {
     let index = first + item * WORKGROUP;
     rank[item] = EMPTY;
-    if (index < params.count && isLive(params.windowFirst + index, keyWord(slots[item]))) {
+    if (index < params.count && isLive(params.windowFirst + index, stateIn(slots[item]))) {
       rank[item] = atomicAdd(&entries, 1u);
     }
   }
@@ -49,9 +43,10 @@ fn main(
     let index = first + item * WORKGROUP;
     let slot = slots[item];
     let number = params.windowFirst + index;
-    let key = select(keyWord(slot), EMPTY - (number - params.slots), number >= params.slots);
+    var key = keyIn(slot);
+    if (number >= params.slots) { key = sideKey(number - params.slots); }
     let at = base + rank[item];
-    outKeys[params.flagShift + at] = key;
-    if (VALUED) { values[params.valueShift + at] = valueWord(slot, key); }
+    writeKey(at, key);
+    if (VALUED) { writeFound(at, foundIn(slot, key)); }
   }
 }

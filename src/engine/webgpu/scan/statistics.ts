@@ -1,8 +1,8 @@
 /** stats(): probes all slots of a table. Loaded by the first call, which few programs make. */
 import { PROBE_HISTOGRAM, type TableStats } from "../../engine.js";
 import { Scratch } from "../batch/columns.js";
-import { tableParams, tableRanges } from "../direct/direct-kernels.js";
-import { tableConstants } from "../table/table-constants.js";
+import { fragment, kernelSource, readWrite } from "../device/kernel-source.js";
+import { scanFragments, tableParams } from "../direct/direct-kernels.js";
 import type { TableState } from "../table/table-state.js";
 import statsCode from "./stats.wgsl";
 
@@ -14,8 +14,12 @@ const STATISTICS_BYTES = (HEADER_WORDS + PROBE_HISTOGRAM) * 4;
 
 /** Entries, tombstones and probe lengths. */
 export async function stats(state: TableState): Promise<TableStats> {
-  const { host, spec, sources, windows } = state;
-  const kernel = await host.kernels.compile(sources.scan("stats", [statsCode]), tableConstants(spec));
+  const { host, spec, windows } = state;
+  const source = kernelSource("stats", tableParams, [
+    ...scanFragments(spec).common,
+    fragment(statsCode, { bindings: { statistics: readWrite("Statistics") } }),
+  ]);
+  const kernel = await host.kernels.compile(source, {});
   const scratch = new Scratch(host.gpu);
   try {
     const buffer = await scratch.buffer(STATISTICS_BYTES);
@@ -25,9 +29,9 @@ export async function stats(state: TableState): Promise<TableStats> {
       encoder.clearBuffer(buffer, 0, STATISTICS_BYTES);
       for (const window of windows) {
         const { first: windowFirst, slots: count } = window;
-        const ranges = tableRanges({ ...state.bind(window), values: range });
-        const params = tableParams({ slots: spec.slots, count, windowFirst });
-        kernel.record(encoder, ranges, params, Math.min(WORKGROUPS, Math.ceil(count / 256)));
+        const bindings = { table: window.range, statistics: range };
+        const params = { slots: spec.slots, count, windowFirst };
+        kernel.record(encoder, bindings, params, Math.min(WORKGROUPS, Math.ceil(count / 256)));
       }
     };
     await host.gpu.submit("stats", record, [{ buffer, offset: 0, into }]);

@@ -3,8 +3,6 @@
 // Workgroups of 256, grid-stride; the histogram is gathered in workgroup memory first. Reads the table only.
 // Bytes per slot: 8 read (sets: 4).
 
-@group(0) @binding(5) var<storage, read> table: array<Slot>;
-
 /// Counts of all workgroups. The sum of probe lengths has 64 bits.
 struct Statistics {
   live: atomic<u32>,
@@ -14,7 +12,6 @@ struct Statistics {
   sumHigh: atomic<u32>,
   lengths: array<atomic<u32>, BINS>,
 }
-@group(0) @binding(6) var<storage, read_write> statistics: Statistics;
 
 /// PROBE_HISTOGRAM of engine.ts.
 const BINS: u32 = 256u;
@@ -40,7 +37,7 @@ fn countSlot(index: u32, word: u32) {
   }
   if (word == TOMBSTONE) { myTombstones++; }
   if (word >= TOMBSTONE) { return; }
-  let home = multiplyHigh(hashKey(word), params.slots);
+  let home = homeOfState(word);
   countEntry(1u + select(index - home, index + (params.slots - home), index < home));
 }
 
@@ -52,7 +49,7 @@ fn main(
 ) {
   let stride = workgroups.x * WORKGROUP;
   for (var index = id.x; index < params.count; index += stride) {
-    countSlot(params.windowFirst + index, keyWord(table[index]));
+    countSlot(params.windowFirst + index, stateAt(index));
   }
   if (myTombstones > 0u) { atomicAdd(&statistics.tombstones, myTombstones); }
   if (myLongest > atomicLoad(&statistics.longest)) { atomicMax(&statistics.longest, myLongest); }

@@ -1,6 +1,7 @@
-/** The counters of control.wgsl as the host sees them. */
+/** What the invocations of a dispatch tell the host, and each other: counters of one call, which the host resets, and facts of the table. */
+import { fragment, readWrite } from "../device/kernel-source.js";
 
-/** Words in the order of the WGSL struct. The last two are facts of the table; the others count one call. */
+/** Words in their order. The last two are facts of the table; the others count one call. */
 const names = [
   "selected",
   "inserted",
@@ -17,6 +18,11 @@ const names = [
   "maxProbe",
   "occupied",
 ] as const;
+
+const struct = `struct Control { ${names.map((name) => `${name}: atomic<u32>`).join(", ")} }`;
+
+/** The counters in WGSL: `control`. */
+export const control = fragment(struct, { bindings: { control: readWrite("Control") } });
 
 export type Counters = { readonly [N in (typeof names)[number]]: number };
 

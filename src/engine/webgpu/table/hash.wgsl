@@ -1,8 +1,5 @@
 // Hash functions and home slots: the arithmetic of engine/hash.ts, bit for bit. A fragment: no bindings, no entry point.
 
-/// 0 murmur3 (fmix32), 1 xxhash32, 2 identity: positions in hashNames.
-override HASH: u32 = 0u;
-
 fn murmur3(key: u32) -> u32 {
   var h = key;
   h = (h ^ (h >> 16u)) * 0x85ebca6bu;

@@ -9,10 +9,10 @@ import { tableBytes } from "../../slot-format.js";
 import { fill } from "../device/fill.js";
 import type { Gpu } from "../device/gpu.js";
 import { BufferUsage } from "../device/gpu-flags.js";
-import type { Kernels } from "../device/kernel.js";
+import type { Kernels, Range } from "../device/kernel.js";
 import type { Pacer } from "../device/pacer.js";
 import type { Trace } from "../device/trace.js";
-import { type KernelOverrides, type TableBindings, TableKernels } from "../direct/direct-kernels.js";
+import { type KernelOverrides, TableKernels } from "../direct/direct-kernels.js";
 import type { Readback } from "../memory/readback.js";
 import { CALL_COUNTER_BYTES, CONTROL_BYTES, type Counters, readCounters } from "./control.js";
 import { cutWindows, type TableWindow } from "./windows.js";
@@ -110,7 +110,7 @@ export class TableState {
   }
 
   /** The bindings that every table kernel has: one window, and the counters. */
-  bind({ range }: TableWindow): TableBindings {
+  bind({ range }: TableWindow): { readonly control: Range; readonly table: Range } {
     return { control: { buffer: this.buffers.control }, table: range };
   }
 

@@ -23,7 +23,12 @@ export function usePagedTables(windowBytes: number) {
       strategy: "partitioned",
       kernelOverrides: { maxTableBinding: windowBytes },
     });
-    expect(Partitioner.of(engine.tableHost).pageSlots).toBe(PAGE_SLOTS);
+    expect(
+      Partitioner.of({
+        host: engine.tableHost,
+        spec: { key: "u32", value: "u32", slots: 1, hash: "murmur3" },
+      }).pageSlots,
+    ).toBe(PAGE_SLOTS);
     device = new Device(engine, "A test of pages.");
     // a batch is one chunk, however long its kernels took to compile
     vi.spyOn(Pacer.prototype, "next").mockReturnValue(2 ** 20);

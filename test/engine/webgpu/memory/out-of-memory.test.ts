@@ -21,7 +21,10 @@ beforeAll(async () => {
   const engine = await openVariant({ strategy: "partitioned", kernelOverrides }, (gpuDevice) =>
     scarcity.on(gpuDevice),
   );
-  expect(Partitioner.of(engine.tableHost).pageSlots).toBe(page);
+  expect(
+    Partitioner.of({ host: engine.tableHost, spec: { key: "u32", value: "u32", slots: 1, hash: "murmur3" } })
+      .pageSlots,
+  ).toBe(page);
   device = new Device(engine, "A test of too little memory.");
   // a batch is one chunk: those that are done stay done
   vi.spyOn(Pacer.prototype, "next").mockReturnValue(2 ** 20);

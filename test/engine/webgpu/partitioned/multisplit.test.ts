@@ -44,9 +44,9 @@ async function split(engine: WebgpuEngine, keys: Uint32Array, partitions: Partit
       return result;
     };
     const records = await read(found.places, (found.places?.size as number) / 4);
-    const { sources, tileWorkgroup } = Partitioner.of(tableHost);
+    const { tiles, tileWorkgroup } = Partitioner.of(state);
     const bins = binsFor(partitions.count);
-    const tile = tileWorkgroup("pair", bins) * sources.tiles.items;
+    const tile = tileWorkgroup("pair", bins) * tiles.items;
     return {
       selected: found.selected,
       starts: await read(found.starts, partitions.count + 1),

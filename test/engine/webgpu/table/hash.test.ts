@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { hashFunctions, hashNames, homeSlot } from "../../../../src/engine/hash.js";
 import { canonicalF32 } from "../../../../src/engine/scalars.js";
+import { constantLines } from "../../../../src/engine/webgpu/device/kernel-source.js";
 import hash from "../../../../src/engine/webgpu/table/hash.wgsl";
-import probe from "../../../../src/engine/webgpu/table/probe.wgsl";
-import params from "../../../../src/engine/webgpu/table/table-params.wgsl";
+import { probingCode } from "../../../../src/engine/webgpu/table/slot-code.js";
 import { expectSame } from "../../../conformance/helpers/checks.js";
 import { useDevice } from "../../../conformance/helpers/device.js";
 import { edgePatterns, oddFloats, uniqueKeys } from "../../../conformance/helpers/keys.js";
@@ -19,12 +19,11 @@ async function evaluate(
   expression: string,
   a: Uint32Array,
   b: Uint32Array = a,
-  constants: Record<string, number> = {},
 ): Promise<Uint32Array> {
   const code = `${fragments.join("\n")}
-    @group(1) @binding(0) var<storage, read> left: array<u32>;
-    @group(1) @binding(1) var<storage, read> right: array<u32>;
-    @group(1) @binding(2) var<storage, read_write> result: array<u32>;
+    @group(0) @binding(0) var<storage, read> left: array<u32>;
+    @group(0) @binding(1) var<storage, read> right: array<u32>;
+    @group(0) @binding(2) var<storage, read_write> result: array<u32>;
     @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
       if (id.x >= arrayLength(&left)) { return; }
       let a = left[id.x];
@@ -32,11 +31,11 @@ async function evaluate(
       result[id.x] = ${expression};
     }`;
   const gpu = gpuOf(device());
-  const pipeline = await computePipeline(gpu, code, constants);
+  const pipeline = await computePipeline(gpu, code);
   using left = await device().upload(a);
   using right = await device().upload(b);
   using result = await device().allocate("u32", a.length);
-  const groups = [[], arrayEntries([left, right, result])];
+  const groups = [arrayEntries([left, right, result])];
   await dispatch(
     gpu,
     pipeline,
@@ -49,7 +48,7 @@ async function evaluate(
 describe("hash.wgsl", () => {
   for (const [HASH, name] of hashNames.entries()) {
     it(`${name} is that of hash.ts`, async () => {
-      const hashes = await evaluate([hash], "hashKey(a) + b * 0u", patterns, patterns, { HASH });
+      const hashes = await evaluate([constantLines({ HASH }), hash], "hashKey(a) + b * 0u", patterns);
       expectSame(hashes, patterns.map(hashFunctions[name]));
     });
   }
@@ -72,7 +71,7 @@ describe("hash.wgsl", () => {
     const random = uniqueKeys(patterns.length, 300_000);
     // half of them random counts up to 2^31
     const slots = random.map((n, i) => (i % 2 === 0 ? counts[(i / 2) % counts.length] : (n >>> 1) | 1));
-    const homes = await evaluate([hash], "multiplyHigh(a, b)", patterns, slots);
+    const homes = await evaluate([constantLines({ HASH: 0 }), hash], "multiplyHigh(a, b)", patterns, slots);
     expectSame(
       homes,
       patterns.map((h, i) => homeSlot(h, slots[i])),
@@ -85,12 +84,12 @@ describe("hash.wgsl", () => {
 
 describe("probe.wgsl", () => {
   it("gives f32 keys the bit pattern that scalars.ts gives them", async () => {
-    const fragments = [hash, params, probe];
-    const constants = { KEY_F32: 1 };
-    expectSame(
-      await evaluate(fragments, "canonicalKey(a) + b * 0u", patterns, patterns, constants),
-      patterns.map(canonicalF32),
-    );
-    expectSame(await evaluate(fragments, "canonicalKey(a) + b * 0u", patterns), patterns);
+    const fragments = (key: "f32" | "u32") => [
+      probingCode({ key, value: null, slots: 1, hash: "murmur3" }),
+      "fn slotCount() -> u32 { return 1u; }",
+    ];
+    const canonical = "canonicalKey(a) + b * 0u";
+    expectSame(await evaluate(fragments("f32"), canonical, patterns), patterns.map(canonicalF32));
+    expectSame(await evaluate(fragments("u32"), canonical, patterns), patterns);
   });
 });

@@ -1,0 +1,45 @@
+/**
+ * What an engine checks before it answers anything: that arrays in workgroup memory have the length that they are declared with, and
+ * that writes to them arrive. On an implementation that gets this wrong every table would be silently wrong, so opening fails.
+ */
+import { BackendUnavailableError } from "../../../errors.js";
+import type { Gpu } from "./gpu.js";
+import { BufferUsage } from "./gpu-flags.js";
+import type { Kernels } from "./kernel.js";
+import { fragment, kernelSource, readWrite } from "./kernel-source.js";
+import code from "./self-test.wgsl";
+
+/** Invocations of the kernel, and words of workgroup memory that it goes through. */
+const WORKGROUP = 64;
+const WORDS = 1000;
+
+const source = kernelSource(
+  "self-test",
+  [],
+  [fragment(code, { bindings: { results: readWrite() }, constants: ["WORKGROUP", "WORDS"] })],
+);
+
+/** @throws BackendUnavailableError when workgroup memory does not hold what is written to it */
+export async function checkWorkgroupMemory(gpu: Gpu, kernels: Kernels): Promise<void> {
+  const kernel = await kernels.compile(source, { WORKGROUP, WORDS });
+  const { STORAGE, COPY_SRC } = BufferUsage;
+  const buffer = await gpu.allocate("self-test", WORKGROUP * 4, STORAGE | COPY_SRC);
+  const into = new Uint8Array(WORKGROUP * 4);
+  try {
+    const record = (encoder: GPUCommandEncoder) => kernel.record(encoder, { results: { buffer } }, {}, 1);
+    await gpu.submit("self-test", record, [{ buffer, offset: 0, into }]);
+  } finally {
+    gpu.free(buffer);
+  }
+  if (new Uint32Array(into.buffer).every((sum, i) => sum === expected(i))) return;
+  const reason = "this WebGPU implementation loses what kernels write to workgroup memory";
+  const fix = "Use another browser or driver, or the cpu backend.";
+  throw new BackendUnavailableError("webgpu", [{ backend: "webgpu", reason }], fix);
+}
+
+/** What invocation `i` adds up: every word is its number plus one, and is read by another invocation than wrote it. */
+function expected(i: number): number {
+  let sum = 0;
+  for (let word = WORDS - 1 - i; word >= 0; word -= WORKGROUP) sum += word + 1;
+  return sum;
+}

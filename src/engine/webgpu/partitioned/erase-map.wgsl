@@ -1,2 +1,0 @@
-// Erasing slots of a map. A fragment.
-fn setKeyWord(at: u32, word: u32) { slots[at].x = word; }

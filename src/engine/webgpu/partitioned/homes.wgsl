@@ -1,0 +1,11 @@
+// Homes and partitions of keys, and sentinels of look-ups, for kernels with the parameters of partition-kernels.ts. A fragment.
+
+/// The value that stands for a key that is still to be looked up.
+fn openSentinel() -> u32 { return params.sentinel + 1u; }
+
+fn slotCount() -> u32 { return params.slots; }
+
+fn homeOf(key: u32) -> u32 { return multiplyHigh(hashKey(key), params.slots); }
+
+/// A key's partition: that of its home slot. Keys that live in side slots are of the last partition.
+fn partitionOf(key: u32) -> u32 { return select(homeOf(key) >> params.partitionShift, params.partitions - 1u, key >= TOMBSTONE); }

@@ -1,0 +1,170 @@
+/**
+ * WGSL for a slot format (engine/slot-format.ts): the types Key, Slot and Found, and the functions that load, compare and store keys,
+ * values and entries. Kernels are written over these and know no widths. Reading takes a binding `table: array<Slot>`, changing one
+ * `table: array<atomic<Word>>`; columns are arrays of words.
+ */
+import { hashNames } from "../../hash.js";
+import type { TableSpec } from "../../layout.js";
+import { ENTRY, MOST_TAG, type SlotFormat, slotFormat } from "../../slot-format.js";
+import { constantLines, fragment } from "../device/kernel-source.js";
+import hash from "./hash.wgsl";
+import hashWide from "./hash-wide.wgsl";
+import probe from "./probe.wgsl";
+
+/** A name for tables that have the same kernels: those of one hash function and of one type of keys and values. */
+export function kindOf({ key, value, hash }: TableSpec): string {
+  return `${key} ${value} ${hash}`;
+}
+
+/** How a table's keys are hashed and its slots are probed, without bindings: also for users' own kernels. */
+export function probingCode(spec: TableSpec): string {
+  const format = slotFormat(spec);
+  const constants = constantLines({
+    HASH: hashNames.indexOf(spec.hash),
+    KEY_F32: spec.key === "f32",
+    SLOT_WORDS: format.slotWords,
+    KEY_WORDS: format.keyWords,
+    KEY_OFFSET: format.keyOffset,
+    VALUE_WORDS: format.valueWords,
+    VALUE_OFFSET: format.valueOffset,
+    SIDE_SLOTS: format.sideSlots,
+    CLAIMED_BY_ROW: format.claim === "row",
+    ENTRY,
+  });
+  return [constants, typesCode(format), hash, stateCode(format), probe].join("\n");
+}
+
+/** `probingCode` as a fragment. */
+export const probing = (spec: TableSpec) => fragment(probingCode(spec));
+
+/** Types of a key, a slot, and what a look-up answers: the value, or in sets the stored key. */
+function typesCode(format: SlotFormat): string {
+  const { keyWords, keyOffset, valueWords, valueOffset, slotWords } = format;
+  const [first, count] = valueWords === 0 ? [keyOffset, keyWords] : [valueOffset, valueWords];
+  const part = (from: number, count: number) => compose(count, (i) => word("slot", from + i, slotWords));
+  // a set's slot for a sentinel key does not hold the key
+  const found = valueWords === 0 ? compose(keyWords, (i) => word("key", i, keyWords)) : part(first, count);
+  return `
+alias Key = ${typeOf(keyWords)};
+alias Slot = ${typeOf(slotWords)};
+alias Found = ${typeOf(count)};
+const FOUND_WORDS: u32 = ${count}u;
+/// The state word of a slot: that of its key where slots are claimed by key.
+fn stateIn(slot: Slot) -> u32 { return ${word("slot", 0, slotWords)}; }
+fn keyIn(slot: Slot) -> Key { return ${part(keyOffset, keyWords)}; }
+/// What a look-up of \`key\` answers from the slot that holds it.
+fn foundIn(slot: Slot, key: Key) -> Found { return ${found}; }
+fn sameKey(a: Key, b: Key) -> bool { return ${each(keyWords, (i) => `${word("a", i, keyWords)} == ${word("b", i, keyWords)}`).join(" && ")}; }
+fn firstWord(found: Found) -> u32 { return ${word("found", 0, count)}; }`;
+}
+
+/** The state word of the slot that holds a key, and the hash that the home slot comes from. */
+function stateCode({ claim, keyWords }: SlotFormat): string {
+  if (claim === "key") {
+    return `
+fn stateOf(key: Key) -> u32 { return key; }
+fn hashOfState(state: u32) -> u32 { return hashKey(state); }`;
+  }
+  const words = each(keyWords, (i) => word("key", i, keyWords)).join(", ");
+  return `${hashWide}
+const MOST_TAG: u32 = ${MOST_TAG}u;
+fn stateOf(key: Key) -> u32 { return min(ENTRY | (hashWords(array<u32, KEY_WORDS>(${words})) >> 1u), MOST_TAG); }
+fn hashOfState(state: u32) -> u32 { return state << 1u; }`;
+}
+
+/** Reading the key column of a batch. For modules with params.keyShift and the binding `keys`. */
+export function keyColumnCode({ keyWords }: SlotFormat): string {
+  const key = compose(keyWords, (i) => `keys[at + ${i}u]`);
+  return `
+fn keyOf(element: u32) -> Key {
+  let at = params.keyShift + element * KEY_WORDS;
+  return ${keyWords === 1 ? "canonicalKey(keys[at])" : key};
+}`;
+}
+
+/** Reading slots of \`table: array<Slot>\`. */
+export function readingCode({ claim }: SlotFormat): string {
+  const holds =
+    claim === "key" ? "state == probe.word" : "state == probe.word && sameKey(keyIn(table[at]), key)";
+  return `
+fn stateAt(at: u32) -> u32 { return stateIn(table[at]); }
+/// Whether the slot at \`at\` of the binding, whose state word is \`state\`, holds a key.
+fn holds(at: u32, state: u32, probe: Probe, key: Key) -> bool { return ${holds}; }`;
+}
+
+/** Reading and changing slots of \`table: array<atomic<Word>>\`. */
+export function changingCode({ claim, keyWords, keyOffset }: SlotFormat): string {
+  const key = compose(
+    keyWords,
+    (i) => `bitcast<u32>(atomicLoad(&table[at * SLOT_WORDS + ${keyOffset + i}u]))`,
+  );
+  const holds =
+    claim === "key"
+      ? "  return state == probe.word;"
+      : `  if (state == probe.word) { return sameKey(storedKey(at), key); }
+  // claimed in this dispatch, by a row of the batch
+  return state < ENTRY && sameKey(keyOf(state), key);`;
+  return `
+fn stateAt(at: u32) -> u32 { return bitcast<u32>(atomicLoad(&table[at * SLOT_WORDS])); }
+fn storedKey(at: u32) -> Key { return ${key}; }
+/// Whether the slot at \`at\` of the binding, whose state word is \`state\`, holds a key.
+fn holds(at: u32, state: u32, probe: Probe, key: Key) -> bool {
+${holds}
+}`;
+}
+
+/** Writing what look-ups answer. For modules with params.valueShift, .fill and .fillHigh and the binding `values`. */
+export function foundColumnCode(format: SlotFormat): string {
+  const count = format.valueWords === 0 ? format.keyWords : format.valueWords;
+  const missing = compose(count, (i) => ["params.fill", "params.fillHigh"][i] ?? "0u");
+  return `
+fn missingFound() -> Found { return ${missing}; }
+fn writeFound(element: u32, found: Found) {
+  let at = params.valueShift + element * FOUND_WORDS;
+  ${each(count, (i) => `values[at + ${i}u] = ${word("found", i, count)};`).join(" ")}
+}`;
+}
+
+/** Writing keys. For modules with the binding `outKeys`. */
+export function keyOutputCode({ keyWords }: SlotFormat): string {
+  return `
+fn writeKey(at: u32, key: Key) { ${each(keyWords, (i) => `outKeys[at * KEY_WORDS + ${i}u + params.flagShift] = ${word("key", i, keyWords)};`).join(" ")} }
+/// The key of a side slot: 0 for slot \`slots\`, 1 for the one behind.
+fn sideKey(number: u32) -> Key { return ${compose(keyWords, () => "EMPTY - number")}; }`;
+}
+
+/** Items of partitioned batches: a key word, or a key word and a value word. They become slots of formats of one or two words. */
+export function itemCode(kind: "key" | "pair"): string {
+  const words = kind === "pair" ? 2 : 1;
+  return `
+alias Item = ${typeOf(words)};
+fn itemKey(item: Item) -> u32 { return ${word("item", 0, words)}; }
+fn itemValue(item: Item) -> u32 { return ${words === 2 ? "item[1]" : "0u"}; }
+fn makeItem(key: u32, value: u32) -> Item { return ${words === 2 ? "vec2u(key, value)" : "key"}; }`;
+}
+
+/** Writing state words of \`slots: array<Slot>\`, which a workgroup owns. */
+export function erasingCode({ slotWords }: SlotFormat): string {
+  return `
+fn setState(at: u32, state: u32) { ${word("slots[at]", 0, slotWords)} = state; }`;
+}
+
+/** The WGSL type of so many words. */
+function typeOf(words: number): string {
+  if (words === 1) return "u32";
+  return words === 2 ? "vec2u" : `array<u32, ${words}>`;
+}
+
+/** Word `i` of an expression of so many words. */
+function word(expression: string, i: number, words: number): string {
+  return words === 1 ? expression : `${expression}[${i}]`;
+}
+
+/** An expression of so many words, of one for each. */
+function compose(words: number, expression: (i: number) => string): string {
+  return words === 1 ? expression(0) : `${typeOf(words)}(${each(words, expression).join(", ")})`;
+}
+
+function each(words: number, expression: (i: number) => string): string[] {
+  return Array.from({ length: words }, (_, i) => expression(i));
+}
