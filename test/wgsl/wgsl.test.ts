@@ -237,7 +237,7 @@ describe("mapModule", () => {
     const { code, entries, group } = mapModule(map, { name: "m" });
     const names = new Set(code.match(/\bm_\w+/g)?.map((name) => name.slice(2)));
     expect(names.size).toBeGreaterThan(20);
-    for (const name of ["find", "contains", "Result", "table", "EMPTY", "murmur3", "Key", "Value"]) {
+    for (const name of ["find", "contains", "Result", "table", "EMPTY", "murmur3", "KeyType", "ValueType"]) {
       expect(names).toContain(name);
     }
     const mine = Array.from(names, (name) => `const ${name} = 1;`).join("\n");

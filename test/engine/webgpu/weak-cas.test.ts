@@ -102,21 +102,19 @@ for (const { percent, worklistRoom, count } of [
   });
 }
 
-describe("a kernel that perInvocation a spurious failure for a loss", () => {
+describe("a failure that looks like a loss", () => {
   const device = useWeakDevice({ percent: 25, reports: "another" });
 
-  it("stores keys twice: these tests would see it", async () => {
+  it("stores no key twice: an insert looks at the slot again", async () => {
     using set = await StaticSet.create(device(), { key: "u32", capacity: 4000 });
     await set.insert(repeated(uniqueKeys(1000), 10_000));
     const { keys } = await set.retrieveAll();
-    expect(set.size).toBeGreaterThan(1000);
-    expect(new Set(keys).size).toBe(1000);
-    expect(() => expectUnique(keys)).toThrow(/second copy/);
-    const model = Modelled.set(set as never);
-    await expect(model.insert("keep", repeated(uniqueKeys(1000, 5000), 10_000), keys)).rejects.toThrow();
+    expect(set.size).toBe(1000);
+    expectUnique(keys);
+    expect(() => expectUnique(Uint32Array.of(7, 8, 7))).toThrow(/second copy/);
   });
 
-  it("does not erase what it should", async () => {
+  it("keeps an erase from what it should: these tests would see it", async () => {
     using set = await StaticSet.create(device(), { key: "u32", capacity: 4000 });
     await set.insert(uniqueKeys(1000));
     expect((await set.erase(uniqueKeys(1000))).erased).toBeLessThan(1000);

@@ -134,7 +134,7 @@ describe("a batch of many chunks", () => {
     await map.insert(uniqueKeys(CHUNK), counting(CHUNK));
     const before = watch.submitted.length;
     await map.find(uniqueKeys(3));
-    expect(watch.submitted.slice(before)).toEqual(["lookup map"]);
+    expect(watch.submitted.slice(before)).toEqual(["lookup"]);
   });
 });
 
@@ -223,7 +223,7 @@ it("failed calls give their memory back", async () => {
     for (const [label, at] of [
       ["upload", 6],
       ["results", 2],
-      ["lookup map", 3],
+      ["lookup", 3],
     ] as const) {
       watch.failAt(label, at);
       await rejection(calls.find(map), InjectedError);

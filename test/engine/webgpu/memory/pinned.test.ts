@@ -110,7 +110,7 @@ describe("an error in the middle", () => {
     for (const [label, at] of [
       ["pinned", 1],
       ["pinned", 2],
-      ["lookup map", 1],
+      ["lookup", 1],
       ["results", 2],
     ] as const) {
       await map.clear();
