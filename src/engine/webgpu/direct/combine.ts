@@ -22,7 +22,7 @@ function identity(op: ApplyOp, type: ValueType): number {
     case "min":
       return type === "u32" ? 0xffffffff : 0x7fffffff;
     case "max":
-      return { u32: 0, i32: 0x80000000, f32: 0xffffffff }[type];
+      return { u32: 0, i32: 0x80000000, f32: 0xffffffff, u64: 0 }[type];
   }
 }
 
