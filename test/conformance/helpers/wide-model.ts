@@ -17,6 +17,7 @@ import {
 } from "../../../src/index.js";
 import type { AnyMap, AnySet } from "./bit-table.js";
 import { expectSoundStats } from "./checks.js";
+import { uniqueKeys } from "./keys.js";
 
 export type Element = number | bigint;
 /** Keys or values of any type. */
@@ -39,6 +40,19 @@ export const wideShapes: readonly WideShape[] = [
 
 export const nameOf = ({ key, value }: WideShape): string =>
   value === null ? `a set of ${key}` : `${key} to ${value}`;
+
+/** Words near those that mark EMPTY and TOMBSTONE, and near the ends of 31 and 32 bits. */
+const edgeWords = [0n, 1n, 0x7fffffffn, 0x80000000n, 0xfffffffdn, 0xfffffffen, 0xffffffffn];
+/** All pairs of them: the first is 0n, the last 2^64 − 1. */
+export const edges: readonly bigint[] = edgeWords.flatMap((high) =>
+  edgeWords.map((low) => (high << 32n) | low),
+);
+
+/** `count` distinct integers of 64 bits that look random; those of disjoint ranges of `from` are disjoint, in their low words too. */
+export function integers(count: number, from = 0): bigint[] {
+  const [low, high] = [uniqueKeys(count, from), uniqueKeys(count, from + 0x40000000)];
+  return Array.from(low, (word, i) => (BigInt(high[i]) << 32n) | BigInt(word));
+}
 
 /** Integers as a column. Narrower types take the low bits: 32 of u32, 24 of f32, which has no more. */
 export function columnOf<T extends KeyType | ValueType>(
