@@ -40,9 +40,11 @@ export type ScalarOf<A> = A extends Uint32Array
     ? "i32"
     : A extends Float32Array
       ? "f32"
-      : A extends Uint8Array
-        ? "u8"
-        : never;
+      : A extends BigUint64Array
+        ? "u64"
+        : A extends Uint8Array
+          ? "u8"
+          : never;
 
 /**
  * Opens a device. On a page this looks at `navigator.gpu`; in Node at the optional package `webgpu`.
@@ -156,13 +158,13 @@ export class Device {
    * Copies a typed array to the device. Leave `array` unchanged until the promise resolves; changes after that do not
    * reach the copy.
    */
-  async upload<A extends Uint32Array | Int32Array | Float32Array | Uint8Array>(
+  async upload<A extends Uint32Array | Int32Array | Float32Array | BigUint64Array | Uint8Array>(
     array: A,
   ): Promise<DeviceArray<ScalarOf<A>>> {
     const type = scalarTypeOf(array);
     if (type === undefined) {
       throw new ValidationError(
-        "upload takes a Uint32Array, Int32Array, Float32Array or Uint8Array.",
+        "upload takes a Uint32Array, Int32Array, Float32Array, BigUint64Array or Uint8Array.",
         "Convert the data to one of these.",
       );
     }

@@ -25,7 +25,7 @@ export type { ApplyOp, BackendName, EngineInfo, Input, Placement, Target } from 
 export type { HashName } from "./engine/hash.js";
 export { PinnedArray, type PinnedUse } from "./engine/pinned-array.js";
 export type { ChunkPlan, GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";
-export type { KeyType, ScalarArrays, ScalarType, ValueType } from "./engine/scalars.js";
+export type { ElementOf, KeyType, ScalarArrays, ScalarType, ValueType } from "./engine/scalars.js";
 export {
   BackendUnavailableError,
   CapacityError,

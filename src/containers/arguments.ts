@@ -5,10 +5,20 @@
 import { DeviceArray } from "../engine/device-array.js";
 import type { CallOptions, Engine, Input, Placement, Target } from "../engine/engine.js";
 import { type HashName, hashNames } from "../engine/hash.js";
-import { MAX_SLOTS, slotsFor } from "../engine/layout.js";
+import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
 import { PinnedArray, type PinnedUse } from "../engine/pinned-array.js";
 import { checkStrategy, type GroupSize, type Plan, PlanLog, type Strategy } from "../engine/plan.js";
-import { type KeyType, type ScalarArrays, type ScalarType, scalarTypeOf } from "../engine/scalars.js";
+import {
+  type ElementOf,
+  type KeyType,
+  type ScalarArrays,
+  type ScalarType,
+  scalarTypeOf,
+  scalarWords,
+  type ValueType,
+  zeroOf,
+} from "../engine/scalars.js";
+import { isWide, slotFormat } from "../engine/slot-format.js";
 import { LimitError, ValidationError } from "../errors.js";
 
 /** Options of every bulk call. */
@@ -46,12 +56,15 @@ export interface IntoOption<I> {
   into?: I;
 }
 
-/** Options of find. */
-export interface FindOptions<P extends Placement, E extends boolean = boolean>
-  extends BulkOptions<E>,
+/** Options of find, whose results are of type V (the values' type; in sets the keys'). */
+export interface FindOptions<
+  P extends Placement,
+  E extends boolean = boolean,
+  V extends ValueType = ValueType,
+> extends BulkOptions<E>,
     OutputOption<P> {
-  /** Value written for keys that are not there, and for elements left out by `where`. Default 0. */
-  missing?: number;
+  /** Value written for keys that are not there, and for elements left out by `where`: a bigint for u64. Default 0. */
+  missing?: ElementOf<V>;
 }
 
 /** A result column by placement. */
@@ -71,16 +84,45 @@ export interface TableOptions<K extends KeyType> {
   hash?: HashName;
 }
 
-const scalarTypes: readonly string[] = ["u32", "i32", "f32"];
+const tableTypes: readonly string[] = Object.keys(scalarWords);
 
 /** Checks a key or value type. */
 export function checkType(name: string, type: unknown): void {
-  if (typeof type !== "string" || !scalarTypes.includes(type)) {
+  if (typeof type !== "string" || !tableTypes.includes(type)) {
     throw new ValidationError(
       `There is no ${name} type "${String(type)}".`,
-      `Use one of ${scalarTypes.join(", ")}.`,
+      `Use one of ${tableTypes.join(", ")}.`,
     );
   }
+}
+
+/** Checks what a look-up writes for absent keys, and answers it: zero unless told. */
+export function checkMissing<V extends ValueType>(type: V, missing: unknown): ElementOf<V> {
+  const zero = zeroOf[type];
+  if (missing === undefined) return zero;
+  if (typeof missing !== typeof zero) {
+    throw new ValidationError(
+      `missing is not a ${typeof zero}.`,
+      `Give the ${typeof zero} that stands for absent keys${typeof zero === "bigint" ? ", such as 0n" : ""}.`,
+    );
+  }
+  return missing as ElementOf<V>;
+}
+
+/** What to do in place of operations that 32-bit atomics cannot do on wide slots. */
+const insteadOf = {
+  insertOrAssign: "Erase the keys, then insert the pairs.",
+  insertOrApply: "Find the old values, combine them, erase the keys, then insert the pairs.",
+  insertAndFind: "Use contains before insert and find after it.",
+} as const;
+
+/** Checks that an operation is there for tables of this format: it is the same on every engine. */
+export function checkOffered(operation: keyof typeof insteadOf, spec: TableSpec): void {
+  if (!isWide(slotFormat(spec))) return;
+  throw new ValidationError(
+    `${operation} takes keys and values of 32 bits, and this table has ${spec.value === null ? "" : `${spec.value} values and `}${spec.key} keys.`,
+    insteadOf[operation],
+  );
 }
 
 /** Checks the sizing options and answers the number of slots. */
@@ -180,6 +222,7 @@ const typedArrayName: { readonly [T in ScalarType]: string } = {
   u32: "Uint32Array",
   i32: "Int32Array",
   f32: "Float32Array",
+  u64: "BigUint64Array",
 };
 
 /** Checks that a column has one element per key. */

@@ -3,12 +3,13 @@
  *
  * | at a glance | |
  * |---|---|
- * | keys, values | u32, i32, f32; every bit pattern usable. f32 keys are equal as in JavaScript's Map (−0 = +0, NaN = NaN) |
+ * | keys, values | u32, i32, f32, u64 (as bigints); every bit pattern usable. f32 keys are equal as in JavaScript's Map (−0 = +0, NaN = NaN) |
  * | equal keys in one batch | exactly one is inserted; which value stays is the first's on cpu, any one's on webgpu |
  * | order of results | find, contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
  * | when full | CapacityError with counts; everything that fits is in |
  * | cost per key | expected O(1); one random memory access at load factor 0.5 |
- * | memory | 8 bytes × ceil(capacity / loadFactor) |
+ * | memory | 8 bytes × ceil(capacity / loadFactor); u64 values take 4 bytes more, u64 keys 8 |
+ * | u64 keys or values | insert, find, contains, erase, retrieveAll, forEach, clear, rehash; no insertOrAssign, insertOrApply, insertAndFind |
  */
 import type { Device } from "../device.js";
 import type { DeviceArray } from "../engine/device-array.js";
@@ -22,13 +23,14 @@ import type {
   Table,
   Target,
 } from "../engine/engine.js";
-import type { KeyType, ValueType } from "../engine/scalars.js";
+import type { ElementOf, KeyType, ValueType } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
 import {
   type BulkOptions,
   checkBulkOptions,
   checkColumn,
   checkLength,
+  checkOffered,
   type Explained,
   explained,
   type FindOptions,
@@ -84,12 +86,16 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
     return explained(options, call, { inserted, existing });
   }
 
-  /** Inserts pairs; a key that is there gets the new value. @throws CapacityError when some keys found no slot. */
+  /**
+   * Inserts pairs; a key that is there gets the new value. For keys and values of 32 bits.
+   * @throws CapacityError when some keys found no slot.
+   */
   async insertOrAssign<E extends boolean = false>(
     keys: Input<K>,
     values: Input<V>,
     options: BulkOptions<E> = {},
   ): Promise<Explained<{ inserted: number; assigned: number }, E>> {
+    checkOffered("insertOrAssign", this.table.spec);
     const { call, inserted, existing } = await this.#insert(keys, values, "assign", options);
     return explained(options, call, { inserted, assigned: existing });
   }
@@ -97,7 +103,7 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
   /**
    * Inserts pairs; a key that is there gets `op(old value, new value)`. Equal keys in one batch are all combined.
    * add wraps for u32 and i32; f32 add on webgpu rounds in an unspecified order and may take subnormals for 0; f32 min and max order by bits
-   * (−0 < +0, NaN above all numbers); and, or, xor are for u32 and i32.
+   * (−0 < +0, NaN above all numbers); and, or, xor are for u32 and i32. For keys and values of 32 bits.
    * @throws CapacityError when some keys found no slot.
    */
   async insertOrApply<E extends boolean = false>(
@@ -106,6 +112,7 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
     op: ApplyOp,
     options: BulkOptions<E> = {},
   ): Promise<Explained<{ inserted: number; applied: number }, E>> {
+    checkOffered("insertOrApply", this.table.spec);
     if (!applyOps.includes(op)) {
       throw new ValidationError(
         `There is no operation "${String(op)}".`,
@@ -124,7 +131,7 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
 
   /**
    * `insert` that also answers, per key, the value now stored and whether this element inserted it (1 or 0). Elements left
-   * out by `where` get 0 and 0.
+   * out by `where` get 0 and 0. For keys and values of 32 bits.
    * @throws CapacityError when some keys found no slot.
    */
   async insertAndFind<P extends Placement = "host", E extends boolean = false>(
@@ -134,6 +141,7 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
       OutputOption<P> &
       IntoOption<{ values: Target<V>; inserted: Target<"u8"> }> = {},
   ): Promise<Explained<{ values: Placed<V, P>; inserted: Placed<"u8", P> }, E>> {
+    checkOffered("insertAndFind", this.table.spec);
     const call = this.#checkPairs(keys, values, options);
     const types = { inserted: "u8", values: this.valueType } as const;
     const to = destination(this.engine, options, keys.length, types);
@@ -149,7 +157,7 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
   /** Looks keys up: the value and a byte (1 found, 0 not) per key, in input order. */
   async find<P extends Placement = "host", E extends boolean = false>(
     keys: Input<K>,
-    options: FindOptions<P, E> & IntoOption<{ values: Target<V>; found: Target<"u8"> }> = {},
+    options: FindOptions<P, E, V> & IntoOption<{ values: Target<V>; found: Target<"u8"> }> = {},
   ): Promise<Explained<{ values: Placed<V, P>; found: Placed<"u8", P> }, E>> {
     const { call, values, found } = await this.lookUp<P>(keys, options, "values");
     return explained(options, call, { values, found });
@@ -166,11 +174,11 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
   }
 
   /** Calls `visit(value, key)` for every pair, on copies brought to the host in chunks. Order unspecified. */
-  async forEach(visit: (value: number, key: number) => void): Promise<void> {
+  async forEach(visit: (value: ElementOf<V>, key: ElementOf<K>) => void): Promise<void> {
     const { keys, values } = await this.retrieveAll({ output: "device" });
     const columns = [keys, values] as readonly DeviceArray<ValueType>[];
     for await (const [k, v] of readInChunks(columns)) {
-      for (let i = 0; i < k.length; i++) visit(v[i], k[i]);
+      for (let i = 0; i < k.length; i++) visit(v[i] as ElementOf<V>, k[i] as ElementOf<K>);
     }
   }
 

@@ -3,21 +3,23 @@
  *
  * | at a glance | |
  * |---|---|
- * | keys | u32, i32, f32; every bit pattern usable. f32 keys are equal as in JavaScript's Set (−0 = +0, NaN = NaN) |
+ * | keys | u32, i32, f32, u64 (as bigints); every bit pattern usable. f32 keys are equal as in JavaScript's Set (−0 = +0, NaN = NaN) |
  * | equal keys in one batch | exactly one is inserted |
  * | order of results | contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
  * | when full | CapacityError with counts; everything that fits is in |
  * | cost per key | expected O(1); one random memory access at load factor 0.5 |
- * | memory | 4 bytes × ceil(capacity / loadFactor) |
+ * | memory | 4 bytes × ceil(capacity / loadFactor), for u64 keys 12 |
+ * | u64 keys | insert, find, contains, erase, retrieveAll, forEach, clear, rehash; no insertAndFind |
  */
 import type { Device } from "../device.js";
 import type { DeviceArray } from "../engine/device-array.js";
 import type { Input, Placement, Table, Target } from "../engine/engine.js";
-import type { KeyType } from "../engine/scalars.js";
+import type { ElementOf, KeyType } from "../engine/scalars.js";
 import {
   type BulkOptions,
   checkBulkOptions,
   checkColumn,
+  checkOffered,
   type Explained,
   explained,
   type FindOptions,
@@ -65,11 +67,15 @@ export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
     return explained(options, call, { inserted, existing });
   }
 
-  /** Inserts keys and answers, per key, whether this element inserted it (1 or 0; 0 where left out by `where`). @throws CapacityError when some keys found no slot. */
+  /**
+   * Inserts keys and answers, per key, whether this element inserted it (1 or 0; 0 where left out by `where`). For keys of 32 bits.
+   * @throws CapacityError when some keys found no slot.
+   */
   async insertAndFind<P extends Placement = "host", E extends boolean = false>(
     keys: Input<K>,
     options: BulkOptions<E> & OutputOption<P> & IntoOption<{ inserted: Target<"u8"> }> = {},
   ): Promise<Explained<{ inserted: Placed<"u8", P> }, E>> {
+    checkOffered("insertAndFind", this.table.spec);
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
     const to = destination(this.engine, options, keys.length, { inserted: "u8" });
@@ -82,7 +88,7 @@ export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
   /** Looks keys up: the stored key (`missing` for absent ones) and a byte (1 found, 0 not) per key, in input order. */
   async find<P extends Placement = "host", E extends boolean = false>(
     keys: Input<K>,
-    options: FindOptions<P, E> & IntoOption<{ keys: Target<K>; found: Target<"u8"> }> = {},
+    options: FindOptions<P, E, K> & IntoOption<{ keys: Target<K>; found: Target<"u8"> }> = {},
   ): Promise<Explained<{ keys: Placed<K, P>; found: Placed<"u8", P> }, E>> {
     const { call, values, found } = await this.lookUp<P>(keys, options, "keys");
     return explained(options, call, { keys: values, found });
@@ -97,10 +103,10 @@ export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
   }
 
   /** Calls `visit(key)` for every key, on copies brought to the host in chunks. Order unspecified. */
-  async forEach(visit: (key: number) => void): Promise<void> {
+  async forEach(visit: (key: ElementOf<K>) => void): Promise<void> {
     const { keys } = await this.retrieveAll({ output: "device" });
     for await (const [k] of readInChunks([keys as DeviceArray<KeyType>])) {
-      for (let i = 0; i < k.length; i++) visit(k[i]);
+      for (let i = 0; i < k.length; i++) visit(k[i] as ElementOf<K>);
     }
   }
 }

@@ -25,6 +25,7 @@ import {
   type BulkOptions,
   checkBulkOptions,
   checkColumn,
+  checkMissing,
   checkTableOptions,
   checkType,
   describe,
@@ -200,17 +201,15 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   /** find, for maps and sets, whose first result is called `name`. */
   protected async lookUp<P extends Placement>(
     keys: Input<K>,
-    options: FindOptions<P> & IntoOption<object>,
+    options: FindOptions<P, boolean, V> & IntoOption<object>,
     name: string,
   ): Promise<{ call: CallOptions; values: Placed<V, P>; found: Placed<"u8", P> }> {
     checkColumn(this.engine, "keys", this.keyType, keys);
-    const { missing = 0 } = options;
     const { spec } = this.table;
-    if (typeof missing !== "number") {
-      throw new ValidationError("missing is not a number.", "Give the number that stands for absent keys.");
-    }
+    const type = spec.value ?? spec.key;
+    const missing = checkMissing(type, options.missing);
     const call = checkBulkOptions(this.engine, keys, options);
-    const types = { [name]: spec.value ?? spec.key, found: "u8" } as const;
+    const types = { [name]: type, found: "u8" } as const;
     const to = destination(this.engine, options, keys.length, types);
     const result = await this.enqueue(() => this.table.find(keys, missing, to, call), [keys], call, to);
     const { length } = keys;

@@ -6,7 +6,8 @@
  * hashing, chunking of long batches, abort and progress between chunks, its own loss. It does not own: argument checks,
  * sizing, growth, the queue that keeps calls on one table apart, error wording. Containers own those, and guarantee that
  * calls on one table never overlap, that inputs have equal lengths and the right types, that targets have room, that pinned arrays
- * are held, and that a destroyed table is not used.
+ * are held, that a destroyed table is not used, and that tables of wide slots (slot-format.ts) are asked for no insertAndFind and no
+ * insert policy but `keep`.
  *
  * Every operation terminates, leaves the table valid whatever happens, and counts exactly.
  */
@@ -129,12 +130,12 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
     call: CallOptions,
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }>;
   /**
-   * Looks keys up; `missing` is the value written for keys not there. A set answers with the stored keys as values. Targets: values,
+   * Looks keys up; `missing`, of the values' element type, is written for keys not there. A set answers with the stored keys as values. Targets: values,
    * found.
    */
   find(
     keys: Input<K>,
-    missing: number,
+    missing: number | bigint,
     output: Destination,
     call: CallOptions,
   ): Promise<{ values: Output<V>; found: Output<"u8"> }>;

@@ -2,6 +2,8 @@
  * What a table looks like in memory, the same on every engine and for users' own kernels.
  *
  * A table is one array of `slots + 2` slots. A slot is `slotWords` 32-bit words: the key, then the value (maps only).
+ * Tables of wider keys have a state word before the key, which marks slots in place of the key word, and no side slots:
+ * slot-format.ts.
  * Slots 0..slots-1 are an open-addressing table with linear probing: a key lives at its home slot
  * `floor(hash × slots / 2^32)` or after it, with no EMPTY slot between, wrapping at the end.
  * Two bit patterns mark slots without a key. Keys that equal a sentinel live in one side slot each, after the table,

@@ -1,14 +1,15 @@
 /**
  * The scalar types of keys and values, the typed array each one travels in, and the bit patterns that engines compare.
- * Engines work on 32-bit patterns; a type only matters where numbers are compared or added.
+ * Engines work on 32-bit words; a type only matters where numbers are compared or added. An element of 64 bits is two words,
+ * the low one first, as its typed array has it on little-endian machines (all that JavaScript and WebGPU run on).
  */
 
 /** Types a key can have. */
-export type KeyType = "u32" | "i32" | "f32";
+export type KeyType = "u32" | "i32" | "f32" | "u64";
 /** Types a value can have. */
-export type ValueType = "u32" | "i32" | "f32";
+export type ValueType = "u32" | "i32" | "f32" | "u64";
 /** Types a device array can have; `u8` is for flags and masks. */
-export type ScalarType = "u8" | "u32" | "i32" | "f32";
+export type ScalarType = "u8" | "u32" | "i32" | "f32" | "u64";
 
 /** The typed array that holds elements of one scalar type. */
 export interface ScalarArrays {
@@ -16,7 +17,20 @@ export interface ScalarArrays {
   u32: Uint32Array;
   i32: Int32Array;
   f32: Float32Array;
+  u64: BigUint64Array;
 }
+
+/** What one element of each scalar type is in JavaScript. */
+interface Elements {
+  u8: number;
+  u32: number;
+  i32: number;
+  f32: number;
+  u64: bigint;
+}
+
+/** One element of a scalar type: a bigint for u64, a number for all others. */
+export type ElementOf<T extends ScalarType> = Elements[T];
 
 /** Typed array class by scalar type. */
 export const arrayClass: {
@@ -30,13 +44,34 @@ export const arrayClass: {
   u32: Uint32Array,
   i32: Int32Array,
   f32: Float32Array,
+  u64: BigUint64Array,
 };
 
 /** Bytes of one element. */
-export const scalarBytes: { readonly [T in ScalarType]: number } = { u8: 1, u32: 4, i32: 4, f32: 4 };
+export const scalarBytes: { readonly [T in ScalarType]: number } = {
+  u8: 1,
+  u32: 4,
+  i32: 4,
+  f32: 4,
+  u64: 8,
+};
 
 /** 32-bit words of a key or a value. */
-export const scalarWords: { readonly [T in KeyType | ValueType]: number } = { u32: 1, i32: 1, f32: 1 };
+export const scalarWords: { readonly [T in KeyType | ValueType]: number } = {
+  u32: 1,
+  i32: 1,
+  f32: 1,
+  u64: 2,
+};
+
+/** Zero of each scalar type. */
+export const zeroOf: { readonly [T in ScalarType]: ElementOf<T> } = {
+  u8: 0,
+  u32: 0,
+  i32: 0,
+  f32: 0,
+  u64: 0n,
+};
 
 /** A new zeroed typed array of `length` elements. */
 export function allocate<T extends ScalarType>(type: T, length: number): ScalarArrays[T] {
@@ -53,13 +88,14 @@ export function scalarTypeOf(array: unknown): ScalarType | undefined {
   if (array instanceof Uint32Array) return "u32";
   if (array instanceof Int32Array) return "i32";
   if (array instanceof Float32Array) return "f32";
+  if (array instanceof BigUint64Array) return "u64";
   if (array instanceof Uint8Array || array instanceof Uint8ClampedArray) return "u8";
   return undefined;
 }
 
-/** The same memory seen as 32-bit patterns. `array` must hold 4-byte elements. */
-export function asBits(array: ArrayBufferView & { length: number }): Uint32Array {
-  return new Uint32Array(array.buffer, array.byteOffset, array.length);
+/** The same memory seen as 32-bit words: one per element of 4 bytes, two per element of 8. `array` must hold such elements. */
+export function asBits(array: ArrayBufferView): Uint32Array {
+  return new Uint32Array(array.buffer, array.byteOffset, array.byteLength / 4);
 }
 
 /** The same memory seen as bytes. */
@@ -67,13 +103,19 @@ export function asBytes(array: ArrayBufferView): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
-const scratch = new DataView(new ArrayBuffer(4));
+const scratch = new DataView(new ArrayBuffer(8));
 
-/** Bit pattern of one number as `type` stores it. */
-export function bitsOf(type: ValueType, value: number): number {
-  if (type === "f32") scratch.setFloat32(0, value);
-  else scratch.setUint32(0, value >>> 0);
-  return scratch.getUint32(0);
+/** The 32-bit words of one element as `type` stores it, the low word first. Integers wrap. */
+export function wordsOf(type: ValueType, value: number | bigint): number[] {
+  if (type === "u64") scratch.setBigUint64(0, BigInt(value), true);
+  else if (type === "f32") scratch.setFloat32(0, Number(value), true);
+  else scratch.setUint32(0, Number(value) >>> 0, true);
+  return Array.from({ length: scalarWords[type] }, (_, word) => scratch.getUint32(4 * word, true));
+}
+
+/** Bit pattern of one element of a type that has one word. */
+export function bitsOf(type: ValueType, value: number | bigint): number {
+  return wordsOf(type, value)[0];
 }
 
 /** Bit pattern that all NaN keys are stored as. */

@@ -58,6 +58,11 @@ export function slotFormat({
   };
 }
 
+/** True where a slot holds more than a word of key and a word of value, so that no 32-bit atomic can change its value in place. */
+export function isWide({ keyWords, valueWords }: SlotFormat): boolean {
+  return keyWords > 1 || valueWords > 1;
+}
+
 /** Bytes of a table's slot array, side slots included. */
 export function tableBytes(spec: TableSpec): number {
   const { slotWords, sideSlots } = slotFormat(spec);

@@ -5,7 +5,7 @@
  * | at a glance | |
  * |---|---|
  * | functions | `NAME_find(key) -> NAME_Result { found: bool, value }`, `NAME_contains(key) -> bool`; NAME is an option |
- * | types | those of the table: u32, i32 or f32. Every key is usable; f32 keys are equal as in JavaScript's Map |
+ * | types | those of the table: u32, i32 or f32; tables with u64 keys or values are refused. Every key is usable; f32 keys are equal as in JavaScript's Map |
  * | bindings | two read-only storage buffers, next to each other in one bind group |
  * | stages | compute, vertex, fragment; no barriers, no subgroups, no extensions, any WebGPU implementation |
  * | cost per key | expected O(1): one random memory access at load factor 0.5 |
@@ -22,7 +22,7 @@ import type { StaticSet } from "../containers/static-set.js";
 import type { StaticTable } from "../containers/static-table.js";
 import type { TableSpec } from "../engine/layout.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
-import { slotFormat, tableBytes } from "../engine/slot-format.js";
+import { isWide, slotFormat, tableBytes } from "../engine/slot-format.js";
 import { STAGE_COMPUTE } from "../engine/webgpu/device/gpu-flags.js";
 import { bindingLine, constantLines } from "../engine/webgpu/device/kernel-source.js";
 import { MAX_PROBE_WORD } from "../engine/webgpu/table/control.js";
@@ -61,7 +61,7 @@ export interface TableModule {
 
 /**
  * The module of a map.
- * @throws ValidationError when the map was destroyed, or is not on a GPU; LimitError when it is larger than one binding.
+ * @throws ValidationError when the map was destroyed, is not on a GPU, or has u64 keys or values; LimitError when it is larger than one binding.
  * @example
  * ```js
  * import { openDevice, StaticMap } from "warpmap";
@@ -111,7 +111,7 @@ export function mapModule<K extends KeyType, V extends ValueType>(
 
 /**
  * The module of a set, as {@link mapModule}. `find` answers the stored key as its value.
- * @throws ValidationError when the set was destroyed, or is not on a GPU; LimitError when it is larger than one binding.
+ * @throws ValidationError when the set was destroyed, is not on a GPU, or has u64 keys; LimitError when it is larger than one binding.
  * @example
  * ```js
  * const module = setModule(set, { name: "seen" });
@@ -133,6 +133,12 @@ function tableModule(
   checkNumber("binding", binding);
   // a container keeps its types, its hash function and its engine for life
   const { spec } = gpuTable(container);
+  if (isWide(slotFormat(spec))) {
+    throw new ValidationError(
+      "Kernels look up keys and values of 32 bits, and this table has wider ones.",
+      'Use find or contains with output "device", and give your kernel their results.',
+    );
+  }
   return {
     code: tableCode(spec, name, group, binding),
     group,

@@ -3,6 +3,7 @@ import {
   type CapacityError,
   type Device,
   type DeviceArray,
+  type ElementOf,
   type PinnedArray,
   type Placement,
   StaticMap,
@@ -20,6 +21,7 @@ declare const device: Device;
 const u32 = new Uint32Array(1);
 const i32 = new Int32Array(1);
 const f32 = new Float32Array(1);
+const u64 = new BigUint64Array(1);
 
 export async function mapResults(): Promise<void> {
   const map = await StaticMap.create(device, { key: "u32", value: "f32", capacity: 10 });
@@ -64,6 +66,41 @@ export async function setResults(): Promise<void> {
   typed<{ inserted: Uint8Array }>()(await set.insertAndFind(f32));
   typed<{ keys: DeviceArray<"f32"> }>()(await set.retrieveAll({ output: "device" }));
   typed<{ inserted: number; existing: number }>()(await set.insert(await device.upload(f32)));
+}
+
+export async function wideResults(): Promise<void> {
+  const map = await StaticMap.create(device, { key: "u64", value: "f32", capacity: 10 });
+  typed<StaticMap<"u64", "f32">>()(map);
+  typed<{ inserted: number; existing: number }>()(await map.insert(u64, f32));
+  typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(u64, { missing: 1.5 }));
+  typed<{ keys: BigUint64Array; values: Float32Array }>()(await map.retrieveAll());
+  await map.forEach((value, key) => {
+    typed<number>()(value);
+    typed<bigint>()(key);
+  });
+  const counts = await StaticMap.create(device, { key: "u32", value: "u64", capacity: 10 });
+  typed<{ values: BigUint64Array; found: Uint8Array }>()(await counts.find(u32, { missing: 5n }));
+  typed<{ values: DeviceArray<"u64">; found: DeviceArray<"u8"> }>()(
+    await counts.find(u32, { missing: 5n, output: "device" }),
+  );
+  const set = await StaticSet.create(device, { key: "u64", capacity: 10 });
+  typed<{ keys: BigUint64Array; found: Uint8Array }>()(await set.find(u64, { missing: 0n }));
+  await set.forEach((key) => {
+    typed<bigint>()(key);
+  });
+  typed<DeviceArray<"u64">>()(await device.upload(u64));
+  typed<BigUint64Array>()(await (await device.allocate("u64", 5)).read());
+  typed<bigint>()(0n as ElementOf<"u64">);
+  // @ts-expect-error: missing is an element of the values
+  await map.find(u64, { missing: 1n });
+  // @ts-expect-error: a bigint for u64
+  await counts.find(u32, { missing: 5 });
+  // @ts-expect-error: in sets an element of the keys
+  await set.find(u64, { missing: 0 });
+  // @ts-expect-error: keys of another type
+  await map.insert(u32, f32);
+  // @ts-expect-error: signed integers of 64 bits are another type
+  await map.contains(new BigInt64Array(1));
 }
 
 export async function deviceArrays(): Promise<void> {
@@ -146,7 +183,7 @@ export async function wrongOptions(): Promise<void> {
   await StaticSet.create(device, { key: "u32", capacity: 10, hash: "fnv" });
   // @ts-expect-error: containers are made by create
   new StaticSet();
-  // @ts-expect-error: 64-bit arrays are no device arrays yet
+  // @ts-expect-error: there are no device arrays of floats of 64 bits
   await device.upload(new Float64Array(1));
   // @ts-expect-error: nor are Arrays
   await device.upload([1]);

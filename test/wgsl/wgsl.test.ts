@@ -309,6 +309,15 @@ describe("what modules refuse", () => {
     }
   });
 
+  it("tables of keys or values of 64 bits", async () => {
+    using map = await StaticMap.create(device(), { key: "u32", value: "u64", capacity: 10 });
+    using set = await StaticSet.create(device(), { key: "u64", capacity: 10 });
+    for (const module of [() => mapModule(map), () => setModule(set)]) {
+      expect(module).toThrow(ValidationError);
+      expect(module).toThrow(/keys and values of 32 bits/);
+    }
+  });
+
   it("destroyed tables, also when the module is older", async () => {
     const map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 10 });
     const module = mapModule(map);

@@ -8,7 +8,7 @@ import type { DeviceArray } from "../device-array.js";
 import type { BulkDefaults, Engine, EngineInfo, Table } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
-import type { KeyType, ScalarArrays, ScalarType, ValueType } from "../scalars.js";
+import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
 import { slotFormat, tableBytes } from "../slot-format.js";
 import { CpuTable } from "./cpu-table.js";
 import { Memory } from "./memory/memory.js";
@@ -121,7 +121,7 @@ export class CpuEngine implements Engine {
   async upload<T extends ScalarType>(type: T, data: ScalarArrays[T]): Promise<DeviceArray<T>> {
     this.guard();
     const array = this.newArray(type, data.length, false);
-    array.storage.host?.set(data);
+    asBytes(array.storage.host as ScalarArrays[T]).set(asBytes(data));
     return array;
   }
 

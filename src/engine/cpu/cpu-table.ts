@@ -1,7 +1,7 @@
 /**
  * A table of the cpu engine: its memory, its counts, and how a batch becomes chunks. What happens to the
- * elements of a chunk is in sequential.ts and parallel.ts, and gives the same results in both: those of going
- * through the batch in input order.
+ * elements of a chunk is in loops over its slots (slot-loops.ts), of which there are two kinds, for narrow and for wide
+ * slots. Results are those of going through the batch in input order.
  */
 import { ValidationError } from "../../errors.js";
 import { ruleOf } from "../apply.js";
@@ -18,18 +18,19 @@ import type {
 import { hashNames } from "../hash.js";
 import { EMPTY, type TableSpec } from "../layout.js";
 import { nextTask } from "../next-task.js";
-import { asBits, bitsOf, type KeyType, type ValueType } from "../scalars.js";
-import { slotFormat } from "../slot-format.js";
+import { asBits, type KeyType, type ValueType, wordsOf } from "../scalars.js";
+import { isWide, slotFormat } from "../slot-format.js";
 import type { CpuEngine } from "./cpu-engine.js";
 import type { Allocation } from "./memory/memory.js";
 import { Outputs } from "./memory/outputs.js";
 import { Inputs } from "./memory/storage.js";
 import type { TableMemory } from "./table/blocks.js";
 import { eachChunk, inChunks, note } from "./table/chunks.js";
-import { FullTable } from "./table/full-table.js";
-import { type Counters, type FindColumns, type InsertColumns, newTally } from "./table/probes.js";
-import { type Collector, collectSide, collectSlots, Measurement } from "./table/scan.js";
-import { eraseChunk, findChunk, insertChunk } from "./table/sequential.js";
+import { NarrowLoops } from "./table/narrow-loops.js";
+import { type Counters, type InsertColumns, newTally } from "./table/probes.js";
+import type { Collector, Measurement } from "./table/scan.js";
+import type { LookUpColumns, SlotLoops } from "./table/slot-loops.js";
+import { WideLoops } from "./table/wide-loops.js";
 
 const NO_WORDS = new Uint32Array(0);
 const NO_BYTES = new Uint8Array(0);
@@ -42,6 +43,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
   readonly #engine: CpuEngine;
   readonly #allocation: Allocation;
   readonly #counters: Counters = { mainLive: 0, sideLive: 0, tombstones: 0, maxProbe: 0 };
+  readonly #loops: SlotLoops;
   #destroyed = false;
 
   /** Takes over `allocation`, which may hold anything: `clear` before the first use. */
@@ -49,6 +51,10 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     this.#engine = engine;
     this.spec = spec;
     this.#allocation = allocation;
+    const format = slotFormat(spec);
+    this.#loops = isWide(format)
+      ? new WideLoops(format, engine.tuning)
+      : new NarrowLoops(engine, (change) => this.#recountOnError(change));
   }
 
   get live(): number {
@@ -76,8 +82,8 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
     return this.#operate(async (table, inputs) => {
       const outputs = new Outputs(this.#engine, output);
-      const flags = outputs.make("u8", keys.length, 0);
-      const stored = this.spec.value === null ? null : outputs.make(this.spec.value, keys.length, 0);
+      const flags = outputs.make("u8", keys.length);
+      const stored = this.spec.value === null ? null : outputs.make(this.spec.value, keys.length);
       const columns = {
         values: this.#valueBits(inputs, values),
         rule: ruleOf("keep", this.spec.value),
@@ -97,17 +103,17 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
 
   find(
     keys: Input<K>,
-    missing: number,
+    missing: number | bigint,
     output: Destination,
     call: CallOptions,
   ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
     return this.#operate(async (table, inputs) => {
       const type = this.spec.value ?? this.spec.key;
-      const bits = bitsOf(type, missing);
+      const words = wordsOf(type, missing);
       const outputs = new Outputs(this.#engine, output);
-      const values = outputs.make(type, keys.length, call.where === undefined ? 0 : bits);
-      const found = outputs.make("u8", keys.length, 0);
-      const columns = { found: found.array as Uint8Array, values: asBits(values.array), missing: bits };
+      const values = outputs.make(type, keys.length, call.where && words);
+      const found = outputs.make("u8", keys.length);
+      const columns = { found: found.array as Uint8Array, values: asBits(values.array), missing: words };
       return outputs.keepUnlessThrown(async () => {
         await this.#find(table, inputs, keys, columns, call);
         return { values: values.output as Output<V>, found: found.output as Output<"u8"> };
@@ -118,8 +124,8 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
   contains(keys: Input<K>, output: Destination, call: CallOptions): Promise<Output<"u8">> {
     return this.#operate(async (table, inputs) => {
       const outputs = new Outputs(this.#engine, output);
-      const found = outputs.make("u8", keys.length, 0);
-      const columns = { found: found.array as Uint8Array, values: NO_WORDS, missing: 0 };
+      const found = outputs.make("u8", keys.length);
+      const columns = { found: found.array as Uint8Array, values: NO_WORDS, missing: [0] };
       return outputs.keepUnlessThrown(async () => {
         await this.#find(table, inputs, keys, columns, call);
         return found.output as Output<"u8">;
@@ -131,13 +137,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     return this.#operate(async (table, inputs) => {
       const tally = newTally();
       const at = { table, counters: this.#counters, tally, deferred: null };
-      const { parallel, workspace, tuning } = this.#engine;
-      await eachChunk(inputs.batch(keys, call.where), call, this.#guard, {
-        sharedLength: (left, forced) => parallel.changeLength(left, left, forced),
-        together: (chunk) => this.#recountOnError(() => parallel.erase(at, chunk)),
-        aloneLength: tuning.chunk,
-        alone: (chunk) => eraseChunk(at, chunk, workspace.block),
-      });
+      await eachChunk(inputs.batch(keys, call.where), call, this.#guard, this.#loops.erase(at));
       return tally.erased;
     });
   }
@@ -149,20 +149,20 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     return this.#operate(async (table) => {
       const { value } = this.spec;
       const outputs = new Outputs(this.#engine, output);
-      const keys = outputs.make(this.spec.key, this.live, 0);
-      const values = value === null ? null : outputs.make(value, this.live, 0);
+      const keys = outputs.make(this.spec.key, this.live);
+      const values = value === null ? null : outputs.make(value, this.live);
       const into: Collector = {
         keys: asBits(keys.array),
         values: values === null ? NO_WORDS : asBits(values.array),
         count: 0,
       };
       // Side entries come first: the scan of the slots ends when the last entry is there.
-      collectSide(table, into);
+      this.#loops.collectSide(table, into);
       return outputs.keepUnlessThrown(async () => {
         await inChunks(table.slotCount, call, this.#guard, (from) => {
           const to = Math.min(table.slotCount, from + this.#engine.tuning.chunk);
           const start = performance.now();
-          collectSlots(table, from, to, into);
+          this.#loops.collectSlots(table, from, to, into);
           note(call.log, "direct", "every slot is read once, in order", start);
           return to;
         });
@@ -244,17 +244,9 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     call: CallOptions,
   ): Promise<InsertTally> {
     const tally = newTally();
-    const counters = this.#counters;
-    const at = { table, counters, tally, deferred: null };
-    const full = new FullTable(at);
-    const { parallel, workspace, tuning } = this.#engine;
-    await eachChunk(inputs.batch(keys, call.where), call, this.#guard, {
-      sharedLength: (left, forced) =>
-        parallel.changeLength(left, table.slotCount - counters.mainLive, forced),
-      together: (chunk) => this.#recountOnError(() => parallel.insert(at, chunk, columns)),
-      aloneLength: tuning.chunk,
-      alone: (chunk) => insertChunk(at, chunk, columns, workspace.block, full),
-    });
+    const at = { table, counters: this.#counters, tally, deferred: null };
+    const work = this.#loops.insert(at, columns);
+    await eachChunk(inputs.batch(keys, call.where), call, this.#guard, work);
     const { inserted, existing, rejected } = tally;
     return { inserted, existing, rejected };
   }
@@ -263,17 +255,11 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     table: TableMemory,
     inputs: Inputs,
     keys: Input<K>,
-    columns: FindColumns,
+    columns: LookUpColumns,
     call: CallOptions,
   ): Promise<void> {
-    const { maxProbe } = this.#counters;
-    const { parallel, workspace, tuning } = this.#engine;
-    await eachChunk(inputs.batch(keys, call.where), call, this.#guard, {
-      sharedLength: (left, forced) => parallel.lookUpLength(left, forced),
-      together: (chunk) => parallel.find(table, maxProbe, chunk, columns),
-      aloneLength: tuning.chunk,
-      alone: (chunk) => findChunk(table, maxProbe, chunk, columns, workspace.block),
-    });
+    const work = this.#loops.find(table, this.#counters.maxProbe, columns);
+    await eachChunk(inputs.batch(keys, call.where), call, this.#guard, work);
   }
 
   /** A chunk that failed midway (a worker died) leaves a valid table with unknown counts. */
@@ -290,7 +276,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
   }
 
   async #measure(table: TableMemory): Promise<Measurement> {
-    const measurement = new Measurement(table, this.#engine.workspace.block);
+    const measurement = this.#loops.measurement(table);
     await inChunks(table.slotCount, {}, this.#guard, (from) => {
       const to = Math.min(table.slotCount, from + this.#engine.tuning.chunk);
       measurement.addSlots(from, to);

@@ -14,7 +14,7 @@ import type {
   TableStats,
 } from "../engine.js";
 import type { TableSpec } from "../layout.js";
-import { bitsOf, type KeyType, type ValueType } from "../scalars.js";
+import { type KeyType, type ValueType, wordsOf } from "../scalars.js";
 import { type Batch, eachChunk } from "./batch/batches.js";
 import type { Column } from "./batch/columns.js";
 import { resultColumns } from "./batch/results.js";
@@ -102,7 +102,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 
   async find(
     keys: Input<K>,
-    missing: number,
+    missing: number | bigint,
     output: Destination,
     call: CallOptions,
   ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
@@ -110,7 +110,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const type = (spec.value ?? spec.key) as V;
     const results = await resultColumns(host, keys.length, output, [type, "u8"]);
     const [values, flags] = results.columns;
-    const fill = [bitsOf(type, missing)];
+    const fill = wordsOf(type, missing);
     await results.keepUnlessThrown(() =>
       eachChunk(this.state, "find", this.#lookups(keys, call), call, output, async (chunk, readBack) => {
         const to = {

@@ -109,7 +109,8 @@ export function fromNumber<T extends ValueType>(type: T, value: number): ScalarA
   return numbers(type, [value]);
 }
 
-export const types: readonly KeyType[] = ["u32", "i32", "f32"];
+/** Types of 32 bits. */
+export const types = ["u32", "i32", "f32"] as const satisfies readonly KeyType[];
 export const hashes: readonly HashName[] = ["murmur3", "xxhash32", "identity"];
 
 /** 1 for two elements out of three. */

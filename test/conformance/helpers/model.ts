@@ -179,7 +179,7 @@ export class Modelled {
 /** `op` on bit patterns of one value type. f32 sums must be exact to be the same in every order. */
 export function combine(op: ApplyOp, type: ValueType, a: number, b: number): number {
   const [x, y] = fromBits(type, Uint32Array.of(a, b));
-  if (op === "add") return asBits(fromNumber(type, x + y))[0];
+  if (op === "add") return asBits(fromNumber(type, Number(x) + Number(y)))[0];
   if (op === "and") return (a & b) >>> 0;
   if (op === "or") return (a | b) >>> 0;
   if (op === "xor") return (a ^ b) >>> 0;

@@ -1,5 +1,5 @@
 /** Maps and pinned arrays on the device under test. */
-import { scalarTypeOf } from "../../../src/engine/scalars.js";
+import { asBytes, scalarTypeOf } from "../../../src/engine/scalars.js";
 import {
   type PinnedArray,
   type ScalarArrays,
@@ -26,7 +26,7 @@ export function usePinned() {
     ): Promise<PinnedArray<ScalarOf<A>, "upload">> {
       const type = scalarTypeOf(elements) as ScalarOf<A>;
       const array = await device().pinned(type, elements.length, "upload");
-      (array.array as Uint8Array).set(elements);
+      asBytes(array.array).set(asBytes(elements));
       return array;
     },
   };

@@ -5,6 +5,7 @@ import { PinnedArray } from "../../pinned-array.js";
 import {
   arrayClass,
   asBits,
+  asBytes,
   firstOf,
   type ScalarArrays,
   type ScalarType,
@@ -31,14 +32,14 @@ export class Outputs {
   }
 
   /**
-   * The operation's next column, in the order of its targets: a new one, or the next of them. Every element of it is the 32-bit
-   * pattern (or byte) `fill`.
+   * The operation's next column, in the order of its targets: a new one, or the next of them. Every element of it has the 32-bit
+   * words `fill`; it is zero unless told.
    */
-  make<T extends ScalarType>(type: T, length: number, fill: number): OutputColumn<T> {
+  make<T extends ScalarType>(type: T, length: number, fill?: readonly number[]): OutputColumn<T> {
     const to = this.#to;
     if (typeof to !== "string") return inTarget(to[this.#made++] as Target<T>, length, fill);
     const column = to === "host" ? this.#onHost(type, length) : this.#onDevice(type, length);
-    if (fill !== 0) asBits(column.array).fill(fill);
+    if (fill) fillWords(column.array, fill);
     return column;
   }
 
@@ -64,11 +65,22 @@ export class Outputs {
   }
 }
 
-function inTarget<T extends ScalarType>(output: Target<T>, length: number, fill: number): OutputColumn<T> {
+function inTarget<T extends ScalarType>(
+  output: Target<T>,
+  length: number,
+  fill?: readonly number[],
+): OutputColumn<T> {
   const whole = output instanceof PinnedArray ? (output.storage.view as ScalarArrays[T]) : output;
   const array = firstOf<T>(whole, length);
   // what was there before is no result: elements that an operation leaves out are not written again
-  if (array.BYTES_PER_ELEMENT === 1) array.fill(fill);
-  else asBits(array).fill(fill);
+  if (fill) fillWords(array, fill);
+  else asBytes(array).fill(0);
   return { output: output instanceof PinnedArray ? output : array, array };
+}
+
+/** Gives every element the same 32-bit words. */
+function fillWords(array: ScalarArrays[ScalarType], words: readonly number[]): void {
+  const bits = asBits(array);
+  if (words.every((word) => word === words[0])) bits.fill(words[0]);
+  else for (let i = 0; i < bits.length; i++) bits[i] = words[i % words.length];
 }

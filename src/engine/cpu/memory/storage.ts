@@ -10,10 +10,14 @@ import {
   allocate,
   arrayClass,
   asBits,
+  asBytes,
+  type KeyType,
   type ScalarArrays,
   type ScalarType,
   scalarBytes,
+  type ValueType,
 } from "../../scalars.js";
+import type { Batch } from "../table/sequential.js";
 import type { Allocation, Memory } from "./memory.js";
 
 /** What is under a device array of the cpu engine. */
@@ -40,7 +44,7 @@ export class HostStorage<T extends ScalarType> implements ArrayStorage<T> {
 
   async read(start: number, end: number): Promise<ScalarArrays[T]> {
     const copy = allocate(this.type, end - start);
-    copy.set(this.host.subarray(start, end));
+    asBytes(copy).set(asBytes(this.host.subarray(start, end)));
     return copy;
   }
 
@@ -88,19 +92,16 @@ export class Inputs {
     this.#engine = engine;
   }
 
-  /** The 32-bit patterns of an input. */
-  bits(input: Input<"u32" | "i32" | "f32">): Uint32Array {
+  /** The 32-bit words of an input. */
+  bits(input: Input<KeyType | ValueType>): Uint32Array {
     return asBits(this.#resolve(input));
   }
 
-  /** Keys and mask (null for none) of a batch. */
-  batch(
-    keys: Input<"u32" | "i32" | "f32">,
-    where: Input<"u8"> | undefined,
-  ): { keys: Uint32Array; where: Uint8Array | null } {
-    if (where === undefined) return { keys: this.bits(keys), where: null };
-    const mask = this.#resolve(where);
-    return { keys: this.bits(keys), where: new Uint8Array(mask.buffer, mask.byteOffset, mask.length) };
+  /** Keys and mask of a batch. */
+  batch(keys: Input<KeyType>, where: Input<"u8"> | undefined): Batch {
+    const { length } = keys;
+    if (where === undefined) return { keys: this.bits(keys), where: null, length };
+    return { keys: this.bits(keys), where: asBytes(this.#resolve(where)), length };
   }
 
   release(): void {

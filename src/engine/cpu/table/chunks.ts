@@ -6,7 +6,7 @@ import type { CallOptions } from "../../engine.js";
 import { nextTask } from "../../next-task.js";
 import type { Plan, PlanLog } from "../../plan.js";
 import { BLOCK } from "./blocks.js";
-import type { Chunk } from "./sequential.js";
+import type { Batch, Chunk } from "./sequential.js";
 
 /**
  * The event loop gets a turn after a chunk that ends this long after the last turn: one frame of a display.
@@ -50,6 +50,8 @@ export interface ChunkWork {
   /** Elements of a chunk that is done alone, if that is not long; `alone` gets it in pieces. */
   readonly aloneLength: number;
   readonly alone: (chunk: Chunk) => void;
+  /** Why chunks are done alone, where it is neither the call's wish nor the batch's size. */
+  readonly whyAlone?: string;
 }
 
 /**
@@ -58,12 +60,11 @@ export interface ChunkWork {
  * shared as they are.
  */
 export function eachChunk(
-  batch: Pick<Chunk, "keys" | "where">,
+  { keys, where, length: total }: Batch,
   call: Pick<CallOptions, "signal" | "onProgress" | "strategy" | "log">,
   guard: () => void,
   work: ChunkWork,
 ): Promise<void> {
-  const total = batch.keys.length;
   const { strategy = "auto", log } = call;
   return inChunks(total, call, guard, (from) => {
     const forced = strategy === "partitioned";
@@ -71,23 +72,24 @@ export function eachChunk(
     const to = shared > 0 ? from + shared : Math.min(total, from + work.aloneLength);
     const start = performance.now();
     if (shared > 0) {
-      return work.together({ ...batch, from, to }).then(() => {
+      return work.together({ keys, where, from, to }).then(() => {
         note(log, "partitioned", forced ? ASKED : "the batch is large enough to share", start);
         return to;
       });
     }
     let done = from;
     do {
-      const piece = { ...batch, from: done, to: Math.min(to, done + BLOCK) };
+      const piece = { keys, where, from: done, to: Math.min(to, done + BLOCK) };
       work.alone(piece);
       done = piece.to;
     } while (done < to && performance.now() - start < LONG_MS);
-    note(log, "direct", strategy === "direct" ? ASKED : "the batch is small, or there is one thread", start);
+    note(log, "direct", strategy === "direct" ? ASKED : (work.whyAlone ?? SMALL), start);
     return done;
   });
 }
 
 const ASKED = "it was asked for";
+const SMALL = "the batch is small, or there is one thread";
 
 /** Notes a chunk that was begun at `start`. */
 export function note(

@@ -6,7 +6,7 @@
 import { murmur3 } from "../../hash.js";
 import { EMPTY, TOMBSTONE } from "../../layout.js";
 import type { Block, TableMemory } from "./blocks.js";
-import type { Territory } from "./probes.js";
+import type { Counters, Territory } from "./probes.js";
 
 /** Longest probe below which probing is as cheap as the set. */
 const WORTH_PROBES = 256;
@@ -26,8 +26,7 @@ export class FullTable {
    */
   rejectAbsent(block: Block, count: number): number {
     const { table, counters, tally } = this.at;
-    const full = counters.mainLive === table.slotCount;
-    if (!full || counters.maxProbe < WORTH_PROBES || table.slotCount > MOST_SLOTS) return count;
+    if (!isWorthSet(table, counters)) return count;
     this.#present ??= keySet(table);
     const { key, home, element } = block;
     let left = 0;
@@ -43,6 +42,11 @@ export class FullTable {
     }
     return left;
   }
+}
+
+/** True for full tables where a set of the keys is made sooner than absent keys are probed for. */
+export function isWorthSet({ slotCount }: TableMemory, { mainLive, maxProbe }: Counters): boolean {
+  return mainLive === slotCount && maxProbe >= WORTH_PROBES && slotCount <= MOST_SLOTS;
 }
 
 /** The keys of all slots, side slots excluded, at load 0.5 or less. */

@@ -1,4 +1,4 @@
-/** Scans over all slots: collecting the entries, measuring a table, counting it anew. */
+/** Scans over all slots: collecting the entries, measuring a table, counting it anew. Wide slots are scanned in wide-scan.ts. */
 import { PROBE_HISTOGRAM, type TableStats } from "../../engine.js";
 import { EMPTY, SIDE_SLOTS, TOMBSTONE } from "../../layout.js";
 import { BLOCK, type Block, computeHomes, type TableMemory } from "./blocks.js";
@@ -43,46 +43,28 @@ export function collectSide(table: TableMemory, into: Collector): void {
 }
 
 /** Measures a table partition by partition: `addSlots` for all slots, then `result`. */
-export class Measurement {
-  readonly #table: TableMemory;
-  readonly #block: Block;
+export abstract class Measurement {
   readonly #probeLengths = new Uint32Array(PROBE_HISTOGRAM);
   #mainLive = 0;
-  #tombstones = 0;
   #probesTotal = 0;
   #maxProbeLength = 0;
+  protected tombstones = 0;
 
-  constructor(table: TableMemory, block: Block) {
-    this.#table = table;
-    this.#block = block;
-  }
+  /** @param sideSlots slots behind the probing table. */
+  constructor(
+    protected readonly table: TableMemory,
+    private readonly sideSlots: number,
+  ) {}
 
   /** Takes slots `from..to` of the probing table in. */
-  addSlots(from: number, to: number): void {
-    const { slots, words } = this.#table;
-    const { key, element } = this.#block;
-    for (let first = from; first < to; first += BLOCK) {
-      const last = Math.min(to, first + BLOCK);
-      let count = 0;
-      for (let slot = first; slot < last; slot++) {
-        const k = slots[slot * words];
-        if (k === TOMBSTONE) this.#tombstones++;
-        if (k >= TOMBSTONE) continue;
-        key[count] = k;
-        element[count++] = slot;
-      }
-      computeHomes(this.#block, this.#table, count);
-      this.#addEntries(count);
-    }
-  }
+  abstract addSlots(from: number, to: number): void;
 
   /** The table's counts as found. */
   counters(): Counters {
-    const tombstones = this.#tombstones;
     return {
       mainLive: this.#mainLive,
       sideLive: this.#sideLive(),
-      tombstones,
+      tombstones: this.tombstones,
       maxProbe: this.#maxProbeLength,
     };
   }
@@ -94,30 +76,55 @@ export class Measurement {
     probeLengths[0] += side;
     return {
       live,
-      tombstones: this.#tombstones,
+      tombstones: this.tombstones,
       probeLengths,
       meanProbeLength: live === 0 ? 0 : (this.#probesTotal + side) / live,
       maxProbeLength: Math.max(this.#maxProbeLength, side > 0 ? 1 : 0),
     };
   }
 
-  #addEntries(count: number): void {
-    const { slotCount, words } = this.#table;
-    const { home, element } = this.#block;
-    for (let i = 0; i < count; i++) {
-      const after = element[i] - home[i] / words;
-      const length = (after < 0 ? after + slotCount : after) + 1;
-      this.#probeLengths[Math.min(length, PROBE_HISTOGRAM) - 1]++;
-      this.#probesTotal += length;
-      this.#maxProbeLength = Math.max(this.#maxProbeLength, length);
-    }
-    this.#mainLive += count;
+  /** Counts an entry in a slot whose key has this home slot. */
+  protected addEntry(slot: number, home: number): void {
+    const after = slot - home;
+    const length = (after < 0 ? after + this.table.slotCount : after) + 1;
+    this.#probeLengths[Math.min(length, PROBE_HISTOGRAM) - 1]++;
+    this.#probesTotal += length;
+    this.#maxProbeLength = Math.max(this.#maxProbeLength, length);
+    this.#mainLive++;
   }
 
   #sideLive(): number {
-    const { slots, slotCount, words } = this.#table;
+    const { slots, slotCount, words } = this.table;
     let live = 0;
-    for (let side = 0; side < SIDE_SLOTS; side++) if (slots[(slotCount + side) * words] !== EMPTY) live++;
+    for (let side = 0; side < this.sideSlots; side++) if (slots[(slotCount + side) * words] !== EMPTY) live++;
     return live;
+  }
+}
+
+/** Measures a table of narrow slots. */
+export class NarrowMeasurement extends Measurement {
+  readonly #block: Block;
+
+  constructor(table: TableMemory, block: Block) {
+    super(table, SIDE_SLOTS);
+    this.#block = block;
+  }
+
+  addSlots(from: number, to: number): void {
+    const { slots, words } = this.table;
+    const { key, home, element } = this.#block;
+    for (let first = from; first < to; first += BLOCK) {
+      const last = Math.min(to, first + BLOCK);
+      let count = 0;
+      for (let slot = first; slot < last; slot++) {
+        const k = slots[slot * words];
+        if (k === TOMBSTONE) this.tombstones++;
+        if (k >= TOMBSTONE) continue;
+        key[count] = k;
+        element[count++] = slot;
+      }
+      computeHomes(this.#block, this.table, count);
+      for (let i = 0; i < count; i++) this.addEntry(element[i], home[i] / words);
+    }
   }
 }

@@ -10,10 +10,18 @@ import {
   type Territory,
 } from "./probes.js";
 
-/** Elements `from..to` of a batch, less those that `where` leaves out. */
-export interface Chunk {
+/** The keys of a call. */
+export interface Batch {
+  /** The keys' 32-bit words: as many for each element as a key of the table has. */
   readonly keys: Uint32Array;
+  /** Elements whose byte is 0 are left out; null for none. */
   readonly where: Uint8Array | null;
+  /** Elements. */
+  readonly length: number;
+}
+
+/** Elements `from..to` of a batch, less those that `where` leaves out. */
+export interface Chunk extends Pick<Batch, "keys" | "where"> {
   readonly from: number;
   readonly to: number;
 }

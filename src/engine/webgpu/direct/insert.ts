@@ -65,9 +65,10 @@ export async function prepareInsert(
   const apply = applies && (await module?.prepareApply(state, chunk, policy, present));
   const claiming = claimingRun(state, chunk, { assign: policy === "assign", fill, before });
   if (combines || before > 0) await compileRun(state, { ...claiming, mask: chunk.mask }, groupSize);
+  const claims = await claimsOf(state, chunk);
   return async (chunk) => {
     chunk.groupSize ??= groupSize;
-    const claimed = await claimSlots(state, chunk, claiming, { present, full });
+    const claimed = await claimSlots(state, chunk, { ...claiming, ...claims }, { present, full });
     if (apply) await apply(chunk);
     else if (module && claimed.skipped) {
       await (await module.prepareApply(state, chunk, "assign", present))(chunk);
@@ -75,6 +76,16 @@ export async function prepareInsert(
     const { inserted, selected, rejected } = claimed;
     return { inserted, rejected, existing: selected - inserted - rejected };
   };
+}
+
+/** What a run needs that claims slots by row: a word an element. */
+export async function claimsOf(
+  { sources }: TableState,
+  { scratch, count }: BoundChunk,
+): Promise<Pick<Run, "claims" | "before">> {
+  if (sources.settle === null || count === 0) return {};
+  const claims = await scratch.column("u32", count);
+  return { claims, before: (encoder) => encoder.clearBuffer(claims.range.buffer, 0, count * 4) };
 }
 
 /** How the insert kernel is run over chunks like this one. */

@@ -1,12 +1,13 @@
 /** A copy of a full table's keys, in which those that are absent are told soon. */
 import { LimitError } from "../../../errors.js";
 import type { DeviceArray } from "../../device-array.js";
-import { MAX_SLOTS, SIDE_SLOTS } from "../../layout.js";
-import type { KeyType } from "../../scalars.js";
+import { MAX_SLOTS } from "../../layout.js";
+import { type KeyType, scalarBytes } from "../../scalars.js";
 import { forEachChunk } from "../batch/chunks.js";
 import { Scratch } from "../batch/columns.js";
 import { retrieveKeys } from "../scan/retrieve-all.js";
 import { newState, type TableState } from "../table/table-state.js";
+import { claimsOf } from "./insert.js";
 import { runOverChunk } from "./rounds.js";
 
 /**
@@ -22,7 +23,8 @@ export async function roomyCopy(state: TableState): Promise<TableState | null> {
     keys = await retrieveKeys(state);
     await copyKeys(copy, keys);
     // SIDE_PRESENT is 0
-    host.gpu.write(copy.buffers.slots, copy.spec.slots * 4, new Uint8Array(SIDE_SLOTS * 4));
+    const { sideSlots } = copy.sources.format;
+    host.gpu.write(copy.buffers.slots, copy.spec.slots * 4, new Uint8Array(sideSlots * 4));
     return copy;
   } catch (error) {
     copy?.destroy();
@@ -37,13 +39,14 @@ export async function roomyCopy(state: TableState): Promise<TableState | null> {
 async function copyKeys(copy: TableState, keys: DeviceArray<KeyType>): Promise<void> {
   const { gpu, pacer } = copy.host;
   const constants = { REUSE: false, FLAGGED: false, ASSIGN: false, FILL: false };
-  const bindable = gpu.device.limits.maxStorageBufferBindingSize / 4;
+  const bindable = gpu.device.limits.maxStorageBufferBindingSize / scalarBytes[copy.spec.key];
   const limits = { operation: "copy keys", bindable };
   await forEachChunk(pacer, limits, keys.length, {}, async (chunk) => {
     const scratch = new Scratch(gpu);
     try {
       const bound = { ...chunk, scratch, keys: await scratch.input(copy.spec.key, keys, chunk) };
-      await runOverChunk(copy, bound, { kernel: copy.sources.insert, constants });
+      const claims = await claimsOf(copy, bound);
+      await runOverChunk(copy, bound, { kernel: copy.sources.insert, constants, ...claims });
     } finally {
       scratch.release();
     }

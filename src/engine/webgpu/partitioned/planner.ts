@@ -3,7 +3,7 @@
  * among.
  */
 import type { CallOptions } from "../../engine.js";
-import { tableBytes } from "../../slot-format.js";
+import { isWide, slotFormat, tableBytes } from "../../slot-format.js";
 import { loadBulk } from "../direct/rounds.js";
 import type { TableState } from "../table/table-state.js";
 
@@ -43,6 +43,7 @@ export async function plan(
 
 function reasonForDirect(state: TableState, count: number, { strategy }: CallOptions): string | null {
   if (strategy === "direct") return "it was asked for";
+  if (isWide(slotFormat(state.spec))) return "slots of more than two words are worked on where they lie";
   if (strategy === "partitioned") return null;
   if (state.host.gpu.software) return "a software GPU gains nothing from locality";
   if (tableBytes(state.spec) <= CACHED_TABLE_BYTES) return "the table fits the cache";

@@ -49,8 +49,10 @@ async function retrieve<K extends KeyType, V extends ValueType>(
   values: ResultColumn<V> | null,
   call: CallOptions,
 ): Promise<void> {
-  const { windows, live, host } = state;
-  const groups = live * 4 <= host.maxTableBinding ? [windows] : windows.map((window) => [window]);
+  const { windows, live, host, sources } = state;
+  const { keyWords, valueWords } = sources.format;
+  const bytes = live * Math.max(keyWords, valueWords) * 4;
+  const groups = bytes <= host.maxTableBinding ? [windows] : windows.map((window) => [window]);
   let first = 0;
   for (const group of groups) {
     if (first === live) break;

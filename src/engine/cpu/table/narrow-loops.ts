@@ -1,0 +1,63 @@
+/**
+ * The loops over slots of one word of key and at most one of value: sequential.ts on the calling thread, parallel.ts on several.
+ * Both give the same results.
+ */
+import type { CpuEngine } from "../cpu-engine.js";
+import type { TableMemory } from "./blocks.js";
+import type { ChunkWork } from "./chunks.js";
+import { FullTable } from "./full-table.js";
+import type { InsertColumns, Territory } from "./probes.js";
+import { collectSide, collectSlots, NarrowMeasurement } from "./scan.js";
+import { eraseChunk, findChunk, insertChunk } from "./sequential.js";
+import type { LookUpColumns, SlotLoops } from "./slot-loops.js";
+
+export class NarrowLoops implements SlotLoops {
+  readonly collectSide = collectSide;
+  readonly collectSlots = collectSlots;
+  readonly #engine: CpuEngine;
+  readonly #recountOnError: (change: () => Promise<void>) => Promise<void>;
+
+  /** @param recountOnError runs a change on several threads, and counts the table anew when it fails midway. */
+  constructor(engine: CpuEngine, recountOnError: (change: () => Promise<void>) => Promise<void>) {
+    this.#engine = engine;
+    this.#recountOnError = recountOnError;
+  }
+
+  insert(at: Territory, columns: InsertColumns): ChunkWork {
+    const { parallel, workspace, tuning } = this.#engine;
+    const { table, counters } = at;
+    const full = new FullTable(at);
+    return {
+      sharedLength: (left, forced) =>
+        parallel.changeLength(left, table.slotCount - counters.mainLive, forced),
+      together: (chunk) => this.#recountOnError(() => parallel.insert(at, chunk, columns)),
+      aloneLength: tuning.chunk,
+      alone: (chunk) => insertChunk(at, chunk, columns, workspace.block, full),
+    };
+  }
+
+  find(table: TableMemory, maxProbe: number, { found, values, missing }: LookUpColumns): ChunkWork {
+    const { parallel, workspace, tuning } = this.#engine;
+    const columns = { found, values, missing: missing[0] };
+    return {
+      sharedLength: (left, forced) => parallel.lookUpLength(left, forced),
+      together: (chunk) => parallel.find(table, maxProbe, chunk, columns),
+      aloneLength: tuning.chunk,
+      alone: (chunk) => findChunk(table, maxProbe, chunk, columns, workspace.block),
+    };
+  }
+
+  erase(at: Territory): ChunkWork {
+    const { parallel, workspace, tuning } = this.#engine;
+    return {
+      sharedLength: (left, forced) => parallel.changeLength(left, left, forced),
+      together: (chunk) => this.#recountOnError(() => parallel.erase(at, chunk)),
+      aloneLength: tuning.chunk,
+      alone: (chunk) => eraseChunk(at, chunk, workspace.block),
+    };
+  }
+
+  measurement(table: TableMemory): NarrowMeasurement {
+    return new NarrowMeasurement(table, this.#engine.workspace.block);
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * The loops over wide slots, in input order on the calling thread. Wide slots are those of keys or values of more than one word:
+ * any SlotFormat that `isWide`. They are not as fast as the loops over narrow slots, and are not shared with workers.
+ */
+import { EngineError } from "../../../errors.js";
+import { Rule } from "../../apply.js";
+import type { SlotFormat } from "../../slot-format.js";
+import type { Tuning } from "../tuning.js";
+import type { TableMemory } from "./blocks.js";
+import type { ChunkWork } from "./chunks.js";
+import type { InsertColumns, Territory } from "./probes.js";
+import type { Collector } from "./scan.js";
+import type { LookUpColumns, SlotLoops } from "./slot-loops.js";
+import { WideCursor } from "./wide-cursor.js";
+import { WideFullTable } from "./wide-full-table.js";
+import { eraseWide, findWide, insertWide } from "./wide-probes.js";
+import { collectWideSide, collectWideSlots, WideMeasurement } from "./wide-scan.js";
+
+export class WideLoops implements SlotLoops {
+  readonly #format: SlotFormat;
+  readonly #tuning: Pick<Tuning, "chunk">;
+
+  constructor(format: SlotFormat, tuning: Pick<Tuning, "chunk">) {
+    this.#format = format;
+    this.#tuning = tuning;
+  }
+
+  insert(at: Territory, { values, rule, flags }: InsertColumns): ChunkWork {
+    if (rule !== Rule.keep || flags.length > 0) {
+      throw new EngineError("A table of wide slots was asked for an operation that it does not have.");
+    }
+    const cursor = this.#cursor(at.table);
+    const full = new WideFullTable(cursor);
+    return this.#alone((chunk) => insertWide(cursor, at, chunk, values, full));
+  }
+
+  find(table: TableMemory, maxProbe: number, columns: LookUpColumns): ChunkWork {
+    const cursor = this.#cursor(table);
+    return this.#alone((chunk) => findWide(cursor, maxProbe, chunk, columns));
+  }
+
+  erase(at: Territory): ChunkWork {
+    const cursor = this.#cursor(at.table);
+    return this.#alone((chunk) => eraseWide(cursor, at, chunk));
+  }
+
+  collectSide(table: TableMemory, into: Collector): void {
+    collectWideSide(table, this.#format, into);
+  }
+
+  collectSlots(table: TableMemory, from: number, to: number, into: Collector): void {
+    collectWideSlots(table, this.#format, from, to, into);
+  }
+
+  measurement(table: TableMemory): WideMeasurement {
+    return new WideMeasurement(table, this.#format);
+  }
+
+  #cursor(table: TableMemory): WideCursor {
+    return new WideCursor(table, this.#format);
+  }
+
+  #alone(alone: ChunkWork["alone"]): ChunkWork {
+    return {
+      sharedLength: () => 0,
+      together: () => Promise.reject(new EngineError("Wide slots are not shared with workers.")),
+      aloneLength: this.#tuning.chunk,
+      alone,
+      whyAlone: "keys or values of more than 32 bits are worked on by one thread",
+    };
+  }
+}
