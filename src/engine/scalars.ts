@@ -20,17 +20,8 @@ export interface ScalarArrays {
   u64: BigUint64Array;
 }
 
-/** What one element of each scalar type is in JavaScript. */
-interface Elements {
-  u8: number;
-  u32: number;
-  i32: number;
-  f32: number;
-  u64: bigint;
-}
-
 /** One element of a scalar type: a bigint for u64, a number for all others. */
-export type ElementOf<T extends ScalarType> = Elements[T];
+export type ElementOf<T extends ScalarType> = ScalarArrays[T][number];
 
 /** Typed array class by scalar type. */
 export const arrayClass: {

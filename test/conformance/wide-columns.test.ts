@@ -136,6 +136,22 @@ describe("u64 columns", () => {
   });
 });
 
+describe("f32 keys with values of 64 bits", () => {
+  it("are equal as in JavaScript's Map", async () => {
+    using map = await StaticMap.create(device(), { key: "f32", value: "u64", capacity: 100 });
+    const nan = new Float32Array(Uint32Array.of(0x7fc00000, 0xffc00001, 0xffffffff, 0xfffffffe).buffer);
+    await map.insert(Float32Array.of(0, Number.NaN, 1.5), BigUint64Array.of(MOST, 2n, 3n));
+    const { values } = await map.find(Float32Array.of(-0, 1.5, ...nan.subarray(0, 1)));
+    expect([...values]).toEqual([MOST, 3n, 2n]);
+    expectAllSet(await map.contains(nan), 4);
+    expect(await map.erase(Float32Array.of(-0))).toEqual({ erased: 1 });
+    expect(await map.insert(nan, columnOf("u64", integers(4)))).toEqual({ inserted: 0, existing: 4 });
+    const keys = [...(await map.retrieveAll()).keys];
+    expect(new Set(keys)).toEqual(new Set([Number.NaN, 1.5]));
+    expect(map.size).toBe(2);
+  });
+});
+
 describe("what is refused before anything happens", () => {
   for (const [key, value] of [
     ["u64", "u64"],
