@@ -64,6 +64,16 @@ export interface CallOptions {
   readonly log?: PlanLog;
 }
 
+/** Options of inserts. */
+export interface InsertCall extends CallOptions {
+  /**
+   * Where to say which elements were rejected: a device array of the engine, of the keys' length. Every element is written: 1 for one
+   * whose key is not in the table because no slot was free, else 0. The caller gives it, so that nothing has to be allocated when the
+   * table turns out to be full.
+   */
+  readonly rejected?: DeviceArray<"u8">;
+}
+
 /** What bulk calls do that are not told. */
 export interface BulkDefaults {
   readonly strategy?: Strategy;
@@ -117,7 +127,7 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
     keys: Input<K>,
     values: Input<V> | null,
     policy: InsertPolicy,
-    call: CallOptions,
+    call: InsertCall,
   ): Promise<InsertTally>;
   /**
    * `insert` with policy keep that also says per element whether it inserted its key, and (maps) the value that is now stored.

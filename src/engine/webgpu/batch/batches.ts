@@ -2,9 +2,9 @@
 import type { CallOptions, Destination, Input } from "../../engine.js";
 import type { KeyType, ValueType } from "../../scalars.js";
 import { loadOverlap } from "../device/gpu.js";
-import type { BoundChunk } from "../direct/rounds.js";
 import type { Choice } from "../partitioned/planner.js";
 import type { TableState } from "../table/table-state.js";
+import { type BoundChunk, boundChunk } from "./bound-chunk.js";
 import { forEachChunk } from "./chunks.js";
 import { type Chunk, Scratch } from "./columns.js";
 import type { Pipeline, ReadBack } from "./pipeline.js";
@@ -16,8 +16,8 @@ export interface Batch<K extends KeyType, V extends ValueType> {
   where?: Input<"u8">;
   /** Bytes that an element takes in the widest range that is bound. */
   bytes?: number;
-  /** What the planner would choose for so many of its elements, for operations that may be partitioned. */
-  plan?: (count: number) => Promise<Choice>;
+  /** What the planner chooses for so many of its elements now. */
+  plan: (count: number) => Promise<Choice>;
 }
 
 /** Bytes of a binding that partitioning takes for an element, at most: a pair, and what pages have room for besides. */
@@ -35,7 +35,7 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   batch: Batch<K, V>,
   call: CallOptions,
   output: Destination,
-  run: (chunk: BoundChunk, readBack: ReadBack) => Promise<unknown>,
+  run: (chunk: BoundChunk, choice: Choice, readBack: ReadBack) => Promise<unknown>,
 ): Promise<void> {
   const { gpu, pacer, hostChunk } = state.host;
   const { keys, values, where, bytes = 4, plan } = batch;
@@ -45,18 +45,24 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   const host = crosses ? hostChunk : undefined;
   const bindable = gpu.device.limits.maxStorageBufferBindingSize / Math.max(bytes, PARTITION_BYTES);
   // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
-  const choice = keys.length > 0 && (await plan?.(Math.min(keys.length, BULK_CHUNK)));
-  const bulk = !choice || choice.strategy === "direct" || gpu.software ? undefined : BULK_CHUNK;
+  const most = Math.min(keys.length, BULK_CHUNK);
+  const first = await plan(most);
+  const bulk = first.strategy === "direct" || gpu.software ? undefined : BULK_CHUNK;
   const limits = { operation, bindable, host, bulk };
   const bind = (chunk: Chunk, scratch: Scratch) => bindColumns(state, batch, call, chunk, scratch);
   let pipeline: Pipeline<BoundChunk> | null = null;
+  // a table fills up from chunk to chunk: each is planned when its turn comes
+  const work = async (bound: BoundChunk, readBack: ReadBack) => {
+    const isPlanned = bound.first === 0 && bound.count === most;
+    return run(bound, isPlanned ? first : await plan(bound.count), readBack);
+  };
   const each = async (chunk: Chunk, next: Chunk | null) => {
     call.log?.beginChunk();
     if (next !== null) pipeline ??= new (await loadOverlap()).Pipeline(gpu, bind);
-    if (pipeline) return pipeline.run(chunk, next, run);
+    if (pipeline) return pipeline.run(chunk, next, work);
     const scratch = new Scratch(gpu);
     try {
-      await run(await bind(chunk, scratch), (reads, step) => step(reads));
+      await work(await bind(chunk, scratch), (reads, step) => step(reads));
     } finally {
       scratch.release();
     }
@@ -77,13 +83,14 @@ function copiedByHost(column: unknown): boolean {
 async function bindColumns<K extends KeyType, V extends ValueType>(
   { spec }: TableState,
   { keys, values, where }: Batch<K, V>,
-  { signal, groupSize }: CallOptions,
+  call: CallOptions,
   chunk: Chunk,
   scratch: Scratch,
 ): Promise<BoundChunk> {
-  const column = await scratch.input(spec.key as K, keys, chunk);
-  const bound: BoundChunk = { ...chunk, scratch, signal, groupSize, keys: column };
-  if (values) bound.values = await scratch.input(spec.value as V, values, chunk);
-  if (where) bound.mask = await scratch.input("u8", where, chunk);
-  return bound;
+  const columns = {
+    keys: await scratch.input(spec.key as K, keys, chunk),
+    values: values ? await scratch.input(spec.value as V, values, chunk) : undefined,
+    mask: where && (await scratch.input("u8", where, chunk)),
+  };
+  return boundChunk(chunk, scratch, columns, call);
 }

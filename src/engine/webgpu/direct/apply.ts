@@ -4,11 +4,12 @@
  */
 import type { ApplyOp } from "../../engine.js";
 import type { ValueType } from "../../scalars.js";
+import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { Column } from "../batch/columns.js";
 import type { TableState } from "../table/table-state.js";
 import { combining } from "./combine.js";
 import { needsRoomForAll } from "./insert.js";
-import { type BoundChunk, compileRun, type Run, runOverChunk } from "./rounds.js";
+import { compileRun, type Run, runOverChunk } from "./rounds.js";
 import { WORKLIST_BYTES } from "./worklist.js";
 
 export { combining };
@@ -22,21 +23,20 @@ export async function prepareApply(
   chunk: BoundChunk,
   op: ApplyOp | "assign",
   present: Column | undefined,
-): Promise<(chunk: BoundChunk) => Promise<void>> {
+): Promise<(chunk: BoundChunk, mask: Column | undefined) => Promise<void>> {
   const kernel = state.sources.apply(combining(op, state.spec.value as ValueType));
   const run: Run = { kernel, constants: {} };
   if (needsRoomForAll(state, op)) {
     const room = chunk.count;
     const bytes = room * WORKLIST_BYTES;
     // the chunk's own are free again when slots are claimed
-    const own = chunk.worklists && chunk.worklists.size >= bytes ? chunk.worklists : null;
-    run.worklists = { buffer: own ?? (await chunk.scratch.buffer(bytes)), room };
+    run.worklists = { buffer: await chunk.worklists.reserve(bytes), room };
   } else {
     run.goesOn = true;
   }
   for (const mask of new Set([chunk.mask, present]))
     await compileRun(state, { ...run, mask }, chunk.groupSize);
-  return async (chunk) => {
-    await runOverChunk(state, chunk, { ...run, values: chunk.values, mask: chunk.present ?? chunk.mask });
+  return async (chunk, mask) => {
+    await runOverChunk(state, chunk, { ...run, values: chunk.values, mask });
   };
 }

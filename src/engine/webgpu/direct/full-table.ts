@@ -3,14 +3,25 @@
  * key that is not there is probed for as far as the longest probe of the table goes, which may be all its slots; so with many
  * such elements the table's keys are put into a roomy set once a call, and elements are looked up there.
  */
-
+import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { Column } from "../batch/columns.js";
+import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import type { TableState } from "../table/table-state.js";
+import { tableParams } from "./direct-kernels.js";
 import { lookupRun } from "./look-up.js";
-import { type BoundChunk, compileRun, loadScans, runOverChunk, runOverRest, type Totals } from "./rounds.js";
+import markRejected from "./mark-rejected.wgsl";
+import { compileRun, loadScans, runOverChunk, runOverRest, type Totals } from "./rounds.js";
 
 /** Steps above which copying a table's keys is cheaper: some ten milliseconds of either device. */
 const COPY_ABOVE_STEPS = { software: 2 ** 21, hardware: 2 ** 28 };
+
+const WORKGROUP = 256;
+const markKernel = kernelSource("mark rejected", tableParams, [
+  fragment(markRejected, {
+    bindings: { mask: read(), present: read(), rejected: readWrite() },
+    constants: ["WORKGROUP", "MASKED"],
+  }),
+]);
 
 /** One insert call's view of a table that may become full. While a call runs a full table stays full, with the same keys. */
 export class FullTable {
@@ -42,7 +53,7 @@ export class FullTable {
     const table = await this.#cheapest(rest?.count ?? count);
     const inTable = table === this.state;
     // partitions are ranges of the table's own slots
-    const at = inTable ? chunk : { ...chunk, partitionShift: undefined };
+    const at = inTable ? chunk : { ...chunk, partitionShift: 0 };
     const run = lookupRun(table, count, { mask, flags: present, counted: true, fixed: true });
     if (inTable && rest?.listed && !present) {
       const { found } = await runOverRest(table, chunk, run, rest);
@@ -50,6 +61,25 @@ export class FullTable {
     }
     const { found } = await runOverChunk(table, at, run);
     return selected - found;
+  }
+
+  /**
+   * Allocates and compiles, before anything changes, what it takes to leave 1 in `rejected` for the elements of a chunk that the mask
+   * selects and whose keys are not in the table, and 0 for the others; the answer does it.
+   */
+  async prepareMark(chunk: BoundChunk, rejected: Column): Promise<() => Promise<void>> {
+    const { gpu, kernels } = this.state.host;
+    const { count, mask } = chunk;
+    const present = await this.prepare(chunk);
+    const kernel = await kernels.compile(markKernel, { WORKGROUP, MASKED: mask !== undefined });
+    const bindings = { mask: mask?.range, present: present.range, rejected: rejected.range };
+    const shifts = { maskShift: mask?.shift, valueShift: present.shift, flagShift: rejected.shift };
+    return async () => {
+      await this.countRejected(chunk, { selected: count, rejected: 0, rest: null }, present);
+      await gpu.submit("mark rejected", (encoder) =>
+        kernel.record(encoder, bindings, { count, ...shifts }, Math.ceil(count / 4 / WORKGROUP)),
+      );
+    };
   }
 
   /** Where to look `count` keys up: the table, or the copy when that is cheaper. */

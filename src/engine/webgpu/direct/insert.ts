@@ -5,38 +5,47 @@
 import type { InsertPolicy, InsertTally } from "../../engine.js";
 import { lazily } from "../../lazily.js";
 import type { ValueType } from "../../scalars.js";
+import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { Column } from "../batch/columns.js";
 import type { TableState } from "../table/table-state.js";
 import type { FullTable } from "./full-table.js";
 import { lookupRun } from "./look-up.js";
-import { type BoundChunk, compileRun, groupSizeAt, type Run, runOverChunk } from "./rounds.js";
+import { compileRun, groupSizeAt, type Run, runOverChunk } from "./rounds.js";
 
 /** What combines values with those in the table. */
 export const loadCombining = lazily(() => import("./apply.js"));
 
+/** What an insert of a chunk is told. */
+export interface InsertArguments {
+  readonly policy: InsertPolicy;
+  /** What the chunks of a call share when the table is full. */
+  readonly full: FullTable;
+  /** A zeroed byte an element, where 1 is left for those that insert their keys. */
+  readonly flags?: Column;
+}
+
+/** What an insert came to. */
+export interface Inserted extends InsertTally {
+  /** A byte an element: 1 if its key is in the table. There when the insert met a full table and later dispatches have use for it. */
+  readonly present?: Column;
+}
+
 /** What claiming slots came to. */
 interface Claimed extends Pick<InsertTally, "inserted" | "rejected"> {
   /** Elements that the mask lets through. */
-  selected: number;
+  readonly selected: number;
   /** True when elements whose keys are there did not come to their slots. */
-  skipped: boolean;
+  readonly skipped: boolean;
+  readonly present?: Column;
 }
 
-/** Inserts a chunk. When it met a full table, `chunk.present` may say afterwards which of its keys are in the table. */
-export type Insert = (chunk: BoundChunk) => Promise<InsertTally>;
-
-/**
- * Inserts a chunk under a policy. When it met a full table, and values or flags are of use to later dispatches,
- * `chunk.present` says afterwards which of its keys are in the table.
- * @param full what the chunks of a call share when the table is full.
- */
+/** Inserts a chunk. */
 export async function insertChunk(
   state: TableState,
   chunk: BoundChunk,
-  policy: InsertPolicy,
-  full: FullTable,
-): Promise<InsertTally> {
-  return (await prepareInsert(state, chunk, policy, full))(chunk);
+  args: InsertArguments,
+): Promise<Inserted> {
+  return (await prepareInsert(state, chunk, args))(chunk);
 }
 
 /**
@@ -48,40 +57,44 @@ export async function insertChunk(
 export async function prepareInsert(
   state: TableState,
   chunk: BoundChunk,
-  policy: InsertPolicy,
-  full: FullTable,
+  args: InsertArguments,
   before = 0,
-): Promise<Insert> {
+): Promise<(chunk: BoundChunk) => Promise<Inserted>> {
+  const { policy, full, flags } = args;
   const isMap = state.spec.value !== null;
   const combines = isMap && policy !== "keep";
   const applies = combines && policy !== "assign";
   const module = combines ? await loadCombining() : null;
   const fill = applies ? module?.combining(policy, state.spec.value as ValueType).fill : undefined;
   // one that goes with the load would ask for other kernels meanwhile
-  if (combines || before > 0) chunk.groupSize ??= groupSizeAt(state, false);
-  const { groupSize } = chunk;
-  const looksAgain = combines || (isMap && chunk.flags !== undefined);
-  const present = looksAgain && state.mayFill(before + chunk.count) ? await full.prepare(chunk) : undefined;
-  const apply = applies && (await module?.prepareApply(state, chunk, policy, present));
-  const claiming = claimingRun(state, chunk, { assign: policy === "assign", fill, before });
-  if (combines || before > 0) await compileRun(state, { ...claiming, mask: chunk.mask }, groupSize);
-  const claims = await claimsOf(state, chunk);
+  const fixes = combines || before > 0;
+  const groupSize = chunk.groupSize ?? (fixes ? groupSizeAt(state, false) : undefined);
+  const sized = { ...chunk, groupSize };
+  const looksAgain = combines || (isMap && flags !== undefined);
+  const present = looksAgain && state.mayFill(before + chunk.count) ? await full.prepare(sized) : undefined;
+  const apply = applies && (await module?.prepareApply(state, sized, policy, present));
+  const claiming = {
+    ...claimingRun(state, { assign: policy === "assign", fill, before, flags }),
+    ...(await claimsOf(state, chunk)),
+  };
+  if (fixes) await compileRun(state, { ...claiming, mask: chunk.mask }, groupSize);
   return async (chunk) => {
-    chunk.groupSize ??= groupSize;
-    const claimed = await claimSlots(state, chunk, { ...claiming, ...claims }, { present, full });
-    if (apply) await apply(chunk);
+    const own = { ...chunk, groupSize: chunk.groupSize ?? groupSize };
+    const claimed = await claimSlots(state, own, claiming, present, full);
+    const mask = claimed.present ?? chunk.mask;
+    if (apply) await apply(own, mask);
     else if (module && claimed.skipped) {
-      await (await module.prepareApply(state, chunk, "assign", present))(chunk);
+      await (await module.prepareApply(state, own, "assign", present))(own, mask);
     }
     const { inserted, selected, rejected } = claimed;
-    return { inserted, rejected, existing: selected - inserted - rejected };
+    return { inserted, rejected, existing: selected - inserted - rejected, present: claimed.present };
   };
 }
 
 /** What a run needs that claims slots by row: a word an element. */
 export async function claimsOf(
   { sources }: TableState,
-  { scratch, count }: BoundChunk,
+  { scratch, count }: Pick<BoundChunk, "scratch" | "count">,
 ): Promise<Pick<Run, "claims" | "before">> {
   if (sources.settle === null || count === 0) return {};
   const claims = await scratch.column("u32", count);
@@ -91,9 +104,9 @@ export async function claimsOf(
 /** How the insert kernel is run over chunks like this one. */
 function claimingRun(
   { tombstones, sources }: TableState,
-  { flags }: BoundChunk,
-  { assign, fill, before }: { assign: boolean; fill: number | undefined; before: number },
+  at: { assign: boolean; fill: number | undefined; before: number; flags: Column | undefined },
 ): Run {
+  const { assign, fill, before, flags } = at;
   const reuse = before === 0 && tombstones > 0;
   const constants = {
     REUSE: reuse,
@@ -102,12 +115,8 @@ function claimingRun(
     ASSIGN: assign,
     FILL: fill !== undefined,
   };
-  return {
-    kernel: sources.insert,
-    constants,
-    fill: fill === undefined ? undefined : [fill],
-    stopsWhenFull: true,
-  };
+  const words = fill === undefined ? undefined : [fill];
+  return { kernel: sources.insert, constants, fill: words, flags, stopsWhenFull: true };
 }
 
 /** Runs the insert kernel until every element has its slot, meets its key, or is known not to fit. */
@@ -115,25 +124,25 @@ async function claimSlots(
   state: TableState,
   chunk: BoundChunk,
   claiming: Run,
-  { present, full }: { present: Column | undefined; full: FullTable },
+  present: Column | undefined,
+  full: FullTable,
 ): Promise<Claimed> {
-  const { mask, values, flags } = chunk;
+  const { mask, values } = chunk;
   const reuse = claiming.constants.REUSE === true;
-  if (reuse) await findKnown(state, chunk);
-  const totals = await runOverChunk(state, chunk, { ...claiming, mask, values, flags });
+  const known = reuse ? await findKnown(state, chunk) : undefined;
+  const totals = await runOverChunk(state, chunk, { ...claiming, mask, values, known });
   const { inserted, selected } = totals;
   if (totals.rest === null) return { inserted, selected, rejected: totals.rejected, skipped: reuse };
   const rejected = await full.countRejected(chunk, totals, present);
-  chunk.present = present;
-  return { inserted, selected, rejected, skipped: true };
+  return { inserted, selected, rejected, skipped: true, present };
 }
 
-/** Leaves 1 in `chunk.known` for the keys that are in the table. */
-async function findKnown(state: TableState, chunk: BoundChunk): Promise<void> {
+/** A byte an element: 1 for the keys that are in the table. */
+async function findKnown(state: TableState, chunk: BoundChunk): Promise<Column> {
   const { count, mask } = chunk;
   const known = await chunk.scratch.column("u8", count);
   await runOverChunk(state, chunk, lookupRun(state, count, { mask, flags: known }));
-  chunk.known = known;
+  return known;
 }
 
 /** True when combining needs worklists with room for all elements of a chunk, since none may go on in place: see apply.wgsl. */

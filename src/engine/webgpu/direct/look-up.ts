@@ -1,27 +1,35 @@
 /** Looking a chunk's keys up: find and contains, and the questions that inserts ask. */
-
+import type { BoundChunk, ResultColumns } from "../batch/bound-chunk.js";
 import type { Column } from "../batch/columns.js";
 import { align4, type Readback } from "../memory/readback.js";
 import type { TableState } from "../table/table-state.js";
-import { type BoundChunk, type Run, runOverChunk, runOverRest, usesHomeOrder } from "./rounds.js";
+import { type Run, runOverChunk, runOverRest, usesHomeOrder } from "./rounds.js";
 import type { Worklist } from "./worklist.js";
 
-/** What a lookup writes, as far as it is given; and whether it counts what it finds. */
-export interface LookupColumns {
-  mask?: Column;
-  values?: Column;
-  flags?: Column;
-  counted?: boolean;
-  sentinels?: boolean;
+/** What a run of lookups writes, as far as it is given; and whether it counts what it finds. */
+export interface LookupRunOptions extends ResultColumns {
+  readonly mask?: Column | undefined;
+  readonly counted?: boolean;
+  /** Absent keys are told by the value `fill`, in place of flags: see SENTINELS in direct-kernels.ts. */
+  readonly sentinels?: boolean;
   /** Whatever the table comes to be, the kernels stay those that were compiled before. */
-  fixed?: boolean;
+  readonly fixed?: boolean;
+}
+
+/** What a lookup of a chunk is told. */
+export interface FindArguments {
+  readonly results: ResultColumns;
+  /** Words of the value of absent keys. */
+  readonly fill: readonly number[];
+  /** Is read back with the last submission. */
+  readonly reads: readonly Readback[];
 }
 
 /** The run of a lookup over `count` elements. */
 export function lookupRun(
   state: TableState,
   count: number,
-  { mask, values, flags, counted = false, sentinels = false, fixed = false }: LookupColumns,
+  { mask, values, flags, counted = false, sentinels = false, fixed = false }: LookupRunOptions,
 ): Run {
   const constants = {
     VALUED: values !== undefined,
@@ -41,33 +49,38 @@ export function clearFlags(encoder: GPUCommandEncoder, { range, shift }: Column,
   encoder.clearBuffer(range.buffer, (range.offset ?? 0) + shift * 4, align4(count));
 }
 
+/** What a lookup may do besides, for strategies that look a chunk up in another order than the batch's. */
+export interface LookupDetails {
+  readonly sentinels?: boolean;
+  /** Recorded after the lookup, with the submission that reads results back. */
+  readonly after?: (encoder: GPUCommandEncoder) => void;
+  /** Only the elements that another kernel has listed. */
+  readonly rest?: Worklist;
+}
+
 /**
- * Looks a chunk up into its `values` and `flags` columns, as far as it has them, and reads results back.
- * @param fill words of the value of absent keys.
- * @param rest only the elements that another kernel has listed.
- * @returns not 0 where it has to be done without `sentinels`.
+ * Looks a chunk up into result columns, and reads results back.
+ * @returns `aborted` not 0 where it has to be done without `sentinels`.
  */
 export async function lookUpChunk(
   state: TableState,
   chunk: BoundChunk,
-  fill: readonly number[],
-  reads: readonly Readback[],
-  rest?: Worklist,
+  { results, fill, reads }: FindArguments,
+  { sentinels, after, rest }: LookupDetails = {},
 ): Promise<{ aborted: number }> {
-  if (chunk.lookUp) return chunk.lookUp(fill, reads);
-  const { count, mask, values, flags, sentinels, finish } = chunk;
+  const { count, mask } = chunk;
   const run: Run = {
-    ...lookupRun(state, count, { mask, values, flags, sentinels }),
+    ...lookupRun(state, count, { mask, ...results, sentinels }),
     fill,
     abortable: true,
-    after: finish,
+    after,
     reads,
   };
   const { rounds, aborted } = await (rest
     ? runOverRest(state, chunk, run, rest)
     : runOverChunk(state, chunk, run));
-  if (rounds !== 1 && (finish || reads.length > 0)) {
-    await state.host.gpu.submit("results", (encoder) => finish?.(encoder), reads);
+  if (rounds !== 1 && (after || reads.length > 0)) {
+    await state.host.gpu.submit("results", (encoder) => after?.(encoder), reads);
   }
   return { aborted };
 }

@@ -1,11 +1,11 @@
 /**
  * Rounds of dispatches over one chunk of a batch, until no element is unfinished. The kernels do the probing; this file
- * decides which elements they see, and counts each of them once. The operations are in insert-chunk.ts, lookup-chunk.ts
- * and erase-chunk.ts.
+ * decides which elements they see, and counts each of them once. The operations are in insert.ts, look-up.ts, erase.ts and apply.ts.
  */
 import { lazily } from "../../lazily.js";
 import type { GroupSize } from "../../plan.js";
-import type { Chunk, Column, Scratch } from "../batch/columns.js";
+import type { BoundChunk } from "../batch/bound-chunk.js";
+import type { Column } from "../batch/columns.js";
 import type { Bindings, Kernel, Params } from "../device/kernel.js";
 import type { Constants } from "../device/kernel-source.js";
 import type { Readback } from "../memory/readback.js";
@@ -16,47 +16,18 @@ import { nextWorklist, piecesOf, WORKLIST_BYTES, type Worklist, wholeChunk } fro
 
 /** What goes over all of a table is loaded by the first call that does. */
 export const loadScans = lazily(() => import("../scan/scans.js"));
-/** The partitioned strategies are loaded by the first call that may take them: pages with small tables do without. */
-export const loadBulk = lazily(() => import("../partitioned/partitioned.js"));
-
-/** The columns of one chunk, bound. */
-export interface BoundChunk extends Chunk {
-  scratch: Scratch;
-  keys: Column;
-  mask?: Column;
-  /** Values that an insert brings, or that a lookup writes. */
-  values?: Column;
-  /** A byte per element that the operation writes: 1 if it was found, or inserted its key. */
-  flags?: Column;
-  /** A byte per element: 1 if its key was in the table before the chunk. */
-  known?: Column;
-  /** A byte per element: 1 if its key is in the table. There after an insert that met a full table. */
-  present?: Column;
-  /** Room for the worklists of unfinished elements. */
-  worklists?: GPUBuffer;
-  /** Looked at between rounds, where stopping loses nothing. */
-  signal?: AbortSignal;
-  /** Slots that probes look at in one step; what suits the table's load unless told. */
-  groupSize?: GroupSize;
-  /** The elements are in the order of their partitions: home slots shifted right by this. */
-  partitionShift?: number;
-  /** Records what is made of the result columns, after every lookup of them. */
-  finish?: (encoder: GPUCommandEncoder) => void;
-  /** Looks the chunk up, where that takes more than the lookup kernel: see lookUpChunk. */
-  lookUp?: (fill: readonly number[], reads: readonly Readback[]) => Promise<{ aborted: number }>;
-  /** Its lookup is SENTINELS: see look-up.wgsl. */
-  sentinels?: boolean;
-}
 
 /** A kernel and the columns it sees. */
 export interface Run {
   kernel: BatchKernel;
   constants: Constants;
-  mask?: Column;
-  values?: Column;
-  flags?: Column;
+  mask?: Column | undefined;
+  values?: Column | undefined;
+  flags?: Column | undefined;
+  /** A byte per element: 1 if its key was in the table before the chunk. */
+  known?: Column | undefined;
   /** Words of Params.fill and Params.fillHigh. */
-  fill?: readonly number[];
+  fill?: readonly number[] | undefined;
   /** A word an element, zeroed: the slot that it has claimed, plus one, until it is settled. */
   claims?: Column;
   /** Look at the chunk's signal before every round. */
@@ -69,7 +40,7 @@ export interface Run {
   worklists?: { readonly buffer: GPUBuffer; readonly room: number };
   /** Recorded around the first dispatch. */
   before?: (encoder: GPUCommandEncoder) => void;
-  after?: (encoder: GPUCommandEncoder) => void;
+  after?: ((encoder: GPUCommandEncoder) => void) | undefined;
   /** Brought back with the first dispatch. */
   reads?: readonly Readback[];
 }
@@ -116,9 +87,8 @@ export function groupSizeAt(state: TableState, looksUp: boolean): GroupSize {
 }
 
 /** Makes room for the worklists of a chunk's runs. Before anything that could leave too little memory for them. */
-export async function reserveWorklists(state: TableState, chunk: BoundChunk): Promise<void> {
-  const bytes = wholeChunk(chunk.count, state.host.worklistRoom).room * WORKLIST_BYTES;
-  if (!chunk.worklists || chunk.worklists.size < bytes) chunk.worklists = await chunk.scratch.buffer(bytes);
+export function reserveWorklists({ host }: TableState, { count, worklists }: BoundChunk): Promise<GPUBuffer> {
+  return worklists.reserve(wholeChunk(count, host.worklistRoom).room * WORKLIST_BYTES);
 }
 
 function newTotals(): Totals {
@@ -195,13 +165,9 @@ async function round(
   worklist: Worklist,
   isFirst: boolean,
 ): Promise<Counters> {
-  const bytes = worklist.room * WORKLIST_BYTES;
-  if (!run.worklists) await reserveWorklists(state, chunk);
-  const worklists = {
-    buffer: (run.worklists?.buffer ?? chunk.worklists) as GPUBuffer,
-    offset: 0,
-    size: bytes,
-  };
+  const size = worklist.room * WORKLIST_BYTES;
+  const buffer = run.worklists?.buffer ?? (await reserveWorklists(state, chunk));
+  const worklists = { buffer, offset: 0, size };
   const kernel = await compileRound(state, run, worklist.listed, chunk.groupSize);
   const params: Params<TableParam> = {
     slots: state.spec.slots,
@@ -219,7 +185,7 @@ async function round(
     mask: run.mask?.range,
     values: run.values?.range,
     flags: run.flags?.range,
-    known: chunk.known?.range,
+    known: run.known?.range,
     claims: run.claims?.range,
     worklists,
   };

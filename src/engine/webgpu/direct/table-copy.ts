@@ -3,6 +3,7 @@ import { LimitError } from "../../../errors.js";
 import type { DeviceArray } from "../../device-array.js";
 import { MAX_SLOTS } from "../../layout.js";
 import { type KeyType, scalarBytes } from "../../scalars.js";
+import { boundChunk } from "../batch/bound-chunk.js";
 import { forEachChunk } from "../batch/chunks.js";
 import { Scratch } from "../batch/columns.js";
 import { retrieveKeys } from "../scan/retrieve-all.js";
@@ -44,7 +45,7 @@ async function copyKeys(copy: TableState, keys: DeviceArray<KeyType>): Promise<v
   await forEachChunk(pacer, limits, keys.length, {}, async (chunk) => {
     const scratch = new Scratch(gpu);
     try {
-      const bound = { ...chunk, scratch, keys: await scratch.input(copy.spec.key, keys, chunk) };
+      const bound = boundChunk(chunk, scratch, { keys: await scratch.input(copy.spec.key, keys, chunk) });
       const claims = await claimsOf(copy, bound);
       await runOverChunk(copy, bound, { kernel: copy.sources.insert, constants, ...claims });
     } finally {

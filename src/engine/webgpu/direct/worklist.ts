@@ -1,9 +1,12 @@
 /**
- * Which elements a dispatch works on: a range of the chunk, or a list. A probe that is too long for one dispatch, or that
- * leaves the window it has bound, leaves its element in a list; the next dispatch takes the list, with a larger budget of
- * steps, and goes on where the probes were. So no dispatch runs long, and every call ends: each round takes every listed
- * probe farther, to the next window or to a budget that soon is longer than any probe.
+ * Which elements a dispatch works on: a range of the chunk, or a worklist. A probe that is too long for one dispatch, or that leaves
+ * the window it has bound, leaves its element in a worklist; the next dispatch takes that, with a larger budget of steps, and goes on
+ * where the probes were. So no dispatch runs long, and every call ends: each round takes every listed probe farther, to the next
+ * window or to a budget that soon is longer than any probe.
  */
+import type { Scratch } from "../batch/columns.js";
+
+/** The elements of one dispatch. */
 export interface Worklist {
   /** First element of the chunk, a multiple of 4. */
   readonly first: number;
@@ -18,6 +21,19 @@ export interface Worklist {
   readonly room: number;
   /** Slots from home at which probes stop. */
   readonly budget: number;
+}
+
+/** The memory of a chunk's worklists, which its runs share one after another. */
+export class WorklistMemory {
+  #buffer: GPUBuffer | undefined;
+
+  constructor(private readonly scratch: Scratch) {}
+
+  /** A buffer of at least `bytes` bytes. To be called before anything that could leave too little memory for it. */
+  async reserve(bytes: number): Promise<GPUBuffer> {
+    if (!this.#buffer || this.#buffer.size < bytes) this.#buffer = await this.scratch.buffer(bytes);
+    return this.#buffer;
+  }
 }
 
 /** Slots that a probe covers in the first dispatch. At sane load no probe is longer. */

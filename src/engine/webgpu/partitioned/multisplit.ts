@@ -8,10 +8,10 @@
 
 import { LimitError } from "../../../errors.js";
 import type { TableSpec } from "../../layout.js";
+import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { Scratch } from "../batch/columns.js";
 import type { Range } from "../device/kernel.js";
 import { type Combining, NOT_COMBINING } from "../direct/combine.js";
-import type { BoundChunk } from "../direct/rounds.js";
 import type { Readback } from "../memory/readback.js";
 import { kindOf } from "../table/slot-code.js";
 import type { TableHost, TableState } from "../table/table-state.js";

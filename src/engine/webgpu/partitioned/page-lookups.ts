@@ -3,13 +3,12 @@
  * The chunk is split by partition and by page, as for the operations of pages.ts; then results come back the same way.
  */
 
-import type { PlanLog } from "../../plan.js";
 import { slotFormat } from "../../slot-format.js";
+import type { BoundChunk } from "../batch/bound-chunk.js";
 import { bindAt } from "../batch/columns.js";
-import { lookUpChunk } from "../direct/look-up.js";
-import { type BoundChunk, reserveWorklists } from "../direct/rounds.js";
+import { type FindArguments, lookUpChunk } from "../direct/look-up.js";
+import { reserveWorklists } from "../direct/rounds.js";
 import { nextWorklist, WORKLIST_BYTES, wholeChunk } from "../direct/worklist.js";
-import type { Readback } from "../memory/readback.js";
 import type { TableState } from "../table/table-state.js";
 import {
   binsFor,
@@ -23,8 +22,8 @@ import {
   splitByPartition,
 } from "./multisplit.js";
 import { gridOver, pageLevels, pagesIn, roomFor } from "./page-layout.js";
-import { lookUpInPartitions, whatWasWrong } from "./partitions.js";
-import { prepareUnpermute, type ResultColumns, SENTINEL } from "./unpermute.js";
+import { cachePartitions, lookUpByPartition, whatWasWrong } from "./partitions.js";
+import { prepareUnpermute, SENTINEL } from "./unpermute.js";
 
 /** Items that an invocation loads at once. */
 const ITEMS = 4;
@@ -41,21 +40,21 @@ export function looksUpPages({ homeSorted, disabled }: TableState): boolean {
   return homeSorted && !disabled.has("sentinels") && !disabled.has("pages");
 }
 
-/** A chunk that is looked up by pages; null where there is too little memory for that. */
-export function inPages(
+/** Looks a chunk up by pages; null where there is too little memory for that. */
+export async function findByPage(
   state: TableState,
   chunk: BoundChunk,
-  results: ResultColumns,
-  log: PlanLog | undefined,
-): Promise<BoundChunk | null> {
-  return chunk.scratch.attempt(() => pagedLookup(state, chunk, results, log));
+  args: FindArguments,
+): Promise<true | null> {
+  const lookUp = await chunk.scratch.attempt(() => prepareLookup(state, chunk, args));
+  return lookUp && lookUp();
 }
 
 /** The kernels of a lookup, compiled side by side, and how they cut what they work on. */
 async function compileAll(
   state: TableState,
   chunk: BoundChunk,
-  results: ResultColumns,
+  { results, fill }: FindArguments,
   { partitions, pagesPerPartition }: ReturnType<typeof pageLevels>,
 ) {
   const { kernels } = state.host;
@@ -72,19 +71,21 @@ async function compileAll(
     kernels.compile(sources.subPartition("key", undefined, true), subPartitioning),
     kernels.compile(sources.pageFind(perInvocation), finding),
     kernels.compile(sources.gather(), tiling),
-    prepareUnpermute(state, chunk, results, partitions, "key", true),
+    prepareUnpermute(state, chunk, partitions, { results, fill: fill[0], kind: "key", sentinels: true }),
   ]);
   const tileItems = tile * tiles.items;
   return { subPartition, find, gather, unpermute, tileItems, recordWords: placesRecord(tileItems, bins) };
 }
 
-/** @throws LimitError when there are too many pages for two multisplits, or for one binding, or too little memory. */
-async function pagedLookup(
+/**
+ * Prepares a lookup; the answer does it.
+ * @throws LimitError when there are too many pages for two multisplits, or for one binding, or too little memory.
+ */
+async function prepareLookup(
   state: TableState,
   chunk: BoundChunk,
-  results: ResultColumns,
-  log: PlanLog | undefined,
-): Promise<BoundChunk> {
+  args: FindArguments,
+): Promise<() => Promise<true | null>> {
   const { host, spec, windows } = state;
   const { scratch, count } = chunk;
   const { pageSlots } = Partitioner.of(state);
@@ -94,7 +95,7 @@ async function pagedLookup(
   const room = roomFor((count * pageSlots) / spec.slots);
   checkLimit("partitions", partitions.count, MOST_PARTITIONS);
   checkBinding(host, staged * room * 4);
-  const compiling = compileAll(state, chunk, results, levels);
+  const compiling = compileAll(state, chunk, args, levels);
   // told where it is awaited
   compiling.catch(() => {});
   const byPartition = await splitByPartition(state, chunk, partitions, {
@@ -116,13 +117,9 @@ async function pagedLookup(
     ...chunk,
     count: byPartition.room,
     keys: bindAt(byPartition.keys.buffer, 0, byPartition.room * 4),
-    values,
     mask: undefined,
-    sentinels: true,
-    finish: (encoder) => unpermute(encoder, byPartition, from),
   };
-  await reserveWorklists(state, sorted);
-  const list = { buffer: sorted.worklists as GPUBuffer, size: whole.room * WORKLIST_BYTES };
+  const list = { buffer: await reserveWorklists(state, sorted), size: whole.room * WORKLIST_BYTES };
 
   const { keys, starts, ends } = byPartition;
   const { control } = state.bind(windows[0]);
@@ -165,23 +162,27 @@ async function pagedLookup(
     unpermute(encoder, byPartition, from);
   }
 
-  const lookUp = async (fill: readonly number[], reads: readonly Readback[]) => {
+  const after = (encoder: GPUCommandEncoder) => unpermute(encoder, byPartition, from);
+  return async () => {
+    const { reads } = args;
     chunk.signal?.throwIfAborted();
     const counters = await state.submit("page-find", [...reads, ...byPartition.reads], record);
     const { unfinished } = counters;
-    let done: { aborted: number } = counters;
-    const listed = unfinished <= whole.room;
-    let wrong = whatWasWrong(byPartition, done);
-    if (wrong === null && listed) {
-      if (unfinished > 0)
-        done = await lookUpChunk(state, sorted, [SENTINEL], reads, nextWorklist(whole, unfinished));
-      wrong = whatWasWrong(byPartition, done);
-      if (wrong === null) return done;
+    let wrong = whatWasWrong(byPartition, counters);
+    if (wrong === null && unfinished <= whole.room) {
+      if (unfinished === 0) return true;
+      const rest = nextWorklist(whole, unfinished);
+      const left = { results: from, fill: [SENTINEL], reads };
+      wrong = whatWasWrong(
+        byPartition,
+        await lookUpChunk(state, sorted, left, { sentinels: true, after, rest }),
+      );
+      if (wrong === null) return true;
     }
     state.disabled.add(wrong ?? "pages");
     const reason =
       wrong === null ? "the batch has too many equal keys for pages" : "an attempt by pages failed";
-    return lookUpInPartitions(state, chunk, results, log, { fill, reads }, wrong === null, reason);
+    chunk.log?.correctChunk({ partitions: cachePartitions(state).count, pages: 0, reason });
+    return lookUpByPartition(state, chunk, args, wrong === null);
   };
-  return { ...sorted, lookUp };
 }

@@ -1,26 +1,27 @@
 /** Bulk operations whose pages are worked on by the workgroups that own them, in workgroup memory. */
 import type { InsertPolicy, InsertTally } from "../../engine.js";
+import type { BoundChunk } from "../batch/bound-chunk.js";
 import { combining } from "../direct/combine.js";
 import { eraseChunk } from "../direct/erase.js";
-import type { FullTable } from "../direct/full-table.js";
-import { type Insert, insertChunk, prepareInsert } from "../direct/insert.js";
-import type { BoundChunk } from "../direct/rounds.js";
+import { type InsertArguments, insertChunk, prepareInsert } from "../direct/insert.js";
 import type { Counters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
 import { Partitioner } from "./multisplit.js";
 import { type PagedChunk, type PageOperation, splitByPage } from "./pages.js";
 import type { ItemKind } from "./partition-kernels.js";
 
+type Insert = (chunk: BoundChunk) => Promise<InsertTally>;
+
 /**
  * Inserts a chunk under a policy, by making all pages of the table anew. Null when they do not fit the GPU, or the chunk may not fit
  * the table, or its pages are too crowded; the table is as it was then.
  */
-export async function buildPages(
+export async function insertByPage(
   state: TableState,
   chunk: BoundChunk,
-  policy: InsertPolicy,
-  full: FullTable,
+  args: InsertArguments,
 ): Promise<InsertTally | null> {
+  const { policy, full } = args;
   const { live, homeSorted } = state;
   const rebuilds = live > 0;
   // entries without a place in their pages have to find one elsewhere
@@ -28,7 +29,7 @@ export async function buildPages(
   const operation = building(state, policy, rebuilds);
   // until it is known that all went well
   state.homeSorted = false;
-  const ready = (paged: PagedChunk) => prepareRests(state, chunk, operation, paged, policy, full);
+  const ready = (paged: PagedChunk) => prepareRests(state, chunk, operation, paged, args);
   const worked = await workOnPages(state, chunk, operation, operation.combining === undefined, ready);
   if (!worked || worked.aborted > 0) {
     state.homeSorted = homeSorted;
@@ -64,14 +65,14 @@ async function prepareRests(
   chunk: BoundChunk,
   { rebuilds, combining }: PageOperation,
   { most }: PagedChunk,
-  policy: InsertPolicy,
-  full: FullTable,
+  { policy, full }: InsertArguments,
 ): Promise<{ displaced: Insert; fallbacks: Insert }> {
-  const at = (rest: BoundChunk, how: InsertPolicy) => prepareInsert(state, rest, how, full, chunk.count);
+  const at = (rest: BoundChunk, how: InsertPolicy) =>
+    prepareInsert(state, rest, { policy: how, full }, chunk.count);
   const later =
     (how: InsertPolicy): Insert =>
     (rest) =>
-      insertChunk(state, rest, how, full);
+      insertChunk(state, rest, { policy: how, full });
   return {
     displaced: rebuilds || combining ? await at(most.displaced, "keep") : later("keep"),
     fallbacks: combining ? await at(most.fallbacks, policy) : later(policy),
@@ -103,7 +104,7 @@ function slotKind({ spec }: TableState): ItemKind {
 }
 
 /** Erases a chunk's keys. Answers how many there were; null when its pages do not fit the GPU. */
-export async function erasePages(state: TableState, chunk: BoundChunk): Promise<number | null> {
+export async function eraseByPage(state: TableState, chunk: BoundChunk): Promise<number | null> {
   const kernels = Partitioner.of(state).sources.erase();
   const operation = { label: "page-erase", kind: "key", kernels } as const;
   const worked = await workOnPages(state, chunk, operation, true, async () => null);

@@ -4,12 +4,12 @@
  * columns of their own.
  */
 
+import type { BoundChunk } from "../batch/bound-chunk.js";
 import { bindAt } from "../batch/columns.js";
 import type { Bindings, Params } from "../device/kernel.js";
 import type { Constants } from "../device/kernel-source.js";
 import type { Combining } from "../direct/combine.js";
-import type { BoundChunk } from "../direct/rounds.js";
-import { WORKLIST_BYTES, wholeChunk } from "../direct/worklist.js";
+import { WORKLIST_BYTES, WorklistMemory, wholeChunk } from "../direct/worklist.js";
 import type { Readback } from "../memory/readback.js";
 import type { Counters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
@@ -141,8 +141,8 @@ export async function splitByPage(
   const fallbackValues = kind === "pair" ? await buffer(fallbackRoom + mostDisplaced) : undefined;
   // memory for what comes after the pages were written is there before
   const mostInWorklist = wholeChunk(Math.max(count, mostDisplaced), host.worklistRoom).room;
-  const worklists =
-    mostDisplaced > count ? await scratch.buffer(mostInWorklist * WORKLIST_BYTES) : chunk.worklists;
+  const worklists = mostDisplaced > count ? new WorklistMemory(scratch) : chunk.worklists;
+  await worklists.reserve(mostInWorklist * WORKLIST_BYTES);
 
   const params: Params<PartitionParam> = {
     slots: spec.slots,
@@ -195,14 +195,16 @@ export async function splitByPage(
 
   function fallbackAt(first: number, count: number): BoundChunk {
     return {
+      ...chunk,
       first: 0,
       count,
-      scratch,
       worklists,
       // few and long: what counts is how long one probe takes
       groupSize: chunk.groupSize ?? (host.gpu.software ? undefined : FALLBACK_GROUP),
       keys: bindAt(fallbackKeys.buffer, first * 4, count * 4),
       values: fallbackValues && bindAt(fallbackValues.buffer, first * 4, count * 4),
+      mask: undefined,
+      signal: undefined,
     };
   }
 

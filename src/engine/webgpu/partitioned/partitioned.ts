@@ -6,10 +6,15 @@ import { pageLevels } from "./page-layout.js";
 import { lookupLevels } from "./page-lookups.js";
 import { cachePartitions } from "./partitions.js";
 
-export { inPages } from "./page-lookups.js";
-export { buildPages, erasePages } from "./page-operations.js";
+export { findByPage } from "./page-lookups.js";
+export { eraseByPage, insertByPage } from "./page-operations.js";
 export { planBulk } from "./partition-planner.js";
-export { inPartitions } from "./partitions.js";
+export {
+  eraseByPartition,
+  findByPartition,
+  insertAndFindByPartition,
+  insertByPartition,
+} from "./partitions.js";
 
 /** How many partitions and pages a table falls into. */
 export function shapeOf(

@@ -2,13 +2,15 @@
  * A chunk in the order of its partitions: the same operation as on the chunk itself, by the same direct kernels, whose accesses
  * now stay within the cache. Results come back in the order of the batch (unpermute.ts).
  */
-
-import type { PlanLog } from "../../plan.js";
+import type { InsertTally } from "../../engine.js";
 import { slotFormat } from "../../slot-format.js";
-import { bindAt } from "../batch/columns.js";
-import { lookUpChunk } from "../direct/look-up.js";
-import { type BoundChunk, reserveWorklists } from "../direct/rounds.js";
-import type { Readback } from "../memory/readback.js";
+import type { BoundChunk, ResultColumns } from "../batch/bound-chunk.js";
+import { bindAt, type Column } from "../batch/columns.js";
+import { eraseChunk } from "../direct/erase.js";
+import { type InsertArguments, insertChunk } from "../direct/insert.js";
+import { type InsertAndFindArguments, insertAndFindChunk } from "../direct/insert-and-find.js";
+import { type FindArguments, lookUpChunk } from "../direct/look-up.js";
+import { reserveWorklists } from "../direct/rounds.js";
 import type { TableState } from "../table/table-state.js";
 import {
   FEW_PARTITIONS,
@@ -17,8 +19,7 @@ import {
   type Partitions,
   splitByPartition,
 } from "./multisplit.js";
-import type { Choice } from "./planner.js";
-import { prepareUnpermute, type ResultColumns, SENTINEL } from "./unpermute.js";
+import { prepareUnpermute, SENTINEL } from "./unpermute.js";
 
 /** Bytes of table that a partition has at most, if partitions are not too many then: a fraction of a large GPU's cache. */
 const PARTITION_TABLE_BYTES = 2 ** 23;
@@ -35,51 +36,91 @@ export function cachePartitions(state: TableState): Partitions {
 /** What a split may do that shows to be wrong only afterwards. */
 interface Guesses {
   /** Partitions' sizes come from a sample; then elements may be looked up that were not given. */
-  sampled: boolean;
+  readonly sampled: boolean;
   /** Absent keys have the value SENTINEL in place of flags. */
-  sentinels: boolean;
+  readonly sentinels: boolean;
 }
 
-/**
- * The chunk as the direct kernels are to see it. Its keys, and the values that it brings, are in the order of partitions; its result
- * columns are scratch memory, and `finish` brings them to those given. An operation that brings values and answers values has one
- * column for both: what was brought is in the table before anything is answered.
- */
-async function partitioned(
-  state: TableState,
-  chunk: BoundChunk,
-  results: ResultColumns,
-): Promise<BoundChunk> {
-  return (await split(state, chunk, results, { sampled: false, sentinels: false })).sorted;
+const NO_GUESSES: Guesses = { sampled: false, sentinels: false };
+
+/** A chunk as the direct kernels are to see it. */
+interface SortedChunk {
+  /** Keys, and the values that it brings, in the order of partitions. */
+  readonly chunk: BoundChunk;
+  /** Scratch memory for its results, in that order. */
+  readonly columns: ResultColumns;
+  readonly items: PartitionedItems;
+  /** Brings results to where the batch has them. */
+  readonly after: ((encoder: GPUCommandEncoder) => void) | undefined;
 }
 
-/** The same for a lookup, which guesses, and does without when it was wrong. */
-async function partitionedLookup(
+/** Inserts a chunk by partitions; null where there is too little memory for that. */
+export async function insertByPartition(
   state: TableState,
   chunk: BoundChunk,
-  results: ResultColumns,
-  log: PlanLog | undefined,
-): Promise<BoundChunk> {
+  args: InsertArguments,
+): Promise<InsertTally | null> {
+  const sorted = await chunk.scratch.attempt(() => sort(state, chunk, {}, undefined, NO_GUESSES));
+  return sorted && insertChunk(state, sorted.chunk, args);
+}
+
+/** Erases a chunk by partitions; null where there is too little memory for that. */
+export async function eraseByPartition(state: TableState, chunk: BoundChunk): Promise<number | null> {
+  const sorted = await chunk.scratch.attempt(() => sort(state, chunk, {}, undefined, NO_GUESSES));
+  return sorted && eraseChunk(state, sorted.chunk);
+}
+
+/** insertAndFind of a chunk by partitions; null where there is too little memory for that. */
+export async function insertAndFindByPartition(
+  state: TableState,
+  chunk: BoundChunk,
+  args: InsertAndFindArguments,
+): Promise<InsertTally | null> {
+  const sorted = await chunk.scratch.attempt(() => sort(state, chunk, args.results, undefined, NO_GUESSES));
+  if (!sorted) return null;
+  const { columns, after } = sorted;
+  const results = { values: columns.values, flags: columns.flags as Column };
+  return insertAndFindChunk(state, sorted.chunk, { ...args, results }, after);
+}
+
+/** Looks a chunk up by partitions; null where there is too little memory for that. */
+export function findByPartition(
+  state: TableState,
+  chunk: BoundChunk,
+  args: FindArguments,
+): Promise<true | null> {
+  return lookUpByPartition(state, chunk, args, true);
+}
+
+/** @param guesses guess first, and do without when a guess was wrong. */
+export async function lookUpByPartition(
+  state: TableState,
+  chunk: BoundChunk,
+  args: FindArguments,
+  guesses: boolean,
+): Promise<true | null> {
+  const { results, fill, reads } = args;
   const { disabled } = state;
-  const sentinels = results.values !== undefined && results.flags !== undefined && !disabled.has("sentinels");
-  const { sorted, items } = await split(state, chunk, results, {
-    sampled: !disabled.has("samples"),
-    sentinels,
+  const both = results.values !== undefined && results.flags !== undefined;
+  const sentinels = guesses && both && !disabled.has("sentinels");
+  const sampled = guesses && !disabled.has("samples");
+  const sorted = await chunk.scratch.attempt(async () => {
+    const sorted = await sort(state, chunk, results, fill[0], { sampled, sentinels });
+    // there may be a few more elements than were given
+    await reserveWorklists(state, sorted.chunk);
+    return sorted;
   });
-  // there may be a few more elements than were given
-  await reserveWorklists(state, sorted);
-  const lookUp = async (fill: readonly number[], reads: readonly Readback[]) => {
-    const first = sentinels ? [SENTINEL] : fill;
-    const done = await lookUpChunk(state, sorted, first, [...reads, ...items.reads]);
-    const wrong = whatWasWrong(items, done);
-    if (wrong === null) return done;
-    disabled.add(wrong);
-    return lookUpInPartitions(state, chunk, results, log, { fill, reads });
-  };
-  return { ...sorted, lookUp };
+  if (!sorted) return null;
+  const { columns, items, after } = sorted;
+  const looked = { results: columns, fill: sentinels ? [SENTINEL] : fill, reads: [...reads, ...items.reads] };
+  const done = await lookUpChunk(state, sorted.chunk, looked, { sentinels, after });
+  const wrong = whatWasWrong(items, done);
+  if (wrong === null) return true;
+  disabled.add(wrong);
+  return lookUpByPartition(state, chunk, args, false);
 }
 
-/** Which of its guesses has disabled a lookup, if any has. */
+/** Which guess was wrong, if one was. */
 export function whatWasWrong(
   items: PartitionedItems,
   { aborted }: { aborted: number },
@@ -89,54 +130,23 @@ export function whatWasWrong(
 }
 
 /**
- * A chunk by partitions; null, and so noted, where there is too little memory for that.
- * @param planned what the planner took: pages may have turned out not to do.
- * @param guesses for a lookup, which may guess.
+ * Brings a chunk into the order of its partitions. An operation that brings values and answers values has one column for both: what
+ * was brought is in the table before anything is answered.
  */
-export async function inPartitions(
+async function sort(
   state: TableState,
   chunk: BoundChunk,
   results: ResultColumns,
-  log: PlanLog | undefined,
-  planned: Choice["strategy"],
-  guesses = false,
-  reason = planned === "pages" ? "pages take more memory than there is, or would be too crowded" : undefined,
-): Promise<BoundChunk | null> {
-  const sorted = await chunk.scratch.attempt(() =>
-    guesses ? partitionedLookup(state, chunk, results, log) : partitioned(state, chunk, results),
-  );
-  if (!sorted)
-    log?.correctChunk({ strategy: "direct", reason: "there is too little memory", partitions: 1, pages: 0 });
-  else log?.correctChunk({ partitions: cachePartitions(state).count, pages: 0, ...(reason && { reason }) });
-  return sorted;
-}
-
-/** Looks a chunk up after all: by partitions, or for want of memory directly. */
-export async function lookUpInPartitions(
-  state: TableState,
-  chunk: BoundChunk,
-  results: ResultColumns,
-  log: PlanLog | undefined,
-  { fill, reads }: { fill: readonly number[]; reads: readonly Readback[] },
-  guesses = false,
-  reason?: string,
-): Promise<{ aborted: number }> {
-  const { values, flags } = results;
-  const sorted = await inPartitions(state, chunk, results, log, "partitions", guesses, reason);
-  return lookUpChunk(state, sorted ?? { ...chunk, values, flags }, fill, reads);
-}
-
-async function split(
-  state: TableState,
-  chunk: BoundChunk,
-  results: ResultColumns,
+  fill: number | undefined,
   { sampled, sentinels }: Guesses,
-): Promise<{ sorted: BoundChunk; items: PartitionedItems }> {
+): Promise<SortedChunk> {
   const { scratch, count } = chunk;
   const placed = results.values !== undefined || results.flags !== undefined;
   const kind = chunk.values ? "pair" : "key";
   const partitions = cachePartitions(state);
-  const unpermuting = placed ? prepareUnpermute(state, chunk, results, partitions, kind, sentinels) : null;
+  const unpermuting = placed
+    ? prepareUnpermute(state, chunk, partitions, { results, fill, kind, sentinels })
+    : null;
   // told where it is awaited
   unpermuting?.catch(() => {});
   const items = await splitByPartition(state, chunk, partitions, { kind, put: "columns", placed, sampled });
@@ -148,14 +158,13 @@ async function split(
     values: brought,
     mask: undefined,
     partitionShift: partitions.shift,
-    sentinels,
   };
-  if (!unpermuting) return { sorted, items };
+  if (!unpermuting) return { chunk: sorted, columns: {}, items, after: undefined };
   const column = (type: "u32" | "u8") => scratch.column(type, items.room);
-  sorted.values = results.values ? (brought ?? (await column("u32"))) : brought;
-  sorted.flags = results.flags && !sentinels ? await column("u8") : undefined;
+  const columns = {
+    values: results.values && (brought ?? (await column("u32"))),
+    flags: results.flags && !sentinels ? await column("u8") : undefined,
+  };
   const unpermute = await unpermuting;
-  const from = { values: results.values && sorted.values, flags: sorted.flags };
-  sorted.finish = (encoder) => unpermute(encoder, items, from);
-  return { sorted, items };
+  return { chunk: sorted, columns, items, after: (encoder) => unpermute(encoder, items, columns) };
 }

@@ -1,10 +1,10 @@
 /**
- * The planner's first look: what goes directly at once. For the rest it loads bulk-planner.ts with the strategies that it chooses
- * among.
+ * The planner's first look: what goes directly at once. For the rest it loads partition-planner.ts with the strategies that
+ * it chooses among.
  */
 import type { CallOptions } from "../../engine.js";
+import { lazily } from "../../lazily.js";
 import { isWide, slotFormat, tableBytes } from "../../slot-format.js";
-import { loadBulk } from "../direct/rounds.js";
 import type { TableState } from "../table/table-state.js";
 
 /**
@@ -14,6 +14,9 @@ export interface Choice {
   strategy: "direct" | "partitions" | "pages";
   reason: string;
 }
+
+/** The partitioned strategies are loaded by the first call that may take them: pages with small tables do without. */
+export const loadPartitioned = lazily(() => import("./partitioned.js"));
 
 /** Operations that may be partitioned. */
 export type Operation = "insert" | "insertAndFind" | "find" | "erase";
@@ -34,7 +37,7 @@ export async function plan(
   const reason = reasonForDirect(state, count, call);
   if (reason) return direct(reason);
   try {
-    return (await loadBulk()).planBulk(operation, state, count, call);
+    return (await loadPartitioned()).planBulk(operation, state, count, call);
   } catch (error) {
     if (call.strategy === "partitioned") throw error;
     return direct("the other strategies could not be loaded");

@@ -1,33 +1,30 @@
-/** Bringing the results of a chunk that was split by part back to the order of the batch: the way that all partitioned lookups end. */
-
-import type { Column } from "../batch/columns.js";
-import type { BoundChunk } from "../direct/rounds.js";
+/** Un-permuting: bringing the results of a chunk that was split by partition back to the order of the batch. All partitioned lookups end so. */
+import type { BoundChunk, ResultColumns } from "../batch/bound-chunk.js";
 import type { TableState } from "../table/table-state.js";
 import { binsFor, type PartitionedItems, Partitioner, type Partitions } from "./multisplit.js";
 import type { ItemKind } from "./partition-kernels.js";
 
-/** Where a chunk's results are to go, in the order of the batch; `fill` is the value for elements that a mask leaves out. */
-export interface ResultColumns {
-  values?: Column;
-  flags?: Column;
-  fill?: number;
+/** Where the results of a split chunk lie, and where they go. */
+export interface UnpermuteOptions {
+  /** Columns in the order of the batch. */
+  readonly results: ResultColumns;
+  /** The value of elements that a mask leaves out. */
+  readonly fill: number | undefined;
+  /** Items that were split. */
+  readonly kind: ItemKind;
+  /** Flags come from values: those of absent keys are SENTINEL. */
+  readonly sentinels: boolean;
 }
 
 /** The value of absent keys on its way to `unpermute`: of all types one that is hardly anybody's (as f32, a NaN). */
 export const SENTINEL = 0xffc593a7;
 
-/**
- * Prepares to bring results from the order of the partitions to the columns given.
- * @param kind of the items that are split.
- * @param marked flags come from values: those of absent keys are SENTINEL.
- */
+/** Prepares to bring results from the order of the partitions to that of the batch. */
 export async function prepareUnpermute(
   state: TableState,
   { count }: BoundChunk,
-  { values, flags, fill }: ResultColumns,
   partitions: Partitions,
-  kind: ItemKind,
-  sentinels: boolean,
+  { results: { values, flags }, fill, kind, sentinels }: UnpermuteOptions,
 ): Promise<(encoder: GPUCommandEncoder, items: PartitionedItems, from: ResultColumns) => void> {
   const { sources, tiles, tileWorkgroup } = Partitioner.of(state);
   // as the split's

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { homeSlot, murmur3 } from "../../../../src/engine/hash.js";
 import { type TableSpec, TOMBSTONE } from "../../../../src/engine/layout.js";
+import { boundChunk } from "../../../../src/engine/webgpu/batch/bound-chunk.js";
 import { Scratch } from "../../../../src/engine/webgpu/batch/columns.js";
 import type { Range } from "../../../../src/engine/webgpu/device/kernel.js";
 import {
@@ -32,7 +33,7 @@ async function split(engine: WebgpuEngine, keys: Uint32Array, partitions: Partit
       ),
       mask: mask && (await scratch.input("u8", mask, chunk)),
     };
-    const found = await splitByPartition(state, { ...chunk, scratch, ...columns }, partitions, {
+    const found = await splitByPartition(state, boundChunk(chunk, scratch, columns), partitions, {
       kind: "pair",
       put: "columns",
       placed: true,

@@ -1,0 +1,38 @@
+/** insertAndFind on a chunk: slots are claimed, and then what is stored is looked up. */
+import type { InsertTally } from "../../engine.js";
+import type { BoundChunk, ResultColumns } from "../batch/bound-chunk.js";
+import type { Column } from "../batch/columns.js";
+import type { Readback } from "../memory/readback.js";
+import type { TableState } from "../table/table-state.js";
+import type { FullTable } from "./full-table.js";
+import { insertChunk } from "./insert.js";
+import { clearFlags, lookUpChunk } from "./look-up.js";
+
+/** What an insertAndFind of a chunk is told. */
+export interface InsertAndFindArguments {
+  /** Flags of the elements that insert their keys, and in maps the values that are stored now. */
+  readonly results: ResultColumns & { readonly flags: Column };
+  readonly full: FullTable;
+  /** Is read back: with the submission of `step`, or later. */
+  readonly readBack: (step: (now: readonly Readback[]) => Promise<unknown>) => Promise<unknown>;
+}
+
+/** @param after recorded after the results, with the submission that reads them back. */
+export async function insertAndFindChunk(
+  state: TableState,
+  chunk: BoundChunk,
+  { results, full, readBack }: InsertAndFindArguments,
+  after?: (encoder: GPUCommandEncoder) => void,
+): Promise<InsertTally> {
+  const { gpu } = state.host;
+  const { flags, values } = results;
+  await gpu.submit("clear flags", (encoder) => clearFlags(encoder, flags, chunk.count));
+  const { present, ...tally } = await insertChunk(state, chunk, { policy: "keep", full, flags });
+  if (values === undefined) {
+    await readBack((now) => gpu.submit("flags", (encoder) => after?.(encoder), now));
+    return tally;
+  }
+  const found = { ...chunk, mask: present ?? chunk.mask };
+  await readBack((reads) => lookUpChunk(state, found, { results: { values }, fill: [], reads }, { after }));
+  return tally;
+}

@@ -1,0 +1,95 @@
+/**
+ * The table of operations: each with the strategies that it has. A strategy works on one chunk, and answers null where it does not do
+ * (too little memory, pages that would be too crowded): then the next simpler one is taken. The table is as it was then.
+ */
+import type { InsertTally } from "../engine.js";
+import type { BoundChunk } from "./batch/bound-chunk.js";
+import { eraseChunk } from "./direct/erase.js";
+import { type InsertArguments, insertChunk } from "./direct/insert.js";
+import { type InsertAndFindArguments, insertAndFindChunk } from "./direct/insert-and-find.js";
+import { type FindArguments, lookUpChunk } from "./direct/look-up.js";
+import { groupSizeAt, reserveWorklists } from "./direct/rounds.js";
+import { type Choice, loadPartitioned, type Operation } from "./partitioned/planner.js";
+import type { TableState } from "./table/table-state.js";
+
+/** Works on a chunk; null where this strategy does not do. */
+export type Strategy<A, R> = (state: TableState, chunk: BoundChunk, args: A) => Promise<R | null>;
+
+/** An operation by strategy. */
+export interface Strategies<A, R> {
+  readonly name: Operation;
+  readonly direct: (state: TableState, chunk: BoundChunk, args: A) => Promise<R>;
+  readonly partitions: Strategy<A, R>;
+  /** Absent where pages would not remember where their items come from. */
+  readonly pages?: Strategy<A, R>;
+}
+
+type Partitioned = typeof import("./partitioned/partitioned.js");
+
+/** A strategy of the module that is loaded by the first call that may take one. */
+function later<A, R>(pick: (module: Partitioned) => Strategy<A, R>): Strategy<A, R> {
+  return async (state, chunk, args) => pick(await loadPartitioned())(state, chunk, args);
+}
+
+export const insert: Strategies<InsertArguments, InsertTally> = {
+  name: "insert",
+  direct: insertChunk,
+  partitions: later((module) => module.insertByPartition),
+  pages: later((module) => module.insertByPage),
+};
+
+export const insertAndFind: Strategies<InsertAndFindArguments, InsertTally> = {
+  name: "insertAndFind",
+  direct: (state, chunk, args) => insertAndFindChunk(state, chunk, args),
+  partitions: later((module) => module.insertAndFindByPartition),
+};
+
+export const find: Strategies<FindArguments, unknown> = {
+  name: "find",
+  direct: (state, chunk, args) => lookUpChunk(state, chunk, args),
+  partitions: later((module) => module.findByPartition),
+  pages: later((module) => module.findByPage),
+};
+
+export const erase: Strategies<void, number> = {
+  name: "erase",
+  direct: eraseChunk,
+  partitions: later((module) => module.eraseByPartition),
+  pages: later((module) => module.eraseByPage),
+};
+
+const NO_PAGES = "pages take more memory than there is, or would be too crowded";
+
+/** Works on a chunk by the strategy that the planner chose, or the next simpler one that does; notes it in the chunk's log. */
+export async function runOperation<A, R>(
+  { name, direct, partitions, pages }: Strategies<A, R>,
+  state: TableState,
+  chunk: BoundChunk,
+  { strategy, reason }: Choice,
+  args: A,
+): Promise<R> {
+  const { log } = chunk;
+  const looksUp = name === "find";
+  const groupSize = chunk.groupSize ?? groupSizeAt(state, looksUp);
+  if (strategy === "direct") {
+    log?.correctChunk({ strategy: "direct", reason, groupSize });
+    return direct(state, chunk, args);
+  }
+  const { shapeOf } = await loadPartitioned();
+  await reserveWorklists(state, chunk);
+  log?.correctChunk({
+    strategy: "partitioned",
+    reason,
+    groupSize,
+    ...shapeOf(state, strategy, looksUp),
+  });
+  if (strategy === "pages" && pages) {
+    const done = await pages(state, chunk, args);
+    if (done !== null) return done;
+    log?.correctChunk({ ...shapeOf(state, "partitions"), reason: NO_PAGES });
+  }
+  const done = await partitions(state, chunk, args);
+  if (done !== null) return done;
+  log?.correctChunk({ strategy: "direct", reason: "there is too little memory", partitions: 1, pages: 0 });
+  return direct(state, chunk, args);
+}
