@@ -1,22 +1,9 @@
 /** Looking rows up, slice by slice, where no sorting is needed: in a table that fits the cache, or code by code. */
 
-import {
-  DenseTable,
-  ExactTable,
-  type JoinKeys,
-  type KeyTable,
-  RowTable,
-  Slots,
-  unsorted,
-} from "../groups/key-tables.js";
+import { unsorted } from "../groups/key-tables.js";
+import { openTable, type TableData } from "../groups/one-table.js";
 import { hashKeys, type PackedKeys } from "../groups/row-keys.js";
-import { silently, type Work } from "../rows/row-jobs.js";
-
-/** A finished table as plain data. */
-export type TableData =
-  | { readonly kind: "dense"; readonly smallest: number; readonly leaders: Uint32Array }
-  | { readonly kind: "exact"; readonly slots: Uint32Array; readonly hashMask: number }
-  | { readonly kind: "rows"; readonly slots: Uint32Array; readonly build: JoinKeys };
+import { silently, type Work } from "../rows/work.js";
 
 /** Look some neighbouring rows up in a table; a piece is a slice. */
 export interface ProbeJob {
@@ -42,18 +29,6 @@ export interface ExpandJob {
   readonly sliceRows: number;
   readonly matches: Uint32Array;
   readonly hits: Float64Array;
-}
-
-/** The table again, from its data. */
-export function openTable(table: TableData): KeyTable {
-  switch (table.kind) {
-    case "dense":
-      return new DenseTable(table.smallest, table.leaders);
-    case "exact":
-      return new ExactTable(new Slots(table.slots), table.hashMask);
-    case "rows":
-      return new RowTable(new Slots(table.slots), table.build);
-  }
 }
 
 export function openProbe({ table: data, keys, sliceRows, matches, hits }: ProbeJob): Work {

@@ -5,9 +5,10 @@
 import type { CpuEngine } from "../cpu-engine.js";
 import { WorkerPool } from "../threads/pool.js";
 import type { RowTuning } from "../tuning.js";
-import { openRowJob, type RowJob, type RowResult } from "./row-jobs.js";
+import { openRowJob, type RowJob } from "./row-jobs.js";
 import { RowMemory } from "./row-memory.js";
 import workerSource from "./row-worker.ts?worker-source";
+import type { RowResult } from "./work.js";
 
 /** The event loop gets a turn after a piece that ends this long after the last turn: one frame of a display. */
 const TURN_MS = 16;
