@@ -51,21 +51,21 @@ export async function groupRows(
 async function group(run: RowRun, keys: RowKeys, call: GroupCall, columns: Columns): Promise<RowGroups> {
   const { rows } = keys;
   const phase = phaseClock(call.log);
-  const groupOf = columns.zeroed(rows);
+  const groupOf = columns.add(rows, true);
   const { repeats, plan } = await findLeaders(run, keys, call.nullsEqual, groupOf.words, phase);
   call.log?.beginChunk(plan);
 
   const included = call.nullsEqual ? null : withoutNulls(keys);
-  const counts = columns.zeroed(countRows(included, rows) - repeats);
+  const counts = columns.add(countRows(included, rows) - repeats, true);
   let numbered = 0;
   await inSteps(run, rows, (from, to) => {
     numbered = numberGroups(groupOf.words, included, counts.words, from, to, numbered);
   });
-  const offsets = columns.zeroed(numbered + 1);
+  const offsets = columns.add(numbered + 1);
   sumCounts(counts.words, offsets.words);
   phase("number groups");
 
-  const members = columns.zeroed(offsets.words[numbered]);
+  const members = columns.add(offsets.words[numbered]);
   const next = offsets.words.slice(0, -1);
   await inSteps(run, rows, (from, to) => listMembers(groupOf.words, 0, next, members.words, from, to));
   phase("list members");
@@ -92,9 +92,9 @@ class Columns {
     this.#engine = engine;
   }
 
-  /** A new zeroed column. @throws LimitError */
-  zeroed(length: number): Column {
-    const array = this.#engine.newArray("u32", length, true);
+  /** A new column, which holds anything unless zeroed. @throws LimitError */
+  add(length: number, zeroed = false): Column {
+    const array = this.#engine.newArray("u32", length, zeroed);
     this.#arrays.push(array);
     return { array, words: array.storage.host as Uint32Array };
   }
