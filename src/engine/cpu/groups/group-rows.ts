@@ -37,7 +37,6 @@ export async function groupRows(
   const pace = new Pace(call, keys.rows, () => engine.guard());
   try {
     const groups = await group(new RowRun(threads, work, pace, hashMask), keys, call, columns);
-    engine.guard();
     pace.finish();
     return groups;
   } catch (error) {

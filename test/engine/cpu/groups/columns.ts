@@ -62,9 +62,11 @@ function codes(values: Values): CodedBytes {
   return new CodedBytes(dictionary, Uint16Array.from(of), validityOf(values));
 }
 
+/** The bits after the last row are garbage. */
 function validityOf(values: Values): Uint8Array | null {
   if (!values.includes(null)) return null;
   const bits = new Uint8Array((values.length + 7) >> 3);
+  for (let bit = values.length; bit < 8 * bits.length; bit++) bits[bit >> 3] |= 1 << (bit & 7);
   for (const [row, value] of values.entries()) if (value !== null) bits[row >> 3] |= 1 << (row & 7);
   return bits;
 }

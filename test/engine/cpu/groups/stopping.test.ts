@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
 import type { Allocation } from "../../../../src/engine/cpu/memory/memory.js";
 import { rowThreads } from "../../../../src/engine/cpu/rows/row-threads.js";
+import type { Tuning } from "../../../../src/engine/cpu/tuning.js";
 import type { GroupCall } from "../../../../src/engine/row-groups.js";
 import { LimitError } from "../../../../src/errors.js";
 import { columnOf, modelOf, read } from "./columns.js";
@@ -19,8 +20,8 @@ afterEach(() => {
 });
 
 /** An engine, a count of its allocations that were not given back, and a switch that makes the n-th from now fail. */
-async function open(threads: number) {
-  const engine = (await openCpuEngine({ threads, tuning })) as CpuEngine;
+async function open(threads: number, sizes: Partial<Tuning> = tuning) {
+  const engine = (await openCpuEngine({ threads, tuning: sizes })) as CpuEngine;
   opened.push(engine);
   await rowThreads(engine).pool?.warmUp();
   const made = new Set<Allocation>();
@@ -88,6 +89,15 @@ describe.each([1, 2])("%i threads", (threads) => {
       expect(living()).toBe(0);
     }
     expect(await read(await group())).toEqual(modelOf([values], rows, false));
+  });
+
+  it("a signal stops it where one table does", async () => {
+    const { group, living } = await open(threads, {});
+    const abort = new AbortController();
+    const reason = new Error("enough");
+    const call = group({ signal: abort.signal, onProgress: () => abort.abort(reason) });
+    await expect(call).rejects.toBe(reason);
+    expect(living()).toBe(0);
   });
 
   it("memory that runs out at any allocation is a LimitError, and the next call works", async () => {
