@@ -124,10 +124,20 @@ describe.each([1, 2])("%i threads", (threads) => {
     expect(living()).toBe(0);
   });
 
-  it("destroying the engine stops it", async () => {
-    const { engine, group } = await open(threads);
-    const call = group({ onProgress: () => engine.destroy() });
-    await expect(call).rejects.toMatchObject({ code: "DEVICE_LOST", reason: "destroyed" });
+  it("destroying the engine at the first or the last pause stops it", async () => {
+    const counting = await open(threads);
+    let pauses = 0;
+    (await counting.group({ onProgress: () => pauses++ })).destroy();
+    for (const stopAt of [1, pauses - 1]) {
+      const { engine, group } = await open(threads);
+      let reports = 0;
+      const call = group({
+        onProgress: () => {
+          if (++reports === stopAt) engine.destroy();
+        },
+      });
+      await expect(call).rejects.toMatchObject({ code: "DEVICE_LOST", reason: "destroyed" });
+    }
   });
 
   it("progress grows up to all rows", async () => {
