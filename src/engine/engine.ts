@@ -152,7 +152,7 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
   destroy(): void;
 }
 
-/** An engine: opened by `openDevice`, one per device. */
+/** An engine: opened by `openDevice`, one per device. @internal */
 export interface Engine {
   readonly info: EngineInfo;
   /** For calls that say nothing of their own. */
