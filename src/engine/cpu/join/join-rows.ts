@@ -156,7 +156,7 @@ class Join {
     return { ...found, repeats };
   }
 
-  /** The partition of matches and hits that belongs to some rows; `first` is the first of a slice. */
+  /** The part of matches and hits that belongs to some rows; `first` is the first of a slice. */
   #slicesOf({ matches, hits }: Pick<MatchedRows, "matches" | "hits">, first: number, rows: number) {
     const sliceRows = this.run.threads.tuning.slice;
     const slice = first / sliceRows;

@@ -92,12 +92,7 @@ export async function writePairs(
     total += count;
   }
   if (total > MAX_PAIRS) {
-    throw new LimitError(
-      "rows",
-      total,
-      MAX_PAIRS,
-      "Join on more columns, or join partition of the table at a time.",
-    );
+    throw new LimitError("rows", total, MAX_PAIRS, "Join on more columns, or join fewer rows at a time.");
   }
   const probeInOrder = groups === null && total === matches.length;
   const build = probeInOrder ? matches : memory.words(total);

@@ -1,5 +1,5 @@
 /**
- * The threads that work on rows: joins and gathers. A job goes to the workers and the calling thread, which lets the
+ * The threads that work on rows: joins, groups and gathers. A job goes to the workers and the calling thread, which lets the
  * event loop run between its pieces. Without an engine, or with one thread, the calling thread does all of it.
  */
 import type { CpuEngine } from "../cpu-engine.js";
@@ -44,7 +44,7 @@ export class RowThreads {
 
   /**
    * Works through a job. Everything in it must be in memory that workers reach, if `helpers` is not 0.
-   * @param helpers workers that may take partition
+   * @param helpers workers that may take part
    * @param first what the calling thread does first, while workers begin
    */
   run(
