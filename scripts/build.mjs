@@ -1,17 +1,20 @@
 // npm run build: src/ to dist/. JavaScript by rolldown, one chunk for each engine; declarations by tsc.
 import { spawnSync } from "node:child_process";
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { sourceTexts, staticImportsOf } from "./build-plugins.mjs";
+import { reachableDeclarations } from "./declarations.mjs";
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 const dist = join(root, "dist");
 const pkg = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-const ENTRIES = ["index", "relational/index", "wgsl/index", "cli/main"];
+/** What users import. */
+const TYPED = ["index", "relational/index", "wgsl/index"];
+const ENTRIES = [...TYPED, "cli/main"];
 
 /** What dist imports instead of holding: Node's modules, and packages that npm installs beside it. */
 const packages = [...Object.keys(pkg.dependencies ?? {}), ...Object.keys(pkg.peerDependencies ?? {})];
@@ -60,8 +63,23 @@ function declare() {
   const require = createRequire(import.meta.url);
   const tsc = [require.resolve("typescript/bin/tsc"), "-p", join(root, "tsconfig.build.json")];
   if (spawnSync(process.execPath, tsc, { stdio: "inherit" }).status !== 0) process.exit(1);
+  dropUnreachable();
   const domLibrary = readFileSync(require.resolve("typescript/lib/lib.dom.d.ts"), "utf8");
   nameGpuTypes(new Set(Array.from(domLibrary.matchAll(/^interface (GPU\w+)/gm), (match) => match[1])));
+}
+
+/** Takes away the declarations of modules that no entry shows: they name what is internal, and so is not declared. */
+function dropUnreachable() {
+  const reachable = reachableDeclarations(dist, TYPED);
+  for (const path of readdirSync(dist, { recursive: true })) {
+    const file = join(dist, path);
+    if (path.endsWith(".d.ts") && !reachable.has(file)) rmSync(file);
+  }
+  // folders that held nothing else
+  for (const folder of readdirSync(dist, { recursive: true, withFileTypes: true }).reverse()) {
+    const path = join(folder.parentPath, folder.name);
+    if (folder.isDirectory() && readdirSync(path).length === 0) rmdirSync(path);
+  }
 }
 
 /**

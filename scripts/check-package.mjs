@@ -1,12 +1,13 @@
 // npm run check:package: what `npm pack` holds, installed into an empty project, is used the way strangers use it: imported
 // and run in Node, started from the command line, type-checked by TypeScript, bundled for a browser. Reads dist.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { reachableDeclarations } from "./declarations.mjs";
 
 /** What each subpath has to export. */
 const EXPORTS = {
@@ -25,6 +26,7 @@ try {
   const files = pack();
   check("holds dist, the licence and nothing of the repository", () => assertFiles(files));
   check("installs into an empty project", install);
+  check("shows no engine in its declarations", assertNoEngine);
   check("imports in Node without touching navigator or native modules", importAll);
   check("works in Node: CPU engine, worker threads, a process that ends by itself", useInNode);
   check("starts as a command", startCommand);
@@ -90,6 +92,17 @@ function assertFiles(files) {
 
 function install() {
   npm(project, "install", "--no-audit", "--no-fund", "--ignore-scripts", pack.tarball);
+}
+
+/** Engines are behind the seam: what users can reach names EngineInfo and EngineError, and no `Engine`. */
+function assertNoEngine() {
+  const dist = join(project, "node_modules/warpmap/dist");
+  const shown = [];
+  for (const file of reachableDeclarations(dist, ["index", "relational/index", "wgsl/index"])) {
+    for (const [i, line] of readFileSync(file, "utf8").split("\n").entries())
+      if (/\bEngine\b/.test(line)) shown.push(`${relative(dist, file)}:${i + 1}: ${line.trim()}`);
+  }
+  if (shown.length > 0) throw new Error(shown.join("\n"));
 }
 
 function importAll() {

@@ -92,7 +92,7 @@ function onPage(chunks, engine, { later = false } = {}) {
   return sum([...loaded].map((path) => chunks.get(path)));
 }
 
-/** Chunks of an engine are named for it in dist: cpu-engine.js, cpu-join.js. */
+/** Chunks of an engine are named for it in dist: cpu-engine.js, cpu-rows.js. */
 function belongsTo(chunk, engine) {
   return chunk.inputs.some((input) => input.includes(`${engine}-`));
 }

@@ -159,7 +159,7 @@ export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): 
 
 /**
  * Checks one column: a typed array of `type`, or a living pinned array of `type` and `use` on this engine; for an input also
- * such a device array.
+ * such a device array. @internal
  */
 export function checkColumn<T extends ScalarType>(
   engine: Engine,
@@ -235,7 +235,7 @@ export function checkLength(name: string, column: { length: number }, keys: { le
   }
 }
 
-/** Checks the options of a bulk call over `keys`. */
+/** Checks the options of a bulk call over `keys`. @internal */
 export function checkBulkOptions(
   engine: Engine,
   keys: { length: number },

@@ -9,7 +9,7 @@ import { checkColumn, type IntoOption, type OutputOption, type Placed } from "./
 /**
  * Checks `into`, and answers where a call's results go.
  * @param types the results' types by their names in `into`, in the order of the operation's targets. A call with one result has it
- * under no name, and `into` is its array.
+ * under no name, and `into` is its array. @internal
  */
 export function destination(
   engine: Engine,

@@ -61,12 +61,14 @@ export interface Sizing {
 
 /** Base of the containers with one table of fixed capacity. */
 export abstract class StaticTable<K extends KeyType, V extends ValueType> {
+  /** @internal */
   protected readonly engine: Engine;
   protected table: Table<K, V>;
   #sizing: Sizing;
   #queue = new CallQueue();
   #destroyed = false;
 
+  /** @internal */
   protected constructor(engine: Engine, table: Table<K, V>, sizing: Sizing) {
     this.engine = engine;
     this.table = table;
@@ -283,7 +285,7 @@ function detached(): ValidationError {
   );
 }
 
-/** Opens the engine table of a container, whose values are null for a set. */
+/** Opens the engine table of a container, whose values are null for a set. @internal */
 export async function createTable<K extends KeyType, V extends ValueType>(
   device: Device,
   options: TableOptions<K>,

@@ -24,13 +24,23 @@ export class DeviceArray<T extends ScalarType = ScalarType> {
   /** Calls that still need the memory. */
   #holds = 0;
 
-  /** Made by engines; users call `device.upload` or `device.wrap`. */
-  constructor(
+  private constructor(
+    /** @internal */
     readonly engine: Engine,
     readonly type: T,
     readonly length: number,
     readonly storage: ArrayStorage<T>,
   ) {}
+
+  /** Made by engines; users call `device.upload` or `device.wrap`. @internal */
+  static of<T extends ScalarType>(
+    engine: Engine,
+    type: T,
+    length: number,
+    storage: ArrayStorage<T>,
+  ): DeviceArray<T> {
+    return new DeviceArray(engine, type, length, storage);
+  }
 
   /** The GPUBuffer that holds the elements (webgpu only), for your own kernels. Elements start at `byteOffset`. */
   get buffer(): GPUBuffer | undefined {

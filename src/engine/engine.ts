@@ -1,5 +1,5 @@
 /**
- * THE seam: what containers ask of an engine (and, in row-join.ts, relational operators). An engine is a place where tables live and bulk
+ * THE seam: what containers ask of an engine (and, in row-operations.ts, relational operators). An engine is a place where tables live and bulk
  * operations run: cpu (typed arrays and workers), webgpu (kernels), later others.
  *
  * The seam is at operations ("insert this batch into this table"), not at kernels. An engine owns: memory, probing,
@@ -15,6 +15,7 @@ import type { DeviceArray } from "./device-array.js";
 import type { TableSpec } from "./layout.js";
 import type { PinnedArray, PinnedUse } from "./pinned-array.js";
 import type { GroupSize, PlanLog, Strategy } from "./plan.js";
+import type { RowOperations } from "./row-operations.js";
 import type { KeyType, ScalarArrays, ScalarType, ValueType } from "./scalars.js";
 
 /** Names of the engines there are. */
@@ -162,7 +163,7 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
   destroy(): void;
 }
 
-/** An engine: opened by `openDevice`, one per device. */
+/** An engine: opened by `openDevice`, one per device. @internal */
 export interface Engine {
   readonly info: EngineInfo;
   /** For calls that say nothing of their own. */
@@ -180,6 +181,8 @@ export interface Engine {
   /** Zeroed memory of the host that operations copy from or to by themselves. */
   pin<T extends ScalarType, U extends PinnedUse>(type: T, length: number, use: U): Promise<PinnedArray<T, U>>;
   createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>>;
+  /** What relational operators ask for; loaded on first use. */
+  rows(): Promise<RowOperations>;
   /** Frees all memory, ends workers, makes pending operations reject with DeviceLostError("destroyed"). Idempotent. A caller's own GPUDevice is left alive. */
   destroy(): void;
 }

@@ -37,14 +37,25 @@ export class PinnedArray<T extends ScalarType = ScalarType, U extends PinnedUse 
   /** Times that the memory is on its way back. */
   #regains = 0;
 
-  /** Made by engines; users call `device.pinned`. */
-  constructor(
+  private constructor(
+    /** @internal */
     readonly engine: Engine,
     readonly type: T,
     readonly length: number,
     readonly use: U,
     readonly storage: PinnedStorage<T>,
   ) {}
+
+  /** Made by engines; users call `device.pinned`. @internal */
+  static of<T extends ScalarType, U extends PinnedUse>(
+    engine: Engine,
+    type: T,
+    length: number,
+    use: U,
+    storage: PinnedStorage<T>,
+  ): PinnedArray<T, U> {
+    return new PinnedArray(engine, type, length, use, storage);
+  }
 
   /**
    * The elements, in place. Read this anew after every call that used the array: on webgpu each call detaches the typed array

@@ -6,8 +6,6 @@
 import type { Table } from "@uwdata/flechette";
 import { type Device, openDevice } from "../device.js";
 import { nextTask } from "../engine/next-task.js";
-import { gatherTasks } from "../engine/row-gather.js";
-import { joinRows } from "../engine/row-join.js";
 import { ValidationError } from "../errors.js";
 import { type ArrowTable, columnIndex, readTable, type SourceTable } from "./columns.js";
 import { encodeKeys } from "./encode-keys.js";
@@ -94,11 +92,8 @@ async function run(
     { left: tables.left.rows, right: tables.right.rows },
   );
   stage("encode keys");
-  const pairs = await joinRows(device.engine, encoded.left, encoded.right, {
-    nullsEqual,
-    signal,
-    onProgress,
-  });
+  const rows = await device.engine.rows();
+  const pairs = await rows.join(encoded.left, encoded.right, { nullsEqual, signal, onProgress });
   stage("hash join");
   const pause = async () => {
     await nextTask();
@@ -106,7 +101,7 @@ async function run(
   };
   try {
     return await materialise(outputColumns(tables, keys), pairs, pause, undefined, (tasks) =>
-      gatherTasks(device.engine, tasks, pause),
+      rows.gather(tasks, pause),
     );
   } finally {
     pairs.release?.();

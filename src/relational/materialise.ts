@@ -4,7 +4,7 @@
  */
 import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
 import type { GatherTask } from "../engine/gather-buffers.js";
-import { gatherHere } from "../engine/row-gather.js";
+import { gatherHere } from "../engine/row-operations.js";
 import type { RowPairs } from "../engine/rows.js";
 import type { SourceColumn } from "./columns.js";
 import { type GatherPlan, planGather } from "./gather.js";
@@ -25,7 +25,7 @@ export interface OutputColumn {
  */
 const MAX_BATCH_ROWS = 2 ** 19;
 
-/** Runs gather tasks: `gatherTasks` of row-gather.ts with an engine, or `gatherHere`. */
+/** Runs gather tasks: `gather` of an engine's row operations, or `gatherHere`. */
 export type GatherRunner = (
   tasks: readonly GatherTask[],
   pause: () => Promise<void>,

@@ -2,9 +2,9 @@
 import {
   type CapacityError,
   type Device,
-  type DeviceArray,
+  DeviceArray,
   type ElementOf,
-  type PinnedArray,
+  PinnedArray,
   type Placement,
   StaticMap,
   StaticSet,
@@ -183,6 +183,10 @@ export async function wrongOptions(): Promise<void> {
   await StaticSet.create(device, { key: "u32", capacity: 10, hash: "fnv" });
   // @ts-expect-error: containers are made by create
   new StaticSet();
+  // @ts-expect-error: device arrays by upload and allocate
+  new DeviceArray(device.engine, "u32", 1, {} as never);
+  // @ts-expect-error: pinned arrays by pinned
+  new PinnedArray(device.engine, "u32", 1, "upload", {} as never);
   // @ts-expect-error: there are no device arrays of floats of 64 bits
   await device.upload(new Float64Array(1));
   // @ts-expect-error: nor are Arrays

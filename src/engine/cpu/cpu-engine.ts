@@ -7,7 +7,9 @@ import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
 import type { BulkDefaults, Engine, EngineInfo, Table } from "../engine.js";
 import type { TableSpec } from "../layout.js";
+import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
+import type { RowOperations } from "../row-operations.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
 import { slotFormat, tableBytes } from "../slot-format.js";
 import { CpuTable } from "./cpu-table.js";
@@ -66,6 +68,10 @@ export class CpuEngine implements Engine {
   /** The calling thread's. */
   readonly workspace = newWorkspace();
   readonly tuning: Tuning;
+  readonly rows = lazily<RowOperations>(async () => {
+    const { CpuRows } = await import("./rows/cpu-rows.js");
+    return new CpuRows(this);
+  });
   /** Who must hear of freed memory, and of the end. */
   readonly #users: MemoryUser[] = [];
   #alive = true;

@@ -27,7 +27,7 @@ export interface Tuning {
   readonly rows: RowTuning;
 }
 
-/** Sizes by which joins and gathers cut their work. */
+/** Sizes by which joins, groupings and gathers cut their work. */
 export interface RowTuning {
   /** Rows whose keys are packed at once: a power of two, and a multiple of `slice`. */
   readonly chunk: number;

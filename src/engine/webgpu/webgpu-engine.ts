@@ -6,7 +6,9 @@ import { ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
 import type { BulkDefaults, Engine, EngineInfo, Table } from "../engine.js";
 import type { TableSpec } from "../layout.js";
+import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
+import type { RowOperations } from "../row-operations.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
 import { HOST_CHUNK } from "./batch/chunks.js";
 import { gpuArray, newArray } from "./batch/columns.js";
@@ -54,6 +56,10 @@ export class WebgpuEngine implements Engine {
   readonly pacer: Pacer;
   readonly kernelOverrides: KernelOverrides;
   readonly defaults: BulkDefaults;
+  readonly rows = lazily<RowOperations>(async () => {
+    const { WebgpuRows } = await import("./join/webgpu-rows.js");
+    return new WebgpuRows(this);
+  });
   /** What tables need of this engine. */
   readonly tableHost: TableHost;
 

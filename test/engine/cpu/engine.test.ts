@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type CpuEngine, type CpuEngineOptions, openCpuEngine } from "../../../src/engine/cpu/cpu-engine.js";
-import { joinRows } from "../../../src/engine/row-join.js";
 import { asBits } from "../../../src/engine/scalars.js";
 import { DeviceLostError, LimitError, ValidationError } from "../../../src/errors.js";
 import { checkTable } from "../../helpers/check-table.js";
@@ -256,6 +255,7 @@ describe("destroy", () => {
     const array = await engine.upload("u32", counting(3));
     engine.destroy();
     engine.destroy();
+    const noRows = { rows: 0, columns: [] };
     const calls = [
       () => table.insert(counting(3), counting(3), "keep", {}),
       () => table.insertAndFind(counting(3), counting(3), "host", {}),
@@ -269,7 +269,9 @@ describe("destroy", () => {
       () => engine.upload("u32", counting(3)),
       () => engine.allocate("u32", 3),
       () => newTable(engine),
-      () => joinRows(engine, { rows: 0, columns: [] }, { rows: 0, columns: [] }, { nullsEqual: false }),
+      async () => (await engine.rows()).join(noRows, noRows, { nullsEqual: false }),
+      async () => (await engine.rows()).group(noRows, { nullsEqual: false }),
+      async () => (await engine.rows()).gather([], async () => {}),
     ];
     for (const call of calls)
       await expect(call()).rejects.toMatchObject({ code: "DEVICE_LOST", reason: "destroyed" });

@@ -1,11 +1,12 @@
 /**
- * How the keys of a join lie in words: every row of both sides becomes `stride` words, first those that are compared, then
- * the ranges of strings that are compared where they are.
+ * How keys lie in words: every row becomes `stride` words, first those that are compared, then
+ * the ranges of strings that are compared where they are. A join has one layout for both sides; rows that are grouped are a
+ * build side alone.
  *
- * | partition of a row | words |
+ * | part of a row | words |
  * |---|---|
  * | fixed-width columns | the column's own |
- * | strings, when the build side has none longer than 64 bytes | as many as the longest needs (join-strings.ts) |
+ * | strings, when the build side has none longer than 64 bytes | as many as the longest needs (strings.ts) |
  * | null bits, when nulls are equal and there are any | one per 32 columns; the value of a null counts as 0 |
  * | other strings | start and end, not compared |
  */

@@ -11,10 +11,10 @@ import type { PackedKeys } from "./row-keys.js";
 import { sameBytes } from "./strings.js";
 
 /**
- * Keys in the order in which they are joined. The key at position p has the code codes[p × codeStride], the row number
+ * Keys in the order in which they are built or looked up. The key at position p has the code codes[p × codeStride], the row number
  * codes[p × codeStride + 1] (or p itself when `recorded` is false), and words from words[p × stride + base] on.
  */
-export interface JoinKeys
+export interface TableKeys
   extends Pick<PackedKeys, "width" | "stride" | "words" | "bytes" | "skip" | "codes"> {
   readonly codeStride: number;
   readonly base: number;
@@ -22,7 +22,7 @@ export interface JoinKeys
 }
 
 /** Keys in row order. */
-export function unsorted({ width, stride, words, bytes, skip, codes }: PackedKeys): JoinKeys {
+export function unsorted({ width, stride, words, bytes, skip, codes }: PackedKeys): TableKeys {
   return { width, stride, words, bytes, skip, codes, codeStride: 1, base: 0, recorded: false };
 }
 
@@ -32,12 +32,12 @@ export interface KeyTable {
    * Puts the keys at positions `from` to `to` in. For each that is there already, follows[row] becomes its leader's row + 1.
    * Returns how many those are.
    */
-  insert(build: JoinKeys, from: number, to: number, follows: Uint32Array): number;
+  insert(build: TableKeys, from: number, to: number, follows: Uint32Array): number;
   /**
    * For each key at positions `from` to `to`: the row + 1 of its leader, or 0, at matches[position × codeStride] (which
    * may be where its code is). Returns how many have one.
    */
-  probe(probe: JoinKeys, from: number, to: number, matches: Uint32Array): number;
+  probe(probe: TableKeys, from: number, to: number, matches: Uint32Array): number;
 }
 
 /** Slots of two words: code, and row or position + 1 of the leader (0: empty). */
@@ -83,7 +83,7 @@ export class ExactTable implements KeyTable {
     this.#hashMask = hashMask;
   }
 
-  insert(build: JoinKeys, from: number, to: number, follows: Uint32Array): number {
+  insert(build: TableKeys, from: number, to: number, follows: Uint32Array): number {
     const { codes, codeStride, recorded, skip } = build;
     const { words: slots, mask } = this.#slots;
     const hashMask = mask & this.#hashMask;
@@ -110,7 +110,7 @@ export class ExactTable implements KeyTable {
     return repeats;
   }
 
-  probe(probe: JoinKeys, from: number, to: number, matches: Uint32Array): number {
+  probe(probe: TableKeys, from: number, to: number, matches: Uint32Array): number {
     const { codes, codeStride, skip } = probe;
     const { words: slots, mask } = this.#slots;
     const hashMask = mask & this.#hashMask;
@@ -138,14 +138,14 @@ export class ExactTable implements KeyTable {
 /** Keys of any form: equal codes are candidates, and the keys themselves are compared. Slots hold positions. */
 export class RowTable implements KeyTable {
   readonly #slots: Slots;
-  readonly #build: JoinKeys;
+  readonly #build: TableKeys;
 
-  constructor(slots: Slots, build: JoinKeys) {
+  constructor(slots: Slots, build: TableKeys) {
     this.#slots = slots;
     this.#build = build;
   }
 
-  insert(build: JoinKeys, from: number, to: number, follows: Uint32Array): number {
+  insert(build: TableKeys, from: number, to: number, follows: Uint32Array): number {
     const { codes, codeStride, recorded, skip, words, stride, base, width } = build;
     const { words: slots, mask } = this.#slots;
     const wrap = 2 * mask + 1;
@@ -175,7 +175,7 @@ export class RowTable implements KeyTable {
     return repeats;
   }
 
-  probe(probe: JoinKeys, from: number, to: number, matches: Uint32Array): number {
+  probe(probe: TableKeys, from: number, to: number, matches: Uint32Array): number {
     const build = this.#build;
     const { codes: buildCodes, words: buildWords, stride: buildStride, base } = build;
     const { codes, codeStride, recorded, skip, words, stride, width } = probe;
@@ -215,7 +215,7 @@ function sameWords(a: Uint32Array, p: number, b: Uint32Array, q: number, width: 
 }
 
 /** Compares the strings whose ranges come after the words of two keys. */
-function sameStrings(a: JoinKeys, atA: number, b: JoinKeys, atB: number): boolean {
+function sameStrings(a: TableKeys, atA: number, b: TableKeys, atB: number): boolean {
   let p = atA + a.width;
   let q = atB + b.width;
   for (let c = 0; c < a.bytes.length; c++, p += 2, q += 2) {
@@ -238,7 +238,7 @@ export class DenseTable implements KeyTable {
     this.#leaders = leaders;
   }
 
-  insert(build: JoinKeys, from: number, to: number, follows: Uint32Array): number {
+  insert(build: TableKeys, from: number, to: number, follows: Uint32Array): number {
     const { codes, skip } = build;
     const smallest = this.#smallest;
     const table = this.#leaders;
@@ -257,7 +257,7 @@ export class DenseTable implements KeyTable {
     return repeats;
   }
 
-  probe(probe: JoinKeys, from: number, to: number, matches: Uint32Array): number {
+  probe(probe: TableKeys, from: number, to: number, matches: Uint32Array): number {
     const { codes, skip } = probe;
     const smallest = this.#smallest;
     const table = this.#leaders;

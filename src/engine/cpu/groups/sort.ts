@@ -5,7 +5,7 @@
  * independently. Rows to skip are left out.
  */
 import { murmur3 } from "../../hash.js";
-import { silently, type Work } from "../rows/row-jobs.js";
+import { silently, type Work } from "../rows/work.js";
 import { hashKeys, type PackedKeys } from "./row-keys.js";
 
 /** Keys of a side, sorted by partition in each slice. */

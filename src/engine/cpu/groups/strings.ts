@@ -1,5 +1,5 @@
 /**
- * Byte strings in the cpu join. Short ones are packed into words, filled up with zeros: that tells two strings apart
+ * Byte strings in keys. Short ones are packed into words, filled up with zeros: that tells two strings apart
  * unless one of them ends in zero bytes, so build sides with such a string are not packed, and probe rows with one, which
  * match nothing then, are skipped; so are probe rows with a string longer than all of the build side.
  *

@@ -1,15 +1,13 @@
 /**
  * Joining sorted keys. Each partition is owned by the thread that takes it: it builds the partition's table from the build side's
- * records, looks up the probe side's, and writes what it finds over their codes. Then, slice by slice, that is put back
- * into the order of the rows. So every word has one writer, and no thread writes near another.
- *
- * Slices and the records of a partition within one are in row order, so a partition's rows come in row order too, and of equal
- * build rows the first leads: results are those of one thread going through all rows.
+ * records (groups/partitions.ts), looks up the probe side's while the table is in the cache, and writes what it finds over their
+ * codes. So a large build side's leaders are found here and not by findLeaders, in a pass of its own. Then, slice by slice, what
+ * was found is put back into the order of the rows. Every word has one writer, and no thread writes near another.
  */
 
-import { ExactTable, type JoinKeys, RowTable, Slots } from "../groups/key-tables.js";
+import { eachPartition, PartitionTables, recordKeys } from "../groups/partitions.js";
 import type { SortedKeys } from "../groups/sort.js";
-import { silently, type Work } from "../rows/row-jobs.js";
+import { silently, type Work } from "../rows/work.js";
 
 /** Build and look up every partition; a piece is some neighbouring partitions. */
 export interface MatchJob {
@@ -30,49 +28,16 @@ export interface PlaceJob {
   readonly hits: Float64Array;
 }
 
-/** Partitions of a piece: their starts share cache lines. */
-const PARTITIONS = 4;
-
 export function openMatch({ build, probe, follows, hashMask }: MatchJob): Work {
-  const partitions = 2 ** build.bits;
-  const slots = new Slots();
-  const keys = { build: recordKeys(build), probe: recordKeys(probe) };
-  const table = build.exact ? new ExactTable(slots, hashMask) : new RowTable(slots, keys.build);
-  let repeats = 0;
-  const run = (piece: number) => {
-    for (
-      let partition = piece * PARTITIONS;
-      partition < Math.min(partitions, (piece + 1) * PARTITIONS);
-      partition++
-    ) {
-      slots.reset(countRecords(build, partition));
-      for (let at = partition; at < build.starts.length; at += partitions + 1)
-        repeats += table.insert(keys.build, build.starts[at], build.starts[at + 1], follows);
-      for (let at = partition; at < probe.starts.length; at += partitions + 1)
-        table.probe(keys.probe, probe.starts[at], probe.starts[at + 1], probe.records);
-    }
-  };
-  return { pieces: Math.ceil(partitions / PARTITIONS), run, result: () => ({ repeats, made: [] }) };
-}
-
-function recordKeys({ records, stride, width, bytes }: SortedKeys): JoinKeys {
-  return {
-    codes: records,
-    words: records,
-    codeStride: stride,
-    stride,
-    base: 2,
-    recorded: true,
-    width,
-    bytes,
-    skip: null,
-  };
-}
-
-function countRecords({ starts, bits }: SortedKeys, partition: number): number {
-  let count = 0;
-  for (let at = partition; at < starts.length; at += 2 ** bits + 1) count += starts[at + 1] - starts[at];
-  return count;
+  const tables = new PartitionTables(build, hashMask);
+  const keys = recordKeys(probe);
+  const { starts, records } = probe;
+  return eachPartition(build.bits, (partition) => {
+    const repeats = tables.build(partition, follows);
+    for (let at = partition; at < starts.length; at += 2 ** build.bits + 1)
+      tables.table.probe(keys, starts[at], starts[at + 1], records);
+    return repeats;
+  });
 }
 
 export function openPlace({ probe, matches, hits }: PlaceJob): Work {

@@ -1,16 +1,17 @@
 /**
  * From matches to pairs. When all build keys differ, a probe row has one partner at most and the matches are the answer.
- * Otherwise build rows are listed leader by leader (counting sort), and each probe row is written once per row in the list
- * of its leader: time is proportional to rows and pairs, however skewed the keys are.
+ * Otherwise build rows are listed group by group (groups/members.ts), and each probe row is written once per row of the
+ * group: time is proportional to rows and pairs, however skewed the keys are.
  *
  * Threads write slices of the probe rows, each to where its pairs begin when those of the slices before it are counted:
  * pairs come in the order of the probe rows, and those of one row in the order of the build rows.
  */
 import { LimitError } from "../../../errors.js";
 import { MAX_PAIRS } from "../../rows.js";
-import { silently, type Work } from "../rows/row-jobs.js";
+import { groupShared, isSet, type SharedGroups } from "../groups/members.js";
 import type { RowMemory } from "../rows/row-memory.js";
 import type { Pause, RowThreads } from "../rows/row-threads.js";
+import { silently, type Work } from "../rows/work.js";
 
 /**
  * What building and probing found. Of build rows with the same key one, the leader, stands for all. Row numbers are one
@@ -38,7 +39,7 @@ export interface BuildProbePairs {
 /** Count the pairs of each slice; a piece is a slice. */
 export interface CountJob {
   readonly kind: "count";
-  readonly groups: Groups;
+  readonly groups: SharedGroups;
   readonly matches: Uint32Array;
   readonly sliceRows: number;
   readonly counts: Float64Array;
@@ -48,7 +49,7 @@ export interface CountJob {
 export interface PairsJob {
   readonly kind: "pairs";
   /** Null when all build keys differ. */
-  readonly groups: Groups | null;
+  readonly groups: SharedGroups | null;
   readonly matches: Uint32Array;
   readonly sliceRows: number;
   /** By slice: where its pairs begin. */
@@ -77,11 +78,11 @@ export async function writePairs(
   const { matches } = matched;
   let sliceRows = threads.tuning.slice;
   let counts = matched.hits;
-  let groups: Groups | null = null;
+  let groups: SharedGroups | null = null;
   if (matched.repeats > 0) {
     sliceRows = Math.min(sliceRows, GROUPED_SLICE_ROWS);
     counts = work.numbers(Math.ceil(matches.length / sliceRows));
-    groups = groupByLeader(matched.follows, matched.repeats, work);
+    groups = groupShared(matched.follows, matched.repeats, work);
     await threads.run({ kind: "count", groups, matches, sliceRows, counts }, helpers, pause);
   }
   const starts = work.numbers(counts.length);
@@ -91,12 +92,7 @@ export async function writePairs(
     total += count;
   }
   if (total > MAX_PAIRS) {
-    throw new LimitError(
-      "rows",
-      total,
-      MAX_PAIRS,
-      "Join on more columns, or join partition of the table at a time.",
-    );
+    throw new LimitError("rows", total, MAX_PAIRS, "Join on more columns, or join fewer rows at a time.");
   }
   const probeInOrder = groups === null && total === matches.length;
   const build = probeInOrder ? matches : memory.words(total);
@@ -137,56 +133,8 @@ function writeSingle(
   }
 }
 
-/**
- * Build rows that share their key with others, group by group: group g is rows[starts[g]] to rows[starts[g + 1]], and
- * groupOf[leader] is its number. Leaders alone with their key are in no group and have no bit in `shared`; that bitmap
- * stays in the cache where an array over all rows does not, and most keys of most joins are alone.
- */
-export interface Groups {
-  readonly shared: Uint8Array;
-  readonly groupOf: Uint32Array;
-  readonly starts: Uint32Array;
-  readonly rows: Uint32Array;
-}
-
-/** Tells a leader's group number in `follows` from a follower's leader: row numbers have 31 bits. */
-const LEADER = 0x80000000;
-
-/** Counting sort of the followers by group. Leaves in `follows` the group number of each leader that has followers. */
-function groupByLeader(follows: Uint32Array, repeats: number, memory: RowMemory): Groups {
-  const shared = memory.bytes((follows.length >>> 3) + 1);
-  const sizes = new Uint32Array(repeats);
-  let groups = 0;
-  for (let row = 0; row < follows.length; row++) {
-    // a leader comes before its followers
-    if (follows[row] === 0 || follows[row] >= LEADER) continue;
-    const leader = follows[row] - 1;
-    if (follows[leader] === 0) {
-      shared[leader >>> 3] |= 1 << (leader & 7);
-      follows[leader] = LEADER + groups;
-      sizes[groups++] = 1;
-    }
-    sizes[follows[leader] - LEADER]++;
-  }
-  const starts = memory.zeroedWords(groups + 1);
-  for (let group = 0; group < groups; group++) starts[group + 1] = starts[group] + sizes[group];
-  const rows = memory.words(starts[groups]);
-  const next = starts.slice(0, -1);
-  for (let row = 0; row < follows.length; row++) {
-    if (follows[row] === 0) continue;
-    const group = follows[row] >= LEADER ? follows[row] - LEADER : follows[follows[row] - 1] - LEADER;
-    rows[next[group]++] = row;
-  }
-  for (let row = 0; row < follows.length; row++) if (follows[row] >= LEADER) follows[row] -= LEADER;
-  return { shared, groupOf: follows, starts, rows };
-}
-
-function isSet(bits: Uint8Array, index: number): boolean {
-  return ((bits[index >>> 3] >>> (index & 7)) & 1) === 1;
-}
-
 function countPairs(
-  { shared, groupOf, starts }: Groups,
+  { shared, groupOf, starts }: SharedGroups,
   matches: Uint32Array,
   from: number,
   to: number,
@@ -195,14 +143,14 @@ function countPairs(
   for (let row = from; row < to; row++) {
     if (matches[row] === 0) continue;
     const leader = matches[row] - 1;
-    if (isSet(shared, leader)) total += starts[groupOf[leader] + 1] - starts[groupOf[leader]];
+    if (isSet(shared, leader)) total += starts[groupOf[leader]] - starts[groupOf[leader] - 1];
     else total++;
   }
   return total;
 }
 
 function writeGrouped(
-  { shared, groupOf, starts, rows }: Groups,
+  { shared, groupOf, starts, rows }: SharedGroups,
   matches: Uint32Array,
   from: number,
   to: number,
@@ -220,7 +168,7 @@ function writeGrouped(
       continue;
     }
     const group = groupOf[leader];
-    for (let member = starts[group]; member < starts[group + 1]; member++) {
+    for (let member = starts[group - 1]; member < starts[group]; member++) {
       probe[at] = row;
       build[at++] = rows[member];
     }

@@ -1,22 +1,9 @@
 /** Looking rows up, slice by slice, where no sorting is needed: in a table that fits the cache, or code by code. */
 
-import {
-  DenseTable,
-  ExactTable,
-  type JoinKeys,
-  type KeyTable,
-  RowTable,
-  Slots,
-  unsorted,
-} from "../groups/key-tables.js";
+import { unsorted } from "../groups/key-tables.js";
+import { openTable, type TableData } from "../groups/one-table.js";
 import { hashKeys, type PackedKeys } from "../groups/row-keys.js";
-import { silently, type Work } from "../rows/row-jobs.js";
-
-/** A finished table as plain data. */
-export type TableData =
-  | { readonly kind: "dense"; readonly smallest: number; readonly leaders: Uint32Array }
-  | { readonly kind: "exact"; readonly slots: Uint32Array; readonly hashMask: number }
-  | { readonly kind: "rows"; readonly slots: Uint32Array; readonly build: JoinKeys };
+import { silently, type Work } from "../rows/work.js";
 
 /** Look some neighbouring rows up in a table; a piece is a slice. */
 export interface ProbeJob {
@@ -34,7 +21,7 @@ export interface ProbeJob {
 export interface ExpandJob {
   readonly kind: "expand";
   readonly codes: Uint8Array | Uint16Array | Uint32Array;
-  /** The partition of the bitmap from the first row's byte on, and the first row's bit. */
+  /** The part of the bitmap from the first row's byte on, and the first row's bit. */
   readonly validity: Uint8Array | null;
   readonly firstBit: number;
   /** By code: the leader + 1, or 0. The last one is that of nulls. */
@@ -42,18 +29,6 @@ export interface ExpandJob {
   readonly sliceRows: number;
   readonly matches: Uint32Array;
   readonly hits: Float64Array;
-}
-
-/** The table again, from its data. */
-export function openTable(table: TableData): KeyTable {
-  switch (table.kind) {
-    case "dense":
-      return new DenseTable(table.smallest, table.leaders);
-    case "exact":
-      return new ExactTable(new Slots(table.slots), table.hashMask);
-    case "rows":
-      return new RowTable(new Slots(table.slots), table.build);
-  }
 }
 
 export function openProbe({ table: data, keys, sliceRows, matches, hits }: ProbeJob): Work {

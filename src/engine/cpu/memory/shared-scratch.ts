@@ -29,7 +29,7 @@ export class SharedScratch {
     return { keys: this.input("keys", chunk.keys, chunk), where };
   }
 
-  /** A chunk's partition of an input column in shared memory; empty for an empty column. */
+  /** A chunk's part of an input column in shared memory; empty for an empty column. */
   input<A extends Uint32Array | Uint8Array>(column: Column, source: A, chunk: Chunk): A {
     const partition = partitionOf(source, chunk);
     if (isShared(partition) || partition.length === 0) return partition;
@@ -39,7 +39,7 @@ export class SharedScratch {
   }
 
   /**
-   * Room in shared memory for a chunk's partition of an output column; elements left out by `where` hold `rest`.
+   * Room in shared memory for a chunk's part of an output column; elements left out by `where` hold `rest`.
    */
   output<A extends Uint32Array | Uint8Array>(column: Column, target: A, chunk: Chunk, rest: number): A {
     const partition = partitionOf(target, chunk);

@@ -64,7 +64,7 @@ export function newDeviceArray<T extends ScalarType>(
   zeroed: boolean,
 ): DeviceArray<T> {
   const allocation = memory.allocate(length * scalarBytes[type], zeroed);
-  return new DeviceArray(engine, type, length, new HostStorage(type, length, allocation, engineAlive));
+  return DeviceArray.of(engine, type, length, new HostStorage(type, length, allocation, engineAlive));
 }
 
 /** A pinned array with the memory of a device array: here the host's memory and the engine's are one. */
@@ -73,7 +73,7 @@ export function newPinnedArray<T extends ScalarType, U extends PinnedUse>(
   { type, length, storage }: DeviceArray<T>,
   use: U,
 ): PinnedArray<T, U> {
-  return new PinnedArray(engine, type, length, use, {
+  return PinnedArray.of(engine, type, length, use, {
     get view() {
       return storage.host as ScalarArrays[T];
     },

@@ -1,6 +1,6 @@
 /** Gathering columns by row numbers; a piece is a column. Each thread makes its results in memory of its own. */
 import { type GatherTask, gatherBuffers } from "../../gather-buffers.js";
-import type { Made, Work } from "./row-jobs.js";
+import type { Made, Work } from "./work.js";
 
 /** Gather columns. */
 export interface GatherJob {

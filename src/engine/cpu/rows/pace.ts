@@ -1,15 +1,18 @@
-/** The pace of a join: lets other work run in between, looks at the signal, and reports rows done. */
+/** The pace of an operation on rows: lets other work run in between, looks at the signal, and reports rows done. */
 import { nextTask } from "../../next-task.js";
-import type { JoinCall } from "../../row-join.js";
+import type { JoinCall } from "../../row-operations.js";
 
 export class Pace {
   readonly #call: JoinCall;
   readonly #total: number;
+  readonly #guard: () => void;
   #done = 0;
 
-  constructor(call: JoinCall, total: number) {
+  /** @param guard throws when the operation must not go on */
+  constructor(call: JoinCall, total: number, guard: () => void = () => {}) {
     this.#call = call;
     this.#total = total;
+    this.#guard = guard;
   }
 
   /** Counts rows as done. */
@@ -17,11 +20,12 @@ export class Pace {
     this.#done = Math.min(this.#total, this.#done + rows);
   }
 
-  /** Throws the signal's reason when the join is to stop. */
+  /** Throws the signal's reason when the operation is to stop. */
   readonly pause = async (): Promise<void> => {
     this.#call.onProgress?.(this.#done, this.#total);
     await nextTask();
     this.#call.signal?.throwIfAborted();
+    this.#guard();
   };
 
   finish(): void {

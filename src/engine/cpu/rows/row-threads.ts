@@ -1,13 +1,14 @@
 /**
- * The threads that work on rows: joins and gathers. A job goes to the workers and the calling thread, which lets the
+ * The threads that work on rows: joins, groups and gathers. A job goes to the workers and the calling thread, which lets the
  * event loop run between its pieces. Without an engine, or with one thread, the calling thread does all of it.
  */
 import type { CpuEngine } from "../cpu-engine.js";
 import { WorkerPool } from "../threads/pool.js";
 import type { RowTuning } from "../tuning.js";
-import { openRowJob, type RowJob, type RowResult } from "./row-jobs.js";
+import { openRowJob, type RowJob } from "./row-jobs.js";
 import { RowMemory } from "./row-memory.js";
 import workerSource from "./row-worker.ts?worker-source";
+import type { RowResult } from "./work.js";
 
 /** The event loop gets a turn after a piece that ends this long after the last turn: one frame of a display. */
 const TURN_MS = 16;
@@ -43,7 +44,7 @@ export class RowThreads {
 
   /**
    * Works through a job. Everything in it must be in memory that workers reach, if `helpers` is not 0.
-   * @param helpers workers that may take partition
+   * @param helpers workers that may take part
    * @param first what the calling thread does first, while workers begin
    */
   run(

@@ -1,7 +1,8 @@
 /** The program of the workers that work on rows. */
 
 import { serve } from "../threads/worker-loop.js";
-import { buffersOf, openRowJob, type RowJob, type RowResult } from "./row-jobs.js";
+import { openRowJob, type RowJob } from "./row-jobs.js";
+import { buffersOf, type RowResult } from "./work.js";
 
 function run(job: RowJob, next: Int32Array): RowResult {
   const work = openRowJob(job);

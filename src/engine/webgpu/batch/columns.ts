@@ -115,7 +115,7 @@ export function gpuArray<T extends ScalarType>(
   at: { buffer: GPUBuffer; byteOffset: number; owned: boolean },
 ): DeviceArray<T> {
   const bytes = scalarBytes[type];
-  return new DeviceArray(engine, type, length, {
+  return DeviceArray.of(engine, type, length, {
     gpu: at,
     async read(start, end) {
       if (!(at.buffer.usage & BufferUsage.COPY_SRC)) {

@@ -5,7 +5,7 @@
  * one key with a large share of both sides costs what its pairs cost.
  */
 import { EngineError, LimitError } from "../../../errors.js";
-import type { JoinCall } from "../../row-join.js";
+import type { JoinCall } from "../../row-operations.js";
 import { MAX_PAIRS, type RowKeys, type RowPairs } from "../../rows.js";
 import { asBytes } from "../../scalars.js";
 import { forEachChunk } from "../batch/chunks.js";

@@ -26,7 +26,7 @@ export async function pin<T extends ScalarType, U extends PinnedUse>(
   const memory = new MappedMemory(gpu, buffer, mode, type, length);
   try {
     await memory.regain();
-    return new PinnedArray(engine, type, length, use, memory);
+    return PinnedArray.of(engine, type, length, use, memory);
   } catch (error) {
     memory.destroy();
     if (error instanceof WarpmapError && !(error instanceof EngineError)) throw error;

@@ -1,15 +1,15 @@
 /**
- * Joins and gathers on several threads beside one, with sizes so small that workers really take partition, and joins whose
+ * Joins and gathers on several threads beside one, with sizes so small that workers really take part, and joins whose
  * worker dies.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { CodedBytes } from "../../../../src/engine/coded-bytes.js";
 import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
 import { joinRows } from "../../../../src/engine/cpu/join/join-rows.js";
-import { gatherOn, joinOn } from "../../../../src/engine/cpu/rows/cpu-join.js";
 import { rowThreads } from "../../../../src/engine/cpu/rows/row-threads.js";
 import { type GatherTask, gatherBuffers } from "../../../../src/engine/gather-buffers.js";
 import { murmur3 } from "../../../../src/engine/hash.js";
+import type { RowOperations } from "../../../../src/engine/row-operations.js";
 import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../../../../src/engine/rows.js";
 import { EngineError } from "../../../../src/errors.js";
 import { runProgram } from "../../../helpers/run-program.js";
@@ -20,10 +20,12 @@ const rows = { chunk: 2 ** 13, slice: 2 ** 10, share: 2 ** 9, sortAbove: 2 ** 11
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 let together: CpuEngine;
+let operations: RowOperations;
 let answersOfWorkers = 0;
 
 beforeAll(async () => {
   together = (await openCpuEngine({ threads: 3, tuning: { rows } })) as CpuEngine;
+  operations = await together.rows();
   const { pool } = rowThreads(together);
   if (pool === null) throw new Error("no pool");
   await pool.warmUp();
@@ -174,7 +176,7 @@ describe("gathers on several threads", () => {
   it("give the buffers of one", async () => {
     const keys = { rows: PROBE_ROWS, columns: [words(PROBE_ROWS, 1, anyOf(900, 1))] };
     const dimension = { rows: 1000, columns: [words(1000, 1, (row) => row % 900)] };
-    const pairs = await joinOn(together, keys, dimension, { nullsEqual: false });
+    const pairs = await operations.join(keys, dimension, { nullsEqual: false });
     const data = (length: number) => Uint8Array.from({ length }, (_, i) => random(i, 256, 4));
     const text = strings(1001, (row) => "x".repeat(row % 40) + row);
     const offsets = Uint32Array.of(0, ...text.ends);
@@ -188,7 +190,7 @@ describe("gathers on several threads", () => {
     // the source of these is larger than what is taken from it
     const few = pairs.right.subarray(0, 900);
     tasks.push({ source: { kind: "fixed", data: data(4 * 2000), width: 4 }, rows: few });
-    const made = await gatherOn(together, tasks, pause);
+    const made = await operations.gather(tasks, pause);
     for (const [i, task] of tasks.entries()) {
       expect(made[i].length).toBe(gatherBuffers(task).length);
       for (const [k, buffer] of gatherBuffers(task).entries()) {
@@ -200,11 +202,11 @@ describe("gathers on several threads", () => {
 
   it("reject with the limit that one would meet", async () => {
     const keys = { rows: PROBE_ROWS, columns: [words(PROBE_ROWS, 1, anyOf(900, 1))] };
-    const pairs = await joinOn(together, keys, keys, { nullsEqual: false });
+    const pairs = await operations.join(keys, keys, { nullsEqual: false });
     const source = { kind: "strings", offsets: Uint32Array.of(0, 5), bytes: new Uint8Array(5) } as const;
     const rows = pairs.left.fill(0);
     const tasks = [100, 2 ** 31 - 1].map((most) => ({ source: { ...source, most }, rows }));
-    await expect(gatherOn(together, tasks, pause)).rejects.toMatchObject({ limit: "bytes", have: 100 });
+    await expect(operations.gather(tasks, pause)).rejects.toMatchObject({ limit: "bytes", have: 100 });
   });
 });
 
@@ -214,18 +216,21 @@ describe("stopping", () => {
   it("a signal stops a join between chunks, and the next join works", async () => {
     const reason = new Error("enough");
     const abort = new AbortController();
-    const call = joinOn(together, side, side, {
+    const call = operations.join(side, side, {
       nullsEqual: false,
       signal: abort.signal,
       onProgress: () => abort.abort(reason),
     });
     await expect(call).rejects.toBe(reason);
-    expect((await joinOn(together, side, side, { nullsEqual: false })).left.length).toBe(PROBE_ROWS);
+    expect((await operations.join(side, side, { nullsEqual: false })).left.length).toBe(PROBE_ROWS);
   });
 
   it("destroying the engine stops a join", async () => {
     const engine = (await openCpuEngine({ threads: 2, tuning: { rows } })) as CpuEngine;
-    const call = joinOn(engine, side, side, { nullsEqual: false, onProgress: () => engine.destroy() });
+    const call = (await engine.rows()).join(side, side, {
+      nullsEqual: false,
+      onProgress: () => engine.destroy(),
+    });
     await expect(call).rejects.toMatchObject({ code: "DEVICE_LOST" });
   });
 
@@ -265,12 +270,12 @@ describe("workers", () => {
     vi.resetModules();
     vi.doMock("../../../../src/engine/cpu/rows/row-worker.ts?worker-source", () => ({ default: source }));
     const cpu = await import("../../../../src/engine/cpu/cpu-engine.js");
-    const { joinOn } = await import("../../../../src/engine/cpu/rows/cpu-join.js");
     const { rowThreads } = await import("../../../../src/engine/cpu/rows/row-threads.js");
     engine = (await cpu.openCpuEngine({ threads: 2, tuning: { rows } })) as CpuEngine;
     await rowThreads(engine).pool?.warmUp();
     const side = { rows: PROBE_ROWS, columns: [words(PROBE_ROWS, 1, (row) => row)] };
-    return () => joinOn(engine as CpuEngine, side, side, { nullsEqual: false });
+    const operations = await engine.rows();
+    return () => operations.join(side, side, { nullsEqual: false });
   }
 
   const port = 'const { parentPort: port } = require("node:worker_threads");';

@@ -1,7 +1,6 @@
 // The row join on the GPU against nested loops over the same key columns.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../../../src/engine/engine.js";
-import { joinRows } from "../../../../src/engine/row-join.js";
 import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../../../../src/engine/rows.js";
 import { openWebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 
@@ -87,7 +86,7 @@ async function check(
   kinds: ("words" | "wide" | "bytes")[],
   nullsEqual = false,
 ) {
-  const pairs = await joinRows(on, keysOf(left, kinds), keysOf(right, kinds), { nullsEqual });
+  const pairs = await (await on.rows()).join(keysOf(left, kinds), keysOf(right, kinds), { nullsEqual });
   const got = Array.from(pairs.left, (l, i) => `${l} ${pairs.right[i]}`).sort();
   expect(got).toEqual(expected(left, right, nullsEqual));
 }
@@ -186,7 +185,7 @@ describe("joinRows on webgpu", () => {
     const counts = new Map<number, number>();
     for (const key of right) counts.set(key, (counts.get(key) ?? 0) + 1);
     const total = left.reduce((sum, key) => sum + (counts.get(key) ?? 0), 0);
-    const pairs = await joinRows(engine, column(left), column(right), { nullsEqual: false });
+    const pairs = await (await engine.rows()).join(column(left), column(right), { nullsEqual: false });
     expect(pairs.left.length).toBe(total);
     expect(pairs.left.every((l, i) => left[l] === right[pairs.right[i]])).toBe(true);
     expect(new Set(Array.from(pairs.left, (l, i) => l * n + pairs.right[i])).size).toBe(total);

@@ -1,0 +1,23 @@
+// Which declaration files a consumer of the package can reach: those that its entries import, and what these import.
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import ts from "typescript";
+
+/**
+ * @param folder where the declarations are
+ * @param entries paths in `folder`, without their extension
+ * @returns the paths of the files, entries included
+ */
+export function reachableDeclarations(folder, entries) {
+  const reached = new Set();
+  const reach = (path) => {
+    if (reached.has(path)) return;
+    reached.add(path);
+    const { importedFiles, referencedFiles } = ts.preProcessFile(readFileSync(path, "utf8"));
+    for (const { fileName } of importedFiles)
+      if (fileName.startsWith(".")) reach(join(dirname(path), fileName.replace(/\.js$/, ".d.ts")));
+    for (const { fileName } of referencedFiles) reach(join(dirname(path), fileName));
+  };
+  for (const entry of entries) reach(join(folder, `${entry}.d.ts`));
+  return reached;
+}

@@ -1,0 +1,93 @@
+/**
+ * All rows of a side in one table, built by the calling thread: for sides whose table fits the cache, and for keys of one
+ * word that lie close together. Larger sides are sorted by partition (partitions.ts).
+ */
+
+import { Scratch } from "../rows/row-memory.js";
+import { ALL_BITS, type RowRun } from "../rows/row-run.js";
+import type { Layout } from "./key-layout.js";
+import {
+  DenseTable,
+  ExactTable,
+  type KeyTable,
+  keyRange,
+  RowTable,
+  Slots,
+  slotsFor,
+  type TableKeys,
+  unsorted,
+} from "./key-tables.js";
+import { hashKeys, isPacked, type KeySide, type PackedKeys, packKeys } from "./row-keys.js";
+
+/** Array elements per key up to which keys index an array instead of being hashed. As much memory as slots take. */
+const DENSE_ELEMENTS_PER_KEY = 4;
+
+/** Rows put into one table between two looks at the signal. */
+const INSERT_ROWS = 2 ** 20;
+
+/** A finished table as plain data, which threads can share. */
+export type TableData =
+  | { readonly kind: "dense"; readonly smallest: number; readonly leaders: Uint32Array }
+  | { readonly kind: "exact"; readonly slots: Uint32Array; readonly hashMask: number }
+  | { readonly kind: "rows"; readonly slots: Uint32Array; readonly build: TableKeys };
+
+/** A table, and how many of its rows follow another. */
+export interface BuiltTable {
+  readonly table: TableData;
+  readonly repeats: number;
+}
+
+/** The table again, from its data. */
+export function openTable(table: TableData): KeyTable {
+  switch (table.kind) {
+    case "dense":
+      return new DenseTable(table.smallest, table.leaders);
+    case "exact":
+      return new ExactTable(new Slots(table.slots), table.hashMask);
+    case "rows":
+      return new RowTable(new Slots(table.slots), table.build);
+  }
+}
+
+/**
+ * Builds the table; null when the side is too large for one.
+ * @param follows zeroed; for each row that follows another: its leader + 1
+ */
+export async function buildTable(
+  run: RowRun,
+  side: KeySide,
+  layout: Layout,
+  follows: Uint32Array,
+): Promise<BuiltTable | null> {
+  const { keys } = side;
+  const asIs = isPacked(keys, layout);
+  const small = keys.rows <= run.threads.tuning.sortAbove;
+  if (!small && !(asIs && layout.stride === 1)) return null;
+  const all = { side, first: 0, rows: keys.rows };
+  // keys that only this thread reads may stay where they are
+  const packed = packKeys(all, layout, run.hashMask, asIs ? null : run.work, new Scratch(run.work));
+  const table = newTable(run, packed, small);
+  if (table === null) return null;
+  const into = openTable(table);
+  const build = unsorted(packed);
+  let repeats = 0;
+  for (let from = 0; from < keys.rows; from += INSERT_ROWS) {
+    const to = Math.min(keys.rows, from + INSERT_ROWS);
+    if (table.kind === "rows") hashKeys(packed, from, to);
+    repeats += into.insert(build, from, to, follows);
+    run.pace.add(to - from);
+    if (to < keys.rows) await run.pace.pause();
+  }
+  return { table, repeats };
+}
+
+function newTable({ work, hashMask }: RowRun, keys: PackedKeys, small: boolean): TableData | null {
+  if (keys.exact && hashMask === ALL_BITS) {
+    const range = keyRange(keys, keys.rows * DENSE_ELEMENTS_PER_KEY);
+    if (range) return { kind: "dense", smallest: range.smallest, leaders: work.zeroedWords(range.size) };
+  }
+  if (!small) return null;
+  const slots = work.zeroedWords(2 * slotsFor(keys.rows));
+  if (keys.exact) return { kind: "exact", slots, hashMask };
+  return { kind: "rows", slots, build: unsorted(keys) };
+}

@@ -1,0 +1,40 @@
+/** The cpu engine's row operations, on the engine's threads. They reject once it is destroyed, also those under way. */
+import type { GatherTask } from "../../gather-buffers.js";
+import type { GroupCall, RowGroups } from "../../row-groups.js";
+import type { JoinCall, RowOperations } from "../../row-operations.js";
+import type { RowKeys, RowPairs } from "../../rows.js";
+import type { CpuEngine } from "../cpu-engine.js";
+import { groupRows } from "../groups/group-rows.js";
+import { joinRows } from "../join/join-rows.js";
+import { gatherOnThreads } from "./gather-tasks.js";
+import { rowThreads } from "./row-threads.js";
+
+export class CpuRows implements RowOperations {
+  readonly #engine: CpuEngine;
+
+  constructor(engine: CpuEngine) {
+    this.#engine = engine;
+  }
+
+  async join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
+    this.#engine.guard();
+    const pairs = await joinRows(left, right, call, undefined, rowThreads(this.#engine));
+    this.#engine.guard();
+    return pairs;
+  }
+
+  async group(keys: RowKeys, call: GroupCall): Promise<RowGroups> {
+    this.#engine.guard();
+    return groupRows(this.#engine, keys, call);
+  }
+
+  async gather(
+    tasks: readonly GatherTask[],
+    pause: () => Promise<void>,
+  ): Promise<readonly (readonly ArrayBuffer[])[]> {
+    this.#engine.guard();
+    const made = await gatherOnThreads(tasks, rowThreads(this.#engine), pause);
+    this.#engine.guard();
+    return made;
+  }
+}
