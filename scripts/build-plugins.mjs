@@ -90,7 +90,7 @@ export async function staticImportsOf(entry, folder) {
     if (loaded.has(path)) return;
     loaded.add(path);
     for (const { path: next, kind } of metafile.inputs[path]?.imports ?? []) {
-      if (kind === "import-statement" && next.startsWith(folder) && next.endsWith(".ts")) load(next);
+      if (kind === "import-statement" && next.startsWith(folder)) load(next);
     }
   };
   load(entry);

@@ -24,6 +24,16 @@ const isExternal = (id) =>
 /** Whether every page with the GPU's engine loads a module: what the engine imports when it is loaded, not later. */
 const isCore = await staticImportsOf("src/engine/webgpu/webgpu-engine.ts", "src/engine/webgpu/");
 
+/** What a page's entry shares with whichever engine it loads. */
+const isShared = (id) =>
+  /\/src\/(errors|engine\/(scalars|device-array|pinned-array|slot-format|hash|layout|lazily))\.ts$/.test(id);
+
+/** What the GPU's engine loads later, in one piece, but for what has a folder and an entry of its own, and WebGPU for Node. */
+const isLater = (id) =>
+  /\/src\/engine\/webgpu\/(device|memory|batch|table|direct|scan)\//.test(id) &&
+  !isCore(id) &&
+  !id.endsWith("/dawn.ts");
+
 await bundle();
 declare();
 
@@ -52,7 +62,11 @@ async function bundle() {
       // what every page with the GPU's engine loads compresses better in one piece
       codeSplitting: {
         includeDependenciesRecursively: false,
-        groups: [{ name: "webgpu-core", test: isCore }],
+        groups: [
+          { name: "shared", test: isShared },
+          { name: "webgpu-core", test: isCore },
+          { name: "webgpu-later", test: isLater },
+        ],
       },
     },
   });

@@ -1,7 +1,7 @@
 /**
  * The hash functions, as reference code in TypeScript. hash.wgsl is the same arithmetic; a test compares both bit by bit.
  * For keys of one word they map a 32-bit pattern to a 32-bit hash and are bijections, so distinct keys have distinct hashes.
- * Wider keys are hashed by the full function over all their words (`hashWords`), and different ones may have the same hash.
+ * Wider keys are hashed by the full function over all their words (hash-words.ts), and different ones may have the same hash.
  */
 
 /** Hash functions to choose from; `murmur3` is the default. */
@@ -38,62 +38,6 @@ export const hashFunctions: { readonly [N in HashName]: (key: number) => number 
   xxhash32,
   identity,
 };
-
-/**
- * Hash of a key of `count` words from `words[at]` on, which stand for their little-endian bytes. This is the full function with
- * seed 0, whatever the count: MurmurHash3_x86_32 or XXH32; `identity` is the first (low) word. Tables use it for keys of more than
- * one word; those of one word use `hashFunctions`, where murmur3 is the finalizer alone.
- */
-export function hashWords(name: HashName, words: Uint32Array, at: number, count: number): number {
-  if (name === "murmur3") return murmur3Words(words, at, count);
-  return name === "xxhash32" ? xxhash32Words(words, at, count) : words[at];
-}
-
-/** MurmurHash3_x86_32 (Appleby, public domain) of 4 × count bytes: no tail, as there are only whole words. */
-function murmur3Words(words: Uint32Array, at: number, count: number): number {
-  let h = 0;
-  for (let i = at; i < at + count; i++) {
-    h ^= Math.imul(rotate(Math.imul(words[i], 0xcc9e2d51), 15), 0x1b873593);
-    h = (Math.imul(rotate(h, 13), 5) + 0xe6546b64) | 0;
-  }
-  return murmur3(h ^ (4 * count));
-}
-
-const PRIME1 = 0x9e3779b1;
-const PRIME2 = 0x85ebca77;
-const PRIME3 = 0xc2b2ae3d;
-const PRIME4 = 0x27d4eb2f;
-const PRIME5 = 0x165667b1;
-
-/** XXH32 (Collet) of 4 × count bytes: 16 bytes and more begin in four lanes. */
-function xxhash32Words(words: Uint32Array, at: number, count: number): number {
-  const end = at + count;
-  let i = at;
-  let h = PRIME5;
-  if (count >= 4) {
-    let [a, b, c, d] = [PRIME1 + PRIME2, PRIME2, 0, -PRIME1];
-    for (; i + 4 <= end; i += 4) {
-      a = lane(a, words[i]);
-      b = lane(b, words[i + 1]);
-      c = lane(c, words[i + 2]);
-      d = lane(d, words[i + 3]);
-    }
-    h = (rotate(a, 1) + rotate(b, 7) + rotate(c, 12) + rotate(d, 18)) | 0;
-  }
-  h = (h + 4 * count) | 0;
-  for (; i < end; i++) h = Math.imul(rotate(h + Math.imul(words[i], PRIME3), 17), PRIME4);
-  h = Math.imul(h ^ (h >>> 15), PRIME2);
-  h = Math.imul(h ^ (h >>> 13), PRIME3);
-  return (h ^ (h >>> 16)) >>> 0;
-}
-
-function lane(sum: number, word: number): number {
-  return Math.imul(rotate(sum + Math.imul(word, PRIME2), 13), PRIME1);
-}
-
-function rotate(x: number, bits: number): number {
-  return (x << bits) | (x >>> (32 - bits));
-}
 
 /** floor(hash × slots / 2^32), exactly: the home slot. Monotone in the hash, so top hash bits name a range of slots. */
 export function homeSlot(hash: number, slots: number): number {

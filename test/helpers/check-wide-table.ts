@@ -4,7 +4,8 @@
  * format, which have tests of their own.
  */
 import type { Counters } from "../../src/engine/cpu/table/probes.js";
-import { type HashName, hashFunctions, hashWords, homeSlot } from "../../src/engine/hash.js";
+import { type HashName, hashFunctions, homeSlot } from "../../src/engine/hash.js";
+import { hashWords } from "../../src/engine/hash-words.js";
 import type { SlotFormat } from "../../src/engine/slot-format.js";
 
 const EMPTY = 0xffffffff;

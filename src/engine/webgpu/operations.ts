@@ -4,9 +4,8 @@
  */
 import type { InsertTally } from "../engine.js";
 import type { BoundChunk } from "./batch/bound-chunk.js";
-import { eraseChunk } from "./direct/erase.js";
 import { type InsertArguments, insertChunk } from "./direct/insert.js";
-import { type InsertAndFindArguments, insertAndFindChunk } from "./direct/insert-and-find.js";
+import type { InsertAndFindArguments } from "./direct/insert-and-find.js";
 import { type FindArguments, lookUpChunk } from "./direct/look-up.js";
 import { groupSizeAt, reserveWorklists } from "./direct/rounds.js";
 import { type Choice, loadPartitioned, type Operation } from "./partitioned/planner.js";
@@ -40,7 +39,8 @@ export const insert: Strategies<InsertArguments, InsertTally> = {
 
 export const insertAndFind: Strategies<InsertAndFindArguments, InsertTally> = {
   name: "insertAndFind",
-  direct: (state, chunk, args) => insertAndFindChunk(state, chunk, args),
+  direct: async (state, chunk, args) =>
+    (await import("./direct/insert-and-find.js")).insertAndFindChunk(state, chunk, args),
   partitions: later((module) => module.insertAndFindByPartition),
 };
 
@@ -53,7 +53,7 @@ export const find: Strategies<FindArguments, unknown> = {
 
 export const erase: Strategies<void, number> = {
   name: "erase",
-  direct: eraseChunk,
+  direct: async (state, chunk) => (await import("./direct/erase.js")).eraseChunk(state, chunk),
   partitions: later((module) => module.eraseByPartition),
   pages: later((module) => module.eraseByPage),
 };

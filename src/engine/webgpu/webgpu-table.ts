@@ -56,7 +56,9 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     await this.#withFullTable((full) =>
       eachChunk(state, `insert ${policy}`, batch, call, "device", async (chunk, choice) => {
         const rejected = rejectedOf(call, chunk);
-        const mark = rejected && state.mayFill(chunk.count) && (await full.prepareMark(chunk, rejected));
+        const marks =
+          rejected && state.mayFill(chunk.count) ? await import("./direct/mark-rejected.js") : null;
+        const mark = await marks?.prepareMark(full, chunk, rejected as Column);
         const done = await runOperation(insert, state, chunk, choice, { policy, full });
         addTally(tally, done);
         if (mark && done.rejected > 0) await mark();

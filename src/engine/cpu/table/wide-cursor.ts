@@ -5,7 +5,8 @@
  * The first word of a slot tells EMPTY and TOMBSTONE from entries, and is called its *mark* here: a key of one word itself, else the
  * tag of the key (slot-format.ts). Equal keys have equal marks, and the home slot follows from the mark alone.
  */
-import { hashFunctions, hashNames, hashWords, homeSlot } from "../../hash.js";
+import { hashFunctions, hashNames, homeSlot } from "../../hash.js";
+import { hashWords } from "../../hash-words.js";
 import { EMPTY, TOMBSTONE } from "../../layout.js";
 import { canonicalF32 } from "../../scalars.js";
 import { hashOfTag, type SlotFormat, tagOf } from "../../slot-format.js";

@@ -2,7 +2,7 @@
  * Inserting into a table of wide slots without a free slot, as full-table.ts does it for narrow ones: the slots are put into an index
  * by key once, so that a key that is not there is not probed for through all of them.
  */
-import { hashWords } from "../../hash.js";
+import { hashWords } from "../../hash-words.js";
 import { EMPTY } from "../../layout.js";
 import type { SlotFormat } from "../../slot-format.js";
 import type { TableMemory } from "./blocks.js";

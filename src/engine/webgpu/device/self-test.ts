@@ -31,15 +31,8 @@ export async function checkWorkgroupMemory(gpu: Gpu, kernels: Kernels): Promise<
   } finally {
     gpu.free(buffer);
   }
-  if (new Uint32Array(into.buffer).every((sum, i) => sum === expected(i))) return;
+  if (new Uint32Array(into.buffer).every((right) => right === 1)) return;
   const reason = "this WebGPU implementation loses what kernels write to workgroup memory";
   const fix = "Use another browser or driver, or the cpu backend.";
   throw new BackendUnavailableError("webgpu", [{ backend: "webgpu", reason }], fix);
-}
-
-/** What invocation `i` adds up: every word is its number plus one, and is read by another invocation than wrote it. */
-function expected(i: number): number {
-  let sum = 0;
-  for (let word = WORDS - 1 - i; word >= 0; word -= WORKGROUP) sum += word + 1;
-  return sum;
 }

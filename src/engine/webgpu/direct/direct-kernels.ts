@@ -4,29 +4,31 @@
  */
 import type { TableSpec } from "../../layout.js";
 import { type SlotFormat, slotFormat } from "../../slot-format.js";
-import { fragment, type KernelSource, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import {
+  type Fragment,
+  fragment,
+  type KernelSource,
+  kernelSource,
+  read,
+  readWrite,
+} from "../device/kernel-source.js";
 import type { Staging } from "../memory/gpu-memory.js";
 import { control } from "../table/control.js";
 import {
   changingCode,
   foundColumnCode,
   keyColumnCode,
-  keyOutputCode,
-  probing,
+  kindOf,
+  probingCode,
   readingCode,
 } from "../table/slot-code.js";
 import advance from "./advance.wgsl";
-import apply from "./apply.wgsl";
 import batch from "./batch.wgsl";
 import cas from "./cas.wgsl";
 import claimKey from "./claim-key.wgsl";
-import claimRow from "./claim-row.wgsl";
-import { atomicType, type Combining, combiningCode } from "./combine.js";
-import erase from "./erase.wgsl";
 import group from "./group.wgsl";
 import insert from "./insert.wgsl";
 import lookUp from "./look-up.wgsl";
-import settle from "./settle.wgsl";
 
 /** What tests may replace. */
 export interface KernelOverrides {
@@ -85,11 +87,9 @@ const slotCount = fragment("fn slotCount() -> u32 { return params.slots; }");
 
 /** Elements that one workgroup of the batch kernels takes. */
 export const BATCH_TILE = 1024;
-/** Times that an f32 value meets another one's change in the table before its element is left to a later dispatch. */
-const MEETINGS = 1024;
 
 /** The elements of a batch, and the loop along their probe sequences. */
-const batched = (format: SlotFormat) => [
+export const batched = (format: SlotFormat) => [
   control,
   slotCount,
   fragment(batch, {
@@ -121,7 +121,7 @@ const batched = (format: SlotFormat) => [
 ];
 
 /** A table of atomic words, and compare-exchange on it. */
-const changing = (format: SlotFormat, cas: string, word: "u32" | "i32" = "u32") => [
+export const changing = (format: SlotFormat, cas: string, word: "u32" | "i32" = "u32") => [
   fragment(`alias Word = ${word};`, { bindings: { table: readWrite("array<atomic<Word>>") } }),
   fragment(changingCode(format)),
   fragment(cas),
@@ -131,8 +131,13 @@ const changing = (format: SlotFormat, cas: string, word: "u32" | "i32" = "u32") 
 const reading = (format: SlotFormat) =>
   fragment(readingCode(format), { bindings: { table: read("array<Slot>") } });
 
-/** The kernel that claims slots. Elements of formats that are claimed by key bring their values; others note what they have claimed. */
-function insertKernel(spec: TableSpec, format: SlotFormat, cas: string) {
+/** The kernel that claims slots. */
+function insertKernel(
+  probing: Probing,
+  format: SlotFormat,
+  cas: string,
+  claiming: Fragment<TableBinding, never>,
+) {
   const constants = [
     /** Tombstones may be taken, and `known` has a byte per element. */
     "REUSE",
@@ -143,12 +148,8 @@ function insertKernel(spec: TableSpec, format: SlotFormat, cas: string) {
     /** Store params.fill in place of the element's value. */
     "FILL",
   ] as const;
-  const claiming =
-    format.claim === "key"
-      ? fragment(claimKey, { bindings: { values: read() } })
-      : fragment(claimRow, { bindings: { claims: readWrite() } });
   return kernelSource("insert", tableParams, [
-    probing(spec),
+    probing,
     ...batched(format),
     ...changing(format, cas),
     claiming,
@@ -156,18 +157,9 @@ function insertKernel(spec: TableSpec, format: SlotFormat, cas: string) {
   ]);
 }
 
-function settleKernel(spec: TableSpec, format: SlotFormat, cas: string) {
-  return kernelSource("settle", tableParams, [
-    probing(spec),
-    ...batched(format),
-    ...changing(format, cas),
-    fragment(settle, { bindings: { values: read(), claims: readWrite() } }),
-  ]);
-}
-
-function lookUpKernel(spec: TableSpec, format: SlotFormat) {
+function lookUpKernel(probing: Probing, format: SlotFormat) {
   return kernelSource("lookup", tableParams, [
-    probing(spec),
+    probing,
     ...batched(format),
     reading(format),
     fragment(foundColumnCode(format)),
@@ -187,29 +179,8 @@ function lookUpKernel(spec: TableSpec, format: SlotFormat) {
   ]);
 }
 
-function eraseKernel(spec: TableSpec, format: SlotFormat, cas: string) {
-  return kernelSource("erase", tableParams, [
-    probing(spec),
-    ...batched(format),
-    ...changing(format, cas),
-    fragment(erase),
-  ]);
-}
-
-function applyKernel(spec: TableSpec, format: SlotFormat, cas: string, combining: Combining) {
-  const target = {
-    memory: "table",
-    exchanged: "compareExchange(at, old, next).stored",
-    meetings: MEETINGS,
-  };
-  return kernelSource("apply", tableParams, [
-    probing(spec),
-    ...batched(format),
-    ...changing(format, cas, atomicType(combining)),
-    fragment(combiningCode(combining, target)),
-    fragment(apply, { bindings: { values: read() } }),
-  ]);
-}
+/** How keys are hashed and slots are probed. */
+export type Probing = Fragment<never, never>;
 
 /** Bindings of batch kernels by name; each has some of them. */
 export type TableBinding =
@@ -226,48 +197,65 @@ export type TableBinding =
 /** A kernel over the elements of a batch. */
 export type BatchKernel = KernelSource<TableParam, TableBinding>;
 
-/** All direct kernels for tables of one kind. Those of two tables of one kind are the same objects. */
+const known = new WeakMap<KernelOverrides, Map<string, Promise<TableKernels>>>();
+
+/** The direct kernels for tables of one kind. */
 export class TableKernels {
   readonly insert: ReturnType<typeof insertKernel>;
-  /** What writes entries into claimed slots, after each insert dispatch; null where slots are claimed by key. */
-  readonly settle: ReturnType<typeof settleKernel> | null;
   readonly lookup: ReturnType<typeof lookUpKernel>;
-  readonly erase: ReturnType<typeof eraseKernel>;
-  readonly format: SlotFormat;
-  readonly #cas: string;
-  readonly #apply = new Map<string, ReturnType<typeof applyKernel>>();
+  readonly cas: string;
+  readonly #further = new Map<string, KernelSource>();
 
-  constructor(
-    readonly spec: TableSpec,
-    overrides: KernelOverrides,
-  ) {
-    this.format = slotFormat(spec);
-    const { format } = this;
-    this.#cas = overrides.cas ?? cas;
-    this.insert = insertKernel(spec, format, this.#cas);
-    this.settle = format.claim === "row" ? settleKernel(spec, format, this.#cas) : null;
-    this.lookup = lookUpKernel(spec, format);
-    this.erase = eraseKernel(spec, format, this.#cas);
+  /** Those of a table's kind on an engine: the same objects for all such tables, so that their texts are made once. */
+  static of(spec: TableSpec, overrides: KernelOverrides): Promise<TableKernels> {
+    let kinds = known.get(overrides);
+    if (!kinds) {
+      kinds = new Map();
+      known.set(overrides, kinds);
+    }
+    const kind = kindOf(spec);
+    let kernels = kinds.get(kind);
+    if (!kernels) {
+      kernels = makeKernels(spec, overrides.cas ?? cas);
+      kinds.set(kind, kernels);
+      kernels.catch(() => kinds.delete(kind));
+    }
+    return kernels;
   }
 
-  /** The kernel that combines values with those in the table. */
-  apply(combining: Combining): ReturnType<typeof applyKernel> {
-    const name = `${combining.op} ${combining.type}`;
-    let kernel = this.#apply.get(name);
-    if (!kernel) {
-      kernel = applyKernel(this.spec, this.format, this.#cas, combining);
-      this.#apply.set(name, kernel);
-    }
+  constructor(
+    readonly probing: Probing,
+    readonly format: SlotFormat,
+    casCode: string,
+    claiming: Fragment<TableBinding, never>,
+    /** What writes entries into claimed slots, after each insert dispatch; null where slots are claimed by key. */
+    readonly settle: BatchKernel | null,
+  ) {
+    this.cas = casCode;
+    this.insert = insertKernel(probing, format, casCode, claiming);
+    this.lookup = lookUpKernel(probing, format);
+  }
+
+  /** A further kernel for such tables, made once. */
+  once<T extends KernelSource>(name: string, make: () => T): T {
+    const kernel = (this.#further.get(name) as T | undefined) ?? make();
+    this.#further.set(name, kernel);
     return kernel;
+  }
+
+  /** What a kernel that goes over all slots is made of, besides its own fragment. */
+  get scanning() {
+    return [this.probing, slotCount, reading(this.format)];
   }
 }
 
-/** What a kernel that goes over all slots is made of, besides its own fragment. */
-export function scanFragments(spec: TableSpec) {
+async function makeKernels(spec: TableSpec, cas: string): Promise<TableKernels> {
   const format = slotFormat(spec);
-  return {
-    common: [probing(spec), slotCount, reading(format)],
-    control,
-    output: fragment(foundColumnCode(format) + keyOutputCode(format)),
-  };
+  if (format.claim === "key") {
+    const claiming = fragment(claimKey, { bindings: { values: read() } });
+    return new TableKernels(fragment(probingCode(spec)), format, cas, claiming, null);
+  }
+  const { rowClaiming, rowProbing, settleKernel } = await import("./row-claims.js");
+  const probing = rowProbing(spec);
+  return new TableKernels(probing, format, cas, rowClaiming, settleKernel(probing, format, cas));
 }

@@ -1,11 +1,26 @@
-/** Erasing a chunk's keys. */
+/** Erasing a chunk's keys. Loaded by the first erase. */
 import type { BoundChunk } from "../batch/bound-chunk.js";
+import { fragment, kernelSource } from "../device/kernel-source.js";
 import type { TableState } from "../table/table-state.js";
+import { batched, changing, type TableKernels, tableParams } from "./direct-kernels.js";
+import code from "./erase.wgsl";
 import { runOverChunk } from "./rounds.js";
 
 /** Erases a chunk's keys. Answers how many there were. */
 export async function eraseChunk(state: TableState, chunk: BoundChunk): Promise<number> {
-  const { mask } = chunk;
-  const run = { kernel: state.sources.erase, constants: {}, mask, abortable: true };
+  const kernel = eraseKernel(state.sources);
+  const run = { kernel, constants: {}, mask: chunk.mask, abortable: true };
   return (await runOverChunk(state, chunk, run)).erased;
+}
+
+function eraseKernel(sources: TableKernels) {
+  const { probing, format, cas } = sources;
+  return sources.once("erase", () =>
+    kernelSource("erase", tableParams, [
+      probing,
+      ...batched(format),
+      ...changing(format, cas),
+      fragment(code),
+    ]),
+  );
 }

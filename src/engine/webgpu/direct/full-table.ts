@@ -5,23 +5,12 @@
  */
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { Column } from "../batch/columns.js";
-import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import type { TableState } from "../table/table-state.js";
-import { tableParams } from "./direct-kernels.js";
 import { lookupRun } from "./look-up.js";
-import markRejected from "./mark-rejected.wgsl";
 import { compileRun, loadScans, runOverChunk, runOverRest, type Totals } from "./rounds.js";
 
 /** Steps above which copying a table's keys is cheaper: some ten milliseconds of either device. */
 const COPY_ABOVE_STEPS = { software: 2 ** 21, hardware: 2 ** 28 };
-
-const WORKGROUP = 256;
-const markKernel = kernelSource("mark rejected", tableParams, [
-  fragment(markRejected, {
-    bindings: { mask: read(), present: read(), rejected: readWrite() },
-    constants: ["WORKGROUP", "MASKED"],
-  }),
-]);
 
 /** One insert call's view of a table that may become full. While a call runs a full table stays full, with the same keys. */
 export class FullTable {
@@ -30,7 +19,7 @@ export class FullTable {
   /** Steps that looking up in the table takes at worst, in all chunks so far. */
   #steps = 0;
 
-  constructor(private readonly state: TableState) {}
+  constructor(readonly state: TableState) {}
 
   /** Allocates and compiles, before anything changes, what it takes to say which keys of a chunk are there. */
   async prepare({ scratch, count, mask, groupSize }: BoundChunk): Promise<Column> {
@@ -61,25 +50,6 @@ export class FullTable {
     }
     const { found } = await runOverChunk(table, at, run);
     return selected - found;
-  }
-
-  /**
-   * Allocates and compiles, before anything changes, what it takes to leave 1 in `rejected` for the elements of a chunk that the mask
-   * selects and whose keys are not in the table, and 0 for the others; the answer does it.
-   */
-  async prepareMark(chunk: BoundChunk, rejected: Column): Promise<() => Promise<void>> {
-    const { gpu, kernels } = this.state.host;
-    const { count, mask } = chunk;
-    const present = await this.prepare(chunk);
-    const kernel = await kernels.compile(markKernel, { WORKGROUP, MASKED: mask !== undefined });
-    const bindings = { mask: mask?.range, present: present.range, rejected: rejected.range };
-    const shifts = { maskShift: mask?.shift, valueShift: present.shift, flagShift: rejected.shift };
-    return async () => {
-      await this.countRejected(chunk, { selected: count, rejected: 0, rest: null }, present);
-      await gpu.submit("mark rejected", (encoder) =>
-        kernel.record(encoder, bindings, { count, ...shifts }, Math.ceil(count / 4 / WORKGROUP)),
-      );
-    };
   }
 
   /** Where to look `count` keys up: the table, or the copy when that is cheaper. */

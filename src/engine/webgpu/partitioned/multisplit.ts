@@ -15,7 +15,10 @@ import { type Combining, NOT_COMBINING } from "../direct/combine.js";
 import type { Readback } from "../memory/readback.js";
 import { kindOf } from "../table/slot-code.js";
 import type { TableHost, TableState } from "../table/table-state.js";
-import { type ItemKind, PartitionKernels, tileShape } from "./partition-kernels.js";
+import { tileShape } from "./kernel-maker.js";
+import { MultisplitKernels } from "./multisplit-kernels.js";
+import { PageKernelMaker } from "./page-kernels.js";
+import type { ItemKind } from "./partition-params.js";
 
 /** Partitions of a table: slots >> shift names the partition. */
 export interface Partitions {
@@ -52,7 +55,8 @@ const partitioners = new WeakMap<TableHost, Map<string, Partitioner>>();
 
 /** The partition kernels for tables of one kind, and what they may use on a device. */
 export class Partitioner {
-  readonly sources: PartitionKernels;
+  readonly sources: MultisplitKernels;
+  readonly pageSources: PageKernelMaker;
   /** Items that an invocation of histogram, scatter and sub-partition takes, and in how many rounds. */
   readonly tiles: ReturnType<typeof tileShape>;
   /** Slots of a page: a power of two. */
@@ -79,7 +83,9 @@ export class Partitioner {
     const { limits, features } = gpu.device;
     const { software } = gpu;
     const subgroups = features.has("subgroups");
-    this.sources = new PartitionKernels(spec, { subgroups, software, casSeen: kernelOverrides.casSeen });
+    const form = { subgroups, software, casSeen: kernelOverrides.casSeen };
+    this.sources = new MultisplitKernels(spec, form);
+    this.pageSources = new PageKernelMaker(spec, form);
     this.tiles = tileShape(software);
     this.#most = {
       invocations: limits.maxComputeInvocationsPerWorkgroup,

@@ -13,7 +13,7 @@ import {
   type Partitions,
 } from "./multisplit.js";
 import type { PageOperation } from "./pages.js";
-import type { PerInvocation } from "./partition-kernels.js";
+import type { PerInvocation } from "./partition-params.js";
 
 /** Items that overflow their pages and still are cheaper to handle one by one: this share of the chunk, and at least this many. */
 const FALLBACK_SHARE = 1 / 8;

@@ -58,7 +58,8 @@ async function compileAll(
   { partitions, pagesPerPartition }: ReturnType<typeof pageLevels>,
 ) {
   const { kernels } = state.host;
-  const { sources, tiles, pageSlots, pageShift, tileWorkgroup, pageWorkgroup } = Partitioner.of(state);
+  const { sources, pageSources, tiles, pageSlots, pageShift, tileWorkgroup, pageWorkgroup } =
+    Partitioner.of(state);
   const bins = binsFor(pagesPerPartition);
   const tile = tileWorkgroup("key", bins);
   const workgroup = pageWorkgroup(PAGE_WORKGROUP);
@@ -69,7 +70,7 @@ async function compileAll(
   const perInvocation = { items: ITEMS, held: pageSlots / workgroup, step: 1 };
   const [subPartition, find, gather, unpermute] = await Promise.all([
     kernels.compile(sources.subPartition("key", undefined, true), subPartitioning),
-    kernels.compile(sources.pageFind(perInvocation), finding),
+    kernels.compile(pageSources.pageFind(perInvocation), finding),
     kernels.compile(sources.gather(), tiling),
     prepareUnpermute(state, chunk, partitions, { results, fill: fill[0], kind: "key", sentinels: true }),
   ]);

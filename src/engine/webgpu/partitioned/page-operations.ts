@@ -8,7 +8,7 @@ import type { Counters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
 import { Partitioner } from "./multisplit.js";
 import { type PagedChunk, type PageOperation, splitByPage } from "./pages.js";
-import type { ItemKind } from "./partition-kernels.js";
+import type { ItemKind } from "./partition-params.js";
 
 type Insert = (chunk: BoundChunk) => Promise<InsertTally>;
 
@@ -87,7 +87,7 @@ function building(state: TableState, policy: InsertPolicy, rebuilds: boolean): P
   return {
     label: "build",
     kind,
-    kernels: Partitioner.of(state).sources.build(kind, combined),
+    kernels: Partitioner.of(state).pageSources.build(kind, combined),
     constants: {
       REBUILDS: rebuilds,
       ASSIGNS: policy === "assign",
@@ -105,7 +105,7 @@ function slotKind({ spec }: TableState): ItemKind {
 
 /** Erases a chunk's keys. Answers how many there were; null when its pages do not fit the GPU. */
 export async function eraseByPage(state: TableState, chunk: BoundChunk): Promise<number | null> {
-  const kernels = Partitioner.of(state).sources.erase();
+  const kernels = Partitioner.of(state).pageSources.erase();
   const operation = { label: "page-erase", kind: "key", kernels } as const;
   const worked = await workOnPages(state, chunk, operation, true, async () => null);
   if (!worked) return null;

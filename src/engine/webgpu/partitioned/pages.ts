@@ -22,8 +22,9 @@ import {
   scratchWords,
   splitByPartition,
 } from "./multisplit.js";
+import type { PageBinding, PageKernels } from "./page-kernels.js";
 import { gridOver, layOut, type PageLayout, pagesIn } from "./page-layout.js";
-import type { ItemKind, PageBinding, PageKernels, PartitionParam } from "./partition-kernels.js";
+import type { ItemKind, PartitionParam } from "./partition-params.js";
 
 /** Slots that probes of fallback items look at in one step. */
 const FALLBACK_GROUP = 32;
@@ -67,7 +68,7 @@ async function compileAll(
 ) {
   const { kernels } = state.host;
   const partitioner = Partitioner.of(state);
-  const { sources } = partitioner;
+  const { sources, pageSources } = partitioner;
   const { pageSlots, pagesPerPartition, partitions, list, workgroup, perInvocation } = layout;
   const fallback = { FALLBACK_VALUES: kind === "pair" };
   const paged = { PAGE: pageSlots, OVERFLOW: list - 1 };
@@ -88,7 +89,7 @@ async function compileAll(
       ? kernels.compile(sources.subPartition(kind, leaving.combining), subPartitioning)
       : null,
     rebuilds
-      ? kernels.compile(sources.extract(kind, perInvocation), { ...paged, WORKGROUP: workgroup })
+      ? kernels.compile(pageSources.extract(kind, perInvocation), { ...paged, WORKGROUP: workgroup })
       : null,
     kernels.compile(page(perInvocation), {
       ...fallback,

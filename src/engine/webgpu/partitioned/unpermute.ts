@@ -2,7 +2,7 @@
 import type { BoundChunk, ResultColumns } from "../batch/bound-chunk.js";
 import type { TableState } from "../table/table-state.js";
 import { binsFor, type PartitionedItems, Partitioner, type Partitions } from "./multisplit.js";
-import type { ItemKind } from "./partition-kernels.js";
+import type { ItemKind } from "./partition-params.js";
 
 /** Where the results of a split chunk lie, and where they go. */
 export interface UnpermuteOptions {

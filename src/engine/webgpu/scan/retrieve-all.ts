@@ -1,12 +1,14 @@
 /** retrieveAll: probes all slots of a table. */
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, Destination, Output } from "../../engine.js";
-import type { TableSpec } from "../../layout.js";
 import type { KeyType, ValueType } from "../../scalars.js";
+import type { SlotFormat } from "../../slot-format.js";
 import { type Chunk, type Column, Scratch } from "../batch/columns.js";
 import { type ResultColumn, resultColumns } from "../batch/results.js";
 import { fragment, kernelSource, readWrite } from "../device/kernel-source.js";
-import { scanFragments, tableParams } from "../direct/direct-kernels.js";
+import { type TableKernels, tableParams } from "../direct/direct-kernels.js";
+import { control } from "../table/control.js";
+import { compose, each, foundColumnCode, word } from "../table/slot-code.js";
 import type { TableState } from "../table/table-state.js";
 import type { TableWindow } from "../table/windows.js";
 import retrieveCode from "./retrieve.wgsl";
@@ -78,17 +80,19 @@ async function retrieve<K extends KeyType, V extends ValueType>(
   call.onProgress?.(live, live);
 }
 
-function retrieveKernel(spec: TableSpec) {
-  const { common, control, output } = scanFragments(spec);
-  return kernelSource("retrieve", tableParams, [
-    ...common,
-    control,
-    output,
-    fragment(retrieveCode, {
-      bindings: { outKeys: readWrite(), values: readWrite() },
-      constants: ["VALUED"],
-    }),
-  ]);
+function retrieveKernel(sources: TableKernels) {
+  const { scanning, format } = sources;
+  return sources.once("retrieve", () =>
+    kernelSource("retrieve", tableParams, [
+      ...scanning,
+      control,
+      fragment(foundColumnCode(format) + keyOutputCode(format)),
+      fragment(retrieveCode, {
+        bindings: { outKeys: readWrite(), values: readWrite() },
+        constants: ["VALUED"],
+      }),
+    ]),
+  );
 }
 
 /** Writes the entries of some windows to the start of columns that have room for them. Answers how many there are. */
@@ -99,7 +103,7 @@ async function retrieveWindows(
   values: Column | undefined,
 ): Promise<number> {
   const { host, spec } = state;
-  const kernel = await host.kernels.compile(retrieveKernel(spec), { VALUED: values !== undefined });
+  const kernel = await host.kernels.compile(retrieveKernel(state.sources), { VALUED: values !== undefined });
   const counters = await state.submit("retrieveAll", [], (encoder) => {
     for (const window of windows) {
       const bindings = { ...state.bind(window), outKeys: keys.range, values: values?.range };
@@ -114,4 +118,12 @@ async function retrieveWindows(
     }
   });
   return counters.found;
+}
+
+/** Writing keys. For modules with the binding `outKeys`. */
+function keyOutputCode({ keyWords }: SlotFormat): string {
+  return `
+fn writeKey(at: u32, key: Key) { ${each(keyWords, (i) => `outKeys[at * KEY_WORDS + ${i}u + params.flagShift] = ${word("key", i, keyWords)};`).join(" ")} }
+/// The key of a side slot: 0 for slot \`slots\`, 1 for the one behind.
+fn sideKey(number: u32) -> Key { return ${compose(keyWords, () => "EMPTY - number")}; }`;
 }

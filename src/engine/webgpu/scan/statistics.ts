@@ -2,7 +2,7 @@
 import { PROBE_HISTOGRAM, type TableStats } from "../../engine.js";
 import { Scratch } from "../batch/columns.js";
 import { fragment, kernelSource, readWrite } from "../device/kernel-source.js";
-import { scanFragments, tableParams } from "../direct/direct-kernels.js";
+import { tableParams } from "../direct/direct-kernels.js";
 import type { TableState } from "../table/table-state.js";
 import statsCode from "./stats.wgsl";
 
@@ -15,10 +15,12 @@ const STATISTICS_BYTES = (HEADER_WORDS + PROBE_HISTOGRAM) * 4;
 /** Entries, tombstones and probe lengths. */
 export async function stats(state: TableState): Promise<TableStats> {
   const { host, spec, windows } = state;
-  const source = kernelSource("stats", tableParams, [
-    ...scanFragments(spec).common,
-    fragment(statsCode, { bindings: { statistics: readWrite("Statistics") } }),
-  ]);
+  const source = state.sources.once("stats", () =>
+    kernelSource("stats", tableParams, [
+      ...state.sources.scanning,
+      fragment(statsCode, { bindings: { statistics: readWrite("Statistics") } }),
+    ]),
+  );
   const kernel = await host.kernels.compile(source, {});
   const scratch = new Scratch(host.gpu);
   try {

@@ -5,10 +5,9 @@
  */
 import { hashNames } from "../../hash.js";
 import type { TableSpec } from "../../layout.js";
-import { ENTRY, MOST_TAG, type SlotFormat, slotFormat } from "../../slot-format.js";
-import { constantLines, fragment } from "../device/kernel-source.js";
+import { ENTRY, type SlotFormat, slotFormat } from "../../slot-format.js";
+import { constantLines } from "../device/kernel-source.js";
 import hash from "./hash.wgsl";
-import hashWide from "./hash-wide.wgsl";
 import probe from "./probe.wgsl";
 
 /** A name for tables that have the same kernels: those of one hash function and of one type of keys and values. */
@@ -16,8 +15,11 @@ export function kindOf({ key, value, hash }: TableSpec): string {
   return `${key} ${value} ${hash}`;
 }
 
-/** How a table's keys are hashed and its slots are probed, without bindings: also for users' own kernels. */
-export function probingCode(spec: TableSpec): string {
+/**
+ * How a table's keys are hashed and its slots are probed, without bindings: also for users' own kernels.
+ * @param state stateOf and hashOfState; for slots that are claimed by row those of row-claims.ts.
+ */
+export function probingCode(spec: TableSpec, state = KEY_STATE): string {
   const format = slotFormat(spec);
   const constants = constantLines({
     HASH: hashNames.indexOf(spec.hash),
@@ -31,11 +33,8 @@ export function probingCode(spec: TableSpec): string {
     CLAIMED_BY_ROW: format.claim === "row",
     ENTRY,
   });
-  return [constants, typesCode(format), hash, stateCode(format), probe].join("\n");
+  return [constants, typesCode(format), hash, state, probe].join("\n");
 }
-
-/** `probingCode` as a fragment. */
-export const probing = (spec: TableSpec) => fragment(probingCode(spec));
 
 /** Types of a key, a slot, and what a look-up answers: the value, or in sets the stored key. */
 function typesCode(format: SlotFormat): string {
@@ -58,19 +57,10 @@ fn sameKey(a: Key, b: Key) -> bool { return ${each(keyWords, (i) => `${word("a",
 fn firstWord(found: Found) -> u32 { return ${word("found", 0, count)}; }`;
 }
 
-/** The state word of the slot that holds a key, and the hash that the home slot comes from. */
-function stateCode({ claim, keyWords }: SlotFormat): string {
-  if (claim === "key") {
-    return `
+/** The state word of the slot that holds a key, and the hash that the home slot comes from, where slots are claimed by key. */
+const KEY_STATE = `
 fn stateOf(key: Key) -> u32 { return key; }
 fn hashOfState(state: u32) -> u32 { return hashKey(state); }`;
-  }
-  const words = each(keyWords, (i) => word("key", i, keyWords)).join(", ");
-  return `${hashWide}
-const MOST_TAG: u32 = ${MOST_TAG}u;
-fn stateOf(key: Key) -> u32 { return min(ENTRY | (hashWords(array<u32, KEY_WORDS>(${words})) >> 1u), MOST_TAG); }
-fn hashOfState(state: u32) -> u32 { return state << 1u; }`;
-}
 
 /** Reading the key column of a batch. For modules with params.keyShift and the binding `keys`. */
 export function keyColumnCode({ keyWords }: SlotFormat): string {
@@ -125,46 +115,23 @@ fn writeFound(element: u32, found: Found) {
 }`;
 }
 
-/** Writing keys. For modules with the binding `outKeys`. */
-export function keyOutputCode({ keyWords }: SlotFormat): string {
-  return `
-fn writeKey(at: u32, key: Key) { ${each(keyWords, (i) => `outKeys[at * KEY_WORDS + ${i}u + params.flagShift] = ${word("key", i, keyWords)};`).join(" ")} }
-/// The key of a side slot: 0 for slot \`slots\`, 1 for the one behind.
-fn sideKey(number: u32) -> Key { return ${compose(keyWords, () => "EMPTY - number")}; }`;
-}
-
-/** Items of partitioned batches: a key word, or a key word and a value word. They become slots of formats of one or two words. */
-export function itemCode(kind: "key" | "pair"): string {
-  const words = kind === "pair" ? 2 : 1;
-  return `
-alias Item = ${typeOf(words)};
-fn itemKey(item: Item) -> u32 { return ${word("item", 0, words)}; }
-fn itemValue(item: Item) -> u32 { return ${words === 2 ? "item[1]" : "0u"}; }
-fn makeItem(key: u32, value: u32) -> Item { return ${words === 2 ? "vec2u(key, value)" : "key"}; }`;
-}
-
-/** Writing state words of \`slots: array<Slot>\`, which a workgroup owns. */
-export function erasingCode({ slotWords }: SlotFormat): string {
-  return `
-fn setState(at: u32, state: u32) { ${word("slots[at]", 0, slotWords)} = state; }`;
-}
-
 /** The WGSL type of so many words. */
-function typeOf(words: number): string {
+export function typeOf(words: number): string {
   if (words === 1) return "u32";
   return words === 2 ? "vec2u" : `array<u32, ${words}>`;
 }
 
 /** Word `i` of an expression of so many words. */
-function word(expression: string, i: number, words: number): string {
+export function word(expression: string, i: number, words: number): string {
   return words === 1 ? expression : `${expression}[${i}]`;
 }
 
 /** An expression of so many words, of one for each. */
-function compose(words: number, expression: (i: number) => string): string {
+export function compose(words: number, expression: (i: number) => string): string {
   return words === 1 ? expression(0) : `${typeOf(words)}(${each(words, expression).join(", ")})`;
 }
 
-function each(words: number, expression: (i: number) => string): string[] {
+/** An expression for each of so many words. */
+export function each(words: number, expression: (i: number) => string): string[] {
   return Array.from({ length: words }, (_, i) => expression(i));
 }

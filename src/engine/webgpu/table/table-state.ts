@@ -43,7 +43,7 @@ export async function newState(host: TableHost, spec: TableSpec): Promise<TableS
   try {
     for (const size of [bytes, CONTROL_BYTES]) made.push(await gpu.allocate("table", size, usage));
     const [slots, control] = made;
-    const sources = new TableKernels(spec, host.kernelOverrides);
+    const sources = await TableKernels.of(spec, host.kernelOverrides);
     const windows = cutWindows(spec, slots, host.maxTableBinding);
     const state = new TableState(host, spec, sources, { slots, control }, windows);
     await state.clear();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { allocateBlock, computeHomes, type TableMemory } from "../../../../src/engine/cpu/table/blocks.js";
-import { hashFunctions, hashNames, hashWords, homeSlot } from "../../../../src/engine/hash.js";
+import { hashFunctions, hashNames, homeSlot } from "../../../../src/engine/hash.js";
+import { hashWords } from "../../../../src/engine/hash-words.js";
 
 const keys = [0, 1, 2, 42, 0x7fffffff, 0x80000000, 0xfffffffd, 0xfffffffe, 0xffffffff];
 for (let i = 0; i < 2000; i++) keys.push(Math.floor(i * 2147483.647 * 1.9999) >>> 0);

@@ -1,0 +1,36 @@
+/**
+ * What tables need whose slots are claimed by row: the state words of their entries, and the kernel that settles claims. Loaded with the
+ * first such table.
+ */
+import type { TableSpec } from "../../layout.js";
+import { MOST_TAG, type SlotFormat, slotFormat } from "../../slot-format.js";
+import { type Fragment, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import hashWide from "../table/hash-wide.wgsl";
+import { each, probingCode, word } from "../table/slot-code.js";
+import claimRow from "./claim-row.wgsl";
+import { batched, changing, tableParams } from "./direct-kernels.js";
+import settle from "./settle.wgsl";
+
+/** Probing, with the tags of entries. */
+export function rowProbing(spec: TableSpec): Fragment<never, never> {
+  const { keyWords } = slotFormat(spec);
+  const words = each(keyWords, (i) => word("key", i, keyWords)).join(", ");
+  const state = `${hashWide}
+const MOST_TAG: u32 = ${MOST_TAG}u;
+fn stateOf(key: Key) -> u32 { return min(ENTRY | (hashWords(array<u32, KEY_WORDS>(${words})) >> 1u), MOST_TAG); }
+fn hashOfState(state: u32) -> u32 { return state << 1u; }`;
+  return fragment(probingCode(spec, state));
+}
+
+/** How the insert kernel claims: elements note what they have claimed. */
+export const rowClaiming = fragment(claimRow, { bindings: { claims: readWrite() } });
+
+/** The kernel that writes entries into claimed slots, after each insert dispatch. */
+export function settleKernel(probing: Fragment<never, never>, format: SlotFormat, cas: string) {
+  return kernelSource("settle", tableParams, [
+    probing,
+    ...batched(format),
+    ...changing(format, cas),
+    fragment(settle, { bindings: { values: read(), claims: readWrite() } }),
+  ]);
+}

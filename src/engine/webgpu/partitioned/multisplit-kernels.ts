@@ -1,0 +1,168 @@
+/**
+ * The kernels of the multisplit: they bring a chunk into the order of the table's slots, so that the accesses that follow are local, and
+ * results back; see docs/partitioned-build.md and docs/partitioned-find.md.
+ */
+import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import { NOT_COMBINING } from "../direct/combine.js";
+import { control } from "../table/control.js";
+import fallbackNone from "./fallback-none.wgsl";
+import gather from "./gather.wgsl";
+import histogram from "./histogram.wgsl";
+import { itemCode } from "./item-code.js";
+import { fallbackFragment, KernelMaker, merging } from "./kernel-maker.js";
+import noteNone from "./note-none.wgsl";
+import notePlaces from "./note-places.wgsl";
+import offsets from "./offsets.wgsl";
+import pad from "./pad.wgsl";
+import { type ItemKind, partitionParams } from "./partition-params.js";
+import places from "./places.wgsl";
+import putColumns from "./put-columns.wgsl";
+import putItems from "./put-items.wgsl";
+import readPlaces from "./read-places.wgsl";
+import scatter from "./scatter.wgsl";
+import selected from "./selected.wgsl";
+import subPartition from "./sub-partition.wgsl";
+import tile from "./tile.wgsl";
+import tileNumber from "./tile-number.wgsl";
+import unpermute from "./unpermute.wgsl";
+
+const SIZE = ["WORKGROUP", "BINS"] as const;
+
+const selectedFragment = fragment(selected, { bindings: { mask: read() }, constants: ["MASKED"] });
+const placesFragments = [fragment(places), fragment(notePlaces, { bindings: { places: readWrite() } })];
+const readPlacesFragments = [fragment(places), fragment(readPlaces, { bindings: { places: read() } })];
+
+/** The kernels of the multisplit. */
+export class MultisplitKernels extends KernelMaker {
+  readonly histogram = this.lazily("histogram", () =>
+    kernelSource("histogram", partitionParams, [
+      ...this.probing,
+      selectedFragment,
+      this.tiles,
+      fragment(histogram, {
+        bindings: { keys: read(), counts: readWrite("array<atomic<u32>>") },
+        constants: [...SIZE, "SAMPLE"],
+      }),
+    ]),
+  );
+
+  readonly offsets = this.lazily("offsets", () =>
+    kernelSource("offsets", partitionParams, [
+      fragment(offsets, {
+        bindings: { counts: read(), starts: readWrite(), cursors: readWrite() },
+        constants: [...SIZE, "SAMPLE"],
+      }),
+    ]),
+  );
+
+  readonly pad = this.lazily("pad", () =>
+    kernelSource("pad", partitionParams, [
+      fragment(pad, { bindings: { starts: read(), ends: read(), keys: readWrite() }, constants: SIZE }),
+    ]),
+  );
+
+  /** Brings results from the order of the partitions to that of the batch. */
+  readonly unpermute = this.lazily("unpermute", () =>
+    kernelSource("unpermute", partitionParams, [
+      this.tiles,
+      ...readPlacesFragments,
+      fragment(unpermute, {
+        bindings: { itemValues: read(), itemFlags: read(), values: readWrite(), flags: readWrite() },
+        constants: [
+          ...SIZE,
+          "VALUED",
+          "FLAGGED",
+          /** params.sentinel is the value of absent keys: flags come from the values. */
+          "SENTINELS",
+        ],
+      }),
+    ]),
+  );
+
+  /** Brings results of pages back to the order of the partitions. */
+  readonly gather = this.lazily("gather", () =>
+    kernelSource("gather", partitionParams, [
+      ...this.probing,
+      control,
+      this.tiles,
+      ...readPlacesFragments,
+      fragment(tileNumber),
+      fragment(gather, {
+        bindings: {
+          partitionStarts: read(),
+          partitionEnds: read(),
+          results: read(),
+          values: readWrite(),
+          list: readWrite("array<vec2u>"),
+        },
+        constants: [...SIZE, "PARTITION_BINS"],
+      }),
+    ]),
+  );
+
+  /** Puts a chunk in the order of its partitions: in columns, or as items. */
+  scatter(kind: ItemKind, put: "columns" | "items", combining = NOT_COMBINING) {
+    const putting =
+      put === "columns"
+        ? fragment(putColumns, { bindings: { itemKeys: readWrite(), itemValues: readWrite() } })
+        : fragment(putItems, { bindings: { items: readWrite("array<Item>") } });
+    const label = `scatter ${kind} ${put}`;
+    return this.once(`${label} ${combining.op} ${combining.type}`, () =>
+      kernelSource(label, partitionParams, [
+        ...this.pack,
+        ...this.probing,
+        ...merging(combining),
+        ...this.distinct,
+        fragment(itemCode(kind)),
+        putting,
+        selectedFragment,
+        this.tiles,
+        fragment(tile, { constants: SIZE }),
+        ...placesFragments,
+        fragment(scatter, {
+          bindings: { cursors: readWrite("array<atomic<u32>>"), keys: read(), values: read() },
+          constants: [
+            /** Note where elements go (places.wgsl), so that results can be brought back to input order. */
+            "PLACED",
+            /** Items have the element's value. */
+            "VALUED",
+            /** Partitions have the room that a sample told: a run that does not fit is lost, and the host has the chunk split again. */
+            "SAMPLED",
+          ],
+        }),
+      ]),
+    );
+  }
+
+  /** Splits partitions into pages. What pages have no room for is left to the fallback; or it is noted where items went. */
+  subPartition(kind: ItemKind, combining = NOT_COMBINING, noted = false) {
+    const leaving = noted
+      ? [fragment(fallbackNone), ...placesFragments]
+      : [fallbackFragment, fragment(noteNone)];
+    const label = `sub-partition ${kind}${noted ? " noted" : ""}`;
+    return this.once(`${label} ${combining.op} ${combining.type}`, () =>
+      kernelSource(label, partitionParams, [
+        ...this.pack,
+        ...this.probing,
+        control,
+        ...merging(combining),
+        ...this.distinct,
+        fragment(itemCode(kind)),
+        ...leaving,
+        this.tiles,
+        fragment(tile, { constants: SIZE }),
+        fragment(tileNumber),
+        fragment(subPartition, {
+          bindings: {
+            partitions: read("array<Item>"),
+            partitionStarts: read(),
+            partitionEnds: read(),
+            cursors: readWrite("array<atomic<u32>>"),
+            items: readWrite("array<Item>"),
+          },
+          constants: ["PAGE_SHIFT", "PARTITION_BINS"],
+        }),
+      ]),
+    );
+  }
+}

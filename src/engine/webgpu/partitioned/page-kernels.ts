@@ -1,0 +1,183 @@
+/** The kernels whose workgroups own pages. They are for slots of one or two words that are claimed by key. */
+import { slotFormat } from "../../slot-format.js";
+import { fragment, type KernelSource, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import { NOT_COMBINING } from "../direct/combine.js";
+import { control } from "../table/control.js";
+import extract from "./extract.wgsl";
+import { erasingCode, itemCode } from "./item-code.js";
+import { fallbackFragment, invocationConstants, KernelMaker, merging } from "./kernel-maker.js";
+import overflow from "./overflow.wgsl";
+import overflowNotes from "./overflow-notes.wgsl";
+import page from "./page.wgsl";
+import pageBuild from "./page-build.wgsl";
+import pageErase from "./page-erase.wgsl";
+import pageFind from "./page-find.wgsl";
+import pageProbe from "./page-probe.wgsl";
+import {
+  type ItemKind,
+  type PartitionParam,
+  type PerInvocation,
+  partitionParams,
+} from "./partition-params.js";
+import propagate from "./propagate.wgsl";
+import propagateBuild from "./propagate-build.wgsl";
+import propagateErase from "./propagate-erase.wgsl";
+import scanHomesPlain from "./scan-homes-plain.wgsl";
+import scanHomesSubgroups from "./scan-homes-subgroups.wgsl";
+
+const pageFragment = fragment(page, { bindings: { ranges: read() }, constants: ["PAGE"] });
+const overflowFragment = fragment(overflow, {
+  bindings: { overflows: readWrite("array<Item>") },
+  constants: ["OVERFLOW"],
+});
+/** The page kernels. */
+export class PageKernelMaker extends KernelMaker {
+  /** Looks items up in their pages. */
+  pageFind(each: PerInvocation) {
+    return this.once(`page-find ${each.items} ${each.held}`, () =>
+      kernelSource("page-find", partitionParams, [
+        ...this.probing,
+        control,
+        pageFragment,
+        fragment(itemCode("key")),
+        invocationConstants(each),
+        fragment(pageFind, {
+          bindings: {
+            slots: read("array<Slot>"),
+            items: readWrite("array<Item>"),
+            behind: read("array<Slot>"),
+          },
+          constants: ["WORKGROUP", "VALUED"],
+        }),
+      ]),
+    );
+  }
+
+  /** Copies entries among the items of their pages. */
+  extract(kind: ItemKind, each: PerInvocation) {
+    return this.once(`extract ${kind} ${each.held}`, () =>
+      kernelSource("extract", partitionParams, [
+        ...this.probing,
+        control,
+        fragment(itemCode(kind)),
+        invocationConstants(each),
+        fragment(extract, {
+          bindings: {
+            slots: read("array<Item>"),
+            cursors: readWrite("array<atomic<u32>>"),
+            items: readWrite("array<Item>"),
+            overflowed: readWrite("array<atomic<u32>>"),
+          },
+          constants: ["WORKGROUP", "PAGE", "OVERFLOW"],
+        }),
+      ]),
+    );
+  }
+
+  /** Builds pages. */
+  build(kind: ItemKind, combining = NOT_COMBINING) {
+    const common = () => [
+      ...this.probing,
+      control,
+      pageFragment,
+      fragment(itemCode(kind)),
+      fallbackFragment,
+      overflowFragment,
+    ];
+    return {
+      page: (each: PerInvocation) =>
+        this.once(`build ${kind} ${each.items} ${combining.op} ${combining.type}`, () =>
+          kernelSource("build", partitionParams, [
+            ...this.#scanHomes,
+            ...common(),
+            fragment(overflowNotes),
+            ...merging(combining),
+            invocationConstants(each),
+            fragment(pageBuild, {
+              bindings: { table: readWrite("array<Item>"), items: read("array<Item>"), entries: read() },
+              constants: [
+                "WORKGROUP",
+                /** The page's items begin with entries. */
+                "REBUILDS",
+                /** New items come before entries with their keys. */
+                "ASSIGNS",
+                /** Values of items that are left out are combined with that of the one that is kept. */
+                "COMBINES",
+              ],
+            }),
+          ]),
+        ),
+      workgroup: 256,
+      propagatePages: 16,
+      propagate: this.once(`propagate-build ${kind}`, () =>
+        kernelSource("propagate-build", partitionParams, [
+          ...common(),
+          fragment(propagate),
+          fragment(propagateBuild, { bindings: { table: readWrite("array<Item>") } }),
+        ]),
+      ),
+    } satisfies PageKernels;
+  }
+
+  /** Takes keys out of pages. */
+  erase() {
+    const common = () => [
+      ...this.probing,
+      control,
+      pageFragment,
+      fragment(itemCode("key")),
+      fragment(erasingCode(slotFormat(this.spec)), { bindings: { slots: readWrite("array<Slot>") } }),
+      fallbackFragment,
+      overflowFragment,
+    ];
+    return {
+      page: (each: PerInvocation) =>
+        this.once(`page-erase ${each.items} ${each.step}`, () =>
+          kernelSource("page-erase", partitionParams, [
+            ...common(),
+            fragment(overflowNotes),
+            fragment(pageProbe),
+            invocationConstants(each),
+            fragment(pageErase, { bindings: { items: read("array<Item>") }, constants: ["WORKGROUP"] }),
+          ]),
+        ),
+      workgroup: 512,
+      propagatePages: 64,
+      propagate: this.once("propagate-erase", () =>
+        kernelSource("propagate-erase", partitionParams, [
+          ...common(),
+          fragment(propagate),
+          fragment(propagateErase),
+        ]),
+      ),
+    } satisfies PageKernels;
+  }
+
+  get #scanHomes() {
+    return [this.lanes, fragment(this.features.subgroups ? scanHomesSubgroups : scanHomesPlain)];
+  }
+}
+
+/** Bindings of the kernels that work on pages, by name; each has some of them. */
+export type PageBinding =
+  | "control"
+  | "table"
+  | "slots"
+  | "ranges"
+  | "items"
+  | "overflows"
+  | "fallbackKeys"
+  | "fallbackValues"
+  | "entries";
+
+/** An operation on pages. */
+export interface PageKernels {
+  /** The kernel whose workgroups own a page each, of so many invocations at best. */
+  page(each: PerInvocation): PageKernel;
+  readonly workgroup: number;
+  /** The kernel that goes on behind the pages' ends, and the pages that a workgroup of it takes. */
+  readonly propagate: PageKernel;
+  readonly propagatePages: number;
+}
+
+type PageKernel = KernelSource<PartitionParam, PageBinding>;

@@ -1,0 +1,59 @@
+/** What the dispatches of the partition kernels are told, and what a device is told apart by. */
+
+/** What a dispatch is told. Shifts are where a column's first element lies in its binding, in 32-bit words. */
+export const partitionParams = [
+  /** Slots of the table, side slots not counted. */
+  "slots",
+  /** Elements of the chunk. */
+  "count",
+  "keyShift",
+  "valueShift",
+  "maskShift",
+  "flagShift",
+  /** A home slot shifted right by this is its partition; how many there are. */
+  "partitionShift",
+  "partitions",
+  /** A power of two. */
+  "pagesPerPartition",
+  /** Items that a page of the staging memory has room for; 0 when pages are whole partitions and lie one after another. */
+  "pageRoom",
+  /** Pages that this dispatch works on, and the first slot of the table binding. */
+  "firstPage",
+  "pages",
+  "windowFirst",
+  /** Elements that the fallback columns or the worklist have room for. */
+  "fallbackRoom",
+  /** Overflow propagation: how many pages before its own the overflow comes from, and how many there are at most. */
+  "propagation",
+  "propagations",
+  /** Bit pattern of the value for absent keys, or for fresh slots of an insertOrApply. */
+  "fill",
+  /** The value that stands for an absent key between the kernels of a lookup. */
+  "sentinel",
+  /** No key is this many slots or more after its home. */
+  "maxProbe",
+  /** Slots behind the window's last one that are bound. */
+  "behind",
+] as const;
+
+export type PartitionParam = (typeof partitionParams)[number];
+
+/** Items are keys alone, or pairs. */
+export type ItemKind = "key" | "pair";
+
+/** What an invocation of a page's kernel takes. */
+export interface PerInvocation {
+  items: number;
+  /** Slots that it holds. */
+  held: number;
+  /** Slots that it looks at in one step of a probe. */
+  step: number;
+}
+
+/** What suits a device. */
+export interface PartitionFeatures {
+  readonly subgroups: boolean;
+  readonly software: boolean;
+  /** In place of cas-seen.wgsl. */
+  readonly casSeen?: string;
+}
