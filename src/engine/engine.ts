@@ -64,6 +64,17 @@ export interface CallOptions {
   readonly log?: PlanLog;
 }
 
+/** Options of `insert`. */
+export interface InsertCall extends CallOptions {
+  /**
+   * Where to say which elements were rejected: a device array of the engine, as long as the keys and no other column of the call.
+   * Every element is written: 1 for an element whose key is not in the table because no slot was free, else 0, also for elements
+   * that `where` leaves out. So the same batch with `rejected` as its mask is what is left to insert. The caller gives the array, so
+   * that nothing needs to be allocated when the table turns out to be full.
+   */
+  readonly rejected?: DeviceArray<"u8">;
+}
+
 /** What bulk calls do that are not told. */
 export interface BulkDefaults {
   readonly strategy?: Strategy;
@@ -117,7 +128,7 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
     keys: Input<K>,
     values: Input<V> | null,
     policy: InsertPolicy,
-    call: CallOptions,
+    call: InsertCall,
   ): Promise<InsertTally>;
   /**
    * `insert` with policy keep that also says per element whether it inserted its key, and (maps) the value that is now stored.

@@ -36,6 +36,9 @@ import type { Job, JobResult, Partition } from "./jobs.js";
 import { eraseRun, type FindColumns, type InsertColumns, insertRun, type Territory } from "./probes.js";
 import type { Chunk } from "./sequential.js";
 
+/** Inserts that come here reject nothing. */
+const NO_BYTES = new Uint8Array(0);
+
 /** The threads of an engine as containers' operations see them. */
 export class Parallel {
   readonly #pool: WorkerPool<Job, JobResult>;
@@ -104,7 +107,7 @@ export class Parallel {
       const values = this.#scratch.input("values", columns.values, chunk);
       const flags = this.#scratch.output("flags", columns.flags, chunk, 0);
       const stored = this.#scratch.output("results", columns.stored, chunk, 0);
-      const local = { values, rule: columns.rule, flags, stored };
+      const local = { values, rule: columns.rule, flags, stored, rejected: NO_BYTES };
       const { table } = at;
       const job = { kind: "insert", table, maxProbe: at.counters.maxProbe, partition, ...local } as const;
       const results = await this.#run(job, chunk.to - chunk.from);
