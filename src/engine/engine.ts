@@ -58,7 +58,7 @@ export interface CallOptions {
   readonly onProgress?: (done: number, total: number) => void;
   /** How to go about the batch; left to the engine unless told. Results are the same. */
   readonly strategy?: Strategy;
-  /** Slots a direct walk looks at in one step; left to the engine unless told. */
+  /** Slots a direct probe looks at in one step; left to the engine unless told. */
   readonly groupSize?: GroupSize;
   /** To be filled in with what the call does. */
   readonly log?: PlanLog;

@@ -2,10 +2,10 @@
  * How the keys of a join lie in words: every row of both sides becomes `stride` words, first those that are compared, then
  * the ranges of strings that are compared where they are.
  *
- * | partition of a row | words |
+ * | part of a row | words |
  * |---|---|
  * | fixed-width columns | the column's own |
- * | strings, when the build side has none longer than 64 bytes | as many as the longest needs (join-strings.ts) |
+ * | strings, when the build side has none longer than 64 bytes | as many as the longest needs (strings.ts) |
  * | null bits, when nulls are equal and there are any | one per 32 columns; the value of a null counts as 0 |
  * | other strings | start and end, not compared |
  */

@@ -1,5 +1,5 @@
 /**
- * Row keys as the cpu join compares them: the words of a row side by side (join-layout.ts), and one code per row. Rows
+ * Row keys as the cpu join compares them: the words of a row side by side (key-layout.ts), and one code per row. Rows
  * that can match nothing are marked: those with a null when nulls are not equal, and those with a string that the build
  * side cannot have.
  */

@@ -1,7 +1,7 @@
 /**
- * Inner join of row keys. The smaller side is built into a table, the other is looked up in it: pack keys (join-keys.ts),
- * sort both sides by partition when the table would outgrow the cache (join-sort.ts, join-match.ts), or else build one table
- * and probe it (join-probe.ts), write the pairs (join-pairs.ts). Candidates are compared by their whole keys; hashes
+ * Inner join of row keys. The smaller side is built into a table, the other is looked up in it: pack keys (groups/row-keys.ts),
+ * sort both sides by partition when the table would outgrow the cache (groups/sort.ts, match.ts), or else build one table
+ * and probe it (probe.ts), write the pairs (pairs.ts). Candidates are compared by their whole keys; hashes
  * never decide.
  *
  * The calling thread packs keys, chunk by chunk into memory that all threads reach; threads share all that follows. The
@@ -126,11 +126,11 @@ class Join {
     const matches = this.memory.words(probe.rows);
     const hits = this.work.numbers(this.#slices(probe.rows));
     const expand = (first: number, rows: number, scratch: Scratch): RowJob => {
-      const partition = codes.subarray(first, first + rows);
+      const some = codes.subarray(first, first + rows);
       const bits = validity?.subarray(first >>> 3, (first + rows + 7) >>> 3) ?? null;
       return {
         kind: "expand",
-        codes: this.work.reaches(partition) ? partition : scratch.copy("codes", partition),
+        codes: this.work.reaches(some) ? some : scratch.copy("codes", some),
         validity: bits === null || this.work.reaches(bits) ? bits : scratch.copy("validity", bits),
         firstBit: first & 7,
         matchOf,
@@ -259,7 +259,7 @@ class Join {
     return Math.ceil(rows / this.threads.tuning.slice);
   }
 
-  /** The partition of matches and hits that belongs to some rows; `first` is the first of a slice. */
+  /** The part of matches and hits that belongs to some rows; `first` is the first of a slice. */
   #slicesOf({ matches, hits }: Pick<Found, "matches" | "hits">, first: number, rows: number) {
     const sliceRows = this.threads.tuning.slice;
     const slice = first / sliceRows;

@@ -95,7 +95,7 @@ export async function writePairs(
       "rows",
       total,
       MAX_PAIRS,
-      "Join on more columns, or join partition of the table at a time.",
+      "Join on more columns, or join part of the table at a time.",
     );
   }
   const probeInOrder = groups === null && total === matches.length;

@@ -34,7 +34,7 @@ export interface ProbeJob {
 export interface ExpandJob {
   readonly kind: "expand";
   readonly codes: Uint8Array | Uint16Array | Uint32Array;
-  /** The partition of the bitmap from the first row's byte on, and the first row's bit. */
+  /** The part of the bitmap from the first row's byte on, and the first row's bit. */
   readonly validity: Uint8Array | null;
   readonly firstBit: number;
   /** By code: the leader + 1, or 0. The last one is that of nulls. */

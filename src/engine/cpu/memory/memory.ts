@@ -123,7 +123,7 @@ function outOfMemory(need: number, have: number, cause?: RangeError): LimitError
     "memory",
     need,
     have,
-    "Use a smaller capacity or a higher load factor, or work in smaller partitions.",
+    "Use a smaller capacity or a higher load factor, or work in smaller parts.",
     { cause },
   );
 }

@@ -1,5 +1,5 @@
 /**
- * Memory of one operation on rows: shared when workers take partition, else private. Fresh memory is slow (the system clears
+ * Memory of one operation on rows: shared when workers take part, else private. Fresh memory is slow (the system clears
  * it page by page: 0.4 ms per MB measured, ten times what writing to it again takes), so shared memory comes from the
  * engine's stock and goes back to it.
  */
@@ -12,12 +12,12 @@ export class RowMemory {
   readonly #stock: Memory | null;
   readonly #allocations: Allocation[] = [];
 
-  /** @param stock the engine's memory when workers take partition, or null */
+  /** @param stock the engine's memory when workers take part, or null */
   constructor(stock: Memory | null) {
     this.#stock = stock;
   }
 
-  /** True when workers may take partition. */
+  /** True when workers may take part. */
   get shared(): boolean {
     return this.#stock !== null;
   }
@@ -70,7 +70,7 @@ function privateBuffer(bytes: number): ArrayBuffer {
   try {
     return new ArrayBuffer(bytes);
   } catch (cause) {
-    throw new LimitError("memory", bytes, Number.NaN, "Join partition of the table at a time.", { cause });
+    throw new LimitError("memory", bytes, Number.NaN, "Join part of the table at a time.", { cause });
   }
 }
 

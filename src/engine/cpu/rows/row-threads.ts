@@ -43,7 +43,7 @@ export class RowThreads {
 
   /**
    * Works through a job. Everything in it must be in memory that workers reach, if `helpers` is not 0.
-   * @param helpers workers that may take partition
+   * @param helpers workers that may take part
    * @param first what the calling thread does first, while workers begin
    */
   run(

@@ -1,5 +1,5 @@
 /**
- * Inserting into a table without a free slot. A key that is not there is walked for as far as the longest probe of the table
+ * Inserting into a table without a free slot. A key that is not there is probed for as far as the longest probe of the table
  * goes, which may be all its slots; so with many such keys the table's keys are put into a roomy set once, and only
  * elements whose key is in it are probed. Decides nothing that the probe loops would decide otherwise.
  */

@@ -33,7 +33,7 @@ export interface Partition {
   readonly ranges: number;
   readonly shift: number;
   /**
-   * slices × (ranges + 1): where each range starts in each slice's partition of the block, and where the last one
+   * slices × (ranges + 1): where each range starts in each slice's part of the block, and where the last one
    * ends.
    */
   readonly starts: Uint32Array;

@@ -3,8 +3,8 @@
  * workers alike, and know nothing of batches, chunks or threads.
  *
  * `end` is where a loop must stop: the end of the table, where a ring goes on at slot 0, or the end of a
- * range of slots that this thread owns, where an element that is still undecided goes to the spill list and
- * nothing is changed for it. A value is written before its key, so a thread that dies between the two leaves
+ * range of slots that this thread owns, where an element that is still undecided is deferred, with
+ * nothing changed for it. A value is written before its key, so a thread that dies between the two leaves
  * a valid table.
  */
 import { combine, Rule } from "../../apply.js";

@@ -1,5 +1,5 @@
 /**
- * Worker threads that run one program. They start with the first job that wants them, take partition in jobs beside
+ * Worker threads that run one program. They start with the first job that wants them, take part in jobs beside
  * the calling thread, and keep a Node process alive only while a job waits for them. One job runs at a time:
  * callers hold `exclusive`. An engine has one pool for its tables, and one for rows once it joins.
  *
@@ -24,7 +24,7 @@ interface Member {
 export interface Program<J, R> {
   /** The script of a worker (worker-loop.ts). */
   readonly source: string;
-  /** The calling thread's partition of a job: takes pieces until none is left. `next` holds the next piece's number. */
+  /** The calling thread's part of a job: takes pieces until none is left. `next` holds the next piece's number. */
   readonly run: (job: J, next: Int32Array) => R | Promise<R>;
 }
 
@@ -92,7 +92,7 @@ export class WorkerPool<J, R> {
 
   /**
    * Works through a job with up to `helpers` workers. Rejects with EngineError when one of them dies at it.
-   * @param own the calling thread's partition, when it is not just the program's
+   * @param own the calling thread's part, when it is not just the program's
    */
   async run(job: J, helpers: number, own = this.#program.run): Promise<R[]> {
     const id = ++this.#jobs;

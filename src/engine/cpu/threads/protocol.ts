@@ -1,6 +1,6 @@
 /**
  * How the calling thread and its workers talk. Jobs go out as messages and results come back as messages; who
- * takes partition in a job is settled in a few words of shared memory, so that the caller never waits for a worker
+ * takes part in a job is settled in a few words of shared memory, so that the caller never waits for a worker
  * that has not begun.
  */
 
@@ -30,7 +30,7 @@ export function newControl(workers: number): Int32Array {
   return new Int32Array(new SharedArrayBuffer(4 * (STATES + workers)));
 }
 
-/** A worker's side: true if it may take partition, and then owes an answer. */
+/** A worker's side: true if it may take part, and then owes an answer. */
 export function joinJob(control: Int32Array, worker: number): boolean {
   return Atomics.compareExchange(control, STATES + worker, OPEN, JOINED) === OPEN;
 }

@@ -1,5 +1,5 @@
 /**
- * Joins and gathers on several threads beside one, with sizes so small that workers really take partition, and joins whose
+ * Joins and gathers on several threads beside one, with sizes so small that workers really take part, and joins whose
  * worker dies.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
