@@ -9,7 +9,7 @@ import { softwareBrowser, softwareGpuEnv } from "./scripts/software-gpu.mjs";
 const CONFORMANCE = "test/conformance/**/*.test.ts";
 /** What bulk calls do, for strategies that are forced upon all of them. */
 const OPERATIONS =
-  "test/conformance/{contains,erase,find,insert,insert-and-find,insert-or-assign,markers,where}.test.ts";
+  "test/conformance/{contains,erase,find,insert,insert-and-find,insert-or-assign,sentinels,where}.test.ts";
 /** Joins on the device under test, compared with DuckDB, which runs in Node only. */
 const JOINS = "test/relational/{join,join-oracle,key-types,payload-types,random-tables}.test.ts";
 const WEBGPU_ONLY = "test/{engine/webgpu,wgsl}/**/*.test.ts";

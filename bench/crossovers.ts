@@ -1,6 +1,6 @@
 /**
  * The benchmark crossovers: the direct strategy beside the partitioned one, over sizes of tables and batches. Where they
- * cross is what the webgpu engine's planner knows (src/engine/webgpu/bulk-planner.ts).
+ * cross is what the webgpu engine's planner knows (src/engine/webgpu/partitioned/partition-planner.ts).
  *
  * A table is half full of keys; `find` looks up keys that are there, `insert` puts new keys into a table that is half as
  * full, `build` into an empty one, `erase` takes out keys that are there. The sweep over load has find and erase on one table; there
@@ -69,7 +69,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     notes: [
       "Each table was built and checked with either strategy before it was timed: every key found with its value, every absent key absent, retrieveAll pair by pair. Erases, and inserts into a table with entries, were not checked.",
       `Batches of fewer than ${LEAST_BATCH} keys are left out.`,
-      "ms is the median wall time of the awaited call. ratio: time of direct / time of partitioned, which went the way named.",
+      "ms is the median wall time of the awaited call. ratio: time of direct / time of partitioned, which took the strategy named.",
     ],
   };
 }
@@ -121,7 +121,7 @@ async function measure(
       "direct ms": direct,
       "partitioned ms": partitioned,
       ratio: direct / partitioned,
-      way: wayOf(device, plan),
+      strategy: strategyOf(device, plan),
     });
   };
   const find = async (operation: string) =>
@@ -173,7 +173,7 @@ async function measure(
 }
 
 /** What the last chunk of a call was split into; on the cpu engine it is shared with worker threads. */
-function wayOf({ backend }: Device, plan: Plan | undefined): string {
+function strategyOf({ backend }: Device, plan: Plan | undefined): string {
   if (!plan || plan.strategy === "direct") return "direct";
   if (backend === "cpu") return "threads";
   return plan.pages > 0 ? "pages" : "partitions";

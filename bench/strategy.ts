@@ -1,4 +1,4 @@
-/** Bulk calls that are told how to work: directly on the table, with so many slots looked at in one step of a walk. */
+/** Bulk calls that are told how to work: directly on the table, with so many slots looked at in one step of a probe. */
 import type { BulkOptions } from "../src/index.js";
 
 export type GroupSize = NonNullable<BulkOptions["groupSize"]>;

@@ -21,7 +21,7 @@ const GUPS = "random 8-byte reads of the same run (GUPS)";
 export function groupSizeFigure(report: BenchReport): Figure {
   return {
     title: "Group-cooperative probing by load factor",
-    subtitle: `A table of ${sizeText(parameter(report, "slots"))} slots, u32 to u32, direct strategy; a walk looks at so many slots in one step. GB/s = 8 bytes × keys / time.`,
+    subtitle: `A table of ${sizeText(parameter(report, "slots"))} slots, u32 to u32, direct strategy; a probe looks at so many slots in one step. GB/s = 8 bytes × keys / time.`,
     panels: distinct(report.rows, "operation").map((operation) => {
       const rows = report.rows.filter((row) => row.operation === operation);
       const measured = linesBy(rows, "group size", "load", "GB/s", (size) => `group of ${size}`);

@@ -125,7 +125,7 @@ const BENCHES = `
 Benchmarks, and what --size is:
   static-map    insert, find, erase, retrieveAll of a map; keys
   gups          random 8-byte reads, and copying; entries of the table
-  group-size    insert and find by load factor, 1 to 32 slots a step of a walk; slots
+  group-size    insert and find by load factor, 1 to 32 slots a step of a probe; slots
   load-factor   inserts into a table as it fills; slots
   probe-depth   how far keys lie from their home slot; slots
   retrieve-all  all pairs out of a table, by several kernels; pairs at load 0.5

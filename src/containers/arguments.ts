@@ -31,7 +31,7 @@ export interface BulkOptions<E extends boolean = boolean> {
   onProgress?: (done: number, total: number) => void;
   /** How the engine goes about the batch. Default `auto`, or what openDevice was told. Results are the same. */
   strategy?: Strategy;
-  /** Slots that a walk of the direct strategy looks at in one step. Default: by the table's load. */
+  /** Slots that a probe of the direct strategy looks at in one step. Default: by the table's load. */
   groupSize?: GroupSize;
   /** Answer a `plan` as well: the strategy taken, why, and the time of each phase. Costs a little time. */
   explain?: E;

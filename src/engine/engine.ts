@@ -59,18 +59,19 @@ export interface CallOptions {
   readonly onProgress?: (done: number, total: number) => void;
   /** How to go about the batch; left to the engine unless told. Results are the same. */
   readonly strategy?: Strategy;
-  /** Slots a direct walk looks at in one step; left to the engine unless told. */
+  /** Slots a direct probe looks at in one step; left to the engine unless told. */
   readonly groupSize?: GroupSize;
   /** To be filled in with what the call does. */
   readonly log?: PlanLog;
 }
 
-/** Options of inserts. */
+/** Options of `insert`. */
 export interface InsertCall extends CallOptions {
   /**
-   * Where to say which elements were rejected: a device array of the engine, of the keys' length. Every element is written: 1 for one
-   * whose key is not in the table because no slot was free, else 0. The caller gives it, so that nothing has to be allocated when the
-   * table turns out to be full.
+   * Where to say which elements were rejected: a device array of the engine, as long as the keys and no other column of the call.
+   * Every element is written: 1 for an element whose key is not in the table because no slot was free, else 0, also for elements
+   * that `where` leaves out. So the same batch with `rejected` as its mask is what is left to insert. The caller gives the array, so
+   * that nothing needs to be allocated when the table turns out to be full.
    */
   readonly rejected?: DeviceArray<"u8">;
 }

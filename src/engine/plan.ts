@@ -3,14 +3,14 @@
 import { ValidationError } from "../errors.js";
 
 /**
- * How a bulk call goes about its batch. `direct`: every element walks the table from its home slot, wherever that is.
+ * How a bulk call goes about its batch. `direct`: every element is probed for from its home slot, wherever that is.
  * `partitioned`: the batch is first brought into the order of the table's slots, so that accesses stay within a cache or
  * the memory of a workgroup. `auto`: the engine decides, by the sizes of batch and table.
  */
 export type Strategy = "auto" | "direct" | "partitioned";
 export const strategies: readonly Strategy[] = ["auto", "direct", "partitioned"];
 
-/** Slots that a walk of the direct strategy looks at in one step. */
+/** Slots that a probe of the direct strategy looks at in one step. */
 export type GroupSize = 1 | 2 | 4 | 8 | 16 | 32;
 export const groupSizes: readonly GroupSize[] = [1, 2, 4, 8, 16, 32];
 
@@ -54,11 +54,11 @@ export interface ChunkPlan {
   readonly pages: number;
 }
 
-/** What a call did. Where its chunks went different ways, the plan's own strategy, reason and sizes are those of the last one. */
+/** What a call did. Where its chunks were worked on differently, the plan's own strategy, reason and sizes are those of the last one. */
 export interface Plan extends ChunkPlan {
   /** Pieces that the batch was cut into, one after another. */
   readonly chunks: number;
-  /** The ways that chunks went, in the order in which they were first taken, and how many chunks went each. */
+  /** The different plans of its chunks, in the order in which they were first taken, and how many chunks each had. */
   readonly strategies: readonly (ChunkPlan & { readonly chunks: number })[];
   /** In the order in which they first ran. Empty when the device has no clock for them. */
   readonly phases: readonly PlanPhase[];
@@ -89,13 +89,13 @@ export class PlanLog {
   }
 
   /** A chunk's work begins. */
-  beginChunk(way: Partial<ChunkPlan> = {}): void {
-    this.#chunks.push({ ...NOTHING, ...way });
+  beginChunk(plan: Partial<ChunkPlan> = {}): void {
+    this.#chunks.push({ ...NOTHING, ...plan });
   }
 
-  /** Corrects the way of the chunk that was begun last: it may turn out to be another than was planned. */
-  correctChunk(way: Partial<ChunkPlan>): void {
-    this.#chunks.push({ ...NOTHING, ...this.#chunks.pop(), ...way });
+  /** Corrects the plan of the chunk that was begun last, when it was worked on otherwise. */
+  correctChunk(plan: Partial<ChunkPlan>): void {
+    this.#chunks.push({ ...NOTHING, ...this.#chunks.pop(), ...plan });
   }
 
   /** Adds time to a phase. */
@@ -120,12 +120,12 @@ export class PlanLog {
   }
 }
 
-function countStrategies(strategies: readonly ChunkPlan[]): Plan["strategies"] {
+function countStrategies(chunks: readonly ChunkPlan[]): Plan["strategies"] {
   const counted = new Map<string, ChunkPlan & { chunks: number }>();
-  for (const way of strategies) {
-    const { strategy, reason, groupSize, partitions, pages } = way;
+  for (const plan of chunks) {
+    const { strategy, reason, groupSize, partitions, pages } = plan;
     const key = [strategy, reason, groupSize, partitions, pages].join("\n");
-    const entry = counted.get(key) ?? { ...way, chunks: 0 };
+    const entry = counted.get(key) ?? { ...plan, chunks: 0 };
     counted.set(key, entry);
     entry.chunks++;
   }

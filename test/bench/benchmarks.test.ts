@@ -63,12 +63,12 @@ it.each(["cpu", "webgpu"] as const)("crossovers sweeps over load on %s", async (
   const report = await run(devices[backend] as Device, { size: 2048, runs: 1, sweep: "load" });
   expectReport(report, "crossovers");
   expectPicture(report);
-  const waysAt = (load: number, operation: string) =>
+  const strategiesAt = (load: number, operation: string) =>
     report.rows
       .filter((row) => row.operation === operation && Math.abs(Number(row.load) - load) < 0.01)
-      .map(({ way }) => way);
-  expect(waysAt(0.97, "find")).toEqual([backend === "cpu" ? "threads" : "pages"]);
-  expect(waysAt(0.97, "find, out of order")).toEqual(backend === "cpu" ? [] : ["parts"]);
+      .map(({ strategy }) => strategy);
+  expect(strategiesAt(0.97, "find")).toEqual([backend === "cpu" ? "threads" : "pages"]);
+  expect(strategiesAt(0.97, "find, out of order")).toEqual(backend === "cpu" ? [] : ["partitions"]);
 });
 
 it.each(["cpu", "webgpu"] as const)("large-table measures %s", async (backend) => {

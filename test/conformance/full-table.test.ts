@@ -134,7 +134,7 @@ describe("an over-full table", () => {
     expect(await rejection(call, CapacityError)).toMatchObject({ inserted: 0, rejected: 1 });
   });
 
-  it("rejects many keys without walking all slots for each", async () => {
+  it("rejects many keys without probing all slots for each", async () => {
     const slots = scaled(2 ** 18, 2 ** 15);
     using set = await StaticSet.create(device(), { key: "u32", capacity: slots, loadFactor: 1 });
     const call = set.insert(uniqueKeys(3 * slots));

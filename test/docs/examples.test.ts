@@ -42,7 +42,7 @@ describe("documentation comments", () => {
     import { join } from "warpmap/relational";
     import { tableFromArrays } from "@uwdata/flechette";`;
 
-  // warpmap/wgsl has programs of its own: test/webgpu/wgsl-examples.test.ts
+  // warpmap/wgsl has programs of its own: test/wgsl/wgsl-examples.test.ts
   const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts") && !path.startsWith("wgsl"))
     .map((path) => `src/${path}`);

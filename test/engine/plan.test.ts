@@ -5,9 +5,9 @@ import { PlanLog } from "../../src/engine/plan.js";
 const direct = { strategy: "direct", reason: "few", groupSize: 2, partitions: 1, pages: 0 } as const;
 const paged = { strategy: "partitioned", reason: "many", groupSize: 1, partitions: 4, pages: 16 } as const;
 
-it("a plan counts chunks by their way, and goes by the last one", () => {
+it("a plan counts chunks by their plans, and goes by the last one", () => {
   const log = new PlanLog();
-  for (const way of [paged, direct, paged, direct, direct]) log.beginChunk(way);
+  for (const plan of [paged, direct, paged, direct, direct]) log.beginChunk(plan);
   const { strategies, ...plan } = log.finish();
   expect(strategies).toEqual([
     { ...paged, chunks: 2 },
@@ -16,7 +16,7 @@ it("a plan counts chunks by their way, and goes by the last one", () => {
   expect(plan).toMatchObject({ ...direct, chunks: 5 });
 });
 
-it("a chunk may go another way than was planned", () => {
+it("a chunk may be worked on otherwise than was planned", () => {
   const log = new PlanLog();
   log.beginChunk();
   log.correctChunk(paged);

@@ -9,6 +9,7 @@ import type {
   CallOptions,
   Destination,
   Input,
+  InsertCall,
   InsertPolicy,
   InsertTally,
   Output,
@@ -65,11 +66,13 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     keys: Input<K>,
     values: Input<V> | null,
     policy: InsertPolicy,
-    call: CallOptions,
+    call: InsertCall,
   ): Promise<InsertTally> {
     const rule = ruleOf(policy, this.spec.value);
     return this.#operate(async (table, inputs) => {
-      const columns = { values: this.#valueBits(inputs, values), rule, flags: NO_BYTES, stored: NO_WORDS };
+      const rejected = call.rejected === undefined ? NO_BYTES : inputs.mask(call.rejected).fill(0);
+      const bits = this.#valueBits(inputs, values);
+      const columns = { values: bits, rule, flags: NO_BYTES, stored: NO_WORDS, rejected };
       return this.#insert(table, inputs, keys, columns, call);
     });
   }
@@ -89,6 +92,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
         rule: ruleOf("keep", this.spec.value),
         flags: flags.array as Uint8Array,
         stored: stored === null ? NO_WORDS : asBits(stored.array),
+        rejected: NO_BYTES,
       };
       return outputs.keepUnlessThrown(async () => {
         const tally = await this.#insert(table, inputs, keys, columns, call);

@@ -50,7 +50,7 @@ export async function openWebgpuEngine(options: WebgpuOptions = {}): Promise<Eng
 /** Elements of an operation's first chunk while its speed is unknown: about 100 ms on SwiftShader, a few on a slow GPU. */
 const FIRST_CHUNK = { software: 2 ** 19, hardware: 2 ** 22 };
 
-/** The engine; its partitions are for the operations in this folder. */
+/** The engine; its parts are for the operations in this folder. */
 export class WebgpuEngine implements Engine {
   readonly lost: Promise<{ reason: string; message: string }>;
   readonly pacer: Pacer;

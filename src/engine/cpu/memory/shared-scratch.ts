@@ -16,7 +16,7 @@ export class SharedScratch {
   readonly #columns = new Map<Column, SharedArrayBuffer>();
   #block: Block | null = null;
   #starts: Uint32Array | null = null;
-  /** Where spilled elements are gathered; in private memory. */
+  /** Where deferred elements are gathered; in private memory. */
   readonly deferred: Block = allocateBlock(BLOCK);
 
   constructor(tuning: Tuning) {
@@ -31,10 +31,10 @@ export class SharedScratch {
 
   /** A chunk's part of an input column in shared memory; empty for an empty column. */
   input<A extends Uint32Array | Uint8Array>(column: Column, source: A, chunk: Chunk): A {
-    const partition = partitionOf(source, chunk);
-    if (isShared(partition) || partition.length === 0) return partition;
-    const copy = this.#column(column, partition);
-    copy.set(partition);
+    const part = partOf(source, chunk);
+    if (isShared(part) || part.length === 0) return part;
+    const copy = this.#column(column, part);
+    copy.set(part);
     return copy;
   }
 
@@ -42,9 +42,9 @@ export class SharedScratch {
    * Room in shared memory for a chunk's part of an output column; elements left out by `where` hold `rest`.
    */
   output<A extends Uint32Array | Uint8Array>(column: Column, target: A, chunk: Chunk, rest: number): A {
-    const partition = partitionOf(target, chunk);
-    if (isShared(partition) || partition.length === 0) return partition;
-    const room = this.#column(column, partition);
+    const part = partOf(target, chunk);
+    if (isShared(part) || part.length === 0) return part;
+    const room = this.#column(column, part);
     if (chunk.where !== null) room.fill(rest);
     return room;
   }
@@ -82,7 +82,7 @@ export class SharedScratch {
   }
 }
 
-function partitionOf<A extends Uint32Array | Uint8Array>(array: A, { from, to }: Chunk): A {
+function partOf<A extends Uint32Array | Uint8Array>(array: A, { from, to }: Chunk): A {
   return array.subarray(from, to) as A;
 }
 

@@ -97,11 +97,16 @@ export class Inputs {
     return asBits(this.#resolve(input));
   }
 
+  /** A mask, to be read or written. */
+  mask(input: Input<"u8">): Uint8Array {
+    return asBytes(this.#resolve(input));
+  }
+
   /** Keys and mask of a batch. */
   batch(keys: Input<KeyType>, where: Input<"u8"> | undefined): Batch {
     const { length } = keys;
     if (where === undefined) return { keys: this.bits(keys), where: null, length };
-    return { keys: this.bits(keys), where: asBytes(this.#resolve(where)), length };
+    return { keys: this.bits(keys), where: this.mask(where), length };
   }
 
   release(): void {

@@ -1,12 +1,12 @@
 /**
- * Inserting into a table without a free slot. A key that is not there is walked for as far as the longest probe of the table
+ * Inserting into a table without a free slot. A key that is not there is probed for as far as the longest probe of the table
  * goes, which may be all its slots; so with many such keys the table's keys are put into a roomy set once, and only
  * elements whose key is in it are probed. Decides nothing that the probe loops would decide otherwise.
  */
 import { murmur3 } from "../../hash.js";
 import { EMPTY, TOMBSTONE } from "../../layout.js";
 import type { Block, TableMemory } from "./blocks.js";
-import type { Counters, Territory } from "./probes.js";
+import { type Counters, type InsertColumns, reject, type Territory } from "./probes.js";
 
 /** Longest probe below which probing is as cheap as the set. */
 const WORTH_PROBES = 256;
@@ -18,10 +18,13 @@ export class FullTable {
   #present: Uint32Array | null = null;
 
   /** @param at the whole ring. */
-  constructor(private readonly at: Territory) {}
+  constructor(
+    private readonly at: Territory,
+    private readonly columns: InsertColumns,
+  ) {}
 
   /**
-   * When the table is full, counts elements of a block whose keys are not in it as rejected, and moves the others to the
+   * When the table is full, rejects elements of a block whose keys are not in it, and moves the others to the
    * block's front. Answers how many are left to probe.
    */
   rejectAbsent(block: Block, count: number): number {
@@ -32,7 +35,7 @@ export class FullTable {
     let left = 0;
     for (let j = 0; j < count; j++) {
       if (key[j] < TOMBSTONE && !has(this.#present, key[j])) {
-        tally.rejected++;
+        reject(tally, this.columns, element[j]);
         continue;
       }
       key[left] = key[j];

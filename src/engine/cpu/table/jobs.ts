@@ -59,6 +59,8 @@ export interface InsertJob {
   readonly rule: number;
   readonly flags: Uint8Array;
   readonly stored: Uint32Array;
+  /** Of length 0: a job rejects nothing. */
+  readonly rejected: Uint8Array;
 }
 
 /** Erase a sorted chunk; a piece is a range. */

@@ -26,7 +26,7 @@ export class NarrowLoops implements SlotLoops {
   insert(at: Territory, columns: InsertColumns): ChunkWork {
     const { parallel, workspace, tuning } = this.#engine;
     const { table, counters } = at;
-    const full = new FullTable(at);
+    const full = new FullTable(at, columns);
     return {
       sharedLength: (left, forced) =>
         parallel.changeLength(left, table.slotCount - counters.mainLive, forced),

@@ -6,7 +6,7 @@
  * Changes go in two jobs. The first hashes the chunk and sorts it by range of slots, stably. In the second
  * each range is owned by whoever takes it: the owner goes through the elements whose home lies there in input
  * order, and reads and writes only slots of the range. An element whose chain leads past the range's end
- * before it is decided is spilled untouched, and the calling thread does the spilled ones afterwards, on the
+ * before it is decided is deferred untouched, and the calling thread does the deferred ones afterwards, on the
  * whole table.
  *
  * Why this equals going through the chunk in input order. What an operation answers, and what the table holds
@@ -15,12 +15,12 @@
  * 1. No insert is rejected: an insert comes here only with as many free slots (EMPTY or TOMBSTONE) as the
  *    chunk has elements.
  * 2. Elements of one key are done in input order. They share a home, hence a range and its owner, who meets
- *    them in order, and spilled ones stay in order. Left to show: once one is spilled, all later ones of that
- *    key are. When the first was spilled, the slots from home to the range's end held neither the key nor an
+ *    them in order, and deferred ones stay in order. Left to show: once one is deferred, all later ones of that
+ *    key are. When the first was deferred, the slots from home to the range's end held neither the key nor an
  *    EMPTY, and the chain's bound, maxProbe, lay beyond the end or no TOMBSTONE was there to take. Inserts and
  *    erases never make a slot EMPTY, and maxProbe only grows. Inserts make no TOMBSTONE; erases do, but an
  *    erase is decided by the key, an EMPTY or maxProbe alone. Nobody puts this key there, as all its elements
- *    are spilled, by induction. So the next one of that key leads past the end too.
+ *    are deferred, by induction. So the next one of that key leads past the end too.
  *
  * The table stays valid meanwhile: an owner takes a slot only after it saw the whole chain, up to EMPTY or
  * maxProbe, and every key of a range was put there within the maxProbe at the job's start, which all owners
@@ -35,6 +35,9 @@ import type { TableMemory } from "./blocks.js";
 import type { Job, JobResult, Partition } from "./jobs.js";
 import { eraseRun, type FindColumns, type InsertColumns, insertRun, type Territory } from "./probes.js";
 import type { Chunk } from "./sequential.js";
+
+/** Inserts that come here reject nothing. */
+const NO_BYTES = new Uint8Array(0);
 
 /** The threads of an engine as containers' operations see them. */
 export class Parallel {
@@ -104,7 +107,7 @@ export class Parallel {
       const values = this.#scratch.input("values", columns.values, chunk);
       const flags = this.#scratch.output("flags", columns.flags, chunk, 0);
       const stored = this.#scratch.output("results", columns.stored, chunk, 0);
-      const local = { values, rule: columns.rule, flags, stored };
+      const local = { values, rule: columns.rule, flags, stored, rejected: NO_BYTES };
       const { table } = at;
       const job = { kind: "insert", table, maxProbe: at.counters.maxProbe, partition, ...local } as const;
       const results = await this.#run(job, chunk.to - chunk.from);
@@ -149,7 +152,7 @@ export class Parallel {
   }
 
   /**
-   * Gathers the spilled elements, in each thread's order, and hands them to `change` as many at a time as fit
+   * Gathers the deferred elements, in each thread's order, and hands them to `change` as many at a time as fit
    * a block.
    */
   #doDeferred(results: readonly JobResult[], { block }: Partition, change: (count: number) => void): void {

@@ -3,8 +3,8 @@
  * workers alike, and know nothing of batches, chunks or threads.
  *
  * `end` is where a loop must stop: the end of the table, where a ring goes on at slot 0, or the end of a
- * range of slots that this thread owns, where an element that is still undecided goes to the spill list and
- * nothing is changed for it. A value is written before its key, so a thread that dies between the two leaves
+ * range of slots that this thread owns, where an element that is still undecided is deferred, with
+ * nothing changed for it. A value is written before its key, so a thread that dies between the two leaves
  * a valid table.
  */
 import { combine, Rule } from "../../apply.js";
@@ -50,6 +50,8 @@ export interface InsertColumns {
   readonly flags: Uint8Array;
   /** By element number: the value stored now. Of length 0 when nobody asks. */
   readonly stored: Uint32Array;
+  /** By element number: set to 1 for rejected elements, and left alone for others. Of length 0 when nobody asks. */
+  readonly rejected: Uint8Array;
 }
 
 /** Where a look-up writes, by element number. */
@@ -68,6 +70,12 @@ const REJECTED = -3;
 
 export function newTally(): Tally {
   return { inserted: 0, existing: 0, rejected: 0, erased: 0 };
+}
+
+/** Counts an element as rejected, and marks it where the call wants to know which are. */
+export function reject(tally: Tally, { rejected }: InsertColumns, element: number): void {
+  tally.rejected++;
+  if (rejected.length > 0) rejected[element] = 1;
 }
 
 /** Inserts elements `from..to` of a block whose chains end before word `end`. */
@@ -114,7 +122,7 @@ export function insertRun(
         w = placeFor(at, k, home[j], end, inserted);
         maxProbe = counters.maxProbe;
         if (w === DEFERRED) (deferred as number[]).push(j);
-        else if (w === REJECTED) tally.rejected++;
+        else if (w === REJECTED) reject(tally, columns, i);
         if (w < 0) continue;
         x = slots[w];
       }

@@ -42,7 +42,7 @@ export function collectSide(table: TableMemory, into: Collector): void {
   }
 }
 
-/** Measures a table partition by partition: `addSlots` for all slots, then `result`. */
+/** Measures a table piece by piece: `addSlots` for all slots, then `result`. */
 export abstract class Measurement {
   readonly #probeLengths = new Uint32Array(PROBE_HISTOGRAM);
   #mainLive = 0;

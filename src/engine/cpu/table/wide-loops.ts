@@ -25,13 +25,13 @@ export class WideLoops implements SlotLoops {
     this.#tuning = tuning;
   }
 
-  insert(at: Territory, { values, rule, flags }: InsertColumns): ChunkWork {
-    if (rule !== Rule.keep || flags.length > 0) {
+  insert(at: Territory, columns: InsertColumns): ChunkWork {
+    if (columns.rule !== Rule.keep || columns.flags.length > 0) {
       throw new EngineError("A table of wide slots was asked for an operation that it does not have.");
     }
     const cursor = this.#cursor(at.table);
     const full = new WideFullTable(cursor);
-    return this.#alone((chunk) => insertWide(cursor, at, chunk, values, full));
+    return this.#alone((chunk) => insertWide(cursor, at, chunk, columns, full));
   }
 
   find(table: TableMemory, maxProbe: number, columns: LookUpColumns): ChunkWork {

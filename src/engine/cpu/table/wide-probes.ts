@@ -3,7 +3,7 @@
  * a WideCursor; what is added here are counts and results.
  */
 import { EMPTY, SIDE_PRESENT, TOMBSTONE } from "../../layout.js";
-import type { Territory } from "./probes.js";
+import { type InsertColumns, reject, type Territory } from "./probes.js";
 import type { Chunk } from "./sequential.js";
 import type { LookUpColumns } from "./slot-loops.js";
 import { NONE, type WideCursor } from "./wide-cursor.js";
@@ -14,10 +14,11 @@ export function insertWide(
   cursor: WideCursor,
   { counters, tally }: Territory,
   chunk: Chunk,
-  values: Uint32Array,
+  columns: InsertColumns,
   full: WideFullTable,
 ): void {
   const { slots } = cursor.table;
+  const { values } = columns;
   eachElement(cursor, chunk, (i) => {
     if (cursor.isSide) {
       const isThere = slots[cursor.home] !== EMPTY;
@@ -30,7 +31,7 @@ export function insertWide(
       return;
     }
     const w = full.lacks(counters) ? NONE : cursor.placeFor(counters);
-    if (w === NONE) tally.rejected++;
+    if (w === NONE) reject(tally, columns, i);
     else if (slots[w] < TOMBSTONE) tally.existing++;
     else {
       if (slots[w] === TOMBSTONE) counters.tombstones--;

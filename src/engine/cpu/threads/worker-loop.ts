@@ -1,6 +1,6 @@
 /**
  * The loop of a worker thread: waits for jobs, joins those that are still open, and answers with what it did.
- * Runs in Node's workers and in browsers'. Programs are worker.ts and row-worker.ts, each bundled to one classic
+ * Runs in Node's workers and in browsers'. Programs are table-worker.ts and row-worker.ts, each bundled to one classic
  * script.
  */
 import { joinJob, NEXT, type ToPool, type ToWorker } from "./protocol.js";

@@ -1,6 +1,6 @@
 /** WebGPU in Node: the optional package `webgpu`, which is Dawn. Pages do not load this. */
 
-/** Why there is none: the partitions of a BackendUnavailableError. */
+/** Why there is none: the parts of a BackendUnavailableError. */
 export interface NoDawn {
   reason: string;
   fix: string;

@@ -27,7 +27,7 @@ export function bytesOf(reads: readonly Readback[]): number {
   return reads.reduce((sum, { into }) => sum + stagedBytes(into), 0);
 }
 
-/** Records the GPU's partition. `staging` is null where nothing is staged. */
+/** Records the GPU's part. `staging` is null where nothing is staged. */
 export function recordReads(
   encoder: GPUCommandEncoder,
   reads: readonly Readback[],

@@ -59,6 +59,7 @@ class BareTable {
       rule: 0,
       flags: new Uint8Array(0),
       stored: new Uint32Array(0),
+      rejected: new Uint8Array(0),
     };
     const before = { ...this.at.tally };
     this.loops.insert(this.at, columns).alone(this.chunk(keys));

@@ -1,6 +1,6 @@
 /**
  * The multi-threaded path beside the single-threaded one, on batches large enough that workers really take
- * partition.
+ * part.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
