@@ -17,9 +17,9 @@ fn find(key: KeyType) -> Result {
   let bits = canonicalKey(bitcast<u32>(key));
   var probe = startProbe(bits, control[MAX_PROBE_WORD]);
   while (probe.step < probe.limit) {
-    let state = stateAt(probe.slot);
-    if (holds(probe.slot, state, probe, bits)) { return Result(true, bitcast<ValueType>(foundIn(table[probe.slot], bits))); }
-    if (state == EMPTY) { break; }
+    let slot = lookAt(probe.slot);
+    if (holds(probe.slot, stateSeen(slot), probe, bits)) { return Result(true, bitcast<ValueType>(foundIn(slot, bits))); }
+    if (stateSeen(slot) == EMPTY) { break; }
     probe.slot = slotAfter(probe.slot);
     probe.step++;
   }

@@ -13,19 +13,19 @@ fn applyAt(word: u32, element: u32, step: u32) {
   if (!combineInto(word, values[params.valueShift + element])) { _ = leaveUnfinished(element, step); }
 }
 
+fn meet(element: u32, probe: Probe, key: Key, state: u32) -> bool {
+  applyAt(boundSlot(probe.slot) * SLOT_WORDS + VALUE_OFFSET, element, probe.step);
+  return true;
+}
+
+fn miss(element: u32, probe: Probe, state: u32) -> bool { return true; }
+
 fn applyElement(element: u32, key: Key, start: Probe) {
   var probe = start;
-  var stop = min(probe.limit, params.stepBudget);
-  loop {
-    let stand = advance(&probe, key, stop);
-    if (stand.why == HOLDS) {
-      applyAt(boundSlot(probe.slot) * SLOT_WORDS + VALUE_OFFSET, element, probe.step);
-      return;
-    }
-    if (stand.why == FREE || probe.step >= probe.limit) { return; }
-    if (leaveUnfinished(element, probe.step) || !isBound(probe.slot)) { return; }
-    stop = probe.limit;
-  }
+  if (advance(&probe, key, element, min(probe.limit, params.stepBudget)) || probe.step >= probe.limit) { return; }
+  if (leaveUnfinished(element, probe.step) || !isBound(probe.slot)) { return; }
+  // the worklist is full
+  _ = advance(&probe, key, element, probe.limit);
 }
 
 @compute @workgroup_size(WORKGROUP)

@@ -14,22 +14,29 @@ const SPURIOUS_LIMIT: u32 = 256u;
 var<private> myErased: u32;
 var<workgroup> erased: atomic<u32>;
 
+/// How often compare-exchange has failed for the element that is worked on.
+var<private> failures: u32;
+
+fn meet(element: u32, probe: Probe, key: Key, state: u32) -> bool {
+  let word = boundSlot(probe.slot) * SLOT_WORDS;
+  let claim = compareExchange(word, state, select(TOMBSTONE, EMPTY, probe.side));
+  if (claim.stored) {
+    if (probe.side) { atomicAdd(&control.sideErased, 1u); } else { myErased++; }
+    return true;
+  }
+  // somebody else has erased it
+  if (claim.old != state) { return true; }
+  failures++;
+  return failures == SPURIOUS_LIMIT;
+}
+
+fn miss(element: u32, probe: Probe, state: u32) -> bool { return true; }
+
 fn eraseElement(element: u32, key: Key, start: Probe) {
   var probe = start;
-  let stop = min(probe.limit, params.stepBudget);
-  for (var spurious = 0u; spurious < SPURIOUS_LIMIT; spurious++) {
-    let stand = advance(&probe, key, stop);
-    if (stand.why == STOPPED) { break; }
-    if (stand.why != HOLDS) { return; }
-    let word = boundSlot(probe.slot) * SLOT_WORDS;
-    let claim = compareExchange(word, stand.state, select(TOMBSTONE, EMPTY, probe.side));
-    if (claim.stored) {
-      if (probe.side) { atomicAdd(&control.sideErased, 1u); } else { myErased++; }
-      return;
-    }
-    if (claim.old != stand.state) { return; }
-  }
-  if (probe.step < probe.limit) { _ = leaveUnfinished(element, probe.step); }
+  failures = 0u;
+  let isDone = advance(&probe, key, element, min(probe.limit, params.stepBudget));
+  if ((!isDone && probe.step < probe.limit) || failures == SPURIOUS_LIMIT) { _ = leaveUnfinished(element, probe.step); }
 }
 
 @compute @workgroup_size(WORKGROUP)

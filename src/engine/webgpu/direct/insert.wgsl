@@ -32,33 +32,41 @@ var<workgroup> selected: atomic<u32>;
 var<workgroup> inserted: atomic<u32>;
 var<workgroup> longest: atomic<u32>;
 
+/// Of the element that is worked on: whether it has inserted its key, and how often it failed to, with the most that is borne.
+var<private> isInserted: bool;
+var<private> failures: u32;
+var<private> patience: u32;
+
+fn meet(element: u32, probe: Probe, key: Key, state: u32) -> bool {
+  if (ASSIGN) { storeValue(boundSlot(probe.slot) * SLOT_WORDS, element); }
+  return true;
+}
+
+fn miss(element: u32, probe: Probe, state: u32) -> bool {
+  let word = boundSlot(probe.slot) * SLOT_WORDS;
+  if (compareExchange(word, state, claimOf(probe, element)).stored) {
+    noteClaim(element, word, probe);
+    countClaim(probe, state == TOMBSTONE);
+    isInserted = true;
+    return true;
+  }
+  // for no reason, or because another key took the slot, which is looked at again
+  failures++;
+  return failures >= patience;
+}
+
 /// Goes along a probe. True when the element inserted its key.
 fn insertElement(element: u32, key: Key, start: Probe) -> bool {
   var probe = start;
   let stop = min(probe.limit, params.stepBudget);
-  let patience = select(SPURIOUS_LIMIT, SIDE_SPURIOUS_LIMIT, probe.side);
-  var failures = 0u;
-  var nextCheck = probe.step + FULL_CHECK;
+  isInserted = false;
+  failures = 0u;
+  patience = select(SPURIOUS_LIMIT, SIDE_SPURIOUS_LIMIT, probe.side);
   while (probe.step < stop && isBound(probe.slot)) {
-    let stand = advance(&probe, key, min(stop, nextCheck));
-    let word = boundSlot(probe.slot) * SLOT_WORDS;
-    if (stand.why == HOLDS) {
-      if (ASSIGN) { storeValue(word, element); }
-      return false;
+    if (advance(&probe, key, element, min(stop, probe.step + FULL_CHECK))) {
+      if (failures >= patience) { break; }
+      return isInserted;
     }
-    if (stand.why == FREE) {
-      if (compareExchange(word, stand.state, claimOf(probe, element)).stored) {
-        noteClaim(element, word, probe);
-        countClaim(probe, stand.state == TOMBSTONE);
-        return true;
-      }
-      // for no reason, or because another key took the slot: advance looks at it again
-      failures++;
-      if (failures < patience) { continue; }
-      break;
-    }
-    if (probe.step < nextCheck) { break; }
-    nextCheck = probe.step + FULL_CHECK;
     // no slot is left to claim: the host looks such elements up
     if (atomicLoad(&control.occupied) >= params.slots) { break; }
   }

@@ -13,24 +13,41 @@ var<workgroup> found: atomic<u32>;
 /// The flags of the workgroup's tile, four a word.
 var<workgroup> tileFlags: array<atomic<u32>, WORKGROUP>;
 
+/// The element's key is there.
+var<private> hit: bool;
+
+fn writeHit(element: u32, probe: Probe, key: Key) {
+  if (GROUP > 1u) { seen = lookAt(boundSlot(probe.slot)); }
+  let value = foundIn(seen, key);
+  writeFound(element, value);
+  clashes = clashes || (SENTINELS && firstWord(value) == params.fill);
+}
+
+// With a GROUP of 1 the value has come with the state word, and is written after the loop; else it has still to be loaded.
+fn meet(element: u32, probe: Probe, key: Key, state: u32) -> bool {
+  hit = true;
+  if (VALUED && GROUP > 1u) { writeHit(element, probe, key); }
+  return true;
+}
+
+fn miss(element: u32, probe: Probe, state: u32) -> bool {
+  if (VALUED && GROUP > 1u) { writeFound(element, missingFound()); }
+  return true;
+}
+
 /// Goes along a probe and writes the element's value. True when the key is there.
 fn lookUp(element: u32, key: Key, start: Probe) -> bool {
   var probe = start;
-  let stand = advance(&probe, key, min(probe.limit, params.stepBudget));
-  if (stand.why == HOLDS) {
-    if (VALUED) {
-      let found = foundIn(table[boundSlot(probe.slot)], key);
-      writeFound(element, found);
-      clashes = clashes || (SENTINELS && firstWord(found) == params.fill);
-    }
-    return true;
-  }
-  if (stand.why == STOPPED && probe.step < probe.limit) {
+  hit = false;
+  let isDone = advance(&probe, key, element, min(probe.limit, params.stepBudget));
+  if (!isDone && probe.step < probe.limit) {
     _ = leaveUnfinished(element, probe.step);
-  } else if (VALUED) {
-    writeFound(element, missingFound());
+    return false;
   }
-  return false;
+  if (VALUED && (GROUP == 1u || !isDone)) {
+    if (hit) { writeHit(element, probe, key); } else { writeFound(element, missingFound()); }
+  }
+  return hit;
 }
 
 @compute @workgroup_size(WORKGROUP)

@@ -49,7 +49,7 @@ fn main(
 ) {
   let stride = workgroups.x * WORKGROUP;
   for (var index = id.x; index < params.count; index += stride) {
-    countSlot(params.windowFirst + index, stateAt(index));
+    countSlot(params.windowFirst + index, stateIn(table[index]));
   }
   if (myTombstones > 0u) { atomicAdd(&statistics.tombstones, myTombstones); }
   if (myLongest > atomicLoad(&statistics.longest)) { atomicMax(&statistics.longest, myLongest); }

@@ -77,7 +77,10 @@ export function readingCode({ claim }: SlotFormat): string {
   const holds =
     claim === "key" ? "state == probe.word" : "state == probe.word && sameKey(keyIn(table[at]), key)";
   return `
-fn stateAt(at: u32) -> u32 { return stateIn(table[at]); }
+/// What a probe sees of a slot: here all of it.
+alias Look = Slot;
+fn lookAt(at: u32) -> Look { return table[at]; }
+fn stateSeen(look: Look) -> u32 { return stateIn(look); }
 /// Whether the slot at \`at\` of the binding, whose state word is \`state\`, holds a key.
 fn holds(at: u32, state: u32, probe: Probe, key: Key) -> bool { return ${holds}; }`;
 }
@@ -95,7 +98,10 @@ export function changingCode({ claim, keyWords, keyOffset }: SlotFormat): string
   // claimed in this dispatch, by a row of the batch
   return state < ENTRY && sameKey(keyOf(state), key);`;
   return `
-fn stateAt(at: u32) -> u32 { return bitcast<u32>(atomicLoad(&table[at * SLOT_WORDS])); }
+/// What a probe sees of a slot: its state word.
+alias Look = u32;
+fn lookAt(at: u32) -> Look { return bitcast<u32>(atomicLoad(&table[at * SLOT_WORDS])); }
+fn stateSeen(look: Look) -> u32 { return look; }
 fn storedKey(at: u32) -> Key { return ${key}; }
 /// Whether the slot at \`at\` of the binding, whose state word is \`state\`, holds a key.
 fn holds(at: u32, state: u32, probe: Probe, key: Key) -> bool {
