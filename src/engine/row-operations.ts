@@ -1,0 +1,55 @@
+/**
+ * Row operations, part of the seam: what relational operators ask of an engine. `Engine.rows()` loads an engine's on first
+ * use, so that a page with maps only does not carry them.
+ *
+ * Keys and gathered columns are in host memory. Groups stay where the engine works: see row-groups.ts.
+ */
+import { type GatherTask, gatherBuffers } from "./gather-buffers.js";
+import type { GroupCall, RowGroups } from "./row-groups.js";
+import type { RowKeys, RowPairs } from "./rows.js";
+
+/** Options of a row join. */
+export interface JoinCall {
+  /** True: a null equals a null. False: a row with a null in any key column matches nothing. */
+  readonly nullsEqual: boolean;
+  /** Looked at between chunks; when aborted the call rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Called between chunks and at the end with rows done and rows in all. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** The row operations of one engine. After the engine is destroyed they reject with DeviceLostError. */
+export interface RowOperations {
+  /**
+   * Inner join of two batches of row keys by value: see rows.ts for what makes rows equal.
+   * @throws LimitError when there are more than MAX_PAIRS pairs, or no memory for them
+   */
+  join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs>;
+  /**
+   * Gives equal rows one number, and counts and lists the rows of each number. The caller frees the result.
+   * @throws LimitError when there is no memory for it
+   */
+  group(keys: RowKeys, call: GroupCall): Promise<RowGroups>;
+  /**
+   * Gathers columns by row numbers; answers the buffers of each task.
+   * @param pause lets the event loop run, and throws to stop
+   * @throws LimitError when strings outgrow their offsets
+   */
+  gather(
+    tasks: readonly GatherTask[],
+    pause: () => Promise<void>,
+  ): Promise<readonly (readonly ArrayBuffer[])[]>;
+}
+
+/** `gather` on the calling thread, for engines without threads of their own. */
+export async function gatherHere(
+  tasks: readonly GatherTask[],
+  pause: () => Promise<void>,
+): Promise<readonly (readonly ArrayBuffer[])[]> {
+  const made: ArrayBuffer[][] = [];
+  for (const task of tasks) {
+    made.push(gatherBuffers(task));
+    await pause();
+  }
+  return made;
+}
