@@ -3,6 +3,7 @@
  * implementations are loaded on the first join, so that an application with maps only does not carry them.
  */
 import type { BackendName, Engine } from "./engine.js";
+import type { PlanLog } from "./plan.js";
 import type { RowKeys, RowPairs } from "./rows.js";
 
 /** Options of a row join. */
@@ -13,6 +14,8 @@ export interface JoinCall {
   readonly signal?: AbortSignal;
   /** Called between chunks and at the end with rows done and rows in all. */
   readonly onProgress?: (done: number, total: number) => void;
+  /** To be filled in with what the call does, where the engine times joins. The caller begins and finishes it. */
+  readonly log?: PlanLog;
 }
 
 /** An engine's implementation. `engine` is one of its own. */

@@ -1,13 +1,12 @@
-// The probe side's probe to the group of build rows that equal a row. A fragment after equal.wgsl.
+// A row's probe to the group that it equals. A fragment after equal.wgsl, for tables that nothing writes in the dispatch.
 
-/// The slot of the group, EMPTY when there is none.
+/// The leader of the group, EMPTY when there is none.
 fn findGroup(row: u32) -> u32 {
   if (isExcluded(row)) { return EMPTY; }
   var slot = homeOf(row);
   for (var step = 0u; step < params.slots; step++) {
     let seen = table[slot];
-    if (seen == EMPTY) { return EMPTY; }
-    if (sameRow(seen, row)) { return slot; }
+    if (seen == EMPTY || sameRow(seen, row)) { return seen; }
     slot = slotAfter(slot);
   }
   return EMPTY;

@@ -2,11 +2,10 @@
 import type { Engine } from "../../engine.js";
 import type { JoinCall } from "../../row-join.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
-import { GroupKernels } from "../groups/row-kernels.js";
+import { rowHost } from "../groups/row-run.js";
 import type { WebgpuEngine } from "../webgpu-engine.js";
 import { joinRows } from "./join-rows.js";
 
 export function joinOn(engine: Engine, left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
-  const { gpu, kernels, pacer, kernelOverrides } = engine as WebgpuEngine;
-  return joinRows({ gpu, kernels, pacer, sources: new GroupKernels(kernelOverrides) }, left, right, call);
+  return joinRows(rowHost(engine as WebgpuEngine), left, right, call);
 }
