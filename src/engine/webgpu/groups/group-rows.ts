@@ -11,9 +11,9 @@ import { type GroupCall, RowGroups } from "../../row-groups.js";
 import type { RowKeys } from "../../rows.js";
 import { newArray } from "../batch/columns.js";
 import type { Range } from "../device/kernel.js";
-import { buildGroups, type GroupTable, listMembers, tableBytes } from "./group-table.js";
+import { buildGroups, type GroupTable, listMembers } from "./group-table.js";
 import { largestRange, packRecords, recordLayout } from "./row-records.js";
-import { checkBindings, type RowHost, type RowRun, runRows } from "./row-run.js";
+import { checkBinding, type RowHost, type RowRun, runRows } from "./row-run.js";
 import { scanning } from "./scan.js";
 
 /** Passes over the rows after packing: numbering rows, numbering groups, listing. */
@@ -26,7 +26,7 @@ const PASSES = 3;
 export async function groupRows(host: RowHost, keys: RowKeys, call: GroupCall): Promise<RowGroups> {
   const { rows } = keys;
   const layout = recordLayout(keys, keys);
-  checkBindings(host.gpu, [largestRange(keys, layout), tableBytes(rows), (rows + 1) * 4]);
+  checkBinding(host.gpu, largestRange(keys, layout));
   const columns = new Columns(host);
   const work = { call, layout, rows, passes: keys.columns.length + PASSES };
   try {
@@ -65,12 +65,11 @@ async function numberGroups(run: RowRun, table: GroupTable, groupOf: Range, coun
   await run.eachChunk("number groups", table.side.rows, (encoder, chunk) => number(encoder, bindings, chunk));
 }
 
-/** Writes where each group begins in the list of members, and where the last one ends. */
+/** Writes where each group begins in the list of members, and where the last one ends: no sum includes the last word. */
 async function scanCounts(run: RowRun, groups: number, counts: Range, offsets: Range): Promise<void> {
   const scan = await scanning(run, offsets, groups + 1);
   await run.submit("scan", (encoder) => {
     if (groups > 0) encoder.copyBufferToBuffer(counts.buffer, 0, offsets.buffer, 0, groups * 4);
-    encoder.clearBuffer(offsets.buffer, groups * 4, 4);
     scan(encoder);
   });
 }

@@ -12,15 +12,10 @@ import type { Range } from "../device/kernel.js";
 import type { Records } from "./row-records.js";
 import type { RowRun } from "./row-run.js";
 
-/** Slots per row: load factor 0.5 when no two rows are equal. */
+/** Slots per row: load factor 0.5 when no two rows are equal. The slots take no more bytes than the records do. */
 const SLOTS_PER_ROW = 2;
 /** Times that rows may be left over by spurious failures, 256 at a time, before the driver is called broken. */
 const MAX_BUILD_ROUNDS = 64;
-
-/** Bytes of the largest range of a table of so many rows. */
-export function tableBytes(rows: number): number {
-  return rows * SLOTS_PER_ROW * 4;
-}
 
 /** The table, and what is known of its rows. */
 export interface GroupTable {

@@ -46,9 +46,11 @@ export function recordLayout(left: RowKeys, right: RowKeys): RecordLayout {
   return { rowWords: word, plainWords, nullWords, columnWords };
 }
 
-/** Bytes of the largest range that packing binds. */
+/**
+ * Bytes of the largest range that a call over these rows binds: the records or the strings. A record is two words or more, and
+ * larger than each of its columns; whatever else there is of a row takes two words at most.
+ */
 export function largestRange({ rows, columns }: RowKeys, { rowWords }: RecordLayout): number {
-  // a record is larger than each of its columns
   return Math.max(rows * rowWords * 4, bytesOfStrings(columns));
 }
 

@@ -84,9 +84,8 @@ export async function runRows<T>(
   }
 }
 
-/** @throws LimitError when one of these ranges, in bytes, is larger than a binding. */
-export function checkBindings({ device }: Gpu, ranges: readonly number[]): void {
-  const bytes = Math.max(...ranges);
+/** @throws LimitError when a range of so many bytes is larger than a binding. */
+export function checkBinding({ device }: Gpu, bytes: number): void {
   const most = device.limits.maxStorageBufferBindingSize;
   if (bytes <= most) return;
   throw new LimitError(
@@ -120,7 +119,7 @@ export class RowRun {
 
   /** Memory of the call, with unspecified contents, as a binding. Its size is a multiple of 16 bytes. */
   async range(bytes: number): Promise<Range> {
-    checkBindings(this.host.gpu, [bytes]);
+    checkBinding(this.host.gpu, bytes);
     const size = Math.max(16, Math.ceil(bytes / 16) * 16);
     return { buffer: await this.scratch.buffer(size), offset: 0, size };
   }

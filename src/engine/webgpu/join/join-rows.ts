@@ -11,9 +11,9 @@ import type { GroupCall } from "../../row-groups.js";
 import { MAX_PAIRS, type RowKeys, type RowPairs } from "../../rows.js";
 import { asBytes } from "../../scalars.js";
 import type { Bindings, Range } from "../device/kernel.js";
-import { buildGroups, type GroupTable, listMembers, probing, tableBytes } from "../groups/group-table.js";
+import { buildGroups, type GroupTable, listMembers, probing } from "../groups/group-table.js";
 import { largestRange, packRecords, type Records, recordLayout } from "../groups/row-records.js";
-import { checkBindings, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
+import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
 import { expandKernel, matchCountsKernel, probeKernel, probeUniqueKernel } from "./join-kernels.js";
 
@@ -34,9 +34,7 @@ export async function joinRows(
   const swapped = left.rows < right.rows;
   const [buildSide, probeSide] = swapped ? [left, right] : [right, left];
   const layout = recordLayout(left, right);
-  const sides = [left, right].map((side) => largestRange(side, layout));
-  // a probe row's match is two words
-  checkBindings(host.gpu, [...sides, tableBytes(buildSide.rows), probeSide.rows * 8]);
+  checkBinding(host.gpu, Math.max(largestRange(left, layout), largestRange(right, layout)));
   const work = { call, layout, rows: left.rows + right.rows, passes: left.columns.length + PASSES };
   const { build, probe } = await runRows(host, work, (run) => join(run, buildSide, probeSide));
   return swapped ? { left: build, right: probe } : { left: probe, right: build };
