@@ -71,9 +71,9 @@ async function probeUnique(run: RowRun, table: GroupTable, probe: Records): Prom
     [outBuild, pairs.build],
     [outProbe, pairs.probe],
   ] as const;
-  for (const [{ buffer }, words] of columns) {
-    await run.host.gpu.read("pairs", { buffer, offset: 0, into: asBytes(words) });
-  }
+  const read = ([{ buffer }, words]: (typeof columns)[number]) =>
+    run.host.gpu.read("pairs", { buffer, offset: 0, into: asBytes(words) });
+  await Promise.all(columns.map(read));
   return pairs;
 }
 
