@@ -1,9 +1,9 @@
 /**
  * A table of rows on the GPU in which equal rows are one group: its keys are rows, and a slot holds the number of one row of its
- * group, the leader. Kept beside it, by row: each row's leader and its rank in the group, and by leader the group's size.
- * number-rows.wgsl builds it, find-group.wgsl probes it with rows of another side.
+ * group, the leader. Kept beside it, by row: the row's leader and its rank in the group; and by leader: the group's size.
+ * number-rows.wgsl builds it, find-group.wgsl probes it with rows of another side, list-members.wgsl lists its rows.
  *
- * Where groups are enough as leaders (joins), nothing else is made; group-rows.ts makes numbers without gaps out of them.
+ * Joins know groups by their leaders. group-rows.ts, which wants numbers without gaps, asks for those too.
  */
 import { EngineError } from "../../../errors.js";
 import { EMPTY } from "../../layout.js";
@@ -73,7 +73,8 @@ export async function buildGroups(
       { isPass: first, onChunk },
     );
     if (run.counters.unfinished !== unfinished) continue;
-    const { groups, members } = run.counters;
+    const { groups, excluded } = run.counters;
+    const members = rows - excluded;
     return { side, slots, table, sizes, leaders, ranks, numbers, groups, members };
   }
   throw new EngineError("compare-exchange fails without end on this GPU.");

@@ -1,8 +1,8 @@
-// number-rows: gives equal rows one leader, leaders numbers, and every row a rank among the rows of its leader. The leader is
-// the row that claimed the group's slot: a slot holds its number.
+// number-rows: gives equal rows (a join's build rows, the rows of a grouping) one leader, leaders numbers, and every row a rank
+// among the rows of its leader. The leader is the row that claimed the group's slot: a slot holds its row number.
 //
-// 256 invocations a workgroup, one row each; a workgroup counts with one addition. Owns: its row's leader and rank, and its
-// row's number if it is a leader. Shares: the table and the leaders' sizes.
+// 256 invocations a workgroup, one row each; a workgroup takes its leaders' numbers with one addition. Owns: its row's leader
+// and rank, and its row's number if it is a leader. Shares: the table and the leaders' sizes.
 // Races: claiming is a compare-exchange from EMPTY to a row number, and rows are compared through records that nothing
 // writes in this dispatch, so it does not matter which row of a group comes first. A slot changes once. Numbers are read by
 // later dispatches only.
@@ -12,7 +12,6 @@
 const SPURIOUS_LIMIT: u32 = 256u;
 
 var<workgroup> claimed: atomic<u32>;
-var<workgroup> placed: atomic<u32>;
 var<workgroup> firstNumber: u32;
 
 /// The leader of a row's group: the row itself if it claims the slot, EMPTY when it has to be tried again.
@@ -38,6 +37,21 @@ fn findOrClaim(row: u32) -> u32 {
   return EMPTY;
 }
 
+/// The leader of a row, and its rank noted; EMPTY for a row that is in no group or has to be tried again, which is counted.
+fn leaderOf(row: u32) -> u32 {
+  if (isExcluded(row)) {
+    if (params.round == 0u) { atomicAdd(&control.excluded, 1u); }
+    return EMPTY;
+  }
+  let leader = findOrClaim(row);
+  if (leader == EMPTY) {
+    atomicAdd(&control.unfinished, 1u);
+  } else {
+    ranks[row] = atomicAdd(&sizes[leader], 1u);
+  }
+  return leader;
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,
@@ -49,27 +63,18 @@ fn main(
   let isOpen = at < params.count && (params.round == 0u || leaders[row] == EMPTY);
   var leader = EMPTY;
   if (isOpen) {
-    if (!isExcluded(row)) {
-      leader = findOrClaim(row);
-      if (leader == EMPTY) {
-        atomicAdd(&control.unfinished, 1u);
-      } else {
-        ranks[row] = atomicAdd(&sizes[leader], 1u);
-        atomicAdd(&placed, 1u);
-      }
-    }
+    leader = leaderOf(row);
     leaders[row] = leader;
   }
   let isLeader = isOpen && leader == row;
-  var before = 0u;
-  if (isLeader) { before = atomicAdd(&claimed, 1u); }
-  workgroupBarrier();
-  if (local == 0u) {
-    firstNumber = atomicAdd(&control.groups, atomicLoad(&claimed));
-    atomicAdd(&control.members, atomicLoad(&placed));
-  }
   if (NUMBERED) {
+    var before = 0u;
+    if (isLeader) { before = atomicAdd(&claimed, 1u); }
+    workgroupBarrier();
+    if (local == 0u) { firstNumber = atomicAdd(&control.groups, atomicLoad(&claimed)); }
     workgroupBarrier();
     if (isLeader) { numbers[row] = firstNumber + before; }
+  } else if (isLeader) {
+    atomicAdd(&control.groups, 1u);
   }
 }

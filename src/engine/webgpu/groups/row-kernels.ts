@@ -52,8 +52,8 @@ export type RowParams = { readonly [N in (typeof rowParams)[number]]?: number };
 const rowCounterNames = [
   /** Distinct rows. */
   "groups",
-  /** Rows in groups. */
-  "members",
+  /** Rows in no group. */
+  "excluded",
   /** Rows that dispatches left for another one, all dispatches together. */
   "unfinished",
   /** Pairs, 64 bits. */
