@@ -11,16 +11,25 @@ const source = kernelSource(
   [fragment(code, { bindings: { words: readWrite("array<vec4u>") }, constants: ["WORD"] })],
 );
 
-/** Writes `word` all over a range, which may be larger than a binding. Its size is a multiple of 16 bytes. */
-export async function fill(gpu: Gpu, kernels: Kernels, range: Range, word: number): Promise<void> {
+/** What records the writing of `word` all over a range, which may be larger than a binding. Its size is a multiple of 16 bytes. */
+export async function filling(
+  gpu: Gpu,
+  kernels: Kernels,
+  word: number,
+): Promise<(encoder: GPUCommandEncoder, range: Range) => void> {
   const kernel = await kernels.compile(source, { WORD: word });
-  const { buffer, offset: start = 0, size: bytes = buffer.size - start } = range;
   const most = Math.floor(gpu.device.limits.maxStorageBufferBindingSize / 256) * 256;
-  await gpu.submit("fill", (encoder) => {
+  return (encoder, { buffer, offset: start = 0, size: bytes = buffer.size - start }) => {
     for (let at = 0; at < bytes; at += most) {
       const size = Math.min(most, bytes - at);
       const workgroups = Math.min(MAX_WORKGROUPS, Math.ceil(size / 16 / 256));
       kernel.record(encoder, { words: { buffer, offset: start + at, size } }, {}, workgroups);
     }
-  });
+  };
+}
+
+/** Writes `word` all over a range, as `filling` does, in a submission of its own. */
+export async function fill(gpu: Gpu, kernels: Kernels, range: Range, word: number): Promise<void> {
+  const record = await filling(gpu, kernels, word);
+  await gpu.submit("fill", (encoder) => record(encoder, range));
 }

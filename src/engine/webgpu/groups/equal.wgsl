@@ -1,12 +1,11 @@
-// Comparing whole rows of two sides (or one side bound twice). A fragment after params.wgsl. Reads only.
-
-const EMPTY: u32 = 0xffffffffu;
+// Comparing whole rows of the side that is in the table with rows of the side that probes it. A fragment after one-side.wgsl or
+// two-sides.wgsl. Reads only.
 
 fn buildBytesAt(position: u32) -> u32 {
   let word = position / 4u;
   let shift = position % 4u * 8u;
-  if (shift == 0u) { return buildBytes[word]; }
-  return (buildBytes[word] >> shift) | (buildBytes[word + 1u] << (32u - shift));
+  if (shift == 0u) { return buildByteWord(word); }
+  return (buildByteWord(word) >> shift) | (buildByteWord(word + 1u) << (32u - shift));
 }
 
 fn bytesAt(position: u32) -> u32 {
@@ -32,12 +31,12 @@ fn sameRow(buildRow: u32, row: u32) -> bool {
   let a = buildRow * params.rowWords;
   let b = row * params.rowWords;
   for (var i = 0u; i < params.plainWords; i++) {
-    if (buildRecords[a + i] != records[b + i]) { return false; }
+    if (buildWord(a + i) != records[b + i]) { return false; }
   }
   for (var i = params.plainWords; i < params.rowWords; i += 2u) {
     let length = records[b + i + 1u];
-    if (buildRecords[a + i + 1u] != length) { return false; }
-    if (!sameBytes(buildRecords[a + i], records[b + i], length)) { return false; }
+    if (buildWord(a + i + 1u) != length) { return false; }
+    if (!sameBytes(buildWord(a + i), records[b + i], length)) { return false; }
   }
   return true;
 }

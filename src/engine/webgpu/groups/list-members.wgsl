@@ -1,5 +1,6 @@
-// group-rows: writes build rows group by group, so that a group is `sizes` rows from its start on.
-// 256 invocations a workgroup, one row each. Owns its row's position. Bytes per row: 12 read, 4 written.
+// list-members: writes the rows group by group. `groupOf` and `starts` go together: groups by number, or by leader.
+// 256 invocations a workgroup, one row each. Owns the entry that its group's start and its rank lead to.
+// Bytes per row: 8 read, 4 read and 4 written at random.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -7,8 +8,9 @@ fn main(
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let row = invocation(workgroup, workgroups, local);
-  if (row >= params.count) { return; }
-  let place = places[row];
-  if (place.x != 0xffffffffu) { grouped[groupStarts[place.x] + place.y] = row; }
+  let at = invocation(workgroup, workgroups, local);
+  if (at >= params.count) { return; }
+  let row = params.first + at;
+  let group = groupOf[row];
+  if (group != EMPTY) { members[starts[group] + ranks[row]] = row; }
 }

@@ -1,18 +1,25 @@
-/** What the kernels that work on rows share, and the kernels that number equal rows. */
+/**
+ * The kernels of grouping: which fragments make up those that pack rows into records, number equal rows, scan counts and list
+ * members; and what kernels need that find the group of a row, those of joins among them.
+ */
 import { constantLines, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import cas from "../direct/cas.wgsl";
 import type { KernelOverrides } from "../direct/direct-kernels.js";
 import hash from "../table/hash.wgsl";
 import equal from "./equal.wgsl";
+import findGroup from "./find-group.wgsl";
 import listMembers from "./list-members.wgsl";
 import mix from "./mix.wgsl";
+import numberGroups from "./number-groups.wgsl";
 import numberRows from "./number-rows.wgsl";
+import oneSide from "./one-side.wgsl";
 import packBytes from "./pack-bytes.wgsl";
 import packHead from "./pack-head.wgsl";
 import packWords from "./pack-words.wgsl";
 import rows from "./rows.wgsl";
 import scan from "./scan.wgsl";
 import scanAdd from "./scan-add.wgsl";
+import twoSides from "./two-sides.wgsl";
 
 /** What a dispatch over rows is told. */
 export const rowParams = [
@@ -21,6 +28,8 @@ export const rowParams = [
   "count",
   /** Slots of the table of rows. */
   "slots",
+  /** Times that rows were numbered before. */
+  "round",
   "rowWords",
   /** Words of a record before its strings. */
   "plainWords",
@@ -39,10 +48,13 @@ export const rowParams = [
 /** Values of the parameters; those left out are 0. */
 export type RowParams = { readonly [N in (typeof rowParams)[number]]?: number };
 
+/** Exact, and counted from the call's start, modulo 2^32. */
 const rowCounterNames = [
   /** Distinct rows. */
   "groups",
-  /** Rows that a dispatch left for another one. */
+  /** Rows in no group. */
+  "excluded",
+  /** Rows that dispatches left for another one, all dispatches together. */
   "unfinished",
   /** Pairs, 64 bits. */
   "pairsLow",
@@ -73,15 +85,24 @@ export const SCAN_TILE = 2048;
 /** Rows by number. */
 export const rowsFragment = fragment(rows);
 
-/** Comparing rows of the side that is in the table with rows of the side that probes, which may be one side bound twice. */
-export const comparing = [
+const side = { records: read(), bytes: read() };
+const otherSide = { buildRecords: read(), buildBytes: read() };
+
+/** Comparing rows of the side that is in the table with rows of the side that probes it. */
+const comparing = [
   fragment(constantLines({ HASH: 0 })),
   fragment(hash),
   rowsFragment,
-  fragment(equal, {
-    bindings: { buildRecords: read(), buildBytes: read(), records: read(), bytes: read() },
-  }),
+  fragment(equal),
   rowControl,
+];
+const comparingOneSide = [fragment(oneSide, { bindings: side }), ...comparing];
+
+/** Finding the group of a row of another side than the one that is in the table. */
+export const finding = [
+  fragment(twoSides, { bindings: { ...otherSide, ...side } }),
+  ...comparing,
+  fragment(findGroup, { bindings: { table: read() } }),
 ];
 
 const packing = [
@@ -115,10 +136,16 @@ export class GroupKernels {
   ]);
   readonly scan = kernelSource("scan", rowParams, [rowsFragment, fragment(scan, scanned)]);
   readonly scanAdd = kernelSource("scan add", rowParams, [rowsFragment, fragment(scanAdd, scanned)]);
+  readonly numberGroups = kernelSource("number groups", rowParams, [
+    rowsFragment,
+    fragment(numberGroups, {
+      bindings: { groupOf: readWrite(), numbers: read(), sizes: read(), counts: readWrite() },
+    }),
+  ]);
   readonly listMembers = kernelSource("list members", rowParams, [
     rowsFragment,
     fragment(listMembers, {
-      bindings: { places: read("array<vec2u>"), groupStarts: read(), grouped: readWrite() },
+      bindings: { groupOf: read(), ranks: read(), starts: read(), members: readWrite() },
     }),
   ]);
   readonly numberRows;
@@ -127,15 +154,24 @@ export class GroupKernels {
 
   constructor(overrides: KernelOverrides) {
     this.numberRows = kernelSource("number rows", rowParams, [
-      ...comparing,
+      ...comparingOneSide,
       fragment("alias Word = u32;", { bindings: { table: readWrite("array<atomic<Word>>") } }),
       fragment(overrides.cas ?? cas),
       fragment(numberRows, {
         bindings: {
-          groupSizes: readWrite("array<atomic<u32>>"),
-          /** Per row: its slot (EMPTY while it has none) and its rank in its group. */
-          places: readWrite("array<vec2u>"),
+          /** Per leader: rows of its group. */
+          sizes: readWrite("array<atomic<u32>>"),
+          /** Per row: its leader, EMPTY while it has none. */
+          leaders: readWrite(),
+          /** Per row: rows of its group that came before it. */
+          ranks: readWrite(),
+          /** Per leader: the number of its group. */
+          numbers: readWrite(),
         },
+        constants: [
+          /** Numbers are wanted. */
+          "NUMBERED",
+        ],
       }),
     ]);
     this.hashMask = overrides.rowHashMask ?? 0xffffffff;

@@ -1,13 +1,15 @@
-/** Brings the key columns of one side of a join to the GPU as records: a hash and all key words of a row side by side. */
-import { LimitError } from "../../../errors.js";
-import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../../rows.js";
+/**
+ * Brings the key columns of rows to the GPU as records: a hash and all key words of a row side by side, so that comparing two rows
+ * reads two places. rows.wgsl says what is where in a record.
+ */
+import type { KeyColumn, RowKeys } from "../../rows.js";
 import { asBytes } from "../../scalars.js";
 import { Scratch } from "../batch/columns.js";
-import type { Gpu } from "../device/gpu.js";
-import type { Kernels, Range } from "../device/kernel.js";
-import { type GroupKernels, ROW_TILE, type RowParams } from "./row-kernels.js";
+import type { Range } from "../device/kernel.js";
+import type { RowParams } from "./row-kernels.js";
+import type { RowRun } from "./row-run.js";
 
-/** Where things are in a record; the same for both sides of a join. See row-params.wgsl. */
+/** Where things are in a record; the same for both sides of a join. */
 export interface RecordLayout {
   rowWords: number;
   plainWords: number;
@@ -44,110 +46,91 @@ export function recordLayout(left: RowKeys, right: RowKeys): RecordLayout {
   return { rowWords: word, plainWords, nullWords, columnWords };
 }
 
-export class RecordPacker {
-  constructor(
-    private readonly gpu: Gpu,
-    private readonly kernels: Kernels,
-    private readonly sources: GroupKernels,
-    private readonly layout: RecordLayout,
-  ) {}
+/**
+ * Bytes of the largest range that a call over these rows binds: the records or the strings. A record is two words or more, and
+ * larger than each of its columns; whatever else there is of a row takes two words at most.
+ */
+export function largestRange({ rows, columns }: RowKeys, { rowWords }: RecordLayout): number {
+  return Math.max(rows * rowWords * 4, bytesOfStrings(columns));
+}
 
-  /** Packs one side. Its buffers belong to `scratch`. @throws LimitError when a column is larger than one binding. */
-  async pack(side: RowKeys, scratch: Scratch): Promise<Records> {
-    const records = await this.range(scratch, side.rows * this.layout.rowWords * 4);
-    const { bytes, starts } = await this.#packBytes(side, scratch);
-    for (let i = 0; i < side.columns.length; i++) {
-      const column = side.columns[i];
-      const params: RowParams = {
-        ...this.layout,
-        count: side.rows,
-        column: i,
-        columnWord: this.layout.columnWords[i],
-        columnWidth: column.kind === "words" ? column.width : 0,
-        columnBytes: starts[i],
-      };
-      await this.#packColumn(side.rows, column, records, bytes, params);
-    }
-    return { rows: side.rows, records, bytes };
+/** Packs rows; a pass over them for each column. */
+export async function packRecords(run: RowRun, side: RowKeys): Promise<Records> {
+  const records = await run.range(side.rows * run.layout.rowWords * 4);
+  const { bytes, starts } = await packStrings(run, side);
+  for (const [i, column] of side.columns.entries()) {
+    const params: RowParams = {
+      column: i,
+      columnWord: run.layout.columnWords[i],
+      columnWidth: column.kind === "words" ? column.width : 0,
+      columnBytes: starts[i],
+    };
+    await packColumn(run, column, { rows: side.rows, records, bytes }, params);
   }
+  return { rows: side.rows, records, bytes };
+}
 
-  /** Scratch memory as a binding. */
-  async range(scratch: Scratch, bytes: number): Promise<Range> {
-    const most = this.gpu.device.limits.maxStorageBufferBindingSize;
-    if (bytes > most) {
-      throw new LimitError(
-        "maxStorageBufferBindingSize",
-        bytes,
-        most,
-        "Join fewer rows at a time, or use the cpu backend.",
+/** Bytes of all strings, each column's from a whole word on; kernels may read the word after the last byte. */
+function bytesOfStrings(columns: readonly KeyColumn[]): number {
+  return columns.reduce((sum, column) => sum + bytesOf(column), 4);
+}
+
+function bytesOf(column: KeyColumn): number {
+  return column.kind === "bytes" ? Math.ceil(column.bytes.length / 4) * 4 : 0;
+}
+
+/** Brings the bytes of all string columns into one buffer. */
+async function packStrings(
+  run: RowRun,
+  { columns }: RowKeys,
+): Promise<{ bytes: Range | undefined; starts: number[] }> {
+  const starts: number[] = [];
+  let at = 0;
+  for (const column of columns) {
+    starts.push(at);
+    at += bytesOf(column);
+  }
+  if (!columns.some(({ kind }) => kind === "bytes")) return { bytes: undefined, starts };
+  const bytes = await run.range(bytesOfStrings(columns));
+  for (const [i, column] of columns.entries()) {
+    if (column.kind === "bytes") await run.host.gpu.upload(bytes.buffer, starts[i], column.bytes);
+  }
+  return { bytes, starts };
+}
+
+async function packColumn(
+  run: RowRun,
+  column: KeyColumn,
+  { rows, records, bytes }: Records,
+  params: RowParams,
+): Promise<void> {
+  const { gpu, sources } = run.host;
+  const scratch = new Scratch(gpu);
+  const upload = async (data: Uint8Array): Promise<Range> => {
+    const buffer = await scratch.buffer(data.length);
+    await gpu.upload(buffer, 0, data);
+    return { buffer, size: Math.max(4, Math.ceil(data.length / 4) * 4) };
+  };
+  try {
+    const { validity: bits } = column;
+    const validity = bits ? await upload(bits.subarray(0, Math.ceil(rows / 8))) : undefined;
+    const constants = { NULLABLE: validity !== undefined, HASH_MASK: sources.hashMask };
+    const head = { records, validity };
+    if (column.kind === "words") {
+      const data = await upload(asBytes(column.data.subarray(0, rows * column.width)));
+      const pack = await run.step(sources.packWords, constants);
+      await run.eachChunk("pack words", rows, (encoder, chunk) =>
+        pack(encoder, { ...head, data }, { ...params, ...chunk }),
+      );
+    } else {
+      const starts = await upload(asBytes(column.starts.subarray(0, rows)));
+      const ends = await upload(asBytes(column.ends.subarray(0, rows)));
+      const pack = await run.step(sources.packBytes, constants);
+      await run.eachChunk("pack bytes", rows, (encoder, chunk) =>
+        pack(encoder, { ...head, starts, ends, bytes }, { ...params, ...chunk }),
       );
     }
-    const size = Math.max(16, Math.ceil(bytes / 16) * 16);
-    return { buffer: await scratch.buffer(size), offset: 0, size };
-  }
-
-  /** Brings the bytes of all string columns into one buffer. */
-  async #packBytes(side: RowKeys, scratch: Scratch): Promise<{ bytes: Range | undefined; starts: number[] }> {
-    const starts: number[] = [];
-    let total = 0;
-    for (const column of side.columns) {
-      starts.push(total);
-      if (column.kind === "bytes") total += Math.ceil(column.bytes.length / 4) * 4;
-    }
-    if (!side.columns.some((column) => column.kind === "bytes")) return { bytes: undefined, starts };
-    // kernels may read the word after the last byte
-    const bytes = await this.range(scratch, total + 4);
-    for (const [i, column] of side.columns.entries()) {
-      if (column.kind === "bytes") await this.gpu.upload(bytes.buffer, starts[i], column.bytes);
-    }
-    return { bytes, starts };
-  }
-
-  async #packColumn(
-    rows: number,
-    column: KeyColumn,
-    records: Range,
-    bytes: Range | undefined,
-    params: RowParams,
-  ): Promise<void> {
-    const scratch = new Scratch(this.gpu);
-    try {
-      const validity =
-        column.validity && (await this.#upload(scratch, column.validity.subarray(0, Math.ceil(rows / 8))));
-      const constants = { NULLABLE: validity !== null, HASH_MASK: this.sources.hashMask };
-      const head = { records, validity: validity ?? undefined };
-      const workgroups = Math.ceil(rows / ROW_TILE);
-      if (column.kind === "words") {
-        const kernel = await this.kernels.compile(this.sources.packWords, constants);
-        const data = await this.#uploadWords(scratch, column, rows);
-        await this.gpu.submit("pack words", (encoder) =>
-          kernel.record(encoder, { ...head, data }, params, workgroups),
-        );
-      } else {
-        const kernel = await this.kernels.compile(this.sources.packBytes, constants);
-        const [starts, ends] = await this.#uploadRanges(scratch, column, rows);
-        await this.gpu.submit("pack bytes", (encoder) =>
-          kernel.record(encoder, { ...head, starts, ends, bytes }, params, workgroups),
-        );
-      }
-    } finally {
-      scratch.release();
-    }
-  }
-
-  #uploadWords(scratch: Scratch, column: WordColumn, rows: number): Promise<Range> {
-    return this.#upload(scratch, asBytes(column.data.subarray(0, rows * column.width)));
-  }
-
-  async #uploadRanges(scratch: Scratch, column: ByteColumn, rows: number): Promise<Range[]> {
-    const starts = await this.#upload(scratch, asBytes(column.starts.subarray(0, rows)));
-    const ends = await this.#upload(scratch, asBytes(column.ends.subarray(0, rows)));
-    return [starts, ends];
-  }
-
-  async #upload(scratch: Scratch, data: Uint8Array): Promise<Range> {
-    const range = await this.range(scratch, data.length);
-    await this.gpu.upload(range.buffer, 0, data);
-    return range;
+  } finally {
+    scratch.release();
   }
 }

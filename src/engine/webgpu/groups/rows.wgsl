@@ -5,6 +5,8 @@
 // hash included, and then all strings.
 
 const WORKGROUP: u32 = 256u;
+/// A slot without a row, and the leader or group of a row that has none.
+const EMPTY: u32 = 0xffffffffu;
 
 /// Number of this invocation over a grid of workgroups.
 fn invocation(workgroup: vec3u, workgroups: vec3u, local: u32) -> u32 {

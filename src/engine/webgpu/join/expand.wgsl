@@ -1,6 +1,7 @@
 // expand: writes all pairs, however unevenly they fall on the probe rows: an invocation owns one pair and searches its row.
 //
-// 256 invocations a workgroup. `pairStarts` are the scanned counts of `total` probe rows.
+// 256 invocations a workgroup. `pairStarts` are the scanned counts of `total` probe rows;
+// a row's match is the leader of its group and the group's size; `starts` say where a leader's group begins in `members`.
 // Bytes per pair: about 4 × log2(rows) read, mostly cached; 16 read, 8 written.
 
 /// The last row whose pairs start at or before `pair`: rows without pairs come before it or start later.
@@ -24,7 +25,7 @@ fn main(
   if (at >= params.count) { return; }
   let pair = params.first + at;
   let row = rowOfPair(pair);
-  let start = groupStarts[matches[row].x];
-  outBuild[at] = grouped[start + (pair - pairStarts[row])];
+  let start = starts[matches[row].x];
+  outBuild[at] = members[start + (pair - pairStarts[row])];
   outProbe[at] = row;
 }

@@ -1,13 +1,10 @@
 /** The kernels of a join: the probe side finds its groups, and pairs are written. */
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
-import { comparing, rowParams, rowsFragment } from "../groups/row-kernels.js";
+import { finding, rowParams, rowsFragment } from "../groups/row-kernels.js";
 import expand from "./expand.wgsl";
-import findGroup from "./find-group.wgsl";
 import matchCounts from "./match-counts.wgsl";
 import probe from "./probe.wgsl";
 import probeUnique from "./probe-unique.wgsl";
-
-const finding = [...comparing, fragment(findGroup, { bindings: { table: read() } })];
 
 /** Writes the pairs of a side whose partners are groups of one row. */
 export const probeUniqueKernel = kernelSource("probe unique", rowParams, [
@@ -18,7 +15,7 @@ export const probeUniqueKernel = kernelSource("probe unique", rowParams, [
 /** Finds each row's group, and counts pairs. */
 export const probeKernel = kernelSource("probe", rowParams, [
   ...finding,
-  fragment(probe, { bindings: { groupSizes: read(), matches: readWrite("array<vec2u>") } }),
+  fragment(probe, { bindings: { sizes: read(), matches: readWrite("array<vec2u>") } }),
 ]);
 
 /** The number of pairs of every row of the probe side, as a column to scan. */
@@ -34,8 +31,8 @@ export const expandKernel = kernelSource("expand", rowParams, [
     bindings: {
       pairStarts: read(),
       matches: read("array<vec2u>"),
-      groupStarts: read(),
-      grouped: read(),
+      starts: read(),
+      members: read(),
       outBuild: readWrite(),
       outProbe: readWrite(),
     },

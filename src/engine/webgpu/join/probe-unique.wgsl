@@ -14,15 +14,15 @@ fn main(
 ) {
   let at = invocation(workgroup, workgroups, local);
   let row = params.first + at;
-  var slot = EMPTY;
-  if (at < params.count) { slot = findGroup(row); }
+  var partner = EMPTY;
+  if (at < params.count) { partner = findGroup(row); }
   var rank = 0u;
-  if (slot != EMPTY) { rank = atomicAdd(&pairs, 1u); }
+  if (partner != EMPTY) { rank = atomicAdd(&pairs, 1u); }
   workgroupBarrier();
   if (local == 0u) { base = atomicAdd(&control.pairsLow, atomicLoad(&pairs)); }
   workgroupBarrier();
-  if (slot != EMPTY) {
-    outBuild[base + rank] = table[slot];
+  if (partner != EMPTY) {
+    outBuild[base + rank] = partner;
     outProbe[base + rank] = row;
   }
 }

@@ -1,4 +1,4 @@
-// probe: finds the group of every probe row, and counts pairs.
+// probe: finds the leader and the size of every probe row's group, and counts pairs.
 //
 // 256 invocations a workgroup, one row each. Owns its row's match.
 // Bytes per row at load 0.5: a record read, about 1.5 slots and a record compared, 4 read, 8 written.
@@ -14,10 +14,10 @@ fn main(
   let at = invocation(workgroup, workgroups, local);
   if (at < params.count) {
     let row = params.first + at;
-    let slot = findGroup(row);
+    let leader = findGroup(row);
     var size = 0u;
-    if (slot != EMPTY) { size = groupSizes[slot]; }
-    matches[row] = vec2u(slot, size);
+    if (leader != EMPTY) { size = sizes[leader]; }
+    matches[row] = vec2u(leader, size);
     // halves of 16 bits: 256 of them cannot overflow
     atomicAdd(&sums[0], size & 0xffffu);
     atomicAdd(&sums[1], size >> 16u);

@@ -37,6 +37,8 @@ export function withMemory(real: GPUDevice, left: number, least: number): GPUDev
 export class Scarcity {
   /** Allocations that were tried since `after`. */
   tried = 0;
+  /** Buffers that were made and not destroyed. */
+  live = 0;
   #most = Number.POSITIVE_INFINITY;
 
   /** From now on n allocations succeed, and no more. */
@@ -46,7 +48,14 @@ export class Scarcity {
   }
 
   on(real: GPUDevice): GPUDevice {
-    return withAllocator(real, { take: () => ++this.tried <= this.#most, give: () => {} });
+    return withAllocator(real, {
+      take: () => {
+        if (++this.tried > this.#most) return false;
+        this.live++;
+        return true;
+      },
+      give: () => this.live--,
+    });
   }
 }
 

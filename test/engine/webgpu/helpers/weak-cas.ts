@@ -35,13 +35,23 @@ export async function openWeakDevice(injection: Injection): Promise<Device> {
  * the other invocations' progress), and of the dispatch.
  */
 function weakCas({ percent, reports = "expected" }: Injection): string {
+  return weakCasOf(percent, reports, "params.stepBudget ^ murmur3(params.worklistFrom ^ SALT)");
+}
+
+/** The same for the kernels that number rows, whose parameters are others. */
+export function weakRowCas(percent: number): string {
+  return weakCasOf(percent, "expected", "params.first ^ murmur3(params.round ^ SALT)");
+}
+
+/** @param dispatch WGSL of a word that differs between dispatches. */
+function weakCasOf(percent: number, reports: "expected" | "another", dispatch: string): string {
   return `
     struct Claim { old: u32, stored: bool }
     const SALT: u32 = 0x51ed270bu;
     var<workgroup> calls: atomic<u32>;
 
     fn failsSpuriously(word: u32) -> bool {
-      let round = murmur3(params.stepBudget ^ murmur3(params.worklistFrom ^ SALT));
+      let round = murmur3(${dispatch});
       return murmur3(murmur3(word ^ round) + atomicAdd(&calls, 1u)) % 100u < ${percent}u;
     }
 

@@ -1,0 +1,112 @@
+/**
+ * A table of rows on the GPU in which equal rows are one group: its keys are rows, and a slot holds the number of one row of its
+ * group, the leader. Kept beside it, by row: the row's leader and its rank in the group; and by leader: the group's size.
+ * number-rows.wgsl builds it, find-group.wgsl probes it with rows of another side, list-members.wgsl lists its rows.
+ *
+ * Joins know groups by their leaders. group-rows.ts, which wants numbers without gaps, asks for those too.
+ */
+import { EngineError } from "../../../errors.js";
+import { EMPTY } from "../../layout.js";
+import { filling } from "../device/fill.js";
+import type { Range } from "../device/kernel.js";
+import type { Records } from "./row-records.js";
+import type { RowRun } from "./row-run.js";
+
+/** Slots per row: load factor 0.5 when no two rows are equal. The slots take no more bytes than the records do. */
+const SLOTS_PER_ROW = 2;
+/** Times that rows may be left over by spurious failures, 256 at a time, before the driver is called broken. */
+const MAX_BUILD_ROUNDS = 64;
+
+/** The table, and what is known of its rows. */
+export interface GroupTable {
+  readonly side: Records;
+  readonly slots: number;
+  readonly table: Range;
+  /** Per leader: rows of its group. 0 for other rows. */
+  readonly sizes: Range;
+  /** Per row: its leader, or 0xffffffff for a row in no group. */
+  readonly leaders: Range;
+  /** Per row in a group: a number below the group's size that no other row of the group has. */
+  readonly ranks: Range;
+  /** Per leader: the number of its group, if numbers were asked for. */
+  readonly numbers: Range | undefined;
+  readonly groups: number;
+  /** Rows in groups. */
+  readonly members: number;
+}
+
+/**
+ * Groups the rows of a side; one pass over its rows.
+ * @param leaders where the rows' leaders go.
+ * @param numbered whether groups get numbers.
+ * @throws EngineError when compare-exchange fails without end.
+ */
+export async function buildGroups(
+  run: RowRun,
+  side: Records,
+  { leaders, numbered }: { leaders: Range; numbered: boolean },
+): Promise<GroupTable> {
+  const { gpu, kernels, sources } = run.host;
+  const { rows } = side;
+  const slots = rows * SLOTS_PER_ROW;
+  const table = await run.range(slots * 4);
+  const sizes = await run.range(rows * 4);
+  const ranks = await run.range(rows * 4);
+  const numbers = numbered ? await run.range(rows * 4) : undefined;
+  const fill = await filling(gpu, kernels, EMPTY);
+  const numberRows = await run.step(sources.numberRows, { NUMBERED: numbered });
+  await run.submit("empty groups", (encoder) => {
+    fill(encoder, table);
+    encoder.clearBuffer(sizes.buffer, 0, sizes.size);
+  });
+  const { records, bytes } = side;
+  const { control } = run;
+  const bindings = { records, bytes, control, table, sizes, leaders, ranks, numbers };
+  for (let round = 0; round < MAX_BUILD_ROUNDS; round++) {
+    const { unfinished } = run.counters;
+    const first = round === 0;
+    const onChunk = first ? run.noting("equal rows are numbered in one table") : undefined;
+    await run.eachChunk(
+      "number rows",
+      rows,
+      (encoder, chunk) => numberRows(encoder, bindings, { ...chunk, slots, round }),
+      { isPass: first, onChunk },
+    );
+    if (run.counters.unfinished !== unfinished) continue;
+    const { groups, excluded } = run.counters;
+    const members = rows - excluded;
+    return { side, slots, table, sizes, leaders, ranks, numbers, groups, members };
+  }
+  throw new EngineError("compare-exchange fails without end on this GPU.");
+}
+
+/** Bindings and parameters of kernels that find the groups of another side's rows: see `finding` in row-kernels.ts. */
+export function probing({ control }: RowRun, { side, table, slots }: GroupTable, probe: Records) {
+  const bindings = {
+    buildRecords: side.records,
+    buildBytes: side.bytes,
+    records: probe.records,
+    bytes: probe.bytes,
+    control,
+    table,
+  };
+  return { bindings, params: { slots } };
+}
+
+/**
+ * Lists the rows group by group; a step over all rows.
+ * @param groupOf per row: its leader, or its group's number.
+ * @param starts where the groups begin, by the same.
+ */
+export async function listMembers(
+  run: RowRun,
+  { side, ranks }: GroupTable,
+  { groupOf, starts, members }: { groupOf: Range; starts: Range; members: Range },
+  isPass: boolean,
+): Promise<void> {
+  const list = await run.step(run.host.sources.listMembers, {});
+  const bindings = { groupOf, ranks, starts, members };
+  await run.eachChunk("list members", side.rows, (encoder, chunk) => list(encoder, bindings, chunk), {
+    isPass,
+  });
+}

@@ -1,0 +1,215 @@
+/**
+ * One call over rows on the GPU: its memory, counters, chunks, progress and times. The operations on rows (group-rows.ts,
+ * ../join/join-rows.ts) say what to record; this says how it is submitted, waited for, timed and stopped.
+ *
+ * Submissions run in their order. Only those that read the counters back are waited for. However the call ends, its memory
+ * is given back.
+ */
+import { LimitError } from "../../../errors.js";
+import type { Engine } from "../../engine.js";
+import type { ChunkPlan } from "../../plan.js";
+import type { GroupCall } from "../../row-groups.js";
+import { forEachChunk } from "../batch/chunks.js";
+import { type Chunk, Scratch } from "../batch/columns.js";
+import type { Gpu } from "../device/gpu.js";
+import type { Bindings, Kernels, Range } from "../device/kernel.js";
+import type { Constants, KernelSource } from "../device/kernel-source.js";
+import type { Pacer } from "../device/pacer.js";
+import type { Trace } from "../device/trace.js";
+import type { Readback } from "../memory/readback.js";
+import type { WebgpuEngine } from "../webgpu-engine.js";
+import {
+  GroupKernels,
+  ROW_CONTROL_BYTES,
+  ROW_TILE,
+  type RowCounters,
+  type RowParams,
+  readRowCounters,
+} from "./row-kernels.js";
+import type { RecordLayout } from "./row-records.js";
+
+/** What operations on rows need of their engine. */
+export interface RowHost {
+  readonly engine: Engine;
+  readonly gpu: Gpu;
+  readonly kernels: Kernels;
+  readonly pacer: Pacer;
+  readonly sources: GroupKernels;
+}
+
+/** An engine as the host of operations on rows. */
+export function rowHost(engine: WebgpuEngine): RowHost {
+  const { gpu, kernels, pacer, kernelOverrides } = engine;
+  return { engine, gpu, kernels, pacer, sources: new GroupKernels(kernelOverrides) };
+}
+
+/** What a call works on. */
+export interface RowWork {
+  readonly call: GroupCall;
+  readonly layout: RecordLayout;
+  /** Rows of all sides. */
+  readonly rows: number;
+  /** Times that `eachChunk` goes over all of them, for progress. */
+  readonly passes: number;
+}
+
+/** Records one dispatch of a kernel; `count` says over how many invocations. */
+export type RowStep<B extends string> = (
+  encoder: GPUCommandEncoder,
+  bindings: Bindings<B>,
+  params: RowParams,
+) => void;
+
+/** Runs a call's work. Its memory is given back, and its submissions are timed into its log. */
+export async function runRows<T>(
+  host: RowHost,
+  work: RowWork,
+  operation: (run: RowRun) => Promise<T>,
+): Promise<T> {
+  const { signal, log } = work.call;
+  signal?.throwIfAborted();
+  host.gpu.checkAlive();
+  const scratch = new Scratch(host.gpu);
+  const trace = log ? await (await import("../device/trace.js")).Trace.open(host.gpu, log) : null;
+  try {
+    const control = await scratch.buffer(ROW_CONTROL_BYTES);
+    host.gpu.write(control, 0, new Uint8Array(ROW_CONTROL_BYTES));
+    const run = new RowRun(host, work, scratch, trace, { buffer: control, size: ROW_CONTROL_BYTES });
+    const answer = await operation(run);
+    await run.accepted();
+    return answer;
+  } finally {
+    trace?.close();
+    scratch.release();
+  }
+}
+
+/** @throws LimitError when a range of so many bytes is larger than a binding. */
+export function checkBinding({ device }: Gpu, bytes: number): void {
+  const most = device.limits.maxStorageBufferBindingSize;
+  if (bytes <= most) return;
+  throw new LimitError(
+    "maxStorageBufferBindingSize",
+    bytes,
+    most,
+    "Use fewer rows at a time, or the cpu backend.",
+  );
+}
+
+/** A call under way; made by `runRows`. */
+export class RowRun {
+  /** As of the last submission that was waited for. */
+  counters: RowCounters = readRowCounters(new Uint8Array(ROW_CONTROL_BYTES));
+  /** Submissions that nobody has waited for. */
+  readonly #ahead: Promise<void>[] = [];
+  /** Rows of all passes that are done. */
+  #done = 0;
+
+  constructor(
+    readonly host: RowHost,
+    private readonly work: RowWork,
+    private readonly scratch: Scratch,
+    private readonly trace: Trace | null,
+    readonly control: Range,
+  ) {}
+
+  get layout(): RecordLayout {
+    return this.work.layout;
+  }
+
+  /** Memory of the call, with unspecified contents, as a binding. Its size is a multiple of 16 bytes. */
+  async range(bytes: number): Promise<Range> {
+    checkBinding(this.host.gpu, bytes);
+    const size = Math.max(16, Math.ceil(bytes / 16) * 16);
+    return { buffer: await this.scratch.buffer(size), offset: 0, size };
+  }
+
+  /** What records a kernel's dispatches. */
+  async step<B extends string, C extends string>(
+    source: KernelSource<keyof RowParams, B, C>,
+    constants: Constants<C>,
+  ): Promise<RowStep<B>> {
+    const kernel = await this.host.kernels.compile(source, constants);
+    const { rowWords, plainWords, nullWords } = this.work.layout;
+    const layout = { rowWords, plainWords, nullWords, nullsEqual: Number(this.work.call.nullsEqual) };
+    return (encoder, bindings, params) =>
+      kernel.record(encoder, bindings, { ...layout, ...params }, Math.ceil((params.count ?? 0) / ROW_TILE));
+  }
+
+  /** Submits without waiting. When it is refused, the next `submitAndWait` throws, or the call's end. */
+  async submit(label: string, record: (encoder: GPUCommandEncoder) => void): Promise<void> {
+    const { arrived } = await this.host.gpu.begin(label, this.#timed(record), []);
+    this.#ahead.push(arrived);
+  }
+
+  /** Submits, waits, and reads the counters back, and what else is asked for. */
+  async submitAndWait(
+    label: string,
+    record: (encoder: GPUCommandEncoder) => void,
+    reads: readonly Readback[] = [],
+  ): Promise<void> {
+    const { trace } = this;
+    const into = new Uint8Array(ROW_CONTROL_BYTES);
+    const all = [{ buffer: this.control.buffer, offset: 0, into }, ...reads];
+    if (trace) all.push(trace.readback);
+    const timed = this.#timed(record);
+    const recordAll = (encoder: GPUCommandEncoder) => {
+      timed(encoder);
+      trace?.resolve(encoder);
+    };
+    const submitted = this.host.gpu.submit(label, recordAll, all);
+    await Promise.all([submitted, this.accepted()]);
+    trace?.note();
+    this.counters = readRowCounters(into);
+  }
+
+  /** Waits until all submissions are accepted. */
+  async accepted(): Promise<void> {
+    await Promise.all(this.#ahead.splice(0));
+  }
+
+  /** @throws the signal's reason when the call is aborted. */
+  checkSignal(): void {
+    this.work.call.signal?.throwIfAborted();
+  }
+
+  /** Notes chunks of the batch in the call's plan, one for each of `eachChunk`. */
+  noting(reason: ChunkPlan["reason"]): () => void {
+    return () => this.work.call.log?.beginChunk({ strategy: "direct", groupSize: 1, reason });
+  }
+
+  /**
+   * Records and waits for a step over `rows` rows in chunks of about 100 ms; looks at the signal before each.
+   * @param operation the name under which the pacer remembers the step's speed
+   */
+  async eachChunk(
+    operation: string,
+    rows: number,
+    record: (encoder: GPUCommandEncoder, chunk: Chunk) => void,
+    { isPass = true, onChunk }: { isPass?: boolean; onChunk?: () => void } = {},
+  ): Promise<void> {
+    const { signal } = this.work.call;
+    const onProgress = isPass ? (done: number) => this.#report(this.#done + done) : undefined;
+    const limits = { operation, bindable: Number.POSITIVE_INFINITY };
+    await forEachChunk(this.host.pacer, limits, rows, { signal, onProgress }, async (chunk) => {
+      onChunk?.();
+      await this.submitAndWait(operation, (encoder) => record(encoder, chunk));
+    });
+    if (isPass) this.#done += rows;
+  }
+
+  /** Reports all rows as done, where there was nothing to go over. */
+  finish(): void {
+    this.#report(this.work.rows * this.work.passes);
+  }
+
+  #report(done: number): void {
+    const { call, rows, passes } = this.work;
+    call.onProgress?.(Math.floor(done / passes), rows);
+  }
+
+  #timed(record: (encoder: GPUCommandEncoder) => void): (encoder: GPUCommandEncoder) => void {
+    const { trace } = this;
+    return trace ? (encoder) => record(trace.timed(encoder)) : record;
+  }
+}

@@ -1,0 +1,146 @@
+// Grouping on the webgpu engine that is refused, stopped, or fails: what it rejects with, and that its memory is given back.
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { PlanLog } from "../../../../src/engine/plan.js";
+import type { RowGroups } from "../../../../src/engine/row-groups.js";
+import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
+import { groupRows } from "../../../../src/engine/webgpu/groups/group-rows.js";
+import { RowRun, rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
+import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
+import { LimitError } from "../../../../src/errors.js";
+import { rejection } from "../../../conformance/helpers/checks.js";
+import { withMembers } from "../helpers/own-gpu.js";
+import { openVariant } from "../helpers/variants.js";
+import { Scarcity } from "../helpers/watched-gpu.js";
+import { check, keysOf, oneColumn, valuesOf } from "./cases.js";
+
+const scarcity = new Scarcity();
+let engine: WebgpuEngine;
+
+beforeAll(async () => {
+  engine = await openVariant({}, (gpuDevice) => scarcity.on(gpuDevice));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  scarcity.after(Number.POSITIVE_INFINITY);
+});
+
+/** Buffers in use after every pool gave up what it keeps. */
+async function liveBuffers(): Promise<number> {
+  scarcity.after(0);
+  await rejection(engine.allocate("u32", 12_345), LimitError);
+  scarcity.after(Number.POSITIVE_INFINITY);
+  return scarcity.live;
+}
+
+describe("a grouping that ends early gives its memory back", () => {
+  const rows = 3000;
+  const keys = keysOf({
+    kinds: [1, "strings"],
+    columns: [valuesOf(rows, (row) => row % 100), valuesOf(rows, (row) => (row % 5 === 0 ? null : row % 7))],
+    rows,
+  });
+  const host = () => rowHost(engine);
+  /** What it keeps for good, and kernels, are there. */
+  const liveAtFirst = async () => {
+    (await groupRows(host(), keys, { nullsEqual: true, log: new PlanLog() })).destroy();
+    return liveBuffers();
+  };
+
+  it("after any allocation", async () => {
+    const live = await liveAtFirst();
+    let most = 0;
+    for (; ; most++) {
+      await liveBuffers();
+      scarcity.after(most);
+      const call = { nullsEqual: true, log: new PlanLog() };
+      const result = await groupRows(host(), keys, call).catch((error: unknown) => error);
+      const { tried } = scarcity;
+      if (!(result instanceof Error)) (result as RowGroups).destroy();
+      else expect(result).toBeInstanceOf(LimitError);
+      expect(await liveBuffers()).toBe(live);
+      if (tried <= most) break;
+      expect(result).toBeInstanceOf(LimitError);
+    }
+    expect(most).toBeGreaterThan(8);
+  });
+
+  it("when aborted before any chunk", async () => {
+    vi.spyOn(Pacer.prototype, "next").mockReturnValue(1024);
+    const live = await liveAtFirst();
+    const reason = new Error("enough");
+    const aborted = { nullsEqual: true, signal: AbortSignal.abort(reason) };
+    await expect(groupRows(host(), keys, aborted)).rejects.toBe(reason);
+    // two columns and three steps of three chunks each
+    for (let chunk = 1; chunk < 15; chunk++) {
+      const abort = new AbortController();
+      let chunks = 0;
+      const onProgress = () => ++chunks === chunk && abort.abort(reason);
+      const call = groupRows(host(), keys, { nullsEqual: true, signal: abort.signal, onProgress });
+      await expect(call).rejects.toBe(reason);
+      expect(chunks).toBe(chunk);
+    }
+    expect(await liveBuffers()).toBe(live);
+  });
+
+  it("when a submission fails", async () => {
+    const live = await liveAtFirst();
+    const { submitAndWait } = RowRun.prototype;
+    for (let failing = 1; failing <= 5; failing++) {
+      let submissions = 0;
+      vi.spyOn(RowRun.prototype, "submitAndWait").mockImplementation(function (this: RowRun, ...submission) {
+        if (++submissions === failing) throw new Error("injected");
+        return submitAndWait.apply(this, submission);
+      });
+      await expect(groupRows(host(), keys, { nullsEqual: true })).rejects.toThrow("injected");
+      vi.restoreAllMocks();
+    }
+    expect(await liveBuffers()).toBe(live);
+  });
+});
+
+it("keys that do not fit a binding are refused before anything is done", async () => {
+  const small = (gpuDevice: GPUDevice) => {
+    const limits = new Proxy(gpuDevice.limits, {
+      get: (target, name) =>
+        name === "maxStorageBufferBindingSize" ? 64_000 : target[name as keyof GPUSupportedLimits],
+    });
+    return withMembers(gpuDevice, { limits });
+  };
+  const engine = await openVariant({}, small);
+  const { scratch, arrays } = engine.gpu;
+  const allocations = [vi.spyOn(scratch, "acquire"), vi.spyOn(arrays, "acquire")];
+  // records of 8 bytes, and of 20
+  await check(
+    engine,
+    oneColumn(
+      1,
+      valuesOf(8000, (row) => row % 10),
+    ),
+  );
+  await check(
+    engine,
+    oneColumn(
+      4,
+      valuesOf(3200, (row) => row % 10),
+    ),
+  );
+  for (const acquire of allocations) acquire.mockClear();
+  for (const rows of [
+    oneColumn(
+      1,
+      valuesOf(8001, (row) => row % 10),
+    ),
+    oneColumn(
+      4,
+      valuesOf(3201, (row) => row % 10),
+    ),
+    oneColumn(
+      "strings",
+      valuesOf(1000, () => 10),
+    ),
+  ]) {
+    const error = await rejection(groupRows(rowHost(engine), keysOf(rows), rows), LimitError);
+    expect(error.limit).toBe("maxStorageBufferBindingSize");
+  }
+  for (const acquire of allocations) expect(acquire).not.toHaveBeenCalled();
+});
