@@ -1,7 +1,7 @@
 /** Tables with 64 bits on either side: every operation beside a Map, on every engine. Columns and refusals: wide-columns.test.ts. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CapacityError, type StaticSet } from "../../src/index.js";
+import { CapacityError, StaticMap, type StaticSet } from "../../src/index.js";
 import { rejection } from "./helpers/checks.js";
 import { backend, onSoftwareGpu, scaled, useDevice } from "./helpers/device.js";
 import { hashes, maskOf } from "./helpers/keys.js";
@@ -234,3 +234,25 @@ for (const shape of wideShapes) {
 function listOfMissing(model: WideModel): number | bigint {
   return model.values([0xabcdn * 2n ** 40n + 5n])[0];
 }
+
+describe("group sizes", () => {
+  for (const groupSize of [1, 2, 4, 8, 16, 32] as const) {
+    it(`of ${groupSize} find, insert and erase the same`, async () => {
+      using map = await StaticMap.create(device(), {
+        key: "u64",
+        value: "u64",
+        capacity: 700,
+        loadFactor: 0.97,
+      });
+      const keys = BigUint64Array.from({ length: 700 }, (_, i) => (BigInt(i) << 33n) + BigInt(i % 7));
+      const values = keys.map((key) => ~key & 0xffffffffffffffffn);
+      expect(await map.insert(keys, values, { groupSize })).toMatchObject({ inserted: 700, existing: 0 });
+      expect(await map.insert(keys, keys, { groupSize })).toMatchObject({ inserted: 0, existing: 700 });
+      expect((await map.find(keys, { groupSize })).values).toEqual(values);
+      expect((await map.erase(keys.subarray(0, 300), { groupSize })).erased).toBe(300);
+      const found = await map.contains(keys, { groupSize });
+      expect(found.every((byte, i) => byte === Number(i >= 300))).toBe(true);
+      expect(await map.insert(keys, keys, { groupSize })).toMatchObject({ inserted: 300, existing: 400 });
+    });
+  }
+});

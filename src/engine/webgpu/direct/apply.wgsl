@@ -13,16 +13,17 @@ fn applyAt(word: u32, element: u32, step: u32) {
   if (!combineInto(word, values[params.valueShift + element])) { _ = leaveUnfinished(element, step); }
 }
 
-fn meet(element: u32, probe: Probe, key: Key, state: u32) -> bool {
-  applyAt(boundSlot(probe.slot) * SLOT_WORDS + VALUE_OFFSET, element, probe.step);
-  return true;
+fn meet(element: u32, at: u32, step: u32, side: bool, key: Key) -> u32 {
+  applyAt(at * SLOT_WORDS + VALUE_OFFSET, element, step);
+  return HELD;
 }
 
-fn miss(element: u32, probe: Probe, state: u32) -> bool { return true; }
+fn miss(element: u32, probe: Probe, state: u32) -> u32 { return MISSED; }
 
 fn applyElement(element: u32, key: Key, start: Probe) {
   var probe = start;
-  if (advance(&probe, key, element, min(probe.limit, params.stepBudget)) || probe.step >= probe.limit) { return; }
+  let done = advance(&probe, key, element, min(probe.limit, params.stepBudget));
+  if (done != AGAIN || probe.step >= probe.limit) { return; }
   if (leaveUnfinished(element, probe.step) || !isBound(probe.slot)) { return; }
   // the worklist is full
   _ = advance(&probe, key, element, probe.limit);

@@ -88,8 +88,8 @@ const slotCount = fragment("fn slotCount() -> u32 { return params.slots; }");
 /** Elements that one workgroup of the batch kernels takes. */
 export const BATCH_TILE = 1024;
 
-/** The elements of a batch, and the loop along their probe sequences. */
-export const batched = (format: SlotFormat) => [
+/** The elements of a batch and their keys. */
+export const elements = (format: SlotFormat) => [
   control,
   slotCount,
   fragment(batch, {
@@ -104,6 +104,11 @@ export const batched = (format: SlotFormat) => [
     ],
   }),
   fragment(keyColumnCode(format)),
+];
+
+/** The same, and the loop along their probe sequences. */
+export const batched = (format: SlotFormat) => [
+  ...elements(format),
   fragment(group, {
     constants: [
       /** Slots looked at in one step: 1, 2, 4, 8, 16 or 32. */

@@ -17,26 +17,26 @@ var<workgroup> erased: atomic<u32>;
 /// How often compare-exchange has failed for the element that is worked on.
 var<private> failures: u32;
 
-fn meet(element: u32, probe: Probe, key: Key, state: u32) -> bool {
-  let word = boundSlot(probe.slot) * SLOT_WORDS;
-  let claim = compareExchange(word, state, select(TOMBSTONE, EMPTY, probe.side));
+fn meet(element: u32, at: u32, step: u32, side: bool, key: Key) -> u32 {
+  let state = select(stateOf(key), SIDE_PRESENT, side);
+  let claim = compareExchange(at * SLOT_WORDS, state, select(TOMBSTONE, EMPTY, side));
   if (claim.stored) {
-    if (probe.side) { atomicAdd(&control.sideErased, 1u); } else { myErased++; }
-    return true;
+    if (side) { atomicAdd(&control.sideErased, 1u); } else { myErased++; }
+    return HELD;
   }
   // somebody else has erased it
-  if (claim.old != state) { return true; }
+  if (claim.old != state) { return MISSED; }
   failures++;
-  return failures == SPURIOUS_LIMIT;
+  return select(AGAIN, MISSED, failures == SPURIOUS_LIMIT);
 }
 
-fn miss(element: u32, probe: Probe, state: u32) -> bool { return true; }
+fn miss(element: u32, probe: Probe, state: u32) -> u32 { return MISSED; }
 
 fn eraseElement(element: u32, key: Key, start: Probe) {
   var probe = start;
   failures = 0u;
-  let isDone = advance(&probe, key, element, min(probe.limit, params.stepBudget));
-  if ((!isDone && probe.step < probe.limit) || failures == SPURIOUS_LIMIT) { _ = leaveUnfinished(element, probe.step); }
+  let done = advance(&probe, key, element, min(probe.limit, params.stepBudget));
+  if ((done == AGAIN && probe.step < probe.limit) || failures == SPURIOUS_LIMIT) { _ = leaveUnfinished(element, probe.step); }
 }
 
 @compute @workgroup_size(WORKGROUP)

@@ -32,41 +32,38 @@ var<workgroup> selected: atomic<u32>;
 var<workgroup> inserted: atomic<u32>;
 var<workgroup> longest: atomic<u32>;
 
-/// Of the element that is worked on: whether it has inserted its key, and how often it failed to, with the most that is borne.
-var<private> isInserted: bool;
+/// Of the element that is worked on: how often it failed to insert its key, and the most that is borne.
 var<private> failures: u32;
 var<private> patience: u32;
 
-fn meet(element: u32, probe: Probe, key: Key, state: u32) -> bool {
-  if (ASSIGN) { storeValue(boundSlot(probe.slot) * SLOT_WORDS, element); }
-  return true;
+fn meet(element: u32, at: u32, step: u32, side: bool, key: Key) -> u32 {
+  if (ASSIGN) { storeValue(at * SLOT_WORDS, element); }
+  return HELD;
 }
 
-fn miss(element: u32, probe: Probe, state: u32) -> bool {
+fn miss(element: u32, probe: Probe, state: u32) -> u32 {
   let word = boundSlot(probe.slot) * SLOT_WORDS;
   if (compareExchange(word, state, claimOf(probe, element)).stored) {
     noteClaim(element, word, probe);
     countClaim(probe, state == TOMBSTONE);
-    isInserted = true;
-    return true;
+    return MISSED;
   }
   // for no reason, or because another key took the slot, which is looked at again
   failures++;
-  return failures >= patience;
+  return select(AGAIN, HELD, failures >= patience);
 }
 
 /// Goes along a probe. True when the element inserted its key.
 fn insertElement(element: u32, key: Key, start: Probe) -> bool {
   var probe = start;
   let stop = min(probe.limit, params.stepBudget);
-  isInserted = false;
   failures = 0u;
   patience = select(SPURIOUS_LIMIT, SIDE_SPURIOUS_LIMIT, probe.side);
   while (probe.step < stop && isBound(probe.slot)) {
-    if (advance(&probe, key, element, min(stop, probe.step + FULL_CHECK))) {
-      if (failures >= patience) { break; }
-      return isInserted;
-    }
+    let done = advance(&probe, key, element, min(stop, probe.step + FULL_CHECK));
+    if (done == MISSED) { return true; }
+    if (failures >= patience) { break; }
+    if (done == HELD) { return false; }
     // no slot is left to claim: the host looks such elements up
     if (atomicLoad(&control.occupied) >= params.slots) { break; }
   }

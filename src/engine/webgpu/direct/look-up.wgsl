@@ -13,41 +13,35 @@ var<workgroup> found: atomic<u32>;
 /// The flags of the workgroup's tile, four a word.
 var<workgroup> tileFlags: array<atomic<u32>, WORKGROUP>;
 
-/// The element's key is there.
-var<private> hit: bool;
-
-fn writeHit(element: u32, probe: Probe, key: Key) {
-  if (GROUP > 1u) { seen = lookAt(boundSlot(probe.slot)); }
+fn writeHit(element: u32, at: u32, key: Key) {
+  if (GROUP > 1u) { seen = lookAt(at); }
   let value = foundIn(seen, key);
   writeFound(element, value);
   clashes = clashes || (SENTINELS && firstWord(value) == params.fill);
 }
 
 // With a GROUP of 1 the value has come with the state word, and is written after the loop; else it has still to be loaded.
-fn meet(element: u32, probe: Probe, key: Key, state: u32) -> bool {
-  hit = true;
-  if (VALUED && GROUP > 1u) { writeHit(element, probe, key); }
-  return true;
+fn meet(element: u32, at: u32, step: u32, side: bool, key: Key) -> u32 {
+  if (VALUED && GROUP > 1u) { writeHit(element, at, key); }
+  return HELD;
 }
 
-fn miss(element: u32, probe: Probe, state: u32) -> bool {
+fn miss(element: u32, probe: Probe, state: u32) -> u32 {
   if (VALUED && GROUP > 1u) { writeFound(element, missingFound()); }
-  return true;
+  return MISSED;
 }
 
 /// Goes along a probe and writes the element's value. True when the key is there.
 fn lookUp(element: u32, key: Key, start: Probe) -> bool {
   var probe = start;
-  hit = false;
-  let isDone = advance(&probe, key, element, min(probe.limit, params.stepBudget));
-  if (!isDone && probe.step < probe.limit) {
+  let done = advance(&probe, key, element, min(probe.limit, params.stepBudget));
+  if (done == AGAIN && probe.step < probe.limit) {
     _ = leaveUnfinished(element, probe.step);
     return false;
   }
-  if (VALUED && (GROUP == 1u || !isDone)) {
-    if (hit) { writeHit(element, probe, key); } else { writeFound(element, missingFound()); }
-  }
-  return hit;
+  if (VALUED && GROUP == 1u && done == HELD) { writeHit(element, boundSlot(probe.slot), key); }
+  if (VALUED && (done == AGAIN || (GROUP == 1u && done == MISSED))) { writeFound(element, missingFound()); }
+  return done == HELD;
 }
 
 @compute @workgroup_size(WORKGROUP)

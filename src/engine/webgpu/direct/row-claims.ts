@@ -8,7 +8,7 @@ import { type Fragment, fragment, kernelSource, read, readWrite } from "../devic
 import hashWide from "../table/hash-wide.wgsl";
 import { each, probingCode, word } from "../table/slot-code.js";
 import claimRow from "./claim-row.wgsl";
-import { batched, changing, tableParams } from "./direct-kernels.js";
+import { changing, elements, tableParams } from "./direct-kernels.js";
 import settle from "./settle.wgsl";
 
 /** Probing, with the tags of entries. */
@@ -29,7 +29,7 @@ export const rowClaiming = fragment(claimRow, { bindings: { claims: readWrite() 
 export function settleKernel(probing: Fragment<never, never>, format: SlotFormat, cas: string) {
   return kernelSource("settle", tableParams, [
     probing,
-    ...batched(format),
+    ...elements(format),
     ...changing(format, cas),
     fragment(settle, { bindings: { values: read(), claims: readWrite() } }),
   ]);
