@@ -142,8 +142,9 @@ for (const { key, value, policies } of shapes) {
       expect(first.inserted).toBe(slots);
       const second = await insert(table, "keep", keys, ones(keys.length));
       expectSame(second.flags, first.flags);
-      // freed slots are taken, and what does not fit is marked
-      expect(await table.erase(keys.subarray(0, 100), device().engine.defaults)).toBe(100);
+      // freed slots are taken, and what does not fit is marked; which keys went in is not specified
+      const kept = keys.filter((_, i) => first.flags[i] === 0);
+      expect(await table.erase(kept.subarray(0, 100), device().engine.defaults)).toBe(100);
       const third = await insert(table, "keep", keys, ones(keys.length), maskOf(keys.length));
       expect(third.rejected).toBeGreaterThan(0);
       expect(table.live).toBe(slots);

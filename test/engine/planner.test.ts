@@ -1,12 +1,15 @@
 /** What the planner tells without the strategies that it chooses among. */
-import { expect, it, vi } from "vitest";
+import { afterAll, expect, it, vi } from "vitest";
 import type { TableSpec } from "../../src/engine/layout.js";
-import { plan } from "../../src/engine/webgpu/partitioned/planner.js";
 import type { TableState } from "../../src/engine/webgpu/table/table-state.js";
 
 vi.mock("../../src/engine/webgpu/partitioned/partitioned.js", () => {
   throw new Error("The page is offline.");
 });
+// files of one process share modules, and another one may have loaded the strategies
+vi.resetModules();
+afterAll(() => vi.resetModules());
+const { plan } = await import("../../src/engine/webgpu/partitioned/planner.js");
 
 const spec: TableSpec = { key: "u32", value: "u32", slots: 2 ** 26, hash: "murmur3" };
 const tableOf = (software: boolean, slots = spec.slots) =>

@@ -47,7 +47,7 @@ export async function findByPage(
   args: FindArguments,
 ): Promise<true | null> {
   const lookUp = await chunk.scratch.attempt(() => prepareLookup(state, chunk, args));
-  return lookUp && lookUp();
+  return lookUp ? lookUp() : null;
 }
 
 /** The kernels of a lookup, compiled side by side, and how they cut what they work on. */
