@@ -1,4 +1,5 @@
-// npm run build: src/ to dist/. JavaScript by rolldown, one chunk for each engine; declarations by tsc.
+// npm run build: src/ to dist/. JavaScript by rolldown, what each engine needs first in one chunk, the rest later; declarations
+// by tsc.
 import { spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

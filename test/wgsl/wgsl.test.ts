@@ -127,7 +127,7 @@ describe("mapModule", () => {
     }
   }
 
-  it("perInvocation the keys that sentinels look like for what they are: keys, and absent ones", async () => {
+  it("takes the keys that sentinels look like for what they are: keys, and absent ones", async () => {
     using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 10 });
     const finder = await mapFinder(map as never);
     const pairs = new Map<number, number>();

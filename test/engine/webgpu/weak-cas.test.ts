@@ -36,7 +36,7 @@ for (const { percent, worklistRoom, count } of [
     const keys = Uint32Array.of(...uniqueKeys(count / 10), ...sentinelPatterns);
     const others = Uint32Array.of(...absentKeys(count / 10), ...keys.subarray(0, 100));
 
-    it("a set perInvocation, gives up and perInvocation again keys that come ten times in a batch", async () => {
+    it("a set takes, gives up and takes again keys that come ten times in a batch", async () => {
       using set = await StaticSet.create(device(), { key: "u32", capacity: count / 4 });
       const model = Modelled.set(set as never);
       await model.insert("keep", repeated(keys, count), keys);

@@ -35,7 +35,7 @@ const mixed = (count: number) => {
 };
 
 describe("a batch of many chunks", () => {
-  it("tells in its plan how many of them went which strategy", async () => {
+  it("tells in its plan how many of them took which strategy", async () => {
     using map = await newMap(20_000);
     const call = { strategy: "partitioned", explain: true } as const;
     const { plan } = await map.insert(uniqueKeys(3 * CHUNK), counting(3 * CHUNK), call);

@@ -17,7 +17,7 @@ it("makes chunks of about 100 ms at the speed that is seen", () => {
   expect(pacer.next("find")).toBe(2 ** 19);
 });
 
-it("perInvocation long chunks again after one that a busy machine held up", () => {
+it("takes long chunks again after one that a busy machine held up", () => {
   const pacer = new Pacer(2 ** 19);
   run(pacer, 1, 10_240);
   run(pacer, 1, 10);

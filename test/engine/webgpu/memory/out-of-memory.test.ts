@@ -85,22 +85,19 @@ async function expectWhole(batch: Batch): Promise<number> {
   }
 }
 
-it("values go in whole where entries are displaced and items fallbacks, in several windows", async () => {
+it("values go in whole where entries are displaced and items left to the fallback, in several windows", async () => {
   const pages = 16;
   const full = 10;
   const slots = pages * page;
-  const partition = page / 2;
+  const half = page / 2;
   const inPage = (at: number, count: number, first = 0) =>
     counting(count).map((i) => {
       const number = first + Math.floor(i / page);
       return keysWithHome(at * page + (i % page), slots, number + 1)[number];
     });
-  const entries = Array.from({ length: pages }, (_, at) => [
-    ...inPage(at, at < full ? page : partition),
-  ]).flat();
+  const entries = Array.from({ length: pages }, (_, at) => [...inPage(at, at < full ? page : half)]).flat();
   const keys = [...inPage(0, 100, 1), ...inPage(2, 50), 0xffffffff, 0xfffffffe, 0xffffffff];
-  for (let at = full; at < pages; at++)
-    keys.push(...inPage(at, partition + Math.floor(page / 3)).subarray(partition));
+  for (let at = full; at < pages; at++) keys.push(...inPage(at, half + Math.floor(page / 3)).subarray(half));
   const batch = {
     slots,
     entries: Uint32Array.from(entries),

@@ -131,7 +131,7 @@ describe("an error in the middle", () => {
     free();
   });
 
-  it("is what comes of a call whose plain input is the memory that another call perInvocation", async () => {
+  it("is what comes of a call whose plain input is the memory that another call takes", async () => {
     using map = await newMap(COUNT);
     const { keys, free } = await columns(COUNT);
     let second: Promise<Uint8Array> | undefined;

@@ -55,7 +55,7 @@ describe("an upload", () => {
     gpu.destroy();
   });
 
-  it("perInvocation views of larger and of shared memory", async () => {
+  it("takes views of larger and of shared memory", async () => {
     const gpu = open(real);
     const view = bytesOf(200).subarray(3, 104);
     expectSame(await uploaded(gpu, view), expected(view));
@@ -65,7 +65,7 @@ describe("an upload", () => {
     gpu.destroy();
   });
 
-  it("shares a few staging buffers with all others that are under strategy", async () => {
+  it("shares a few staging buffers with all others that are under way", async () => {
     const watch = new Watch();
     const gpu = open(watch.on(real));
     const all = Array.from({ length: 20 }, (_, i) => bytesOf(100 + i, i));

@@ -152,7 +152,7 @@ it("elements that a sample has made too little room for are looked up again", as
   model.table.destroy();
 });
 
-it("values that stand for something on the strategy are found as they are", async () => {
+it("values that stand for something on the way are found as they are", async () => {
   using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: SLOTS, loadFactor: 1 });
   const keys = uniqueKeys(Math.floor(0.9 * SLOTS));
   const stored = counting(keys.length);

@@ -129,15 +129,15 @@ it("entries that find no place in their pages are inserted before new keys", asy
   const full = 10;
   for (const policy of policies) {
     const model = await newTable("map", slots);
-    const partition = PAGE_SLOTS / 2;
+    const half = PAGE_SLOTS / 2;
     const entries = Array.from({ length: pages }, (_, page) => [
-      ...inPage(slots, page, page < full ? PAGE_SLOTS : partition),
+      ...inPage(slots, page, page < full ? PAGE_SLOTS : half),
     ]).flat();
     await model.insert("keep", Uint32Array.from(entries), counting(entries.length));
     // more than page 0 has room for; at this load that is propagated over eight pages, and all of them are full
     const crowd = [...inPage(slots, 0, 100, 1), ...inPage(slots, 2, 50)];
     for (let page = full; page < pages; page++) {
-      crowd.push(...inPage(slots, page, partition + Math.floor(PAGE_SLOTS / 3)).subarray(partition));
+      crowd.push(...inPage(slots, page, half + Math.floor(PAGE_SLOTS / 3)).subarray(half));
     }
     const batch = Uint32Array.from(crowd);
     const rebuilt = await rebuilding(() => model.insert(policy, batch, counting(batch.length, 5)));

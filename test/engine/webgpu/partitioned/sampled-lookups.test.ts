@@ -54,7 +54,7 @@ it.for(Object.entries(batches))("%s", async ([, { keys, splits }]) => {
   model.table.destroy();
 });
 
-it("values that stand for absent keys on the strategy are found as they are", async () => {
+it("values that stand for absent keys on the way are found as they are", async () => {
   using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: SLOTS });
   const stored = counting(present.length);
   stored[1234] = SENTINEL;
