@@ -71,7 +71,8 @@ export interface InsertCall extends CallOptions {
    * Where to say which elements were rejected: a device array of the engine, as long as the keys and no other column of the call.
    * Every element is written: 1 for an element whose key is not in the table because no slot was free, else 0, also for elements
    * that `where` leaves out. So the same batch with `rejected` as its mask is what is left to insert. The caller gives the array, so
-   * that nothing needs to be allocated when the table turns out to be full.
+   * that nothing needs to be allocated when the table turns out to be full. On webgpu the buffer needs COPY_DST, and is written up to
+   * the end of the word that the mask ends in.
    */
   readonly rejected?: DeviceArray<"u8">;
 }

@@ -1,6 +1,6 @@
 /**
  * Groups of equal rows, part of the seam: equal rows get one number, numbers get counts, counts get offsets, and the rows
- * are listed group by group. Joins, group-by, distinct and multimaps stand on them.
+ * are listed group by group. Joins stand on them.
  *
  * The columns are device arrays: they stay in the memory of the engine that made them.
  */

@@ -3,6 +3,7 @@
  * (too little memory, pages that would be too crowded): then the next simpler one is taken. The table is as it was then.
  */
 import type { InsertTally } from "../engine.js";
+import { lazily } from "../lazily.js";
 import type { BoundChunk } from "./batch/bound-chunk.js";
 import { type InsertArguments, insertChunk } from "./direct/insert.js";
 import type { InsertAndFindArguments } from "./direct/insert-and-find.js";
@@ -23,6 +24,9 @@ export interface Strategies<A, R> {
   readonly pages?: Strategy<A, R>;
 }
 
+const loadInsertAndFind = lazily(() => import("./direct/insert-and-find.js"));
+const loadErase = lazily(() => import("./direct/erase.js"));
+
 type Partitioned = typeof import("./partitioned/partitioned.js");
 
 /** A strategy of the module that is loaded by the first call that may take one. */
@@ -39,8 +43,7 @@ export const insert: Strategies<InsertArguments, InsertTally> = {
 
 export const insertAndFind: Strategies<InsertAndFindArguments, InsertTally> = {
   name: "insertAndFind",
-  direct: async (state, chunk, args) =>
-    (await import("./direct/insert-and-find.js")).insertAndFindChunk(state, chunk, args),
+  direct: async (state, chunk, args) => (await loadInsertAndFind()).insertAndFindChunk(state, chunk, args),
   partitions: later((module) => module.insertAndFindByPartition),
 };
 
@@ -53,7 +56,7 @@ export const find: Strategies<FindArguments, unknown> = {
 
 export const erase: Strategies<void, number> = {
   name: "erase",
-  direct: async (state, chunk) => (await import("./direct/erase.js")).eraseChunk(state, chunk),
+  direct: async (state, chunk) => (await loadErase()).eraseChunk(state, chunk),
   partitions: later((module) => module.eraseByPartition),
   pages: later((module) => module.eraseByPage),
 };

@@ -1,6 +1,6 @@
 /**
  * The webgpu engine: tables in GPU buffers, operations as compute kernels. This file opens it and makes arrays and tables;
- * gpu.ts owns the device's manners, webgpu-table.ts the operations, kernels/*.wgsl the probing.
+ * device/gpu.ts owns the device's manners, webgpu-table.ts the operations, table/ and direct/ the probing.
  */
 import { ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";

@@ -14,17 +14,21 @@ import type {
   TableStats,
 } from "../engine.js";
 import type { TableSpec } from "../layout.js";
+import { lazily } from "../lazily.js";
 import { type KeyType, type ValueType, wordsOf } from "../scalars.js";
 import { type Batch, eachChunk } from "./batch/batches.js";
-import { bindAt, type Chunk, type Column } from "./batch/columns.js";
+import { bindAt } from "./batch/columns.js";
 import { resultColumns } from "./batch/results.js";
 import { FullTable } from "./direct/full-table.js";
 import { needsRoomForAll } from "./direct/insert.js";
+import { clearFlags } from "./direct/look-up.js";
 import { loadScans } from "./direct/rounds.js";
 import { WORKLIST_BYTES } from "./direct/worklist.js";
 import { erase, find, insert, insertAndFind, runOperation } from "./operations.js";
 import { type Operation, plan } from "./partitioned/planner.js";
 import type { TableState } from "./table/table-state.js";
+
+const loadMarking = lazily(() => import("./direct/mark-rejected.js"));
 
 export class WebgpuTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
   constructor(private readonly state: TableState) {}
@@ -55,10 +59,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     await this.#clearRejected(call);
     await this.#withFullTable((full) =>
       eachChunk(state, `insert ${policy}`, batch, call, "device", async (chunk, choice) => {
-        const rejected = rejectedOf(call, chunk);
-        const marks =
-          rejected && state.mayFill(chunk.count) ? await import("./direct/mark-rejected.js") : null;
-        const mark = await marks?.prepareMark(full, chunk, rejected as Column);
+        const mark =
+          call.rejected && state.mayFill(chunk.count)
+            ? await (await loadMarking()).prepareMark(full, chunk, call.rejected)
+            : null;
         const done = await runOperation(insert, state, chunk, choice, { policy, full });
         addTally(tally, done);
         if (mark && done.rejected > 0) await mark();
@@ -189,14 +193,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   /** Zeroes the mask of rejected elements: chunks that reject none leave theirs as it is. */
   async #clearRejected({ rejected }: InsertCall): Promise<void> {
     if (rejected === undefined || rejected.length === 0) return;
-    const { buffer } = rejected;
-    await this.state.host.gpu.submit("clear rejected", (encoder) => encoder.clearBuffer(buffer as GPUBuffer));
+    const { buffer, byteOffset, length } = rejected;
+    const mask = bindAt(buffer as GPUBuffer, byteOffset, length);
+    await this.state.host.gpu.submit("clear rejected", (encoder) => clearFlags(encoder, mask, length));
   }
-}
-
-/** Where a chunk says which of its elements were rejected. */
-function rejectedOf({ rejected }: InsertCall, { first, count }: Chunk): Column | undefined {
-  return rejected && bindAt(rejected.buffer as GPUBuffer, rejected.byteOffset + first, count);
 }
 
 function addTally(sum: InsertTally, tally: InsertTally): void {

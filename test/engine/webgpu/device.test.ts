@@ -1,5 +1,6 @@
 /** Devices that warpmap opens itself: what is refused and why, several at once, many calls at once, results on the device. */
 import { describe, expect, it } from "vitest";
+import type { Engine } from "../../../src/engine/engine.js";
 import {
   BackendUnavailableError,
   type DeviceArray,
@@ -53,10 +54,12 @@ describe("openDevice", () => {
     second.destroy();
   });
 
-  it("ends with destroy: calls under strategy reject, and so do later ones", async () => {
+  it("ends with destroy: calls under way reject, and so do later ones", async () => {
     const device = await openTestDevice();
     const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 100_000 });
     const array = await device.upload(counting(10));
+    const rows = await (device as unknown as { engine: Engine }).engine.rows();
+    const noRows = { rows: 0, columns: [] };
     const keys = uniqueKeys(100_000);
     const outcomes = Promise.allSettled([map.insert(keys, keys), map.find(keys), map.stats()]);
     device.destroy();
@@ -67,9 +70,16 @@ describe("openDevice", () => {
         reason: { code: "DEVICE_LOST", reason: "destroyed" },
       });
     }
-    for (const call of [map.clear(), array.read(), device.allocate("u8", 1), map.rehash(10)]) {
-      await rejection(call, DeviceLostError);
-    }
+    const later = [
+      map.clear(),
+      array.read(),
+      device.allocate("u8", 1),
+      map.rehash(10),
+      rows.join(noRows, noRows, { nullsEqual: false }),
+      rows.group(noRows, { nullsEqual: false }),
+      rows.gather([], async () => {}),
+    ];
+    await Promise.all(later.map((call) => rejection(call, DeviceLostError)));
     map.destroy();
     array.destroy();
   });

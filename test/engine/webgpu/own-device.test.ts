@@ -1,5 +1,6 @@
 /** openDevice on the caller's own GPUDevice: its buffers, its limits, its life. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Engine } from "../../../src/engine/engine.js";
 import { BufferUsage } from "../../../src/engine/webgpu/device/gpu-flags.js";
 import {
   type Device,
@@ -70,10 +71,28 @@ describe("a caller's GPUDevice", () => {
 
   it("lends a part of a buffer", async () => {
     const buffer = ownBuffer(gpuDevice, uniqueKeys(1000) as never, 0, USAGE);
-    const partition = device.wrap(buffer, { type: "u32", byteOffset: 400, length: 100 });
+    const part = device.wrap(buffer, { type: "u32", byteOffset: 400, length: 100 });
     using set = await StaticSet.create(device, { key: "u32", capacity: 100 });
-    expect(await set.insert(partition)).toEqual({ inserted: 100, existing: 0 });
+    expect(await set.insert(part)).toEqual({ inserted: 100, existing: 0 });
     expectAllSet(await set.contains(uniqueKeys(100, 100)), 100);
+  });
+
+  it("writes the mask of rejected elements into its part of a buffer, and nowhere else", async () => {
+    const { engine } = device as unknown as { engine: Engine };
+    const bytes = new Uint8Array(400).fill(7);
+    const buffer = ownBuffer(gpuDevice, bytes, 0, USAGE);
+    const rejected = device.wrap(buffer, { type: "u8", byteOffset: 100, length: 200 });
+    const keys = uniqueKeys(200);
+    const table = await engine.createTable({ key: "u32", value: null as never, slots: 150, hash: "murmur3" });
+    expect(await table.insert(keys, null, "keep", { rejected })).toMatchObject({
+      inserted: 150,
+      rejected: 50,
+    });
+    const all = await device.wrap(buffer, { type: "u8" }).read();
+    expectSame(all.subarray(0, 100), bytes.subarray(0, 100));
+    expectSame(all.subarray(300), bytes.subarray(300));
+    expect(all.subarray(100, 300).reduce((sum, flag) => sum + flag, 0)).toBe(50);
+    table.destroy();
   });
 
   it("says which buffers it cannot use", async () => {
@@ -153,7 +172,7 @@ describe("a caller's GPUDevice", () => {
 
 describe("a GPUDevice that its caller destroys", () => {
   for (const delay of ["at once", "0 ms", "5 ms"]) {
-    it(`ends the calls under strategy with a DeviceLostError (${delay})`, async () => {
+    it(`ends the calls under way with a DeviceLostError (${delay})`, async () => {
       const gpuDevice = await ownGpuDevice();
       const device = await openDevice({ gpuDevice });
       const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 200_000 });

@@ -105,11 +105,11 @@ class Join {
     const matches = this.memory.words(probe.rows);
     const hits = this.#work.numbers(this.run.slices(probe.rows));
     const expand = (first: number, rows: number, scratch: Scratch): RowJob => {
-      const partition = codes.subarray(first, first + rows);
+      const part = codes.subarray(first, first + rows);
       const bits = validity?.subarray(first >>> 3, (first + rows + 7) >>> 3) ?? null;
       return {
         kind: "expand",
-        codes: this.#work.reaches(partition) ? partition : scratch.copy("codes", partition),
+        codes: this.#work.reaches(part) ? part : scratch.copy("codes", part),
         validity: bits === null || this.#work.reaches(bits) ? bits : scratch.copy("validity", bits),
         firstBit: first & 7,
         matchOf,

@@ -66,7 +66,7 @@ function hostArray<T extends ScalarType>(type: T, length: number): ScalarArrays[
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const bytes = length * scalarBytes[type];
-    const fix = 'Take the results as device arrays, with { output: "device" }, and read them in partitions.';
+    const fix = 'Take the results as device arrays, with { output: "device" }, and read them in pieces.';
     throw new LimitError("memory", bytes, Number.NaN, fix, { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 // Which elements an invocation handles: a workgroup has a tile of neighbours, and takes them row by row, so that neighbouring
 // invocations read neighbouring elements.
 // In a FROM_WORKLIST dispatch the elements are those that an earlier dispatch left unfinished, and their probes go on from there.
-// A fragment after control.wgsl and probe.wgsl.
+// A fragment after control.ts and probe.wgsl.
 //
 // A table that is larger than a binding is bound in windows (WINDOWED). Then each window has a dispatch of its own over all
 // elements, and handles those whose probe starts in it; a probe that leaves the window leaves its element to a later dispatch.

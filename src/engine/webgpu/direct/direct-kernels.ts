@@ -208,7 +208,6 @@ const known = new WeakMap<KernelOverrides, Map<string, Promise<TableKernels>>>()
 export class TableKernels {
   readonly insert: ReturnType<typeof insertKernel>;
   readonly lookup: ReturnType<typeof lookUpKernel>;
-  readonly cas: string;
   readonly #further = new Map<string, KernelSource>();
 
   /** Those of a table's kind on an engine: the same objects for all such tables, so that their texts are made once. */
@@ -231,13 +230,12 @@ export class TableKernels {
   constructor(
     readonly probing: Probing,
     readonly format: SlotFormat,
-    casCode: string,
+    readonly cas: string,
     claiming: Fragment<TableBinding, never>,
     /** What writes entries into claimed slots, after each insert dispatch; null where slots are claimed by key. */
     readonly settle: BatchKernel | null,
   ) {
-    this.cas = casCode;
-    this.insert = insertKernel(probing, format, casCode, claiming);
+    this.insert = insertKernel(probing, format, cas, claiming);
     this.lookup = lookUpKernel(probing, format);
   }
 

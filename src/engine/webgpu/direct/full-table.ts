@@ -24,7 +24,7 @@ export class FullTable {
   /** Allocates and compiles, before anything changes, what it takes to say which keys of a chunk are there. */
   async prepare({ scratch, count, mask, groupSize }: BoundChunk): Promise<Column> {
     const present = await scratch.column("u8", count);
-    const run = lookupRun(this.state, count, { mask, flags: present, counted: true, fixed: true });
+    const run = lookupRun(this.state, count, { mask, flags: present, counted: true });
     await compileRun(this.state, run, groupSize);
     return present;
   }
@@ -38,18 +38,29 @@ export class FullTable {
     { selected, rejected, rest }: Pick<Totals, "selected" | "rejected" | "rest">,
     present?: Column,
   ): Promise<number> {
+    if (!rest?.listed || present) return selected - (await this.countPresent(chunk, present, rest?.count));
+    const table = await this.#cheapest(rest.count);
+    if (table !== this.state) return selected - (await this.#countIn(table, chunk));
+    const run = lookupRun(table, chunk.count, { mask: chunk.mask, counted: true });
+    const { found } = await runOverRest(table, chunk, run, rest);
+    return rejected + rest.count - found;
+  }
+
+  /**
+   * How many elements of a chunk have their keys in the table.
+   * @param present where to say so of each
+   * @param absent how many may be looked for in vain, at most
+   */
+  async countPresent(chunk: BoundChunk, present?: Column, absent = chunk.count): Promise<number> {
+    return this.#countIn(await this.#cheapest(absent), chunk, present);
+  }
+
+  async #countIn(table: TableState, chunk: BoundChunk, present?: Column): Promise<number> {
     const { count, mask } = chunk;
-    const table = await this.#cheapest(rest?.count ?? count);
-    const inTable = table === this.state;
     // partitions are ranges of the table's own slots
-    const at = inTable ? chunk : { ...chunk, partitionShift: 0 };
-    const run = lookupRun(table, count, { mask, flags: present, counted: true, fixed: true });
-    if (inTable && rest?.listed && !present) {
-      const { found } = await runOverRest(table, chunk, run, rest);
-      return rejected + rest.count - found;
-    }
-    const { found } = await runOverChunk(table, at, run);
-    return selected - found;
+    const at = table === this.state ? chunk : { ...chunk, partitionShift: 0 };
+    const run = lookupRun(table, count, { mask, flags: present, counted: true });
+    return (await runOverChunk(table, at, run)).found;
   }
 
   /** Where to look `count` keys up: the table, or the copy when that is cheaper. */

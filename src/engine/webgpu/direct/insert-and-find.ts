@@ -6,7 +6,7 @@ import type { Readback } from "../memory/readback.js";
 import type { TableState } from "../table/table-state.js";
 import type { FullTable } from "./full-table.js";
 import { insertChunk } from "./insert.js";
-import { clearFlags, lookUpChunk } from "./look-up.js";
+import { lookUpChunk } from "./look-up.js";
 
 /** What an insertAndFind of a chunk is told. */
 export interface InsertAndFindArguments {
@@ -26,10 +26,11 @@ export async function insertAndFindChunk(
 ): Promise<InsertTally> {
   const { gpu } = state.host;
   const { flags, values } = results;
-  await gpu.submit("clear flags", (encoder) => clearFlags(encoder, flags, chunk.count));
   const { present, ...tally } = await insertChunk(state, chunk, { policy: "keep", full, flags });
   if (values === undefined) {
-    await readBack((now) => gpu.submit("flags", (encoder) => after?.(encoder), now));
+    await readBack(async (now) => {
+      if (after || now.length > 0) await gpu.submit("flags", (encoder) => after?.(encoder), now);
+    });
     return tally;
   }
   const found = { ...chunk, mask: present ?? chunk.mask };

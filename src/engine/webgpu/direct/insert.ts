@@ -9,18 +9,18 @@ import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { Column } from "../batch/columns.js";
 import type { TableState } from "../table/table-state.js";
 import type { FullTable } from "./full-table.js";
-import { lookupRun } from "./look-up.js";
+import { clearFlags, lookupRun } from "./look-up.js";
 import { compileRun, groupSizeAt, type Run, runOverChunk } from "./rounds.js";
 
 /** What combines values with those in the table. */
-export const loadCombining = lazily(() => import("./apply.js"));
+const loadCombining = lazily(() => import("./apply.js"));
 
 /** What an insert of a chunk is told. */
 export interface InsertArguments {
   readonly policy: InsertPolicy;
   /** What the chunks of a call share when the table is full. */
   readonly full: FullTable;
-  /** A zeroed byte an element, where 1 is left for those that insert their keys. */
+  /** A byte an element: 1 for those that insert their keys, else 0. */
   readonly flags?: Column;
 }
 
@@ -74,7 +74,7 @@ export async function prepareInsert(
   const present = looksAgain && state.mayFill(before + chunk.count) ? await full.prepare(sized) : undefined;
   const apply = applies && (await module?.prepareApply(state, sized, policy, present));
   const claiming = {
-    ...claimingRun(state, { assign: policy === "assign", fill, before, flags }),
+    ...claimingRun(state, chunk.count, { assign: policy === "assign", fill, before, flags }),
     ...(await claimsOf(state, chunk)),
   };
   if (fixes) await compileRun(state, { ...claiming, mask: chunk.mask }, groupSize);
@@ -101,9 +101,10 @@ export async function claimsOf(
   return { claims, before: (encoder) => encoder.clearBuffer(claims.range.buffer, 0, count * 4) };
 }
 
-/** How the insert kernel is run over chunks like this one. */
+/** How the insert kernel is run over chunks like one of `count` elements. */
 function claimingRun(
   { tombstones, sources }: TableState,
+  count: number,
   at: { assign: boolean; fill: number | undefined; before: number; flags: Column | undefined },
 ): Run {
   const { assign, fill, before, flags } = at;
@@ -116,7 +117,8 @@ function claimingRun(
     FILL: fill !== undefined,
   };
   const words = fill === undefined ? undefined : [fill];
-  return { kernel: sources.insert, constants, fill: words, flags, stopsWhenFull: true };
+  const run: Run = { kernel: sources.insert, constants, fill: words, flags, stopsWhenFull: true };
+  return flags ? { ...run, before: (encoder) => clearFlags(encoder, flags, count) } : run;
 }
 
 /** Runs the insert kernel until every element has its slot, meets its key, or is known not to fit. */

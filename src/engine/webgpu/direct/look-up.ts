@@ -9,11 +9,10 @@ import type { Worklist } from "./worklist.js";
 /** What a run of lookups writes, as far as it is given; and whether it counts what it finds. */
 export interface LookupRunOptions extends ResultColumns {
   readonly mask?: Column | undefined;
+  /** Of a table that is full, or may come to be: the kernels are those that were compiled before it was. */
   readonly counted?: boolean;
   /** Absent keys are told by the value `fill`, in place of flags: see SENTINELS in direct-kernels.ts. */
   readonly sentinels?: boolean;
-  /** Whatever the table comes to be, the kernels stay those that were compiled before. */
-  readonly fixed?: boolean;
 }
 
 /** What a lookup of a chunk is told. */
@@ -29,14 +28,14 @@ export interface FindArguments {
 export function lookupRun(
   state: TableState,
   count: number,
-  { mask, values, flags, counted = false, sentinels = false, fixed = false }: LookupRunOptions,
+  { mask, values, flags, counted = false, sentinels = false }: LookupRunOptions,
 ): Run {
   const constants = {
     VALUED: values !== undefined,
     FLAGGED: flags !== undefined,
     COUNTED: counted,
     SENTINELS: sentinels,
-    HOME_SORTED: !fixed && usesHomeOrder(state),
+    HOME_SORTED: !counted && usesHomeOrder(state),
   };
   const run = { kernel: state.sources.lookup, constants, mask, values, flags };
   if (flags === undefined || state.windows.length === 1) return run;

@@ -1,10 +1,11 @@
 /** Saying which elements of an insert were rejected. Loaded by the first insert that asks. */
+import type { DeviceArray } from "../../device-array.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
-import type { Column } from "../batch/columns.js";
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import { tableParams } from "./direct-kernels.js";
 import type { FullTable } from "./full-table.js";
 import code from "./mark-rejected.wgsl";
+import { groupSizeAt } from "./rounds.js";
 
 const WORKGROUP = 256;
 const kernel = kernelSource("mark rejected", tableParams, [
@@ -21,16 +22,19 @@ const kernel = kernelSource("mark rejected", tableParams, [
 export async function prepareMark(
   full: FullTable,
   chunk: BoundChunk,
-  rejected: Column,
+  rejected: DeviceArray<"u8">,
 ): Promise<() => Promise<void>> {
   const { gpu, kernels } = full.state.host;
   const { count, mask } = chunk;
-  const present = await full.prepare(chunk);
+  // one that goes with the load would ask for other kernels when the table is full
+  const sized = { ...chunk, groupSize: chunk.groupSize ?? groupSizeAt(full.state, true) };
+  const to = await chunk.scratch.input("u8", rejected, chunk);
+  const present = await full.prepare(sized);
   const compiled = await kernels.compile(kernel, { WORKGROUP, MASKED: mask !== undefined });
-  const bindings = { mask: mask?.range, present: present.range, rejected: rejected.range };
-  const shifts = { maskShift: mask?.shift, valueShift: present.shift, flagShift: rejected.shift };
+  const bindings = { mask: mask?.range, present: present.range, rejected: to.range };
+  const shifts = { maskShift: mask?.shift, valueShift: present.shift, flagShift: to.shift };
   return async () => {
-    await full.countRejected(chunk, { selected: count, rejected: 0, rest: null }, present);
+    await full.countPresent(sized, present);
     await gpu.submit("mark rejected", (encoder) =>
       compiled.record(encoder, bindings, { count, ...shifts }, Math.ceil(count / 4 / WORKGROUP)),
     );

@@ -70,7 +70,7 @@ const LONG_PROBES = 0.75;
 /** Share of slots that are not EMPTY. */
 export const loadOf = (state: TableState) => (state.live + state.tombstones) / state.spec.slots;
 
-/** Share of occupied slots from which looking at the homes of the keys on the way pays: see look-up.wgsl, HOME_SORTED. */
+/** Share of occupied slots from which looking at the homes of the keys on the way pays: see advance.wgsl, HOME_SORTED. */
 const HOME_ORDER_FROM = 0.65;
 
 /** True when lookups are to end early in a table whose entries are in order. */
@@ -113,14 +113,13 @@ export async function runOverChunk(state: TableState, chunk: BoundChunk, run: Ru
   return totals;
 }
 
-/** Runs a kernel over what another run on the same table has left. */
+/** Runs a kernel over what another run on the same table has listed. */
 export async function runOverRest(
   state: TableState,
   chunk: BoundChunk,
   run: Run,
   rest: Worklist,
 ): Promise<Totals> {
-  if (!rest.listed) return runOverChunk(state, chunk, run);
   const totals = newTotals();
   await runOver(state, chunk, run, rest, totals);
   return totals;
@@ -225,7 +224,7 @@ function settleRun({ sources }: TableState, { kernel, mask }: Pick<Run, "kernel"
 }
 
 /** The kernel of a run over a chunk, or over a worklist. */
-export function compileRound(
+function compileRound(
   state: TableState,
   { kernel, constants, mask }: Pick<Run, "kernel" | "constants" | "mask">,
   listed: boolean,

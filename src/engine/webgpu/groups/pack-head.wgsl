@@ -1,4 +1,4 @@
-// What packing kernels share: the validity bitmap and the head of a record. A fragment after params.wgsl and mix.wgsl.
+// What packing kernels share: the validity bitmap and the head of a record. A fragment after mix.wgsl.
 // Columns are packed in order, a dispatch each; every invocation owns one row's record.
 
 fn isNull(row: u32) -> bool {

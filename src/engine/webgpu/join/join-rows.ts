@@ -29,12 +29,9 @@ export async function joinRows(
   right: RowKeys,
   call: GroupCall,
 ): Promise<RowPairs> {
-  call.signal?.throwIfAborted();
-  if (left.rows === 0 || right.rows === 0) return { left: new Uint32Array(0), right: new Uint32Array(0) };
   const swapped = left.rows < right.rows;
   const [buildSide, probeSide] = swapped ? [left, right] : [right, left];
   const layout = recordLayout(left, right);
-  checkBinding(host.gpu, Math.max(largestRange(left, layout), largestRange(right, layout)));
   const work = { call, layout, rows: left.rows + right.rows, passes: left.columns.length + PASSES };
   const { build, probe } = await runRows(host, work, (run) => join(run, buildSide, probeSide));
   return swapped ? { left: build, right: probe } : { left: probe, right: build };
@@ -46,6 +43,13 @@ interface Pairs {
 }
 
 async function join(run: RowRun, buildSide: RowKeys, probeSide: RowKeys): Promise<Pairs> {
+  // the smaller side
+  if (buildSide.rows === 0) {
+    run.finish();
+    return newPairs(0);
+  }
+  const { host, layout } = run;
+  checkBinding(host.gpu, Math.max(largestRange(buildSide, layout), largestRange(probeSide, layout)));
   const build = await packRecords(run, buildSide);
   const probe = await packRecords(run, probeSide);
   const leaders = await run.range(build.rows * 4);

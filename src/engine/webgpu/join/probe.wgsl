@@ -26,9 +26,9 @@ fn main(
   if (local == 0u) {
     let upper = atomicLoad(&sums[1]);
     let low = atomicLoad(&sums[0]) + ((upper & 0xffffu) << 16u);
-    let propagation = u32(low < atomicLoad(&sums[0]));
+    let carried = u32(low < atomicLoad(&sums[0]));
     let before = atomicAdd(&control.pairsLow, low);
-    let high = (upper >> 16u) + propagation + u32(before + low < before);
+    let high = (upper >> 16u) + carried + u32(before + low < before);
     if (high > 0u) { atomicAdd(&control.pairsHigh, high); }
   }
 }

@@ -1,4 +1,5 @@
 /** The webgpu engine's row operations. Columns are gathered by the calling thread: they are in host memory. */
+import type { GatherTask } from "../../gather-buffers.js";
 import type { GroupCall, RowGroups } from "../../row-groups.js";
 import { gatherHere, type JoinCall, type RowOperations } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
@@ -9,14 +10,17 @@ import { joinRows } from "./join-rows.js";
 
 export class WebgpuRows implements RowOperations {
   readonly #host: RowHost;
-  readonly gather = gatherHere;
-
   constructor(engine: WebgpuEngine) {
     this.#host = rowHost(engine);
   }
 
   join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
     return joinRows(this.#host, left, right, call);
+  }
+
+  async gather(tasks: readonly GatherTask[], pause: () => Promise<void>) {
+    this.#host.gpu.checkAlive();
+    return gatherHere(tasks, pause);
   }
 
   group(keys: RowKeys, call: GroupCall): Promise<RowGroups> {

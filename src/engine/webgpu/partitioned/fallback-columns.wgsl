@@ -1,4 +1,4 @@
-// Spilled items go to columns of their own, which are a batch for the direct kernels afterwards. A fragment.
+// Items left to the fallback go to columns of their own, which are a batch for the direct kernels afterwards. A fragment.
 
 /// Leaves an item to the direct kernels. Items beyond the room are lost: the host sees that from the count, and runs the whole chunk directly.
 fn fallBack(item: Item) {

@@ -1,4 +1,4 @@
-// Homes and partitions of keys, and sentinels of look-ups, for kernels with the parameters of partition-kernels.ts. A fragment.
+// Homes and partitions of keys, and sentinels of look-ups, for kernels with the parameters of partition-params.ts. A fragment.
 
 /// The value that stands for a key that is still to be looked up.
 fn openSentinel() -> u32 { return params.sentinel + 1u; }

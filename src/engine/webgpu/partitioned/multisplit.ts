@@ -1,8 +1,8 @@
 /**
  * Multisplit: brings a chunk into the order of the table's slots. This file sizes and records its dispatches; the kernels
- * are in kernels/partition/, what is done with a partitioned chunk in partitioned-chunk.ts, page-operations.ts and page-lookups.ts.
+ * are beside it, what is done with a partitioned chunk in partitions.ts, page-operations.ts and page-lookups.ts.
  *
- * A *part* is a power of two of neighbouring slots, small enough for the GPU's cache; a *page* is what fits the memory of
+ * A *partition* is a power of two of neighbouring slots, small enough for the GPU's cache; a *page* is what fits the memory of
  * a workgroup. A partition's number is the upper bits of a key's home slot.
  */
 
@@ -91,7 +91,7 @@ export class Partitioner {
       invocations: limits.maxComputeInvocationsPerWorkgroup,
       bytes: limits.maxComputeWorkgroupStorageSize,
     };
-    // build.wgsl has twelve bits for a slot, so that pages have 2,048 slots at most
+    // page-build.wgsl has twelve bits for a slot, so that pages have 2,048 slots at most
     this.pageSlots = software ? 1024 : 2048;
     while (this.pageSlots * PAGE_BYTES + SPARE_BYTES > this.#most.bytes) this.pageSlots /= 2;
   }

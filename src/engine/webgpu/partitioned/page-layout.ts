@@ -166,7 +166,7 @@ export function pagesIn(
   return Math.min(pages - first / pageSlots, Math.ceil(slots / pageSlots));
 }
 
-/** Workgroups of the kernels that go over tiles of partitions: one for each tile of a part of average length, and some more; and partitions. */
+/** Workgroups of the kernels that go over tiles of partitions: one for each tile of a partition of average length, and some more; and partitions. */
 export function gridOver(
   partitions: Partitions,
   count: number,

@@ -52,7 +52,7 @@ export async function insertByPage(
   for (const rest of fallbacks) add(await inserts.fallbacks(rest));
   const { selected } = paged;
   // keys that equal others were left out, and those may be among what does not fit
-  if (rejected > 0) rejected = await full.countRejected(chunk, { selected, rejected: 0, rest: null });
+  if (rejected > 0) rejected = selected - (await full.countPresent(chunk));
   return { inserted, rejected, existing: selected - inserted - rejected };
 }
 

@@ -1,5 +1,5 @@
 // A page: PAGE neighbouring slots of the table, and the items of the chunk whose homes they are. One workgroup owns it.
-// A fragment after params.wgsl.
+// A fragment.
 
 struct Page {
   number: u32,

@@ -1,4 +1,4 @@
-// Which elements of a chunk a mask lets through. A fragment after params.wgsl.
+// Which elements of a chunk a mask lets through. A fragment.
 
 fn isSelected(element: u32) -> bool {
   if (element >= params.count) { return false; }

@@ -8,7 +8,7 @@
 /// Number of the first page of the workgroup's partition.
 var<private> firstPage: u32;
 
-/// The page within its partition. Keys that live in side slots go to the first page, which leaves to the fallback them (page-find: leaves them open).
+/// The page within its partition. Keys that live in side slots go to the first page, which leaves them to the fallback (page-find: leaves them open).
 fn binOf(item: Item) -> u32 {
   let page = (homeOf(itemKey(item)) >> PAGE_SHIFT) & (params.pagesPerPartition - 1u);
   return select(page, 0u, itemKey(item) >= TOMBSTONE);

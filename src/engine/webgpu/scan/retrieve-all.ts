@@ -1,4 +1,4 @@
-/** retrieveAll: probes all slots of a table. */
+/** retrieveAll: goes over all slots of a table. */
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, Destination, Output } from "../../engine.js";
 import type { KeyType, ValueType } from "../../scalars.js";

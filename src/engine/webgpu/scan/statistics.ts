@@ -1,4 +1,4 @@
-/** stats(): probes all slots of a table. Loaded by the first call, which few programs make. */
+/** stats(): goes over all slots of a table. Loaded by the first call, which few programs make. */
 import { PROBE_HISTOGRAM, type TableStats } from "../../engine.js";
 import { Scratch } from "../batch/columns.js";
 import { fragment, kernelSource, readWrite } from "../device/kernel-source.js";

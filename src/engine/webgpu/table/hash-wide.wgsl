@@ -1,4 +1,4 @@
-// Hash functions of keys of several words: hashWords of engine/hash.ts, bit for bit. A fragment after hash.wgsl, for modules with KEY_WORDS.
+// Hash functions of keys of several words: hashWords of engine/hash-words.ts, bit for bit. A fragment after hash.wgsl, for modules with KEY_WORDS.
 
 fn rotate(word: u32, bits: u32) -> u32 { return (word << bits) | (word >> (32u - bits)); }
 

@@ -62,7 +62,7 @@ export class TableState {
   #tombstones = 0;
   #maxProbe = 0;
   #freed = false;
-  /** False once keys were put where there was room: see look-up.wgsl, HOME_SORTED. */
+  /** False once keys were put where there was room: see advance.wgsl, HOME_SORTED. */
   homeSorted = true;
   /** What lookups need not try on this table again until it is cleared: see page-lookups.ts. */
   readonly disabled = new Set<"sentinels" | "pages" | "samples">();
