@@ -1,5 +1,6 @@
 /** The hash functions of keys of several words, as reference code in TypeScript: hash-wide.wgsl is the same arithmetic. */
 import { type HashName, murmur3 } from "./hash.js";
+import { foldWord } from "./row-hash.js";
 
 /**
  * Hash of a key of `count` words from `words[at]` on, which stand for their little-endian bytes. This is the full function with
@@ -14,10 +15,7 @@ export function hashWords(name: HashName, words: Uint32Array, at: number, count:
 /** MurmurHash3_x86_32 (Appleby, public domain) of 4 × count bytes: no tail, as there are only whole words. */
 function murmur3Words(words: Uint32Array, at: number, count: number): number {
   let h = 0;
-  for (let i = at; i < at + count; i++) {
-    h ^= Math.imul(rotate(Math.imul(words[i], 0xcc9e2d51), 15), 0x1b873593);
-    h = (Math.imul(rotate(h, 13), 5) + 0xe6546b64) | 0;
-  }
+  for (let i = at; i < at + count; i++) h = foldWord(h, words[i]);
   return murmur3(h ^ (4 * count));
 }
 

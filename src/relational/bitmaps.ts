@@ -2,11 +2,7 @@
  * Arrow bitmaps: one bit per row, least significant bit first; in a validity bitmap a set bit means "not null".
  * Every bitmap in this folder starts at bit 0 of its first byte; `alignBits` brings sliced ones there.
  */
-
-/** Bytes of a bitmap of `length` bits. */
-export function bitmapBytes(length: number): number {
-  return (length + 7) >>> 3;
-}
+import { bitmapBytes, countSet } from "../engine/bitmaps.js";
 
 /** `length` bits of `bits` from bit `offset` on, starting at bit 0. No copy when `offset` is a multiple of 8. */
 export function alignBits(bits: Uint8Array, offset: number, length: number): Uint8Array {
@@ -37,21 +33,6 @@ export function appendBits(target: Uint8Array, at: number, source: Uint8Array | 
     if (carry !== 0) target[out + 1] |= carry;
   }
 }
-
-/** Bits that are set among the first `length`. */
-export function countSet(bits: Uint8Array, length: number): number {
-  const whole = length >>> 3;
-  let count = 0;
-  for (let i = 0; i < whole; i++) count += bitsInByte[bits[i]];
-  const rest = length & 7;
-  return rest === 0 ? count : count + bitsInByte[bits[whole] & (0xff >>> (8 - rest))];
-}
-
-const bitsInByte = Uint8Array.from({ length: 256 }, (_, byte) => {
-  let count = 0;
-  for (let rest = byte; rest > 0; rest >>= 1) count += rest & 1;
-  return count;
-});
 
 /** A validity bitmap and the nulls it holds; null when nothing is null. */
 export interface Validity {

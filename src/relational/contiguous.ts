@@ -3,9 +3,10 @@
  * Dictionary chunks with different dictionaries get one dictionary: see unify-dictionaries.ts.
  */
 import { type DataType, Type } from "@uwdata/flechette";
+import { bitmapBytes } from "../engine/bitmaps.js";
 import { LimitError } from "../errors.js";
 import { fixedWidth } from "./arrow-types.js";
-import { appendBits, bitmapBytes, type Validity } from "./bitmaps.js";
+import { appendBits, type Validity } from "./bitmaps.js";
 import type { Chunk, ChunkedColumn } from "./chunk.js";
 import { sliceChunk } from "./slice-chunk.js";
 import { unifyDictionaries } from "./unify-dictionaries.js";

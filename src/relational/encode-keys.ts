@@ -2,9 +2,11 @@
  * Key columns as an engine compares them (engine/rows.ts): words or byte strings, in the common form that key-types.ts
  * chose, so that two values are equal exactly when their bits are. Zero-copy wherever the data has that form already.
  */
+
+import { bitmapBytes } from "../engine/bitmaps.js";
 import { CodedBytes } from "../engine/coded-bytes.js";
 import type { KeyColumn, RowKeys, WordColumn } from "../engine/rows.js";
-import { bitmapBytes, type Validity } from "./bitmaps.js";
+import type { Validity } from "./bitmaps.js";
 import { type Chunk, codesOf, type DictionaryChunk } from "./chunk.js";
 import type { SourceColumn } from "./columns.js";
 import { contiguous } from "./contiguous.js";

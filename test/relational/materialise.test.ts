@@ -1,10 +1,11 @@
 // Chunks: putting together, slicing, gathering, and the limits; results in several record batches.
 import * as flechette from "@uwdata/flechette";
 import { describe, expect, it } from "vitest";
+import { countSet } from "../../src/engine/bitmaps.js";
 import { gatherBits } from "../../src/engine/gather-buffers.js";
 import { gatherStrings } from "../../src/engine/gather-strings.js";
 import { LimitError } from "../../src/index.js";
-import { alignBits, appendBits, countSet } from "../../src/relational/bitmaps.js";
+import { alignBits, appendBits } from "../../src/relational/bitmaps.js";
 import type { Chunk } from "../../src/relational/chunk.js";
 import { readTable } from "../../src/relational/columns.js";
 import { contiguous } from "../../src/relational/contiguous.js";

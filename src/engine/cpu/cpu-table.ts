@@ -26,10 +26,10 @@ import type { Allocation } from "./memory/memory.js";
 import { Outputs } from "./memory/outputs.js";
 import { Inputs } from "./memory/storage.js";
 import type { TableMemory } from "./table/blocks.js";
-import { eachChunk, inChunks, note } from "./table/chunks.js";
+import { type ChunkWork, eachChunk, inChunks, note } from "./table/chunks.js";
 import { NarrowLoops } from "./table/narrow-loops.js";
 import { type Counters, type InsertColumns, newTally } from "./table/probes.js";
-import type { Collector, Measurement } from "./table/scan.js";
+import { type Collector, collectSide, type Measurement } from "./table/scan.js";
 import type { LookUpColumns, SlotLoops } from "./table/slot-loops.js";
 import { WideLoops } from "./table/wide-loops.js";
 
@@ -54,7 +54,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     this.#allocation = allocation;
     const format = slotFormat(spec);
     this.#loops = isWide(format)
-      ? new WideLoops(format, engine.tuning)
+      ? new WideLoops(format)
       : new NarrowLoops(engine, (change) => this.#recountOnError(change));
   }
 
@@ -83,8 +83,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     output: Destination,
     call: CallOptions,
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
-    return this.#operate(async (table, inputs) => {
-      const outputs = new Outputs(this.#engine, output);
+    return this.#produce(output, async (table, inputs, outputs) => {
       const flags = outputs.make("u8", keys.length);
       const stored = this.spec.value === null ? null : outputs.make(this.spec.value, keys.length);
       const columns = {
@@ -94,14 +93,12 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
         stored: stored === null ? NO_WORDS : asBits(stored.array),
         rejected: NO_BYTES,
       };
-      return outputs.keepUnlessThrown(async () => {
-        const tally = await this.#insert(table, inputs, keys, columns, call);
-        return {
-          ...tally,
-          values: stored && (stored.output as Output<V>),
-          insertedFlags: flags.output as Output<"u8">,
-        };
-      });
+      const tally = await this.#insert(table, inputs, keys, columns, call);
+      return {
+        ...tally,
+        values: stored && (stored.output as Output<V>),
+        insertedFlags: flags.output as Output<"u8">,
+      };
     });
   }
 
@@ -111,29 +108,23 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     output: Destination,
     call: CallOptions,
   ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
-    return this.#operate(async (table, inputs) => {
+    return this.#produce(output, async (table, inputs, outputs) => {
       const type = this.spec.value ?? this.spec.key;
       const words = wordsOf(type, missing);
-      const outputs = new Outputs(this.#engine, output);
       const values = outputs.make(type, keys.length, call.where && words);
       const found = outputs.make("u8", keys.length);
       const columns = { found: found.array as Uint8Array, values: asBits(values.array), missing: words };
-      return outputs.keepUnlessThrown(async () => {
-        await this.#find(table, inputs, keys, columns, call);
-        return { values: values.output as Output<V>, found: found.output as Output<"u8"> };
-      });
+      await this.#find(table, inputs, keys, columns, call);
+      return { values: values.output as Output<V>, found: found.output as Output<"u8"> };
     });
   }
 
   contains(keys: Input<K>, output: Destination, call: CallOptions): Promise<Output<"u8">> {
-    return this.#operate(async (table, inputs) => {
-      const outputs = new Outputs(this.#engine, output);
+    return this.#produce(output, async (table, inputs, outputs) => {
       const found = outputs.make("u8", keys.length);
       const columns = { found: found.array as Uint8Array, values: NO_WORDS, missing: [0] };
-      return outputs.keepUnlessThrown(async () => {
-        await this.#find(table, inputs, keys, columns, call);
-        return found.output as Output<"u8">;
-      });
+      await this.#find(table, inputs, keys, columns, call);
+      return found.output as Output<"u8">;
     });
   }
 
@@ -141,7 +132,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     return this.#operate(async (table, inputs) => {
       const tally = newTally();
       const at = { table, counters: this.#counters, tally, deferred: null };
-      await eachChunk(inputs.batch(keys, call.where), call, this.#guard, this.#loops.erase(at));
+      await this.#eachChunk(inputs, keys, call, this.#loops.erase(at));
       return tally.erased;
     });
   }
@@ -150,9 +141,8 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     output: Destination,
     call: CallOptions,
   ): Promise<{ keys: Output<K>; values: Output<V> | null }> {
-    return this.#operate(async (table) => {
+    return this.#produce(output, async (table, _, outputs) => {
       const { value } = this.spec;
-      const outputs = new Outputs(this.#engine, output);
       const keys = outputs.make(this.spec.key, this.live);
       const values = value === null ? null : outputs.make(value, this.live);
       const into: Collector = {
@@ -161,17 +151,15 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
         count: 0,
       };
       // Side entries come first: the scan of the slots ends when the last entry is there.
-      this.#loops.collectSide(table, into);
-      return outputs.keepUnlessThrown(async () => {
-        await inChunks(table.slotCount, call, this.#guard, (from) => {
-          const to = Math.min(table.slotCount, from + this.#engine.tuning.chunk);
-          const start = performance.now();
-          this.#loops.collectSlots(table, from, to, into);
-          note(call.log, "direct", "every slot is read once, in order", start);
-          return to;
-        });
-        return { keys: keys.output as Output<K>, values: values && (values.output as Output<V>) };
+      collectSide(table, slotFormat(this.spec), into);
+      await inChunks(table.slotCount, call, this.#guard, (from) => {
+        const to = Math.min(table.slotCount, from + this.#engine.tuning.chunk);
+        const start = performance.now();
+        this.#loops.collectSlots(table, from, to, into);
+        note(call.log, "direct", "every slot is read once, in order", start);
+        return to;
       });
+      return { keys: keys.output as Output<K>, values: values && (values.output as Output<V>) };
     });
   }
 
@@ -214,6 +202,17 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     }
   }
 
+  /** The same for an operation with results; when it throws, nobody will ever see its result columns, so they are freed. */
+  #produce<T>(
+    to: Destination,
+    operation: (table: TableMemory, inputs: Inputs, outputs: Outputs) => Promise<T>,
+  ): Promise<T> {
+    const outputs = new Outputs(this.#engine, to);
+    return this.#operate((table, inputs) =>
+      outputs.keepUnlessThrown(() => operation(table, inputs, outputs)),
+    );
+  }
+
   readonly #guard = (): void => {
     this.#engine.guard();
     if (this.#destroyed) {
@@ -250,7 +249,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     const tally = newTally();
     const at = { table, counters: this.#counters, tally, deferred: null };
     const work = this.#loops.insert(at, columns);
-    await eachChunk(inputs.batch(keys, call.where), call, this.#guard, work);
+    await this.#eachChunk(inputs, keys, call, work);
     const { inserted, existing, rejected } = tally;
     return { inserted, existing, rejected };
   }
@@ -263,7 +262,11 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     call: CallOptions,
   ): Promise<void> {
     const work = this.#loops.find(table, this.#counters.maxProbe, columns);
-    await eachChunk(inputs.batch(keys, call.where), call, this.#guard, work);
+    await this.#eachChunk(inputs, keys, call, work);
+  }
+
+  #eachChunk(inputs: Inputs, keys: Input<K>, call: CallOptions, work: ChunkWork): Promise<void> {
+    return eachChunk(inputs.batch(keys, call.where), call, this.#guard, this.#engine.tuning.chunk, work);
   }
 
   /** A chunk that failed midway (a worker died) leaves a valid table with unknown counts. */

@@ -5,11 +5,13 @@
  * Threads share sorting and finding; numbering and listing are the calling thread's. The results are device arrays over the
  * engine's memory. When the call does not succeed, all its memory is given back.
  */
+import { bitmapBytes, countSet } from "../../bitmaps.js";
 import type { DeviceArray } from "../../device-array.js";
 import type { PlanLog } from "../../plan.js";
 import { type GroupCall, RowGroups } from "../../row-groups.js";
 import type { RowKeys } from "../../rows.js";
 import type { CpuEngine } from "../cpu-engine.js";
+import { Outputs } from "../memory/outputs.js";
 import { Pace } from "../rows/pace.js";
 import { ALL_BITS, RowRun } from "../rows/row-run.js";
 import { rowThreads } from "../rows/row-threads.js";
@@ -33,74 +35,54 @@ export async function groupRows(
   call.signal?.throwIfAborted();
   const threads = rowThreads(engine);
   const work = threads.memory(keys.rows);
-  const columns = new Columns(engine);
-  const pace = new Pace(call, keys.rows, () => engine.guard());
+  const outputs = new Outputs(engine, "device");
+  const pace = new Pace(call, keys.rows, () => threads.guard());
   try {
-    const groups = await group(new RowRun(threads, work, pace, hashMask), keys, call, columns);
-    pace.finish();
-    return groups;
-  } catch (error) {
-    columns.destroy();
-    throw error;
+    const run = new RowRun(threads, work, pace, hashMask);
+    return await outputs.keepUnlessThrown(async () => {
+      const groups = await group(run, keys, call, outputs);
+      pace.finish();
+      return groups;
+    });
   } finally {
     work.release();
   }
 }
 
-async function group(run: RowRun, keys: RowKeys, call: GroupCall, columns: Columns): Promise<RowGroups> {
+async function group(run: RowRun, keys: RowKeys, call: GroupCall, outputs: Outputs): Promise<RowGroups> {
   const { rows } = keys;
   const phase = phaseClock(call.log);
-  const groupOf = columns.add(rows, true);
-  const { repeats, plan } = await findLeaders(run, keys, call.nullsEqual, groupOf.words, phase);
+  const column = (length: number) => outputs.make("u32", length) as Column;
+  const groupOf = column(rows);
+  const { repeats, plan } = await findLeaders(run, keys, call.nullsEqual, groupOf.array, phase);
   call.log?.beginChunk(plan);
 
   const included = call.nullsEqual ? null : withoutNulls(keys);
-  const counts = columns.add(countRows(included, rows) - repeats, true);
+  const counts = column((included === null ? rows : countSet(included, rows)) - repeats);
   let numbered = 0;
   await inSteps(run, rows, (from, to) => {
-    numbered = numberGroups(groupOf.words, included, counts.words, from, to, numbered);
+    numbered = numberGroups(groupOf.array, included, counts.array, from, to, numbered);
   });
-  const offsets = columns.add(numbered + 1);
-  sumCounts(counts.words, offsets.words);
+  const offsets = column(numbered + 1);
+  sumCounts(counts.array, offsets.array);
   phase("number groups");
 
-  const members = columns.add(offsets.words[numbered]);
-  const next = offsets.words.slice(0, -1);
-  await inSteps(run, rows, (from, to) => listMembers(groupOf.words, 0, next, members.words, from, to));
+  const members = column(offsets.array[numbered]);
+  const next = offsets.array.slice(0, -1);
+  await inSteps(run, rows, (from, to) => listMembers(groupOf.array, 0, next, members.array, from, to));
   phase("list members");
   return new RowGroups({
-    groupOf: groupOf.array,
-    counts: counts.array,
-    offsets: offsets.array,
-    members: members.array,
+    groupOf: groupOf.output,
+    counts: counts.output,
+    offsets: offsets.output,
+    members: members.output,
   });
 }
 
 /** A result column and the words under it. */
 interface Column {
-  readonly array: DeviceArray<"u32">;
-  readonly words: Uint32Array;
-}
-
-/** The device arrays of one call. */
-class Columns {
-  readonly #engine: CpuEngine;
-  readonly #arrays: DeviceArray<"u32">[] = [];
-
-  constructor(engine: CpuEngine) {
-    this.#engine = engine;
-  }
-
-  /** A new column, which holds anything unless zeroed. @throws LimitError */
-  add(length: number, zeroed = false): Column {
-    const array = this.#engine.newArray("u32", length, zeroed);
-    this.#arrays.push(array);
-    return { array, words: array.storage.host as Uint32Array };
-  }
-
-  destroy(): void {
-    for (const array of this.#arrays) array.destroy();
-  }
+  readonly output: DeviceArray<"u32">;
+  readonly array: Uint32Array;
 }
 
 /** Goes through the rows in steps; before each the event loop runs and the signal is looked at. */
@@ -130,20 +112,8 @@ function withoutNulls({ columns, rows }: RowKeys): Uint8Array | null {
   let bits: Uint8Array | null = null;
   for (const { validity } of columns) {
     if (validity === null) continue;
-    bits ??= new Uint8Array((rows + 7) >>> 3).fill(0xff);
+    bits ??= new Uint8Array(bitmapBytes(rows)).fill(0xff);
     for (let i = 0; i < bits.length; i++) bits[i] &= validity[i];
   }
   return bits;
-}
-
-/** Bits set among the first `rows`; all of them for null. */
-function countRows(bits: Uint8Array | null, rows: number): number {
-  if (bits === null) return rows;
-  let count = 0;
-  for (let i = 0; i < bits.length; i++) {
-    const left = rows - 8 * i;
-    let byte = left >= 8 ? bits[i] : bits[i] & ((1 << left) - 1);
-    for (; byte !== 0; byte &= byte - 1) count++;
-  }
-  return count;
 }

@@ -5,6 +5,7 @@
  * Everything goes through the rows in order, and a leader comes before its followers: numbers are in the order in which
  * groups are first seen, and the rows of a group ascend.
  */
+import { isSet } from "../../bitmaps.js";
 import { NO_GROUP } from "../../row-groups.js";
 import type { RowMemory } from "../rows/row-memory.js";
 
@@ -107,9 +108,4 @@ export function groupShared(follows: Uint32Array, repeats: number, memory: RowMe
   const rows = memory.words(starts[groups]);
   listMembers(follows, 1, starts.slice(0, -1), rows, 0, follows.length);
   return { shared, groupOf: follows, starts, rows };
-}
-
-/** Whether a bitmap's bit is set. */
-export function isSet(bits: Uint8Array, index: number): boolean {
-  return ((bits[index >>> 3] >>> (index & 7)) & 1) === 1;
 }

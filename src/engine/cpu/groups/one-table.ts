@@ -60,12 +60,12 @@ export async function buildTable(
   follows: Uint32Array,
 ): Promise<BuiltTable | null> {
   const { keys } = side;
-  const asIs = isPacked(keys, layout);
+  // keys of one word go into the table, so only this thread reads them where they are
+  const stays = isPacked(keys, layout) && layout.stride === 1;
   const small = keys.rows <= run.threads.tuning.sortAbove;
-  if (!small && !(asIs && layout.stride === 1)) return null;
+  if (!small && !stays) return null;
   const all = { side, first: 0, rows: keys.rows };
-  // keys that only this thread reads may stay where they are
-  const packed = packKeys(all, layout, run.hashMask, asIs ? null : run.work, new Scratch(run.work));
+  const packed = packKeys(all, layout, run.hashMask, stays ? null : run.work, new Scratch(run.work));
   const table = newTable(run, packed, small);
   if (table === null) return null;
   const into = openTable(table);

@@ -3,6 +3,7 @@
  * that can match nothing are marked: those with a null when nulls are not equal, and those with a string that the build
  * side cannot have.
  */
+import { isSet } from "../../bitmaps.js";
 import { murmur3 } from "../../hash.js";
 import { foldStrings, foldWords } from "../../row-hash.js";
 import type { ByteColumn, RowKeys, WordColumn } from "../../rows.js";
@@ -168,7 +169,7 @@ function packNulls(
 ): void {
   const bit = 1 << (column & 31);
   for (let row = from; row < to; row++) {
-    if ((validity[(first + row) >>> 3] >>> ((first + row) & 7)) & 1) continue;
+    if (isSet(validity, first + row)) continue;
     const base = row * place.stride;
     words[base + nullWords + (column >>> 5)] |= bit;
     for (let k = 0; k < place.width; k++) words[base + place.offset + k] = 0;
@@ -177,6 +178,6 @@ function packNulls(
 
 function skipNulls(skip: Uint8Array, validity: Uint8Array, first: number, from: number, to: number): void {
   for (let row = from; row < to; row++) {
-    skip[row] |= ((validity[(first + row) >>> 3] >>> ((first + row) & 7)) & 1) ^ 1;
+    skip[row] |= isSet(validity, first + row) ? 0 : 1;
   }
 }

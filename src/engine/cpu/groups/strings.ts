@@ -5,6 +5,7 @@
  *
  * Rows are numbered from the first of a range: row i is row `first + i` of the column.
  */
+import { isSet } from "../../bitmaps.js";
 import { CodedBytes } from "../../coded-bytes.js";
 import type { ByteColumn } from "../../rows.js";
 import type { Place } from "./key-layout.js";
@@ -31,7 +32,7 @@ export function longestPackable(column: ByteColumn, rows: number): number {
 
 /** True when `row` is not null. */
 export function isValid(validity: Uint8Array | null, row: number): boolean {
-  return validity === null || ((validity[row >>> 3] >>> (row & 7)) & 1) === 1;
+  return validity === null || isSet(validity, row);
 }
 
 /** Packs the strings of rows `from` to `to` into their place in `words`; sets skip[row] where a string cannot match. */

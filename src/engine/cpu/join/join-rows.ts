@@ -45,11 +45,12 @@ export async function joinRows(
   const rows = left.rows + right.rows;
   const [memory, work] = [threads.memory(rows), threads.memory(rows)];
   try {
-    const pace = new Pace(call, rows);
+    const pace = new Pace(call, rows, () => threads.guard());
     const run = new RowRun(threads, work, pace, hashMask);
     const matched = await new Join(call.nullsEqual, run, memory).match(build, probe);
-    const pairs = await writePairs(matched, memory, work, threads, run.helpers(rows), pace.pause);
+    const pairs = await writePairs(matched, memory, run, rows);
     pace.finish();
+    threads.guard();
     const release = () => memory.release();
     return buildsRight
       ? { left: pairs.probe, right: pairs.build, release, ...(pairs.probeInOrder && { inOrder: "left" }) }

@@ -6,11 +6,13 @@
  * Threads write slices of the probe rows, each to where its pairs begin when those of the slices before it are counted:
  * pairs come in the order of the probe rows, and those of one row in the order of the build rows.
  */
+
 import { LimitError } from "../../../errors.js";
+import { isSet } from "../../bitmaps.js";
 import { MAX_PAIRS } from "../../rows.js";
-import { groupShared, isSet, type SharedGroups } from "../groups/members.js";
+import { groupShared, type SharedGroups } from "../groups/members.js";
 import type { RowMemory } from "../rows/row-memory.js";
-import type { Pause, RowThreads } from "../rows/row-threads.js";
+import type { RowRun } from "../rows/row-run.js";
 import { silently, type Work } from "../rows/work.js";
 
 /**
@@ -64,26 +66,26 @@ const GROUPED_SLICE_ROWS = 2 ** 12;
 
 /**
  * Writes the pairs in the order of the probe rows.
- * @param memory of the pairs; `work` is that of everything else
+ * @param memory of the pairs
+ * @param rows of both sides: what threads are asked for
  * @throws LimitError for more than MAX_PAIRS pairs, or more than memory holds
  */
 export async function writePairs(
   matched: MatchedRows,
   memory: RowMemory,
-  work: RowMemory,
-  threads: RowThreads,
-  helpers: number,
-  pause: Pause,
+  run: RowRun,
+  rows: number,
 ): Promise<BuildProbePairs> {
   const { matches } = matched;
-  let sliceRows = threads.tuning.slice;
+  const { work } = run;
+  let sliceRows = run.threads.tuning.slice;
   let counts = matched.hits;
   let groups: SharedGroups | null = null;
   if (matched.repeats > 0) {
     sliceRows = Math.min(sliceRows, GROUPED_SLICE_ROWS);
     counts = work.numbers(Math.ceil(matches.length / sliceRows));
     groups = groupShared(matched.follows, matched.repeats, work);
-    await threads.run({ kind: "count", groups, matches, sliceRows, counts }, helpers, pause);
+    await run.share({ kind: "count", groups, matches, sliceRows, counts }, rows);
   }
   const starts = work.numbers(counts.length);
   let total = 0;
@@ -97,7 +99,7 @@ export async function writePairs(
   const probeInOrder = groups === null && total === matches.length;
   const build = probeInOrder ? matches : memory.words(total);
   const probe = memory.words(total);
-  await threads.run({ kind: "pairs", groups, matches, sliceRows, starts, build, probe }, helpers, pause);
+  await run.share({ kind: "pairs", groups, matches, sliceRows, starts, build, probe }, rows);
   return { build, probe, probeInOrder };
 }
 

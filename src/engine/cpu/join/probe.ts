@@ -1,5 +1,6 @@
 /** Looking rows up, slice by slice, where no sorting is needed: in a table that fits the cache, or code by code. */
 
+import { isSet } from "../../bitmaps.js";
 import { unsorted } from "../groups/key-tables.js";
 import { openTable, type TableData } from "../groups/one-table.js";
 import { hashKeys, type PackedKeys } from "../groups/row-keys.js";
@@ -50,8 +51,7 @@ export function openExpand(job: ExpandJob): Work {
     const to = Math.min(matches.length, from + sliceRows);
     let found = 0;
     for (let row = from; row < to; row++) {
-      const bit = row + firstBit;
-      const isNull = validity !== null && ((validity[bit >>> 3] >>> (bit & 7)) & 1) === 0;
+      const isNull = validity !== null && !isSet(validity, row + firstBit);
       const match = isNull ? ofNull : matchOf[codes[row]];
       matches[row] = match;
       if (match !== 0) found++;

@@ -18,9 +18,7 @@ export class CpuRows implements RowOperations {
 
   async join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
     this.#engine.guard();
-    const pairs = await joinRows(left, right, call, undefined, rowThreads(this.#engine));
-    this.#engine.guard();
-    return pairs;
+    return joinRows(left, right, call, undefined, rowThreads(this.#engine));
   }
 
   async group(keys: RowKeys, call: GroupCall): Promise<RowGroups> {

@@ -9,7 +9,7 @@ export class Pace {
   #done = 0;
 
   /** @param guard throws when the operation must not go on */
-  constructor(call: JoinCall, total: number, guard: () => void = () => {}) {
+  constructor(call: JoinCall, total: number, guard: () => void) {
     this.#call = call;
     this.#total = total;
     this.#guard = guard;

@@ -31,6 +31,11 @@ export class RowThreads {
     engine.addUser(this.#pool);
   }
 
+  /** @throws DeviceLostError once the engine is destroyed */
+  guard(): void {
+    this.#engine?.guard();
+  }
+
   /** The pool of workers, for tests. @internal */
   get pool(): WorkerPool<RowJob, RowResult> | null {
     return this.#pool;

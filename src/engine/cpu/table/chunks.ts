@@ -44,12 +44,14 @@ export async function inChunks(
 
 /** How the chunks of a batch are worked on. */
 export interface ChunkWork {
-  /** Elements of the next chunk to share with workers when `left` are to do; 0 to do it alone. `forced`: however few they are. */
-  readonly sharedLength: (left: number, forced: boolean) => number;
-  readonly together: (chunk: Chunk) => Promise<void>;
-  /** Elements of a chunk that is done alone, if that is not long; `alone` gets it in pieces. */
-  readonly aloneLength: number;
+  /** Gets a chunk that is done alone, in pieces. */
   readonly alone: (chunk: Chunk) => void;
+  /** How chunks are shared with workers; absent where they are not. */
+  readonly shared?: {
+    /** Elements of the next chunk to share when `left` are to do; 0 to do it alone. `forced`: however few they are. */
+    readonly length: (left: number, forced: boolean) => number;
+    readonly run: (chunk: Chunk) => Promise<void>;
+  };
   /** Why chunks are done alone, where it is neither the call's wish nor the batch's size. */
   readonly whyAlone?: string;
 }
@@ -58,21 +60,23 @@ export interface ChunkWork {
  * `inChunks` over a batch, each chunk shared with workers or not as `work` says, unless the call names a strategy. To share a
  * chunk of changes is to sort it by ranges of slots first, so that each has one owner: the partitioned strategy. Lookups are
  * shared as they are.
+ * @param aloneLength elements of a chunk that is done alone, if that is not long
  */
 export function eachChunk(
   { keys, where, length: total }: Batch,
   call: Pick<CallOptions, "signal" | "onProgress" | "strategy" | "log">,
   guard: () => void,
-  work: ChunkWork,
+  aloneLength: number,
+  { alone, shared, whyAlone }: ChunkWork,
 ): Promise<void> {
   const { strategy = "auto", log } = call;
   return inChunks(total, call, guard, (from) => {
     const forced = strategy === "partitioned";
-    const shared = strategy === "direct" ? 0 : work.sharedLength(total - from, forced);
-    const to = shared > 0 ? from + shared : Math.min(total, from + work.aloneLength);
+    const length = strategy === "direct" || !shared ? 0 : shared.length(total - from, forced);
+    const to = length > 0 ? from + length : Math.min(total, from + aloneLength);
     const start = performance.now();
-    if (shared > 0) {
-      return work.together({ keys, where, from, to }).then(() => {
+    if (shared && length > 0) {
+      return shared.run({ keys, where, from, to }).then(() => {
         note(log, "partitioned", forced ? ASKED : "the batch is large enough to share", start);
         return to;
       });
@@ -80,10 +84,10 @@ export function eachChunk(
     let done = from;
     do {
       const piece = { keys, where, from: done, to: Math.min(to, done + BLOCK) };
-      work.alone(piece);
+      alone(piece);
       done = piece.to;
     } while (done < to && performance.now() - start < LONG_MS);
-    note(log, "direct", strategy === "direct" ? ASKED : (work.whyAlone ?? SMALL), start);
+    note(log, "direct", strategy === "direct" ? ASKED : (whyAlone ?? SMALL), start);
     return done;
   });
 }

@@ -3,8 +3,10 @@
  * Threads take pieces of it from a counter until none is left, so a thread that comes late, or never, costs
  * nothing. Which thread works on which piece never shows in a result; parallel.ts says why.
  */
+
 import { allocateBlock, BLOCK, type Block, fillBlock, type TableMemory, touchHomes } from "./blocks.js";
-import { type Counters, eraseRun, findRun, insertRun, newTally, type Tally } from "./probes.js";
+import { type Counters, eraseRun, insertRun, newTally, type Tally } from "./probes.js";
+import { findChunk } from "./sequential.js";
 
 /** Look up a chunk; a piece is `grain` elements. */
 export interface FindJob {
@@ -124,13 +126,9 @@ function pieceCount(job: Job): number {
 }
 
 function findPiece(job: FindJob, piece: number, { block }: Workspace): void {
-  const { table, keys, where } = job;
-  const end = Math.min(job.length, (piece + 1) * job.grain);
-  for (let from = piece * job.grain; from < end; from += BLOCK) {
-    const count = fillBlock(block, table, keys, where, from, Math.min(end, from + BLOCK));
-    touchHomes(block, table, 0, count);
-    findRun(table, job.maxProbe, job, block, 0, count);
-  }
+  const { table, maxProbe, keys, where } = job;
+  const from = piece * job.grain;
+  findChunk(table, maxProbe, { keys, where, from, to: Math.min(job.length, from + job.grain) }, job, block);
 }
 
 /** A stable counting sort of one slice by range. */

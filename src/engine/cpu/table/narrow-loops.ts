@@ -7,12 +7,11 @@ import type { TableMemory } from "./blocks.js";
 import type { ChunkWork } from "./chunks.js";
 import { FullTable } from "./full-table.js";
 import type { InsertColumns, Territory } from "./probes.js";
-import { collectSide, collectSlots, NarrowMeasurement } from "./scan.js";
+import { collectSlots, NarrowMeasurement } from "./scan.js";
 import { eraseChunk, findChunk, insertChunk } from "./sequential.js";
 import type { LookUpColumns, SlotLoops } from "./slot-loops.js";
 
 export class NarrowLoops implements SlotLoops {
-  readonly collectSide = collectSide;
   readonly collectSlots = collectSlots;
   readonly #engine: CpuEngine;
   readonly #recountOnError: (change: () => Promise<void>) => Promise<void>;
@@ -24,35 +23,37 @@ export class NarrowLoops implements SlotLoops {
   }
 
   insert(at: Territory, columns: InsertColumns): ChunkWork {
-    const { parallel, workspace, tuning } = this.#engine;
+    const { parallel, workspace } = this.#engine;
     const { table, counters } = at;
     const full = new FullTable(at, columns);
     return {
-      sharedLength: (left, forced) =>
-        parallel.changeLength(left, table.slotCount - counters.mainLive, forced),
-      together: (chunk) => this.#recountOnError(() => parallel.insert(at, chunk, columns)),
-      aloneLength: tuning.chunk,
+      shared: {
+        length: (left, forced) => parallel.changeLength(left, table.slotCount - counters.mainLive, forced),
+        run: (chunk) => this.#recountOnError(() => parallel.insert(at, chunk, columns)),
+      },
       alone: (chunk) => insertChunk(at, chunk, columns, workspace.block, full),
     };
   }
 
   find(table: TableMemory, maxProbe: number, { found, values, missing }: LookUpColumns): ChunkWork {
-    const { parallel, workspace, tuning } = this.#engine;
+    const { parallel, workspace } = this.#engine;
     const columns = { found, values, missing: missing[0] };
     return {
-      sharedLength: (left, forced) => parallel.lookUpLength(left, forced),
-      together: (chunk) => parallel.find(table, maxProbe, chunk, columns),
-      aloneLength: tuning.chunk,
+      shared: {
+        length: (left, forced) => parallel.lookUpLength(left, forced),
+        run: (chunk) => parallel.find(table, maxProbe, chunk, columns),
+      },
       alone: (chunk) => findChunk(table, maxProbe, chunk, columns, workspace.block),
     };
   }
 
   erase(at: Territory): ChunkWork {
-    const { parallel, workspace, tuning } = this.#engine;
+    const { parallel, workspace } = this.#engine;
     return {
-      sharedLength: (left, forced) => parallel.changeLength(left, left, forced),
-      together: (chunk) => this.#recountOnError(() => parallel.erase(at, chunk)),
-      aloneLength: tuning.chunk,
+      shared: {
+        length: (left, forced) => parallel.changeLength(left, left, forced),
+        run: (chunk) => this.#recountOnError(() => parallel.erase(at, chunk)),
+      },
       alone: (chunk) => eraseChunk(at, chunk, workspace.block),
     };
   }

@@ -1,6 +1,7 @@
 /** Scans over all slots: collecting the entries, measuring a table, counting it anew. Wide slots are scanned in wide-scan.ts. */
 import { PROBE_HISTOGRAM, type TableStats } from "../../engine.js";
 import { EMPTY, SIDE_SLOTS, TOMBSTONE } from "../../layout.js";
+import type { SlotFormat } from "../../slot-format.js";
 import { BLOCK, type Block, computeHomes, type TableMemory } from "./blocks.js";
 import type { Counters } from "./probes.js";
 
@@ -30,16 +31,30 @@ export function collectSlots(table: TableMemory, from: number, to: number, into:
   into.count = count;
 }
 
-/** Appends the entries of the side slots. */
-export function collectSide(table: TableMemory, into: Collector): void {
-  const { slots, slotCount, words } = table;
-  for (let side = 0; side < SIDE_SLOTS; side++) {
+/** Appends the entries of the side slots, which are there only where a key is one word. */
+export function collectSide(
+  { slots, slotCount, words }: TableMemory,
+  { sideSlots, valueWords, valueOffset }: SlotFormat,
+  into: Collector,
+): void {
+  for (let side = 0; side < sideSlots; side++) {
     const w = (slotCount + side) * words;
     if (slots[w] === EMPTY) continue;
     into.keys[into.count] = EMPTY - side;
-    if (words === 2) into.values[into.count] = slots[w + 1];
+    appendWords(into.values, into.count, slots, w + valueOffset, valueWords);
     into.count++;
   }
+}
+
+/** Writes an entry's words behind those of the `count` entries before it. */
+export function appendWords(
+  column: Uint32Array,
+  count: number,
+  slots: Uint32Array,
+  w: number,
+  words: number,
+): void {
+  for (let word = 0; word < words; word++) column[count * words + word] = slots[w + word];
 }
 
 /** Measures a table piece by piece: `addSlots` for all slots, then `result`. */

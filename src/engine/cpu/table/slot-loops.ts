@@ -26,8 +26,6 @@ export interface SlotLoops {
   find(table: TableMemory, maxProbe: number, columns: LookUpColumns): ChunkWork;
   /** How the chunks of an erase are worked on. */
   erase(at: Territory): ChunkWork;
-  /** Appends the entries of the side slots. */
-  collectSide(table: TableMemory, into: Collector): void;
   /** Appends the entries of slots `from..to` of the probing table. Ends when the collector is full. */
   collectSlots(table: TableMemory, from: number, to: number, into: Collector): void;
   /** A measurement to begin. */

@@ -5,7 +5,6 @@
 import { EngineError } from "../../../errors.js";
 import { Rule } from "../../apply.js";
 import type { SlotFormat } from "../../slot-format.js";
-import type { Tuning } from "../tuning.js";
 import type { TableMemory } from "./blocks.js";
 import type { ChunkWork } from "./chunks.js";
 import type { InsertColumns, Territory } from "./probes.js";
@@ -14,15 +13,13 @@ import type { LookUpColumns, SlotLoops } from "./slot-loops.js";
 import { WideCursor } from "./wide-cursor.js";
 import { WideFullTable } from "./wide-full-table.js";
 import { eraseWide, findWide, insertWide } from "./wide-probes.js";
-import { collectWideSide, collectWideSlots, WideMeasurement } from "./wide-scan.js";
+import { collectWideSlots, WideMeasurement } from "./wide-scan.js";
 
 export class WideLoops implements SlotLoops {
   readonly #format: SlotFormat;
-  readonly #tuning: Pick<Tuning, "chunk">;
 
-  constructor(format: SlotFormat, tuning: Pick<Tuning, "chunk">) {
+  constructor(format: SlotFormat) {
     this.#format = format;
-    this.#tuning = tuning;
   }
 
   insert(at: Territory, columns: InsertColumns): ChunkWork {
@@ -44,10 +41,6 @@ export class WideLoops implements SlotLoops {
     return this.#alone((chunk) => eraseWide(cursor, at, chunk));
   }
 
-  collectSide(table: TableMemory, into: Collector): void {
-    collectWideSide(table, this.#format, into);
-  }
-
   collectSlots(table: TableMemory, from: number, to: number, into: Collector): void {
     collectWideSlots(table, this.#format, from, to, into);
   }
@@ -61,12 +54,6 @@ export class WideLoops implements SlotLoops {
   }
 
   #alone(alone: ChunkWork["alone"]): ChunkWork {
-    return {
-      sharedLength: () => 0,
-      together: () => Promise.reject(new EngineError("Wide slots are not shared with workers.")),
-      aloneLength: this.#tuning.chunk,
-      alone,
-      whyAlone: "keys or values of more than 32 bits are worked on by one thread",
-    };
+    return { alone, whyAlone: "keys or values of more than 32 bits are worked on by one thread" };
   }
 }

@@ -18,10 +18,7 @@ async function run(pieceMs: number, signal?: AbortSignal, onPiece = () => {}) {
   const pieces: [number, number][] = [];
   const batch = { keys: new Uint32Array(LENGTH), where: null, length: LENGTH };
   const call = { signal, onProgress: (done: number) => void ends.push(done) };
-  const working = eachChunk(batch, call, () => {}, {
-    sharedLength: () => 0,
-    together: () => Promise.reject(new Error("There is nobody to share with.")),
-    aloneLength: CHUNK,
+  const working = eachChunk(batch, call, () => {}, CHUNK, {
     alone: ({ from, to }) => {
       pieces.push([from, to]);
       now += pieceMs;

@@ -1,8 +1,10 @@
 /** The loops over wide slots, for formats that no scalar type has yet: keys of up to 8 words, values of up to 16. */
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
 import { newTally, type Territory } from "../../../../src/engine/cpu/table/probes.js";
+import { collectSide } from "../../../../src/engine/cpu/table/scan.js";
 import { WideLoops } from "../../../../src/engine/cpu/table/wide-loops.js";
 import { hashNames } from "../../../../src/engine/hash.js";
 import type { SlotFormat } from "../../../../src/engine/slot-format.js";
@@ -45,7 +47,7 @@ class BareTable {
     const table = { slots, slotCount, words, hash, floatKeys: false };
     const counters = { mainLive: 0, sideLive: 0, tombstones: 0, maxProbe: 0 };
     this.at = { table, counters, tally: newTally(), deferred: null };
-    this.loops = new WideLoops(format, { chunk: 100 });
+    this.loops = new WideLoops(format);
   }
 
   chunk(keys: readonly Words[]) {
@@ -114,7 +116,7 @@ class BareTable {
       values: new Uint32Array(size * valueWords),
       count: 0,
     };
-    this.loops.collectSide(table, into);
+    collectSide(table, format, into);
     this.loops.collectSlots(table, 0, slotCount, into);
     expect(into.count).toBe(size);
     for (let i = 0; i < size; i++) {

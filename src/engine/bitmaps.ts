@@ -1,0 +1,26 @@
+/** Bitmaps: one bit per element, least significant bit first, from bit 0 of the first byte. */
+
+/** Bytes of a bitmap of `length` bits. */
+export function bitmapBytes(length: number): number {
+  return (length + 7) >>> 3;
+}
+
+/** Whether a bitmap's bit is set. */
+export function isSet(bits: Uint8Array, index: number): boolean {
+  return ((bits[index >>> 3] >>> (index & 7)) & 1) === 1;
+}
+
+/** Bits that are set among the first `length`. */
+export function countSet(bits: Uint8Array, length: number): number {
+  const whole = length >>> 3;
+  let count = 0;
+  for (let i = 0; i < whole; i++) count += bitsInByte[bits[i]];
+  const rest = length & 7;
+  return rest === 0 ? count : count + bitsInByte[bits[whole] & (0xff >>> (8 - rest))];
+}
+
+const bitsInByte = Uint8Array.from({ length: 256 }, (_, byte) => {
+  let count = 0;
+  for (let rest = byte; rest > 0; rest >>= 1) count += rest & 1;
+  return count;
+});
