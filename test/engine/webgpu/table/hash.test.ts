@@ -1,9 +1,11 @@
-/** The arithmetic in hash.wgsl and probe.wgsl against the reference in TypeScript, bit by bit. */
+/** The arithmetic in hash.wgsl, hash-wide.wgsl and probe.wgsl against the reference in TypeScript, bit by bit. */
 import { describe, expect, it } from "vitest";
 import { hashFunctions, hashNames, homeSlot } from "../../../../src/engine/hash.js";
+import { hashWords } from "../../../../src/engine/hash-words.js";
 import { canonicalF32 } from "../../../../src/engine/scalars.js";
 import { constantLines } from "../../../../src/engine/webgpu/device/kernel-source.js";
 import hash from "../../../../src/engine/webgpu/table/hash.wgsl";
+import hashWide from "../../../../src/engine/webgpu/table/hash-wide.wgsl";
 import { probingCode } from "../../../../src/engine/webgpu/table/slot-code.js";
 import { expectSame } from "../../../conformance/helpers/checks.js";
 import { useDevice } from "../../../conformance/helpers/device.js";
@@ -50,6 +52,28 @@ describe("hash.wgsl", () => {
     it(`${name} is that of hash.ts`, async () => {
       const hashes = await evaluate([constantLines({ HASH }), hash], "hashKey(a) + b * 0u", patterns);
       expectSame(hashes, patterns.map(hashFunctions[name]));
+    });
+  }
+
+  for (const [HASH, name] of hashNames.entries()) {
+    it(`${name} of keys of several words is that of hash-words.ts`, async () => {
+      const others = uniqueKeys(patterns.length, 700_000);
+      // five words go through the four lanes of xxhash32 too
+      for (const words of ["a, b", "a, b, b ^ a, a, b"]) {
+        const KEY_WORDS = words.split(",").length;
+        const fragments = [constantLines({ HASH, KEY_WORDS }), hash, hashWide];
+        const hashes = await evaluate(
+          fragments,
+          `hashWords(array<u32, KEY_WORDS>(${words}))`,
+          patterns,
+          others,
+        );
+        const key = (a: number, b: number) => Uint32Array.of(a, b, b ^ a, a, b);
+        expectSame(
+          hashes,
+          patterns.map((a, i) => hashWords(name, key(a, others[i]), 0, KEY_WORDS)),
+        );
+      }
     });
   }
 
