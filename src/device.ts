@@ -3,7 +3,7 @@
  * both are loaded when openDevice runs, and only the one that is used.
  */
 import type { DeviceArray } from "./engine/device-array.js";
-import type { BackendName, Engine, EngineInfo } from "./engine/engine.js";
+import type { BackendName, Engine, EngineInfo, MemoryOptions, MemoryUse } from "./engine/engine.js";
 import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import { checkStrategy, type GroupSize, type Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
@@ -21,6 +21,11 @@ export interface OpenDeviceOptions {
   threads?: number;
   /** Which GPU to prefer where there are two. Default `high-performance`. */
   powerPreference?: "low-power" | "high-performance";
+  /**
+   * What becomes of memory that nobody uses. `keep`: bytes that are kept for the next table, array or call, at most; by default 8 GiB on
+   * a GPU in Node, 1 GiB on a page, 128 MiB on a software GPU, and on the cpu engine what the garbage collector leaves.
+   */
+  memory?: MemoryOptions;
   /** Strategy of bulk calls that name none. Default `auto`. */
   strategy?: Strategy;
   /** Group size of bulk calls that name none. Default: by the table's load. */
@@ -65,6 +70,8 @@ export async function openDevice(options: OpenDeviceOptions = {}): Promise<Devic
     );
   }
   checkStrategy(options);
+  const { keep = 0 } = options.memory ?? {};
+  if (!(keep >= 0)) throw new ValidationError(`memory.keep is ${String(keep)}.`, "Give bytes, at least 0.");
   if (backend === "cpu") return openCpu(options, "The cpu engine was asked for.");
   try {
     const { openWebgpuEngine } = await import("./engine/webgpu/webgpu-engine.js");
@@ -152,6 +159,16 @@ export class Device {
   /** The GPUDevice in use, for your own kernels; undefined on the cpu engine. */
   get gpuDevice(): GPUDevice | undefined {
     return this.engine.gpuDevice;
+  }
+
+  /** The memory that the device holds, in bytes: in use, and kept for the next table, array or call. */
+  get memory(): MemoryUse {
+    return this.engine.memory;
+  }
+
+  /** Frees the memory that nobody uses. Answers its bytes. Later calls allocate again, which takes some 25 ms a GiB on a GPU. */
+  trim(): number {
+    return this.engine.trim();
   }
 
   /**

@@ -21,7 +21,16 @@ export {
   type ScalarOf,
 } from "./device.js";
 export { DeviceArray } from "./engine/device-array.js";
-export type { ApplyOp, BackendName, EngineInfo, Input, Placement, Target } from "./engine/engine.js";
+export type {
+  ApplyOp,
+  BackendName,
+  EngineInfo,
+  Input,
+  MemoryOptions,
+  MemoryUse,
+  Placement,
+  Target,
+} from "./engine/engine.js";
 export type { HashName } from "./engine/hash.js";
 export { PinnedArray, type PinnedUse } from "./engine/pinned-array.js";
 export type { ChunkPlan, GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";

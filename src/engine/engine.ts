@@ -165,6 +165,26 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
   destroy(): void;
 }
 
+/** How an engine goes about the memory that nobody uses. */
+export interface MemoryOptions {
+  /** Bytes of it that are kept for the next table, array or call, at most; 0 keeps none. */
+  readonly keep?: number;
+}
+
+/** The memory of a device, in bytes. */
+export interface MemoryUse {
+  /** All of it: `inUse` and `kept`. */
+  readonly held: number;
+  /** Of tables, device arrays, pinned arrays and calls under way. */
+  readonly inUse: number;
+  /** Unused: the next table, array or call takes it, and allocates nothing. */
+  readonly kept: number;
+  /** Most bytes that were in use at once. No more than that is kept, whatever the bound. */
+  readonly peak: number;
+  /** The bound on `kept`. */
+  readonly keep: number;
+}
+
 /** An engine: opened by `openDevice`, one per device. @internal */
 export interface Engine {
   readonly info: EngineInfo;
@@ -183,6 +203,9 @@ export interface Engine {
   /** Zeroed memory of the host that operations copy from or to by themselves. */
   pin<T extends ScalarType, U extends PinnedUse>(type: T, length: number, use: U): Promise<PinnedArray<T, U>>;
   createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>>;
+  readonly memory: MemoryUse;
+  /** Frees unused memory; answers its bytes. */
+  trim(): number;
   /** What relational operators ask for; loaded on first use. */
   rows(): Promise<RowOperations>;
   /** Frees all memory, ends workers, makes pending operations reject with DeviceLostError("destroyed"). Idempotent. A caller's own GPUDevice is left alive. */

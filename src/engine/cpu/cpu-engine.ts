@@ -5,7 +5,7 @@
  */
 import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
-import type { BulkDefaults, Engine, EngineInfo, Table } from "../engine.js";
+import type { BulkDefaults, Engine, EngineInfo, MemoryOptions, MemoryUse, Table } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
@@ -26,6 +26,7 @@ import { type Tuning, tuningFor } from "./tuning.js";
 export interface CpuEngineOptions extends BulkDefaults {
   /** Threads to use, the calling one included. Default: as many as the machine runs at once. */
   threads?: number;
+  memory?: MemoryOptions;
   /** @internal Sizes for tests. */
   tuning?: Partial<Tuning>;
 }
@@ -46,11 +47,8 @@ export async function openCpuEngine(options: CpuEngineOptions = {}): Promise<Eng
     throw new ValidationError(`threads is ${String(options.threads)}.`, "Give a whole number of at least 1.");
   }
   const { strategy, groupSize } = options;
-  const engine = new CpuEngine(
-    threads,
-    { ...tuningFor(threads), ...options.tuning },
-    { strategy, groupSize },
-  );
+  const tuning = { ...tuningFor(threads), ...options.tuning };
+  const engine = new CpuEngine(threads, tuning, { strategy, groupSize }, options.memory);
   // Browsers tell only afterwards that a policy forbids workers; info must not promise them before.
   if (!inNode()) await Promise.race([engine.pool.warmUp(1), delay(WORKER_START_MS)]);
   return engine;
@@ -64,7 +62,7 @@ export class CpuEngine implements Engine {
   /** Threads beside the calling one. */
   readonly pool: WorkerPool<Job, JobResult>;
   readonly parallel: Parallel;
-  readonly memory: Memory;
+  readonly buffers: Memory;
   /** The calling thread's. */
   readonly workspace = newWorkspace();
   readonly tuning: Tuning;
@@ -81,6 +79,7 @@ export class CpuEngine implements Engine {
     threads: number,
     tuning: Tuning,
     readonly defaults: BulkDefaults = {},
+    { keep }: MemoryOptions = {},
   ) {
     this.tuning = tuning;
     this.pool = new WorkerPool(threads, {
@@ -89,9 +88,10 @@ export class CpuEngine implements Engine {
     });
     this.#users.push(this.pool);
     this.parallel = new Parallel(this.pool, tuning);
-    this.memory = new Memory(this.pool.threads > 1, (bytes) => {
+    const noteIdle = (bytes: number) => {
       for (const user of this.#users) user.noteIdle(bytes);
-    });
+    };
+    this.buffers = new Memory(this.pool.threads > 1, noteIdle, keep);
     this.lost = new Promise((resolve) => {
       this.#resolveLost = resolve;
     });
@@ -107,8 +107,16 @@ export class CpuEngine implements Engine {
       threads,
       adapter: {},
       limits: { maxTableBytes: MAX_WORDS * 4 },
-      features: this.memory.shared ? ["shared-memory"] : [],
+      features: this.buffers.shared ? ["shared-memory"] : [],
     };
+  }
+
+  get memory(): MemoryUse {
+    return this.buffers.use;
+  }
+
+  trim(): number {
+    return this.buffers.trim();
   }
 
   /** Takes in another pool. */
@@ -163,7 +171,7 @@ export class CpuEngine implements Engine {
     const mostSlots = Math.floor(MAX_WORDS / slotWords) - sideSlots;
     if (spec.slots > mostSlots)
       throw new LimitError("slots", spec.slots, mostSlots, "Split the data over several tables.");
-    const table = new CpuTable<K, V>(this, spec, this.memory.allocate(tableBytes(spec), false));
+    const table = new CpuTable<K, V>(this, spec, this.buffers.allocate(tableBytes(spec), false));
     await table.clear();
     return table;
   }
@@ -172,13 +180,13 @@ export class CpuEngine implements Engine {
     if (!this.#alive) return;
     this.#alive = false;
     for (const user of this.#users) user.destroy();
-    this.memory.discardAll();
+    this.buffers.discardAll();
     this.#resolveLost({ reason: "destroyed", message: "destroy was called" });
   }
 
   /** A device array of this engine; what it holds is undefined unless `zeroed`. */
   newArray<T extends ScalarType>(type: T, length: number, zeroed: boolean): DeviceArray<T> {
-    return newDeviceArray(this, this.alive, this.memory, type, length, zeroed);
+    return newDeviceArray(this, this.alive, this.buffers, type, length, zeroed);
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
-import type { BulkDefaults, Engine, EngineInfo, Table } from "../engine.js";
+import type { BulkDefaults, Engine, EngineInfo, MemoryOptions, MemoryUse, Table } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
@@ -26,6 +26,7 @@ import { WebgpuTable } from "./webgpu-table.js";
 export interface WebgpuOptions extends GpuRequest, BulkDefaults {
   /** Run on this device; it stays the caller's. */
   gpuDevice?: GPUDevice;
+  memory?: MemoryOptions;
   /** Kernel fragments that tests put in place of the real ones. */
   kernelOverrides?: KernelOverrides;
 }
@@ -36,10 +37,11 @@ export async function openWebgpuEngine(options: WebgpuOptions = {}): Promise<Eng
   const gpu = new Gpu(opened.device, {
     software: opened.software,
     owned: options.gpuDevice === undefined,
+    keep: options.memory?.keep,
     staging: options.kernelOverrides?.staging,
   });
   try {
-    const [kernels] = await Promise.all([Kernels.open(gpu), gpu.keepStaging()]);
+    const [kernels] = await Promise.all([Kernels.open(gpu), gpu.open()]);
     return new WebgpuEngine(gpu, kernels, engineInfo(opened), options);
   } catch (error) {
     gpu.destroy();
@@ -81,6 +83,14 @@ export class WebgpuEngine implements Engine {
 
   get gpuDevice(): GPUDevice {
     return this.gpu.device;
+  }
+
+  get memory(): MemoryUse {
+    return this.gpu.memory.use;
+  }
+
+  trim(): number {
+    return this.gpu.memory.trim();
   }
 
   async upload<T extends ScalarType>(type: T, data: ScalarArrays[T]): Promise<DeviceArray<T>> {

@@ -7,6 +7,7 @@
  * Invariant: a buffer is in at most one living allocation, and is not reused while an operation retains it.
  */
 import { LimitError } from "../../../errors.js";
+import type { MemoryUse } from "../../engine.js";
 
 /** Smaller buffers are not kept: a new one costs less than the search. */
 const SMALLEST_REUSED_BYTES = 2 ** 20;
@@ -57,12 +58,38 @@ export class Memory {
   readonly shared: boolean;
   readonly #onIdle: (bytes: number) => void;
   readonly #living = new Set<WeakRef<Allocation>>();
+  /** Freed longest ago first. */
   #reusable: WeakRef<ArrayBufferLike>[] = [];
+  #inUse = 0;
+  #peak = 0;
 
-  /** @param onIdle told by how much the bytes of freed buffers grow (free) or shrink (used again). */
-  constructor(shared: boolean, onIdle: (bytes: number) => void) {
+  /**
+   * @param onIdle told by how much the bytes of freed buffers grow (free) or shrink (used again).
+   * @param keep bytes of freed buffers that are offered again at most.
+   */
+  constructor(
+    shared: boolean,
+    onIdle: (bytes: number) => void,
+    private readonly keep = Number.POSITIVE_INFINITY,
+  ) {
     this.shared = shared;
     this.#onIdle = onIdle;
+  }
+
+  /** Bytes of the buffers in use, and of those that the garbage collector has left. */
+  get use(): MemoryUse {
+    const kept = this.#reusable.reduce((sum, reference) => sum + (reference.deref()?.byteLength ?? 0), 0);
+    const inUse = this.#inUse;
+    return { held: inUse + kept, inUse, kept, peak: this.#peak, keep: this.keep };
+  }
+
+  /** Offers freed buffers no more, but for `most` bytes of the last ones. Answers the bytes of the others. */
+  trim(most = 0): number {
+    const before = this.use.kept;
+    let kept = before;
+    while (kept > most) kept -= this.#reusable.shift()?.deref()?.byteLength ?? 0;
+    if (kept < before) this.#onIdle(kept - before);
+    return before - kept;
   }
 
   /** At least `bytes` bytes. Filled with zeros if `zeroed`, else with anything. Throws LimitError. */
@@ -72,10 +99,14 @@ export class Memory {
     const buffer = reused ?? newBuffer(bytes, this.shared);
     const allocation = new Allocation(buffer, bytes, (freed) => {
       this.#living.delete(reference);
+      this.#inUse -= freed.byteLength;
       if (freed.byteLength < SMALLEST_REUSED_BYTES) return;
       this.#reusable.push(new WeakRef(freed));
       this.#onIdle(freed.byteLength);
+      this.trim(Math.min(this.keep, this.#peak));
     });
+    this.#inUse += buffer.byteLength;
+    this.#peak = Math.max(this.#peak, this.#inUse);
     const reference = new WeakRef(allocation);
     this.#living.add(reference);
     return allocation;
@@ -86,6 +117,7 @@ export class Memory {
     for (const reference of this.#living) reference.deref()?.discard();
     this.#living.clear();
     this.#reusable = [];
+    this.#inUse = 0;
   }
 
   /** The smallest freed buffer that `bytes` fills to at least half. */

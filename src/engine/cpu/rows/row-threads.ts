@@ -44,7 +44,7 @@ export class RowThreads {
   /** Memory for an operation on so many rows: shared if they are worth more than one thread. */
   memory(rows: number): RowMemory {
     const shares = this.#pool !== null && this.#pool.threads > 1 && rows >= this.tuning.share;
-    return new RowMemory(shares && this.#engine !== null ? this.#engine.memory : null);
+    return new RowMemory(shares && this.#engine !== null ? this.#engine.buffers : null);
   }
 
   /**

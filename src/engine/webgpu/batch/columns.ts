@@ -8,7 +8,7 @@ import type { Engine, Input } from "../../engine.js";
 import { PinnedArray } from "../../pinned-array.js";
 import { allocate, asBytes, type ScalarType, scalarBytes } from "../../scalars.js";
 import type { Gpu } from "../device/gpu.js";
-import { BufferUsage } from "../device/gpu-flags.js";
+import { BufferUsage, STORAGE_USAGE } from "../device/gpu-flags.js";
 import type { Range } from "../device/kernel.js";
 import { align4 } from "../memory/readback.js";
 
@@ -46,7 +46,8 @@ export class Scratch {
 
   /** A buffer of at least `bytes` bytes with unspecified contents. */
   async buffer(bytes: number): Promise<GPUBuffer> {
-    const buffer = await this.gpu.scratch.acquire(bytes, { spare: this.ahead !== undefined });
+    const wanted = { bytes, usage: STORAGE_USAGE, brief: true };
+    const buffer = await this.gpu.memory.acquire("scratch", wanted, { spare: this.ahead !== undefined });
     this.#held.push(buffer);
     return buffer;
   }
@@ -84,13 +85,13 @@ export class Scratch {
       return await prepare();
     } catch (error) {
       if (!(error instanceof LimitError)) throw error;
-      for (const buffer of this.#held.splice(before)) this.gpu.scratch.release(buffer);
+      for (const buffer of this.#held.splice(before)) this.gpu.memory.release(buffer);
       return null;
     }
   }
 
   release(): void {
-    for (const buffer of this.#held) this.gpu.scratch.release(buffer);
+    for (const buffer of this.#held) this.gpu.memory.release(buffer);
     this.#held.length = 0;
   }
 }
@@ -102,7 +103,8 @@ export async function newArray<T extends ScalarType>(
   type: T,
   length: number,
 ): Promise<DeviceArray<T>> {
-  const buffer = await gpu.arrays.acquire(length * scalarBytes[type]);
+  const wanted = { bytes: length * scalarBytes[type], usage: STORAGE_USAGE };
+  const buffer = await gpu.memory.acquire("array", wanted);
   return gpuArray(engine, gpu, type, length, { buffer, byteOffset: 0, owned: true });
 }
 
@@ -134,7 +136,7 @@ export function gpuArray<T extends ScalarType>(
       return result;
     },
     destroy() {
-      if (at.owned) gpu.arrays.release(at.buffer);
+      if (at.owned) gpu.memory.release(at.buffer);
     },
   });
 }

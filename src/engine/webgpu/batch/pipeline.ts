@@ -99,7 +99,7 @@ class ReadAhead<T> {
     this.#bound = this.#fill(bind, chunk);
     // a failure is told by take(), which may come later or never
     this.#bound.catch(() => {});
-    this.#endLoan = gpu.lend(() => this.giveUp());
+    this.#endLoan = gpu.memory.lend(() => this.giveUp());
   }
 
   async #fill(bind: Bind<T>, chunk: Chunk): Promise<T | null> {

@@ -9,6 +9,9 @@ export const BufferUsage = {
   QUERY_RESOLVE: 0x200,
 } as const;
 
+/** Usage of the memory that kernels work on: tables, device arrays, scratch. One usage, so that one buffer serves each in turn. */
+export const STORAGE_USAGE = BufferUsage.STORAGE | BufferUsage.COPY_SRC | BufferUsage.COPY_DST;
+
 /** GPUMapMode.WRITE. */
 export const MAP_MODE_WRITE = 2;
 /** GPUMapMode.READ. */

@@ -5,27 +5,48 @@
  */
 import { DeviceLostError, EngineError } from "../../../errors.js";
 import { lazily } from "../../lazily.js";
-import type { BufferPool } from "../memory/buffer-pool.js";
-import { type AllocateOptions, GpuMemory, STAGING, type Staging } from "../memory/gpu-memory.js";
+import { GpuMemory } from "../memory/gpu-memory.js";
 import { bytesOf, type Readback, recordReads, unpack } from "../memory/readback.js";
-import { KEPT_BYTES, ResultStaging, type Staged } from "../memory/result-staging.js";
+import { ResultStaging, type Staged } from "../memory/result-staging.js";
 import type { Uploads } from "../memory/uploads.js";
 import { inErrorScopes } from "./error-scopes.js";
-import { BufferUsage, MAP_MODE_READ } from "./gpu-flags.js";
+import { MAP_MODE_READ } from "./gpu-flags.js";
 
 const errorFilters = ["validation", "internal", "out-of-memory"] as const;
 
 /** What moves host batches while the GPU works. */
 export const loadOverlap = lazily(() => import("../batch/overlap.js"));
 
+/** The staging buffers of a GPU's uploads. */
+export interface Staging {
+  /** Bytes of each, a multiple of 8. */
+  readonly bytes: number;
+  /** How many there are at most. */
+  readonly count: number;
+}
+
+/**
+ * One is being written, the other read by the GPU or on its way back to the host. On an H100 rings of 1, 4, 16 and 64 MiB pieces
+ * brought 6.4, 8.3, 9.3 and 8.0 GB/s, and no more with three or four of them.
+ */
+export const STAGING: Staging = { bytes: 2 ** 24, count: 2 };
+
+/** What a Gpu is told. */
+export interface GpuOptions {
+  /** The GPU is emulated on the CPU. */
+  readonly software: boolean;
+  /** destroy() is to destroy the GPUDevice too. */
+  readonly owned: boolean;
+  /** Bytes of unused memory that are kept at most. */
+  readonly keep?: number | undefined;
+  readonly staging?: Staging | undefined;
+}
+
 export class Gpu {
   readonly device: GPUDevice;
   /** True when the GPU is emulated on the CPU: work is cut finer. */
   readonly software: boolean;
-  /** Working memory of one call. */
-  readonly scratch: BufferPool;
-  /** The memory of device arrays: a destroyed array's goes to the next one of its size. */
-  readonly arrays: BufferPool;
+  readonly memory: GpuMemory;
   /** Resolves when the device is gone, by loss or destroy. */
   readonly lost: Promise<{ reason: string; message: string }>;
   /** Called when commands were recorded, before they are submitted; also when recording failed. */
@@ -34,52 +55,26 @@ export class Gpu {
   readonly #staging: ResultStaging;
   readonly #uploadStaging: Staging;
   #uploads: Uploads | undefined;
-  readonly #memory: GpuMemory;
   readonly #waiting = new Set<(error: DeviceLostError) => void>();
   #loss: { reason: string; message: string } | undefined;
   #announceLoss!: (loss: { reason: string; message: string }) => void;
 
-  /** @param owned true when destroy() is to destroy the GPUDevice too. */
-  constructor(
-    device: GPUDevice,
-    { software, owned, staging = STAGING }: { software: boolean; owned: boolean; staging?: Staging },
-  ) {
+  constructor(device: GPUDevice, { software, owned, keep, staging = STAGING }: GpuOptions) {
     this.device = device;
     this.software = software;
     this.#owned = owned;
     this.lost = new Promise((resolve) => {
       this.#announceLoss = resolve;
     });
-    this.#memory = new GpuMemory(this);
-    const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BufferUsage;
-    const pool = (label: string, fit: "exact" | "loose", usage: number, most = 2 ** 32) =>
-      this.#memory.pool(fit, software ? 2 ** 27 : most, (bytes, options) =>
-        this.allocate(label, bytes, usage, options),
-      );
-    this.scratch = pool("scratch", "loose", STORAGE | COPY_SRC | COPY_DST, SCRATCH_BYTES);
-    this.arrays = pool("array", "exact", STORAGE | COPY_SRC | COPY_DST);
-    this.#staging = new ResultStaging(pool("staging", "loose", MAP_READ | COPY_DST));
+    this.memory = new GpuMemory(this, keep ?? keepBytes(software));
+    this.#staging = new ResultStaging(this.memory);
     this.#uploadStaging = staging;
     void device.lost.then((info) => this.#lose(info.reason ?? "unknown", info.message));
   }
 
-  /** GpuMemory.allocate. */
-  allocate(label: string, bytes: number, usage: number, options?: AllocateOptions): Promise<GPUBuffer> {
-    return this.#memory.allocate(label, bytes, usage, options);
-  }
-
-  /** Allocates what `ResultStaging` keeps. */
-  async keepStaging(): Promise<void> {
-    const { COPY_DST, MAP_READ } = BufferUsage;
-    this.#staging.keep(await this.allocate("kept staging", KEPT_BYTES, COPY_DST | MAP_READ));
-  }
-
-  /** Destroys a buffer of `allocate`. */
-  readonly free = (buffer: GPUBuffer): void => this.#memory.free(buffer);
-
-  /** GpuMemory.lend. */
-  lend(giveUp: () => Promise<unknown>): () => void {
-    return this.#memory.lend(giveUp);
+  /** Allocates what submissions cannot do without. */
+  open(): Promise<void> {
+    return this.#staging.open();
   }
 
   /**
@@ -99,7 +94,7 @@ export class Gpu {
     const staging = this.#uploadStaging;
     if (bytes < staging.bytes / SMALL_FRACTION) return null;
     const { Uploads } = await loadOverlap();
-    this.#uploads ??= new Uploads(this, this.#memory, staging);
+    this.#uploads ??= new Uploads(this, staging);
     return this.#uploads;
   }
 
@@ -145,7 +140,7 @@ export class Gpu {
       const arrived = this.#arrive(label, errors, reads, staging && { ...staging, bytes });
       // who awaits it may fail before coming to that; and an allocation may wait for the staging memory
       const settled = arrived.catch(() => {});
-      if (staging) settled.then(this.lend(() => settled));
+      if (staging) settled.then(this.memory.lend(() => settled));
       return { arrived };
     } catch (error) {
       staging?.release();
@@ -242,7 +237,7 @@ export class Gpu {
   destroy(): void {
     if (this.#loss) return;
     this.#lose("destroyed", "destroy() was called");
-    this.#memory.destroy();
+    this.memory.destroy();
     if (this.#owned) this.device.destroy();
   }
 
@@ -264,8 +259,12 @@ export class Gpu {
   }
 }
 
-/** Unused scratch memory that is kept for some seconds: what a partitioned insert of 2^27 pairs from pinned arrays takes, and more. */
-const SCRATCH_BYTES = 2 ** 33;
+/** Unused memory that is kept at most, in bytes: in Node what 2^27 pairs and all work on them take; less where the GPU is shared with pages, or is the CPU. */
+function keepBytes(software: boolean): number {
+  if (software) return 2 ** 27;
+  return globalThis.process?.versions?.node ? 2 ** 33 : 2 ** 30;
+}
+
 /** Uploads of less than this part of a staging buffer go through writeBuffer. */
 const SMALL_FRACTION = 64;
 /** Bytes of one writeBuffer call: Dawn has a ring of 4 MiB pieces for them, and allocates memory for each larger one. */

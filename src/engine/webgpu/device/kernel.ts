@@ -61,10 +61,10 @@ export class Kernels {
   static async open(gpu: Gpu): Promise<Kernels> {
     const { UNIFORM, COPY_DST, STORAGE } = BufferUsage;
     const [uniforms, unusedRead, unusedStorage] = await Promise.all([
-      gpu.allocate("params", UNIFORM_SLOT * UNIFORM_SLOTS, UNIFORM | COPY_DST),
-      gpu.allocate("unused", UNUSED_BYTES, STORAGE),
+      gpu.memory.allocate("params", UNIFORM_SLOT * UNIFORM_SLOTS, UNIFORM | COPY_DST),
+      gpu.memory.allocate("unused", UNUSED_BYTES, STORAGE),
       // one range per binding number: writable bindings may not overlap
-      gpu.allocate("unused", UNUSED_BYTES * 16, STORAGE),
+      gpu.memory.allocate("unused", UNUSED_BYTES * 16, STORAGE),
     ]);
     const kernels = new Kernels(gpu, uniforms, unusedRead, unusedStorage);
     gpu.beforeSubmit = () => {

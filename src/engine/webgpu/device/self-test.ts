@@ -4,7 +4,7 @@
  */
 import { BackendUnavailableError } from "../../../errors.js";
 import type { Gpu } from "./gpu.js";
-import { BufferUsage } from "./gpu-flags.js";
+import { STORAGE_USAGE } from "./gpu-flags.js";
 import type { Kernels } from "./kernel.js";
 import { fragment, kernelSource, readWrite } from "./kernel-source.js";
 import code from "./self-test.wgsl";
@@ -22,14 +22,14 @@ const source = kernelSource(
 /** @throws BackendUnavailableError when workgroup memory does not hold what is written to it */
 export async function checkWorkgroupMemory(gpu: Gpu, kernels: Kernels): Promise<void> {
   const kernel = await kernels.compile(source, { WORKGROUP, WORDS });
-  const { STORAGE, COPY_SRC } = BufferUsage;
-  const buffer = await gpu.allocate("self-test", WORKGROUP * 4, STORAGE | COPY_SRC);
+  const wanted = { bytes: WORKGROUP * 4, usage: STORAGE_USAGE };
+  const buffer = await gpu.memory.acquire("self-test", wanted);
   const into = new Uint8Array(WORKGROUP * 4);
   try {
     const record = (encoder: GPUCommandEncoder) => kernel.record(encoder, { results: { buffer } }, {}, 1);
     await gpu.submit("self-test", record, [{ buffer, offset: 0, into }]);
   } finally {
-    gpu.free(buffer);
+    gpu.memory.release(buffer);
   }
   if (new Uint32Array(into.buffer).every((right) => right === 1)) return;
   const reason = "this WebGPU implementation loses what kernels write to workgroup memory";

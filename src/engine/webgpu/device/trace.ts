@@ -1,5 +1,6 @@
 /** Times the passes of a call's submissions by GPU timestamps, for `explain: true`. */
 import type { PlanLog } from "../../plan.js";
+import type { GpuMemory } from "../memory/gpu-memory.js";
 import type { Readback } from "../memory/readback.js";
 import type { Gpu } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
@@ -17,7 +18,7 @@ export class Trace {
     private readonly log: PlanLog,
     private readonly querySet: GPUQuerySet,
     private readonly resolved: GPUBuffer,
-    private readonly free: (buffer: GPUBuffer) => void,
+    private readonly memory: GpuMemory,
   ) {}
 
   /** Null where the device has no timestamps. */
@@ -25,10 +26,10 @@ export class Trace {
     if (!gpu.device.features.has("timestamp-query")) return null;
     const { QUERY_RESOLVE, COPY_SRC } = BufferUsage;
     const bytes = 2 * MOST_PASSES * TIME_BYTES;
-    const resolved = await gpu.allocate("timestamps", bytes, QUERY_RESOLVE | COPY_SRC);
+    const resolved = await gpu.memory.acquire("timestamps", { bytes, usage: QUERY_RESOLVE | COPY_SRC });
     const querySet = gpu.device.createQuerySet({ type: "timestamp", count: 2 * MOST_PASSES });
     log.clock = "gpu";
-    return new Trace(log, querySet, resolved, gpu.free);
+    return new Trace(log, querySet, resolved, gpu.memory);
   }
 
   /** The encoder with every compute pass timed. */
@@ -78,6 +79,6 @@ export class Trace {
 
   close(): void {
     this.querySet.destroy();
-    this.free(this.resolved);
+    this.memory.release(this.resolved);
   }
 }

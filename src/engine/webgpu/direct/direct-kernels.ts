@@ -4,6 +4,7 @@
  */
 import type { TableSpec } from "../../layout.js";
 import { type SlotFormat, slotFormat } from "../../slot-format.js";
+import type { Staging } from "../device/gpu.js";
 import {
   type Fragment,
   fragment,
@@ -12,7 +13,6 @@ import {
   read,
   readWrite,
 } from "../device/kernel-source.js";
-import type { Staging } from "../memory/gpu-memory.js";
 import { control } from "../table/control.js";
 import {
   changingCode,

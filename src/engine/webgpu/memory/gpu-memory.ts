@@ -1,11 +1,14 @@
 /**
- * The memory of one GPU: allocation with typed errors, and the order in which memory is given up when there is too little.
- * First what pools keep unused; then what others have only to save time (`lend`).
+ * The memory of one GPU. Buffers that are released are kept in one pool and handed out again, up to a bound; when there is too
+ * little memory they are freed, and then what others have only to save time (`lend`). Allocation has typed errors.
+ *
+ * What is kept never exceeds the bound, nor what was once in use at the same time: a program with small tables keeps little.
  */
 import { EngineError, LimitError } from "../../../errors.js";
+import type { MemoryUse } from "../../engine.js";
 import { inErrorScopes } from "../device/error-scopes.js";
 import type { Gpu } from "../device/gpu.js";
-import { BufferPool, bufferSize } from "./buffer-pool.js";
+import { BufferPool, bufferSize, sizeClass, type Wanted } from "./buffer-pool.js";
 
 /** How an allocation goes about a GPU that is out of memory. */
 export interface AllocateOptions {
@@ -13,38 +16,48 @@ export interface AllocateOptions {
   spare?: boolean;
 }
 
-/** The staging buffers of a GPU's uploads. */
-export interface Staging {
-  /** Bytes of each, a multiple of 8. */
-  readonly bytes: number;
-  /** How many there are at most. */
-  readonly count: number;
-}
-
-/**
- * One is being written, the other read by the GPU or on its way back to the host. On an H100 rings of 1, 4, 16 and 64 MiB pieces
- * brought 6.4, 8.3, 9.3 and 8.0 GB/s, and no more with three or four of them.
- */
-export const STAGING: Staging = { bytes: 2 ** 24, count: 2 };
-
-type Allocate = (bytes: number, options?: AllocateOptions) => Promise<GPUBuffer>;
-
 export class GpuMemory {
   readonly #buffers = new Set<GPUBuffer>();
-  readonly #pools: BufferPool[] = [];
+  readonly #pool = new BufferPool((buffer) => this.free(buffer));
   readonly #lenders = new Set<() => Promise<unknown>>();
+  #held = 0;
+  /** Most bytes that were in use at once. */
+  #peak = 0;
 
-  constructor(private readonly gpu: Gpu) {}
+  /** @param keep bytes of unused buffers that are kept at most. */
+  constructor(
+    private readonly gpu: Gpu,
+    private readonly keep: number,
+  ) {}
 
-  /** A pool whose unused buffers are freed when there is too little memory. */
-  pool(fit: "exact" | "loose", keepBytes: number, allocate: Allocate): BufferPool {
-    const { maxBufferSize } = this.gpu.device.limits;
-    const pool = new BufferPool(fit, keepBytes, maxBufferSize, allocate, this.free);
-    this.#pools.push(pool);
-    return pool;
+  /** Bytes of the buffers that there are. */
+  get use(): MemoryUse {
+    const kept = this.#pool.bytes;
+    return { held: this.#held, inUse: this.#held - kept, kept, peak: this.#peak, keep: this.keep };
   }
 
-  /** A new zeroed buffer. @throws LimitError when it is larger than the device allows or has memory for. */
+  /** A buffer of at least so many bytes, its contents unspecified, until `release`. @throws LimitError as `allocate`. */
+  async acquire(label: string, wanted: Wanted, options?: AllocateOptions): Promise<GPUBuffer> {
+    this.gpu.checkAlive();
+    const buffer = this.#pool.take(wanted);
+    if (!buffer) return this.allocate(label, wanted.bytes, wanted.usage, options);
+    this.#noteUse();
+    return buffer;
+  }
+
+  /** Takes a buffer of `acquire` back. Work that was submitted on it still runs before any later use. */
+  release(buffer: GPUBuffer): void {
+    if (!this.#buffers.has(buffer)) return;
+    this.#pool.put(buffer);
+    this.#pool.shrink(Math.min(this.keep, this.#peak));
+  }
+
+  /** Frees what is kept, but for `most` bytes. Answers the bytes freed. */
+  trim(most = 0): number {
+    return this.#pool.shrink(most);
+  }
+
+  /** A new zeroed buffer of at least so many bytes. @throws LimitError when it is larger than the device allows or has memory for. */
   async allocate(
     label: string,
     bytes: number,
@@ -61,7 +74,9 @@ export class GpuMemory {
         "Use smaller tables or batches, or several of them.",
       );
     }
-    const attempt = () => this.#tryAllocate(label, bytes, usage);
+    const rounded = sizeClass(bytes);
+    const size = rounded <= maxBufferSize ? rounded : bufferSize(bytes);
+    const attempt = () => this.#tryAllocate(label, size, usage);
     const buffer = (await attempt()) ?? (spare ? undefined : await this.#retry(attempt));
     if (buffer) return buffer;
     throw new LimitError(
@@ -73,38 +88,42 @@ export class GpuMemory {
   }
 
   /** Undefined when the GPU is out of memory. */
-  async #tryAllocate(label: string, bytes: number, usage: number): Promise<GPUBuffer | undefined> {
+  async #tryAllocate(label: string, size: number, usage: number): Promise<GPUBuffer | undefined> {
     const { device } = this.gpu;
     const { result: buffer, errors } = inErrorScopes(device, ["validation", "out-of-memory"], () =>
-      device.createBuffer({ label, size: bufferSize(bytes), usage }),
+      device.createBuffer({ label, size, usage }),
     );
     const [memory, validation] = await this.gpu.guard(errors);
     if (memory) return undefined;
     if (validation) throw new EngineError(`Allocating ${label} failed: ${validation.message}`);
     this.#buffers.add(buffer);
+    this.#held += size;
+    this.#noteUse();
     return buffer;
   }
 
+  #noteUse(): void {
+    this.#peak = Math.max(this.#peak, this.#held - this.#pool.bytes);
+  }
+
+  /** Frees what is kept and tries again, then what others lend. */
   async #retry(attempt: () => Promise<GPUBuffer | undefined>): Promise<GPUBuffer | undefined> {
-    return (await this.#afterTrim(attempt)) ?? (await this.#afterLoans(attempt));
-  }
-
-  /** Frees what the pools keep, and tries again. */
-  async #afterTrim(attempt: () => Promise<GPUBuffer | undefined>): Promise<GPUBuffer | undefined> {
-    const freed = this.#pools.reduce((sum, pool) => sum + pool.trim(), 0);
-    if (freed === 0) return undefined;
-    await this.gpu.guard(this.gpu.device.queue.onSubmittedWorkDone());
-    return attempt();
-  }
-
-  async #afterLoans(attempt: () => Promise<GPUBuffer | undefined>): Promise<GPUBuffer | undefined> {
-    await this.gpu.guard(Promise.all([...this.#lenders].map((giveUp) => giveUp())));
-    return this.#afterTrim(attempt);
+    const giveUpLoans = () => this.gpu.guard(Promise.all([...this.#lenders].map((giveUp) => giveUp())));
+    for (const giveUp of [async () => {}, giveUpLoans]) {
+      const held = this.#held;
+      await giveUp();
+      this.trim();
+      if (this.#held === held) continue;
+      await this.gpu.guard(this.gpu.device.queue.onSubmittedWorkDone());
+      const buffer = await attempt();
+      if (buffer) return buffer;
+    }
+    return undefined;
   }
 
   /**
    * Registers memory that its user can do without, or soon will: `giveUp` is called when there is too little, and resolves
-   * when the memory is back in its pool. It must not wait for an allocation that is not spare, since that may be waiting
+   * when the memory was released or freed. It must not wait for an allocation that is not spare, since that may be waiting
    * for it. The answer ends the registration.
    */
   lend(giveUp: () => Promise<unknown>): () => void {
@@ -112,15 +131,16 @@ export class GpuMemory {
     return () => this.#lenders.delete(giveUp);
   }
 
-  /** Destroys a buffer of `allocate`. */
-  readonly free = (buffer: GPUBuffer): void => {
-    if (this.#buffers.delete(buffer)) buffer.destroy();
-  };
+  /** Destroys a buffer. */
+  free(buffer: GPUBuffer): void {
+    if (!this.#buffers.delete(buffer)) return;
+    this.#held -= buffer.size;
+    buffer.destroy();
+  }
 
   /** Destroys every buffer. */
   destroy(): void {
-    for (const pool of this.#pools) pool.trim();
-    for (const buffer of this.#buffers) buffer.destroy();
-    this.#buffers.clear();
+    this.trim();
+    for (const buffer of this.#buffers) this.free(buffer);
   }
 }

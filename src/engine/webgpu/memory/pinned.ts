@@ -21,11 +21,11 @@ export async function pin<T extends ScalarType, U extends PinnedUse>(
   const { MAP_WRITE, COPY_SRC, MAP_READ, COPY_DST } = BufferUsage;
   const usage = use === "upload" ? MAP_WRITE | COPY_SRC : MAP_READ | COPY_DST;
   const bytes = length * scalarBytes[type];
-  const buffer = await gpu.allocate("pinned", bytes, usage);
+  const buffer = await gpu.memory.acquire("pinned", { bytes, usage });
   const mode = use === "upload" ? MAP_MODE_WRITE : MAP_MODE_READ;
   const memory = new MappedMemory(gpu, buffer, mode, type, length);
   try {
-    await memory.regain();
+    await memory.clear();
     return PinnedArray.of(engine, type, length, use, memory);
   } catch (error) {
     memory.destroy();
@@ -72,9 +72,17 @@ class MappedMemory<T extends ScalarType> implements PinnedStorage<T> {
     }
   }
 
+  /** Zeroes the memory, which may have been another array's, and maps it. */
+  async clear(): Promise<void> {
+    if (this.mode === MAP_MODE_READ)
+      await this.gpu.submit("clear", (encoder) => encoder.clearBuffer(this.buffer));
+    await this.regain();
+    if (this.mode === MAP_MODE_WRITE) this.#view?.fill(0 as never);
+  }
+
   destroy(): void {
-    this.#changeHands();
-    this.gpu.free(this.buffer);
+    this.lend();
+    this.gpu.memory.release(this.buffer);
   }
 
   #changeHands(): number {

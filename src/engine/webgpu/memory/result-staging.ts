@@ -3,10 +3,13 @@
  * bring back little, as counters, take turns with it when there is no memory, so that what is half done can be finished.
  */
 import { LimitError } from "../../../errors.js";
-import type { BufferPool } from "./buffer-pool.js";
+import { BufferUsage } from "../device/gpu-flags.js";
+import type { GpuMemory } from "./gpu-memory.js";
 
 /** Bytes of the buffer that is kept: a table's counters, the timestamps of a traced submission, and as much again. */
-export const KEPT_BYTES = 4096;
+const KEPT_BYTES = 4096;
+
+const STAGING_USAGE = BufferUsage.MAP_READ | BufferUsage.COPY_DST;
 
 /** A staging buffer in use. */
 export interface Staged {
@@ -19,17 +22,18 @@ export class ResultStaging {
   /** The kept buffer's last user is done. */
   #free: Promise<void> = Promise.resolve();
 
-  constructor(private readonly pool: BufferPool) {}
+  constructor(private readonly memory: GpuMemory) {}
 
-  keep(buffer: GPUBuffer): void {
-    this.#kept = buffer;
+  /** Allocates the buffer that is kept. */
+  async open(): Promise<void> {
+    this.#kept = await this.memory.allocate("kept staging", KEPT_BYTES, STAGING_USAGE);
   }
 
   /** @throws LimitError when there is no memory for so many bytes. */
   async acquire(bytes: number): Promise<Staged> {
     try {
-      const buffer = await this.pool.acquire(bytes);
-      return { buffer, release: () => this.pool.release(buffer) };
+      const buffer = await this.memory.acquire("staging", { bytes, usage: STAGING_USAGE, brief: true });
+      return { buffer, release: () => this.memory.release(buffer) };
     } catch (error) {
       const kept = this.#kept;
       if (!(error instanceof LimitError) || kept === undefined || bytes > KEPT_BYTES) throw error;

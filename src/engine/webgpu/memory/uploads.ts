@@ -4,15 +4,13 @@
  * has staged before costs the copy alone.
  */
 import { LimitError } from "../../../errors.js";
-import { checkAttached, type Gpu } from "../device/gpu.js";
+import { checkAttached, type Gpu, type Staging } from "../device/gpu.js";
 import { BufferUsage, MAP_MODE_WRITE } from "../device/gpu-flags.js";
-import type { BufferPool } from "./buffer-pool.js";
-import type { GpuMemory, Staging } from "./gpu-memory.js";
 import { align4 } from "./readback.js";
 
 export class Uploads {
   /** Staging buffers that are mapped and not in use. */
-  readonly #mapped: BufferPool;
+  readonly #mapped: GPUBuffer[] = [];
   /** Buffers that are written, read by the GPU, or being mapped again. */
   #busy = 0;
   readonly #returning = new Set<Promise<void>>();
@@ -20,11 +18,12 @@ export class Uploads {
 
   constructor(
     private readonly gpu: Gpu,
-    memory: GpuMemory,
     private readonly staging: Staging,
   ) {
-    this.#mapped = memory.pool("exact", staging.bytes * staging.count, () => this.#newMapped());
-    memory.lend(() => Promise.all(this.#returning));
+    gpu.memory.lend(async () => {
+      await Promise.all(this.#returning);
+      for (const buffer of this.#mapped.splice(0)) gpu.memory.free(buffer);
+    });
   }
 
   /** As Gpu.upload, for data of any size. */
@@ -66,8 +65,8 @@ export class Uploads {
   /** Takes a buffer back once the GPU has read it. */
   #mapAgain(buffer: GPUBuffer): void {
     const back = buffer.mapAsync(MAP_MODE_WRITE).then(
-      () => this.#mapped.release(buffer),
-      () => this.gpu.free(buffer),
+      () => this.#mapped.push(buffer),
+      () => this.gpu.memory.free(buffer),
     );
     const returning = back.then(() => {
       this.#returning.delete(returning);
@@ -83,7 +82,7 @@ export class Uploads {
       if (this.#busy < this.staging.count) {
         this.#busy++;
         try {
-          return await this.#mapped.acquire(this.staging.bytes);
+          return this.#mapped.pop() ?? (await this.#newMapped());
         } catch (error) {
           this.#busy--;
           const noneToWaitFor = this.#busy === 0;
@@ -107,14 +106,13 @@ export class Uploads {
 
   async #newMapped(): Promise<GPUBuffer> {
     const { MAP_WRITE, COPY_SRC } = BufferUsage;
-    const buffer = await this.gpu.allocate("upload", this.staging.bytes, MAP_WRITE | COPY_SRC, {
-      spare: true,
-    });
+    const { memory } = this.gpu;
+    const buffer = await memory.allocate("upload", this.staging.bytes, MAP_WRITE | COPY_SRC, { spare: true });
     try {
       await this.gpu.guard(buffer.mapAsync(MAP_MODE_WRITE));
       return buffer;
     } catch (error) {
-      this.gpu.free(buffer);
+      memory.free(buffer);
       throw error;
     }
   }

@@ -8,7 +8,7 @@ import type { PlanLog } from "../../plan.js";
 import { tableBytes } from "../../slot-format.js";
 import { fill } from "../device/fill.js";
 import type { Gpu } from "../device/gpu.js";
-import { BufferUsage } from "../device/gpu-flags.js";
+import { STORAGE_USAGE } from "../device/gpu-flags.js";
 import type { Kernels, Range } from "../device/kernel.js";
 import type { Pacer } from "../device/pacer.js";
 import type { Trace } from "../device/trace.js";
@@ -37,11 +37,11 @@ export async function newState(host: TableHost, spec: TableSpec): Promise<TableS
   const { gpu } = host;
   // the fill kernel writes 16 bytes at a time
   const bytes = Math.ceil(tableBytes(spec) / 16) * 16;
-  const { STORAGE, COPY_SRC, COPY_DST } = BufferUsage;
-  const usage = STORAGE | COPY_SRC | COPY_DST;
+  const usage = STORAGE_USAGE;
   const made: GPUBuffer[] = [];
   try {
-    for (const size of [bytes, CONTROL_BYTES]) made.push(await gpu.allocate("table", size, usage));
+    for (const size of [bytes, CONTROL_BYTES])
+      made.push(await gpu.memory.acquire("table", { bytes: size, usage }));
     const [slots, control] = made;
     const sources = await TableKernels.of(spec, host.kernelOverrides);
     const windows = cutWindows(spec, slots, host.maxTableBinding);
@@ -49,7 +49,7 @@ export async function newState(host: TableHost, spec: TableSpec): Promise<TableS
     await state.clear();
     return state;
   } catch (error) {
-    for (const buffer of made) gpu.free(buffer);
+    for (const buffer of made) gpu.memory.release(buffer);
     throw error;
   }
 }
@@ -188,7 +188,6 @@ export class TableState {
   destroy(): void {
     if (this.#freed) return;
     this.#freed = true;
-    this.host.gpu.free(this.buffers.slots);
-    this.host.gpu.free(this.buffers.control);
+    for (const buffer of Object.values(this.buffers)) this.host.gpu.memory.release(buffer);
   }
 }

@@ -24,11 +24,9 @@ afterEach(() => {
   scarcity.after(Number.POSITIVE_INFINITY);
 });
 
-/** Buffers in use after every pool gave up what it keeps. */
-async function liveBuffers(): Promise<number> {
-  scarcity.after(0);
-  await rejection(engine.allocate("u32", 12_345), LimitError);
-  scarcity.after(Number.POSITIVE_INFINITY);
+/** Buffers in use. */
+function liveBuffers(): number {
+  engine.trim();
   return scarcity.live;
 }
 
@@ -50,14 +48,14 @@ describe("a grouping that ends early gives its memory back", () => {
     const live = await liveAtFirst();
     let most = 0;
     for (; ; most++) {
-      await liveBuffers();
+      liveBuffers();
       scarcity.after(most);
       const call = { nullsEqual: true, log: new PlanLog() };
       const result = await groupRows(host(), keys, call).catch((error: unknown) => error);
       const { tried } = scarcity;
       if (!(result instanceof Error)) (result as RowGroups).destroy();
       else expect(result).toBeInstanceOf(LimitError);
-      expect(await liveBuffers()).toBe(live);
+      expect(liveBuffers()).toBe(live);
       if (tried <= most) break;
       expect(result).toBeInstanceOf(LimitError);
     }
@@ -79,7 +77,7 @@ describe("a grouping that ends early gives its memory back", () => {
       await expect(call).rejects.toBe(reason);
       expect(chunks).toBe(chunk);
     }
-    expect(await liveBuffers()).toBe(live);
+    expect(liveBuffers()).toBe(live);
   });
 
   it("when a submission fails", async () => {
@@ -94,7 +92,7 @@ describe("a grouping that ends early gives its memory back", () => {
       await expect(groupRows(host(), keys, { nullsEqual: true })).rejects.toThrow("injected");
       vi.restoreAllMocks();
     }
-    expect(await liveBuffers()).toBe(live);
+    expect(liveBuffers()).toBe(live);
   });
 });
 
@@ -107,8 +105,7 @@ it("keys that do not fit a binding are refused before anything is done", async (
     return withMembers(gpuDevice, { limits });
   };
   const engine = await openVariant({}, small);
-  const { scratch, arrays } = engine.gpu;
-  const allocations = [vi.spyOn(scratch, "acquire"), vi.spyOn(arrays, "acquire")];
+  const acquire = vi.spyOn(engine.gpu.memory, "acquire");
   // records of 8 bytes, and of 20
   await check(
     engine,
@@ -124,7 +121,7 @@ it("keys that do not fit a binding are refused before anything is done", async (
       valuesOf(3200, (row) => row % 10),
     ),
   );
-  for (const acquire of allocations) acquire.mockClear();
+  acquire.mockClear();
   for (const rows of [
     oneColumn(
       1,
@@ -142,5 +139,5 @@ it("keys that do not fit a binding are refused before anything is done", async (
     const error = await rejection(groupRows(rowHost(engine), keysOf(rows), rows), LimitError);
     expect(error.limit).toBe("maxStorageBufferBindingSize");
   }
-  for (const acquire of allocations) expect(acquire).not.toHaveBeenCalled();
+  expect(acquire).not.toHaveBeenCalled();
 });

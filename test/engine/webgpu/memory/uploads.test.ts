@@ -9,6 +9,8 @@ import { Watch, withMemory } from "../helpers/watched-gpu.js";
 
 const { STORAGE, COPY_SRC, COPY_DST } = BufferUsage;
 const USAGE = STORAGE | COPY_SRC | COPY_DST;
+/** No buffer is smaller. */
+const SMALLEST = 256;
 /** Small enough that every length below but 0 is staged. */
 const staging = { bytes: 16, count: 2 };
 
@@ -24,12 +26,12 @@ const bytesOf = (length: number, start = 1) => Uint8Array.from({ length }, (_, i
 /** Uploads to a buffer of 0xff bytes, and reads all of it. */
 async function uploaded(gpu: Gpu, data: Uint8Array, offset = 0): Promise<Uint8Array> {
   const size = Math.ceil((offset + data.length) / 4) * 4 + 8;
-  const buffer = await gpu.allocate("target", size, USAGE);
+  const buffer = await gpu.memory.allocate("target", size, USAGE);
   gpu.write(buffer, 0, new Uint8Array(size).fill(0xff));
   await gpu.upload(buffer, offset, data);
   const into = new Uint8Array(size);
   await gpu.read("read", { buffer, offset: 0, into });
-  gpu.free(buffer);
+  gpu.memory.free(buffer);
   return into;
 }
 
@@ -78,7 +80,10 @@ describe("an upload", () => {
 
   it("is there for what is submitted after it", async () => {
     const gpu = open(real);
-    const [from, to] = [await gpu.allocate("from", 400, USAGE), await gpu.allocate("to", 400, USAGE)];
+    const [from, to] = [
+      await gpu.memory.allocate("from", 400, USAGE),
+      await gpu.memory.allocate("to", 400, USAGE),
+    ];
     const into = new Uint8Array(400);
     for (let round = 0; round < 5; round++) {
       await gpu.upload(from, 0, bytesOf(400, round));
@@ -109,11 +114,11 @@ describe("an upload", () => {
 
   it("gives staging buffers up when memory is wanted", async () => {
     const watch = new Watch();
-    const gpu = open(withMemory(watch.on(real), 200, 16));
-    const small = await gpu.allocate("small", 100, USAGE);
+    const gpu = open(withMemory(watch.on(real), 3 * SMALLEST, 16));
+    const small = await gpu.memory.allocate("small", 100, USAGE);
     await gpu.upload(small, 0, bytesOf(100));
     expect(watch.live.get("upload")).toBe(staging.count);
-    const large = await gpu.allocate("large", 100, USAGE);
+    const large = await gpu.memory.allocate("large", 100, USAGE);
     expect(watch.live.get("upload")).toBe(0);
     await gpu.upload(large, 0, bytesOf(100));
     gpu.destroy();
@@ -121,7 +126,7 @@ describe("an upload", () => {
 
   it("that is aborted ends with the reason, and one that is refused with the error", async () => {
     const gpu = open(real);
-    const buffer = await gpu.allocate("target", 1000, USAGE);
+    const buffer = await gpu.memory.allocate("target", 1000, USAGE);
     const stop = new AbortController();
     const call = gpu.upload(buffer, 0, bytesOf(1000), stop.signal);
     stop.abort(new RangeError("enough"));

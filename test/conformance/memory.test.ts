@@ -1,0 +1,47 @@
+/** device.memory and device.trim: what a device holds, and gives back. */
+import { expect, it } from "vitest";
+import { StaticMap, ValidationError } from "../../src/index.js";
+import { rejection } from "./helpers/checks.js";
+import { openTestDevice } from "./helpers/device.js";
+import { counting, uniqueKeys } from "./helpers/keys.js";
+
+const CAPACITY = 100_000;
+/** Bytes of the table's slots. */
+const TABLE = CAPACITY * 2 * 8;
+
+it("counts the memory of tables and arrays while they live, and what is kept of it afterwards", async () => {
+  using device = await openTestDevice();
+  const { inUse: before } = device.memory;
+  const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: CAPACITY });
+  await map.insert(uniqueKeys(1000), counting(1000));
+  expect(device.memory.inUse - before).toBeGreaterThanOrEqual(TABLE);
+  const array = await device.upload(counting(CAPACITY));
+  expect(device.memory.inUse - before).toBeGreaterThanOrEqual(TABLE + CAPACITY * 4);
+  array.destroy();
+  await map[Symbol.asyncDispose]();
+  const { inUse, kept, held, peak } = device.memory;
+  expect(inUse).toBe(before);
+  expect(held).toBe(inUse + kept);
+  expect(peak - before).toBeGreaterThanOrEqual(TABLE + CAPACITY * 4);
+  expect(device.trim()).toBe(kept);
+  expect(device.memory).toMatchObject({ inUse, kept: 0, held: inUse });
+});
+
+it("keeps no more than the bound", async () => {
+  using device = await openTestDevice({ memory: { keep: TABLE + 2 ** 20 } });
+  expect(device.memory.keep).toBe(TABLE + 2 ** 20);
+  const maps = [];
+  for (let i = 0; i < 4; i++) {
+    maps.push(await StaticMap.create(device, { key: "u32", value: "u32", capacity: CAPACITY }));
+  }
+  for (const map of maps) {
+    await map[Symbol.asyncDispose]();
+    expect(device.memory.kept).toBeLessThanOrEqual(TABLE + 2 ** 20);
+  }
+  expect(device.memory.kept).toBeGreaterThanOrEqual(TABLE);
+});
+
+it.each([-1, Number.NaN, "much"])("refuses a bound of %s", async (keep) => {
+  const error = await rejection(openTestDevice({ memory: { keep: keep as number } }), ValidationError);
+  expect(error.message).toContain(`memory.keep is ${keep}`);
+});
