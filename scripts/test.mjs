@@ -3,6 +3,7 @@
 //
 //   npm test                                 all steps
 //   npm test -- --project cpu hash           build, then Vitest alone, with these arguments
+//   npm run test:long [-- ARGUMENTS]         the same, with many more rounds of randomised tests (test/helpers/rounds.ts)
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -13,11 +14,12 @@ import { describeSoftwareGpu, missingBrowserLibraries, softwareGpuEnv } from "./
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 const require = createRequire(import.meta.url);
-const vitestArgs = process.argv.slice(2);
+const isLong = process.argv[2] === "--long";
+const vitestArgs = process.argv.slice(isLong ? 3 : 2);
 const everything = vitestArgs.length === 0;
 
 console.log(describeSoftwareGpu());
-const env = { ...process.env, ...softwareGpuEnv() };
+const env = { ...process.env, ...softwareGpuEnv(), ...(isLong && { WARPMAP_TEST_LONG: "1" }) };
 const missing = missingBrowserLibraries();
 warnOfMissingLibraries();
 

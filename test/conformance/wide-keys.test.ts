@@ -2,13 +2,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CapacityError, StaticMap, type StaticSet } from "../../src/index.js";
+import { rounds } from "../helpers/rounds.js";
 import { rejection } from "./helpers/checks.js";
-import { backend, onSoftwareGpu, scaled, useDevice } from "./helpers/device.js";
+import { backend, scaled, useDevice } from "./helpers/device.js";
 import { hashes, maskOf } from "./helpers/keys.js";
 import { edges, integers, nameOf, WideModel, wideShapes } from "./helpers/wide-model.js";
 
 const device = useDevice();
-const RUNS = backend === "cpu" ? 400 : onSoftwareGpu ? 10 : 200;
+const RUNS = rounds(backend === "cpu" ? 400 : scaled(200, 10));
 
 const MOST = 2n ** 64n - 1n;
 /** Integers that differ in one word only, the low or the high one. */
