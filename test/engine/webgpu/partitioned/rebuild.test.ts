@@ -204,7 +204,7 @@ it("every value of a key that comes more often than its page has room for counts
   // at home where a page ends only LIST of its items are seen at once
   const [key] = keysWithHome(2 * PAGE_SLOTS - 1, slots, 1);
   const batch = new Uint32Array(0.95 * slots).fill(key);
-  for (const policy of ["add", "xor"] as const) await model.insert(policy, batch, counting(batch.length));
+  for (let turn = 0; turn < 2; turn++) await model.insert("add", batch, counting(batch.length));
   await model.expectEqual();
 });
 
@@ -221,7 +221,7 @@ it("values that are fallbacks go on in pieces that worklists have room for", asy
   const sides = counting(41).map((i) => 0xfffffffe + (i % 2));
   const keys = Uint32Array.of(...uniqueKeys(2 * PAGE_SLOTS), ...sides);
   const rebuilt = await rebuilding(async () => {
-    for (const op of ["add", "xor"] as const) await model.insert(op, keys, counting(keys.length, 1));
+    for (let turn = 0; turn < 2; turn++) await model.insert("add", keys, counting(keys.length, 1));
   });
   expect(rebuilt).toMatchObject([{ fallbacks: 41 }, { fallbacks: 41 }]);
   await model.expectEqual();
