@@ -66,5 +66,5 @@ export function scaled(size: number, onSoftware: number): number {
 /** More keys than one row of 65,535 workgroups of 256 threads has threads. */
 export const OVER_ONE_DISPATCH = 65_535 * 256 + 1;
 
-/** Invocations that share a key: a constant of the direct kernels. */
+/** Group sizes that tests take: a constant of the direct kernels. */
 export const groupSizes: readonly GroupSize[] = inBrowser ? [1, 8] : [1, 2, 4, 8, 16, 32];
