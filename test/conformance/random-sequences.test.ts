@@ -7,12 +7,12 @@ import { asBits } from "../../src/engine/scalars.js";
 import { type Device, type HashName, StaticMap, StaticSet } from "../../src/index.js";
 import { rounds } from "../helpers/rounds.js";
 import type { Policy } from "./helpers/bit-table.js";
-import { backend, scaled, useDevice } from "./helpers/device.js";
+import { backend, inBrowser, scaled, useDevice } from "./helpers/device.js";
 import { edgePatterns, hashes, keysWithHome, numbers, oddFloats, types, uniqueKeys } from "./helpers/keys.js";
 import { Modelled } from "./helpers/model.js";
 
 const device = useDevice();
-const RUNS = rounds(backend === "cpu" ? 2000 : scaled(500, 10));
+const RUNS = rounds(backend === "cpu" ? 2000 : scaled(500, inBrowser ? 5 : 10));
 
 interface Shape {
   key: KeyType;
