@@ -3,6 +3,7 @@
 // they start, which is when the Vulkan loader reads it; tests of the command line hand it on.
 import { playwright } from "@vitest/browser-playwright";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { sourceTexts } from "./scripts/build-plugins.mjs";
 import { softwareBrowser, softwareGpuEnv } from "./scripts/software-gpu.mjs";
 
@@ -13,6 +14,8 @@ const OPERATIONS =
 /** Joins on the device under test, compared with DuckDB, which runs in Node only. */
 const JOINS = "test/relational/{join,join-oracle,key-types,payload-types,random-tables}.test.ts";
 const WEBGPU_ONLY = "test/{engine/webgpu,wgsl}/**/*.test.ts";
+/** Part of these: kernels of the partitioned strategy, which take SwiftShader longest to compile. */
+const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";
 const BROWSER_ONLY = "test/browser/**/*.test.ts";
 
 /** With these a page has SharedArrayBuffer. */
@@ -25,14 +28,26 @@ const crossOriginIsolation = {
 const BESIDE_BROWSER = { groupOrder: 1, maxWorkers: 1 };
 const TWO_PROCESSES = { groupOrder: 2, maxWorkers: 2 };
 
+/** Randomised tests run long: npm run test:long, or WARPMAP_TEST_LONG=1. */
+const long = process.env.WARPMAP_TEST_LONG === "1";
+const TIMEOUT_MS = long ? 3_600_000 : 120_000;
+
 /** Options of Node in worker processes. */
 const execArgv = ["--import", new URL("scripts/rest-between-polls.mjs", import.meta.url).href];
+
+/** Files of one project after the other's: a process ends, and its kernels with it, where the next file is of another project. */
+class ByProject extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.sort((a, b) => a.project.name.localeCompare(b.project.name));
+  }
+}
 
 /** A project whose files share processes, so that a kernel is compiled once in each. */
 function onWebgpuInNode(
   name: string,
   { groupOrder, maxWorkers }: { groupOrder: number; maxWorkers: number },
-  include: string[],
+  files: { include: string[]; exclude?: string[] },
   bulk = "auto",
 ) {
   return {
@@ -40,14 +55,14 @@ function onWebgpuInNode(
     plugins: [sourceTexts()],
     test: {
       name,
-      include,
+      ...files,
       sequence: { groupOrder },
       pool: "forks" as const,
       execArgv,
       maxWorkers,
       isolate: false,
       env: softwareGpuEnv(),
-      provide: { backend: "webgpu" as const, host: "node" as const, bulk },
+      provide: { backend: "webgpu" as const, host: "node" as const, bulk, long },
     },
   };
 }
@@ -56,8 +71,9 @@ export default defineConfig({
   test: {
     // Two processes at once: SwiftShader runs kernels on the same cores as everything else, and compiles them on one.
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    sequence: { sequencer: ByProject },
+    testTimeout: TIMEOUT_MS,
+    hookTimeout: TIMEOUT_MS,
     projects: [
       {
         extends: true as const,
@@ -71,13 +87,18 @@ export default defineConfig({
           execArgv,
           isolate: false, // starting a process for each file takes as long as a fourth of the tests
           env: softwareGpuEnv(),
-          provide: { backend: "cpu", host: "node", bulk: "auto" },
+          provide: { backend: "cpu", host: "node", bulk: "auto", long },
         },
       },
-      onWebgpuInNode("webgpu", BESIDE_BROWSER, [CONFORMANCE, JOINS]),
+      onWebgpuInNode("webgpu", TWO_PROCESSES, { include: [CONFORMANCE, JOINS] }),
       // engines that share a device: test/engine/webgpu/helpers/variants.ts
-      onWebgpuInNode("webgpu-engine", TWO_PROCESSES, [WEBGPU_ONLY]),
-      onWebgpuInNode("webgpu-partitioned", TWO_PROCESSES, [OPERATIONS], "partitioned"),
+      onWebgpuInNode("webgpu-engine", TWO_PROCESSES, { include: [WEBGPU_ONLY], exclude: [PARTITIONED] }),
+      onWebgpuInNode(
+        "webgpu-partitioned",
+        BESIDE_BROWSER,
+        { include: [OPERATIONS, PARTITIONED] },
+        "partitioned",
+      ),
       {
         extends: true as const,
         plugins: [sourceTexts()],
@@ -90,7 +111,7 @@ export default defineConfig({
           sequence: { groupOrder: BESIDE_BROWSER.groupOrder },
           maxWorkers: BESIDE_BROWSER.maxWorkers, // one page
           isolate: false,
-          provide: { backend: "webgpu", host: "browser", bulk: "auto" },
+          provide: { backend: "webgpu", host: "browser", bulk: "auto", long },
           browser: {
             enabled: true,
             headless: true,

@@ -3,7 +3,9 @@
 //
 //   npm test                                 all steps
 //   npm test -- --project cpu hash           build, then Vitest alone, with these arguments
-import { spawnSync } from "node:child_process";
+//   npm run test:long [-- ARGUMENTS]         the same, with many more rounds of randomised tests (test/helpers/rounds.ts)
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -13,23 +15,27 @@ import { describeSoftwareGpu, missingBrowserLibraries, softwareGpuEnv } from "./
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 const require = createRequire(import.meta.url);
-const vitestArgs = process.argv.slice(2);
+const isLong = process.argv[2] === "--long";
+const vitestArgs = process.argv.slice(isLong ? 3 : 2);
 const everything = vitestArgs.length === 0;
 
 console.log(describeSoftwareGpu());
-const env = { ...process.env, ...softwareGpuEnv() };
+const env = { ...process.env, ...softwareGpuEnv(), ...(isLong && { WARPMAP_TEST_LONG: "1" }) };
 const missing = missingBrowserLibraries();
 warnOfMissingLibraries();
 
 let passed = 0;
 let failed = 0;
 
-step("build", "scripts/build.mjs");
-if (everything) step("types", require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json");
+await step("build", "scripts/build.mjs");
 vitest();
 if (everything) {
-  step("bundle size", "scripts/check-size.mjs");
-  step("packed package", "scripts/check-package.mjs");
+  // each of them leaves a core idle
+  await Promise.all([
+    step("types", require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json"),
+    step("bundle size", "scripts/check-size.mjs"),
+    step("packed package", "scripts/check-package.mjs"),
+  ]);
 }
 warnOfMissingLibraries();
 console.log(`\n${passed} passed, ${failed} failed`);
@@ -41,10 +47,14 @@ function warnOfMissingLibraries() {
   console.error(`the browser tests cannot run: system libraries are missing: ${missing.join(", ")}`);
 }
 
-function step(title, ...args) {
+/** Runs a program of Node. What it says is shown when it has ended, so that steps can run at once. */
+async function step(title, ...args) {
   const seconds = -performance.now() / 1000;
-  console.log(`\n== ${title}`);
-  const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: "inherit" });
+  const program = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  const said = [];
+  for (const stream of [program.stdout, program.stderr]) stream.on("data", (data) => said.push(data));
+  const [status] = await once(program, "close");
+  console.log(`\n== ${title}\n${Buffer.concat(said)}`);
   if (status !== 0) {
     failed++;
     console.error(`${title}: FAILED`);

@@ -8,5 +8,7 @@ declare module "vitest" {
     host: "node" | "browser";
     /** The strategy of all bulk calls: "auto", "partitioned", or "direct/" and a group size. */
     bulk: string;
+    /** Whether randomised tests run long: test/helpers/rounds.ts. */
+    long: boolean;
   }
 }

@@ -10,6 +10,7 @@ import { rowThreads } from "../../src/engine/cpu/rows/row-threads.js";
 import { murmur3 } from "../../src/engine/hash.js";
 import { join } from "../../src/relational/index.js";
 import { useDevice } from "../conformance/helpers/device.js";
+import { countWorkers, type WorkerCount } from "../helpers/count-workers.js";
 
 type Key = string | number | bigint | null;
 /** Key columns by name, each with one key a row. */
@@ -154,26 +155,17 @@ describe("on the browser's WebGPU", () => {
 
 describe("on the cpu engine with threads", () => {
   let device: Device;
-  let answersOfWorkers = 0;
+  let workers: WorkerCount;
 
   beforeAll(async () => {
     // so small that workers come to batches that nested loops can check
     const rows = { chunk: 2 ** 10, slice: 2 ** 7, share: 2 ** 6, sortAbove: 2 ** 8 };
     const engine = (await openCpuEngine({ threads: 2, tuning: { rows } })) as CpuEngine;
     device = new Device(engine, "it was asked for");
-    const { pool } = rowThreads(engine);
-    if (pool === null) throw new Error("no pool");
-    await pool.warmUp();
-    const run = pool.run.bind(pool);
-    pool.run = async (job, helpers, own) => {
-      const results = await run(job, helpers, own);
-      answersOfWorkers += results.length - 1;
-      return results;
-    };
+    workers = await countWorkers(rowThreads(engine).pool);
   });
   afterAll(() => {
-    // The tests are about threads only if workers came to the jobs.
-    expect(answersOfWorkers).toBeGreaterThan(0);
+    workers.expectSome();
     device.destroy();
   });
 

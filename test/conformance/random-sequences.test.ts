@@ -5,14 +5,14 @@ import { murmur3 } from "../../src/engine/hash.js";
 import type { KeyType, ValueType } from "../../src/engine/scalars.js";
 import { asBits } from "../../src/engine/scalars.js";
 import { type Device, type HashName, StaticMap, StaticSet } from "../../src/index.js";
+import { rounds } from "../helpers/rounds.js";
 import type { Policy } from "./helpers/bit-table.js";
-import { backend, onSoftwareGpu, scaled, useDevice } from "./helpers/device.js";
+import { backend, inBrowser, scaled, useDevice } from "./helpers/device.js";
 import { edgePatterns, hashes, keysWithHome, numbers, oddFloats, types, uniqueKeys } from "./helpers/keys.js";
 import { Modelled } from "./helpers/model.js";
 
 const device = useDevice();
-const RUNS = backend === "cpu" ? 2000 : onSoftwareGpu ? 20 : 500;
-const LONG_TEST_MS = 300_000;
+const RUNS = rounds(backend === "cpu" ? 2000 : scaled(500, inBrowser ? 5 : 10));
 
 interface Shape {
   key: KeyType;
@@ -59,63 +59,55 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 describe("random sequences", () => {
   for (const kind of ["map", "set"] as const) {
-    it(
-      `${RUNS} on a ${kind} agree with a Map`,
-      async () => {
-        const sequences = fc.tuple(shapes(kind === "set"), fc.array(step, { minLength: 1, maxLength: 12 }));
-        await fc.assert(
-          fc.asyncProperty(sequences, async ([shape, steps]) => {
-            const model = await create(device(), shape);
-            const pool = keyPool(shape, model.table.slots);
-            for (const step of steps) await take(model, step, pool, shape);
-            await model.expectEqual();
-            await model.contains(pool);
-            model.table.destroy();
-          }),
-          { numRuns: RUNS },
-        );
-      },
-      LONG_TEST_MS,
-    );
+    it(`${RUNS} on a ${kind} agree with a Map`, async () => {
+      const sequences = fc.tuple(shapes(kind === "set"), fc.array(step, { minLength: 1, maxLength: 12 }));
+      await fc.assert(
+        fc.asyncProperty(sequences, async ([shape, steps]) => {
+          const model = await create(device(), shape);
+          const pool = keyPool(shape, model.table.slots);
+          for (const step of steps) await take(model, step, pool, shape);
+          await model.expectEqual();
+          await model.contains(pool);
+          model.table.destroy();
+        }),
+        { numRuns: RUNS },
+      );
+    });
   }
 
-  it(
-    "of long batches agree with a Map",
-    async () => {
-      const [batch, keys] = [scaled(150_000, 30_000), scaled(100_000, 20_000)];
-      using map = await StaticMap.create(device(), {
-        key: "u32",
-        value: "u32",
-        capacity: keys,
-        loadFactor: 0.7,
-      });
-      const model = Modelled.map(map);
-      const calls = [
-        "keep",
-        "add",
-        "erase",
-        "assign",
-        "insertAndFind",
-        "erase",
-        "max",
-        "keep",
-        "find",
-      ] as const;
-      for (const [round, call] of calls.entries()) {
-        const picked = uniqueKeys(batch, round * batch).map((n) => murmur3(n % keys));
-        const values = uniqueKeys(batch, 1000 + round * batch);
-        const where = round % 2 ? values.map((n) => n & 3) : undefined;
-        const mask = where && Uint8Array.from(where);
-        if (call === "erase") await model.erase(picked.subarray(0, batch / 3), mask?.subarray(0, batch / 3));
-        else if (call === "find") await model.contains(picked, mask);
-        else if (call === "insertAndFind") await model.insertAndFind(picked, values, mask);
-        else await model.insert(call, picked, values, mask);
-      }
-      expect(model.rejections).toBe(0);
-      await model.expectEqual();
-    },
-    LONG_TEST_MS,
-  );
+  it("of long batches agree with a Map", async () => {
+    const [batch, keys] = [scaled(150_000, 30_000), scaled(100_000, 20_000)];
+    using map = await StaticMap.create(device(), {
+      key: "u32",
+      value: "u32",
+      capacity: keys,
+      loadFactor: 0.7,
+    });
+    const model = Modelled.map(map);
+    const calls = [
+      "keep",
+      "add",
+      "erase",
+      "assign",
+      "insertAndFind",
+      "erase",
+      "max",
+      "keep",
+      "find",
+    ] as const;
+    for (const [round, call] of calls.entries()) {
+      const picked = uniqueKeys(batch, round * batch).map((n) => murmur3(n % keys));
+      const values = uniqueKeys(batch, 1000 + round * batch);
+      const where = round % 2 ? values.map((n) => n & 3) : undefined;
+      const mask = where && Uint8Array.from(where);
+      if (call === "erase") await model.erase(picked.subarray(0, batch / 3), mask?.subarray(0, batch / 3));
+      else if (call === "find") await model.contains(picked, mask);
+      else if (call === "insertAndFind") await model.insertAndFind(picked, values, mask);
+      else await model.insert(call, picked, values, mask);
+    }
+    expect(model.rejections).toBe(0);
+    await model.expectEqual();
+  });
 });
 
 async function create(device: Device, shape: Shape): Promise<Modelled> {

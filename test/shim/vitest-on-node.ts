@@ -26,10 +26,11 @@ type Declare = (name: string, body: () => unknown, timeout: number | undefined) 
 const TIMEOUT_MS = 600_000;
 
 /** Vitest names the context of a test file; here it comes from the environment. */
-const context: Record<string, string> = {
+const context: Record<string, string | boolean> = {
   backend: process.env.WARPMAP_TEST_BACKEND ?? "webgpu",
   host: "node",
   bulk: process.env.WARPMAP_TEST_BULK ?? "auto",
+  long: process.env.WARPMAP_TEST_LONG === "1",
 };
 
 /** The tests of the file that is loading, as calls to node:test that have yet to be made. */
@@ -59,7 +60,7 @@ export const afterAll = hook(nodeTest.after);
 export const beforeEach = hook(nodeTest.beforeEach);
 export const afterEach = hook(nodeTest.afterEach);
 
-export function inject(key: string): string {
+export function inject(key: string): string | boolean {
   const value = context[key];
   if (value === undefined) throw new Error(`inject("${key}"): there is ${Object.keys(context).join(", ")}`);
   return value;

@@ -15,12 +15,17 @@ export const backend = inject("backend");
 export const onWebgpu = backend === "webgpu";
 
 /**
+ * True in a browser, whose kernels are those of Node with another compiler in front: of kernels that differ in a constant, a test
+ * takes fewer there. Each takes SwiftShader up to a second to compile.
+ */
+export const inBrowser = inject("host") === "browser";
+
+/**
  * True where the GPU is SwiftShader: in the browser, and in Node when the Vulkan loader was pointed at it (vitest.config.ts
  * does; a machine with a real GPU does not).
  */
 export const onSoftwareGpu =
-  onWebgpu &&
-  (inject("host") === "browser" || /swiftshader/i.test(globalThis.process?.env?.VK_ICD_FILENAMES ?? ""));
+  onWebgpu && (inBrowser || /swiftshader/i.test(globalThis.process?.env?.VK_ICD_FILENAMES ?? ""));
 
 /** How bulk calls go about their batches: "auto", "partitioned", or "direct/" and a group size. */
 const [strategy, groupSize] = inject("bulk").split("/");
@@ -60,3 +65,6 @@ export function scaled(size: number, onSoftware: number): number {
 
 /** More keys than one row of 65,535 workgroups of 256 threads has threads. */
 export const OVER_ONE_DISPATCH = 65_535 * 256 + 1;
+
+/** Group sizes that tests take: a constant of the direct kernels. */
+export const groupSizes: readonly GroupSize[] = inBrowser ? [1, 8] : [1, 2, 4, 8, 16, 32];

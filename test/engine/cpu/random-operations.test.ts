@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { openCpuEngine } from "../../../src/engine/cpu/cpu-engine.js";
 import type { Engine } from "../../../src/engine/engine.js";
+import { rounds } from "../../helpers/rounds.js";
 import { type AnyTable, runStep, sequences, specs } from "./drive.js";
 import { Model } from "./model.js";
 
@@ -26,7 +27,7 @@ describe("random operation sequences equal a plain Map's", () => {
   });
 
   for (const { name, runs, options } of contestants) {
-    it(name, { timeout: 120_000 }, async () => {
+    it(name, async () => {
       const engine = await openCpuEngine(options);
       engines.push(engine);
       const sequence = specs.chain((spec) => fc.tuple(fc.constant(spec), sequences(spec, 20)));
@@ -41,10 +42,10 @@ describe("random operation sequences equal a plain Map's", () => {
           }
           table.destroy();
         }),
-        { numRuns: runs },
+        { numRuns: rounds(runs) },
       );
       // The sequences are worth their time only if tables fill up.
-      expect(full).toBeGreaterThan(runs / 10);
+      expect(full).toBeGreaterThan(rounds(runs) / 10);
     });
   }
 });

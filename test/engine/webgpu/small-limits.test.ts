@@ -4,7 +4,7 @@ import { type Device, type DeviceArray, LimitError, openDevice, StaticMap } from
 import { expectAllSet, expectSame, rejection } from "../../conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../conformance/helpers/keys.js";
 import { gpuOf } from "./helpers/compute.js";
-import { sharedGpuDevice, withMembers } from "./helpers/own-gpu.js";
+import { sharedGpuDevice, withMembers, withSmallBindings } from "./helpers/own-gpu.js";
 
 /** Bytes of a binding: a table of 8,000 slots, or 16,000 elements of 4 bytes. */
 const LIMIT = 64_000;
@@ -15,18 +15,13 @@ const bound: number[] = [];
 let device: Device;
 
 beforeAll(async () => {
-  device = await openDevice({ gpuDevice: withSmallBindings(await sharedGpuDevice()) });
+  device = await openDevice({ gpuDevice: noting(await sharedGpuDevice()) });
 });
 afterAll(() => device?.destroy());
 
 /** A GPUDevice that says LIMIT, and notes the size of every storage range that is bound. */
-function withSmallBindings(real: GPUDevice): GPUDevice {
-  const limits = new Proxy(real.limits, {
-    get: (target, name) =>
-      name === "maxStorageBufferBindingSize" ? LIMIT : target[name as keyof GPUSupportedLimits],
-  });
-  return withMembers(real, {
-    limits,
+function noting(real: GPUDevice): GPUDevice {
+  return withMembers(withSmallBindings(real, LIMIT), {
     createBindGroup(descriptor) {
       for (const { resource } of descriptor.entries) {
         const { buffer, offset = 0, size } = resource as GPUBufferBinding;

@@ -10,6 +10,7 @@ import {
   uniqueKeys,
 } from "../../conformance/helpers/keys.js";
 import { Modelled } from "../../conformance/helpers/model.js";
+import { withMembers } from "./helpers/own-gpu.js";
 import { type Injection, openWeakDevice } from "./helpers/weak-cas.js";
 
 function useWeakDevice(injection: Injection): () => Device {
@@ -102,20 +103,32 @@ for (const { percent, worklistRoom, count } of [
   });
 }
 
-describe("a failure that looks like a loss", () => {
-  const device = useWeakDevice({ percent: 25, reports: "another" });
+/** The device, which compiles an insert that goes on to the next slot where compare-exchange fails. */
+function withHastyInsert(real: GPUDevice): GPUDevice {
+  const again =
+    /(let done = miss\(element, \*probe, state\);\s*if \(done != AGAIN\) \{ return done; \})\s*continue;/;
+  return withMembers(real, {
+    createShaderModule(descriptor) {
+      if (descriptor.label !== "insert") return real.createShaderModule(descriptor);
+      expect(descriptor.code).toMatch(again);
+      return real.createShaderModule({ ...descriptor, code: descriptor.code.replace(again, "$1") });
+    },
+  });
+}
 
-  it("stores no key twice: an insert looks at the slot again", async () => {
-    using set = await StaticSet.create(device(), { key: "u32", capacity: 4000 });
+describe("a kernel that takes a failure for a loss is seen", () => {
+  it("insert stores keys twice", async () => {
+    using device = await openWeakDevice({ percent: 25 }, withHastyInsert);
+    using set = await StaticSet.create(device, { key: "u32", capacity: 4000 });
     await set.insert(repeated(uniqueKeys(1000), 10_000));
     const { keys } = await set.retrieveAll();
-    expect(set.size).toBe(1000);
-    expectUnique(keys);
-    expect(() => expectUnique(Uint32Array.of(7, 8, 7))).toThrow(/second copy/);
+    expect(set.size).toBeGreaterThan(1000);
+    expect(() => expectUnique(keys)).toThrow(/second copy/);
   });
 
-  it("keeps an erase from what it should: these tests would see it", async () => {
-    using set = await StaticSet.create(device(), { key: "u32", capacity: 4000 });
+  it("erase leaves keys", async () => {
+    using device = await openWeakDevice({ percent: 25, reports: "another" });
+    using set = await StaticSet.create(device, { key: "u32", capacity: 4000 });
     await set.insert(uniqueKeys(1000));
     expect((await set.erase(uniqueKeys(1000))).erased).toBeLessThan(1000);
     expect(set.size).toBeGreaterThan(0);

@@ -1,7 +1,17 @@
 /** Tables of wide slots where the GPU is at its worst: compare-exchange that fails, short worklists, several windows. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Device } from "../../../src/index.js";
-import { edges, integers, nameOf, WideModel, type WideShape } from "../../conformance/helpers/wide-model.js";
+import { Device, StaticMap, StaticSet } from "../../../src/index.js";
+import {
+  type Column,
+  columnOf,
+  edges,
+  integers,
+  nameOf,
+  WideModel,
+  type WideShape,
+  wideShapes,
+} from "../../conformance/helpers/wide-model.js";
+import { openVariant } from "./helpers/variants.js";
 import { type Injection, openWeakDevice } from "./helpers/weak-cas.js";
 
 /** Bytes of a window: 4,096 slots of five words. */
@@ -89,3 +99,34 @@ for (const { name, ...injection } of variants) {
     }
   });
 }
+
+describe("the partitioned strategy is not for wide slots: a call that asks for it is direct, and its plan says why", () => {
+  let device: Device;
+  beforeAll(async () => {
+    device = new Device(await openVariant({}), "A test of wide tables.");
+  });
+  afterAll(() => device?.destroy());
+
+  it.for(wideShapes.map((shape) => [nameOf(shape), shape] as const))("%s", async ([, { key, value }]) => {
+    const sizing = { key, capacity: 1000 } as const;
+    const keys = columnOf(key, integers(500));
+    const asked = { strategy: "partitioned", explain: true } as const;
+    const plans = [];
+    if (value === null) {
+      using set = await StaticSet.create(device, sizing);
+      const { inserted, plan } = await set.insert(keys, asked);
+      expect(inserted).toBe(500);
+      plans.push(plan, (await set.contains(keys, asked)).plan, (await set.find(keys, asked)).plan);
+      plans.push((await set.erase(keys, asked)).plan);
+    } else {
+      using map = await StaticMap.create(device, { ...sizing, value });
+      const values: Column = columnOf(value, integers(500));
+      const { inserted, plan } = await map.insert(keys, values, asked);
+      expect(inserted).toBe(500);
+      plans.push(plan, (await map.contains(keys, asked)).plan, (await map.find(keys, asked)).plan);
+      plans.push((await map.erase(keys, asked)).plan);
+    }
+    const reason = expect.stringContaining("slots of more than two words");
+    for (const plan of plans) expect(plan).toMatchObject({ strategy: "direct", reason, pages: 0 });
+  });
+});

@@ -18,7 +18,8 @@ export interface AllocateOptions {
 
 export class GpuMemory {
   readonly #buffers = new Set<GPUBuffer>();
-  readonly #pool = new BufferPool((buffer) => this.free(buffer));
+  readonly #pools: BufferPool[] = [];
+  readonly #pool = this.newPool();
   readonly #lenders = new Set<() => Promise<unknown>>();
   #held = 0;
   /** Most bytes that were in use at once. */
@@ -32,7 +33,7 @@ export class GpuMemory {
 
   /** Bytes of the buffers that there are. */
   get use(): MemoryUse {
-    const kept = this.#pool.bytes;
+    const kept = this.#keptBytes;
     return { held: this.#held, inUse: this.#held - kept, kept, peak: this.#peak, keep: this.keep };
   }
 
@@ -52,9 +53,20 @@ export class GpuMemory {
     this.#pool.shrink(Math.min(this.keep, this.#peak));
   }
 
-  /** Frees what is kept, but for `most` bytes. Answers the bytes freed. */
-  trim(most = 0): number {
-    return this.#pool.shrink(most);
+  /** Frees what is kept. Answers the bytes freed. */
+  trim(): number {
+    return this.#pools.reduce((sum, pool) => sum + pool.shrink(0), 0);
+  }
+
+  /** A pool of its own for buffers that only one user can take, as mapped ones: it is trimmed with all others. */
+  newPool(): BufferPool {
+    const pool = new BufferPool((buffer) => this.free(buffer));
+    this.#pools.push(pool);
+    return pool;
+  }
+
+  get #keptBytes(): number {
+    return this.#pools.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** A new zeroed buffer of at least so many bytes. @throws LimitError when it is larger than the device allows or has memory for. */
@@ -103,7 +115,7 @@ export class GpuMemory {
   }
 
   #noteUse(): void {
-    this.#peak = Math.max(this.#peak, this.#held - this.#pool.bytes);
+    this.#peak = Math.max(this.#peak, this.#held - this.#keptBytes);
   }
 
   /** Frees what is kept and tries again, then what others lend. */

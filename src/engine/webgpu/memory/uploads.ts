@@ -6,13 +6,15 @@
 import { LimitError } from "../../../errors.js";
 import { checkAttached, type Gpu, type Staging } from "../device/gpu.js";
 import { BufferUsage, MAP_MODE_WRITE } from "../device/gpu-flags.js";
+import type { BufferPool, Wanted } from "./buffer-pool.js";
 import { align4 } from "./readback.js";
 
 export class Uploads {
   /** Staging buffers that are mapped and not in use. */
-  readonly #mapped: GPUBuffer[] = [];
+  readonly #mapped: BufferPool;
   /** Buffers that are written, read by the GPU, or being mapped again. */
   #busy = 0;
+  readonly #wanted: Wanted;
   readonly #returning = new Set<Promise<void>>();
   #waiting: (() => void)[] = [];
 
@@ -20,10 +22,9 @@ export class Uploads {
     private readonly gpu: Gpu,
     private readonly staging: Staging,
   ) {
-    gpu.memory.lend(async () => {
-      await Promise.all(this.#returning);
-      for (const buffer of this.#mapped.splice(0)) gpu.memory.free(buffer);
-    });
+    this.#mapped = gpu.memory.newPool();
+    this.#wanted = { bytes: staging.bytes, usage: BufferUsage.MAP_WRITE | BufferUsage.COPY_SRC };
+    gpu.memory.lend(() => Promise.all(this.#returning));
   }
 
   /** As Gpu.upload, for data of any size. */
@@ -65,7 +66,7 @@ export class Uploads {
   /** Takes a buffer back once the GPU has read it. */
   #mapAgain(buffer: GPUBuffer): void {
     const back = buffer.mapAsync(MAP_MODE_WRITE).then(
-      () => this.#mapped.push(buffer),
+      () => this.#mapped.put(buffer),
       () => this.gpu.memory.free(buffer),
     );
     const returning = back.then(() => {
@@ -82,7 +83,7 @@ export class Uploads {
       if (this.#busy < this.staging.count) {
         this.#busy++;
         try {
-          return this.#mapped.pop() ?? (await this.#newMapped());
+          return this.#mapped.take(this.#wanted) ?? (await this.#newMapped());
         } catch (error) {
           this.#busy--;
           const noneToWaitFor = this.#busy === 0;
@@ -105,9 +106,9 @@ export class Uploads {
   }
 
   async #newMapped(): Promise<GPUBuffer> {
-    const { MAP_WRITE, COPY_SRC } = BufferUsage;
     const { memory } = this.gpu;
-    const buffer = await memory.allocate("upload", this.staging.bytes, MAP_WRITE | COPY_SRC, { spare: true });
+    const { bytes, usage } = this.#wanted;
+    const buffer = await memory.allocate("upload", bytes, usage, { spare: true });
     try {
       await this.gpu.guard(buffer.mapAsync(MAP_MODE_WRITE));
       return buffer;

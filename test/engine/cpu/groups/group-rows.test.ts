@@ -7,6 +7,8 @@ import { groupRows } from "../../../../src/engine/cpu/groups/group-rows.js";
 import { rowThreads } from "../../../../src/engine/cpu/rows/row-threads.js";
 import { murmur3 } from "../../../../src/engine/hash.js";
 import { PlanLog } from "../../../../src/engine/plan.js";
+import { countWorkers, type WorkerCount } from "../../../helpers/count-workers.js";
+import { rounds } from "../../../helpers/rounds.js";
 import { type ColumnKind, columnOf, type Model, modelOf, read, type Values } from "./columns.js";
 
 const tiny = { chunk: 32, slice: 8, share: 8, sortAbove: 8 };
@@ -18,26 +20,17 @@ const settings = [
   ["one thread, partitions", { threads: 1, tuning: { rows: tiny } }],
   ["two threads, partitions", { threads: 2, tuning: { rows: tiny } }],
 ] as const;
-let answersOfWorkers = 0;
+let workers: WorkerCount;
 
 beforeAll(async () => {
   for (const [name, options] of settings) {
     const engine = (await openCpuEngine(options)) as CpuEngine;
     engines.set(name, engine);
-    const { pool } = rowThreads(engine);
-    if (pool === null) continue;
-    await pool.warmUp();
-    const run = pool.run.bind(pool);
-    pool.run = async (job, helpers, own) => {
-      const results = await run(job, helpers, own);
-      answersOfWorkers += results.length - 1;
-      return results;
-    };
   }
+  workers = await countWorkers(rowThreads(engineOf("two threads, partitions")).pool);
 });
 afterAll(() => {
-  // the tests are about two threads only if workers came to the jobs
-  expect(answersOfWorkers).toBeGreaterThan(0);
+  workers.expectSome();
   for (const engine of engines.values()) engine.destroy();
 });
 
@@ -90,7 +83,7 @@ describe.each(settings.map(([name]) => name))("%s", (name) => {
     const check = fc.asyncProperty(cases, async (rows) => {
       expect(await group(engineOf(name), rows)).toEqual(modelOf(rows.columns, rows.rows, rows.nullsEqual));
     });
-    await fc.assert(check, { numRuns: 200, seed: 1 });
+    await fc.assert(check, { numRuns: rounds(200), seed: 1 });
   });
 
   const shapes: [string, (row: number) => number | null, number][] = [

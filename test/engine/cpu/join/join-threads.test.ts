@@ -12,6 +12,7 @@ import { murmur3 } from "../../../../src/engine/hash.js";
 import type { RowOperations } from "../../../../src/engine/row-operations.js";
 import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../../../../src/engine/rows.js";
 import { EngineError } from "../../../../src/errors.js";
+import { countWorkers, type WorkerCount } from "../../../helpers/count-workers.js";
 import { runProgram } from "../../../helpers/run-program.js";
 
 const PROBE_ROWS = 40_000;
@@ -21,24 +22,15 @@ const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 let together: CpuEngine;
 let operations: RowOperations;
-let answersOfWorkers = 0;
+let workers: WorkerCount;
 
 beforeAll(async () => {
   together = (await openCpuEngine({ threads: 3, tuning: { rows } })) as CpuEngine;
   operations = await together.rows();
-  const { pool } = rowThreads(together);
-  if (pool === null) throw new Error("no pool");
-  await pool.warmUp();
-  const run = pool.run.bind(pool);
-  pool.run = async (job, helpers, own) => {
-    const results = await run(job, helpers, own);
-    answersOfWorkers += results.length - 1;
-    return results;
-  };
+  workers = await countWorkers(rowThreads(together).pool);
 });
 afterAll(() => {
-  // The tests are about several threads only if workers came to the jobs.
-  expect(answersOfWorkers).toBeGreaterThan(0);
+  workers.expectSome();
   together.destroy();
 });
 

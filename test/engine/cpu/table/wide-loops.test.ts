@@ -10,6 +10,7 @@ import { hashNames } from "../../../../src/engine/hash.js";
 import type { SlotFormat } from "../../../../src/engine/slot-format.js";
 import { EngineError } from "../../../../src/errors.js";
 import { checkWideTable } from "../../../helpers/check-wide-table.js";
+import { rounds } from "../../../helpers/rounds.js";
 
 /** A format by the words of its key and value, as slot-format.ts lays it out. */
 function formatOf(keyWords: number, valueWords: number): SlotFormat {
@@ -182,7 +183,7 @@ describe("random operations equal a plain Map's, slot by slot", () => {
             table.check();
           }
         }),
-        { numRuns: 300 },
+        { numRuns: rounds(300) },
       );
     });
   }

@@ -9,12 +9,13 @@ import { hashNames, murmur3 } from "../../../../src/engine/hash.js";
 import type { TableSpec } from "../../../../src/engine/layout.js";
 import { asBits } from "../../../../src/engine/scalars.js";
 import { checkTable } from "../../../helpers/check-table.js";
+import { countWorkers, type WorkerCount } from "../../../helpers/count-workers.js";
 import { type AnyTable, expectSame } from "../drive.js";
 
 const COUNT = 40_000;
 let alone: CpuEngine;
 let together: CpuEngine;
-let answersOfWorkers = 0;
+let workers: WorkerCount;
 
 beforeAll(async () => {
   alone = (await openCpuEngine({ threads: 1 })) as CpuEngine;
@@ -29,17 +30,10 @@ beforeAll(async () => {
     pause: 0,
   };
   together = (await openCpuEngine({ threads: 3, tuning })) as CpuEngine;
-  await together.pool.warmUp();
-  const run = together.pool.run.bind(together.pool);
-  together.pool.run = async (job, helpers) => {
-    const results = await run(job, helpers);
-    answersOfWorkers += results.length - 1;
-    return results;
-  };
+  workers = await countWorkers(together.pool);
 });
 afterAll(() => {
-  // The tests are about several threads only if workers came to the jobs.
-  expect(answersOfWorkers).toBeGreaterThan(0);
+  workers.expectSome();
   alone.destroy();
   together.destroy();
 });

@@ -8,7 +8,7 @@ import {
   StaticMap,
 } from "../../../../src/index.js";
 import { expectSame, expectSoundStats, rejection } from "../../../conformance/helpers/checks.js";
-import { absentKeys, counting, uniqueKeys } from "../../../conformance/helpers/keys.js";
+import { absentKeys, counting, maskOf, uniqueKeys } from "../../../conformance/helpers/keys.js";
 import { ownGpuDevice, sharedGpuDevice } from "../helpers/own-gpu.js";
 import { CHUNK, InjectedError, openInChunks, Watch, withMemory } from "../helpers/watched-gpu.js";
 
@@ -26,8 +26,6 @@ const newMap = (capacity: number, on = device) =>
   StaticMap.create(on, { key: "u32", value: "u32", capacity });
 type TestMap = Awaited<ReturnType<typeof newMap>>;
 
-/** 1 for two elements out of three. */
-const maskOf = (count: number) => Uint8Array.from({ length: count }, (_, i) => Number(i % 3 !== 1));
 /** Present and absent keys in turn. */
 const mixed = (count: number) => {
   const [present, absent] = [uniqueKeys(count), absentKeys(count)];

@@ -4,18 +4,14 @@ import { GpuMemory } from "../../../../src/engine/webgpu/memory/gpu-memory.js";
 import { CapacityError, openDevice, StaticMap } from "../../../../src/index.js";
 import { rejection } from "../../../conformance/helpers/checks.js";
 import { absentKeys, counting } from "../../../conformance/helpers/keys.js";
-import { sharedGpuDevice, withMembers } from "../helpers/own-gpu.js";
+import { sharedGpuDevice, withSmallBindings } from "../helpers/own-gpu.js";
 
 /** Chunks of 2^15 elements: five of them in a call. The table is bound in two windows. */
 const MAX_BINDING = 2 ** 17;
 
 it("makes one copy a call, and gives its memory back", async () => {
   const real = await sharedGpuDevice();
-  const limits = new Proxy(real.limits, {
-    get: (target, name) =>
-      name === "maxStorageBufferBindingSize" ? MAX_BINDING : target[name as keyof GPUSupportedLimits],
-  });
-  const device = await openDevice({ gpuDevice: withMembers(real, { limits }) });
+  const device = await openDevice({ gpuDevice: withSmallBindings(real, MAX_BINDING) });
   const slots = 2 ** 15;
   const [keys, values] = [absentKeys(5 * slots), counting(5 * slots)];
   const sizing = { key: "u32", capacity: slots, loadFactor: 1, hash: "identity" } as const;

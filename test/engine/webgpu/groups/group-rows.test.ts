@@ -9,6 +9,7 @@ import { groupRows } from "../../../../src/engine/webgpu/groups/group-rows.js";
 import { RowRun, rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { EngineError } from "../../../../src/errors.js";
+import { rounds } from "../../../helpers/rounds.js";
 import type { ColumnKind, Values } from "../../cpu/groups/columns.js";
 import { openVariant } from "../helpers/variants.js";
 import { weakRowCas } from "../helpers/weak-cas.js";
@@ -56,7 +57,7 @@ const cases: fc.Arbitrary<Case> = fc
 describe.each(Object.keys(variants) as Variant[])("%s", (name) => {
   it("any rows are grouped as by a Map", async () => {
     const property = fc.asyncProperty(cases, (rows) => check(engineOf(name), rows));
-    await fc.assert(property, { numRuns: name === "as it is" ? 60 : 20, seed: 1 });
+    await fc.assert(property, { numRuns: rounds(name === "as it is" ? 60 : 20), seed: 1 });
   });
 
   const shapes: [string, Values][] = [

@@ -8,7 +8,7 @@ import { RowRun, rowHost } from "../../../../src/engine/webgpu/groups/row-run.js
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { LimitError } from "../../../../src/errors.js";
 import { rejection } from "../../../conformance/helpers/checks.js";
-import { withMembers } from "../helpers/own-gpu.js";
+import { withSmallBindings } from "../helpers/own-gpu.js";
 import { openVariant } from "../helpers/variants.js";
 import { Scarcity } from "../helpers/watched-gpu.js";
 import { check, keysOf, oneColumn, valuesOf } from "./cases.js";
@@ -97,14 +97,7 @@ describe("a grouping that ends early gives its memory back", () => {
 });
 
 it("keys that do not fit a binding are refused before anything is done", async () => {
-  const small = (gpuDevice: GPUDevice) => {
-    const limits = new Proxy(gpuDevice.limits, {
-      get: (target, name) =>
-        name === "maxStorageBufferBindingSize" ? 64_000 : target[name as keyof GPUSupportedLimits],
-    });
-    return withMembers(gpuDevice, { limits });
-  };
-  const engine = await openVariant({}, small);
+  const engine = await openVariant({}, (gpuDevice) => withSmallBindings(gpuDevice, 64_000));
   const acquire = vi.spyOn(engine.gpu.memory, "acquire");
   // records of 8 bytes, and of 20
   await check(

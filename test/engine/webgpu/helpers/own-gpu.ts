@@ -52,11 +52,21 @@ export function ownBuffer(
 
 /** The device, but for some of its members. */
 export function withMembers(device: GPUDevice, members: Partial<GPUDevice>): GPUDevice {
-  return new Proxy(device, {
+  return overlaid(device, members);
+}
+
+/** The device, which says that a binding of storage has no more than so many bytes. */
+export function withSmallBindings(device: GPUDevice, maxStorageBufferBindingSize: number): GPUDevice {
+  return withMembers(device, { limits: overlaid(device.limits, { maxStorageBufferBindingSize }) });
+}
+
+/** An object of WebGPU, but for some of its members: its own are bound to it, which is where they work. */
+function overlaid<T extends object>(object: T, members: Partial<T>): T {
+  return new Proxy(object, {
     get(target, name) {
-      const member = members[name as keyof GPUDevice] as unknown;
+      const member = members[name as keyof T] as unknown;
       if (member !== undefined) return member;
-      const value = target[name as keyof GPUDevice] as unknown;
+      const value = target[name as keyof T] as unknown;
       return typeof value === "function" ? value.bind(target) : value;
     },
   });

@@ -23,12 +23,7 @@ export function usePagedTables(windowBytes: number) {
       strategy: "partitioned",
       kernelOverrides: { maxTableBinding: windowBytes },
     });
-    expect(
-      Partitioner.of({
-        host: engine.tableHost,
-        spec: { key: "u32", value: "u32", slots: 1, hash: "murmur3" },
-      }).pageSlots,
-    ).toBe(PAGE_SLOTS);
+    expect(pageSlotsOf(engine)).toBe(PAGE_SLOTS);
     device = new Device(engine, "A test of pages.");
     // a batch is one chunk, however long its kernels took to compile
     vi.spyOn(Pacer.prototype, "next").mockReturnValue(2 ** 20);
@@ -47,6 +42,12 @@ export function usePagedTables(windowBytes: number) {
       return Modelled.map((await StaticMap.create(open(), sizing)) as never);
     },
   };
+}
+
+/** Slots of a page of an engine's maps from u32 to u32. */
+export function pageSlotsOf({ tableHost }: WebgpuEngine): number {
+  const spec = { key: "u32", value: "u32", slots: 1, hash: "murmur3" } as const;
+  return Partitioner.of({ host: tableHost, spec }).pageSlots;
 }
 
 /** Keys whose homes are in a page, spread over its slots: more than one a slot once all have one. */

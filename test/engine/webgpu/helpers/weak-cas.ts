@@ -21,12 +21,17 @@ export interface Injection {
   copyAboveSteps?: number;
 }
 
-/** A device whose tables are changed through the variant. */
-export async function openWeakDevice(injection: Injection): Promise<Device> {
+/**
+ * A device whose tables are changed through the variant.
+ * @param seen what its engine sees of the GPUDevice.
+ */
+export async function openWeakDevice(
+  injection: Injection,
+  seen?: (gpuDevice: GPUDevice) => GPUDevice,
+): Promise<Device> {
   const { worklistRoom, maxTableBinding, copyAboveSteps } = injection;
-  const engine = await openVariant({
-    kernelOverrides: { cas: weakCas(injection), worklistRoom, maxTableBinding, copyAboveSteps },
-  });
+  const kernelOverrides = { cas: weakCas(injection), worklistRoom, maxTableBinding, copyAboveSteps };
+  const engine = await openVariant({ kernelOverrides }, seen);
   return new Device(engine, "A test with injected failures.");
 }
 

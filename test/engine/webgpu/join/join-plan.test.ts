@@ -1,11 +1,11 @@
 // What a join on the webgpu engine says of itself: its plan, its progress, and how often it goes to the GPU.
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
 import { PlanLog } from "../../../../src/engine/plan.js";
-import type { RowKeys } from "../../../../src/engine/rows.js";
 import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
 import { rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
 import { joinRows } from "../../../../src/engine/webgpu/join/join-rows.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
+import { keysOf, oneColumn, valuesOf } from "../groups/cases.js";
 import { openVariant } from "../helpers/variants.js";
 import { Watch } from "../helpers/watched-gpu.js";
 
@@ -18,23 +18,15 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Rows 0 .. rows with one key each; null where `key` says so. */
-function keysOf(rows: number, key: (row: number) => number | null): RowKeys {
-  const validity = new Uint8Array(Math.ceil(rows / 8));
-  const data = Uint32Array.from({ length: rows }, (_, row) => {
-    const value = key(row);
-    if (value !== null) validity[row >> 3] |= 1 << (row & 7);
-    return value ?? row;
-  });
-  return { rows, columns: [{ kind: "words", width: 1, data, validity }] };
-}
+/** Rows with one key each, null where `key` says so. */
+const side = (rows: number, key: (row: number) => number | null) => keysOf(oneColumn(1, valuesOf(rows, key)));
 
-const probeSide = keysOf(2000, (row) => row % 1500);
+const probeSide = side(2000, (row) => row % 1500);
 /** Build sides, the phases that their join has, and its submissions. */
 const sides = [
   {
     name: "different keys",
-    build: keysOf(1000, (row) => row),
+    build: side(1000, (row) => row),
     pairs: 1500,
     reason: "no two build rows are equal",
     phases: ["pack words", "fill", "number rows", "probe unique"],
@@ -42,7 +34,7 @@ const sides = [
   },
   {
     name: "different keys and nulls",
-    build: keysOf(1000, (row) => (row % 2 === 0 ? row : null)),
+    build: side(1000, (row) => (row % 2 === 0 ? row : null)),
     pairs: 750,
     reason: "no two build rows are equal",
     phases: ["pack words", "fill", "number rows", "probe unique"],
@@ -50,7 +42,7 @@ const sides = [
   },
   {
     name: "keys that repeat",
-    build: keysOf(1000, (row) => row >> 1),
+    build: side(1000, (row) => row >> 1),
     pairs: 2000,
     reason: "build rows repeat",
     phases: ["pack words", "fill", "number rows", "probe", "scan", "match counts", "list members", "expand"],

@@ -1,12 +1,11 @@
 /** insertOrApply on a GPU that runs out of memory at any of the call's allocations: all of its values go in, or none. */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
-import { Partitioner } from "../../../../src/engine/webgpu/partitioned/multisplit.js";
 import type { Counters } from "../../../../src/engine/webgpu/table/control.js";
 import { TableState } from "../../../../src/engine/webgpu/table/table-state.js";
 import { CapacityError, Device, LimitError, StaticMap, type Strategy } from "../../../../src/index.js";
-import { absentKeys, counting, keysWithHome, uniqueKeys } from "../../../conformance/helpers/keys.js";
-import { PAGE_SLOTS as page } from "../helpers/paged-tables.js";
+import { absentKeys, uniqueKeys } from "../../../conformance/helpers/keys.js";
+import { inPage, PAGE_SLOTS as page, pageSlotsOf } from "../helpers/paged-tables.js";
 import { openVariant } from "../helpers/variants.js";
 import { Scarcity } from "../helpers/watched-gpu.js";
 
@@ -20,10 +19,7 @@ beforeAll(async () => {
   const engine = await openVariant({ strategy: "partitioned", kernelOverrides }, (gpuDevice) =>
     scarcity.on(gpuDevice),
   );
-  expect(
-    Partitioner.of({ host: engine.tableHost, spec: { key: "u32", value: "u32", slots: 1, hash: "murmur3" } })
-      .pageSlots,
-  ).toBe(page);
+  expect(pageSlotsOf(engine)).toBe(page);
   device = new Device(engine, "A test of too little memory.");
   // a batch is one chunk: those that are done stay done
   vi.spyOn(Pacer.prototype, "next").mockReturnValue(2 ** 20);
@@ -88,14 +84,10 @@ it("values go in whole where entries are displaced and items left to the fallbac
   const full = 10;
   const slots = pages * page;
   const half = page / 2;
-  const inPage = (at: number, count: number, first = 0) =>
-    counting(count).map((i) => {
-      const number = first + Math.floor(i / page);
-      return keysWithHome(at * page + (i % page), slots, number + 1)[number];
-    });
-  const entries = Array.from({ length: pages }, (_, at) => [...inPage(at, at < full ? page : half)]).flat();
-  const keys = [...inPage(0, 100, 1), ...inPage(2, 50), 0xffffffff, 0xfffffffe, 0xffffffff];
-  for (let at = full; at < pages; at++) keys.push(...inPage(at, half + Math.floor(page / 3)).subarray(half));
+  const homes = (at: number, count: number, firstNumber = 0) => inPage(slots, at, count, firstNumber);
+  const entries = Array.from({ length: pages }, (_, at) => [...homes(at, at < full ? page : half)]).flat();
+  const keys = [...homes(0, 100, 1), ...homes(2, 50), 0xffffffff, 0xfffffffe, 0xffffffff];
+  for (let at = full; at < pages; at++) keys.push(...homes(at, half + Math.floor(page / 3)).subarray(half));
   const batch = {
     slots,
     entries: Uint32Array.from(entries),

@@ -8,6 +8,7 @@ import { expectSame } from "../../../conformance/helpers/checks.js";
 import { scaled } from "../../../conformance/helpers/device.js";
 import { absentKeys, counting, keysWithHome, uniqueKeys } from "../../../conformance/helpers/keys.js";
 import { Modelled } from "../../../conformance/helpers/model.js";
+import { rounds } from "../../../helpers/rounds.js";
 import { inPage, PAGE_SLOTS, usePagedTables } from "../helpers/paged-tables.js";
 import { openVariant } from "../helpers/variants.js";
 
@@ -68,7 +69,7 @@ it("answers for every element of random batches", async () => {
       await model.contains(asked, where);
       model.table.destroy();
     }),
-    { numRuns: scaled(200, 6), endOnFailure: true },
+    { numRuns: rounds(scaled(200, 6)), endOnFailure: true },
   );
 });
 

@@ -11,6 +11,7 @@ import { Device, StaticMap } from "../../../../src/index.js";
 import { expectSame } from "../../../conformance/helpers/checks.js";
 import { scaled } from "../../../conformance/helpers/device.js";
 import { counting, keysWithHome, uniqueKeys } from "../../../conformance/helpers/keys.js";
+import { rounds } from "../../../helpers/rounds.js";
 import { expectInOrder, homesOf } from "../helpers/homes.js";
 import { PAGE_SLOTS, usePagedTables } from "../helpers/paged-tables.js";
 import { openVariant } from "../helpers/variants.js";
@@ -51,7 +52,7 @@ it("tiny tables take some of a few keys, and count them all", async () => {
       await model.expectEqual();
       model.table.destroy();
     }),
-    { numRuns: scaled(1000, 12) },
+    { numRuns: rounds(scaled(1000, 12)) },
   );
 });
 

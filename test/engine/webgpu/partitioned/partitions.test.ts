@@ -74,7 +74,7 @@ describe.each(Object.entries(variants))("%s", (_name, variant) => {
         await model.expectEqual();
         model.table.destroy();
       }),
-      { numRuns: scaled(100, 4), endOnFailure: true },
+      { numRuns: rounds(scaled(100, 4)), endOnFailure: true },
     );
   });
 
@@ -136,4 +136,5 @@ describe.each(Object.entries(variants))("%s", (_name, variant) => {
   });
 });
 
+import { rounds } from "../../../helpers/rounds.js";
 import { openVariant } from "../helpers/variants.js";

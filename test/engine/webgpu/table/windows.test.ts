@@ -9,7 +9,7 @@ import { tableBytes } from "../../../../src/engine/slot-format.js";
 import { type Device, LimitError, StaticMap, StaticSet } from "../../../../src/index.js";
 import { mapModule } from "../../../../src/wgsl/index.js";
 import { expectPairs, pairsByBits } from "../../../conformance/helpers/checks.js";
-import { onSoftwareGpu } from "../../../conformance/helpers/device.js";
+import { scaled } from "../../../conformance/helpers/device.js";
 import {
   absentKeys,
   counting,
@@ -21,12 +21,12 @@ import {
   uniqueKeys,
 } from "../../../conformance/helpers/keys.js";
 import { Modelled } from "../../../conformance/helpers/model.js";
+import { rounds } from "../../../helpers/rounds.js";
 import { openWeakDevice } from "../helpers/weak-cas.js";
 
 /** Bytes of a window: 4,096 slots of a map and the two behind the last, or twice as many of a set. */
 const WINDOW_BYTES = 4098 * 8;
 const SLOTS = 10_000;
-const LONG_TEST_MS = 300_000;
 
 const variants = {
   "the real kernels": {},
@@ -227,62 +227,48 @@ describe("tables of several windows", () => {
     expect(module.entries()).toHaveLength(2);
   });
 
-  it(
-    "agree with a Map in random sequences of calls",
-    async () => {
-      /** Keys that meet at the borders of windows, at the end, and behind the slots. */
-      const pool = Uint32Array.of(
-        ...keysWithHome(4094, SLOTS, 12),
-        ...keysWithHome(8190, SLOTS, 12),
-        ...keysWithHome(SLOTS - 1, SLOTS, 12),
-        ...sentinelPatterns,
-        ...uniqueKeys(12),
-      );
-      const call = fc.constantFrom(
-        "keep",
-        "assign",
-        "add",
-        "insertAndFind",
-        "find",
-        "erase",
-        "erase",
-        "clear",
-      );
-      const element = fc.record({ pick: fc.nat(pool.length - 1), value: fc.nat(9), chosen: fc.boolean() });
-      const step = fc.record({
-        call,
-        elements: fc.array(element, { maxLength: 40 }),
-        masked: fc.boolean(),
-      });
-      const sequences = fc.array(step, { minLength: 1, maxLength: 10 });
-      const runs = onSoftwareGpu ? 6 : 300;
-      await fc.assert(
-        fc.asyncProperty(sequences, async (steps) => {
-          using map = await StaticMap.create(real, {
-            key: "u32",
-            value: "u32",
-            capacity: SLOTS,
-            loadFactor: 1,
-          });
-          const model = Modelled.map(map as never);
-          for (const { call, elements, masked } of steps) {
-            const keys = Uint32Array.from(elements, ({ pick }) => pool[pick]);
-            const values = Uint32Array.from(elements, ({ value }) => value);
-            const where = masked ? Uint8Array.from(elements, ({ chosen }) => Number(chosen)) : undefined;
-            if (call === "insertAndFind") await model.insertAndFind(keys, values, where);
-            else if (call === "find") await model.find(keys, 3, where);
-            else if (call === "erase") await model.erase(keys, where);
-            else if (call === "clear") await model.clear();
-            else await model.insert(call, keys, values, where);
-          }
-          await model.contains(pool);
-          await model.expectEqual();
-        }),
-        { numRuns: runs },
-      );
-    },
-    LONG_TEST_MS,
-  );
+  it("agree with a Map in random sequences of calls", async () => {
+    /** Keys that meet at the borders of windows, at the end, and behind the slots. */
+    const pool = Uint32Array.of(
+      ...keysWithHome(4094, SLOTS, 12),
+      ...keysWithHome(8190, SLOTS, 12),
+      ...keysWithHome(SLOTS - 1, SLOTS, 12),
+      ...sentinelPatterns,
+      ...uniqueKeys(12),
+    );
+    const call = fc.constantFrom("keep", "assign", "add", "insertAndFind", "find", "erase", "erase", "clear");
+    const element = fc.record({ pick: fc.nat(pool.length - 1), value: fc.nat(9), chosen: fc.boolean() });
+    const step = fc.record({
+      call,
+      elements: fc.array(element, { maxLength: 40 }),
+      masked: fc.boolean(),
+    });
+    const sequences = fc.array(step, { minLength: 1, maxLength: 10 });
+    await fc.assert(
+      fc.asyncProperty(sequences, async (steps) => {
+        using map = await StaticMap.create(real, {
+          key: "u32",
+          value: "u32",
+          capacity: SLOTS,
+          loadFactor: 1,
+        });
+        const model = Modelled.map(map as never);
+        for (const { call, elements, masked } of steps) {
+          const keys = Uint32Array.from(elements, ({ pick }) => pool[pick]);
+          const values = Uint32Array.from(elements, ({ value }) => value);
+          const where = masked ? Uint8Array.from(elements, ({ chosen }) => Number(chosen)) : undefined;
+          if (call === "insertAndFind") await model.insertAndFind(keys, values, where);
+          else if (call === "find") await model.find(keys, 3, where);
+          else if (call === "erase") await model.erase(keys, where);
+          else if (call === "clear") await model.clear();
+          else await model.insert(call, keys, values, where);
+        }
+        await model.contains(pool);
+        await model.expectEqual();
+      }),
+      { numRuns: rounds(scaled(300, 6)) },
+    );
+  });
 
   it("agree with a Map in long batches at high load", async () => {
     const model = Modelled.map(
