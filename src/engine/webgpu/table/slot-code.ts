@@ -39,10 +39,13 @@ export function probingCode(spec: TableSpec, state = KEY_STATE): string {
 /** Types of a key, a slot, and what a look-up answers: the value, or in sets the stored key. */
 function typesCode(format: SlotFormat): string {
   const { keyWords, keyOffset, valueWords, valueOffset, slotWords } = format;
-  const [first, count] = valueWords === 0 ? [keyOffset, keyWords] : [valueOffset, valueWords];
+  const isSet = valueWords === 0;
+  const count = isSet ? keyWords : valueWords;
   const part = (from: number, count: number) => compose(count, (i) => word("slot", from + i, slotWords));
   // a set's slot for a sentinel key does not hold the key
-  const found = valueWords === 0 ? compose(keyWords, (i) => word("key", i, keyWords)) : part(first, count);
+  const found = compose(count, (i) =>
+    isSet ? word("key", i, count) : word("slot", valueOffset + i, slotWords),
+  );
   return `
 alias Key = ${typeOf(keyWords)};
 alias Slot = ${typeOf(slotWords)};
