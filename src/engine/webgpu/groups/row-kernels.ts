@@ -2,6 +2,7 @@
  * The kernels of grouping: which fragments make up those that pack rows into records, number equal rows, scan counts and list
  * members; and what kernels need that find the group of a row, those of joins among them.
  */
+import { countersOf } from "../device/counters.js";
 import { constantLines, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import cas from "../direct/cas.wgsl";
 import type { KernelOverrides } from "../direct/direct-kernels.js";
@@ -48,8 +49,8 @@ export const rowParams = [
 /** Values of the parameters; those left out are 0. */
 export type RowParams = { readonly [N in (typeof rowParams)[number]]?: number };
 
-/** Exact, and counted from the call's start, modulo 2^32. */
-const rowCounterNames = [
+/** What row kernels count: exact, from the call's start, modulo 2^32. */
+export const rowCounters = countersOf("RowControl", [
   /** Distinct rows. */
   "groups",
   /** Rows in no group. */
@@ -59,23 +60,7 @@ const rowCounterNames = [
   /** Pairs, 64 bits. */
   "pairsLow",
   "pairsHigh",
-] as const;
-/** What row kernels count. */
-export type RowCounters = Record<(typeof rowCounterNames)[number], number>;
-/** Bytes of the control buffer. */
-export const ROW_CONTROL_BYTES = rowCounterNames.length * 4;
-
-/** The counters in WGSL: `control`. */
-export const rowControl = fragment(
-  `struct RowControl { ${rowCounterNames.map((name) => `${name}: atomic<u32>`).join(", ")} }`,
-  { bindings: { control: readWrite("RowControl") } },
-);
-
-/** Reads the control buffer's words. */
-export function readRowCounters(bytes: Uint8Array): RowCounters {
-  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, rowCounterNames.length);
-  return Object.fromEntries(rowCounterNames.map((name, i) => [name, words[i]])) as RowCounters;
-}
+]);
 
 /** Rows (or pairs) that one workgroup takes. */
 export const ROW_TILE = 256;
@@ -94,7 +79,7 @@ const comparing = [
   fragment(hash),
   rowsFragment,
   fragment(equal),
-  rowControl,
+  rowCounters.control,
 ];
 const comparingOneSide = [fragment(oneSide, { bindings: side }), ...comparing];
 
