@@ -10,6 +10,7 @@ import { LimitError } from "../../../errors.js";
 import type { TableSpec } from "../../layout.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { Scratch } from "../batch/columns.js";
+import { getOrMake } from "../device/get-or-make.js";
 import type { Range } from "../device/kernel.js";
 import { type Combining, NOT_COMBINING } from "../direct/combine.js";
 import type { Readback } from "../memory/readback.js";
@@ -65,18 +66,8 @@ export class Partitioner {
 
   /** That of a table's kind on its device. */
   static of({ host, spec }: Pick<TableState, "host" | "spec">): Partitioner {
-    let known = partitioners.get(host);
-    if (!known) {
-      known = new Map();
-      partitioners.set(host, known);
-    }
-    const kind = kindOf(spec);
-    let partitioner = known.get(kind);
-    if (!partitioner) {
-      partitioner = new Partitioner(host, spec);
-      known.set(kind, partitioner);
-    }
-    return partitioner;
+    const kinds = getOrMake(partitioners, host, () => new Map<string, Partitioner>());
+    return getOrMake(kinds, kindOf(spec), () => new Partitioner(host, spec));
   }
 
   private constructor({ gpu, kernelOverrides }: TableHost, spec: TableSpec) {
@@ -135,14 +126,16 @@ export function placesRecord(tile: number, bins: number): number {
   return tile / 2 + bins + Math.floor(tile / run);
 }
 
+const SMALLER = "Use smaller batches.";
+
 /** @throws LimitError when so many bytes cannot be bound at once. */
 export function checkBinding({ gpu }: TableHost, bytes: number): void {
-  checkLimit("maxStorageBufferBindingSize", bytes, gpu.device.limits.maxStorageBufferBindingSize);
+  gpu.checkBinding(bytes, SMALLER);
 }
 
-/** @throws LimitError when more is needed than there is. */
-export function checkLimit(limit: string, need: number, have: number): void {
-  if (need > have) throw new LimitError(limit, need, have, "Use smaller batches.");
+/** @throws LimitError when one multisplit does not make so many partitions. */
+export function checkPartitions({ count }: Partitions): void {
+  if (count > MOST_PARTITIONS) throw new LimitError("partitions", count, MOST_PARTITIONS, SMALLER);
 }
 
 /** A chunk's elements by partition, on the GPU: what is submitted from now on sees them. */

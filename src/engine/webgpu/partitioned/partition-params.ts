@@ -41,14 +41,14 @@ export type PartitionParam = (typeof partitionParams)[number];
 /** Items are keys alone, or pairs. */
 export type ItemKind = "key" | "pair";
 
-/** What an invocation of a page's kernel takes. */
-export interface PerInvocation {
-  items: number;
+/** What an invocation of a page's kernel takes: constants, so that arrays of such lengths stay in registers. */
+export type PerInvocation = {
+  readonly ITEMS: number;
   /** Slots that it holds. */
-  held: number;
+  readonly HELD: number;
   /** Slots that it looks at in one step of a probe. */
-  step: number;
-}
+  readonly STEP: number;
+};
 
 /** What suits a device. */
 export interface PartitionFeatures {
