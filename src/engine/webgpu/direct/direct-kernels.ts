@@ -22,6 +22,7 @@ import {
   kindOf,
   probingCode,
   readingCode,
+  slotCount,
 } from "../table/slot-code.js";
 import advance from "./advance.wgsl";
 import batch from "./batch.wgsl";
@@ -82,9 +83,6 @@ export const tableParams = [
 ] as const;
 
 export type TableParam = (typeof tableParams)[number];
-
-/** The function that probing code asks for. */
-const slotCount = fragment("fn slotCount() -> u32 { return params.slots; }");
 
 /** Elements that one workgroup of the batch kernels takes. */
 export const BATCH_TILE = 1024;

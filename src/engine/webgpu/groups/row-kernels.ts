@@ -7,6 +7,7 @@ import { constantLines, fragment, kernelSource, read, readWrite } from "../devic
 import cas from "../direct/cas.wgsl";
 import type { KernelOverrides } from "../direct/direct-kernels.js";
 import hash from "../table/hash.wgsl";
+import bytesAt from "./bytes-at.wgsl";
 import equal from "./equal.wgsl";
 import findGroup from "./find-group.wgsl";
 import listMembers from "./list-members.wgsl";
@@ -14,8 +15,8 @@ import mix from "./mix.wgsl";
 import numberGroups from "./number-groups.wgsl";
 import numberRows from "./number-rows.wgsl";
 import oneSide from "./one-side.wgsl";
+import pack from "./pack.wgsl";
 import packBytes from "./pack-bytes.wgsl";
-import packHead from "./pack-head.wgsl";
 import packWords from "./pack-words.wgsl";
 import rows from "./rows.wgsl";
 import scan from "./scan.wgsl";
@@ -78,6 +79,7 @@ const comparing = [
   fragment(constantLines({ HASH: 0 })),
   fragment(hash),
   rowsFragment,
+  fragment(bytesAt),
   fragment(equal),
   rowCounters.control,
 ];
@@ -98,7 +100,7 @@ const packing = [
       "HASH_MASK",
     ],
   }),
-  fragment(packHead, {
+  fragment(pack, {
     bindings: { records: readWrite(), validity: read() },
     constants: [
       /** The column has a validity bitmap. */
@@ -117,6 +119,7 @@ export class GroupKernels {
   ]);
   readonly packBytes = kernelSource("pack bytes", rowParams, [
     ...packing,
+    fragment(bytesAt),
     fragment(packBytes, { bindings: { starts: read(), ends: read(), bytes: read() } }),
   ]);
   readonly scan = kernelSource("scan", rowParams, [rowsFragment, fragment(scan, scanned)]);

@@ -5,7 +5,7 @@ import type { TableSpec } from "../../layout.js";
 import { getOrMake } from "../device/get-or-make.js";
 import { constantLines, fragment, readWrite } from "../device/kernel-source.js";
 import { atomicType, type Combining, combiningCode } from "../direct/combine.js";
-import { probingCode } from "../table/slot-code.js";
+import { probingCode, slotCount } from "../table/slot-code.js";
 import casSeen from "./cas-seen.wgsl";
 import distinct from "./distinct.wgsl";
 import fallbackColumns from "./fallback-columns.wgsl";
@@ -58,7 +58,7 @@ export abstract class KernelMaker {
   }
 
   protected get probing() {
-    return [fragment(probingCode(this.spec)), fragment(homes)];
+    return [fragment(probingCode(this.spec)), slotCount, fragment(homes)];
   }
 
   protected get tiles() {

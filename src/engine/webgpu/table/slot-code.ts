@@ -6,7 +6,7 @@
 import { hashNames } from "../../hash.js";
 import type { TableSpec } from "../../layout.js";
 import { ENTRY, type SlotFormat, slotFormat } from "../../slot-format.js";
-import { constantLines } from "../device/kernel-source.js";
+import { constantLines, fragment } from "../device/kernel-source.js";
 import hash from "./hash.wgsl";
 import probe from "./probe.wgsl";
 
@@ -35,6 +35,9 @@ export function probingCode(spec: TableSpec, state = KEY_STATE): string {
   });
   return [constants, typesCode(format), hash, state, probe].join("\n");
 }
+
+/** The function that probing code asks for, in modules with params.slots. */
+export const slotCount = fragment("fn slotCount() -> u32 { return params.slots; }");
 
 /** Types of a key, a slot, and what a look-up answers: the value, or in sets the stored key. */
 function typesCode(format: SlotFormat): string {
