@@ -4,9 +4,11 @@ import { MAX_WORKGROUPS } from "../device/kernel.js";
 import type { TableState } from "../table/table-state.js";
 import type { TableWindow } from "../table/windows.js";
 import { atLoad } from "./by-load.js";
-import { checkBinding, checkPartitions, itemWords, Partitioner, type Partitions } from "./multisplit.js";
+import { checkBinding, checkPartitions, type Partitions } from "./multisplit.js";
 import type { PageOperation } from "./pages.js";
 import type { PerInvocation } from "./partition-params.js";
+import { itemWords } from "./partition-params.js";
+import { Partitioner } from "./partitioner.js";
 
 /** Items that overflow their pages and still are cheaper to handle one by one: this share of the chunk, and at least this many. */
 const FALLBACK_SHARE = 1 / 8;

@@ -15,12 +15,12 @@ import {
   checkBinding,
   checkPartitions,
   leavingOut,
-  Partitioner,
   placesRecord,
   scratchWords,
   splitByPartition,
 } from "./multisplit.js";
 import { gridOver, pageLevels, pagesIn, roomFor } from "./page-layout.js";
+import { Partitioner } from "./partitioner.js";
 import { cachePartitions, lookUpByPartition, whatWasWrong } from "./partitions.js";
 import { prepareUnpermute, SENTINEL } from "./unpermute.js";
 

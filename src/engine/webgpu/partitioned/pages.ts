@@ -14,17 +14,11 @@ import type { Readback } from "../memory/readback.js";
 import type { Counters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
 import type { TableWindow } from "../table/windows.js";
-import {
-  binsFor,
-  leavingOut,
-  Partitioner,
-  SEEN_IN_PARTITION,
-  scratchWords,
-  splitByPartition,
-} from "./multisplit.js";
+import { binsFor, leavingOut, SEEN_IN_PARTITION, scratchWords, splitByPartition } from "./multisplit.js";
 import type { PageBinding, PageKernels } from "./page-kernels.js";
 import { gridOver, layOut, type PageLayout, pagesIn } from "./page-layout.js";
 import type { ItemKind, PartitionParam } from "./partition-params.js";
+import { Partitioner } from "./partitioner.js";
 
 /** Slots that probes of fallback items look at in one step. */
 const FALLBACK_GROUP = 32;

@@ -41,6 +41,11 @@ export type PartitionParam = (typeof partitionParams)[number];
 /** Items are keys alone, or pairs. */
 export type ItemKind = "key" | "pair";
 
+/** Words of an item. */
+export function itemWords(kind: ItemKind): number {
+  return kind === "pair" ? 2 : 1;
+}
+
 /** What an invocation of a page's kernel takes: constants, so that arrays of such lengths stay in registers. */
 export type PerInvocation = {
   readonly ITEMS: number;
