@@ -69,10 +69,12 @@ export function stripWgsl(text) {
 
 /**
  * Which modules of a folder are loaded with an entry, by import statements; import() loads the others later.
- * @returns a test of module paths
+ * @param root absolute path of what `entry` and `folder` are relative to
+ * @returns a test of module paths, with slashes
  */
-export async function staticImportsOf(entry, folder) {
+export async function staticImportsOf(root, entry, folder) {
   const { metafile } = await build({
+    absWorkingDir: root,
     entryPoints: [entry],
     bundle: true,
     splitting: true,
@@ -95,7 +97,7 @@ export async function staticImportsOf(entry, folder) {
   };
   load(entry);
   const suffixes = [...loaded].map((path) => `/${path}`);
-  return (id) => suffixes.some((suffix) => id.replaceAll("\\", "/").endsWith(suffix));
+  return (path) => suffixes.some((suffix) => path.endsWith(suffix));
 }
 
 async function bundleWorker(entry) {

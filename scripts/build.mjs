@@ -7,33 +7,41 @@ import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { sourceTexts, staticImportsOf } from "./build-plugins.mjs";
-import { reachableDeclarations } from "./declarations.mjs";
+import { reachableDeclarations, typedEntries } from "./declarations.mjs";
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 const dist = join(root, "dist");
 const pkg = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-/** What users import. */
-const TYPED = ["index", "relational/index", "wgsl/index"];
-const ENTRIES = [...TYPED, "cli/main"];
+const ENTRIES = [...typedEntries, "cli/main"];
 
 /** What dist imports instead of holding: Node's modules, and packages that npm installs beside it. */
 const packages = [...Object.keys(pkg.dependencies ?? {}), ...Object.keys(pkg.peerDependencies ?? {})];
 const isExternal = (id) =>
   id.startsWith("node:") || packages.some((name) => id === name || id.startsWith(`${name}/`));
 
+/** A test of modules by their paths, which have backslashes on Windows. */
+const onPath = (test) => (id) => test(id.replaceAll("\\", "/"));
+
 /** Whether every page with the GPU's engine loads a module: what the engine imports when it is loaded, not later. */
-const isCore = await staticImportsOf("src/engine/webgpu/webgpu-engine.ts", "src/engine/webgpu/");
+const isCore = onPath(
+  await staticImportsOf(root, "src/engine/webgpu/webgpu-engine.ts", "src/engine/webgpu/"),
+);
 
 /** What a page's entry shares with whichever engine it loads. */
-const isShared = (id) =>
-  /\/src\/(errors|engine\/(scalars|device-array|pinned-array|slot-format|hash|layout|lazily))\.ts$/.test(id);
+const isShared = onPath((path) =>
+  /\/src\/(errors|engine\/(scalars|device-array|pinned-array|slot-format|hash|layout|lazily))\.ts$/.test(
+    path,
+  ),
+);
 
 /** What the GPU's engine loads later, in one piece, but for what has a folder and an entry of its own, and WebGPU for Node. */
-const isLater = (id) =>
-  /\/src\/engine\/webgpu\/(device|memory|batch|table|direct|scan)\//.test(id) &&
-  !isCore(id) &&
-  !id.endsWith("/dawn.ts");
+const isLater = onPath(
+  (path) =>
+    /\/src\/engine\/webgpu\/(device|memory|batch|table|direct|scan)\//.test(path) &&
+    !isCore(path) &&
+    !path.endsWith("/dawn.ts"),
+);
 
 await bundle();
 declare();
@@ -85,7 +93,7 @@ function declare() {
 
 /** Takes away the declarations of modules that no entry shows: they name what is internal, and so is not declared. */
 function dropUnreachable() {
-  const reachable = reachableDeclarations(dist, TYPED);
+  const reachable = reachableDeclarations(dist);
   for (const path of readdirSync(dist, { recursive: true })) {
     const file = join(dist, path);
     if (path.endsWith(".d.ts") && !reachable.has(file)) rmSync(file);

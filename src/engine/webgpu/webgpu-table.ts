@@ -175,9 +175,9 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     this.state.destroy();
   }
 
-  /** The keys and the mask of a call, and the planner's choice for so many of them. */
+  /** The keys of a call, and the planner's choice for so many of them. */
   #batch(operation: Operation, keys: Input<K>, call: CallOptions): Batch<K, V> {
-    return { keys, where: call.where, plan: (count) => plan(operation, this.state, count, call) };
+    return { keys, plan: (count) => plan(operation, this.state, count, call) };
   }
 
   /** Runs an insert call with what its chunks share when the table is full. */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type CpuEngine, type CpuEngineOptions, openCpuEngine } from "../../../src/engine/cpu/cpu-engine.js";
+import { EMPTY } from "../../../src/engine/layout.js";
 import { asBits } from "../../../src/engine/scalars.js";
 import { DeviceLostError, LimitError, ValidationError } from "../../../src/errors.js";
 import { checkTable } from "../../helpers/check-table.js";
@@ -318,5 +319,33 @@ describe("stats", () => {
       meanProbeLength: 0,
       maxProbeLength: 0,
     });
+  });
+});
+
+describe.each(paths)("behind the longest probe, $name", ({ options }) => {
+  it.each([
+    { key: "u32", keys: counting(1000) },
+    { key: "u64", keys: BigUint64Array.from(counting(1000), BigInt) },
+  ] as const)("keys are not looked for: $key", async ({ key, keys }) => {
+    const spec = { key, value: null, slots: 1000, hash: "murmur3" } as const;
+    const table = (await (await open(options)).createTable(spec)) as AnyTable;
+    const first = keys.subarray(0, 1);
+    await table.insert(first, null, "keep", {});
+    const { slots, slotCount, words } = table.inspect().memory;
+    const home = slots.findIndex((word) => word !== EMPTY);
+    await table.insert(keys, null, "keep", {});
+    const { maxProbe } = table.inspect().counters;
+    expect(maxProbe).toBe((await table.stats()).maxProbeLength);
+    expect(maxProbe).toBeLessThan(slotCount);
+    // puts the first key where it could never come to lie: who finds it looks at too many slots
+    const behind = (home + maxProbe * words) % (slotCount * words);
+    const [one, other] = [slots.slice(home, home + words), slots.slice(behind, behind + words)];
+    slots.set(one, behind);
+    slots.set(other, home);
+    const { found } = await table.find(first, key === "u64" ? 0n : 0, "host", {});
+    expectSame(found as Uint8Array, Uint8Array.of(0));
+    expectSame((await table.contains(first, "host", {})) as Uint8Array, Uint8Array.of(0));
+    expect(await table.erase(first, {})).toBe(0);
+    expect(await table.insert(first, null, "keep", {})).toMatchObject({ existing: 0, rejected: 1 });
   });
 });

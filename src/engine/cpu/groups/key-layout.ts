@@ -32,6 +32,8 @@ export interface Layout {
   readonly width: number;
   /** Words of a row. */
   readonly stride: number;
+  /** True when a row is one word that is compared, and nothing else: it needs no hash beside it. */
+  readonly exact: boolean;
   readonly places: readonly Place[];
   /** First of the words with null bits, or -1 when there are none. */
   readonly nullWords: number;
@@ -67,5 +69,6 @@ export function chooseLayout(build: RowKeys, probe: RowKeys, nullsEqual: boolean
     nextWord += columnWidth;
     return { offset, width: columnWidth, stride, byRange: byRange[i], longest: longest[i] };
   });
-  return { width, stride, places, nullWords: nullWords > 0 ? keyWords : -1 };
+  const exact = width === 1 && stride === 1;
+  return { width, stride, exact, places, nullWords: nullWords > 0 ? keyWords : -1 };
 }

@@ -4,7 +4,6 @@
  *
  * Dictionary-encoded columns are compared by code, after equal strings of the dictionary were given one code.
  */
-import { CodedBytes } from "../../coded-bytes.js";
 import type { ChunkPlan } from "../../plan.js";
 import type { KeyColumn, RowKeys, WordColumn } from "../../rows.js";
 import type { RowRun } from "../rows/row-run.js";
@@ -12,7 +11,7 @@ import { chooseLayout } from "./key-layout.js";
 import { buildTable } from "./one-table.js";
 import { partitionBits, sortByPartition } from "./partitions.js";
 import { keySide } from "./row-keys.js";
-import { isValid } from "./strings.js";
+import { codedColumn, isValid } from "./strings.js";
 
 /** What finding leaders answers. */
 export interface Leaders {
@@ -69,10 +68,10 @@ const ONE_TABLE = {
  * nulls are equal. Other columns, and those with a dictionary that is long for their rows, as they are.
  */
 async function byCode(run: RowRun, column: KeyColumn, rows: number, nullsEqual: boolean): Promise<KeyColumn> {
-  if (!(column instanceof CodedBytes)) return column;
-  const { strings, codes, validity } = column;
+  const coded = codedColumn(column, rows);
+  if (coded === null) return column;
+  const { strings, codes, validity } = coded;
   const count = strings.starts.length;
-  if (count >= rows / 2) return column;
   const leaderOf = run.work.zeroedWords(count);
   await findLeaders(run, { rows: count, columns: [strings] }, false, leaderOf);
   const data = run.work.words(rows);

@@ -29,11 +29,7 @@ const PARTITIONS = 4;
 
 /** log2 of the partitions for so many rows. */
 export function partitionBits(rows: number, layout: Layout): number {
-  const exact = layout.width === 1 && layout.stride === 1;
-  const partitionRows = Math.min(
-    PARTITION_ROWS,
-    PARTITION_BYTES / (4 * recordWords({ exact, stride: layout.stride })),
-  );
+  const partitionRows = Math.min(PARTITION_ROWS, PARTITION_BYTES / (4 * recordWords(layout)));
   return Math.max(1, Math.min(MOST_PARTITION_BITS, Math.ceil(Math.log2(rows / partitionRows))));
 }
 
@@ -48,9 +44,8 @@ export async function sortByPartition(
   kept = new Scratch(run.work),
 ): Promise<SortedKeys> {
   const sliceRows = run.threads.tuning.slice;
-  const { width, stride: words } = layout;
-  const exact = width === 1 && words === 1;
-  const stride = recordWords({ exact, stride: words });
+  const { width, exact } = layout;
+  const stride = recordWords(layout);
   const records = kept.words("records", rows * stride);
   const starts = kept.words("starts", run.slices(rows) * (2 ** bits + 1));
   const to = { rows, sliceRows, bits, stride, records, starts, exact, width, bytes: side.bytes };

@@ -78,8 +78,7 @@ export function packKeys(
   scratch: Scratch,
 ): PackedKeys {
   const { columns } = side.keys;
-  const { width, stride } = layout;
-  const exact = width === 1 && stride === 1;
+  const { width, stride, exact } = layout;
   const column = isPacked(side.keys, layout) ? (columns[0] as WordColumn).data : null;
   const own = column?.subarray(first * stride, (first + rows) * stride);
   const words = own && (memory === null || memory.reaches(own)) ? own : scratch.words("words", rows * stride);

@@ -7,10 +7,15 @@
  */
 import { isSet } from "../../bitmaps.js";
 import { CodedBytes } from "../../coded-bytes.js";
-import type { ByteColumn } from "../../rows.js";
+import type { ByteColumn, KeyColumn } from "../../rows.js";
 import type { Place } from "./key-layout.js";
 
-/** The column's dictionary, when it is worth handling in place of the rows: it has no more strings than there are rows. */
+/** The column, when it is encoded by a dictionary whose strings are worth looking up in place of its rows. */
+export function codedColumn(column: KeyColumn, rows: number): CodedBytes | null {
+  return column instanceof CodedBytes && column.strings.starts.length < rows / 2 ? column : null;
+}
+
+/** The column's dictionary, when it is worth packing in place of the rows: it has no more strings than there are rows. */
 function dictionaryOf(column: ByteColumn, rows: number): ByteColumn | null {
   return column instanceof CodedBytes && column.strings.starts.length <= rows ? column.strings : null;
 }

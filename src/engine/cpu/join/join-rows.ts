@@ -8,13 +8,14 @@
  * pairs come in the order of the larger side, and for each of its rows in the order of the other, with any number of
  * threads. Between pieces of work the event loop runs, the signal is looked at and progress is reported.
  */
-import { CodedBytes } from "../../coded-bytes.js";
+import type { CodedBytes } from "../../coded-bytes.js";
 import type { JoinCall } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
 import { chooseLayout, type Layout } from "../groups/key-layout.js";
 import { buildTable, type TableData } from "../groups/one-table.js";
 import { partitionBits, sortByPartition } from "../groups/partitions.js";
 import { type KeySide, keySide, packKeys } from "../groups/row-keys.js";
+import { codedColumn } from "../groups/strings.js";
 import { Pace } from "../rows/pace.js";
 import type { RowJob } from "../rows/row-jobs.js";
 import { type RowMemory, Scratch } from "../rows/row-memory.js";
@@ -78,7 +79,8 @@ class Join {
 
   /** Finds equal rows: which build rows follow which, and what probe rows match. */
   async match(build: RowKeys, probe: RowKeys): Promise<MatchedRows> {
-    const coded = codedProbe(probe);
+    const [only, ...others] = probe.columns;
+    const coded = others.length === 0 ? codedColumn(only, probe.rows) : null;
     if (coded !== null) return this.#matchCodes(build, probe, coded);
     const found = {
       follows: this.#work.zeroedWords(build.rows),
@@ -167,13 +169,6 @@ class Join {
       hits: hits.subarray(slice, slice + this.run.slices(rows)),
     };
   }
-}
-
-/** The key column of a side that has one only, given as codes into a dictionary with fewer strings than rows. */
-function codedProbe({ columns, rows }: RowKeys): CodedBytes | null {
-  const [only] = columns;
-  const coded = columns.length === 1 && only instanceof CodedBytes && only.strings.starts.length < rows / 2;
-  return coded ? only : null;
 }
 
 /** The strings of a dictionary as rows, and one more that is null. */

@@ -93,7 +93,7 @@ export function eachChunk(
 }
 
 const ASKED = "it was asked for";
-const SMALL = "the batch is small, or there is one thread";
+const SMALL = "the batch is small, or the room in the table, or there is one thread";
 
 /** Notes a chunk that was begun at `start`. */
 export function note(

@@ -62,14 +62,15 @@ export class Parallel {
   /**
    * The same for a change, of which no more elements may be inserts than `room`, the free slots. Sorting pays
    * only when workers come, so after a job without any the next changes are done alone: one, then two, four
-   * and so on as long as none comes.
+   * and so on as long as none comes. What fits a table that is nearly full would be shared a few elements at a
+   * time: that is done alone, also where sharing is forced.
    */
   changeLength(left: number, room: number, forced: boolean): number {
-    const length = Math.min(left, room, this.#tuning.chunk);
-    if (this.#pool.threads === 1) return 0;
-    if (forced) return length;
-    if (length < this.#tuning.changeFrom) return 0;
-    if (this.#pause.left === 0) return length;
+    const { chunk, changeFrom } = this.#tuning;
+    const length = Math.min(left, room, chunk);
+    const least = forced ? Math.min(left, chunk, changeFrom) : changeFrom;
+    if (this.#pool.threads === 1 || length < least) return 0;
+    if (forced || this.#pause.left === 0) return length;
     this.#pause.left--;
     return 0;
   }

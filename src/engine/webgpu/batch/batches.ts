@@ -9,11 +9,10 @@ import { forEachChunk } from "./chunks.js";
 import { type Chunk, Scratch } from "./columns.js";
 import type { Pipeline, ReadBack } from "./pipeline.js";
 
-/** The input columns of a call. */
+/** The keys and values of a call. */
 export interface Batch<K extends KeyType, V extends ValueType> {
   keys: Input<K>;
   values?: Input<V> | null;
-  where?: Input<"u8">;
   /** Bytes that an element takes in the widest range that is bound. */
   bytes?: number;
   /** What the planner chooses for so many of its elements now. */
@@ -38,10 +37,10 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   run: (chunk: BoundChunk, choice: Choice, readBack: ReadBack) => Promise<unknown>,
 ): Promise<void> {
   const { gpu, pacer, hostChunk } = state.host;
-  const { keys, values, where, bytes = 4, plan } = batch;
+  const { keys, values, bytes = 4, plan } = batch;
   gpu.checkAlive();
   // what the GPU copies by itself needs no small chunks to overlap
-  const crosses = [keys, values, where, output].flat().some(copiedByHost);
+  const crosses = [keys, values, call.where, output].flat().some(copiedByHost);
   const host = crosses ? hostChunk : undefined;
   const bindable = gpu.device.limits.maxStorageBufferBindingSize / Math.max(bytes, PARTITION_BYTES);
   // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
@@ -82,7 +81,7 @@ function copiedByHost(column: unknown): boolean {
 
 async function bindColumns<K extends KeyType, V extends ValueType>(
   { spec }: TableState,
-  { keys, values, where }: Batch<K, V>,
+  { keys, values }: Batch<K, V>,
   call: CallOptions,
   chunk: Chunk,
   scratch: Scratch,
@@ -90,7 +89,7 @@ async function bindColumns<K extends KeyType, V extends ValueType>(
   const columns = {
     keys: await scratch.input(spec.key as K, keys, chunk),
     values: values ? await scratch.input(spec.value as V, values, chunk) : undefined,
-    mask: where && (await scratch.input("u8", where, chunk)),
+    mask: call.where && (await scratch.input("u8", call.where, chunk)),
   };
   return boundChunk(chunk, scratch, columns, call);
 }

@@ -3,7 +3,7 @@
  * brings results back through pooled staging buffers, and makes every wait end when the device is lost.
  * It knows nothing of tables.
  */
-import { DeviceLostError, EngineError } from "../../../errors.js";
+import { DeviceLostError, EngineError, LimitError } from "../../../errors.js";
 import { lazily } from "../../lazily.js";
 import { GpuMemory } from "../memory/gpu-memory.js";
 import { bytesOf, type Readback, recordReads, unpack } from "../memory/readback.js";
@@ -256,6 +256,12 @@ export class Gpu {
   /** @throws DeviceLostError when the device is gone. */
   checkAlive(): void {
     if (this.#loss) throw this.#lossError();
+  }
+
+  /** @throws LimitError when so many bytes cannot be bound at once. */
+  checkBinding(bytes: number, fix: string): void {
+    const most = this.device.limits.maxStorageBufferBindingSize;
+    if (bytes > most) throw new LimitError("maxStorageBufferBindingSize", bytes, most, fix);
   }
 }
 

@@ -3,6 +3,7 @@
  * one slot of a ring, picked by a dynamic offset.
  */
 import { EngineError } from "../../../errors.js";
+import { getOrMake } from "./get-or-make.js";
 import type { Gpu } from "./gpu.js";
 import { BufferUsage, STAGE_COMPUTE } from "./gpu-flags.js";
 import { type Binding, bindingsOf, type Constants, type KernelSource, moduleCode } from "./kernel-source.js";
@@ -83,11 +84,7 @@ export class Kernels {
     source: KernelSource<P, B, C>,
     constants: Constants<C>,
   ): Promise<Kernel<P, B>> {
-    let known = this.#known.get(source);
-    if (!known) {
-      known = new Map();
-      this.#known.set(source, known);
-    }
+    const known = getOrMake(this.#known, source, () => new Map<string, Kernel>());
     const values = JSON.stringify(constants);
     const kernel = known.get(values) ?? (await this.#compiledOf(source, moduleCode(source, constants)));
     known.set(values, kernel);
@@ -134,20 +131,16 @@ export class Kernels {
   }
 
   #layout(accesses: readonly Binding["access"][], hasUniform: boolean): GPUBindGroupLayout {
-    const key = `${hasUniform} ${accesses.join()}`;
-    let layout = this.#layouts.get(key);
-    if (!layout) {
+    return getOrMake(this.#layouts, `${hasUniform} ${accesses.join()}`, () => {
       const storage = accesses.map((access) => ({
         type: access === "read" ? ("read-only-storage" as const) : ("storage" as const),
       }));
       const uniform = { type: "uniform" as const, hasDynamicOffset: true };
       const buffers = hasUniform ? [uniform, ...storage] : storage;
-      layout = this.#gpu.device.createBindGroupLayout({
+      return this.#gpu.device.createBindGroupLayout({
         entries: buffers.map((buffer, binding) => ({ binding, visibility: STAGE_COMPUTE, buffer })),
       });
-      this.#layouts.set(key, layout);
-    }
-    return layout;
+    });
   }
 
   #bind(

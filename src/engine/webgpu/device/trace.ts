@@ -1,24 +1,24 @@
 /** Times the passes of a call's submissions by GPU timestamps, for `explain: true`. */
 import type { PlanLog } from "../../plan.js";
-import type { GpuMemory } from "../memory/gpu-memory.js";
 import type { Readback } from "../memory/readback.js";
 import type { Gpu } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
+import type { Submitter } from "./submitter.js";
 
 /** Passes that are timed until their times are read; later ones are not. */
 const MOST_PASSES = 128;
 const TIME_BYTES = 8;
 
 /** The trace of one call. Its submissions come one after another. */
-export class Trace {
+export class Trace implements Submitter {
   readonly #labels: string[] = [];
   readonly #times = new BigUint64Array(2 * MOST_PASSES);
 
   private constructor(
+    private readonly gpu: Gpu,
     private readonly log: PlanLog,
     private readonly querySet: GPUQuerySet,
     private readonly resolved: GPUBuffer,
-    private readonly memory: GpuMemory,
   ) {}
 
   /** Null where the device has no timestamps. */
@@ -29,11 +29,36 @@ export class Trace {
     const resolved = await gpu.memory.acquire("timestamps", { bytes, usage: QUERY_RESOLVE | COPY_SRC });
     const querySet = gpu.device.createQuerySet({ type: "timestamp", count: 2 * MOST_PASSES });
     log.clock = "gpu";
-    return new Trace(log, querySet, resolved, gpu.memory);
+    return new Trace(gpu, log, querySet, resolved);
+  }
+
+  /** As Gpu.begin. The times come back with a later `submit`. */
+  begin(
+    label: string,
+    record: (encoder: GPUCommandEncoder) => void,
+    reads: readonly Readback[],
+  ): Promise<{ arrived: Promise<void> }> {
+    return this.gpu.begin(label, (encoder) => record(this.#timed(encoder)), reads);
+  }
+
+  /** As Gpu.submit. Brings the times back that are not in the log yet. */
+  async submit(
+    label: string,
+    record: (encoder: GPUCommandEncoder) => void,
+    reads: readonly Readback[] = [],
+  ): Promise<void> {
+    const times = { buffer: this.resolved, offset: 0, into: new Uint8Array(this.#times.buffer) };
+    const recordTimed = (encoder: GPUCommandEncoder) => {
+      record(this.#timed(encoder));
+      const count = 2 * this.#labels.length;
+      if (count > 0) encoder.resolveQuerySet(this.querySet, 0, count, this.resolved, 0);
+    };
+    await this.gpu.submit(label, recordTimed, [...reads, times]);
+    this.#note();
   }
 
   /** The encoder with every compute pass timed. */
-  timed(encoder: GPUCommandEncoder): GPUCommandEncoder {
+  #timed(encoder: GPUCommandEncoder): GPUCommandEncoder {
     const beginComputePass = (descriptor: GPUComputePassDescriptor = {}) => {
       const pass = this.#labels.length;
       if (pass === MOST_PASSES) return encoder.beginComputePass(descriptor);
@@ -56,19 +81,8 @@ export class Trace {
     });
   }
 
-  /** Ends the recording of a submission whose `readback` comes back, with the times of those before it. */
-  resolve(encoder: GPUCommandEncoder): void {
-    const count = 2 * this.#labels.length;
-    if (count > 0) encoder.resolveQuerySet(this.querySet, 0, count, this.resolved, 0);
-  }
-
-  /** What has to come back with a submission. */
-  get readback(): Readback {
-    return { buffer: this.resolved, offset: 0, into: new Uint8Array(this.#times.buffer) };
-  }
-
   /** Adds the times that came back to the log. */
-  note(): void {
+  #note(): void {
     for (const [pass, label] of this.#labels.entries()) {
       const nanoseconds = this.#times[2 * pass + 1] - this.#times[2 * pass];
       // a clock that was reset in between tells nothing
@@ -79,6 +93,6 @@ export class Trace {
 
   close(): void {
     this.querySet.destroy();
-    this.memory.release(this.resolved);
+    this.gpu.memory.release(this.resolved);
   }
 }

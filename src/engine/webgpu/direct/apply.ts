@@ -48,10 +48,8 @@ export async function prepareApply(
   const kernel = applyKernel(state.sources, combining(op, state.spec.value as ValueType));
   const run: Run = { kernel, constants: {} };
   if (needsRoomForAll(state, op)) {
-    const room = chunk.count;
-    const bytes = room * WORKLIST_BYTES;
-    // the chunk's own are free again when slots are claimed
-    run.worklists = { buffer: await chunk.worklists.reserve(bytes), room };
+    run.worklistRoom = chunk.count;
+    await chunk.worklists.reserve(run.worklistRoom * WORKLIST_BYTES);
   } else {
     run.goesOn = true;
   }

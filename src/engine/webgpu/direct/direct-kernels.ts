@@ -4,6 +4,7 @@
  */
 import type { TableSpec } from "../../layout.js";
 import { type SlotFormat, slotFormat } from "../../slot-format.js";
+import { getOrMake } from "../device/get-or-make.js";
 import type { Staging } from "../device/gpu.js";
 import {
   type Fragment,
@@ -21,6 +22,7 @@ import {
   kindOf,
   probingCode,
   readingCode,
+  slotCount,
 } from "../table/slot-code.js";
 import advance from "./advance.wgsl";
 import batch from "./batch.wgsl";
@@ -81,9 +83,6 @@ export const tableParams = [
 ] as const;
 
 export type TableParam = (typeof tableParams)[number];
-
-/** The function that probing code asks for. */
-const slotCount = fragment("fn slotCount() -> u32 { return params.slots; }");
 
 /** Elements that one workgroup of the batch kernels takes. */
 export const BATCH_TILE = 1024;
@@ -208,23 +207,17 @@ const known = new WeakMap<KernelOverrides, Map<string, Promise<TableKernels>>>()
 export class TableKernels {
   readonly insert: ReturnType<typeof insertKernel>;
   readonly lookup: ReturnType<typeof lookUpKernel>;
-  readonly #further = new Map<string, KernelSource>();
+  readonly #further = new Map<string, unknown>();
 
   /** Those of a table's kind on an engine: the same objects for all such tables, so that their texts are made once. */
   static of(spec: TableSpec, overrides: KernelOverrides): Promise<TableKernels> {
-    let kinds = known.get(overrides);
-    if (!kinds) {
-      kinds = new Map();
-      known.set(overrides, kinds);
-    }
+    const kinds = getOrMake(known, overrides, () => new Map<string, Promise<TableKernels>>());
     const kind = kindOf(spec);
-    let kernels = kinds.get(kind);
-    if (!kernels) {
-      kernels = makeKernels(spec, overrides.cas ?? cas);
-      kinds.set(kind, kernels);
+    return getOrMake(kinds, kind, () => {
+      const kernels = makeKernels(spec, overrides.cas ?? cas);
       kernels.catch(() => kinds.delete(kind));
-    }
-    return kernels;
+      return kernels;
+    });
   }
 
   constructor(
@@ -241,9 +234,7 @@ export class TableKernels {
 
   /** A further kernel for such tables, made once. */
   once<T extends KernelSource>(name: string, make: () => T): T {
-    const kernel = (this.#further.get(name) as T | undefined) ?? make();
-    this.#further.set(name, kernel);
-    return kernel;
+    return getOrMake(this.#further as Map<string, T>, name, make);
   }
 
   /** What a kernel that goes over all slots is made of, besides its own fragment. */

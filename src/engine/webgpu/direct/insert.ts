@@ -66,12 +66,12 @@ export async function prepareInsert(
   const applies = combines && policy !== "assign";
   const module = combines ? await loadCombining() : null;
   const fill = applies ? module?.combining(policy, state.spec.value as ValueType).fill : undefined;
+  const looksAgain = (combines || (isMap && flags !== undefined)) && state.mayFill(before + chunk.count);
   // one that goes with the load would ask for other kernels meanwhile
-  const fixes = combines || before > 0;
+  const fixes = combines || looksAgain || before > 0;
   const groupSize = chunk.groupSize ?? (fixes ? groupSizeAt(state, false) : undefined);
   const sized = { ...chunk, groupSize };
-  const looksAgain = combines || (isMap && flags !== undefined);
-  const present = looksAgain && state.mayFill(before + chunk.count) ? await full.prepare(sized) : undefined;
+  const present = looksAgain ? await full.prepare(sized) : undefined;
   const apply = applies && (await module?.prepareApply(state, sized, policy, present));
   const claiming = {
     ...claimingRun(state, chunk.count, { assign: policy === "assign", fill, before, flags }),

@@ -36,8 +36,8 @@ export interface Run {
   stopsWhenFull?: boolean;
   /** Elements go on in place when the list is full: none has to go again. */
   goesOn?: boolean;
-  /** Lists in place of the chunk's own. */
-  worklists?: { readonly buffer: GPUBuffer; readonly room: number };
+  /** Elements that a list has room for, in place of the host's number. */
+  worklistRoom?: number;
   /** Recorded around the first dispatch. */
   before?: (encoder: GPUCommandEncoder) => void;
   after?: ((encoder: GPUCommandEncoder) => void) | undefined;
@@ -102,7 +102,7 @@ function newTotals(): Totals {
 export async function runOverChunk(state: TableState, chunk: BoundChunk, run: Run): Promise<Totals> {
   const totals = newTotals();
   if (chunk.count === 0) return totals;
-  const whole = wholeChunk(chunk.count, run.worklists?.room ?? state.host.worklistRoom);
+  const whole = wholeChunk(chunk.count, run.worklistRoom ?? state.host.worklistRoom);
   if (await runOver(state, chunk, run, whole, totals)) return totals;
   if (run.stopsWhenFull && state.full) return { ...totals, rest: whole };
   for (const piece of piecesOf(whole)) {
@@ -165,8 +165,7 @@ async function round(
   isFirst: boolean,
 ): Promise<Counters> {
   const size = worklist.room * WORKLIST_BYTES;
-  const buffer = run.worklists?.buffer ?? (await reserveWorklists(state, chunk));
-  const worklists = { buffer, offset: 0, size };
+  const worklists = { buffer: await chunk.worklists.reserve(size), offset: 0, size };
   const kernel = await compileRound(state, run, worklist.listed, chunk.groupSize);
   const params: Params<TableParam> = {
     slots: state.spec.slots,

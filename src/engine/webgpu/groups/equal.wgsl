@@ -1,18 +1,11 @@
 // Comparing whole rows of the side that is in the table with rows of the side that probes it. A fragment after one-side.wgsl or
-// two-sides.wgsl. Reads only.
+// two-sides.wgsl, and bytes-at.wgsl. Reads only.
 
 fn buildBytesAt(position: u32) -> u32 {
   let word = position / 4u;
   let shift = position % 4u * 8u;
   if (shift == 0u) { return buildByteWord(word); }
   return (buildByteWord(word) >> shift) | (buildByteWord(word + 1u) << (32u - shift));
-}
-
-fn bytesAt(position: u32) -> u32 {
-  let word = position / 4u;
-  let shift = position % 4u * 8u;
-  if (shift == 0u) { return bytes[word]; }
-  return (bytes[word] >> shift) | (bytes[word + 1u] << (32u - shift));
 }
 
 fn sameBytes(buildStart: u32, start: u32, length: u32) -> bool {

@@ -2,10 +2,12 @@
  * The kernels of grouping: which fragments make up those that pack rows into records, number equal rows, scan counts and list
  * members; and what kernels need that find the group of a row, those of joins among them.
  */
+import { countersOf } from "../device/counters.js";
 import { constantLines, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import cas from "../direct/cas.wgsl";
 import type { KernelOverrides } from "../direct/direct-kernels.js";
 import hash from "../table/hash.wgsl";
+import bytesAt from "./bytes-at.wgsl";
 import equal from "./equal.wgsl";
 import findGroup from "./find-group.wgsl";
 import listMembers from "./list-members.wgsl";
@@ -13,8 +15,8 @@ import mix from "./mix.wgsl";
 import numberGroups from "./number-groups.wgsl";
 import numberRows from "./number-rows.wgsl";
 import oneSide from "./one-side.wgsl";
+import pack from "./pack.wgsl";
 import packBytes from "./pack-bytes.wgsl";
-import packHead from "./pack-head.wgsl";
 import packWords from "./pack-words.wgsl";
 import rows from "./rows.wgsl";
 import scan from "./scan.wgsl";
@@ -48,8 +50,8 @@ export const rowParams = [
 /** Values of the parameters; those left out are 0. */
 export type RowParams = { readonly [N in (typeof rowParams)[number]]?: number };
 
-/** Exact, and counted from the call's start, modulo 2^32. */
-const rowCounterNames = [
+/** What row kernels count: exact, from the call's start, modulo 2^32. */
+export const rowCounters = countersOf("RowControl", [
   /** Distinct rows. */
   "groups",
   /** Rows in no group. */
@@ -59,23 +61,7 @@ const rowCounterNames = [
   /** Pairs, 64 bits. */
   "pairsLow",
   "pairsHigh",
-] as const;
-/** What row kernels count. */
-export type RowCounters = Record<(typeof rowCounterNames)[number], number>;
-/** Bytes of the control buffer. */
-export const ROW_CONTROL_BYTES = rowCounterNames.length * 4;
-
-/** The counters in WGSL: `control`. */
-export const rowControl = fragment(
-  `struct RowControl { ${rowCounterNames.map((name) => `${name}: atomic<u32>`).join(", ")} }`,
-  { bindings: { control: readWrite("RowControl") } },
-);
-
-/** Reads the control buffer's words. */
-export function readRowCounters(bytes: Uint8Array): RowCounters {
-  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, rowCounterNames.length);
-  return Object.fromEntries(rowCounterNames.map((name, i) => [name, words[i]])) as RowCounters;
-}
+]);
 
 /** Rows (or pairs) that one workgroup takes. */
 export const ROW_TILE = 256;
@@ -93,8 +79,9 @@ const comparing = [
   fragment(constantLines({ HASH: 0 })),
   fragment(hash),
   rowsFragment,
+  fragment(bytesAt),
   fragment(equal),
-  rowControl,
+  rowCounters.control,
 ];
 const comparingOneSide = [fragment(oneSide, { bindings: side }), ...comparing];
 
@@ -113,7 +100,7 @@ const packing = [
       "HASH_MASK",
     ],
   }),
-  fragment(packHead, {
+  fragment(pack, {
     bindings: { records: readWrite(), validity: read() },
     constants: [
       /** The column has a validity bitmap. */
@@ -132,6 +119,7 @@ export class GroupKernels {
   ]);
   readonly packBytes = kernelSource("pack bytes", rowParams, [
     ...packing,
+    fragment(bytesAt),
     fragment(packBytes, { bindings: { starts: read(), ends: read(), bytes: read() } }),
   ]);
   readonly scan = kernelSource("scan", rowParams, [rowsFragment, fragment(scan, scanned)]);

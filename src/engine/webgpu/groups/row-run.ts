@@ -5,7 +5,6 @@
  * Submissions run in their order. Only those that read the counters back are waited for. However the call ends, its memory
  * is given back.
  */
-import { LimitError } from "../../../errors.js";
 import type { Engine } from "../../engine.js";
 import type { ChunkPlan } from "../../plan.js";
 import type { GroupCall } from "../../row-groups.js";
@@ -15,17 +14,10 @@ import type { Gpu } from "../device/gpu.js";
 import type { Bindings, Kernels, Range } from "../device/kernel.js";
 import type { Constants, KernelSource } from "../device/kernel-source.js";
 import type { Pacer } from "../device/pacer.js";
-import type { Trace } from "../device/trace.js";
+import { type Submitter, withSubmitter } from "../device/submitter.js";
 import type { Readback } from "../memory/readback.js";
 import type { WebgpuEngine } from "../webgpu-engine.js";
-import {
-  GroupKernels,
-  ROW_CONTROL_BYTES,
-  ROW_TILE,
-  type RowCounters,
-  type RowParams,
-  readRowCounters,
-} from "./row-kernels.js";
+import { GroupKernels, ROW_TILE, type RowParams, rowCounters } from "./row-kernels.js";
 import type { RecordLayout } from "./row-records.js";
 
 /** What operations on rows need of their engine. */
@@ -66,40 +58,34 @@ export async function runRows<T>(
   work: RowWork,
   operation: (run: RowRun) => Promise<T>,
 ): Promise<T> {
+  const { gpu } = host;
   const { signal, log } = work.call;
   signal?.throwIfAborted();
-  host.gpu.checkAlive();
-  const scratch = new Scratch(host.gpu);
-  const trace = log ? await (await import("../device/trace.js")).Trace.open(host.gpu, log) : null;
+  gpu.checkAlive();
+  const scratch = new Scratch(gpu);
   try {
-    const control = await scratch.buffer(ROW_CONTROL_BYTES);
-    host.gpu.write(control, 0, new Uint8Array(ROW_CONTROL_BYTES));
-    const run = new RowRun(host, work, scratch, trace, { buffer: control, size: ROW_CONTROL_BYTES });
-    const answer = await operation(run);
-    await run.accepted();
-    return answer;
+    return await withSubmitter(gpu, log, async (submitter) => {
+      const control = await scratch.buffer(rowCounters.bytes);
+      gpu.write(control, 0, new Uint8Array(rowCounters.bytes));
+      const run = new RowRun(host, work, scratch, submitter, { buffer: control, size: rowCounters.bytes });
+      const answer = await operation(run);
+      await run.accepted();
+      return answer;
+    });
   } finally {
-    trace?.close();
     scratch.release();
   }
 }
 
 /** @throws LimitError when a range of so many bytes is larger than a binding. */
-export function checkBinding({ device }: Gpu, bytes: number): void {
-  const most = device.limits.maxStorageBufferBindingSize;
-  if (bytes <= most) return;
-  throw new LimitError(
-    "maxStorageBufferBindingSize",
-    bytes,
-    most,
-    "Use fewer rows at a time, or the cpu backend.",
-  );
+export function checkBinding(gpu: Gpu, bytes: number): void {
+  gpu.checkBinding(bytes, "Use fewer rows at a time, or the cpu backend.");
 }
 
 /** A call under way; made by `runRows`. */
 export class RowRun {
   /** As of the last submission that was waited for. */
-  counters: RowCounters = readRowCounters(new Uint8Array(ROW_CONTROL_BYTES));
+  counters = rowCounters.read(new Uint8Array(rowCounters.bytes));
   /** Submissions that nobody has waited for. */
   readonly #ahead: Promise<void>[] = [];
   /** Rows of all passes that are done. */
@@ -109,7 +95,7 @@ export class RowRun {
     readonly host: RowHost,
     private readonly work: RowWork,
     private readonly scratch: Scratch,
-    private readonly trace: Trace | null,
+    private readonly submitter: Submitter,
     readonly control: Range,
   ) {}
 
@@ -138,7 +124,7 @@ export class RowRun {
 
   /** Submits without waiting. When it is refused, the next `submitAndWait` throws, or the call's end. */
   async submit(label: string, record: (encoder: GPUCommandEncoder) => void): Promise<void> {
-    const { arrived } = await this.host.gpu.begin(label, this.#timed(record), []);
+    const { arrived } = await this.submitter.begin(label, record, []);
     this.#ahead.push(arrived);
   }
 
@@ -148,19 +134,10 @@ export class RowRun {
     record: (encoder: GPUCommandEncoder) => void,
     reads: readonly Readback[] = [],
   ): Promise<void> {
-    const { trace } = this;
-    const into = new Uint8Array(ROW_CONTROL_BYTES);
+    const into = new Uint8Array(rowCounters.bytes);
     const all = [{ buffer: this.control.buffer, offset: 0, into }, ...reads];
-    if (trace) all.push(trace.readback);
-    const timed = this.#timed(record);
-    const recordAll = (encoder: GPUCommandEncoder) => {
-      timed(encoder);
-      trace?.resolve(encoder);
-    };
-    const submitted = this.host.gpu.submit(label, recordAll, all);
-    await Promise.all([submitted, this.accepted()]);
-    trace?.note();
-    this.counters = readRowCounters(into);
+    await Promise.all([this.submitter.submit(label, record, all), this.accepted()]);
+    this.counters = rowCounters.read(into);
   }
 
   /** Waits until all submissions are accepted. */
@@ -206,10 +183,5 @@ export class RowRun {
   #report(done: number): void {
     const { call, rows, passes } = this.work;
     call.onProgress?.(Math.floor(done / passes), rows);
-  }
-
-  #timed(record: (encoder: GPUCommandEncoder) => void): (encoder: GPUCommandEncoder) => void {
-    const { trace } = this;
-    return trace ? (encoder) => record(trace.timed(encoder)) : record;
   }
 }

@@ -3,8 +3,6 @@
 /// The value that stands for a key that is still to be looked up.
 fn openSentinel() -> u32 { return params.sentinel + 1u; }
 
-fn slotCount() -> u32 { return params.slots; }
-
 fn homeOf(key: u32) -> u32 { return multiplyHigh(hashKey(key), params.slots); }
 
 /// A key's partition: that of its home slot. Keys that live in side slots are of the last partition.

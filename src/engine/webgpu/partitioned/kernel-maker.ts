@@ -2,9 +2,10 @@
  * What all partition kernels are made of: probing, tiles, and what leaves items out. Each kernel is made once for tables of one kind.
  */
 import type { TableSpec } from "../../layout.js";
+import { getOrMake } from "../device/get-or-make.js";
 import { constantLines, fragment, readWrite } from "../device/kernel-source.js";
 import { atomicType, type Combining, combiningCode } from "../direct/combine.js";
-import { probingCode } from "../table/slot-code.js";
+import { probingCode, slotCount } from "../table/slot-code.js";
 import casSeen from "./cas-seen.wgsl";
 import distinct from "./distinct.wgsl";
 import fallbackColumns from "./fallback-columns.wgsl";
@@ -14,7 +15,7 @@ import lanesSubgroups from "./lanes-subgroups.wgsl";
 import merge from "./merge.wgsl";
 import packPlain from "./pack-plain.wgsl";
 import packSubgroups from "./pack-subgroups.wgsl";
-import type { PartitionFeatures, PerInvocation } from "./partition-params.js";
+import type { PartitionFeatures } from "./partition-params.js";
 
 /** How histogram, scatter and sub-partition cut tiles: items that an invocation takes, loads in flight at once; and rounds of them. */
 export function tileShape(software: boolean): { readonly items: number; readonly rounds: number } {
@@ -30,10 +31,6 @@ export const fallbackFragment = fragment(fallbackColumns, {
   bindings: { fallbackKeys: readWrite(), fallbackValues: readWrite() },
   constants: ["FALLBACK_VALUES"],
 });
-
-/** Constants of a module, so that arrays of such lengths stay in registers. */
-export const invocationConstants = ({ items, held, step }: PerInvocation) =>
-  fragment(constantLines({ ITEMS: items, HELD: held, STEP: step }));
 
 /** What combines values in workgroup memory. */
 export function merging(combining: Combining) {
@@ -61,7 +58,7 @@ export abstract class KernelMaker {
   }
 
   protected get probing() {
-    return [fragment(probingCode(this.spec)), fragment(homes)];
+    return [fragment(probingCode(this.spec)), slotCount, fragment(homes)];
   }
 
   protected get tiles() {
@@ -91,16 +88,8 @@ export abstract class KernelMaker {
     return [fragment(this.features.casSeen ?? casSeen), fragment(distinct, { constants })];
   }
 
-  protected lazily<T>(name: string, make: () => T): () => T {
-    return () => this.once(name, make);
-  }
-
+  /** @param name names all that the text of the kernel depends on, besides the maker. */
   protected once<T>(name: string, make: () => T): T {
-    let made = this.#made.get(name) as T | undefined;
-    if (made === undefined) {
-      made = make();
-      this.#made.set(name, made);
-    }
-    return made;
+    return getOrMake(this.#made as Map<string, T>, name, make);
   }
 }

@@ -34,71 +34,81 @@ const readPlacesFragments = [fragment(places), fragment(readPlaces, { bindings: 
 
 /** The kernels of the multisplit. */
 export class MultisplitKernels extends KernelMaker {
-  readonly histogram = this.lazily("histogram", () =>
-    kernelSource("histogram", partitionParams, [
-      ...this.probing,
-      selectedFragment,
-      this.tiles,
-      fragment(histogram, {
-        bindings: { keys: read(), counts: readWrite("array<atomic<u32>>") },
-        constants: [...SIZE, "SAMPLE"],
-      }),
-    ]),
-  );
+  histogram() {
+    return this.once("histogram", () =>
+      kernelSource("histogram", partitionParams, [
+        ...this.probing,
+        selectedFragment,
+        this.tiles,
+        fragment(histogram, {
+          bindings: { keys: read(), counts: readWrite("array<atomic<u32>>") },
+          constants: [...SIZE, "SAMPLE"],
+        }),
+      ]),
+    );
+  }
 
-  readonly offsets = this.lazily("offsets", () =>
-    kernelSource("offsets", partitionParams, [
-      fragment(offsets, {
-        bindings: { counts: read(), starts: readWrite(), cursors: readWrite() },
-        constants: [...SIZE, "SAMPLE"],
-      }),
-    ]),
-  );
+  offsets() {
+    return this.once("offsets", () =>
+      kernelSource("offsets", partitionParams, [
+        fragment(offsets, {
+          bindings: { counts: read(), starts: readWrite(), cursors: readWrite() },
+          constants: [...SIZE, "SAMPLE"],
+        }),
+      ]),
+    );
+  }
 
-  readonly pad = this.lazily("pad", () =>
-    kernelSource("pad", partitionParams, [
-      fragment(pad, { bindings: { starts: read(), ends: read(), keys: readWrite() }, constants: SIZE }),
-    ]),
-  );
+  pad() {
+    return this.once("pad", () =>
+      kernelSource("pad", partitionParams, [
+        fragment(pad, { bindings: { starts: read(), ends: read(), keys: readWrite() }, constants: SIZE }),
+      ]),
+    );
+  }
 
   /** Brings results from the order of the partitions to that of the batch. */
-  readonly unpermute = this.lazily("unpermute", () =>
-    kernelSource("unpermute", partitionParams, [
-      this.tiles,
-      ...readPlacesFragments,
-      fragment(unpermute, {
-        bindings: { itemValues: read(), itemFlags: read(), values: readWrite(), flags: readWrite() },
-        constants: [
-          ...SIZE,
-          "VALUED",
-          "FLAGGED",
-          /** params.sentinel is the value of absent keys: flags come from the values. */
-          "SENTINELS",
-        ],
-      }),
-    ]),
-  );
+  unpermute() {
+    return this.once("unpermute", () =>
+      kernelSource("unpermute", partitionParams, [
+        this.tiles,
+        ...readPlacesFragments,
+        fragment(unpermute, {
+          bindings: { itemValues: read(), itemFlags: read(), values: readWrite(), flags: readWrite() },
+          constants: [
+            ...SIZE,
+            "VALUED",
+            "FLAGGED",
+            /** params.sentinel is the value of absent keys: flags come from the values. */
+            "SENTINELS",
+          ],
+        }),
+      ]),
+    );
+  }
 
   /** Brings results of pages back to the order of the partitions. */
-  readonly gather = this.lazily("gather", () =>
-    kernelSource("gather", partitionParams, [
-      ...this.probing,
-      control,
-      this.tiles,
-      ...readPlacesFragments,
-      fragment(tileNumber),
-      fragment(gather, {
-        bindings: {
-          partitionStarts: read(),
-          partitionEnds: read(),
-          results: read(),
-          values: readWrite(),
-          list: readWrite("array<vec2u>"),
-        },
-        constants: [...SIZE, "PARTITION_BINS"],
-      }),
-    ]),
-  );
+  gather() {
+    return this.once("gather", () =>
+      kernelSource("gather", partitionParams, [
+        ...this.probing,
+        control,
+        this.tiles,
+        ...readPlacesFragments,
+        fragment(tileNumber),
+        fragment(gather, {
+          bindings: {
+            partitionStarts: read(),
+            partitionEnds: read(),
+            results: read(),
+            values: readWrite(),
+            list: readWrite("array<vec2u>"),
+          },
+          constants: [...SIZE, "PARTITION_BINS"],
+        }),
+      ]),
+    );
+  }
 
   /** Puts a chunk in the order of its partitions: in columns, or as items. */
   scatter(kind: ItemKind, put: "columns" | "items", combining = NOT_COMBINING) {

@@ -7,18 +7,14 @@
  */
 
 import { LimitError } from "../../../errors.js";
-import type { TableSpec } from "../../layout.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { Scratch } from "../batch/columns.js";
 import type { Range } from "../device/kernel.js";
 import { type Combining, NOT_COMBINING } from "../direct/combine.js";
 import type { Readback } from "../memory/readback.js";
-import { kindOf } from "../table/slot-code.js";
 import type { TableHost, TableState } from "../table/table-state.js";
-import { tileShape } from "./kernel-maker.js";
-import { MultisplitKernels } from "./multisplit-kernels.js";
-import { PageKernelMaker } from "./page-kernels.js";
-import type { ItemKind } from "./partition-params.js";
+import { type ItemKind, itemWords } from "./partition-params.js";
+import { Partitioner } from "./partitioner.js";
 
 /** Partitions of a table: slots >> shift names the partition. */
 export interface Partitions {
@@ -46,84 +42,6 @@ const MOST_FILLED = 3;
 /** Keys that a workgroup of scatter remembers: most equal keys of a batch are met there. Those of sub-partition remember fewer. */
 const SEEN_IN_CHUNK = 1024;
 export const SEEN_IN_PARTITION = 256;
-/** Workgroup memory that a page takes for each slot: what goes there, and a value that is combined. */
-const PAGE_BYTES = 8;
-/** Workgroup memory that kernels need besides their tiles and counters. */
-const SPARE_BYTES = 4096;
-
-const partitioners = new WeakMap<TableHost, Map<string, Partitioner>>();
-
-/** The partition kernels for tables of one kind, and what they may use on a device. */
-export class Partitioner {
-  readonly sources: MultisplitKernels;
-  readonly pageSources: PageKernelMaker;
-  /** Items that an invocation of histogram, scatter and sub-partition takes, and in how many rounds. */
-  readonly tiles: ReturnType<typeof tileShape>;
-  /** Slots of a page: a power of two. */
-  readonly pageSlots: number;
-  readonly #most: { invocations: number; bytes: number };
-
-  /** That of a table's kind on its device. */
-  static of({ host, spec }: Pick<TableState, "host" | "spec">): Partitioner {
-    let known = partitioners.get(host);
-    if (!known) {
-      known = new Map();
-      partitioners.set(host, known);
-    }
-    const kind = kindOf(spec);
-    let partitioner = known.get(kind);
-    if (!partitioner) {
-      partitioner = new Partitioner(host, spec);
-      known.set(kind, partitioner);
-    }
-    return partitioner;
-  }
-
-  private constructor({ gpu, kernelOverrides }: TableHost, spec: TableSpec) {
-    const { limits, features } = gpu.device;
-    const { software } = gpu;
-    const subgroups = features.has("subgroups");
-    const form = { subgroups, software, casSeen: kernelOverrides.casSeen };
-    this.sources = new MultisplitKernels(spec, form);
-    this.pageSources = new PageKernelMaker(spec, form);
-    this.tiles = tileShape(software);
-    this.#most = {
-      invocations: limits.maxComputeInvocationsPerWorkgroup,
-      bytes: limits.maxComputeWorkgroupStorageSize,
-    };
-    // page-build.wgsl has twelve bits for a slot, so that pages have 2,048 slots at most
-    this.pageSlots = software ? 1024 : 2048;
-    while (this.pageSlots * PAGE_BYTES + SPARE_BYTES > this.#most.bytes) this.pageSlots /= 2;
-  }
-
-  get pageShift(): number {
-    return Math.log2(this.pageSlots);
-  }
-
-  /** Invocations of a kernel that owns pages, of which `most` are best: a power of two. */
-  readonly pageWorkgroup = (most: number): number => {
-    return 2 ** Math.floor(Math.log2(Math.min(most, this.#most.invocations, this.pageSlots / 2)));
-  };
-
-  /** Invocations of scatter and sub-partition, whose workgroups remember `seen` words. */
-  readonly tileWorkgroup = (kind: ItemKind, bins: number, seen = 1): number => {
-    const { items, rounds } = this.tiles;
-    return this.workgroup((items / rounds) * itemWords(kind) * 4, bins, seen);
-  };
-
-  /** Invocations of a kernel that takes `bytes` bytes of workgroup memory for each, besides 12 bytes a bin and 4 for a word it remembers. */
-  workgroup(bytes: number, bins: number, seen = 0): number {
-    let size = Math.min(512, this.#most.invocations);
-    while (size > 64 && size * bytes + bins * 12 + seen * 4 + 512 > this.#most.bytes) size /= 2;
-    return size;
-  }
-}
-
-/** Words of an item. */
-export function itemWords(kind: ItemKind): number {
-  return kind === "pair" ? 2 : 1;
-}
-
 /** So many words of scratch memory. */
 export async function scratchWords(scratch: Scratch, count: number): Promise<Range> {
   return { buffer: await scratch.buffer(count * 4), size: count * 4 };
@@ -135,14 +53,16 @@ export function placesRecord(tile: number, bins: number): number {
   return tile / 2 + bins + Math.floor(tile / run);
 }
 
+const SMALLER = "Use smaller batches.";
+
 /** @throws LimitError when so many bytes cannot be bound at once. */
 export function checkBinding({ gpu }: TableHost, bytes: number): void {
-  checkLimit("maxStorageBufferBindingSize", bytes, gpu.device.limits.maxStorageBufferBindingSize);
+  gpu.checkBinding(bytes, SMALLER);
 }
 
-/** @throws LimitError when more is needed than there is. */
-export function checkLimit(limit: string, need: number, have: number): void {
-  if (need > have) throw new LimitError(limit, need, have, "Use smaller batches.");
+/** @throws LimitError when one multisplit does not make so many partitions. */
+export function checkPartitions({ count }: Partitions): void {
+  if (count > MOST_PARTITIONS) throw new LimitError("partitions", count, MOST_PARTITIONS, SMALLER);
 }
 
 /** A chunk's elements by partition, on the GPU: what is submitted from now on sees them. */

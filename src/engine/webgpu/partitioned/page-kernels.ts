@@ -5,7 +5,7 @@ import { NOT_COMBINING } from "../direct/combine.js";
 import { control } from "../table/control.js";
 import extract from "./extract.wgsl";
 import { erasingCode, itemCode } from "./item-code.js";
-import { fallbackFragment, invocationConstants, KernelMaker, merging } from "./kernel-maker.js";
+import { fallbackFragment, KernelMaker, merging } from "./kernel-maker.js";
 import overflow from "./overflow.wgsl";
 import overflowNotes from "./overflow-notes.wgsl";
 import page from "./page.wgsl";
@@ -13,12 +13,7 @@ import pageBuild from "./page-build.wgsl";
 import pageErase from "./page-erase.wgsl";
 import pageFind from "./page-find.wgsl";
 import pageProbe from "./page-probe.wgsl";
-import {
-  type ItemKind,
-  type PartitionParam,
-  type PerInvocation,
-  partitionParams,
-} from "./partition-params.js";
+import { type ItemKind, type PartitionParam, partitionParams } from "./partition-params.js";
 import propagate from "./propagate.wgsl";
 import propagateBuild from "./propagate-build.wgsl";
 import propagateErase from "./propagate-erase.wgsl";
@@ -33,34 +28,32 @@ const overflowFragment = fragment(overflow, {
 /** The page kernels. */
 export class PageKernelMaker extends KernelMaker {
   /** Looks items up in their pages. */
-  pageFind(each: PerInvocation) {
-    return this.once(`page-find ${each.items} ${each.held}`, () =>
+  pageFind() {
+    return this.once("page-find", () =>
       kernelSource("page-find", partitionParams, [
         ...this.probing,
         control,
         pageFragment,
         fragment(itemCode("key")),
-        invocationConstants(each),
         fragment(pageFind, {
           bindings: {
             slots: read("array<Slot>"),
             items: readWrite("array<Item>"),
             behind: read("array<Slot>"),
           },
-          constants: ["WORKGROUP", "VALUED"],
+          constants: ["WORKGROUP", "ITEMS", "HELD", "VALUED"],
         }),
       ]),
     );
   }
 
   /** Copies entries among the items of their pages. */
-  extract(kind: ItemKind, each: PerInvocation) {
-    return this.once(`extract ${kind} ${each.held}`, () =>
+  extract(kind: ItemKind) {
+    return this.once(`extract ${kind}`, () =>
       kernelSource("extract", partitionParams, [
         ...this.probing,
         control,
         fragment(itemCode(kind)),
-        invocationConstants(each),
         fragment(extract, {
           bindings: {
             slots: read("array<Item>"),
@@ -68,7 +61,7 @@ export class PageKernelMaker extends KernelMaker {
             items: readWrite("array<Item>"),
             overflowed: readWrite("array<atomic<u32>>"),
           },
-          constants: ["WORKGROUP", "PAGE", "OVERFLOW"],
+          constants: ["WORKGROUP", "HELD", "PAGE", "OVERFLOW"],
         }),
       ]),
     );
@@ -85,28 +78,27 @@ export class PageKernelMaker extends KernelMaker {
       overflowFragment,
     ];
     return {
-      page: (each: PerInvocation) =>
-        this.once(`build ${kind} ${each.items} ${combining.op} ${combining.type}`, () =>
-          kernelSource("build", partitionParams, [
-            ...this.#scanHomes,
-            ...common(),
-            fragment(overflowNotes),
-            ...merging(combining),
-            invocationConstants(each),
-            fragment(pageBuild, {
-              bindings: { table: readWrite("array<Item>"), items: read("array<Item>"), entries: read() },
-              constants: [
-                "WORKGROUP",
-                /** The page's items begin with entries. */
-                "REBUILDS",
-                /** New items come before entries with their keys. */
-                "ASSIGNS",
-                /** Values of items that are left out are combined with that of the one that is kept. */
-                "COMBINES",
-              ],
-            }),
-          ]),
-        ),
+      page: this.once(`build ${kind} ${combining.op} ${combining.type}`, () =>
+        kernelSource("build", partitionParams, [
+          ...this.#scanHomes,
+          ...common(),
+          fragment(overflowNotes),
+          ...merging(combining),
+          fragment(pageBuild, {
+            bindings: { table: readWrite("array<Item>"), items: read("array<Item>"), entries: read() },
+            constants: [
+              "WORKGROUP",
+              "ITEMS",
+              /** The page's items begin with entries. */
+              "REBUILDS",
+              /** New items come before entries with their keys. */
+              "ASSIGNS",
+              /** Values of items that are left out are combined with that of the one that is kept. */
+              "COMBINES",
+            ],
+          }),
+        ]),
+      ),
       workgroup: 256,
       propagatePages: 16,
       propagate: this.once(`propagate-build ${kind}`, () =>
@@ -131,16 +123,17 @@ export class PageKernelMaker extends KernelMaker {
       overflowFragment,
     ];
     return {
-      page: (each: PerInvocation) =>
-        this.once(`page-erase ${each.items} ${each.step}`, () =>
-          kernelSource("page-erase", partitionParams, [
-            ...common(),
-            fragment(overflowNotes),
-            fragment(pageProbe),
-            invocationConstants(each),
-            fragment(pageErase, { bindings: { items: read("array<Item>") }, constants: ["WORKGROUP"] }),
-          ]),
-        ),
+      page: this.once("page-erase", () =>
+        kernelSource("page-erase", partitionParams, [
+          ...common(),
+          fragment(overflowNotes),
+          fragment(pageProbe, { constants: ["STEP"] }),
+          fragment(pageErase, {
+            bindings: { items: read("array<Item>") },
+            constants: ["WORKGROUP", "ITEMS"],
+          }),
+        ]),
+      ),
       workgroup: 512,
       propagatePages: 64,
       propagate: this.once("propagate-erase", () =>
@@ -173,7 +166,7 @@ export type PageBinding =
 /** An operation on pages. */
 export interface PageKernels {
   /** The kernel whose workgroups own a page each, of so many invocations at best. */
-  page(each: PerInvocation): PageKernel;
+  readonly page: PageKernel;
   readonly workgroup: number;
   /** The kernel that goes on behind the pages' ends, and the pages that a workgroup of it takes. */
   readonly propagate: PageKernel;

@@ -4,16 +4,11 @@ import { MAX_WORKGROUPS } from "../device/kernel.js";
 import type { TableState } from "../table/table-state.js";
 import type { TableWindow } from "../table/windows.js";
 import { atLoad } from "./by-load.js";
-import {
-  checkBinding,
-  checkLimit,
-  itemWords,
-  MOST_PARTITIONS,
-  Partitioner,
-  type Partitions,
-} from "./multisplit.js";
+import { checkBinding, checkPartitions, type Partitions } from "./multisplit.js";
 import type { PageOperation } from "./pages.js";
 import type { PerInvocation } from "./partition-params.js";
+import { itemWords } from "./partition-params.js";
+import { Partitioner } from "./partitioner.js";
 
 /** Items that overflow their pages and still are cheaper to handle one by one: this share of the chunk, and at least this many. */
 const FALLBACK_SHARE = 1 / 8;
@@ -90,12 +85,12 @@ export function layOut(
     Math.floor(MOST_PROPAGATIONS / windows.length),
   );
   const words = itemWords(kind);
-  checkLimit("partitions", partitions.count, MOST_PARTITIONS);
+  checkPartitions(partitions);
   const workgroup = pageWorkgroup(kernels.workgroup);
   const perInvocation = {
-    items: itemsEach(room, pageSlots, workgroup),
-    held: pageSlots / workgroup,
-    step: occupied <= LOW_LOAD || host.gpu.software ? 1 : LONG_STEP,
+    ITEMS: itemsEach(room, pageSlots, workgroup),
+    HELD: pageSlots / workgroup,
+    STEP: occupied <= LOW_LOAD || host.gpu.software ? 1 : LONG_STEP,
   };
   // what is combined counts, every time that it comes
   const fallbackRoom = combining ? count : Math.max(LEAST_FALLBACK, Math.ceil(count * FALLBACK_SHARE));

@@ -13,15 +13,14 @@ import type { TableState } from "../table/table-state.js";
 import {
   binsFor,
   checkBinding,
-  checkLimit,
+  checkPartitions,
   leavingOut,
-  MOST_PARTITIONS,
-  Partitioner,
   placesRecord,
   scratchWords,
   splitByPartition,
 } from "./multisplit.js";
 import { gridOver, pageLevels, pagesIn, roomFor } from "./page-layout.js";
+import { Partitioner } from "./partitioner.js";
 import { cachePartitions, lookUpByPartition, whatWasWrong } from "./partitions.js";
 import { prepareUnpermute, SENTINEL } from "./unpermute.js";
 
@@ -66,11 +65,16 @@ async function compileAll(
   const tiling = { BINS: bins, PARTITION_BINS: binsFor(partitions.count), WORKGROUP: tile };
   const { constants } = leavingOut(false, 0);
   const subPartitioning = { ...tiling, ...constants, FALLBACK_VALUES: false, PAGE_SHIFT: pageShift };
-  const finding = { PAGE: pageSlots, WORKGROUP: workgroup, VALUED: results.values !== undefined };
-  const perInvocation = { items: ITEMS, held: pageSlots / workgroup, step: 1 };
+  const finding = {
+    PAGE: pageSlots,
+    WORKGROUP: workgroup,
+    ITEMS,
+    HELD: pageSlots / workgroup,
+    VALUED: results.values !== undefined,
+  };
   const [subPartition, find, gather, unpermute] = await Promise.all([
     kernels.compile(sources.subPartition("key", undefined, true), subPartitioning),
-    kernels.compile(pageSources.pageFind(perInvocation), finding),
+    kernels.compile(pageSources.pageFind(), finding),
     kernels.compile(sources.gather(), tiling),
     prepareUnpermute(state, chunk, partitions, { results, fill: fill[0], kind: "key", sentinels: true }),
   ]);
@@ -94,7 +98,7 @@ async function prepareLookup(
   const { pages, pagesPerPartition, partitions } = levels;
   const staged = partitions.count * pagesPerPartition;
   const room = roomFor((count * pageSlots) / spec.slots);
-  checkLimit("partitions", partitions.count, MOST_PARTITIONS);
+  checkPartitions(partitions);
   checkBinding(host, staged * room * 4);
   const compiling = compileAll(state, chunk, args, levels);
   // told where it is awaited

@@ -6,9 +6,9 @@ import { eraseChunk } from "../direct/erase.js";
 import { type InsertArguments, insertChunk, prepareInsert } from "../direct/insert.js";
 import type { Counters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
-import { Partitioner } from "./multisplit.js";
 import { type PagedChunk, type PageOperation, splitByPage } from "./pages.js";
 import type { ItemKind } from "./partition-params.js";
+import { Partitioner } from "./partitioner.js";
 
 type Insert = (chunk: BoundChunk) => Promise<InsertTally>;
 

@@ -14,17 +14,11 @@ import type { Readback } from "../memory/readback.js";
 import type { Counters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
 import type { TableWindow } from "../table/windows.js";
-import {
-  binsFor,
-  leavingOut,
-  Partitioner,
-  SEEN_IN_PARTITION,
-  scratchWords,
-  splitByPartition,
-} from "./multisplit.js";
+import { binsFor, leavingOut, SEEN_IN_PARTITION, scratchWords, splitByPartition } from "./multisplit.js";
 import type { PageBinding, PageKernels } from "./page-kernels.js";
 import { gridOver, layOut, type PageLayout, pagesIn } from "./page-layout.js";
 import type { ItemKind, PartitionParam } from "./partition-params.js";
+import { Partitioner } from "./partitioner.js";
 
 /** Slots that probes of fallback items look at in one step. */
 const FALLBACK_GROUP = 32;
@@ -72,7 +66,8 @@ async function compileAll(
   const { pageSlots, pagesPerPartition, partitions, list, workgroup, perInvocation } = layout;
   const fallback = { FALLBACK_VALUES: kind === "pair" };
   const paged = { PAGE: pageSlots, OVERFLOW: list - 1 };
-  const merged = { MERGED: combining ? perInvocation.items * workgroup : 1 };
+  const owning = { ...paged, ...perInvocation, WORKGROUP: workgroup };
+  const merged = { MERGED: combining ? perInvocation.ITEMS * workgroup : 1 };
   const bins = binsFor(pagesPerPartition);
   const leaving = leavingOut(combining ?? true, SEEN_IN_PARTITION);
   const tile = partitioner.tileWorkgroup(kind, bins, leaving.words);
@@ -88,16 +83,8 @@ async function compileAll(
     layout.subPartitioned
       ? kernels.compile(sources.subPartition(kind, leaving.combining), subPartitioning)
       : null,
-    rebuilds
-      ? kernels.compile(pageSources.extract(kind, perInvocation), { ...paged, WORKGROUP: workgroup })
-      : null,
-    kernels.compile(page(perInvocation), {
-      ...fallback,
-      ...paged,
-      ...constants,
-      ...merged,
-      WORKGROUP: workgroup,
-    }),
+    rebuilds ? kernels.compile(pageSources.extract(kind), owning) : null,
+    kernels.compile(page, { ...fallback, ...owning, ...constants, ...merged }),
     kernels.compile(propagateKernel, { ...fallback, ...paged }),
   ]);
   return { subPartition, tileItems: tile * partitioner.tiles.items, extract, work, propagate };

@@ -41,14 +41,19 @@ export type PartitionParam = (typeof partitionParams)[number];
 /** Items are keys alone, or pairs. */
 export type ItemKind = "key" | "pair";
 
-/** What an invocation of a page's kernel takes. */
-export interface PerInvocation {
-  items: number;
-  /** Slots that it holds. */
-  held: number;
-  /** Slots that it looks at in one step of a probe. */
-  step: number;
+/** Words of an item. */
+export function itemWords(kind: ItemKind): number {
+  return kind === "pair" ? 2 : 1;
 }
+
+/** What an invocation of a page's kernel takes: constants, so that arrays of such lengths stay in registers. */
+export type PerInvocation = {
+  readonly ITEMS: number;
+  /** Slots that it holds. */
+  readonly HELD: number;
+  /** Slots that it looks at in one step of a probe. */
+  readonly STEP: number;
+};
 
 /** What suits a device. */
 export interface PartitionFeatures {

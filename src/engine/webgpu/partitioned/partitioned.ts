@@ -1,9 +1,9 @@
 /** The partitioned strategies, and the choice among them: loaded when planner.ts does not tell at once that a batch goes directly. */
 
 import type { TableState } from "../table/table-state.js";
-import { Partitioner } from "./multisplit.js";
 import { pageLevels } from "./page-layout.js";
 import { lookupLevels } from "./page-lookups.js";
+import { Partitioner } from "./partitioner.js";
 import { cachePartitions } from "./partitions.js";
 
 export { findByPage } from "./page-lookups.js";

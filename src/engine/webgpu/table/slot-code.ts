@@ -6,7 +6,7 @@
 import { hashNames } from "../../hash.js";
 import type { TableSpec } from "../../layout.js";
 import { ENTRY, type SlotFormat, slotFormat } from "../../slot-format.js";
-import { constantLines } from "../device/kernel-source.js";
+import { constantLines, fragment } from "../device/kernel-source.js";
 import hash from "./hash.wgsl";
 import probe from "./probe.wgsl";
 
@@ -36,13 +36,19 @@ export function probingCode(spec: TableSpec, state = KEY_STATE): string {
   return [constants, typesCode(format), hash, state, probe].join("\n");
 }
 
+/** The function that probing code asks for, in modules with params.slots. */
+export const slotCount = fragment("fn slotCount() -> u32 { return params.slots; }");
+
 /** Types of a key, a slot, and what a look-up answers: the value, or in sets the stored key. */
 function typesCode(format: SlotFormat): string {
   const { keyWords, keyOffset, valueWords, valueOffset, slotWords } = format;
-  const [first, count] = valueWords === 0 ? [keyOffset, keyWords] : [valueOffset, valueWords];
+  const isSet = valueWords === 0;
+  const count = isSet ? keyWords : valueWords;
   const part = (from: number, count: number) => compose(count, (i) => word("slot", from + i, slotWords));
   // a set's slot for a sentinel key does not hold the key
-  const found = valueWords === 0 ? compose(keyWords, (i) => word("key", i, keyWords)) : part(first, count);
+  const found = compose(count, (i) =>
+    isSet ? word("key", i, count) : word("slot", valueOffset + i, slotWords),
+  );
   return `
 alias Key = ${typeOf(keyWords)};
 alias Slot = ${typeOf(slotWords)};

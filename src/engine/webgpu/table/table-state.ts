@@ -11,10 +11,10 @@ import type { Gpu } from "../device/gpu.js";
 import { STORAGE_USAGE } from "../device/gpu-flags.js";
 import type { Kernels, Range } from "../device/kernel.js";
 import type { Pacer } from "../device/pacer.js";
-import type { Trace } from "../device/trace.js";
+import { type Submitter, withSubmitter } from "../device/submitter.js";
 import { type KernelOverrides, TableKernels } from "../direct/direct-kernels.js";
 import type { Readback } from "../memory/readback.js";
-import { CALL_COUNTER_BYTES, CONTROL_BYTES, type Counters, readCounters } from "./control.js";
+import { CALL_COUNTER_BYTES, type Counters, tableCounters } from "./control.js";
 import { cutWindows, type TableWindow } from "./windows.js";
 
 /** What a table needs of its engine. */
@@ -40,7 +40,7 @@ export async function newState(host: TableHost, spec: TableSpec): Promise<TableS
   const usage = STORAGE_USAGE;
   const made: GPUBuffer[] = [];
   try {
-    for (const size of [bytes, CONTROL_BYTES])
+    for (const size of [bytes, tableCounters.bytes])
       made.push(await gpu.memory.acquire("table", { bytes: size, usage }));
     const [slots, control] = made;
     const sources = await TableKernels.of(spec, host.kernelOverrides);
@@ -66,8 +66,8 @@ export class TableState {
   homeSorted = true;
   /** What lookups need not try on this table again until it is cleared: see page-lookups.ts. */
   readonly disabled = new Set<"sentinels" | "pages" | "samples">();
-  /** Times the submissions of the call that is under way. */
-  #trace: Trace | null = null;
+  /** Of the call that is under way. */
+  #submitter: Submitter;
   /** Submissions of `submitAhead` that nobody has waited for. */
   readonly #ahead: Promise<void>[] = [];
 
@@ -78,7 +78,9 @@ export class TableState {
     readonly buffers: { readonly slots: GPUBuffer; readonly control: GPUBuffer },
     /** The ranges of slots that are bound one at a time: one, unless the table is larger than a binding. */
     readonly windows: readonly TableWindow[],
-  ) {}
+  ) {
+    this.#submitter = host.gpu;
+  }
 
   /** Entries, side slots included. */
   get live(): number {
@@ -119,9 +121,7 @@ export class TableState {
    * one throws in place of submitting; without one, the call's end does.
    */
   async submitAhead(label: string, record: (encoder: GPUCommandEncoder) => void): Promise<void> {
-    const trace = this.#trace;
-    const timed = (encoder: GPUCommandEncoder) => record(trace?.timed(encoder) ?? encoder);
-    const { arrived } = await this.host.gpu.begin(label, timed, []);
+    const { arrived } = await this.#submitter.begin(label, record, []);
     this.#ahead.push(arrived);
   }
 
@@ -132,20 +132,11 @@ export class TableState {
     record: (encoder: GPUCommandEncoder) => void,
   ): Promise<Counters> {
     await this.#aheadAccepted();
-    const { gpu } = this.host;
     const { control } = this.buffers;
-    const into = new Uint8Array(CONTROL_BYTES);
-    const all = [{ buffer: control, offset: 0, into }, ...reads];
-    gpu.write(control, 0, zeroCounters);
-    const trace = this.#trace;
-    if (trace) all.push(trace.readback);
-    const recordTimed = (encoder: GPUCommandEncoder) => {
-      record(trace?.timed(encoder) ?? encoder);
-      trace?.resolve(encoder);
-    };
-    await gpu.submit(label, recordTimed, all);
-    trace?.note();
-    const counters = readCounters(into);
+    const into = new Uint8Array(tableCounters.bytes);
+    this.host.gpu.write(control, 0, zeroCounters);
+    await this.#submitter.submit(label, record, [{ buffer: control, offset: 0, into }, ...reads]);
+    const counters = tableCounters.read(into);
     this.#mainLive += counters.inserted - counters.erased;
     this.#sideLive += counters.sideInserted - counters.sideErased;
     this.#tombstones += counters.erased - counters.reused;
@@ -161,24 +152,25 @@ export class TableState {
    * Runs a call's work, and has all that it submitted ahead accepted in the end; with a log, the submissions that go through `submit`
    * and `submitAhead` are timed into it.
    */
-  async runCall<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T> {
-    const trace = log ? await (await import("../device/trace.js")).Trace.open(this.host.gpu, log) : null;
-    this.#trace = trace;
-    try {
-      const answer = await work();
-      await this.#aheadAccepted();
-      return answer;
-    } finally {
-      // of a call that failed nothing is left to the next one
-      this.#ahead.length = 0;
-      this.#trace = null;
-      trace?.close();
-    }
+  runCall<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T> {
+    const { gpu } = this.host;
+    return withSubmitter(gpu, log, async (submitter) => {
+      this.#submitter = submitter;
+      try {
+        const answer = await work();
+        await this.#aheadAccepted();
+        return answer;
+      } finally {
+        // of a call that failed nothing is left to the next one
+        this.#ahead.length = 0;
+        this.#submitter = gpu;
+      }
+    });
   }
 
   async clear(): Promise<void> {
     const { gpu, kernels } = this.host;
-    gpu.write(this.buffers.control, 0, new Uint8Array(CONTROL_BYTES));
+    gpu.write(this.buffers.control, 0, new Uint8Array(tableCounters.bytes));
     await fill(gpu, kernels, { buffer: this.buffers.slots }, EMPTY);
     this.#mainLive = this.#sideLive = this.#tombstones = this.#maxProbe = 0;
     this.homeSorted = true;

@@ -182,3 +182,16 @@ describe("several threads give the results of one", () => {
     }
   });
 });
+
+it("a forced change of a nearly full table goes in few chunks, however few slots are free", async () => {
+  const slots = COUNT + 1;
+  const spec: TableSpec = { key: "u32", value: "u32", slots, hash: "identity" };
+  const table = (await together.createTable(spec)) as AnyTable;
+  const keys = Uint32Array.from({ length: COUNT }, (_, i) => Math.ceil((i * 2 ** 32) / slots));
+  await table.insert(keys, keys, "keep", {});
+  let chunks = 0;
+  const call = { strategy: "partitioned", onProgress: () => void chunks++ } as const;
+  expect(await table.insert(keys, keys, "keep", call)).toEqual({ inserted: 0, existing: COUNT, rejected: 0 });
+  // slow chunks that are done alone end early
+  expect(chunks).toBeLessThan(COUNT / 100);
+});

@@ -1,10 +1,11 @@
-/** Settling an over-full batch through a copy of the table: one copy a call, and none of its memory left behind. */
+/** Over-full batches: one copy of the table a call, none of its memory left behind, and no kernel compiled once slots are claimed. */
 import { expect, it, vi } from "vitest";
 import { GpuMemory } from "../../../../src/engine/webgpu/memory/gpu-memory.js";
 import { CapacityError, openDevice, StaticMap } from "../../../../src/index.js";
 import { rejection } from "../../../conformance/helpers/checks.js";
-import { absentKeys, counting } from "../../../conformance/helpers/keys.js";
-import { sharedGpuDevice, withSmallBindings } from "../helpers/own-gpu.js";
+import { absentKeys, counting, uniqueKeys } from "../../../conformance/helpers/keys.js";
+import { sharedGpuDevice, withMembers, withSmallBindings } from "../helpers/own-gpu.js";
+import { openVariant } from "../helpers/variants.js";
 
 /** Chunks of 2^15 elements: five of them in a call. The table is bound in two windows. */
 const MAX_BINDING = 2 ** 17;
@@ -30,4 +31,38 @@ it("makes one copy a call, and gives its memory back", async () => {
   expect(["table", "array"].map((label) => labels.filter((each) => each === label).length)).toEqual([2, 1]);
   expect(device.memory.inUse).toBe(inUse);
   device.destroy();
+});
+
+it("an insertAndFind that fills the table looks keys up by the kernels that were compiled before", async () => {
+  const events: string[] = [];
+  const engine = await openVariant({}, (real) =>
+    withMembers(real, {
+      // slots a step go with the load on a GPU that is not emulated
+      adapterInfo: { vendor: "none", architecture: "", device: "", description: "" } as GPUAdapterInfo,
+      createShaderModule(descriptor) {
+        if (descriptor.code.includes("const COUNTED: bool = true")) events.push("compile");
+        return real.createShaderModule(descriptor);
+      },
+      createCommandEncoder(descriptor) {
+        events.push(descriptor?.label ?? "");
+        return real.createCommandEncoder(descriptor);
+      },
+    }),
+  );
+  expect(engine.gpu.software).toBe(false);
+  // a probe of the first dispatch does not see all of them
+  const slots = 4096;
+  const table = await engine.createTable({ key: "u32", value: "u32", slots, hash: "murmur3" });
+  const keys = uniqueKeys(2 * slots);
+  await table.insert(keys.subarray(0, slots / 2), counting(slots / 2), "keep", {});
+  events.length = 0;
+  const { inserted, existing, rejected } = await table.insertAndFind(keys, counting(2 * slots), "host", {});
+  expect({ inserted, existing, rejected }).toEqual({
+    inserted: slots / 2,
+    existing: slots / 2,
+    rejected: slots,
+  });
+  expect(events).toContain("compile");
+  expect(events.lastIndexOf("compile")).toBeLessThan(events.indexOf("insert"));
+  table.destroy();
 });

@@ -1,7 +1,7 @@
 /** Tables whose batches go by pages, each batch as one chunk. */
 import { afterAll, beforeAll, expect, vi } from "vitest";
 import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
-import { Partitioner } from "../../../../src/engine/webgpu/partitioned/multisplit.js";
+import { Partitioner } from "../../../../src/engine/webgpu/partitioned/partitioner.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { Device, StaticMap, StaticSet } from "../../../../src/index.js";
 import { scaled } from "../../../conformance/helpers/device.js";

@@ -6,10 +6,10 @@ import { Scratch } from "../../../../src/engine/webgpu/batch/columns.js";
 import type { Range } from "../../../../src/engine/webgpu/device/kernel.js";
 import {
   binsFor,
-  Partitioner,
   type Partitions,
   splitByPartition,
 } from "../../../../src/engine/webgpu/partitioned/multisplit.js";
+import { Partitioner } from "../../../../src/engine/webgpu/partitioned/partitioner.js";
 import { newState } from "../../../../src/engine/webgpu/table/table-state.js";
 import { openWebgpuEngine, type WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { onSoftwareGpu } from "../../../conformance/helpers/device.js";

@@ -1,0 +1,72 @@
+/** What a device offers the partitioned strategies: its kernels for tables of one kind, and the sizes of workgroups, tiles and pages. */
+import type { TableSpec } from "../../layout.js";
+import { getOrMake } from "../device/get-or-make.js";
+import { kindOf } from "../table/slot-code.js";
+import type { TableHost, TableState } from "../table/table-state.js";
+import { tileShape } from "./kernel-maker.js";
+import { MultisplitKernels } from "./multisplit-kernels.js";
+import { PageKernelMaker } from "./page-kernels.js";
+import { type ItemKind, itemWords } from "./partition-params.js";
+
+/** Workgroup memory that a page takes for each slot: what goes there, and a value that is combined. */
+const PAGE_BYTES = 8;
+/** Workgroup memory that kernels need besides their tiles and counters. */
+const SPARE_BYTES = 4096;
+
+const partitioners = new WeakMap<TableHost, Map<string, Partitioner>>();
+
+/** The partition kernels for tables of one kind, and what they may use on a device. */
+export class Partitioner {
+  readonly sources: MultisplitKernels;
+  readonly pageSources: PageKernelMaker;
+  /** Items that an invocation of histogram, scatter and sub-partition takes, and in how many rounds. */
+  readonly tiles: ReturnType<typeof tileShape>;
+  /** Slots of a page: a power of two. */
+  readonly pageSlots: number;
+  readonly #most: { invocations: number; bytes: number };
+
+  /** That of a table's kind on its device. */
+  static of({ host, spec }: Pick<TableState, "host" | "spec">): Partitioner {
+    const kinds = getOrMake(partitioners, host, () => new Map<string, Partitioner>());
+    return getOrMake(kinds, kindOf(spec), () => new Partitioner(host, spec));
+  }
+
+  private constructor({ gpu, kernelOverrides }: TableHost, spec: TableSpec) {
+    const { limits, features } = gpu.device;
+    const { software } = gpu;
+    const subgroups = features.has("subgroups");
+    const form = { subgroups, software, casSeen: kernelOverrides.casSeen };
+    this.sources = new MultisplitKernels(spec, form);
+    this.pageSources = new PageKernelMaker(spec, form);
+    this.tiles = tileShape(software);
+    this.#most = {
+      invocations: limits.maxComputeInvocationsPerWorkgroup,
+      bytes: limits.maxComputeWorkgroupStorageSize,
+    };
+    // page-build.wgsl has twelve bits for a slot, so that pages have 2,048 slots at most
+    this.pageSlots = software ? 1024 : 2048;
+    while (this.pageSlots * PAGE_BYTES + SPARE_BYTES > this.#most.bytes) this.pageSlots /= 2;
+  }
+
+  get pageShift(): number {
+    return Math.log2(this.pageSlots);
+  }
+
+  /** Invocations of a kernel that owns pages, of which `most` are best: a power of two. */
+  readonly pageWorkgroup = (most: number): number => {
+    return 2 ** Math.floor(Math.log2(Math.min(most, this.#most.invocations, this.pageSlots / 2)));
+  };
+
+  /** Invocations of scatter and sub-partition, whose workgroups remember `seen` words. */
+  readonly tileWorkgroup = (kind: ItemKind, bins: number, seen = 1): number => {
+    const { items, rounds } = this.tiles;
+    return this.workgroup((items / rounds) * itemWords(kind) * 4, bins, seen);
+  };
+
+  /** Invocations of a kernel that takes `bytes` bytes of workgroup memory for each, besides 12 bytes a bin and 4 for a word it remembers. */
+  workgroup(bytes: number, bins: number, seen = 0): number {
+    let size = Math.min(512, this.#most.invocations);
+    while (size > 64 && size * bytes + bins * 12 + seen * 4 + 512 > this.#most.bytes) size /= 2;
+    return size;
+  }
+}
