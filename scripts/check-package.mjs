@@ -1,6 +1,6 @@
 // npm run check:package: what `npm pack` holds, installed into an empty project, is used the way strangers use it: imported
 // and run in Node, started from the command line, type-checked by TypeScript, bundled for Node and for pages. Reads dist.
-import { cpSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { build } from "esbuild";
 import { reachableDeclarations } from "./declarations.mjs";
@@ -28,6 +28,7 @@ try {
   await check("installs into an empty project, without a script", () =>
     checkInstall(project, project.install()),
   );
+  await check("the flechette that README.md names is the package's own", installFlechette);
   await check("links and pictures of its pages are in it", () => checkLinks(project));
   await check("publint", () => checkPublint(project));
   await check("Are The Types Wrong", () => checkTypesExports(project));
@@ -68,7 +69,7 @@ async function check(title, test) {
 
 function assertFiles() {
   const expected =
-    /^(dist\/.*\.(js|js\.map|d\.ts)|package\.json|LICENSE|[A-Z]+\.md|docs\/.*\.md|bench\/results\/[^/]+\.svg)$/;
+    /^(dist\/.*\.(js|js\.map|d\.ts)|package\.json|LICENSE|[A-Z]+\.md|docs\/(?!api\/).*\.md|bench\/results\/[^/]+\.svg)$/;
   const strangers = project.files.filter((path) => !expected.test(path));
   if (strangers.length > 0) throw new Error(`unexpected files: ${strangers.join(", ")}`);
   for (const path of [
@@ -81,6 +82,15 @@ function assertFiles() {
   ]) {
     if (!project.files.includes(path)) throw new Error(`missing: ${path}`);
   }
+}
+
+/** Later versions do not install from every registry; another version would be a second copy. */
+function installFlechette() {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const [, named] = /npm install (@uwdata\/flechette\S*?)`/.exec(readme);
+  project.npm("install", "--no-audit", "--no-fund", named);
+  if (existsSync(join(project.folder, "node_modules/warpmap/node_modules/@uwdata")))
+    throw new Error(`${named} is not the version that the package depends on`);
 }
 
 /** Engines are behind the seam: what users can reach names EngineInfo and EngineError, and no `Engine`. */
