@@ -21,8 +21,8 @@ export async function dawn(): Promise<GPU | NoDawn> {
 async function load(): Promise<GPU | NoDawn> {
   const missing = missingVulkanLoader();
   if (missing) return none(missing, "Install the GPU's Vulkan driver, or use the cpu backend.");
-  // Bundlers leave this import to the runtime: the native module must not get into browser bundles, and a bundle for Node finds
-  // it where it is installed. Rollup does not follow a variable; webpack, esbuild and Vite do, or warn, without the comments.
+  // Bundlers leave this import to the runtime: the native module must not get into browser bundles, and a bundle for Node finds it
+  // where it is installed. They do not follow a variable; the comments keep webpack and Vite from a warning about it.
   const name = "webgpu";
   let module: typeof import("webgpu");
   try {
