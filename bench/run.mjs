@@ -13,54 +13,73 @@ import { bundle } from "./bundle.mjs";
 
 const bench = dirname(fileURLToPath(import.meta.url));
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    device: { type: "string", default: "auto" },
-    software: { type: "boolean", default: false },
-    threads: { type: "string" },
-    size: { type: "string" },
-    runs: { type: "string" },
-    sweep: { type: "string" },
-    json: { type: "string" },
-    svg: { type: "string" },
-  },
-});
-const [name] = positionals;
-if (positionals.length !== 1 || !existsSync(join(bench, `${name}.ts`))) {
-  console.error(
-    "usage: node bench/run.mjs NAME [--device D] [--software] [--threads N] [--size N] [--runs N] [--sweep WHAT] [--json FILE] [--svg FILE]",
-  );
-  process.exit(2);
-}
+const USAGE =
+  "usage: node bench/run.mjs NAME [--device D] [--software] [--threads N] [--size N] [--runs N] [--sweep WHAT] [--json FILE] [--svg FILE]";
 
-const { openDevice, run, svgOf } = await bundle(
+const { name, values } = parseCall();
+const { openDevice, run, svgOf, asCallError, fail, parseCount, parseSize } = await bundle(
   name,
   `export { openDevice } from ${JSON.stringify(join(bench, "../src/index.ts"))};
+export { asCallError, parseCount, parseSize } from ${JSON.stringify(join(bench, "../src/cli/bench-call.ts"))};
+export { fail } from ${JSON.stringify(join(bench, "../src/cli/failure.ts"))};
 export { run } from ${JSON.stringify(join(bench, `${name}.ts`))};
 export { svgOf } from ${JSON.stringify(join(bench, "figures/index.ts"))};`,
 );
-const count = (text) => (text === undefined ? undefined : Number(text));
-const device = await openDevice({
-  backend: values.device,
-  software: values.software,
-  ...(values.threads && { threads: count(values.threads) }),
-});
 try {
-  const report = await run(device, {
-    size: count(values.size),
-    runs: count(values.runs),
-    sweep: values.sweep,
-    onProgress: (step) => console.error(`${name}: ${step}`),
+  await measure();
+} catch (error) {
+  const { stderr, env } = process;
+  const { signal } = new AbortController();
+  process.exitCode = fail(asCallError(error), { stderr, env, signal }, "bench");
+}
+
+function parseCall() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        device: { type: "string", default: "auto" },
+        software: { type: "boolean", default: false },
+        threads: { type: "string" },
+        size: { type: "string" },
+        runs: { type: "string" },
+        sweep: { type: "string" },
+        json: { type: "string" },
+        svg: { type: "string" },
+      },
+    });
+    const [name] = positionals;
+    if (positionals.length === 1 && existsSync(join(bench, `${name}.ts`))) return { name, values };
+  } catch (error) {
+    if (!error.code?.startsWith("ERR_PARSE_ARGS")) throw error;
+    console.error(error.message);
+  }
+  console.error(USAGE);
+  process.exit(2);
+}
+
+async function measure() {
+  const [threads, runs] = ["threads", "runs"].map((option) =>
+    values[option] === undefined ? undefined : parseCount(`--${option}`, values[option]),
+  );
+  const size = values.size === undefined ? undefined : parseSize(values.size);
+  const device = await openDevice({
+    backend: values.device,
+    software: values.software,
+    ...(threads && { threads }),
   });
-  if (values.json) keep(values.json, `${JSON.stringify(report, null, 2)}\n`);
-  const svg = values.svg && svgOf(report);
-  if (svg) keep(values.svg, svg);
-  console.log(`${report.bench} on ${report.device}; ${report.machine}; commit ${report.commit}`);
-  console.table(report.rows.map(rounded));
-  for (const note of report.notes) console.log(note);
-} finally {
-  device.destroy();
+  try {
+    const onProgress = (step) => console.error(`${name}: ${step}`);
+    const report = await run(device, { size, runs, sweep: values.sweep, onProgress });
+    if (values.json) keep(values.json, `${JSON.stringify(report, null, 2)}\n`);
+    const svg = values.svg && svgOf(report);
+    if (svg) keep(values.svg, svg);
+    console.log(`${report.bench} on ${report.device}; ${report.machine}; commit ${report.commit}`);
+    console.table(report.rows.map(rounded));
+    for (const note of report.notes) console.log(note);
+  } finally {
+    device.destroy();
+  }
 }
 
 function keep(path, text) {

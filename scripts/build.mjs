@@ -43,6 +43,9 @@ const isLater = onPath(
     !path.endsWith("/dawn.ts"),
 );
 
+/** What a consumer reads at a GPU type that has no members. */
+const GPU_TYPES = `/** Without members: TypeScript has no WebGPU types here. TypeScript 6 has them in its lib "DOM"; else install @webgpu/types and add it to "types". */`;
+
 await bundle();
 declare();
 
@@ -107,7 +110,7 @@ function dropUnreachable() {
 
 /**
  * Lets the declarations compile whichever way a consumer gets the GPU types: from TypeScript's DOM library (6 and later),
- * from @webgpu/types, or not at all. An empty interface merges with either, and stands in for neither.
+ * from @webgpu/types, or not at all. An empty interface merges with either, and stands in for neither: it says so to who looks.
  */
 function nameGpuTypes(interfaces) {
   const used = new Set();
@@ -121,9 +124,6 @@ function nameGpuTypes(interfaces) {
     const reference = relative(join(file, ".."), join(dist, "globals.d.ts"));
     writeFileSync(file, `/// <reference path="${reference}" />\n${text}`);
   }
-  const lines = Array.from(used).sort();
-  writeFileSync(
-    join(dist, "globals.d.ts"),
-    `/// <reference lib="esnext.disposable" />\n${lines.map((name) => `interface ${name} {}\n`).join("")}`,
-  );
+  const lines = Array.from(used, (name) => `${GPU_TYPES}\ninterface ${name} {}\n`).sort();
+  writeFileSync(join(dist, "globals.d.ts"), `/// <reference lib="esnext.disposable" />\n${lines.join("")}`);
 }

@@ -1,13 +1,14 @@
 // npm run check:package: what `npm pack` holds, installed into an empty project, is used the way strangers use it: imported
-// and run in Node, started from the command line, type-checked by TypeScript, bundled for a browser. Reads dist.
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { join, relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+// and run in Node, started from the command line, type-checked by TypeScript, bundled for Node and for pages. Reads dist.
+import { cpSync, existsSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { build } from "esbuild";
 import { reachableDeclarations } from "./declarations.mjs";
+import { bundlers, checkBundler } from "./package/bundlers.mjs";
+import { checkInstall, checkLinks, checkPublint, checkTypesExports } from "./package/lint.mjs";
+import { checkPage } from "./package/page.mjs";
+import { Project, root } from "./package/project.mjs";
+import { checkTypes, setUps } from "./package/types.mjs";
 
 /** What each subpath has to export. */
 const EXPORTS = {
@@ -16,67 +17,60 @@ const EXPORTS = {
   "warpmap/wgsl": ["mapModule"],
 };
 
-const root = resolve(fileURLToPath(import.meta.url), "../..");
-const require = createRequire(import.meta.url);
-const temporary = mkdtempSync(join(tmpdir(), "warpmap-package-"));
-const project = join(temporary, "project");
+/** Of the repository's packages, what the project gets beside the packed one, and its dependencies. */
+const LINKED = ["webgpu", "@types/node", "@webgpu/types"];
+
+const project = new Project();
 let failures = 0;
 
 try {
-  const files = pack();
-  check("holds dist, the licence and nothing of the repository", () => assertFiles(files));
-  check("installs into an empty project", install);
-  check("shows no engine in its declarations", assertNoEngine);
-  check("imports in Node without touching navigator or native modules", importAll);
-  check("works in Node: CPU engine, worker threads, a process that ends by itself", useInNode);
-  check("starts as a command", startCommand);
-  check("type-checks under NodeNext, with DOM types", () => typeCheck("nodenext", ["ES2022", "DOM"], []));
-  check("type-checks under NodeNext, without DOM types", () => typeCheck("nodenext", ["ES2022"], ["node"]));
-  check("type-checks under a bundler's resolution", () => typeCheck("bundler", ["ES2022", "DOM"], []));
-  await checkAsync("bundles for a browser with no configuration", bundleForBrowser);
+  await check("holds dist, its pages, the licence and nothing else", assertFiles);
+  await check("installs into an empty project, without a script", () =>
+    checkInstall(project, project.install()),
+  );
+  await check("the flechette that README.md names is the package's own", installFlechette);
+  await check("links and pictures of its pages are in it", () => checkLinks(project));
+  await check("publint", () => checkPublint(project));
+  await check("Are The Types Wrong", () => checkTypesExports(project));
+  await check("shows no engine in its declarations", assertNoEngine);
+  await check("imports in Node without touching navigator or native modules", importAll);
+  await check("works in Node: CPU engine, worker threads, a process that ends by itself", useInNode);
+  await check("starts as a command", () => project.npm("exec", "--offline", "--", "warpmap", "devices"));
+  for (const name of LINKED) project.link(name);
+  cpSync(join(root, "scripts/package/fixtures"), join(project.folder, "src"), { recursive: true });
+  for (const setUp of setUps)
+    await check(`type-checks: TypeScript ${setUp.ts.version}, ${setUp.title}`, () =>
+      checkTypes(project, setUp),
+    );
+  await check("a page with StaticMap alone holds no other package", bundleForBrowser);
+  for (const bundler of bundlers)
+    await check(`${bundler.name}: bundles for Node and for a page, runs in Node`, () =>
+      checkBundler(project, bundler),
+    );
+  await check("Vite: a page from its development server, and a built one, in Chromium", () =>
+    checkPage(project),
+  );
 } finally {
-  rmSync(temporary, { recursive: true, force: true });
+  project.remove();
 }
 process.exit(failures > 0 ? 1 : 0);
 
-function check(title, test) {
-  try {
-    test();
-    console.log(`ok      ${title}`);
-  } catch (error) {
-    report(title, error);
-  }
-}
-
-async function checkAsync(title, test) {
+async function check(title, test) {
+  const start = performance.now();
   try {
     await test();
-    console.log(`ok      ${title}`);
+    console.log(`ok      ${title} (${((performance.now() - start) / 1000).toFixed(1)} s)`);
   } catch (error) {
-    report(title, error);
+    failures++;
+    const report = [error.stdout, error.stderr, error.message].filter(Boolean).join("\n");
+    console.error(`FAILED  ${title}\n${report}\n`);
   }
 }
 
-function report(title, error) {
-  failures++;
-  console.error(
-    `FAILED  ${title}\n${[error.stdout, error.stderr, error.message].filter(Boolean).join("\n")}\n`,
-  );
-}
-
-/** `prepare` would build again, so scripts stay off. */
-function pack() {
-  mkdirSync(project);
-  const output = npm(root, "pack", "--json", "--ignore-scripts", "--pack-destination", temporary);
-  const [{ filename, files }] = Object.values(JSON.parse(output));
-  writeFileSync(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  pack.tarball = join(temporary, filename);
-  return files.map(({ path }) => path);
-}
-
-function assertFiles(files) {
-  const expected = /^(dist\/.*\.(js|js\.map|d\.ts)|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
-  const strangers = files.filter((path) => !expected.test(path));
+function assertFiles() {
+  const expected =
+    /^(dist\/.*\.(js|js\.map|d\.ts)|package\.json|LICENSE|[A-Z]+\.md|docs\/(?!api\/).*\.md|bench\/results\/[^/]+\.svg)$/;
+  const strangers = project.files.filter((path) => !expected.test(path));
   if (strangers.length > 0) throw new Error(`unexpected files: ${strangers.join(", ")}`);
   for (const path of [
     "LICENSE",
@@ -86,17 +80,22 @@ function assertFiles(files) {
     "dist/index.d.ts",
     "dist/cli/main.js",
   ]) {
-    if (!files.includes(path)) throw new Error(`missing: ${path}`);
+    if (!project.files.includes(path)) throw new Error(`missing: ${path}`);
   }
 }
 
-function install() {
-  npm(project, "install", "--no-audit", "--no-fund", "--ignore-scripts", pack.tarball);
+/** Later versions do not install from every registry; another version would be a second copy. */
+function installFlechette() {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const [, named] = /npm install (@uwdata\/flechette\S*?)`/.exec(readme);
+  project.npm("install", "--no-audit", "--no-fund", named);
+  if (existsSync(join(project.folder, "node_modules/warpmap/node_modules/@uwdata")))
+    throw new Error(`${named} is not the version that the package depends on`);
 }
 
 /** Engines are behind the seam: what users can reach names EngineInfo and EngineError, and no `Engine`. */
 function assertNoEngine() {
-  const dist = join(project, "node_modules/warpmap/dist");
+  const dist = join(project.folder, "node_modules/warpmap/dist");
   const shown = [];
   for (const file of reachableDeclarations(dist)) {
     for (const [i, line] of readFileSync(file, "utf8").split("\n").entries())
@@ -106,7 +105,7 @@ function assertNoEngine() {
 }
 
 function importAll() {
-  node(`
+  runInNode(`
     const native = [];
     process.dlopen = (module, path) => { throw new Error("loads " + path) };
     Object.defineProperty(globalThis, "navigator", { get() { throw new Error("touches navigator") } });
@@ -122,7 +121,7 @@ function importAll() {
 
 /** A million keys: enough for the worker threads, whose source is text inside dist. */
 function useInNode() {
-  node(`
+  runInNode(`
     import { openDevice, StaticMap } from "warpmap";
     const device = await openDevice({ backend: "cpu" });
     const keys = Uint32Array.from({ length: 1 << 20 }, (_, i) => i);
@@ -137,64 +136,12 @@ function useInNode() {
   `);
 }
 
-function startCommand() {
-  execFileSync("npm", ["exec", "--offline", "--", "warpmap", "devices"], {
-    cwd: project,
-    encoding: "utf8",
-    stdio: "pipe",
-  });
-}
-
-/** skipLibCheck is off: the package's own declarations are checked as well. */
-function typeCheck(resolution, lib, types) {
-  writeFileSync(
-    join(project, "consumer.ts"),
-    `import { openDevice, StaticMap } from "warpmap";
-     import * as relational from "warpmap/relational";
-     import * as wgsl from "warpmap/wgsl";
-     const device = await openDevice({ backend: "cpu" });
-     const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 10 });
-     const { inserted } = await map.insert(new Uint32Array(3), new Uint32Array(3));
-     const count: number = inserted;
-     // @ts-expect-error: the declarations are there, so a wrong call is an error
-     await StaticMap.create(device, { key: "u32", value: "u32", capacity: "ten" });
-     export { count, relational, wgsl };`,
-  );
-  const options = {
-    strict: true,
-    noEmit: true,
-    target: "es2022",
-    module: resolution === "bundler" ? "esnext" : resolution,
-    moduleResolution: resolution,
-    lib,
-    types,
-    typeRoots: [join(root, "node_modules/@types")],
-    skipLibCheck: false,
-  };
-  writeFileSync(
-    join(project, "tsconfig.json"),
-    JSON.stringify({ compilerOptions: options, files: ["consumer.ts"] }),
-  );
-  try {
-    execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "-p", project], {
-      encoding: "utf8",
-      stdio: "pipe",
-    });
-  } catch (error) {
-    // flechette's own declarations have an error under skipLibCheck: false, which is not ours to answer for
-    const ours = error.stdout
-      .split("\n")
-      .filter((line) => line.trim() && !line.includes("node_modules/@uwdata/"));
-    if (ours.length > 0) throw error;
-  }
-}
-
 /** Nothing is marked external: an import that only Node can answer would stop the bundler. */
 async function bundleForBrowser() {
   const { metafile, warnings } = await build({
     stdin: {
       contents: `import { openDevice, StaticMap } from "warpmap"; console.log(openDevice, StaticMap);`,
-      resolveDir: project,
+      resolveDir: project.folder,
     },
     bundle: true,
     splitting: true,
@@ -202,7 +149,7 @@ async function bundleForBrowser() {
     metafile: true,
     format: "esm",
     platform: "browser",
-    outdir: join(project, "out"),
+    outdir: join(project.folder, "out"),
     logLevel: "silent",
   });
   if (warnings.length > 0) throw new Error(warnings.map(({ text }) => text).join("\n"));
@@ -212,16 +159,6 @@ async function bundleForBrowser() {
   if (strangers.length > 0) throw new Error(`a bundle with StaticMap alone holds ${strangers.join(", ")}`);
 }
 
-function npm(cwd, ...args) {
-  const options = { cwd, encoding: "utf8", stdio: "pipe", shell: process.platform === "win32" };
-  return execFileSync("npm", args, options);
-}
-
-function node(source) {
-  execFileSync(process.execPath, ["--input-type=module", "--eval", source], {
-    cwd: project,
-    encoding: "utf8",
-    stdio: "pipe",
-    timeout: 60_000,
-  });
+function runInNode(source) {
+  project.node("--input-type=module", "--eval", source);
 }

@@ -1,7 +1,8 @@
 // npm run check:size: what an application that imports from `warpmap` ships to a browser, minified and gzipped. Reads dist.
 //
-// A page loads the entry and one engine, the GPU's or the CPU's: that is what the limit is for. What an engine loads on the first
-// use is printed with it, and so is the sum of all chunks, which a bundler without code splitting ships.
+// A page loads the entry and one engine, the GPU's or the CPU's: "first" is what the limit is for. "with large batches" adds what the
+// engine loads on the first use of such; the engine's row operations only where a bundle has joins. "all chunks" is what a bundler without
+// code splitting ships.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,19 +11,27 @@ import { build } from "esbuild";
 
 const KB = 1000;
 
+/** `rows`: whether the engine's row operations are used. `engines`: those it is for. */
 const BUNDLES = [
   {
     name: "StaticMap",
     source: `export { openDevice, StaticMap } from "./dist/index.js";`,
     limitBytes: 28 * KB,
   },
-  { name: "warpmap", source: `export * from "./dist/index.js";`, limitBytes: Infinity },
-  { name: "warpmap/relational", source: `export * from "./dist/relational/index.js";`, limitBytes: Infinity },
-  { name: "warpmap/wgsl", source: `export * from "./dist/wgsl/index.js";`, limitBytes: Infinity },
+  {
+    name: "StaticSet",
+    source: `export { openDevice, StaticSet } from "./dist/index.js";`,
+    limitBytes: 28 * KB,
+  },
+  { name: "warpmap", source: `export * from "./dist/index.js";` },
+  { name: "warpmap/relational", source: `export * from "./dist/relational/index.js";`, rows: true },
+  { name: "warpmap/wgsl", source: `export * from "./dist/wgsl/index.js";`, engines: ["webgpu"] },
 ];
 const ENGINES = ["webgpu", "cpu"];
 /** Chunks that no page loads: WebGPU for Node. */
 const IN_NODE = "chunks/dawn.js";
+/** Entries of chunks with an engine's row operations, which joins load: webgpu-rows.js, cpu-rows.js. */
+const ROWS = "-rows.js";
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 if (!existsSync(join(root, "dist/index.js"))) {
@@ -30,20 +39,20 @@ if (!existsSync(join(root, "dist/index.js"))) {
   process.exit(1);
 }
 
+const table = [["gzip", "engine", "first", "with large batches", "all chunks", ""]];
 let tooLarge = 0;
-for (const { name, source, limitBytes } of BUNDLES) {
+for (const { name, source, limitBytes = Infinity, rows: hasRows = false, engines = ENGINES } of BUNDLES) {
   const chunks = await bundle(source);
-  for (const engine of ENGINES) {
-    const loaded = onPage(chunks, engine);
-    const verdict = loaded > limitBytes ? "TOO LARGE" : "";
-    if (verdict) tooLarge++;
-    const limit = limitBytes === Infinity ? "" : `limit ${kb(limitBytes)} ${verdict}`;
-    print(`${name}, on a page that runs ${engine}`, loaded, limit);
-    const later = onPage(chunks, engine, { later: true });
-    if (later > loaded) print(`${name}, the same with large batches`, later, "");
+  for (const engine of engines) {
+    const first = onPage(chunks, engine);
+    const later = onPage(chunks, engine, { later: true, hasRows });
+    if (first > limitBytes) tooLarge++;
+    const verdict =
+      limitBytes === Infinity ? "" : `${first > limitBytes ? "TOO LARGE: " : ""}limit ${kb(limitBytes)}`;
+    table.push([name, engine, kb(first), kb(later), kb(sum(chunks.values())), verdict]);
   }
-  print(`${name}, all chunks`, sum(chunks.values()), "");
 }
+printTable(table);
 process.exit(tooLarge > 0 ? 1 : 0);
 
 /** @returns chunks by path: gzipped bytes, what they import, and the sources in them. */
@@ -75,17 +84,16 @@ async function bundle(source) {
 }
 
 /** Bytes of the entry, of the engine's chunk, and of all that they import; with `later`, also of what these load on first use. */
-function onPage(chunks, engine, { later = false } = {}) {
+function onPage(chunks, engine, { later = false, hasRows = false } = {}) {
   const loaded = new Set();
   const load = (path) => {
     if (loaded.has(path)) return;
     loaded.add(path);
     for (const { path: next, kind } of chunks.get(path).imports) {
-      const { inputs } = chunks.get(next);
-      const isEngine = inputs.some((input) => input.endsWith(`/${engine}-engine.js`));
+      const holds = (ending) => chunks.get(next).inputs.some((input) => input.endsWith(ending));
       const isOther = ENGINES.some((each) => each !== engine && belongsTo(chunks.get(next), each));
-      const inNode = inputs.some((input) => input.endsWith(IN_NODE));
-      if (kind === "import-statement" || isEngine || (later && !isOther && !inNode)) load(next);
+      const isUsed = !isOther && !holds(IN_NODE) && (hasRows || !holds(ROWS));
+      if (kind === "import-statement" || holds(`/${engine}-engine.js`) || (later && isUsed)) load(next);
     }
   };
   load("out/entry.js");
@@ -105,6 +113,12 @@ function kb(bytes) {
   return `${(bytes / KB).toFixed(1)} KB`;
 }
 
-function print(name, gzip, note) {
-  console.log(`${name.padEnd(48)}${kb(gzip).padStart(9)} gzip   ${note}`.trimEnd());
+/** The first two columns are words, and so is the last; the others are numbers. */
+function printTable(rows) {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const isText = (column) => column < 2 || column === widths.length - 1;
+  for (const row of rows) {
+    const cells = row.map((text, i) => (isText(i) ? text.padEnd(widths[i]) : text.padStart(widths[i])));
+    console.log(cells.join("  ").trimEnd());
+  }
 }

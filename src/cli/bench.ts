@@ -2,10 +2,10 @@
 import { writeFile } from "node:fs/promises";
 import type { BenchModule, BenchReport, BenchRow } from "../../bench/report.js";
 import { openDevice } from "../device.js";
-import { ValidationError } from "../errors.js";
 import { fileErrorFrom } from "../io/errors.js";
 import { checkWritable } from "../io/index.js";
-import { CallError, problemOf } from "./failure.js";
+import { asCallError, parseSize } from "./bench-call.js";
+import { CallError } from "./failure.js";
 import { renderGrid } from "./grid.js";
 import { type Host, isStyled, type Output, widthOf } from "./host.js";
 import { openProgress } from "./progress.js";
@@ -53,8 +53,7 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
     const { signal } = host;
     const report = await run(device, { ...asked, signal, onProgress: (label) => progress.step(label) }).catch(
       (error: unknown) => {
-        // a benchmark refuses nothing but what it was asked for
-        throw error instanceof ValidationError ? new CallError(problemOf(error), error.fix) : error;
+        throw asCallError(error);
       },
     );
     progress.stop();
@@ -84,14 +83,6 @@ function checkSweep(name: string, sweep: string | undefined, sweeps: readonly st
     `The benchmark "${name}" has no sweep over "${sweep}".`,
     sweeps.length > 0 ? `Use one of: ${sweeps.join(", ")}.` : "Leave out --sweep.",
   );
-}
-
-/** "1048576" or "2^20" as a number. */
-function parseSize(text: string): number {
-  const match = /^(\d+)(?:\^(\d+))?$/.exec(text);
-  const size = match === null ? Number.NaN : Number(match[1]) ** Number(match[2] ?? 1);
-  if (Number.isSafeInteger(size) && size >= 1) return size;
-  throw new CallError(`--size "${text}" is not a number of entries.`, "Write it as 1048576 or as 2^20.");
 }
 
 /** The table to stdout; where it was measured, what to know about it and what others have published to stderr. */

@@ -29,6 +29,7 @@ export class DeviceArray<T extends ScalarType = ScalarType> {
     readonly engine: Engine,
     readonly type: T,
     readonly length: number,
+    /** @internal */
     readonly storage: ArrayStorage<T>,
   ) {}
 

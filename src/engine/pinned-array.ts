@@ -43,6 +43,7 @@ export class PinnedArray<T extends ScalarType = ScalarType, U extends PinnedUse 
     readonly type: T,
     readonly length: number,
     readonly use: U,
+    /** @internal */
     readonly storage: PinnedStorage<T>,
   ) {}
 

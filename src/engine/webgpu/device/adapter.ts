@@ -52,11 +52,16 @@ export function describeDevice(device: GPUDevice): OpenedGpu {
   return { device, software: softwareName.test(Object.values(facts).join(" ")), adapter: facts };
 }
 
-/** What a person would call the adapter: Dawn names the device in lower case with hyphens, browsers often not at all. */
+/**
+ * What a person would call the adapter. Dawn names the device in lower case with hyphens. Browsers often name none. Deno
+ * gives PCI numbers as vendor and device, and the name as description.
+ */
 export function adapterName({ vendor, architecture, device, description }: Record<string, string>): string {
-  const name = device.replace(/-+/g, " ").trim() || description;
-  return name || [vendor, architecture].filter(Boolean).join(" ") || "unnamed GPU";
+  const name = withoutNumber(device).replace(/-+/g, " ").trim() || description;
+  return name || [withoutNumber(vendor), architecture].filter(Boolean).join(" ") || "unnamed GPU";
 }
+
+const withoutNumber = (text: string): string => (/^(0x[\da-f]+|\d+)$/i.test(text) ? "" : text);
 
 async function findGpu(): Promise<GPU> {
   const fromBrowser = (globalThis.navigator as Navigator | undefined)?.gpu;

@@ -21,11 +21,12 @@ export async function dawn(): Promise<GPU | NoDawn> {
 async function load(): Promise<GPU | NoDawn> {
   const missing = missingVulkanLoader();
   if (missing) return none(missing, "Install the GPU's Vulkan driver, or use the cpu backend.");
-  // a name that bundlers do not follow: the native module must not get into browser bundles
+  // Bundlers leave this import to the runtime: the native module must not get into browser bundles, and a bundle for Node finds it
+  // where it is installed. They do not follow a variable; the comments keep webpack and Vite from a warning about it.
   const name = "webgpu";
   let module: typeof import("webgpu");
   try {
-    module = (await import(/* @vite-ignore */ name)) as typeof import("webgpu");
+    module = (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as typeof import("webgpu");
   } catch (error) {
     const reason = "the package webgpu is not installed or does not load here";
     return none(reason, "Run `npm install webgpu`.", error);

@@ -1,0 +1,54 @@
+/** bench/run.mjs as a process: benchmarks from their sources. */
+import { execFile } from "node:child_process";
+import { resolve } from "node:path";
+import { expect, it } from "vitest";
+
+const root = resolve(import.meta.dirname, "../..");
+
+function runBench(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
+  return new Promise((done) => {
+    const child = execFile(process.execPath, ["bench/run.mjs", ...args], { cwd: root }, (_, stdout, stderr) =>
+      done({ status: child.exitCode, stdout, stderr }),
+    );
+  });
+}
+
+it("takes sizes as powers", async () => {
+  const { status, stdout, stderr } = await runBench(
+    "load-factor",
+    "--size",
+    "2^11",
+    "--runs",
+    "1",
+    "--device",
+    "cpu",
+  );
+  expect(stderr).not.toContain("    at ");
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^load-factor on /);
+});
+
+it.each([
+  [
+    "a size that is no number",
+    ["load-factor", "--size", "2^^3"],
+    /^warpmap: --size "2\^\^3" is not .*\nhint: Write /,
+  ],
+  [
+    "runs that are no number",
+    ["load-factor", "--runs", "few"],
+    /^warpmap: --runs "few" is not .*\nhint: Give /,
+  ],
+  [
+    "a size it does not measure",
+    ["load-factor", "--size", "1000", "--device", "cpu"],
+    /^warpmap: load-factor does not measure .*\nhint: /,
+  ],
+  ["an option there is not", ["load-factor", "--fast"], /^Unknown option '--fast'.*\nusage: /],
+  ["a benchmark there is not", ["nothing"], /^usage: /],
+])("refuses %s in a line and a hint", async (_, args, message) => {
+  const { status, stderr } = await runBench(...args);
+  expect(stderr).toMatch(message);
+  expect(stderr).not.toContain("    at ");
+  expect(status).toBe(2);
+});
