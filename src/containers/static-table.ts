@@ -301,6 +301,6 @@ export async function createTable<K extends KeyType, V extends ValueType>(
   if (value !== null) checkType("value", value);
   const { slots, loadFactor, hash } = checkTableOptions(options);
   const { key, capacity } = options;
-  const table = await device.engine.createTable<K, V>({ key, value, slots, hash });
+  const table = await device.engine.createTable<K, V>({ key, value, slots, hash }, capacity);
   return { engine: device.engine, table, sizing: { capacity, loadFactor, hash } };
 }

@@ -185,6 +185,9 @@ export interface MemoryUse {
   readonly keep: number;
 }
 
+/** Bulk calls that an engine can make ready for. */
+export type BulkCall = "insert" | "insertOrAssign" | "insertAndFind" | "find" | "contains" | "erase";
+
 /** An engine: opened by `openDevice`, one per device. @internal */
 export interface Engine {
   readonly info: EngineInfo;
@@ -202,7 +205,13 @@ export interface Engine {
   wrap<T extends ScalarType>(type: T, buffer: GPUBuffer, byteOffset: number, length: number): DeviceArray<T>;
   /** Zeroed memory of the host that operations copy from or to by themselves. */
   pin<T extends ScalarType, U extends PinnedUse>(type: T, length: number, use: U): Promise<PinnedArray<T, U>>;
-  createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>>;
+  /** @param entries that it is to hold: the engine makes ready for inserts and finds of so many, while others go on. */
+  createTable<K extends KeyType, V extends ValueType>(
+    spec: TableSpec,
+    entries?: number,
+  ): Promise<Table<K, V>>;
+  /** Makes ready for calls on tables of `entries` entries, so that the first of each takes no longer than the next. */
+  prepare(spec: TableSpec, entries: number, calls: readonly BulkCall[]): Promise<void>;
   readonly memory: MemoryUse;
   /** Frees unused memory; answers its bytes. */
   trim(): number;

@@ -176,6 +176,12 @@ export class CpuEngine implements Engine {
     return table;
   }
 
+  /** Starts the threads. */
+  async prepare(): Promise<void> {
+    this.guard();
+    await this.pool.warmUp();
+  }
+
   destroy(): void {
     if (!this.#alive) return;
     this.#alive = false;

@@ -4,7 +4,15 @@
  */
 import { ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
-import type { BulkDefaults, Engine, EngineInfo, MemoryOptions, MemoryUse, Table } from "../engine.js";
+import type {
+  BulkCall,
+  BulkDefaults,
+  Engine,
+  EngineInfo,
+  MemoryOptions,
+  MemoryUse,
+  Table,
+} from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
@@ -19,8 +27,12 @@ import { Kernels } from "./device/kernel.js";
 import { Pacer } from "./device/pacer.js";
 import type { KernelOverrides } from "./direct/direct-kernels.js";
 import { WORKLIST_BYTES, WORKLIST_ROOM } from "./direct/worklist.js";
+import { kindOf } from "./table/slot-code.js";
 import { newState, type TableHost } from "./table/table-state.js";
 import { WebgpuTable } from "./webgpu-table.js";
+
+/** What compiles kernels before they are asked for. */
+const loadRehearsal = lazily(() => import("./rehearsal.js"));
 
 /** What the engine is asked for. */
 export interface WebgpuOptions extends GpuRequest, BulkDefaults {
@@ -62,6 +74,7 @@ export class WebgpuEngine implements Engine {
     const { WebgpuRows } = await import("./join/webgpu-rows.js");
     return new WebgpuRows(this);
   });
+  readonly #madeReady = new Set<string>();
   /** What tables need of this engine. */
   readonly tableHost: TableHost;
 
@@ -134,8 +147,29 @@ export class WebgpuEngine implements Engine {
     return (await import("./memory/pinned.js")).pin(this, this.gpu, type, length, use);
   }
 
-  async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>> {
+  async createTable<K extends KeyType, V extends ValueType>(
+    spec: TableSpec,
+    entries?: number,
+  ): Promise<Table<K, V>> {
+    if (entries !== undefined) this.#makeReady(spec, entries);
     return new WebgpuTable<K, V>(await newState(this.tableHost, spec));
+  }
+
+  async prepare(spec: TableSpec, entries: number, calls: readonly BulkCall[]): Promise<void> {
+    const { rehearse } = await loadRehearsal();
+    await rehearse(this.tableHost, { spec, entries }, calls, this.defaults);
+  }
+
+  /** Compiles what a new table's first calls will use, while it is created and data is uploaded. */
+  #makeReady(spec: TableSpec, entries: number): void {
+    // a software GPU compiles on the cores that everything else runs on
+    if (this.gpu.software) return;
+    // constants of kernels go with powers of two of the size
+    const kind = `${kindOf(spec)} ${Math.ceil(Math.log2(spec.slots))} ${Math.ceil(Math.log2(entries + 1))}`;
+    if (this.#madeReady.has(kind)) return;
+    this.#madeReady.add(kind);
+    // the call that needs a kernel tells why it does not compile
+    this.prepare(spec, entries, ["insert", "find"]).catch(() => {});
   }
 
   destroy(): void {

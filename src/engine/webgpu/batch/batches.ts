@@ -22,7 +22,7 @@ export interface Batch<K extends KeyType, V extends ValueType> {
 /** Bytes of a binding that partitioning takes for an element, at most: a pair, and what pages have room for besides. */
 const PARTITION_BYTES = 12;
 /** Elements of a chunk of a large batch, whatever speed was seen: some milliseconds on a large GPU, below a second on a small one. */
-const BULK_CHUNK = 2 ** 27;
+export const BULK_CHUNK = 2 ** 27;
 
 /**
  * Runs `run` on a batch chunk by chunk. Chunks of host memory overlap where there are several.

@@ -27,9 +27,3 @@ export async function filling(
     }
   };
 }
-
-/** Writes `word` all over a range, as `filling` does, in a submission of its own. */
-export async function fill(gpu: Gpu, kernels: Kernels, range: Range, word: number): Promise<void> {
-  const record = await filling(gpu, kernels, word);
-  await gpu.submit("fill", (encoder) => record(encoder, range));
-}

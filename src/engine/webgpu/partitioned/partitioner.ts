@@ -1,4 +1,6 @@
 /** What a device offers the partitioned strategies: its kernels for tables of one kind, and the sizes of workgroups, tiles and pages. */
+
+import type { Engine } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
 import { getOrMake } from "../device/get-or-make.js";
 import { kindOf } from "../table/slot-code.js";
@@ -13,7 +15,7 @@ const PAGE_BYTES = 8;
 /** Workgroup memory that kernels need besides their tiles and counters. */
 const SPARE_BYTES = 4096;
 
-const partitioners = new WeakMap<TableHost, Map<string, Partitioner>>();
+const partitioners = new WeakMap<Engine, Map<string, Partitioner>>();
 
 /** The partition kernels for tables of one kind, and what they may use on a device. */
 export class Partitioner {
@@ -27,7 +29,7 @@ export class Partitioner {
 
   /** That of a table's kind on its device. */
   static of({ host, spec }: Pick<TableState, "host" | "spec">): Partitioner {
-    const kinds = getOrMake(partitioners, host, () => new Map<string, Partitioner>());
+    const kinds = getOrMake(partitioners, host.engine, () => new Map<string, Partitioner>());
     return getOrMake(kinds, kindOf(spec), () => new Partitioner(host, spec));
   }
 

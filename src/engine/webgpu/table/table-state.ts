@@ -6,7 +6,7 @@ import type { Engine } from "../../engine.js";
 import { EMPTY, type TableSpec } from "../../layout.js";
 import type { PlanLog } from "../../plan.js";
 import { tableBytes } from "../../slot-format.js";
-import { fill } from "../device/fill.js";
+import { filling } from "../device/fill.js";
 import type { Gpu } from "../device/gpu.js";
 import { STORAGE_USAGE } from "../device/gpu-flags.js";
 import type { Kernels, Range } from "../device/kernel.js";
@@ -46,7 +46,7 @@ export async function newState(host: TableHost, spec: TableSpec): Promise<TableS
     const sources = await TableKernels.of(spec, host.kernelOverrides);
     const windows = cutWindows(spec, slots, host.maxTableBinding);
     const state = new TableState(host, spec, sources, { slots, control }, windows);
-    await state.clear();
+    await state.beginClear();
     return state;
   } catch (error) {
     for (const buffer of made) gpu.memory.release(buffer);
@@ -70,6 +70,8 @@ export class TableState {
   #submitter: Submitter;
   /** Submissions of `submitAhead` that nobody has waited for. */
   readonly #ahead: Promise<void>[] = [];
+  /** The clear of the new table's memory: where it was refused the table is of no use. */
+  #cleared: Promise<void> = Promise.resolve();
 
   constructor(
     readonly host: TableHost,
@@ -78,8 +80,10 @@ export class TableState {
     readonly buffers: { readonly slots: GPUBuffer; readonly control: GPUBuffer },
     /** The ranges of slots that are bound one at a time: one, unless the table is larger than a binding. */
     readonly windows: readonly TableWindow[],
+    entries = 0,
   ) {
     this.#submitter = host.gpu;
+    this.#mainLive = entries;
   }
 
   /** Entries, side slots included. */
@@ -131,6 +135,7 @@ export class TableState {
     reads: readonly Readback[],
     record: (encoder: GPUCommandEncoder) => void,
   ): Promise<Counters> {
+    await this.#cleared;
     await this.#aheadAccepted();
     const { control } = this.buffers;
     const into = new Uint8Array(tableCounters.bytes);
@@ -168,13 +173,26 @@ export class TableState {
     });
   }
 
+  /** Clears a new table's memory, in a submission that nobody waits for: what is submitted later sees empty slots, or fails. */
+  async beginClear(): Promise<void> {
+    this.#cleared = (await this.#fill()).arrived;
+    this.#cleared.catch(() => {});
+  }
+
   async clear(): Promise<void> {
-    const { gpu, kernels } = this.host;
-    gpu.write(this.buffers.control, 0, new Uint8Array(tableCounters.bytes));
-    await fill(gpu, kernels, { buffer: this.buffers.slots }, EMPTY);
+    await (await this.#fill()).arrived;
     this.#mainLive = this.#sideLive = this.#tombstones = this.#maxProbe = 0;
     this.homeSorted = true;
     this.disabled.clear();
+  }
+
+  /** Submits the writing of all slots and counters. */
+  async #fill(): Promise<{ arrived: Promise<void> }> {
+    const { gpu, kernels } = this.host;
+    const { slots, control } = this.buffers;
+    const fill = await filling(gpu, kernels, EMPTY);
+    gpu.write(control, 0, new Uint8Array(tableCounters.bytes));
+    return gpu.begin("fill", (encoder) => fill(encoder, { buffer: slots }), []);
   }
 
   destroy(): void {

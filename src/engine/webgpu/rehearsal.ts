@@ -1,0 +1,134 @@
+/**
+ * Rehearsals: an operation on a table that only seems to be there. It takes its way through the planner and the strategies, compiles
+ * the kernels that it would use, side by side, and submits nothing. So kernels are ready before they are asked for, and no list
+ * says which kernels belong to which call.
+ */
+import type { BulkCall, CallOptions, InsertPolicy } from "../engine.js";
+import type { TableSpec } from "../layout.js";
+import { BULK_CHUNK } from "./batch/batches.js";
+import { boundChunk } from "./batch/bound-chunk.js";
+import { type Column, Scratch } from "./batch/columns.js";
+import type { Gpu } from "./device/gpu.js";
+import { Kernel, type Kernels } from "./device/kernel.js";
+import { TableKernels } from "./direct/direct-kernels.js";
+import { FullTable } from "./direct/full-table.js";
+import { erase, find, insert, insertAndFind, runOperation, type Strategies } from "./operations.js";
+import { plan } from "./partitioned/planner.js";
+import { type TableHost, TableState } from "./table/table-state.js";
+import { cutWindows } from "./table/windows.js";
+
+/** A table that somebody is about to have, or has. */
+export interface Expected {
+  readonly spec: TableSpec;
+  /** Entries that it is to hold. */
+  readonly entries: number;
+}
+
+/**
+ * Compiles the kernels that calls with as many keys as the table is to hold will use, from host memory and from device arrays. Those
+ * of the first call come first, since a driver compiles few at once.
+ */
+export async function rehearse(
+  host: TableHost,
+  { spec, entries }: Expected,
+  calls: readonly BulkCall[],
+  options: CallOptions,
+): Promise<void> {
+  const counts = new Set([Math.min(entries, host.hostChunk), Math.min(entries, BULK_CHUNK)]);
+  for (const count of counts) {
+    for (const call of calls) await new Rehearsal(host).call(call, spec, count, entries, options);
+  }
+}
+
+/** What stands for every buffer. */
+const buffer = {} as GPUBuffer;
+const column: Column = { range: { buffer }, shift: 0 };
+
+class Rehearsal {
+  readonly #host: TableHost;
+  readonly #compiling: Promise<unknown>[] = [];
+
+  constructor(host: TableHost) {
+    const kernels = Object.create(host.kernels) as Kernels;
+    const idle = Object.create(Kernel.prototype);
+    kernels.compile = async (source, constants) => {
+      this.#compiling.push(host.kernels.compile(source, constants));
+      return idle;
+    };
+    this.#host = { ...host, kernels, gpu: withoutWork(host.gpu) };
+  }
+
+  /** Compiles what a call uses on a table of so many entries; an insert finds it empty. */
+  async call(
+    call: BulkCall,
+    spec: TableSpec,
+    count: number,
+    entries: number,
+    options: CallOptions,
+  ): Promise<void> {
+    const adds = call.startsWith("insert");
+    const state = await this.#table(spec, adds ? 0 : entries);
+    await this.#run(call, state, count, options);
+    const results = await Promise.allSettled(this.#compiling);
+    for (const result of results) if (result.status === "rejected") throw result.reason;
+  }
+
+  async #table(spec: TableSpec, entries: number): Promise<TableState> {
+    const { kernelOverrides, maxTableBinding } = this.#host;
+    const sources = await TableKernels.of(spec, kernelOverrides);
+    const windows = cutWindows(spec, buffer, maxTableBinding);
+    return new TableState(this.#host, spec, sources, { slots: buffer, control: buffer }, windows, entries);
+  }
+
+  async #run(call: BulkCall, state: TableState, count: number, options: CallOptions): Promise<void> {
+    const isMap = state.spec.value !== null;
+    const values = isMap ? column : undefined;
+    const results = { values: call === "contains" ? undefined : column, flags: column };
+    const full = new FullTable(state);
+    const inserting = (policy: InsertPolicy) =>
+      this.#operation(insert, state, count, { values }, options, { policy, full });
+    switch (call) {
+      case "insert":
+        return inserting("keep");
+      case "insertOrAssign":
+        return inserting("assign");
+      case "insertAndFind": {
+        const readBack = (step: (now: []) => Promise<unknown>) => step([]);
+        const args = { results: { values, flags: column }, full, readBack };
+        return this.#operation(insertAndFind, state, count, { values }, options, args);
+      }
+      case "erase":
+        return this.#operation(erase, state, count, {}, options, undefined);
+      default:
+        return this.#operation(find, state, count, {}, options, { results, fill: [0, 0], reads: [] });
+    }
+  }
+
+  async #operation<A, R>(
+    strategies: Strategies<A, R>,
+    state: TableState,
+    count: number,
+    columns: { values?: Column | undefined },
+    options: CallOptions,
+    args: A,
+  ): Promise<void> {
+    const scratch = new Scratch(this.#host.gpu);
+    const chunk = boundChunk({ first: 0, count }, scratch, { keys: column, ...columns }, options);
+    const choice = await plan(strategies.name, state, count, options);
+    await runOperation(strategies, state, chunk, choice, args);
+  }
+}
+
+/** A Gpu that has all memory there could be, and does nothing. */
+function withoutWork(gpu: Gpu): Gpu {
+  const memory = Object.assign(Object.create(gpu.memory), {
+    acquire: async () => buffer,
+    release: () => {},
+  });
+  return Object.assign(Object.create(gpu), {
+    memory,
+    submit: async () => {},
+    begin: async () => ({ arrived: Promise.resolve() }),
+    write: () => {},
+  });
+}
