@@ -67,6 +67,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   }
   return {
     bench: "batch",
+    state: "warm loop",
     ...where,
     parameters: { entries: size, key: "u32", value: "u32", "load factor": 0.5 },
     rows,

@@ -56,7 +56,9 @@ try {
   if (values.json) keep(values.json, `${JSON.stringify(report, null, 2)}\n`);
   const svg = values.svg && svgOf(report);
   if (svg) keep(values.svg, svg);
-  console.log(`${report.bench} on ${report.device}; ${report.machine}; commit ${report.commit}`);
+  console.log(
+    `${report.bench} on ${report.device}; ${report.machine}; commit ${report.commit}; state: ${report.state}`,
+  );
   console.table(report.rows.map(rounded));
   for (const note of report.notes) console.log(note);
 } finally {

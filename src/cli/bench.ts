@@ -98,7 +98,8 @@ function parseSize(text: string): number {
 function printReport(report: BenchReport, host: Host): void {
   const { stdout, stderr } = host;
   stdout.write(gridOf(report.rows, stdout, host));
-  stderr.write(`\n${report.bench} on ${report.device}; ${report.machine}; Node ${report.node}\n`);
+  const { bench, device, machine, node, state } = report;
+  stderr.write(`\n${bench} on ${device}; ${machine}; Node ${node}; state: ${state}\n`);
   for (const note of report.notes) stderr.write(`${note}\n`);
   const { published = [] } = report;
   if (published.length === 0) return;

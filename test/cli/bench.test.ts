@@ -28,6 +28,8 @@ it.each([
   const report = JSON.parse(readFileSync(json, "utf8"));
   expect(report).toMatchObject({ bench: name, node: process.version, rows: expect.any(Array) });
   expect(report.rows.length).toBe(rows.length);
+  expect(stderr).toContain(`; state: ${report.state}`);
+  expect(report.state).toBe("warm loop");
   expect(Date.parse(report.date)).toBeGreaterThan(0);
   for (const { of, source } of report.published ?? []) {
     expect(stderr).toContain(source);
