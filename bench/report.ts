@@ -11,6 +11,8 @@ export interface BenchOptions {
   readonly runs?: number;
   /** What to vary: one of the module's `sweeps`. Undefined: the benchmark's own table. */
   readonly sweep?: string;
+  /** Builds what users import, if need be, and answers its URL: for benchmarks that start processes. */
+  readonly library?: () => Promise<string>;
   readonly signal?: AbortSignal;
   /** Called with a few words on what is measured next. */
   readonly onProgress?: (label: string) => void;
@@ -63,6 +65,8 @@ export interface Published {
   readonly operation: string;
   /** Entries per slot, where the figure depends on it. */
   readonly load?: number;
+  /** Entries, where the figure depends on it. */
+  readonly size?: number;
   readonly value: number;
   readonly unit: string;
   readonly source: string;

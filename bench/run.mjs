@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { bundle } from "./bundle.mjs";
+import { bundle, bundleLibrary } from "./bundle.mjs";
 
 const bench = dirname(fileURLToPath(import.meta.url));
 
@@ -51,6 +51,7 @@ try {
     size: count(values.size),
     runs: count(values.runs),
     sweep: values.sweep,
+    library: bundleLibrary,
     onProgress: (step) => console.error(`${name}: ${step}`),
   });
   if (values.json) keep(values.json, `${JSON.stringify(report, null, 2)}\n`);

@@ -4,6 +4,7 @@ import type { Figure } from "../chart/figure.js";
 import type { StoredReport } from "../report.js";
 import { batchFigure, retrieveAllFigure, skewFigure, streamFigure } from "./flows.js";
 import { gupsFigure } from "./gups.js";
+import { lifecycleFigure } from "./lifecycle.js";
 import { staticMapFigure } from "./static-map.js";
 import { crossoversFigure, groupSizeFigure, loadFactorFigure, probeDepthFigure } from "./tables.js";
 
@@ -18,6 +19,7 @@ const FIGURES: Readonly<Record<string, (report: StoredReport) => Figure>> = {
   skew: skewFigure,
   batch: batchFigure,
   crossovers: crossoversFigure,
+  lifecycle: lifecycleFigure,
 };
 
 /** True for benchmarks that have a picture. */
