@@ -12,6 +12,15 @@ const bundles = resolve(bench, "../node_modules/.cache/warpmap/bench");
 
 /** Bundles the module whose text is `source` under a name, and imports it. Imports in it are absolute paths. */
 export async function bundle(name, source) {
+  return import(await bundleTo(name, source));
+}
+
+/** The URL of what users import, bundled. */
+export function bundleLibrary() {
+  return bundleTo("warpmap", `export * from ${JSON.stringify(resolve(bench, "../src/index.ts"))};`);
+}
+
+async function bundleTo(name, source) {
   const entry = "\0bench";
   await build({
     input: { [name]: entry },
@@ -35,5 +44,5 @@ export async function bundle(name, source) {
       chunkFileNames: "[name]-[hash].mjs",
     },
   });
-  return import(pathToFileURL(join(bundles, `${name}.mjs`)).href);
+  return pathToFileURL(join(bundles, `${name}.mjs`)).href;
 }

@@ -63,6 +63,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   }
   return {
     bench: "crossovers",
+    state: "warm loop",
     ...where,
     parameters: { key: "u32", value: "u32", ...(sweep && { sweep }) },
     rows,

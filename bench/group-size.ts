@@ -59,6 +59,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   }
   return {
     bench: "group-size",
+    state: "warm loop",
     ...where,
     parameters: { slots, key: "u32", value: "u32", strategy: "direct", "GUPS GB/s": gupsGigabytes(gups) },
     rows,

@@ -80,6 +80,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   options.signal?.throwIfAborted();
   return {
     bench: "gups",
+    state: "warm loop",
     ...where,
     parameters: { entries, "table bytes": entries * 8, clock: figures.clock },
     rows: [

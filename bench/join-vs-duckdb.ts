@@ -60,6 +60,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     }
     return {
       bench: "join-vs-duckdb",
+      state: "warm loop",
       ...where,
       parameters: {
         "flights rows": workloads[0].left.numRows,

@@ -109,6 +109,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   }));
   return {
     bench: "large-table",
+    state: "after rest",
     ...where,
     parameters: { slots, "table bytes": slots * 8, keys: size, "keys of a call": batch },
     rows,

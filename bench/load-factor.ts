@@ -60,6 +60,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   const middle = (of: readonly (readonly number[])[], batch: number) => median(of.map((each) => each[batch]));
   return {
     bench: "load-factor",
+    state: "warm loop",
     ...where,
     parameters: { slots, "keys of a batch": size, fills: runs, key: "u32", value: "u32" },
     rows: columns.batches.map((_, batch) =>

@@ -44,6 +44,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   for (const size of sizes) rows.push(...(await measureSize(device, program, size, { ...options, runs })));
   return {
     bench: "peers",
+    state: "warm loop",
     ...where,
     parameters: { key: "u32", value: "u32", "load factor of warpmap": LOAD_FACTOR, hash: "each map's own" },
     rows,

@@ -51,6 +51,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   }
   return {
     bench: "probe-depth",
+    state: "not timed",
     ...where,
     parameters: { slots, key: "u32", value: "u32", hash: map.hash },
     rows,

@@ -11,6 +11,8 @@ export interface BenchOptions {
   readonly runs?: number;
   /** What to vary: one of the module's `sweeps`. Undefined: the benchmark's own table. */
   readonly sweep?: string;
+  /** Builds what users import, if need be, and answers its URL: for benchmarks that start processes. */
+  readonly library?: () => Promise<string>;
   readonly signal?: AbortSignal;
   /** Called with a few words on what is measured next. */
   readonly onProgress?: (label: string) => void;
@@ -19,9 +21,19 @@ export interface BenchOptions {
 /** One measurement. Keys name the quantity with its unit: `size`, `operation`, `ms`, `GB/s`. */
 export type BenchRow = Readonly<Record<string, number | string | null>>;
 
+/**
+ * The state of the machine that a figure was taken in. `cold process`: a process of its own that had done nothing before. `first
+ * table`: the first one on a device, whose kernels are not compiled. `fresh table`: made, used once and dropped, by a process that
+ * is warm. `after rest`: a call after a time without work. `warm loop`: the same call again and again. `not timed`: counts that do not
+ * depend on the state.
+ */
+export type State = "cold process" | "first table" | "fresh table" | "after rest" | "warm loop" | "not timed";
+
 export interface BenchReport {
   /** The benchmark's name on the command line. */
   readonly bench: string;
+  /** Of all rows; `by row` where each has a column `state`. */
+  readonly state: State | "by row";
   /** Processor, memory and operating system of the host. */
   readonly machine: string;
   /** What the engine runs on. */
@@ -42,6 +54,9 @@ export interface BenchReport {
   readonly notes: readonly string[];
 }
 
+/** A report as JSON: older ones do not say the state. */
+export type StoredReport = Omit<BenchReport, "state"> & Partial<Pick<BenchReport, "state">>;
+
 /** Somebody else's figure: what was measured, where it is written. */
 export interface Published {
   /** Whose, and on what hardware. */
@@ -50,6 +65,8 @@ export interface Published {
   readonly operation: string;
   /** Entries per slot, where the figure depends on it. */
   readonly load?: number;
+  /** Entries, where the figure depends on it. */
+  readonly size?: number;
   readonly value: number;
   readonly unit: string;
   readonly source: string;

@@ -48,6 +48,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   for (const load of loads) rows.push(...(await measureLoad(device, 2 * size, load, copy, runs, options)));
   return {
     bench: "retrieve-all",
+    state: "warm loop",
     ...where,
     parameters: {
       ...(options.sweep && { sweep: options.sweep }),

@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { bundle } from "./bundle.mjs";
+import { bundle, bundleLibrary } from "./bundle.mjs";
 
 const bench = dirname(fileURLToPath(import.meta.url));
 
@@ -70,11 +70,13 @@ async function measure() {
   });
   try {
     const onProgress = (step) => console.error(`${name}: ${step}`);
-    const report = await run(device, { size, runs, sweep: values.sweep, onProgress });
+    const report = await run(device, { size, runs, sweep: values.sweep, library: bundleLibrary, onProgress });
     if (values.json) keep(values.json, `${JSON.stringify(report, null, 2)}\n`);
     const svg = values.svg && svgOf(report);
     if (svg) keep(values.svg, svg);
-    console.log(`${report.bench} on ${report.device}; ${report.machine}; commit ${report.commit}`);
+    console.log(
+      `${report.bench} on ${report.device}; ${report.machine}; commit ${report.commit}; state: ${report.state}`,
+    );
     console.table(report.rows.map(rounded));
     for (const note of report.notes) console.log(note);
   } finally {

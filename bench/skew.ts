@@ -64,6 +64,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   }
   return {
     bench: "skew",
+    state: "warm loop",
     ...where,
     parameters: { keys: size, key: "u32", value: "u32", "load factor of unique keys": 0.5, seed: 1 },
     rows,

@@ -9,7 +9,7 @@ import type { Present } from "./workload-gpu.js";
 /** Elements that are on the host at once. */
 const CHUNK = 2 ** 22;
 /** Written for misses; not the library's own default. workload.wgsl knows it too. */
-const MISSING = 0xabad1dea;
+export const MISSING = 0xabad1dea;
 
 /** Options of every bulk call of a check: how a benchmark wants the map to work. */
 export type CheckedCall = Pick<BulkOptions, "strategy" | "groupSize" | "explain">;
@@ -80,15 +80,27 @@ async function expectFound(
   present: Present,
   options: CheckedCall,
 ): Promise<void> {
-  const { workload, gpu } = columns;
   const answer = await map.find(await columns[column](), { ...options, output: "device", missing: MISSING });
+  try {
+    await checkFound(columns, column, present, answer);
+  } finally {
+    for (const array of [answer.values, answer.found]) array.destroy();
+  }
+}
+
+/** Looks at every element of what a find of a column answered, with MISSING for misses. @throws EngineError for the first wrong one */
+export async function checkFound(
+  { workload, gpu }: DeviceWorkload,
+  column: Exclude<KeyColumn, "keys">,
+  present: Present,
+  answer: { values: DeviceArray<"u32">; found: DeviceArray<"u8"> },
+): Promise<void> {
   const complain = (i: number) => {
     const number = workload.numberAt(column, i);
     return wrong(`find: key ${workload.keyOf(number)} (number ${number} of ${column}) was answered wrongly`);
   };
   if (gpu) {
     const verdict = await gpu.checkFound(column, present, answer);
-    for (const array of [answer.values, answer.found]) array.destroy();
     if (verdict.wrong > 0) throw complain(verdict.first);
     return;
   }
@@ -106,37 +118,36 @@ async function expectFound(
 /** retrieveAll answers every pair exactly once. */
 async function expectContents(map: StaticMap, { workload, gpu }: DeviceWorkload): Promise<void> {
   const answer = await map.retrieveAll({ output: "device" });
-  expectCounts("retrieveAll", { pairs: answer.keys.length }, { pairs: workload.size });
-  const complain = () => wrong("retrieveAll: a pair was not inserted, or came twice");
-  if (gpu) {
-    const verdict = await gpu.checkPairs(answer);
-    for (const array of [answer.keys, answer.values]) array.destroy();
-    if (verdict.wrong > 0) throw complain();
-    return;
-  }
-  const seen = new Uint8Array(workload.size);
-  await eachChunk([answer.keys, answer.values], (_, [key, number]) => {
-    for (let i = 0; i < key.length; i++) {
-      // as many pairs as keys, each right and none twice: they are all there
-      if (key[i] !== workload.keyOf(number[i]) || seen[number[i]] !== 0) throw complain();
-      seen[number[i]] = 1;
+  try {
+    expectCounts("retrieveAll", { pairs: answer.keys.length }, { pairs: workload.size });
+    const complain = () => wrong("retrieveAll: a pair was not inserted, or came twice");
+    if (gpu) {
+      const verdict = await gpu.checkPairs(answer);
+      if (verdict.wrong > 0) throw complain();
+      return;
     }
-  });
+    const seen = new Uint8Array(workload.size);
+    await eachChunk([answer.keys, answer.values], (_, [key, number]) => {
+      for (let i = 0; i < key.length; i++) {
+        // as many pairs as keys, each right and none twice: they are all there
+        if (key[i] !== workload.keyOf(number[i]) || seen[number[i]] !== 0) throw complain();
+        seen[number[i]] = 1;
+      }
+    });
+  } finally {
+    for (const array of [answer.keys, answer.values]) array.destroy();
+  }
 }
 
-/** Brings columns of one length to the host piece by piece, and destroys them. */
+/** Brings columns of one length to the host piece by piece. */
 async function eachChunk(
   columns: readonly DeviceArray<"u32" | "u8">[],
   look: (start: number, pieces: (Uint32Array | Uint8Array)[]) => void,
 ): Promise<void> {
   const { length } = columns[0];
-  try {
-    for (let start = 0; start < length; start += CHUNK) {
-      const end = Math.min(start + CHUNK, length);
-      look(start, await Promise.all(columns.map((column) => column.read(start, end))));
-    }
-  } finally {
-    for (const column of columns) column.destroy();
+  for (let start = 0; start < length; start += CHUNK) {
+    const end = Math.min(start + CHUNK, length);
+    look(start, await Promise.all(columns.map((column) => column.read(start, end))));
   }
 }
 

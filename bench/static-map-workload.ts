@@ -116,7 +116,9 @@ export async function openWorkload(device: Device, workload: Workload): Promise<
     values: () => once("values", () => gpu?.numbers() ?? device.upload(workload.values())),
     odd: () => once("odd", () => gpu?.odd() ?? device.upload(workload.odd())),
     [Symbol.dispose]() {
-      for (const column of made.values()) void column.then((array) => array.destroy());
+      const destroy = (array: DeviceArray) => array.destroy();
+      // whoever asked for a column that failed was told
+      for (const column of made.values()) void column.then(destroy, () => {});
       gpu?.destroy();
     },
   };

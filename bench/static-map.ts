@@ -76,6 +76,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   }
   return {
     bench: "static-map",
+    state: "warm loop",
     ...where,
     parameters: {
       ...(options.sweep && { sweep: options.sweep }),

@@ -59,6 +59,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   }
   return {
     bench: "stream",
+    state: "warm loop",
     ...where,
     parameters: { key: "u32", value: "u32", "load factor": LOAD_FACTOR },
     rows,

@@ -2,6 +2,7 @@
  * Repeating a call and keeping the median. Contestants take turns, run by run, so that a neighbour on the machine or a
  * change of clock slows all of them alike and their ratios hold.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Device } from "../src/index.js";
 
 /** Times of one figure, in milliseconds. */
@@ -66,6 +67,11 @@ export async function timeInTurn(
     }
   }
   return samples.map(summarise);
+}
+
+/** Lets time go by. @throws the signal's reason */
+export async function rest(seconds: number, signal?: AbortSignal): Promise<void> {
+  await sleep(seconds * 1000, undefined, { signal }).catch(() => signal?.throwIfAborted());
 }
 
 async function timeOnce({ before, call, after }: TimedCall): Promise<number> {

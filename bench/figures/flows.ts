@@ -1,6 +1,6 @@
 /** Figures of retrieve-all, stream, skew and batch. */
 import type { Bar, Figure } from "../chart/figure.js";
-import type { BenchReport, BenchRow } from "../report.js";
+import type { BenchRow, StoredReport } from "../report.js";
 import {
   contender,
   distinct,
@@ -34,7 +34,7 @@ const variantOf = (row: BenchRow) =>
 /** The library's rows have one colour, the benchmark's own kernels another. */
 const makerOf = (row: BenchRow) => (textIn(row, "variant").startsWith("warpmap") ? "warpmap" : "kernels");
 
-export function retrieveAllFigure(report: BenchReport): Figure {
+export function retrieveAllFigure(report: StoredReport): Figure {
   const base = {
     title: "All pairs out of a table",
     subtitle: `${sizeText(parameter(report, "slots"))} slots, u32 to u32. GB/s = 8 bytes × pairs / time; kernels of bench/retrieve-all by their own time, the library also by the wall time of the call.`,
@@ -86,7 +86,7 @@ export function retrieveAllFigure(report: BenchReport): Figure {
   };
 }
 
-export function streamFigure(report: BenchReport): Figure {
+export function streamFigure(report: StoredReport): Figure {
   const link = report.rows.filter((row) => row.on === undefined);
   const calls = report.rows.filter((row) => row.on !== undefined);
   return {
@@ -123,7 +123,7 @@ export function streamFigure(report: BenchReport): Figure {
   };
 }
 
-export function skewFigure(report: BenchReport): Figure {
+export function skewFigure(report: StoredReport): Figure {
   return {
     title: "Keys that repeat",
     subtitle: `${sizeText(parameter(report, "keys"))} keys of u32, drawn by Zipf distributions from as many numbers. GB/s = 8 bytes × keys / time, repeated keys counted each time.`,
@@ -147,7 +147,7 @@ export function skewFigure(report: BenchReport): Figure {
   };
 }
 
-export function batchFigure(report: BenchReport): Figure {
+export function batchFigure(report: StoredReport): Figure {
   return {
     title: "A find from call to result",
     subtitle: `Keys and results in host memory, maps of ${sizeText(parameter(report, "entries"))} entries, all keys present.`,

@@ -1,9 +1,9 @@
 /** Table 1 of the seeds as bars. */
 import type { Bar, Figure } from "../chart/figure.js";
-import type { BenchReport, BenchRow } from "../report.js";
+import type { BenchRow, StoredReport } from "../report.js";
 import { footerOf, numberIn, parameter, publishedBars } from "./parts.js";
 
-export function gupsFigure(report: BenchReport): Figure {
+export function gupsFigure(report: StoredReport): Figure {
   const measured = (operation: string): Bar[] =>
     report.rows
       .filter((row) => row.operation === operation)
@@ -35,7 +35,7 @@ export function gupsFigure(report: BenchReport): Figure {
   };
 }
 
-function named(report: BenchReport, { threads }: BenchRow): string {
+function named(report: StoredReport, { threads }: BenchRow): string {
   if (typeof threads !== "number") return report.device;
   return `this CPU, ${threads} ${threads === 1 ? "thread" : "threads"}`;
 }

@@ -1,13 +1,14 @@
 /** The picture of a report, by the name of its benchmark. A stored report is drawn again by the same functions. */
 import { draw } from "../chart/draw.js";
 import type { Figure } from "../chart/figure.js";
-import type { BenchReport } from "../report.js";
+import type { StoredReport } from "../report.js";
 import { batchFigure, retrieveAllFigure, skewFigure, streamFigure } from "./flows.js";
 import { gupsFigure } from "./gups.js";
+import { lifecycleFigure } from "./lifecycle.js";
 import { staticMapFigure } from "./static-map.js";
 import { crossoversFigure, groupSizeFigure, loadFactorFigure, probeDepthFigure } from "./tables.js";
 
-const FIGURES: Readonly<Record<string, (report: BenchReport) => Figure>> = {
+const FIGURES: Readonly<Record<string, (report: StoredReport) => Figure>> = {
   gups: gupsFigure,
   "static-map": staticMapFigure,
   "group-size": groupSizeFigure,
@@ -18,6 +19,7 @@ const FIGURES: Readonly<Record<string, (report: BenchReport) => Figure>> = {
   skew: skewFigure,
   batch: batchFigure,
   crossovers: crossoversFigure,
+  lifecycle: lifecycleFigure,
 };
 
 /** True for benchmarks that have a picture. */
@@ -26,12 +28,12 @@ export function hasPicture(bench: string): boolean {
 }
 
 /** What a report's picture shows; null for a benchmark that has none. */
-export function figureOf(report: BenchReport): Figure | null {
+export function figureOf(report: StoredReport): Figure | null {
   return hasPicture(report.bench) ? FIGURES[report.bench](report) : null;
 }
 
 /** A report as SVG; null for a benchmark that has no picture. */
-export function svgOf(report: BenchReport): string | null {
+export function svgOf(report: StoredReport): string | null {
   const figure = figureOf(report);
   return figure && draw(figure);
 }

@@ -1,7 +1,7 @@
 /** What figures share: columns of rows as series, and the lines under the panels that say where the numbers come from. */
 import type { Bar, LineSeries, Origin, Point } from "../chart/figure.js";
 import { powerOfTwo } from "../chart/scale.js";
-import type { BenchReport, BenchRow, Published } from "../report.js";
+import type { BenchRow, Published, StoredReport } from "../report.js";
 
 /** A number of a row; NaN where there is none. */
 export function numberIn(row: BenchRow, column: string): number {
@@ -27,7 +27,7 @@ export function groupBy<T, K>(elements: readonly T[], keyOf: (element: T) => K):
 }
 
 /** A number of the parameters; NaN where there is none. */
-export function parameter(report: BenchReport, name: string): number {
+export function parameter(report: StoredReport, name: string): number {
   return numberIn(report.parameters, name);
 }
 
@@ -63,7 +63,7 @@ export function linesBy(
 }
 
 /** The figures of others for an operation, one series each, over their load factor. */
-export function publishedLines(report: BenchReport, operation: string): LineSeries[] {
+export function publishedLines(report: StoredReport, operation: string): LineSeries[] {
   return publishedOf(report, operation).map(([name, figures]) => ({
     name,
     origin: "published" as const,
@@ -72,7 +72,7 @@ export function publishedLines(report: BenchReport, operation: string): LineSeri
 }
 
 /** The figures of others for an operation, as bars. */
-export function publishedBars(report: BenchReport, operation: string, load?: number): Bar[] {
+export function publishedBars(report: StoredReport, operation: string, load?: number): Bar[] {
   return publishedOf(report, operation).flatMap(([name, figures]) =>
     figures
       .filter((figure) => load === undefined || figure.load === load)
@@ -80,7 +80,7 @@ export function publishedBars(report: BenchReport, operation: string, load?: num
   );
 }
 
-function publishedOf(report: BenchReport, operation: string): [string, Published[]][] {
+function publishedOf(report: StoredReport, operation: string): [string, Published[]][] {
   const figures = (report.published ?? []).filter((figure) => figure.operation === operation);
   return [...groupBy(figures, ({ of }) => of)];
 }
@@ -100,15 +100,15 @@ export function contender(on: string): string {
 }
 
 /** Machine, driver, date and commit, and the sources of figures that were not measured here. */
-export function footerOf(report: BenchReport): string[] {
-  const { machine, device, driver, node, commit, date } = report;
+export function footerOf(report: StoredReport): string[] {
+  const { machine, device, driver, node, commit, date, state } = report;
   const sources = groupBy(report.published ?? [], ({ source }) => source);
   const units = report.rows.some((row) => Object.keys(row).some((name) => name.includes("GB")))
     ? " GB are 10^9 bytes."
     : "";
   return [
     `Device: ${device}${driver === "" ? "" : `, driver ${driver}`}. Host: ${machine}, Node ${node}.`,
-    `${report.bench}, ${date.slice(0, 10)}, commit ${commit ?? "not known"}.${units} Medians.`,
+    `${report.bench}, ${date.slice(0, 10)}, commit ${commit ?? "not known"}.${units} Medians.${state ? ` State: ${state}.` : ""}`,
     ...[...sources].map(
       ([source, figures]) =>
         `Not from this run: ${[...new Set(figures.map(({ of }) => of))].join("; ")}. Source: ${source}.`,

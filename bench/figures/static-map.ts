@@ -1,6 +1,6 @@
 /** Fig. 5 of the seeds as bars, and the sweeps of static-map as lines. */
 import type { BarPanel, Figure, LinePanel, Panel } from "../chart/figure.js";
-import type { BenchReport, BenchRow } from "../report.js";
+import type { BenchRow, StoredReport } from "../report.js";
 import {
   contender,
   distinct,
@@ -19,7 +19,7 @@ import {
 const LATENCY = "find of 1,000 host keys";
 const GUPS = "random 8-byte reads of the same run (GUPS)";
 
-export function staticMapFigure(report: BenchReport): Figure {
+export function staticMapFigure(report: StoredReport): Figure {
   const { sweep } = report.parameters;
   const base = { footer: footerOf(report) };
   if (sweep === "size") {
@@ -48,7 +48,7 @@ export function staticMapFigure(report: BenchReport): Figure {
   };
 }
 
-function sweepPanels(report: BenchReport, column: "size" | "load"): LinePanel[] {
+function sweepPanels(report: StoredReport, column: "size" | "load"): LinePanel[] {
   return distinct(report.rows, "operation").map((operation) => {
     const rows = report.rows.filter((row) => row.operation === operation);
     const measured = linesBy(rows, "on", column, "GB/s", contender);
@@ -70,7 +70,7 @@ function sweepPanels(report: BenchReport, column: "size" | "load"): LinePanel[] 
 }
 
 /** Others' figures are of 2^27 keys: a point in a sweep that comes so far. */
-function publishedAt(report: BenchReport, operation: string, rows: readonly BenchRow[]) {
+function publishedAt(report: StoredReport, operation: string, rows: readonly BenchRow[]) {
   const size = 2 ** 27;
   if (!rows.some((row) => numberIn(row, "size") >= size)) return [];
   return publishedBars(report, operation, 0.5).map(({ name, value }) => ({
@@ -81,7 +81,7 @@ function publishedAt(report: BenchReport, operation: string, rows: readonly Benc
 }
 
 /** A panel for each table that was measured, and one for the latency. */
-function tablePanels(report: BenchReport): Panel[] {
+function tablePanels(report: StoredReport): Panel[] {
   const bulk = report.rows.filter((row) => row.operation !== LATENCY);
   const few = report.rows.filter((row) => row.operation === LATENCY);
   const tables = [...groupBy(bulk, (row) => `${textIn(row, "size")} ${textIn(row, "load")}`).values()];
@@ -104,7 +104,7 @@ function tablePanels(report: BenchReport): Panel[] {
   return panels;
 }
 
-function tablePanel(report: BenchReport, rows: readonly BenchRow[]): BarPanel {
+function tablePanel(report: StoredReport, rows: readonly BenchRow[]): BarPanel {
   // reports of before there were several loads have it among the parameters
   const load = Number(rows[0].load ?? report.parameters["load factor"]);
   return {

@@ -1,6 +1,6 @@
 /** Figures of how a table behaves: by group size (Fig. 4 of the seeds), by strategy, as it fills, and how deep its keys lie. */
 import type { Figure, LineSeries } from "../chart/figure.js";
-import type { BenchReport } from "../report.js";
+import type { StoredReport } from "../report.js";
 import {
   contender,
   distinct,
@@ -18,7 +18,7 @@ import {
 const LOAD = { label: "load factor (entries / slots)", scale: "linear" } as const;
 const GUPS = "random 8-byte reads of the same run (GUPS)";
 
-export function groupSizeFigure(report: BenchReport): Figure {
+export function groupSizeFigure(report: StoredReport): Figure {
   return {
     title: "Group-cooperative probing by load factor",
     subtitle: `A table of ${sizeText(parameter(report, "slots"))} slots, u32 to u32, direct strategy; a probe looks at so many slots in one step. GB/s = 8 bytes × keys / time.`,
@@ -41,7 +41,7 @@ export function groupSizeFigure(report: BenchReport): Figure {
   };
 }
 
-export function crossoversFigure(report: BenchReport): Figure {
+export function crossoversFigure(report: StoredReport): Figure {
   const byLoad = report.parameters.sweep === "load";
   const [by, nameOf] = byLoad
     ? (["load", (load: string) => `load ${Number(load).toFixed(2)}`] as const)
@@ -65,7 +65,7 @@ export function crossoversFigure(report: BenchReport): Figure {
   };
 }
 
-export function loadFactorFigure(report: BenchReport): Figure {
+export function loadFactorFigure(report: StoredReport): Figure {
   const kernels: LineSeries = {
     name: "warpmap, kernels alone",
     origin: "measured",
@@ -91,7 +91,7 @@ export function loadFactorFigure(report: BenchReport): Figure {
   };
 }
 
-export function probeDepthFigure(report: BenchReport): Figure {
+export function probeDepthFigure(report: StoredReport): Figure {
   const positive = (series: readonly LineSeries[]) =>
     series.map((each) => ({ ...each, points: each.points.filter(({ y }) => y > 0) }));
   return {

@@ -33,7 +33,11 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   batch: () => import("../../bench/batch.js"),
   crossovers: () => import("../../bench/crossovers.js"),
   "large-table": () => import("../../bench/large-table.js"),
+  lifecycle: () => import("../../bench/lifecycle.js"),
 };
+
+/** What users import. Two folders up lies the package, from src/cli as from dist/cli and dist/chunks. */
+const LIBRARY = new URL("../../dist/index.js", import.meta.url).href;
 
 /** Benchmarks that have a name already and nothing behind it yet. */
 const LATER = ["multimap", "join"];
@@ -49,7 +53,7 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
   const progress = await openProgress(host, false);
   try {
     using device = await openDevice({ backend: options.device, software: options.software });
-    const asked = { size, sweep: options.sweep };
+    const asked = { size, sweep: options.sweep, library: async () => LIBRARY };
     const { signal } = host;
     const report = await run(device, { ...asked, signal, onProgress: (label) => progress.step(label) }).catch(
       (error: unknown) => {
@@ -88,8 +92,13 @@ function checkSweep(name: string, sweep: string | undefined, sweeps: readonly st
 /** The table to stdout; where it was measured, what to know about it and what others have published to stderr. */
 function printReport(report: BenchReport, host: Host): void {
   const { stdout, stderr } = host;
-  stdout.write(gridOf(report.rows, stdout, host));
-  stderr.write(`\n${report.bench} on ${report.device}; ${report.machine}; Node ${report.node}\n`);
+  stdout.write(
+    tablesOf(report)
+      .map((rows) => gridOf(rows, stdout, host))
+      .join("\n"),
+  );
+  const { bench, device, machine, node, state } = report;
+  stderr.write(`\n${bench} on ${device}; ${machine}; Node ${node}; state: ${state}\n`);
   for (const note of report.notes) stderr.write(`${note}\n`);
   const { published = [] } = report;
   if (published.length === 0) return;
@@ -102,6 +111,17 @@ function printReport(report: BenchReport, host: Host): void {
     ),
   );
   for (const source of new Set(published.map(({ source }) => source))) stderr.write(`Source: ${source}.\n`);
+}
+
+/** Rows in one table, or in one for each state and what a row of it says. */
+function tablesOf({ state, rows }: BenchReport): BenchRow[][] {
+  if (state !== "by row") return [[...rows]];
+  const tables = new Map<string, BenchRow[]>();
+  for (const row of rows) {
+    const kind = `${row.state} ${"keys" in row}`;
+    tables.set(kind, [...(tables.get(kind) ?? []), row]);
+  }
+  return [...tables.values()];
 }
 
 function gridOf(rows: readonly BenchRow[], output: Output, { env }: Host): string {

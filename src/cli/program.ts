@@ -134,6 +134,7 @@ Benchmarks, and what --size is:
   batch         latency of a find of 1 to 2^20 keys; entries of the map
   crossovers    the direct strategy beside the partitioned one; slots
   large-table   a table beyond one binding, every answer checked; slots
+  lifecycle     cold processes, first and fresh tables, calls after rest, small calls; keys of the largest table
 
 Examples:
   $ warpmap bench static-map --size 2^24 --json results.json --svg results.svg

@@ -4,7 +4,8 @@
  * (materialise.ts). Rows are matched by comparing all their key values; hashes only find candidates.
  */
 import type { Table } from "@uwdata/flechette";
-import { type Device, openDevice } from "../device.js";
+import { defaultDevice } from "../default-device.js";
+import type { Device } from "../device.js";
 import { nextTask } from "../engine/next-task.js";
 import { ValidationError } from "../errors.js";
 import { type ArrowTable, columnIndex, readTable, type SourceTable } from "./columns.js";
@@ -23,7 +24,10 @@ export interface JoinOptions {
   readonly on: readonly (string | readonly [left: string, right: string])[];
   /** Which rows come out. Default `"inner"`: one row for every pair of matching rows. */
   readonly how?: JoinKind;
-  /** Where the hash table work runs. Default: a device opened with `openDevice()` and destroyed afterwards. */
+  /**
+   * Where the hash table work runs. Default: the process's own device, which the first join without `device` opens as
+   * `openDevice()` does. It stays open for later joins, and does not keep a Node process alive.
+   */
   readonly device?: Device;
   /** True: a null key equals a null key. Default false: rows with a null in any key column match nothing. */
   readonly nullsEqual?: boolean;
@@ -65,12 +69,7 @@ export async function join(left: ArrowTable, right: ArrowTable, options: JoinOpt
     left: pairs.map(([name]) => columnIndex(tables.left, name, "left")),
     right: pairs.map(([, name]) => columnIndex(tables.right, name, "right")),
   };
-  const device = options.device ?? (await openDevice());
-  try {
-    return await run(tables, keys, device, options);
-  } finally {
-    if (!options.device) device.destroy();
-  }
+  return run(tables, keys, options.device ?? (await defaultDevice()), options);
 }
 
 interface Sides<T> {

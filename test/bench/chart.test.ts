@@ -7,7 +7,7 @@ import { scaleFor, short } from "../../bench/chart/scale.js";
 import { widthOf, wrap } from "../../bench/chart/text.js";
 import { figureOf, svgOf } from "../../bench/figures/index.js";
 import { CUCO_BY_LOAD, GUPS, RETRIEVALS, SIMPLE_UTILISATION, STATIC_MAPS } from "../../bench/published.js";
-import type { BenchReport } from "../../bench/report.js";
+import type { BenchReport, StoredReport } from "../../bench/report.js";
 import { expectPicture } from "./expect-report.js";
 import { elementsOf } from "./xml.js";
 
@@ -97,6 +97,7 @@ describe("pictures of reports", () => {
     const report: BenchReport = {
       ...circumstances,
       bench: "gups",
+      state: "warm loop",
       parameters: { "table bytes": 2 ** 30 },
       rows: [
         { operation: "random 8-byte reads", "GB/s": 259 },
@@ -110,7 +111,8 @@ describe("pictures of reports", () => {
       .join("\n");
     for (const { of } of GUPS) expect(all).toContain(`${of} · not from this run`);
     expect(all.replaceAll("\n", " ")).toContain("Source: NVIDIA technical blog");
-    for (const part of ["a machine", "its driver", "0123456789ab", "2026-01-02"]) expect(all).toContain(part);
+    for (const part of ["a machine", "its driver", "0123456789ab", "2026-01-02", "State: warm loop"])
+      expect(all).toContain(part);
   });
 
   it("have all lines of a sweep beside others' figures", () => {
@@ -126,6 +128,7 @@ describe("pictures of reports", () => {
     const report: BenchReport = {
       ...circumstances,
       bench: "static-map",
+      state: "warm loop",
       parameters: { sweep: "load", "GUPS GB/s": 259 },
       rows,
       published: CUCO_BY_LOAD,
@@ -141,7 +144,7 @@ describe("pictures of reports", () => {
 
   const folder = join(import.meta.dirname, "../../bench/results");
   const stored = readdirSync(folder);
-  const reportIn = (file: string) => JSON.parse(readFileSync(join(folder, file), "utf8")) as BenchReport;
+  const reportIn = (file: string) => JSON.parse(readFileSync(join(folder, file), "utf8")) as StoredReport;
 
   it("draw every stored report that has a picture", () => {
     const reports = stored.filter((file) => file.endsWith(".json")).map(reportIn);

@@ -1,15 +1,30 @@
 import { expect } from "vitest";
 import { figureOf, svgOf } from "../../bench/figures/index.js";
-import type { BenchReport } from "../../bench/report.js";
+import type { BenchReport, StoredReport } from "../../bench/report.js";
 import { elementsOf } from "./xml.js";
 
 /** Quantities of which 0 is a value like others. */
 const MAY_BE_ZERO = new Set(["load", "exponent", "deepest", "mean depth"]);
 
+const STATES = [
+  "cold process",
+  "first table",
+  "fresh table",
+  "after rest",
+  "warm loop",
+  "not timed",
+  "by row",
+] satisfies BenchReport["state"][];
+
 /** A report that survives JSON, says where it was made, whose numbers are all positive, and whose picture shows all of it. */
 export function expectReport(report: BenchReport, bench: string): void {
   expect(JSON.parse(JSON.stringify(report))).toEqual(report);
   expect(report.bench).toBe(bench);
+  expect(STATES).toContain(report.state);
+  for (const { state } of report.rows) {
+    if (report.state === "by row") expect(STATES.slice(0, -1)).toContain(state);
+    else expect(state).toBeUndefined();
+  }
   for (const text of [report.machine, report.device, report.node]) expect(text).not.toBe("");
   expect(Date.parse(report.date)).toBeGreaterThan(0);
   expect(report.rows.length).toBeGreaterThan(0);
@@ -24,7 +39,7 @@ export function expectReport(report: BenchReport, bench: string): void {
 }
 
 /** A report's picture is well-formed, the same each time, and has every series of the figure with all its points. */
-export function expectPicture(report: BenchReport): void {
+export function expectPicture(report: StoredReport): void {
   const figure = figureOf(report);
   const svg = svgOf(report);
   if (figure === null || svg === null) throw new Error(`${report.bench} has no picture`);

@@ -12,6 +12,12 @@ vi.mock("../../bench/gups.js", async (original) => ({
   defaultGupsEntries: () => 2 ** 12,
 }));
 
+// lifecycle lets the device rest for seconds
+vi.mock("../../bench/timing.js", async (original) => ({
+  ...(await original<object>()),
+  rest: async () => {},
+}));
+
 const path = temporaryFolder();
 
 it.each([
@@ -28,6 +34,8 @@ it.each([
   const report = JSON.parse(readFileSync(json, "utf8"));
   expect(report).toMatchObject({ bench: name, node: process.version, rows: expect.any(Array) });
   expect(report.rows.length).toBe(rows.length);
+  expect(stderr).toContain(`; state: ${report.state}`);
+  expect(report.state).toBe("warm loop");
   expect(Date.parse(report.date)).toBeGreaterThan(0);
   for (const { of, source } of report.published ?? []) {
     expect(stderr).toContain(source);
@@ -35,6 +43,26 @@ it.each([
   }
   const elements = elementsOf(readFileSync(svg, "utf8"));
   expect(elements.some(({ attributes }) => "data-series" in attributes)).toBe(true);
+});
+
+it("runs lifecycle, with a cold process of what was built, and prints a table for each state", async () => {
+  const json = path("lifecycle.json");
+  const args = ["bench", "lifecycle", "--size", "100", "--device", "cpu", "--json", json];
+  const { status, stdout, stderr } = await cli(args);
+  expect(status).toBe(0);
+  expect(stderr).toContain("; state: by row");
+  const tables = stdout.split("\n\n").map((table) => table.trim().split("\n"));
+  expect(tables.map(([, , first]) => first.split(/ {2,}/)[0])).toEqual([
+    "cold process",
+    "first table",
+    "fresh table",
+    "warm loop",
+    "after rest",
+    "warm loop",
+  ]);
+  const { rows } = JSON.parse(readFileSync(json, "utf8"));
+  expect(tables.flatMap((table) => table.slice(2)).length).toBe(rows.length);
+  expect(rows[0]["import ms"]).toBeGreaterThan(0);
 });
 
 it.each([
@@ -48,6 +76,7 @@ it.each([
   "batch",
   "crossovers",
   "large-table",
+  "lifecycle",
 ])("hands --size to %s, which says what it takes", async (name) => {
   const { status, stderr } = await cli(["bench", name, "--size", "2^40", "--device", "cpu"]);
   expect(status).toBe(2);
