@@ -13,7 +13,7 @@ import type {
   MemoryUse,
   Table,
 } from "../engine.js";
-import type { TableSpec } from "../layout.js";
+import { EMPTY, type TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import type { RowOperations } from "../row-operations.js";
@@ -21,6 +21,7 @@ import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueTy
 import { HOST_CHUNK } from "./batch/chunks.js";
 import { gpuArray, newArray } from "./batch/columns.js";
 import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./device/adapter.js";
+import { filling } from "./device/fill.js";
 import { Gpu } from "./device/gpu.js";
 import { BufferUsage } from "./device/gpu-flags.js";
 import { Kernels } from "./device/kernel.js";
@@ -54,6 +55,8 @@ export async function openWebgpuEngine(options: WebgpuOptions = {}): Promise<Eng
   });
   try {
     const [kernels] = await Promise.all([Kernels.open(gpu), gpu.open()]);
+    // every table's first kernel, before longer ones: drivers compile few at once
+    filling(gpu, kernels, EMPTY).catch(() => {});
     return new WebgpuEngine(gpu, kernels, engineInfo(opened), options);
   } catch (error) {
     gpu.destroy();
