@@ -47,7 +47,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   for (const slots of tables) {
     for (const load of sweep === "load" ? LOADS : [0.5]) {
       using data = await openWorkload(device, new Workload(Math.floor(slots * load)));
-      const shape = { key: "u32", value: "u32", capacity: slots, loadFactor: 1 } as const;
+      const shape = { key: "u32", value: "u32", capacity: slots, maxLoadFactor: 1 } as const;
       await using map = await StaticMap.create(device, shape);
       for (const strategy of strategies) {
         options.signal?.throwIfAborted();

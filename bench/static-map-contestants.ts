@@ -37,7 +37,7 @@ export const LOAD_FACTOR = 0.5;
 
 export interface MapContestantOptions {
   /** Default {@link LOAD_FACTOR}. */
-  readonly loadFactor?: number;
+  readonly maxLoadFactor?: number;
   /** Given to every bulk call. */
   readonly call?: CheckedCall;
   /** Whether erasing and inserting over tombstones is checked too. Default true. */
@@ -49,9 +49,9 @@ export async function staticMap(
   device: Device,
   name: string,
   workload: Workload,
-  { loadFactor = LOAD_FACTOR, call = {}, thorough = true }: MapContestantOptions = {},
+  { maxLoadFactor = LOAD_FACTOR, call = {}, thorough = true }: MapContestantOptions = {},
 ): Promise<Contestant> {
-  const open = await openMap(device, workload, loadFactor);
+  const open = await openMap(device, workload, maxLoadFactor);
   try {
     await (thorough ? checkMap : checkFilled)(open.map, open.columns, call);
     const calls = await open.calls(call);
@@ -75,9 +75,9 @@ export interface OpenMap extends AsyncDisposable {
 }
 
 /** Makes an empty map that the keys of a workload fill to a load factor. */
-export async function openMap(device: Device, workload: Workload, loadFactor: number): Promise<OpenMap> {
+export async function openMap(device: Device, workload: Workload, maxLoadFactor: number): Promise<OpenMap> {
   const { size } = workload;
-  const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: size, loadFactor });
+  const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: size, maxLoadFactor });
   const columns = await openWorkload(device, workload);
   const zipf = zipfKeys(device, size);
   const output = "device" as const;

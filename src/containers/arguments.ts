@@ -78,8 +78,8 @@ export interface TableOptions<K extends KeyType> {
   key: K;
   /** Distinct keys that are guaranteed to fit. A whole number of at least 0. */
   capacity: number;
-  /** Entries per slot when `capacity` keys are in, 0 < loadFactor <= 1. Default 0.5. The table has ceil(capacity / loadFactor) slots. */
-  loadFactor?: number;
+  /** Entries per slot when `capacity` keys are in, 0 < maxLoadFactor <= 1. Default 0.5. The table has ceil(capacity / maxLoadFactor) slots. */
+  maxLoadFactor?: number;
   /** Hash function. Default `murmur3`. */
   hash?: HashName;
 }
@@ -128,13 +128,13 @@ export function checkOffered(operation: keyof typeof insteadOf, spec: TableSpec)
 /** Checks the sizing options and answers the number of slots. */
 export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): {
   slots: number;
-  loadFactor: number;
+  maxLoadFactor: number;
   hash: HashName;
 } {
-  const { capacity, loadFactor = 0.5, hash = "murmur3" } = options;
-  if (!(typeof loadFactor === "number" && loadFactor > 0 && loadFactor <= 1)) {
+  const { capacity, maxLoadFactor = 0.5, hash = "murmur3" } = options;
+  if (!(typeof maxLoadFactor === "number" && maxLoadFactor > 0 && maxLoadFactor <= 1)) {
     throw new ValidationError(
-      `loadFactor is ${describe(loadFactor)}.`,
+      `maxLoadFactor is ${describe(maxLoadFactor)}.`,
       "Give a number above 0 and at most 1.",
     );
   }
@@ -150,11 +150,11 @@ export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): 
       "Give the number of distinct keys, a whole number of at least 0.",
     );
   }
-  const slots = slotsFor(capacity, loadFactor);
+  const slots = slotsFor(capacity, maxLoadFactor);
   if (slots > MAX_SLOTS) {
     throw new LimitError("slots", slots, MAX_SLOTS, "Split the data over several tables.");
   }
-  return { slots, loadFactor, hash };
+  return { slots, maxLoadFactor, hash };
 }
 
 /**

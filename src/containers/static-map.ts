@@ -8,7 +8,7 @@
  * | order of results | find, contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
  * | when full | CapacityError with counts; everything that fits is in |
  * | cost per key | expected O(1); one random memory access at load factor 0.5 |
- * | memory | 8 bytes × ceil(capacity / loadFactor); u64 values take 4 bytes more, u64 keys 8 |
+ * | memory | 8 bytes × ceil(capacity / maxLoadFactor); u64 values take 4 bytes more, u64 keys 8 |
  * | u64 keys or values | insert, find, contains, erase, retrieveAll, forEach, clear, rehash; no insertOrAssign, insertOrApply, insertAndFind |
  */
 import type { Device } from "../device.js";

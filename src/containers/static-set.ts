@@ -8,7 +8,7 @@
  * | order of results | contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
  * | when full | CapacityError with counts; everything that fits is in |
  * | cost per key | expected O(1); one random memory access at load factor 0.5 |
- * | memory | 4 bytes × ceil(capacity / loadFactor), for u64 keys 12 |
+ * | memory | 4 bytes × ceil(capacity / maxLoadFactor), for u64 keys 12 |
  * | u64 keys | insert, find, contains, erase, retrieveAll, forEach, clear, rehash; no insertAndFind |
  */
 import type { Device } from "../device.js";

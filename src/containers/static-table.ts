@@ -55,7 +55,7 @@ export interface ContainerStats extends TableStats {
 /** How a container was sized; kept for rehash. */
 export interface Sizing {
   capacity: number;
-  loadFactor: number;
+  maxLoadFactor: number;
   hash: HashName;
 }
 
@@ -87,11 +87,15 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   get capacity(): number {
     return this.#sizing.capacity;
   }
-  /** Slots of the table: ceil(capacity / the loadFactor option). */
+  /** Slots of the table: ceil(capacity / maxLoadFactor). */
   get slots(): number {
     return this.table.spec.slots;
   }
-  /** size / slots. */
+  /** Entries per slot when `capacity` keys are in. */
+  get maxLoadFactor(): number {
+    return this.#sizing.maxLoadFactor;
+  }
+  /** Entries per slot now: size / slots. */
   get loadFactor(): number {
     return this.size / this.slots;
   }
@@ -143,8 +147,8 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
    * @throws ValidationError when `capacity` is below the present size.
    */
   async rehash(capacity?: number): Promise<void> {
-    const { loadFactor, hash } = this.#sizing;
-    if (capacity !== undefined) checkTableOptions({ capacity, loadFactor, hash });
+    const { maxLoadFactor, hash } = this.#sizing;
+    if (capacity !== undefined) checkTableOptions({ capacity, maxLoadFactor, hash });
     await this.enqueue(async () => {
       // a table may hold more than its capacity promised: its slots allow it
       const entries = capacity ?? Math.max(this.capacity, this.size);
@@ -157,7 +161,7 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
       const old = this.table;
       const fresh = await this.engine.createTable<K, V>({
         ...old.spec,
-        slots: slotsFor(entries, loadFactor),
+        slots: slotsFor(entries, maxLoadFactor),
       });
       try {
         await moveEntries(old, fresh);
@@ -166,7 +170,7 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
         throw error;
       }
       this.table = fresh;
-      this.#sizing = { capacity: entries, loadFactor, hash };
+      this.#sizing = { capacity: entries, maxLoadFactor, hash };
       old.destroy();
     });
   }
@@ -299,8 +303,8 @@ export async function createTable<K extends KeyType, V extends ValueType>(
   }
   checkType("key", options?.key);
   if (value !== null) checkType("value", value);
-  const { slots, loadFactor, hash } = checkTableOptions(options);
+  const { slots, maxLoadFactor, hash } = checkTableOptions(options);
   const { key, capacity } = options;
   const table = await device.engine.createTable<K, V>({ key, value, slots, hash });
-  return { engine: device.engine, table, sizing: { capacity, loadFactor, hash } };
+  return { engine: device.engine, table, sizing: { capacity, maxLoadFactor, hash } };
 }

@@ -186,7 +186,7 @@ function gpuTable(container: StaticTable<KeyType, ValueType>) {
       "maxStorageBufferBindingSize",
       bytes,
       gpu.maxBinding,
-      "Your kernel binds the table in one piece: use a smaller capacity, a higher loadFactor, or several tables.",
+      "Your kernel binds the table in one piece: use a smaller capacity, a higher maxLoadFactor, or several tables.",
     );
   }
   return { gpu, spec, bytes };

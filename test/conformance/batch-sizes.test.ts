@@ -23,9 +23,9 @@ describe("batches of every size through every call", () => {
         key: "u32",
         value: "u32",
         capacity: count,
-        loadFactor: 0.9,
+        maxLoadFactor: 0.9,
       });
-      using set = await StaticSet.create(device(), { key: "u32", capacity: count, loadFactor: 0.9 });
+      using set = await StaticSet.create(device(), { key: "u32", capacity: count, maxLoadFactor: 0.9 });
       const [keys, values, ones] = [uniqueKeys(count), counting(count), new Uint32Array(count).fill(1)];
       const none = Math.floor(count / 2);
       expect(await map.insert(keys, values)).toEqual({ inserted: count, existing: 0 });

@@ -156,7 +156,7 @@ describe("an error", () => {
   });
 
   it("of a call does not count for the next one", async () => {
-    using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 3, loadFactor: 1 });
+    using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 3, maxLoadFactor: 1 });
     await rejection(map.insert(counting(5), counting(4)), ValidationError);
     const full = await rejection(map.insert(counting(5), counting(5)), CapacityError);
     expect(full).toMatchObject({ code: "CAPACITY", inserted: 3, rejected: 2, capacity: 3 });

@@ -101,7 +101,7 @@ describe("strategies", () => {
         key: "u32",
         value: "u32",
         capacity: keys.length,
-        loadFactor: 0.95,
+        maxLoadFactor: 0.95,
       });
       const options = { strategy: "direct", groupSize } as const;
       expect(await map.insert(keys, values, options)).toEqual({ inserted: keys.length, existing: 0 });

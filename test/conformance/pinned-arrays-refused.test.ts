@@ -109,7 +109,12 @@ describe("a call that fails leaves its arrays usable", () => {
   });
 
   it("for want of slots", async () => {
-    using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 64, loadFactor: 1 });
+    using map = await StaticMap.create(device(), {
+      key: "u32",
+      value: "u32",
+      capacity: 64,
+      maxLoadFactor: 1,
+    });
     const { keys, values, inserted } = await makeAll(100);
     const into = { values, inserted };
     await rejection(map.insert(keys, keys), CapacityError);

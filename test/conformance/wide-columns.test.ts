@@ -127,7 +127,7 @@ describe("u64 columns", () => {
       "a set of u64": 12,
     };
     for (const shape of wideShapes) {
-      using model = await WideModel.create(device(), shape, { capacity: 100, loadFactor: 1 });
+      using model = await WideModel.create(device(), shape, { capacity: 100, maxLoadFactor: 1 });
       const sideSlots = shape.key === "u64" ? 0 : 2;
       expect((await model.table.stats()).bytes).toBe(
         (100 + sideSlots) * bytes[nameOf(shape) as keyof typeof bytes],

@@ -39,7 +39,7 @@ function withSmallBindings(real: GPUDevice): GPUDevice {
 
 /** Every call on maps and device arrays that need many ranges; the map's keys are 7,000 at the end of the inserts. */
 async function everyCall(capacity: number): Promise<number> {
-  using map = await StaticMap.create(device, { key: "u32", value: "f32", capacity, loadFactor: 0.9 });
+  using map = await StaticMap.create(device, { key: "u32", value: "f32", capacity, maxLoadFactor: 0.9 });
   const distinct = uniqueKeys(7000);
   const keys = counting(COUNT).map((i) => distinct[i % 7000]);
   const ones = Float32Array.from(counting(COUNT), () => 1);

@@ -51,7 +51,7 @@ for (const { name, ...injection } of variants) {
         `${nameOf(shape)}: keys that repeat, erased and inserted again`,
         async () => {
           const capacity = windowed ? SLOTS / 2 : count;
-          using model = await WideModel.create(device, shape, { capacity, loadFactor: 0.5 });
+          using model = await WideModel.create(device, shape, { capacity, maxLoadFactor: 0.5 });
           const some = [...edges, ...integers(count / 4)];
           const keys = model.keys(repeated(some, count));
           await model.insert(keys, model.values(repeated(some.toReversed(), count)));
@@ -72,7 +72,7 @@ for (const { name, ...injection } of variants) {
         `${nameOf(shape)}: exactly full, and over-full`,
         async () => {
           const capacity = windowed ? SLOTS : 500;
-          using model = await WideModel.create(device, shape, { capacity, loadFactor: 1 });
+          using model = await WideModel.create(device, shape, { capacity, maxLoadFactor: 1 });
           const fill = integers(capacity);
           await model.insert(model.keys(fill), model.values(fill));
           expect([model.entries.size, model.rejections]).toEqual([capacity, 0]);

@@ -124,7 +124,7 @@ it("equal keys that a page has no room for are looked up one by one", async () =
 it("more of them than worklists hold make the table's lookups go by partitions, until it is cleared", async () => {
   const engine = await openVariant({ strategy: "partitioned", kernelOverrides: { worklistRoom: 16 } });
   const few = new Device(engine, "A test of short worklists.");
-  const sizing = { key: "u32", value: "u32", capacity: SLOTS, loadFactor: 1 } as const;
+  const sizing = { key: "u32", value: "u32", capacity: SLOTS, maxLoadFactor: 1 } as const;
   const model = Modelled.map(await StaticMap.create(few, sizing));
   const map = model.table as StaticMap<"u32", "u32">;
   const keys = pool.subarray(0, Math.floor(0.9 * SLOTS));
@@ -153,7 +153,12 @@ it("elements that a sample has made too little room for are looked up again", as
 });
 
 it("values that stand for something on the way are found as they are", async () => {
-  using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: SLOTS, loadFactor: 1 });
+  using map = await StaticMap.create(device(), {
+    key: "u32",
+    value: "u32",
+    capacity: SLOTS,
+    maxLoadFactor: 1,
+  });
   const keys = uniqueKeys(Math.floor(0.9 * SLOTS));
   const stored = counting(keys.length);
   stored[1234] = SENTINEL + 1;
