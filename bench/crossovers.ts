@@ -7,7 +7,7 @@
  * `find, out of order` is the same in a table whose entries are not in the order of their homes, so that it cannot go by pages: half of
  * them were built, and the others inserted directly.
  */
-import { type Device, type Plan, StaticMap, ValidationError } from "../src/index.js";
+import { type BulkOptions, type Device, type Plan, StaticMap, ValidationError } from "../src/index.js";
 import { type Batch, batchOf } from "./batches.js";
 import {
   type BenchOptions,
@@ -97,7 +97,7 @@ async function measure(
   const row = async (
     operation: string,
     before: () => Promise<unknown>,
-    call: (strategy: (typeof strategies)[number], explain: boolean) => Promise<object>,
+    call: (options: Pick<BulkOptions, "strategy" | "onPlan">) => Promise<unknown>,
   ) => {
     const timings = await timeInTurn(
       strategies.map((strategy) => ({
@@ -105,13 +105,14 @@ async function measure(
           await before();
           await settle(device);
         },
-        call: () => call(strategy, false),
+        call: () => call({ strategy }),
       })),
       { runs, leastTotalMs: 0, warmUpMs: byDevice(device, WARM_UP_MS) },
     );
     const [direct, partitioned] = timings.map((timing) => timing.median);
     await before();
-    const { plan } = (await call("partitioned", true)) as { plan?: Plan };
+    let plan: Plan | undefined;
+    await call({ strategy: "partitioned", onPlan: (told) => (plan = told) });
     rows.push({
       slots,
       load: size / slots,
@@ -128,15 +129,10 @@ async function measure(
     row(
       operation,
       async () => {},
-      async (strategy, explain) => {
-        const { values, found, ...rest } = await map.find(present.keys, {
-          output: "device",
-          strategy,
-          explain,
-        });
+      async (options) => {
+        const { values, found } = await map.find(present.keys, { ...options, output: "device" });
         values.destroy();
         found.destroy();
-        return rest;
       },
     );
   const { keys, values } = fresh;
@@ -150,19 +146,19 @@ async function measure(
   await row(
     "erase",
     () => fill(all),
-    (strategy, explain) => map.erase(present.keys, { strategy, explain }),
+    (options) => map.erase(present.keys, options),
   );
   if (sweep !== "load") {
     if (batch <= size / 2)
       await row(
         "insert",
         () => fill(half),
-        (strategy, explain) => map.insert(keys, values, { strategy, explain }),
+        (options) => map.insert(keys, values, options),
       );
     await row(
       "build",
       () => map.clear(),
-      (strategy, explain) => map.insert(keys, values, { strategy, explain }),
+      (options) => map.insert(keys, values, options),
     );
   }
   for (const columns of [half, present, fresh]) {

@@ -1,5 +1,5 @@
 /** Who is timed in benchmarks of maps: a StaticMap on a device, and JavaScript's own Map. */
-import { type Device, DeviceArray, EngineError, StaticMap } from "../src/index.js";
+import { type Device, DeviceArray, EngineError, type Plan, StaticMap } from "../src/index.js";
 import { mix } from "./mix.js";
 import { type CheckedCall, checkFilled, checkMap } from "./static-map-check.js";
 import { type DeviceWorkload, openWorkload, type Workload } from "./static-map-workload.js";
@@ -28,8 +28,8 @@ export interface Contestant extends AsyncDisposable {
   /** Where it runs; null for a JS Map. */
   readonly device: Device | null;
   readonly calls: Readonly<Partial<Record<Operation, TimedCall>>>;
-  /** The same calls, asked to explain themselves; none of a JS Map. */
-  readonly explained?: Readonly<Partial<Record<Operation, TimedCall>>>;
+  /** The same calls, which tell their plans; none of a JS Map. */
+  readonly planned?: (onPlan: (plan: Plan) => void) => Promise<Readonly<Record<Operation, TimedCall>>>;
 }
 
 /** Entries per slot when all keys are in: the load of the seeds' Fig. 5. */
@@ -55,8 +55,8 @@ export async function staticMap(
   try {
     await (thorough ? checkMap : checkFilled)(open.map, open.columns, call);
     const calls = await open.calls(call);
-    const explained = await open.calls({ ...call, explain: true });
-    return { name, device, calls, explained, [Symbol.asyncDispose]: () => open[Symbol.asyncDispose]() };
+    const planned: Contestant["planned"] = (onPlan) => open.calls({ ...call, onPlan });
+    return { name, device, calls, planned, [Symbol.asyncDispose]: () => open[Symbol.asyncDispose]() };
   } catch (error) {
     await open[Symbol.asyncDispose]();
     throw error;

@@ -8,6 +8,7 @@ import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import { checkStrategy, type GroupSize, type Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
+import { checkBoolean, checkOptions, describe } from "./options.js";
 
 /** What `openDevice` is asked for. */
 export interface OpenDeviceOptions {
@@ -48,23 +49,24 @@ export type ScalarOf<A> = A extends Uint32Array
 
 /**
  * Opens a device. On a page this looks at `navigator.gpu`; in Node at the optional package `webgpu`.
- * @throws BackendUnavailableError when the named backend is not there.
+ * @throws BackendUnavailableError when the named backend is not there, ValidationError for wrong options.
  * @example
  * const device = await openDevice();
  * console.log(device.backend, device.info.reason);
  */
 export async function openDevice(options: OpenDeviceOptions = {}): Promise<Device> {
-  const backend = options.backend ?? (options.gpuDevice ? "webgpu" : "auto");
+  checkOptions(options, "backend gpuDevice software threads powerPreference strategy groupSize");
+  const { gpuDevice, backend = gpuDevice === undefined ? "auto" : "webgpu" } = options;
   if (backend !== "auto" && backend !== "cpu" && backend !== "webgpu") {
     throw new ValidationError(`There is no backend "${String(backend)}".`, 'Use "auto", "webgpu" or "cpu".');
   }
-  if (options.gpuDevice && backend === "cpu") {
+  if (gpuDevice !== undefined && backend === "cpu") {
     throw new ValidationError(
       'A gpuDevice was given together with backend "cpu".',
       "Leave out one of the two.",
     );
   }
-  checkStrategy(options);
+  checkEngineOptions(options);
   if (backend === "cpu") return openCpu(options, "The cpu engine was asked for.");
   try {
     const { openWebgpuEngine } = await import("./engine/webgpu/webgpu-engine.js");
@@ -74,6 +76,27 @@ export async function openDevice(options: OpenDeviceOptions = {}): Promise<Devic
     if (backend === "webgpu" || !(error instanceof BackendUnavailableError)) throw error;
     return openCpu(options, `No GPU: ${error.tried.map((t) => t.reason).join("; ")}.`);
   }
+}
+
+function checkEngineOptions(options: OpenDeviceOptions): void {
+  const { gpuDevice, software, threads = 1, powerPreference = "low-power" } = options;
+  if (gpuDevice !== undefined && typeof gpuDevice?.createBuffer !== "function") {
+    throw new ValidationError(
+      `gpuDevice is ${describe(gpuDevice)}.`,
+      "Give the GPUDevice that an adapter's requestDevice() answers.",
+    );
+  }
+  checkBoolean("software", software);
+  if (!(Number.isInteger(threads) && threads >= 1)) {
+    throw new ValidationError(`threads is ${describe(threads)}.`, "Give a whole number of at least 1.");
+  }
+  if (powerPreference !== "low-power" && powerPreference !== "high-performance") {
+    throw new ValidationError(
+      `There is no power preference ${describe(powerPreference)}.`,
+      'Use "low-power" or "high-performance".',
+    );
+  }
+  checkStrategy(options);
 }
 
 async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {
@@ -105,6 +128,7 @@ export interface DeviceListing {
 export async function listDevices(
   options: Pick<OpenDeviceOptions, "software"> = {},
 ): Promise<DeviceListing[]> {
+  checkOptions(options, "software");
   const asked: OpenDeviceOptions[] = [{ backend: "webgpu" }, { backend: "cpu" }];
   if (options.software) asked.splice(1, 0, { backend: "webgpu", software: true });
   const listings: DeviceListing[] = [];
@@ -207,13 +231,15 @@ export class Device {
     buffer: GPUBuffer,
     view: { type: T; byteOffset?: number; length?: number },
   ): DeviceArray<T> {
-    if (this.gpuDevice === undefined || typeof view !== "object") {
+    checkOptions(view, "type byteOffset length");
+    if (this.gpuDevice === undefined || typeof buffer?.size !== "number") {
       throw new ValidationError(
         "wrap takes a GPUBuffer and { type }, on a webgpu device.",
         'Write device.wrap(buffer, { type: "u32" }); on the cpu engine, upload a typed array.',
       );
     }
     const { type, byteOffset = 0 } = view;
+    checkShape(type, 0);
     const length = view.length ?? Math.floor((buffer.size - byteOffset) / scalarBytes[type]);
     const end = byteOffset + length * scalarBytes[type];
     const fits = byteOffset >= 0 && Number.isSafeInteger(length) && length >= 0 && end <= buffer.size;

@@ -1,13 +1,13 @@
 /** warpmap: massively parallel hash tables. What users import, nothing else. */
 export type {
   BulkOptions,
-  Explained,
   FindOptions,
   IntoOption,
   OutputOption,
   Placed,
-  TableOptions,
+  ProgressOptions,
 } from "./containers/arguments.js";
+export type { TableOptions } from "./containers/create-table.js";
 export { StaticMap, type StaticMapOptions } from "./containers/static-map.js";
 export { StaticSet, type StaticSetOptions } from "./containers/static-set.js";
 export type { ContainerStats } from "./containers/static-table.js";

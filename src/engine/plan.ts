@@ -1,4 +1,4 @@
-/** What a bulk call did and how long its phases took: what `explain: true` answers. */
+/** What a bulk call did and how long its phases took: what `onPlan` is told. */
 
 import { ValidationError } from "../errors.js";
 

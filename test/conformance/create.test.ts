@@ -31,7 +31,7 @@ describe("create", () => {
         expect((await rejection(call, ValidationError)).message).toMatch(/not a device/);
       }
     const call = StaticMap.create(device(), undefined as never);
-    expect((await rejection(call, ValidationError)).message).toMatch(/no key type/);
+    expect((await rejection(call, ValidationError)).message).toContain("The options are undefined.");
   });
 
   it("makes an empty set that says what it is", async () => {
@@ -128,6 +128,8 @@ describe("create rejects", () => {
     "a load factor that is NaN": { ...good, maxLoadFactor: Number.NaN },
     "an unknown key type": { ...good, key: "u8" },
     "an unknown value type": { ...good, value: "string" },
+    "no value type": { ...good, value: undefined },
+    "null for a value type": { ...good, value: null },
     "an unknown hash function": { ...good, hash: "md5" },
     "an inherited name as hash function": { ...good, hash: "toString" },
   };
@@ -135,10 +137,24 @@ describe("create rejects", () => {
     it(what, async () => {
       const error = await rejection(StaticMap.create(device(), options as never), ValidationError);
       expect(error.code).toBe("VALIDATION");
+      expect(error.message).not.toContain("There is no option");
       if (what.includes("value type")) return;
-      await rejection(StaticSet.create(device(), options as never), ValidationError);
+      const { value, ...ofSet } = options;
+      const sets = await rejection(StaticSet.create(device(), ofSet as never), ValidationError);
+      expect(sets.message).toBe(error.message);
     });
   }
+
+  it("`new` in place of it", () => {
+    for (const Container of [StaticMap, StaticSet] as never as (new (
+      ...args: unknown[]
+    ) => unknown)[]) {
+      for (const args of [[device(), {}], [device(), good], [{}], []]) {
+        expect(() => new Container(...args)).toThrow(ValidationError);
+        expect(() => new Container(...args)).toThrow(/await StaticMap\.create\(device, options\)/);
+      }
+    }
+  });
 
   it("more slots than a home slot can name, with the numbers", async () => {
     const call = StaticMap.create(device(), { ...good, capacity: 2 ** 32, maxLoadFactor: 1 });

@@ -152,9 +152,9 @@ describe("device arrays as inputs and results", () => {
     const [keys, values] = [fromBits("i32", uniqueKeys(500)), Float32Array.from(counting(500))];
     const options = { output: "device" } as const;
     const fresh = await map.insertAndFind(keys, values, options);
-    expect([fresh.values.type, fresh.inserted.type]).toEqual(["f32", "u8"]);
+    expect([fresh.values.type, fresh.isNew.type]).toEqual(["f32", "u8"]);
     expectSame(await fresh.values.read(), values);
-    expectAllSet(await fresh.inserted.read(), 500);
+    expectAllSet(await fresh.isNew.read(), 500);
     const hits = await map.find(keys, { ...options, missing: -1 });
     expectSame(await hits.values.read(), values);
     expectAllSet(await hits.found.read(), 500);
@@ -238,7 +238,7 @@ describe("wrap", () => {
       expect(await map.insertOrAssign(keys, values)).toEqual({ inserted: 151, assigned: 150 });
       expectSame((await map.find(keys)).values, counting(301));
       expectAllSet(await map.contains(keys), 301);
-      expectNoneSet((await map.insertAndFind(keys, values)).inserted, 301);
+      expectNoneSet((await map.insertAndFind(keys, values)).isNew, 301);
       expect(await map.erase(keys, { where })).toEqual({ erased: 150 });
       expectSame(await keys.read(), uniqueKeys(301));
       write(byteOffset, absentKeys(301));

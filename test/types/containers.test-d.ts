@@ -6,6 +6,7 @@ import {
   type ElementOf,
   PinnedArray,
   type Placement,
+  type Plan,
   StaticMap,
   StaticSet,
   type WarpmapError,
@@ -34,7 +35,9 @@ export async function mapResults(): Promise<void> {
   typed<{ erased: number }>()(await map.erase(u32));
   typed<Uint8Array>()(await map.contains(u32));
   typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(u32));
-  typed<{ values: Float32Array; inserted: Uint8Array }>()(await map.insertAndFind(u32, f32));
+  typed<{ inserted: number; existing: number; values: Float32Array; isNew: Uint8Array }>()(
+    await map.insertAndFind(u32, f32),
+  );
   typed<{ keys: Uint32Array; values: Float32Array }>()(await map.retrieveAll());
   await map.forEach((value, key) => {
     typed<number>()(value);
@@ -47,7 +50,7 @@ export async function deviceResults(): Promise<void> {
   const output = "device" as const;
   typed<DeviceArray<"u8">>()(await map.contains(i32, { output }));
   typed<{ values: DeviceArray<"f32">; found: DeviceArray<"u8"> }>()(await map.find(i32, { output }));
-  typed<{ values: DeviceArray<"f32">; inserted: DeviceArray<"u8"> }>()(
+  typed<{ inserted: number; existing: number; values: DeviceArray<"f32">; isNew: DeviceArray<"u8"> }>()(
     await map.insertAndFind(i32, f32, { output }),
   );
   typed<{ keys: DeviceArray<"i32">; values: DeviceArray<"f32"> }>()(await map.retrieveAll({ output }));
@@ -59,11 +62,21 @@ export async function deviceResults(): Promise<void> {
   typed<Uint8Array | DeviceArray<"u8">>()(await map.contains(i32, { output: either }));
 }
 
+export async function plans(): Promise<void> {
+  const map = await StaticMap.create(device, { key: "u32", value: "f32", capacity: 10 });
+  const onPlan = (plan: Plan) => typed<"direct" | "partitioned">()(plan.strategy);
+  typed<{ inserted: number; existing: number }>()(await map.insert(u32, f32, { onPlan }));
+  typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(u32, { onPlan }));
+  typed<Uint8Array>()(await map.contains(u32, { onPlan }));
+  typed<{ erased: number }>()(await map.erase(u32, { onPlan }));
+  typed<{ keys: Uint32Array; values: Float32Array }>()(await map.retrieveAll({ onPlan }));
+}
+
 export async function setResults(): Promise<void> {
   const set = await StaticSet.create(device, { key: "f32", capacity: 10 });
   typed<StaticSet<"f32">>()(set);
   typed<{ keys: Float32Array; found: Uint8Array }>()(await set.find(f32));
-  typed<{ inserted: Uint8Array }>()(await set.insertAndFind(f32));
+  typed<{ inserted: number; existing: number; isNew: Uint8Array }>()(await set.insertAndFind(f32));
   typed<{ keys: DeviceArray<"f32"> }>()(await set.retrieveAll({ output: "device" }));
   typed<{ inserted: number; existing: number }>()(await set.insert(await device.upload(f32)));
 }
@@ -121,18 +134,20 @@ export async function pinnedArrays(): Promise<void> {
   typed<PinnedArray<"i32", "upload">>()(keys);
   typed<Int32Array>()(keys.array);
   typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(keys, { into: { values, found } }));
-  typed<Uint8Array>()(await map.contains(keys, { into: found }));
-  typed<Uint8Array>()(await map.contains(keys, { into: new Uint8Array(5) }));
+  typed<Uint8Array>()(await map.contains(keys, { into: { found } }));
+  typed<Uint8Array>()(await map.contains(keys, { into: { found: new Uint8Array(5) } }));
   // @ts-expect-error: results are not inputs
   await map.insert(keys, values);
   // @ts-expect-error: inputs are not results
   await map.retrieveAll({ into: { keys, values } });
   // @ts-expect-error: results of another type
-  await map.contains(keys, { into: values });
+  await map.contains(keys, { into: { found: values } });
+  // @ts-expect-error: results have names
+  await map.contains(keys, { into: found });
   // @ts-expect-error: both results need an array
   await map.find(keys, { into: { values } });
   // @ts-expect-error: a device array is no memory of the host
-  await map.contains(keys, { into: await device.allocate("u8", 5) });
+  await map.contains(keys, { into: { found: await device.allocate("u8", 5) } });
   // @ts-expect-error: there is no other use
   await device.pinned("u8", 5, "storage");
 }
@@ -162,6 +177,12 @@ export async function wrongCalls(): Promise<void> {
   await map.find(u32, { mising: 3 });
   // @ts-expect-error: retrieveAll takes no mask
   await map.retrieveAll({ where: new Uint8Array(1) });
+  // @ts-expect-error: nor a strategy
+  await map.retrieveAll({ strategy: "direct" });
+  // @ts-expect-error: nor a group size
+  await set.retrieveAll({ groupSize: 8 });
+  // @ts-expect-error: plans go to onPlan
+  await map.find(u32, { explain: true });
   // @ts-expect-error: contains has no missing value
   await map.contains(u32, { missing: 3 });
   // @ts-expect-error: a set has no values
@@ -179,6 +200,10 @@ export async function wrongOptions(): Promise<void> {
   await StaticSet.create(device, { key: "u32" });
   // @ts-expect-error: a key type there is not
   await StaticSet.create(device, { key: "u8", capacity: 10 });
+  // @ts-expect-error: the load now is no option
+  await StaticSet.create(device, { key: "u32", capacity: 10, loadFactor: 0.9 });
+  // @ts-expect-error: a set has no values
+  await StaticSet.create(device, { key: "u32", value: "u32", capacity: 10 });
   // @ts-expect-error: a hash function there is not
   await StaticSet.create(device, { key: "u32", capacity: 10, hash: "fnv" });
   // @ts-expect-error: containers are made by create

@@ -66,7 +66,7 @@ async function everyCall(capacity: number): Promise<number> {
   );
   expectAllSet(await map.contains(keys), COUNT);
   expectSame(
-    (await map.insertAndFind(keys, ones)).inserted,
+    (await map.insertAndFind(keys, ones)).isNew,
     keys.map(() => 0),
   );
   await map.rehash();

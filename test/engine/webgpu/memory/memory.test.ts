@@ -1,8 +1,10 @@
 /** A GPU with little memory: calls that need more say so, and leave everything as it was. */
+
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Device, LimitError, openDevice, StaticMap } from "../../../../src/index.js";
 import { expectSame, rejection } from "../../../conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../../conformance/helpers/keys.js";
+import { planned } from "../../../conformance/helpers/plan.js";
 import { sharedGpuDevice } from "../helpers/own-gpu.js";
 import { withMemory } from "../helpers/watched-gpu.js";
 
@@ -55,11 +57,10 @@ it("a batch that there is no memory to partition goes as it is", async () => {
   using _rest = await device.allocate("u32", MIB);
   const keys = uniqueKeys(200_000);
   // not an insert: how fast those were before could have cut the batch into chunks, for which there is memory
-  const { inserted, plan } = await map.insertOrAssign(keys, counting(200_000), {
-    strategy: "partitioned",
-    explain: true,
-  });
-  expect([inserted, plan.strategy, plan.partitions]).toEqual([200_000, "direct", 1]);
+  const { answer, plan } = await planned((onPlan) =>
+    map.insertOrAssign(keys, counting(200_000), { strategy: "partitioned", onPlan }),
+  );
+  expect([answer.inserted, plan.strategy, plan.partitions]).toEqual([200_000, "direct", 1]);
   expect(plan.reason).toMatch(/memory/);
   expectSame((await map.find(keys.subarray(0, 1000))).values, counting(1000));
 });

@@ -1,4 +1,5 @@
 /** Lookups by pages, in tables that are nearly full: of keys whose probes leave their page, their window, or the table's end. */
+
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { SENTINEL } from "../../../../src/engine/webgpu/partitioned/unpermute.js";
@@ -8,6 +9,7 @@ import { expectSame } from "../../../conformance/helpers/checks.js";
 import { scaled } from "../../../conformance/helpers/device.js";
 import { absentKeys, counting, keysWithHome, uniqueKeys } from "../../../conformance/helpers/keys.js";
 import { Modelled } from "../../../conformance/helpers/model.js";
+import { planned } from "../../../conformance/helpers/plan.js";
 import { inPage, PAGE_SLOTS, usePagedTables } from "../helpers/paged-tables.js";
 import { openVariant } from "../helpers/variants.js";
 
@@ -135,7 +137,7 @@ it("more of them than worklists hold make the table's lookups go by partitions, 
   expect(await lookupsByPages(() => model.find(keys, 5))).toBe(0);
   await map.clear();
   await fill();
-  const { plan } = await map.find(equal, { explain: true });
+  const { plan } = await planned((onPlan) => map.find(equal, { onPlan }));
   expect(plan).toMatchObject({ strategy: "partitioned", pages: 0 });
   expect(plan.reason).toMatch(/equal keys/);
   few.destroy();

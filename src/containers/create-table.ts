@@ -1,0 +1,99 @@
+/** How a container's table is made: the options that size and shape it, their checks, and the engine's table itself. */
+import type { Device } from "../device.js";
+import type { Table } from "../engine/engine.js";
+import { type HashName, hashNames } from "../engine/hash.js";
+import { MAX_SLOTS, slotsFor } from "../engine/layout.js";
+import { type KeyType, scalarWords, type ValueType } from "../engine/scalars.js";
+import { LimitError, ValidationError } from "../errors.js";
+import { checkOptions, describe } from "../options.js";
+
+/** Options that size and shape a table. */
+export interface TableOptions<K extends KeyType> {
+  /** Type of the keys. */
+  key: K;
+  /** Distinct keys that are guaranteed to fit. A whole number of at least 0. */
+  capacity: number;
+  /** Entries per slot when `capacity` keys are in, 0 < maxLoadFactor <= 1. Default 0.5. The table has ceil(capacity / maxLoadFactor) slots. */
+  maxLoadFactor?: number;
+  /** Hash function. Default `murmur3`. */
+  hash?: HashName;
+}
+
+/** How a container was sized; kept for rehash. */
+export interface Sizing {
+  capacity: number;
+  maxLoadFactor: number;
+  hash: HashName;
+}
+
+/** What a container is made of. @internal */
+export interface Parts<K extends KeyType, V extends ValueType> {
+  readonly device: Device;
+  readonly table: Table<K, V>;
+  readonly sizing: Sizing;
+}
+
+/** Opens the engine table of a map, or of a set, which has no values. @internal */
+export async function createTable<K extends KeyType, V extends ValueType>(
+  kind: "map" | "set",
+  device: Device,
+  options: TableOptions<K> & { value?: V },
+): Promise<Parts<K, V>> {
+  if (!device?.engine) {
+    throw new ValidationError(
+      `The first argument is ${describe(device)}, not a device.`,
+      "Give what `await openDevice()` answers.",
+    );
+  }
+  checkOptions(options, `key ${kind === "map" ? "value " : ""}capacity maxLoadFactor hash`);
+  const { key, value = null, capacity } = options;
+  checkType("key", key);
+  if (kind === "map") checkType("value", value);
+  const { slots, maxLoadFactor, hash } = checkTableOptions(options);
+  const table = await device.engine.createTable<K, V>({ key, value, slots, hash });
+  return { device, table, sizing: { capacity, maxLoadFactor, hash } };
+}
+
+const tableTypes: readonly string[] = Object.keys(scalarWords);
+
+/** Checks a key or value type. */
+export function checkType(name: string, type: unknown): void {
+  if (typeof type !== "string" || !tableTypes.includes(type)) {
+    throw new ValidationError(
+      `There is no ${name} type "${String(type)}".`,
+      `Use one of ${tableTypes.join(", ")}.`,
+    );
+  }
+}
+
+/** Checks the sizing options and answers the number of slots. */
+export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): {
+  slots: number;
+  maxLoadFactor: number;
+  hash: HashName;
+} {
+  const { capacity, maxLoadFactor = 0.5, hash = "murmur3" } = options;
+  if (!(typeof maxLoadFactor === "number" && maxLoadFactor > 0 && maxLoadFactor <= 1)) {
+    throw new ValidationError(
+      `maxLoadFactor is ${describe(maxLoadFactor)}.`,
+      "Give a number above 0 and at most 1.",
+    );
+  }
+  if (!hashNames.includes(hash)) {
+    throw new ValidationError(
+      `There is no hash function "${String(hash)}".`,
+      `Use one of ${hashNames.join(", ")}.`,
+    );
+  }
+  if (!(Number.isSafeInteger(capacity) && capacity >= 0)) {
+    throw new ValidationError(
+      `capacity is ${describe(capacity)}.`,
+      "Give the number of distinct keys, a whole number of at least 0.",
+    );
+  }
+  const slots = slotsFor(capacity, maxLoadFactor);
+  if (slots > MAX_SLOTS) {
+    throw new LimitError("slots", slots, MAX_SLOTS, "Split the data over several tables.");
+  }
+  return { slots, maxLoadFactor, hash };
+}
