@@ -188,8 +188,8 @@ export class Device {
     const type = scalarTypeOf(array);
     if (type === undefined) {
       throw new ValidationError(
-        "upload takes a Uint32Array, Int32Array, Float32Array, BigUint64Array or Uint8Array.",
-        "Convert the data to one of these.",
+        `upload takes a Uint32Array, Int32Array, Float32Array, BigUint64Array or Uint8Array, not ${describe(array)}.`,
+        uploadable(array),
       );
     }
     const copy = await this.engine.upload(type, array as ScalarArrays[typeof type]);
@@ -260,6 +260,15 @@ export class Device {
   [Symbol.dispose](): void {
     this.destroy();
   }
+}
+
+/** How to write a list of numbers as an array that can be uploaded. */
+function uploadable(array: unknown): string {
+  const isList = Array.isArray(array) || ArrayBuffer.isView(array);
+  const [first] = isList && Symbol.iterator in array ? (array as Iterable<unknown>) : [];
+  if (typeof first === "bigint") return "Write BigUint64Array.from(array).";
+  if (typeof first !== "number") return "Give one of these.";
+  return `Write ${Array.isArray(array) ? "Uint32" : "Float32"}Array.from(array), or another of these.`;
 }
 
 function checkShape(type: unknown, length: unknown): void {

@@ -31,6 +31,7 @@ export {
   CapacityError,
   DeviceLostError,
   EngineError,
+  type ErrorCode,
   LimitError,
   type TriedBackend,
   ValidationError,

@@ -1,14 +1,20 @@
 /** What the generics promise, checked by `npm run typecheck`. Nothing here runs. */
 import {
+  type BackendUnavailableError,
   type CapacityError,
   type Device,
   DeviceArray,
+  type DeviceLostError,
   type ElementOf,
+  type EngineError,
+  type ErrorCode,
+  type LimitError,
   PinnedArray,
   type Placement,
   type Plan,
   StaticMap,
   StaticSet,
+  type ValidationError,
   type WarpmapError,
 } from "../../src/index.js";
 
@@ -27,7 +33,9 @@ const u64 = new BigUint64Array(1);
 export async function mapResults(): Promise<void> {
   const map = await StaticMap.create(device, { key: "u32", value: "f32", capacity: 10 });
   typed<StaticMap<"u32", "f32">>()(map);
+  typed<Device>()(map.device);
   typed<"u32">()(map.keyType);
+  typed<string>()(map.toString());
   typed<"f32">()(map.valueType);
   typed<{ inserted: number; existing: number }>()(await map.insert(u32, f32));
   typed<{ inserted: number; assigned: number }>()(await map.insertOrAssign(u32, f32));
@@ -123,7 +131,14 @@ export async function deviceArrays(): Promise<void> {
   typed<DeviceArray<"u8">>()(await device.upload(new Uint8Array(1)));
   typed<DeviceArray<"i32">>()(await device.allocate("i32", 5));
   typed<DeviceArray<"f32">>()(device.wrap({} as GPUBuffer, { type: "f32", byteOffset: 4 }));
-  typed<Int32Array>()(await (await device.allocate("i32", 5)).read(1, 2));
+  const signed = await device.allocate("i32", 5);
+  typed<Int32Array>()(await signed.read(1, 2));
+  typed<void>()(await signed.write(i32));
+  typed<void>()(await signed.write(i32, 4));
+  // @ts-expect-error: elements of another type
+  await signed.write(u32);
+  // @ts-expect-error: an Array is not a typed array
+  await signed.write([1, 2]);
 }
 
 export async function pinnedArrays(): Promise<void> {
@@ -191,6 +206,8 @@ export async function wrongCalls(): Promise<void> {
   await set.insertOrAssign(u32);
   // @ts-expect-error: sizes are read-only
   map.capacity = 20;
+  // @ts-expect-error: nor does a container move
+  map.device = device;
 }
 
 export async function wrongOptions(): Promise<void> {
@@ -220,7 +237,17 @@ export async function wrongOptions(): Promise<void> {
 
 export function errors(error: CapacityError): void {
   const base: WarpmapError = error;
-  typed<string>()(base.code);
+  typed<"CAPACITY">()(error.code);
+  typed<ErrorCode>()(base.code);
+  typed<"VALIDATION">()({} as ValidationError["code"]);
+  typed<"LIMIT">()({} as LimitError["code"]);
+  typed<"DEVICE_LOST">()({} as DeviceLostError["code"]);
+  typed<"BACKEND_UNAVAILABLE">()({} as BackendUnavailableError["code"]);
+  typed<"ENGINE">()({} as EngineError["code"]);
+  // @ts-expect-error: a code there is not
+  if (base.code === "CAPACTY") return;
+  // @ts-expect-error: another class's code
+  if (error.code === "LIMIT") return;
   typed<string>()(base.fix);
   typed<number>()(error.inserted + error.rejected + error.capacity);
   // @ts-expect-error: numbers of an error are read-only
