@@ -42,16 +42,15 @@ function distance(a: string, b: string): number {
   return row[b.length];
 }
 
-/** Checks what calls are stopped by, and what they tell. */
-export function checkCallbacks(options: { signal?: unknown; onProgress?: unknown; onPlan?: unknown }): void {
-  const { signal, onProgress, onPlan } = options;
+/** Checks a signal, and functions that a call tells something. */
+export function checkCallbacks({ signal, ...callbacks }: { signal: unknown; [name: string]: unknown }): void {
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.throwIfAborted !== "function") {
     throw new ValidationError(
       `signal is ${describe(signal)}.`,
       "Give an AbortSignal, such as the signal of an AbortController.",
     );
   }
-  for (const [name, callback] of Object.entries({ onProgress, onPlan })) {
+  for (const [name, callback] of Object.entries(callbacks)) {
     if (callback === undefined || typeof callback === "function") continue;
     throw new ValidationError(`${name} is ${describe(callback)}.`, "Give a function.");
   }

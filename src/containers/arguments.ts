@@ -215,8 +215,8 @@ export function checkBulkOptions(
 /** Checks the options of a call over all entries. @param more names of options that it takes, each after a space. @internal */
 export function checkCallOptions(options: ProgressOptions & { output?: Placement }, more: string): Call {
   checkOptions(options, PROGRESS + more);
-  checkCallbacks(options);
   const { signal, onProgress, onPlan, output } = options;
+  checkCallbacks({ signal, onProgress, onPlan });
   if (output !== undefined && output !== "host" && output !== "device") {
     throw new ValidationError(`There is no output "${String(output)}".`, 'Use "host" or "device".');
   }

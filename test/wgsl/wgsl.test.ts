@@ -334,6 +334,16 @@ describe("what modules refuse", () => {
     for (const number of [-1, 0.5, Number.NaN, "0" as never]) {
       expect(() => mapModule(map, { group: number })).toThrow(ValidationError);
       expect(() => mapModule(map, { binding: number })).toThrow(ValidationError);
+      expect(() => mapModule(map, { visibility: number })).toThrow(ValidationError);
+    }
+  });
+
+  it("options that are unknown, and what is no container", async () => {
+    using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 10 });
+    expect(() => mapModule(map, { bindings: 2 } as never)).toThrow(/no option "bindings".* mean "binding"/);
+    expect(() => setModule(map as never, null as never)).toThrow(/The options are null/);
+    for (const wrong of [undefined, null, {}, device(), "map"]) {
+      expect(() => mapModule(wrong as never)).toThrow(/The first argument is .*, not a map or a set/);
     }
   });
 });
