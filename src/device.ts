@@ -8,7 +8,7 @@ import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import { checkStrategy, type GroupSize, type Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
-import { checkBoolean, checkOptions, describe } from "./options.js";
+import { check, checkBoolean, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
 
 /** What `openDevice` is asked for. */
 export interface OpenDeviceOptions {
@@ -57,9 +57,7 @@ export type ScalarOf<A> = A extends Uint32Array
 export async function openDevice(options: OpenDeviceOptions = {}): Promise<Device> {
   checkOptions(options, "backend gpuDevice software threads powerPreference strategy groupSize");
   const { gpuDevice, backend = gpuDevice === undefined ? "auto" : "webgpu" } = options;
-  if (backend !== "auto" && backend !== "cpu" && backend !== "webgpu") {
-    throw new ValidationError(`There is no backend "${String(backend)}".`, 'Use "auto", "webgpu" or "cpu".');
-  }
+  checkOneOf("backend", backend, ["auto", "webgpu", "cpu"]);
   if (gpuDevice !== undefined && backend === "cpu") {
     throw new ValidationError(
       'A gpuDevice was given together with backend "cpu".',
@@ -80,22 +78,11 @@ export async function openDevice(options: OpenDeviceOptions = {}): Promise<Devic
 
 function checkEngineOptions(options: OpenDeviceOptions): void {
   const { gpuDevice, software, threads = 1, powerPreference = "low-power" } = options;
-  if (gpuDevice !== undefined && typeof gpuDevice?.createBuffer !== "function") {
-    throw new ValidationError(
-      `gpuDevice is ${describe(gpuDevice)}.`,
-      "Give the GPUDevice that an adapter's requestDevice() answers.",
-    );
-  }
+  const isDevice = gpuDevice === undefined || typeof gpuDevice?.createBuffer === "function";
+  check(isDevice, "gpuDevice", gpuDevice, "Give the GPUDevice that an adapter's requestDevice() answers.");
   checkBoolean("software", software);
-  if (!(Number.isInteger(threads) && threads >= 1)) {
-    throw new ValidationError(`threads is ${describe(threads)}.`, "Give a whole number of at least 1.");
-  }
-  if (powerPreference !== "low-power" && powerPreference !== "high-performance") {
-    throw new ValidationError(
-      `There is no power preference ${describe(powerPreference)}.`,
-      'Use "low-power" or "high-performance".',
-    );
-  }
+  checkWhole("threads", threads, 1);
+  checkOneOf("power preference", powerPreference, ["low-power", "high-performance"]);
   checkStrategy(options);
 }
 
@@ -189,7 +176,7 @@ export class Device {
     if (type === undefined) {
       throw new ValidationError(
         `upload takes a Uint32Array, Int32Array, Float32Array, BigUint64Array or Uint8Array, not ${describe(array)}.`,
-        uploadable(array),
+        "Write Uint32Array.from(array), or of bigints BigUint64Array.from(array).",
       );
     }
     const copy = await this.engine.upload(type, array as ScalarArrays[typeof type]);
@@ -217,9 +204,7 @@ export class Device {
     use: U,
   ): Promise<PinnedArray<T, U>> {
     checkShape(type, length);
-    if (use !== "upload" && use !== "readback") {
-      throw new ValidationError(`There is no use "${String(use)}".`, 'Use "upload" or "readback".');
-    }
+    checkOneOf("use", use, ["upload", "readback"]);
     return this.engine.pin(type, length, use);
   }
 
@@ -262,23 +247,7 @@ export class Device {
   }
 }
 
-/** How to write a list of numbers as an array that can be uploaded. */
-function uploadable(array: unknown): string {
-  const isList = Array.isArray(array) || ArrayBuffer.isView(array);
-  const [first] = isList && Symbol.iterator in array ? (array as Iterable<unknown>) : [];
-  if (typeof first === "bigint") return "Write BigUint64Array.from(array).";
-  if (typeof first !== "number") return "Give one of these.";
-  return `Write ${Array.isArray(array) ? "Uint32" : "Float32"}Array.from(array), or another of these.`;
-}
-
 function checkShape(type: unknown, length: unknown): void {
-  if (!Object.hasOwn(scalarBytes, type as ScalarType)) {
-    throw new ValidationError(
-      `There is no element type "${String(type)}".`,
-      `Use one of ${Object.keys(scalarBytes).join(", ")}.`,
-    );
-  }
-  if (!(Number.isSafeInteger(length) && (length as number) >= 0)) {
-    throw new ValidationError(`The length is ${String(length)}.`, "Give a whole number of at least 0.");
-  }
+  checkOneOf("element type", type, Object.keys(scalarBytes));
+  checkWhole("length", length);
 }

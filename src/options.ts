@@ -42,24 +42,51 @@ function distance(a: string, b: string): number {
   return row[b.length];
 }
 
+/** Refuses a value that an option or an argument cannot have. @throws ValidationError unless `isRight` */
+export function check(isRight: boolean, name: string, value: unknown, fix: string): void {
+  if (!isRight) throw new ValidationError(`${name} is ${describe(value)}.`, fix);
+}
+
+/** Refuses a value that is none of a list. @param what the list is of, in words */
+export function checkOneOf(what: string, value: unknown, list: readonly unknown[]): void {
+  if (list.includes(value)) return;
+  throw new ValidationError(`There is no ${what} ${describe(value)}.`, `Use one of ${list.join(", ")}.`);
+}
+
 /** Checks a signal, and functions that a call tells something. */
 export function checkCallbacks({ signal, ...callbacks }: { signal: unknown; [name: string]: unknown }): void {
-  if (signal !== undefined && typeof (signal as AbortSignal | null)?.throwIfAborted !== "function") {
-    throw new ValidationError(
-      `signal is ${describe(signal)}.`,
-      "Give an AbortSignal, such as the signal of an AbortController.",
-    );
-  }
+  const isSignal =
+    signal === undefined || typeof (signal as AbortSignal | null)?.throwIfAborted === "function";
+  check(isSignal, "signal", signal, "Give an AbortSignal, such as the signal of an AbortController.");
   for (const [name, callback] of Object.entries(callbacks)) {
-    if (callback === undefined || typeof callback === "function") continue;
-    throw new ValidationError(`${name} is ${describe(callback)}.`, "Give a function.");
+    check(callback === undefined || typeof callback === "function", name, callback, "Give a function.");
   }
 }
 
 /** Checks an option that is true or false. */
 export function checkBoolean(name: string, value: unknown): void {
-  if (value === undefined || typeof value === "boolean") return;
-  throw new ValidationError(`${name} is ${describe(value)}.`, "Give true or false.");
+  check(value === undefined || typeof value === "boolean", name, value, "Give true or false.");
+}
+
+/** Checks a count. */
+export function checkWhole(name: string, value: unknown, least = 0): void {
+  const isWhole = Number.isSafeInteger(value) && (value as number) >= least;
+  check(isWhole, name, value, `Give a whole number of at least ${least}.`);
+}
+
+/**
+ * How to write a list of numbers of another type as a typed array; empty where there is no such way.
+ * @param name what the caller has it under
+ */
+export function conversion(name: string, typedArray: string, list: unknown): string {
+  if (typeof list !== "object" || list === null || !(Symbol.iterator in list)) return "";
+  const [first] = list as Iterable<unknown>;
+  const isBig = typeof first === "bigint";
+  if (!isBig && !["number", "boolean", "undefined"].includes(typeof first)) return "";
+  const toBig = typedArray === "BigUint64Array";
+  const by =
+    typedArray === "Uint8Array" ? ", Boolean" : toBig === isBig ? "" : isBig ? ", Number" : ", BigInt";
+  return `Write ${typedArray}.from(${name}${by}).`;
 }
 
 /** True for arrays that belong to a device. */

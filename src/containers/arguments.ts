@@ -18,7 +18,15 @@ import {
 } from "../engine/scalars.js";
 import { isWide, slotFormat } from "../engine/slot-format.js";
 import { ValidationError } from "../errors.js";
-import { checkCallbacks, checkOptions, describe, isPlaced } from "../options.js";
+import {
+  check,
+  checkCallbacks,
+  checkOneOf,
+  checkOptions,
+  conversion,
+  describe,
+  isPlaced,
+} from "../options.js";
 
 /** Options of every call that works through many elements. */
 export interface ProgressOptions {
@@ -76,22 +84,18 @@ export type Placed<T extends ScalarType, P extends Placement> = P extends "devic
 export function checkMissing<V extends ValueType>(type: V, missing: unknown): ElementOf<V> {
   const zero = zeroOf[type];
   if (missing === undefined) return zero;
-  if (typeof missing !== typeof zero) {
-    throw new ValidationError(
-      `missing is ${describe(missing)}.`,
-      `Give the ${typeof zero} that stands for absent keys${typeof zero === "bigint" ? ", such as 0n" : ""}.`,
-    );
-  }
   const held = allocate(type, 1);
-  held[0] = missing as never;
-  const fits =
+  const isElement = typeof missing === typeof zero;
+  if (isElement) held[0] = missing as never;
+  // floats may round, but not to infinity
+  const holds =
     type === "f32" ? Number.isFinite(held[0]) === Number.isFinite(missing) : (held[0] as unknown) === missing;
-  if (!fits) {
-    throw new ValidationError(
-      `missing is ${describe(missing)}, which ${type} cannot hold.`,
-      "Give another value; `found` tells which keys are absent.",
-    );
-  }
+  check(
+    isElement && holds,
+    "missing",
+    missing,
+    `Give a ${typeof zero} that ${type} can hold, such as ${zero}${type === "u64" ? "n" : ""}.`,
+  );
   return missing as ElementOf<V>;
 }
 
@@ -129,7 +133,7 @@ export function checkColumn<T extends ScalarType>(
     const other = isInput ? "device array" : "pinned array";
     throw new ValidationError(
       `${name} must be a ${typedArrayName[type]} or a ${other} of ${type}, and is ${describe(column)}.`,
-      (isInput && conversion(name, type, column)) ||
+      (isInput && conversion(name, typedArrayName[type], column)) ||
         `Give a ${typedArrayName[type]}, or a ${other} of ${type}.`,
     );
   }
@@ -165,16 +169,6 @@ const typedArrayName: { readonly [T in ScalarType]: string } = {
   f32: "Float32Array",
   u64: "BigUint64Array",
 };
-
-/** How to write a column of other numbers as one of `type`; empty where there is no such way. */
-function conversion(name: string, type: ScalarType, column: unknown): string {
-  if (typeof column !== "object" || column === null || !(Symbol.iterator in column)) return "";
-  const [first] = column as Iterable<unknown>;
-  const isBig = typeof first === "bigint";
-  if (!isBig && !["number", "boolean", "undefined"].includes(typeof first)) return "";
-  const by = type === "u8" ? ", Boolean" : (type === "u64") === isBig ? "" : isBig ? ", Number" : ", BigInt";
-  return `Write ${typedArrayName[type]}.from(${name}${by}).`;
-}
 
 /** Checks that a column has one element per key. */
 export function checkLength(name: string, column: { length: number }, keys: { length: number }): void {
@@ -215,10 +209,8 @@ export function checkBulkOptions(
 /** Checks the options of a call over all entries. @param more names of options that it takes, each after a space. @internal */
 export function checkCallOptions(options: ProgressOptions & { output?: Placement }, more: string): Call {
   checkOptions(options, PROGRESS + more);
-  const { signal, onProgress, onPlan, output } = options;
+  const { signal, onProgress, onPlan, output = "host" } = options;
   checkCallbacks({ signal, onProgress, onPlan });
-  if (output !== undefined && output !== "host" && output !== "device") {
-    throw new ValidationError(`There is no output "${String(output)}".`, 'Use "host" or "device".');
-  }
+  checkOneOf("output", output, ["host", "device"]);
   return { signal, onProgress, onPlan, log: onPlan && new PlanLog() };
 }

@@ -4,8 +4,8 @@ import type { Table } from "../engine/engine.js";
 import { type HashName, hashNames } from "../engine/hash.js";
 import { MAX_SLOTS, slotsFor } from "../engine/layout.js";
 import { type KeyType, scalarWords, type ValueType } from "../engine/scalars.js";
-import { LimitError, ValidationError } from "../errors.js";
-import { checkOptions, describe } from "../options.js";
+import { LimitError } from "../errors.js";
+import { check, checkOneOf, checkOptions, checkWhole } from "../options.js";
 
 /** Options that size and shape a table. */
 export interface TableOptions<K extends KeyType> {
@@ -39,31 +39,15 @@ export async function createTable<K extends KeyType, V extends ValueType>(
   device: Device,
   options: TableOptions<K> & { value?: V },
 ): Promise<Parts<K, V>> {
-  if (!device?.engine) {
-    throw new ValidationError(
-      `The first argument is ${describe(device)}, not a device.`,
-      "Give what `await openDevice()` answers.",
-    );
-  }
+  check(Boolean(device?.engine), "The device", device, "Give what `await openDevice()` answers.");
   checkOptions(options, `key ${kind === "map" ? "value " : ""}capacity maxLoadFactor hash`);
   const { key, value = null, capacity } = options;
-  checkType("key", key);
-  if (kind === "map") checkType("value", value);
+  const types = Object.keys(scalarWords);
+  checkOneOf("key type", key, types);
+  if (kind === "map") checkOneOf("value type", value, types);
   const { slots, maxLoadFactor, hash } = checkTableOptions(options);
   const table = await device.engine.createTable<K, V>({ key, value, slots, hash });
   return { device, table, sizing: { capacity, maxLoadFactor, hash } };
-}
-
-const tableTypes: readonly string[] = Object.keys(scalarWords);
-
-/** Checks a key or value type. */
-export function checkType(name: string, type: unknown): void {
-  if (typeof type !== "string" || !tableTypes.includes(type)) {
-    throw new ValidationError(
-      `There is no ${name} type "${String(type)}".`,
-      `Use one of ${tableTypes.join(", ")}.`,
-    );
-  }
 }
 
 /** Checks the sizing options and answers the number of slots. */
@@ -73,24 +57,10 @@ export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): 
   hash: HashName;
 } {
   const { capacity, maxLoadFactor = 0.5, hash = "murmur3" } = options;
-  if (!(typeof maxLoadFactor === "number" && maxLoadFactor > 0 && maxLoadFactor <= 1)) {
-    throw new ValidationError(
-      `maxLoadFactor is ${describe(maxLoadFactor)}.`,
-      "Give a number above 0 and at most 1.",
-    );
-  }
-  if (!hashNames.includes(hash)) {
-    throw new ValidationError(
-      `There is no hash function "${String(hash)}".`,
-      `Use one of ${hashNames.join(", ")}.`,
-    );
-  }
-  if (!(Number.isSafeInteger(capacity) && capacity >= 0)) {
-    throw new ValidationError(
-      `capacity is ${describe(capacity)}.`,
-      "Give the number of distinct keys, a whole number of at least 0.",
-    );
-  }
+  const isLoad = typeof maxLoadFactor === "number" && maxLoadFactor > 0 && maxLoadFactor <= 1;
+  check(isLoad, "maxLoadFactor", maxLoadFactor, "Give a number above 0 and at most 1.");
+  checkOneOf("hash function", hash, hashNames);
+  checkWhole("capacity", capacity);
   const slots = slotsFor(capacity, maxLoadFactor);
   if (slots > MAX_SLOTS) {
     throw new LimitError("slots", slots, MAX_SLOTS, "Split the data over several tables.");

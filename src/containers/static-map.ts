@@ -16,6 +16,7 @@ import type { DeviceArray } from "../engine/device-array.js";
 import type { ApplyOp, Input, InsertPolicy, InsertTally, Placement, Target } from "../engine/engine.js";
 import type { ElementOf, KeyType, ValueType } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
+import { checkOneOf } from "../options.js";
 import {
   type BulkOptions,
   type Call,
@@ -103,12 +104,7 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
     options: BulkOptions = {},
   ): Promise<{ inserted: number; applied: number }> {
     checkOffered("insertOrApply", this.table.spec);
-    if (!applyOps.includes(op)) {
-      throw new ValidationError(
-        `There is no operation "${String(op)}".`,
-        `Use one of ${applyOps.join(", ")}.`,
-      );
-    }
+    checkOneOf("operation", op, applyOps);
     if (this.valueType === "f32" && (op === "and" || op === "or" || op === "xor")) {
       throw new ValidationError(
         `"${op}" is not defined for f32 values.`,

@@ -8,7 +8,7 @@ import { type Device, openDevice } from "../device.js";
 import { nextTask } from "../engine/next-task.js";
 import { type Plan, PlanLog } from "../engine/plan.js";
 import { ValidationError } from "../errors.js";
-import { checkBoolean, checkCallbacks, checkOptions, describe } from "../options.js";
+import { check, checkBoolean, checkCallbacks, checkOptions } from "../options.js";
 import { type ArrowTable, columnIndex, readTable, type SourceTable } from "./columns.js";
 import { encodeKeys } from "./encode-keys.js";
 import { materialise, type OutputColumn } from "./materialise.js";
@@ -132,9 +132,8 @@ function checkJoinOptions(options: JoinOptions): (readonly [string, string])[] {
   const { device, nullsEqual, signal, onProgress, onPlan, onStage } = options;
   checkCallbacks({ signal, onProgress, onPlan, onStage });
   checkBoolean("nullsEqual", nullsEqual);
-  if (device !== undefined && !device?.engine) {
-    throw new ValidationError(`device is ${describe(device)}.`, "Give what `await openDevice()` answers.");
-  }
+  const isDevice = device === undefined || Boolean(device?.engine);
+  check(isDevice, "device", device, "Give what `await openDevice()` answers.");
   checkKind(options.how);
   return keyNames(options);
 }

@@ -28,7 +28,7 @@ import { bindingLine, constantLines } from "../engine/webgpu/device/kernel-sourc
 import { MAX_PROBE_WORD } from "../engine/webgpu/table/control.js";
 import { probingCode, readingCode } from "../engine/webgpu/table/slot-code.js";
 import { LimitError, ValidationError } from "../errors.js";
-import { checkOptions, describe } from "../options.js";
+import { checkOptions, checkWhole, describe } from "../options.js";
 import { prefixNames } from "./compose.js";
 import find from "./find.wgsl";
 
@@ -132,9 +132,9 @@ function tableModule(
   checkOptions(options, "name group binding visibility");
   const { name = defaultName, group = 1, binding = 0, visibility = STAGE_COMPUTE } = options;
   checkName(name);
-  checkNumber("group", group);
-  checkNumber("binding", binding);
-  checkNumber("visibility", visibility);
+  checkWhole("group", group);
+  checkWhole("binding", binding);
+  checkWhole("visibility", visibility);
   // a container keeps its types, its hash function and its engine for life
   const { spec } = gpuTable(container);
   if (isWide(slotFormat(spec))) {
@@ -208,9 +208,4 @@ function checkName(name: unknown): void {
     `name is ${JSON.stringify(name)}.`,
     "Give a WGSL name: an ASCII letter, then letters, digits and underscores.",
   );
-}
-
-function checkNumber(option: string, value: unknown): void {
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return;
-  throw new ValidationError(`${option} is ${String(value)}.`, "Give a whole number of at least 0.");
 }

@@ -100,7 +100,7 @@ describe("options are refused by", () => {
     expect(fix).toBe("The options are key, capacity, maxLoadFactor, hash.");
     for (const noDevice of [undefined, null, {}, "cpu"]) {
       expect((await rejection(StaticMap.create(any(noDevice), shape), ValidationError)).message).toMatch(
-        /^The first argument is .*, not a device\./,
+        /^The device is .*Give what `await openDevice\(\)` answers\.$/,
       );
     }
   });

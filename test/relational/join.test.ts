@@ -164,11 +164,13 @@ describe("options", () => {
     const options = { on: ["id"] };
     const { answer, plan } = await planned((onPlan) => run(left, left, { ...options, onPlan }));
     expect(rows(answer)).toEqual(rows(await run(left, left, options)));
-    expect([plan.strategy, plan.chunks, plan.strategies.length]).toEqual(["direct", 1, 1]);
+    expect(plan.strategy).toBe("direct");
+    expect(plan.strategies.reduce((sum, { chunks }) => sum + chunks, 0)).toBe(plan.chunks);
     expect(plan.reason).toMatch(/build/);
     const ms = plan.phases.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
     if (device().backend === "cpu") {
       expect(plan.phases.map(({ name }) => name)).toEqual(["build table", "probe", "write pairs"]);
+      expect(plan.chunks).toBe(1);
       expect(ms).toBeGreaterThan(0);
       expect(plan.milliseconds).toBeGreaterThanOrEqual(ms);
     }
