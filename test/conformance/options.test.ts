@@ -114,6 +114,7 @@ describe("options are refused by", () => {
     }
     for (const wrong of [
       { threads: 0, backend: "webgpu", software: true },
+      ...[-1, 1.5, Number.NaN].map((threads) => ({ threads, backend })),
       { threads: "2", backend },
       { software: "yes", backend },
       { powerPreference: "highest", backend },
