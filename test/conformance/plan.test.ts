@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   type BulkOptions,
   CapacityError,
+  DeviceArray,
   type GroupSize,
   type Plan,
   StaticMap,
@@ -126,7 +127,16 @@ describe("onPlan is told the plan of", () => {
     };
     await expect(map.insert(keys, values, { onPlan })).rejects.toBe(reason);
     expect(map.size).toBe(keys.length);
+    // nobody gets the results, so they are freed
+    const { destroy } = DeviceArray.prototype;
+    let freed = 0;
+    DeviceArray.prototype.destroy = function (this: DeviceArray) {
+      freed++;
+      destroy.call(this);
+    };
     await expect(map.find(keys, { onPlan, output: "device" })).rejects.toBe(reason);
+    DeviceArray.prototype.destroy = destroy;
+    expect(freed).toBe(2);
     expect((await map.find(keys)).values).toEqual(values);
   });
 });
