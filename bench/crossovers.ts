@@ -7,7 +7,7 @@
  * `find, out of order` is the same in a table whose entries are not in the order of their homes, so that it cannot go by pages: half of
  * them were built, and the others inserted directly.
  */
-import { type Device, type Plan, StaticMap, ValidationError } from "../src/index.js";
+import { type BulkOptions, type Device, type Plan, StaticMap, ValidationError } from "../src/index.js";
 import { type Batch, batchOf } from "./batches.js";
 import {
   type BenchOptions,
@@ -47,7 +47,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   for (const slots of tables) {
     for (const load of sweep === "load" ? LOADS : [0.5]) {
       using data = await openWorkload(device, new Workload(Math.floor(slots * load)));
-      const shape = { key: "u32", value: "u32", capacity: slots, loadFactor: 1 } as const;
+      const shape = { key: "u32", value: "u32", capacity: slots, maxLoadFactor: 1 } as const;
       await using map = await StaticMap.create(device, shape);
       for (const strategy of strategies) {
         options.signal?.throwIfAborted();
@@ -98,7 +98,7 @@ async function measure(
   const row = async (
     operation: string,
     before: () => Promise<unknown>,
-    call: (strategy: (typeof strategies)[number], explain: boolean) => Promise<object>,
+    call: (options: Pick<BulkOptions, "strategy" | "onPlan">) => Promise<unknown>,
   ) => {
     const timings = await timeInTurn(
       strategies.map((strategy) => ({
@@ -106,13 +106,14 @@ async function measure(
           await before();
           await settle(device);
         },
-        call: () => call(strategy, false),
+        call: () => call({ strategy }),
       })),
       { runs, leastTotalMs: 0, warmUpMs: byDevice(device, WARM_UP_MS) },
     );
     const [direct, partitioned] = timings.map((timing) => timing.median);
     await before();
-    const { plan } = (await call("partitioned", true)) as { plan?: Plan };
+    let plan: Plan | undefined;
+    await call({ strategy: "partitioned", onPlan: (told) => (plan = told) });
     rows.push({
       slots,
       load: size / slots,
@@ -129,15 +130,10 @@ async function measure(
     row(
       operation,
       async () => {},
-      async (strategy, explain) => {
-        const { values, found, ...rest } = await map.find(present.keys, {
-          output: "device",
-          strategy,
-          explain,
-        });
+      async (options) => {
+        const { values, found } = await map.find(present.keys, { ...options, output: "device" });
         values.destroy();
         found.destroy();
-        return rest;
       },
     );
   const { keys, values } = fresh;
@@ -151,19 +147,19 @@ async function measure(
   await row(
     "erase",
     () => fill(all),
-    (strategy, explain) => map.erase(present.keys, { strategy, explain }),
+    (options) => map.erase(present.keys, options),
   );
   if (sweep !== "load") {
     if (batch <= size / 2)
       await row(
         "insert",
         () => fill(half),
-        (strategy, explain) => map.insert(keys, values, { strategy, explain }),
+        (options) => map.insert(keys, values, options),
       );
     await row(
       "build",
       () => map.clear(),
-      (strategy, explain) => map.insert(keys, values, { strategy, explain }),
+      (options) => map.insert(keys, values, options),
     );
   }
   for (const columns of [half, present, fresh]) {

@@ -45,7 +45,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     key: "u32",
     value: "u32",
     capacity: size,
-    loadFactor: LOAD_FACTOR,
+    maxLoadFactor: LOAD_FACTOR,
   });
   const eachBatch = async (label: string, step: (first: number, count: number) => Promise<void>) => {
     for (let first = 0; first < size; first += batch) {

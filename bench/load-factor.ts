@@ -41,7 +41,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     key: "u32",
     value: "u32",
     capacity: slots,
-    loadFactor: 1,
+    maxLoadFactor: 1,
   });
   options.onProgress?.(`checking ${slots} slots`);
   await fill(device, map, columns);

@@ -36,7 +36,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     key: "u32",
     value: "u32",
     capacity: slots,
-    loadFactor: 1,
+    maxLoadFactor: 1,
   });
   const rows: BenchRow[] = [];
   let filled = 0;

@@ -84,7 +84,7 @@ async function measureLoad(
     key: "u32",
     value: "u32",
     capacity: slots,
-    loadFactor: 1,
+    maxLoadFactor: 1,
   });
   using columns = await openWorkload(device, new Workload(pairs));
   signal?.throwIfAborted();

@@ -12,7 +12,7 @@ const CHUNK = 2 ** 22;
 export const MISSING = 0xabad1dea;
 
 /** Options of every bulk call of a check: how a benchmark wants the map to work. */
-export type CheckedCall = Pick<BulkOptions, "strategy" | "groupSize" | "explain">;
+export type CheckedCall = Pick<BulkOptions, "strategy" | "groupSize" | "onPlan">;
 
 /**
  * Inserts, looks up what is there and what is not, retrieves, erases half, erases the rest, inserts over the tombstones, and

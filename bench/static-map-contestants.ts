@@ -1,5 +1,5 @@
 /** Who is timed in benchmarks of maps: a StaticMap on a device, and JavaScript's own Map. */
-import { type Device, DeviceArray, EngineError, StaticMap } from "../src/index.js";
+import { type Device, DeviceArray, EngineError, type Plan, StaticMap } from "../src/index.js";
 import { mix } from "./mix.js";
 import { type CheckedCall, checkFilled, checkMap } from "./static-map-check.js";
 import { type DeviceWorkload, openWorkload, type Workload } from "./static-map-workload.js";
@@ -28,8 +28,8 @@ export interface Contestant extends AsyncDisposable {
   /** Where it runs; null for a JS Map. */
   readonly device: Device | null;
   readonly calls: Readonly<Partial<Record<Operation, TimedCall>>>;
-  /** The same calls, asked to explain themselves; none of a JS Map. */
-  readonly explained?: Readonly<Partial<Record<Operation, TimedCall>>>;
+  /** The same calls, which tell their plans; none of a JS Map. */
+  readonly planned?: (onPlan: (plan: Plan) => void) => Promise<Readonly<Record<Operation, TimedCall>>>;
 }
 
 /** Entries per slot when all keys are in: the load of the seeds' Fig. 5. */
@@ -37,7 +37,7 @@ export const LOAD_FACTOR = 0.5;
 
 export interface MapContestantOptions {
   /** Default {@link LOAD_FACTOR}. */
-  readonly loadFactor?: number;
+  readonly maxLoadFactor?: number;
   /** Given to every bulk call. */
   readonly call?: CheckedCall;
   /** Whether erasing and inserting over tombstones is checked too. Default true. */
@@ -49,14 +49,14 @@ export async function staticMap(
   device: Device,
   name: string,
   workload: Workload,
-  { loadFactor = LOAD_FACTOR, call = {}, thorough = true }: MapContestantOptions = {},
+  { maxLoadFactor = LOAD_FACTOR, call = {}, thorough = true }: MapContestantOptions = {},
 ): Promise<Contestant> {
-  const open = await openMap(device, workload, loadFactor);
+  const open = await openMap(device, workload, maxLoadFactor);
   try {
     await (thorough ? checkMap : checkFilled)(open.map, open.columns, call);
     const calls = await open.calls(call);
-    const explained = await open.calls({ ...call, explain: true });
-    return { name, device, calls, explained, [Symbol.asyncDispose]: () => open[Symbol.asyncDispose]() };
+    const planned: Contestant["planned"] = (onPlan) => open.calls({ ...call, onPlan });
+    return { name, device, calls, planned, [Symbol.asyncDispose]: () => open[Symbol.asyncDispose]() };
   } catch (error) {
     await open[Symbol.asyncDispose]();
     throw error;
@@ -75,9 +75,9 @@ export interface OpenMap extends AsyncDisposable {
 }
 
 /** Makes an empty map that the keys of a workload fill to a load factor. */
-export async function openMap(device: Device, workload: Workload, loadFactor: number): Promise<OpenMap> {
+export async function openMap(device: Device, workload: Workload, maxLoadFactor: number): Promise<OpenMap> {
   const { size } = workload;
-  const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: size, loadFactor });
+  const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: size, maxLoadFactor });
   const columns = await openWorkload(device, workload);
   const zipf = zipfKeys(device, size);
   const output = "device" as const;

@@ -17,11 +17,6 @@ const SHORT_CALL_MS = 5;
 
 export const DEFAULT_RUNS = 5;
 
-/** What a call answers that was asked to explain itself. */
-interface Explained {
-  readonly plan?: Pick<Plan, "strategies">;
-}
-
 /** What a row says beside its times. */
 export interface RowSubject {
   readonly size: number;
@@ -71,20 +66,23 @@ export async function timeRows(
     const gpu = brief ? undefined : contestant.device?.gpuDevice;
     const calls = timings[i].median < SHORT_CALL_MS ? AVERAGED_SHORT_CALLS : AVERAGED_LONG_CALLS;
     const kernels = gpu ? await meanKernels(gpu, call, Math.min(calls, runs * 5)) : null;
-    const strategy = await strategyOf(contestant.explained?.[subject.operation]);
+    const strategy = await strategyOf(contestant, subject.operation);
     results.push({ contestant, timing: timings[i], kernels, strategy });
   }
   return results.map((result) => describe(subject, result, results, gups));
 }
 
 /** Runs a call once, for what it says about itself. */
-async function strategyOf(explained: TimedCall | undefined): Promise<string | null> {
-  if (explained === undefined) return null;
-  await explained.before?.();
-  const result = (await explained.call()) as Explained;
-  await explained.after?.(result as never);
-  if (result.plan === undefined) return null;
-  return [...new Set(result.plan.strategies.map(({ strategy }) => strategy))].join(" and ");
+async function strategyOf({ planned }: Contestant, operation: Operation): Promise<string | null> {
+  if (planned === undefined) return null;
+  let plan: Plan | undefined;
+  const { before, call, after } = (await planned((told) => (plan = told)))[operation];
+  await before?.();
+  plan = undefined;
+  await after?.((await call()) as never);
+  if (plan === undefined) return null;
+  const { strategies } = plan as Plan;
+  return [...new Set(strategies.map(({ strategy }) => strategy))].join(" and ");
 }
 
 /** Kernel times, averaged over the middle half of a number of calls: not thrown by a slow call, and finer than a timestamp. */

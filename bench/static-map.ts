@@ -176,7 +176,7 @@ async function measurePoint(
     options.signal?.throwIfAborted();
     options.onProgress?.(`checking ${size} keys${at}`);
     // past its tombstones a full table answers misses slowly: at high load that is not what is checked
-    const how = { loadFactor: load, thorough: !brief && load <= LOAD_FACTOR };
+    const how = { maxLoadFactor: load, thorough: !brief && load <= LOAD_FACTOR };
     contestants.push(await staticMap(device, engineName(device), workload, how));
     if (single) contestants.push(await staticMap(single, engineName(single), workload, how));
     if (beside && device.backend === "cpu" && size <= MOST_MAP_ENTRIES) {

@@ -89,7 +89,7 @@ async function measureSize(
     key: "u32",
     value: "u32",
     capacity: size,
-    loadFactor: LOAD_FACTOR,
+    maxLoadFactor: LOAD_FACTOR,
   });
   signal?.throwIfAborted();
   const workload = new Workload(size);

@@ -2,12 +2,14 @@
  * openDevice: choosing an engine and saying why. Importing this module touches no `navigator` and loads no engine;
  * both are loaded when openDevice runs, and only the one that is used.
  */
+import type { TableToPrepare } from "./containers/prepare.js";
 import type { DeviceArray } from "./engine/device-array.js";
 import type { BackendName, Engine, EngineInfo, MemoryOptions, MemoryUse } from "./engine/engine.js";
 import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import { checkStrategy, type GroupSize, type Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
+import { check, checkBoolean, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
 
 /** What `openDevice` is asked for. */
 export interface OpenDeviceOptions {
@@ -53,25 +55,22 @@ export type ScalarOf<A> = A extends Uint32Array
 
 /**
  * Opens a device. On a page this looks at `navigator.gpu`; in Node at the optional package `webgpu`.
- * @throws BackendUnavailableError when the named backend is not there.
+ * @throws BackendUnavailableError when the named backend is not there, ValidationError for wrong options.
  * @example
  * const device = await openDevice();
  * console.log(device.backend, device.info.reason);
  */
 export async function openDevice(options: OpenDeviceOptions = {}): Promise<Device> {
-  const backend = options.backend ?? (options.gpuDevice ? "webgpu" : "auto");
-  if (backend !== "auto" && backend !== "cpu" && backend !== "webgpu") {
-    throw new ValidationError(`There is no backend "${String(backend)}".`, 'Use "auto", "webgpu" or "cpu".');
-  }
-  if (options.gpuDevice && backend === "cpu") {
+  checkOptions(options, "backend gpuDevice software threads powerPreference memory strategy groupSize");
+  const { gpuDevice, backend = gpuDevice === undefined ? "auto" : "webgpu" } = options;
+  checkOneOf("backend", backend, ["auto", "webgpu", "cpu"]);
+  if (gpuDevice !== undefined && backend === "cpu") {
     throw new ValidationError(
       'A gpuDevice was given together with backend "cpu".',
       "Leave out one of the two.",
     );
   }
-  checkStrategy(options);
-  const { keep = 0 } = options.memory ?? {};
-  if (!(keep >= 0)) throw new ValidationError(`memory.keep is ${String(keep)}.`, "Give bytes, at least 0.");
+  checkEngineOptions(options);
   if (backend === "cpu") return openCpu(options, "The cpu engine was asked for.");
   try {
     const { openWebgpuEngine } = await import("./engine/webgpu/webgpu-engine.js");
@@ -81,6 +80,20 @@ export async function openDevice(options: OpenDeviceOptions = {}): Promise<Devic
     if (backend === "webgpu" || !(error instanceof BackendUnavailableError)) throw error;
     return openCpu(options, `No GPU: ${error.tried.map((t) => t.reason).join("; ")}.`);
   }
+}
+
+function checkEngineOptions(options: OpenDeviceOptions): void {
+  const { gpuDevice, software, threads = 1, powerPreference = "low-power" } = options;
+  const isDevice = gpuDevice === undefined || typeof gpuDevice?.createBuffer === "function";
+  check(isDevice, "gpuDevice", gpuDevice, "Give the GPUDevice that an adapter's requestDevice() answers.");
+  checkBoolean("software", software);
+  checkWhole("threads", threads, 1);
+  checkOneOf("power preference", powerPreference, ["low-power", "high-performance"]);
+  checkStrategy(options);
+  const { memory = {} } = options;
+  checkOptions(memory, "keep");
+  const { keep = 0 } = memory;
+  check(keep >= 0, "memory.keep", keep, "Give bytes, at least 0.");
 }
 
 async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {
@@ -112,6 +125,7 @@ export interface DeviceListing {
 export async function listDevices(
   options: Pick<OpenDeviceOptions, "software"> = {},
 ): Promise<DeviceListing[]> {
+  checkOptions(options, "software");
   const asked: OpenDeviceOptions[] = [{ backend: "webgpu" }, { backend: "cpu" }];
   if (options.software) asked.splice(1, 0, { backend: "webgpu", software: true });
   const listings: DeviceListing[] = [];
@@ -181,8 +195,8 @@ export class Device {
     const type = scalarTypeOf(array);
     if (type === undefined) {
       throw new ValidationError(
-        "upload takes a Uint32Array, Int32Array, Float32Array, BigUint64Array or Uint8Array.",
-        "Convert the data to one of these.",
+        `upload takes a Uint32Array, Int32Array, Float32Array, BigUint64Array or Uint8Array, not ${describe(array)}.`,
+        "Write Uint32Array.from(array), or of bigints BigUint64Array.from(array).",
       );
     }
     const copy = await this.engine.upload(type, array as ScalarArrays[typeof type]);
@@ -210,10 +224,19 @@ export class Device {
     use: U,
   ): Promise<PinnedArray<T, U>> {
     checkShape(type, length);
-    if (use !== "upload" && use !== "readback") {
-      throw new ValidationError(`There is no use "${String(use)}".`, 'Use "upload" or "readback".');
-    }
+    checkOneOf("use", use, ["upload", "readback"]);
     return this.engine.pin(type, length, use);
+  }
+
+  /**
+   * Makes ready for calls on tables, so that the first call of each kind takes no longer than the next: compiles kernels on a GPU, starts
+   * threads on the cpu engine. A container that is created makes ready for inserts and finds by itself, while other work goes on.
+   * @throws ValidationError for wrong options, EngineError for a kernel that does not compile
+   * @example
+   * await device.prepare([{ key: "u32", value: "f32", capacity: 1e6, calls: ["insert", "find", "erase"] }]);
+   */
+  async prepare(tables: readonly TableToPrepare[]): Promise<void> {
+    return (await import("./containers/prepare.js")).prepare(this.engine, tables);
   }
 
   /**
@@ -224,13 +247,15 @@ export class Device {
     buffer: GPUBuffer,
     view: { type: T; byteOffset?: number; length?: number },
   ): DeviceArray<T> {
-    if (this.gpuDevice === undefined || typeof view !== "object") {
+    checkOptions(view, "type byteOffset length");
+    if (this.gpuDevice === undefined || typeof buffer?.size !== "number") {
       throw new ValidationError(
         "wrap takes a GPUBuffer and { type }, on a webgpu device.",
         'Write device.wrap(buffer, { type: "u32" }); on the cpu engine, upload a typed array.',
       );
     }
     const { type, byteOffset = 0 } = view;
+    checkShape(type, 0);
     const length = view.length ?? Math.floor((buffer.size - byteOffset) / scalarBytes[type]);
     const end = byteOffset + length * scalarBytes[type];
     const fits = byteOffset >= 0 && Number.isSafeInteger(length) && length >= 0 && end <= buffer.size;
@@ -254,13 +279,6 @@ export class Device {
 }
 
 function checkShape(type: unknown, length: unknown): void {
-  if (!Object.hasOwn(scalarBytes, type as ScalarType)) {
-    throw new ValidationError(
-      `There is no element type "${String(type)}".`,
-      `Use one of ${Object.keys(scalarBytes).join(", ")}.`,
-    );
-  }
-  if (!(Number.isSafeInteger(length) && (length as number) >= 0)) {
-    throw new ValidationError(`The length is ${String(length)}.`, "Give a whole number of at least 0.");
-  }
+  checkOneOf("element type", type, Object.keys(scalarBytes));
+  checkWhole("length", length);
 }

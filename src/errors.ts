@@ -3,14 +3,26 @@
  * Aborted calls are not here: they reject with the signal's own `reason`, as fetch does.
  */
 
+/** Codes of the errors that tables, joins and devices throw. */
+export type ErrorCode =
+  | "CAPACITY"
+  | "BACKEND_UNAVAILABLE"
+  | "DEVICE_LOST"
+  | "LIMIT"
+  | "VALIDATION"
+  | "ENGINE"
+  | "FILE"
+  | "FORMAT"
+  | "CALL";
+
 /** Base of all errors of this library. `code` never changes between releases; `fix` says what to do. */
 export class WarpmapError extends Error {
-  /** Stable machine-readable name of the error, such as `"CAPACITY"`. */
-  readonly code: string;
+  /** Stable machine-readable name of the error, such as `"CAPACITY"`; one for each class. */
+  readonly code: ErrorCode;
   /** One sentence that says what the caller can do about it. */
   readonly fix: string;
 
-  constructor(code: string, message: string, fix: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, fix: string, options?: ErrorOptions) {
     super(`${message} ${fix}`, options);
     this.name = new.target.name;
     this.code = code;
@@ -20,6 +32,7 @@ export class WarpmapError extends Error {
 
 /** A table has no free slot for some keys of a batch. All other keys of the batch went in. */
 export class CapacityError extends WarpmapError {
+  declare readonly code: "CAPACITY";
   /** Keys of this call that were newly inserted. */
   readonly inserted: number;
   /** Keys of this call that found no slot; keys equal to each other count each time. */
@@ -47,6 +60,7 @@ export interface TriedBackend {
 
 /** The backend that was asked for is not there. No other one is used in its place. */
 export class BackendUnavailableError extends WarpmapError {
+  declare readonly code: "BACKEND_UNAVAILABLE";
   readonly tried: readonly TriedBackend[];
 
   constructor(backend: string, tried: readonly TriedBackend[], fix: string, options?: ErrorOptions) {
@@ -58,6 +72,7 @@ export class BackendUnavailableError extends WarpmapError {
 
 /** The GPU device is gone: lost by the driver, or destroyed while the call ran. */
 export class DeviceLostError extends WarpmapError {
+  declare readonly code: "DEVICE_LOST";
   /** `"destroyed"` when somebody called destroy, `"unknown"` for a loss by driver or system. */
   readonly reason: string;
 
@@ -73,6 +88,7 @@ export class DeviceLostError extends WarpmapError {
 
 /** Something needs more than the device or the format allows. */
 export class LimitError extends WarpmapError {
+  declare readonly code: "LIMIT";
   /** Name of the limit: a WebGPU limit, or `"memory"`, `"rows"`, `"slots"`. */
   readonly limit: string;
   /** What the call needs, in the limit's unit. */
@@ -91,6 +107,7 @@ export class LimitError extends WarpmapError {
 
 /** An argument is wrong. Nothing was changed. */
 export class ValidationError extends WarpmapError {
+  declare readonly code: "VALIDATION";
   constructor(message: string, fix: string, options?: ErrorOptions) {
     super("VALIDATION", message, fix, options);
   }
@@ -98,6 +115,7 @@ export class ValidationError extends WarpmapError {
 
 /** A kernel or a command was refused or failed inside the engine: a bug of warpmap or of the driver. */
 export class EngineError extends WarpmapError {
+  declare readonly code: "ENGINE";
   constructor(message: string, options?: ErrorOptions) {
     super(
       "ENGINE",

@@ -1,13 +1,14 @@
 /** warpmap: massively parallel hash tables. What users import, nothing else. */
 export type {
   BulkOptions,
-  Explained,
   FindOptions,
   IntoOption,
   OutputOption,
   Placed,
-  TableOptions,
+  ProgressOptions,
 } from "./containers/arguments.js";
+export type { TableOptions } from "./containers/create-table.js";
+export type { TableToPrepare } from "./containers/prepare.js";
 export { StaticMap, type StaticMapOptions } from "./containers/static-map.js";
 export { StaticSet, type StaticSetOptions } from "./containers/static-set.js";
 export type { ContainerStats } from "./containers/static-table.js";
@@ -24,6 +25,7 @@ export { DeviceArray } from "./engine/device-array.js";
 export type {
   ApplyOp,
   BackendName,
+  BulkCall,
   EngineInfo,
   Input,
   MemoryOptions,
@@ -40,6 +42,7 @@ export {
   CapacityError,
   DeviceLostError,
   EngineError,
+  type ErrorCode,
   LimitError,
   type TriedBackend,
   ValidationError,

@@ -14,6 +14,7 @@ export const INTERRUPTED = 130;
 
 /** The command was called wrongly: nothing was read or written. */
 export class CallError extends WarpmapError {
+  declare readonly code: "CALL";
   constructor(message: string, fix: string) {
     super("CALL", message, fix);
   }

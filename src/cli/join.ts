@@ -3,6 +3,7 @@ import { realpath } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { Table } from "@uwdata/flechette";
 import { type Device, openDevice } from "../device.js";
+import type { Plan } from "../engine/plan.js";
 import { ValidationError } from "../errors.js";
 import { checkWritable, formatOf, readTable, writeTable } from "../io/index.js";
 import { join as joinTables } from "../relational/index.js";
@@ -21,6 +22,7 @@ export interface JoinCommandOptions {
   readonly device: "auto" | "webgpu" | "cpu";
   readonly software?: boolean;
   readonly nullsEqual?: boolean;
+  readonly explain?: boolean;
   readonly json?: boolean;
 }
 
@@ -46,12 +48,17 @@ export async function join(
     using device = await openDevice({ backend: options.device, software: options.software });
     const tables = await readBoth(left, right, on, clock, progress, host);
     const report = progress.stage("hash join");
+    let plan: Plan | undefined;
+    const onPlan = (told: Plan) => {
+      plan = told;
+    };
     const joined = await joinTables(tables.left, tables.right, {
       on,
       device,
       nullsEqual: options.nullsEqual,
       signal: host.signal,
       onProgress: report,
+      onPlan: options.explain ? onPlan : undefined,
       onStage: (stage, seconds) => clock.add(stage, seconds),
     });
     if (options.out !== undefined) {
@@ -63,11 +70,13 @@ export async function join(
     progress.stop();
     const seconds = (performance.now() - start) / 1000;
     if (options.json) {
-      const result = { rows: joined.numRows, columns: joined.names, seconds, device: device.backend };
+      const { numRows: rows, names: columns } = joined;
+      const result = { rows, columns, seconds, device: device.backend, plan };
       host.stdout.write(`${JSON.stringify(result)}\n`);
     } else {
       printResult(joined, options.out, host);
       host.stderr.write(`\n${deviceLine(device)}\n${clock.text(seconds)}`);
+      if (plan) host.stderr.write(planText(plan));
     }
   } finally {
     progress.stop();
@@ -113,6 +122,14 @@ function printResult(joined: Table, out: string | undefined, host: Host): void {
 
 function deviceLine({ backend, info }: Device): string {
   return `device: ${backend}, ${info.name}. ${info.reason}`;
+}
+
+/** How the hash join was done, and the time of its phases. */
+function planText({ strategy, reason, partitions, phases, clock, milliseconds }: Plan): string {
+  const how = partitions > 1 ? `${strategy}, ${partitions} partitions` : strategy;
+  const times = new StageClock();
+  for (const phase of phases) times.add(phase.name, phase.milliseconds / 1000, clock);
+  return `hash join: ${how}, because ${reason}\n${times.text(milliseconds / 1000)}`;
 }
 
 function sizeOf(table: Table): string {

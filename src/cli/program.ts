@@ -94,7 +94,8 @@ function addJoin(program: Command, host: Host): void {
     .option("--out <file>", "write the result to a file (.csv, .parquet or .arrow) and do not print it");
   addDeviceOptions(command)
     .option("--nulls-equal", "a null key equals a null key (else rows with one match nothing)")
-    .option("--json", "print one JSON object: rows, columns, seconds, device")
+    .option("--explain", "also say how the join was done: strategy, reason, time by phase")
+    .option("--json", "print one JSON object: rows, columns, seconds, device (and plan, with --explain)")
     .addHelpText(
       "after",
       `

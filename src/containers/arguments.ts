@@ -4,41 +4,52 @@
  */
 import { DeviceArray } from "../engine/device-array.js";
 import type { CallOptions, Engine, Input, Placement, Target } from "../engine/engine.js";
-import { type HashName, hashNames } from "../engine/hash.js";
-import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
-import { PinnedArray, type PinnedUse } from "../engine/pinned-array.js";
+import type { TableSpec } from "../engine/layout.js";
+import type { PinnedUse } from "../engine/pinned-array.js";
 import { checkStrategy, type GroupSize, type Plan, PlanLog, type Strategy } from "../engine/plan.js";
 import {
+  allocate,
   type ElementOf,
-  type KeyType,
   type ScalarArrays,
   type ScalarType,
   scalarTypeOf,
-  scalarWords,
   type ValueType,
   zeroOf,
 } from "../engine/scalars.js";
 import { isWide, slotFormat } from "../engine/slot-format.js";
-import { LimitError, ValidationError } from "../errors.js";
+import { ValidationError } from "../errors.js";
+import {
+  check,
+  checkCallbacks,
+  checkOneOf,
+  checkOptions,
+  conversion,
+  describe,
+  isPlaced,
+} from "../options.js";
 
-/** Options of every bulk call. */
-export interface BulkOptions<E extends boolean = boolean> {
-  /** One byte per element: elements whose byte is 0 are left out. A Uint8Array, device array or pinned array of the keys' length. */
-  where?: Input<"u8">;
+/** Options of every call that works through many elements. */
+export interface ProgressOptions {
   /** Aborts between chunks: the call rejects with the signal's reason; chunks already done stay done. */
   signal?: AbortSignal;
   /** Told between chunks, and at the end, how many of the call's elements are done. */
   onProgress?: (done: number, total: number) => void;
+  /**
+   * Told what the call did: strategy, reason, partitions, the time of each phase. Called once, when the work is done and before
+   * the answer comes; not when the call fails. Measuring costs a little time.
+   */
+  onPlan?: (plan: Plan) => void;
+}
+
+/** Options of every bulk call over keys. */
+export interface BulkOptions extends ProgressOptions {
+  /** One byte per element: elements whose byte is 0 are left out. A Uint8Array, device array or pinned array of the keys' length. */
+  where?: Input<"u8">;
   /** How the engine goes about the batch. Default `auto`, or what openDevice was told. Results are the same. */
   strategy?: Strategy;
   /** Slots that a probe of the direct strategy looks at in one step. Default: by the table's load. */
   groupSize?: GroupSize;
-  /** Answer a `plan` as well: the strategy taken, why, and the time of each phase. Costs a little time. */
-  explain?: E;
 }
-
-/** What a call answers: with `explain: true`, its plan as well. */
-export type Explained<T, E extends boolean> = E extends true ? T & { plan: Plan } : T;
 
 /** Where a call leaves its results: typed arrays on the host (default), or device arrays. */
 export interface OutputOption<P extends Placement> {
@@ -57,11 +68,8 @@ export interface IntoOption<I> {
 }
 
 /** Options of find, whose results are of type V (the values' type; in sets the keys'). */
-export interface FindOptions<
-  P extends Placement,
-  E extends boolean = boolean,
-  V extends ValueType = ValueType,
-> extends BulkOptions<E>,
+export interface FindOptions<P extends Placement, V extends ValueType = ValueType>
+  extends BulkOptions,
     OutputOption<P> {
   /** Value written for keys that are not there, and for elements left out by `where`: a bigint for u64. Default 0. */
   missing?: ElementOf<V>;
@@ -72,40 +80,22 @@ export type Placed<T extends ScalarType, P extends Placement> = P extends "devic
   ? DeviceArray<T>
   : ScalarArrays[T];
 
-/** Options that size and shape a table. */
-export interface TableOptions<K extends KeyType> {
-  /** Type of the keys. */
-  key: K;
-  /** Distinct keys that are guaranteed to fit. A whole number of at least 0. */
-  capacity: number;
-  /** Entries per slot when `capacity` keys are in, 0 < loadFactor <= 1. Default 0.5. The table has ceil(capacity / loadFactor) slots. */
-  loadFactor?: number;
-  /** Hash function. Default `murmur3`. */
-  hash?: HashName;
-}
-
-const tableTypes: readonly string[] = Object.keys(scalarWords);
-
-/** Checks a key or value type. */
-export function checkType(name: string, type: unknown): void {
-  if (typeof type !== "string" || !tableTypes.includes(type)) {
-    throw new ValidationError(
-      `There is no ${name} type "${String(type)}".`,
-      `Use one of ${tableTypes.join(", ")}.`,
-    );
-  }
-}
-
 /** Checks what a look-up writes for absent keys, and answers it: zero unless told. */
 export function checkMissing<V extends ValueType>(type: V, missing: unknown): ElementOf<V> {
   const zero = zeroOf[type];
   if (missing === undefined) return zero;
-  if (typeof missing !== typeof zero) {
-    throw new ValidationError(
-      `missing is not a ${typeof zero}.`,
-      `Give the ${typeof zero} that stands for absent keys${typeof zero === "bigint" ? ", such as 0n" : ""}.`,
-    );
-  }
+  const held = allocate(type, 1);
+  const isElement = typeof missing === typeof zero;
+  if (isElement) held[0] = missing as never;
+  // floats may round, but not to infinity
+  const holds =
+    type === "f32" ? Number.isFinite(held[0]) === Number.isFinite(missing) : (held[0] as unknown) === missing;
+  check(
+    isElement && holds,
+    "missing",
+    missing,
+    `Give a ${typeof zero} that ${type} can hold, such as ${zero}${type === "u64" ? "n" : ""}.`,
+  );
   return missing as ElementOf<V>;
 }
 
@@ -123,38 +113,6 @@ export function checkOffered(operation: keyof typeof insteadOf, spec: TableSpec)
     `${operation} takes keys and values of 32 bits, and this table has ${spec.value === null ? "" : `${spec.value} values and `}${spec.key} keys.`,
     insteadOf[operation],
   );
-}
-
-/** Checks the sizing options and answers the number of slots. */
-export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): {
-  slots: number;
-  loadFactor: number;
-  hash: HashName;
-} {
-  const { capacity, loadFactor = 0.5, hash = "murmur3" } = options;
-  if (!(typeof loadFactor === "number" && loadFactor > 0 && loadFactor <= 1)) {
-    throw new ValidationError(
-      `loadFactor is ${describe(loadFactor)}.`,
-      "Give a number above 0 and at most 1.",
-    );
-  }
-  if (!hashNames.includes(hash)) {
-    throw new ValidationError(
-      `There is no hash function "${String(hash)}".`,
-      `Use one of ${hashNames.join(", ")}.`,
-    );
-  }
-  if (!(Number.isSafeInteger(capacity) && capacity >= 0)) {
-    throw new ValidationError(
-      `capacity is ${describe(capacity)}.`,
-      "Give the number of distinct keys, a whole number of at least 0.",
-    );
-  }
-  const slots = slotsFor(capacity, loadFactor);
-  if (slots > MAX_SLOTS) {
-    throw new LimitError("slots", slots, MAX_SLOTS, "Split the data over several tables.");
-  }
-  return { slots, loadFactor, hash };
 }
 
 /**
@@ -175,7 +133,8 @@ export function checkColumn<T extends ScalarType>(
     const other = isInput ? "device array" : "pinned array";
     throw new ValidationError(
       `${name} must be a ${typedArrayName[type]} or a ${other} of ${type}, and is ${describe(column)}.`,
-      `Give ${name} as ${type}, for example by ${typedArrayName[type]}.from().`,
+      (isInput && conversion(name, typedArrayName[type], column)) ||
+        `Give a ${typedArrayName[type]}, or a ${other} of ${type}.`,
     );
   }
   if (onHost) return;
@@ -203,20 +162,6 @@ export function checkColumn<T extends ScalarType>(
   }
 }
 
-/** True for arrays that belong to a device. */
-export function isPlaced(column: unknown): column is DeviceArray | PinnedArray {
-  return column instanceof DeviceArray || column instanceof PinnedArray;
-}
-
-/** What a wrong argument is, in words. */
-export function describe(value: unknown): string {
-  if (isPlaced(value))
-    return `a ${value instanceof DeviceArray ? "device" : "pinned"} array of ${value.type}`;
-  if (typeof value === "string") return JSON.stringify(value);
-  if (typeof value !== "object" || value === null) return String(value);
-  return `a ${value.constructor?.name ?? "object"}`;
-}
-
 const typedArrayName: { readonly [T in ScalarType]: string } = {
   u8: "Uint8Array",
   u32: "Uint32Array",
@@ -235,30 +180,37 @@ export function checkLength(name: string, column: { length: number }, keys: { le
   }
 }
 
-/** Checks the options of a bulk call over `keys`. @internal */
+/** A call whose options were checked. @internal */
+export interface Call extends CallOptions {
+  readonly onPlan?: ProgressOptions["onPlan"];
+}
+
+/** Names of ProgressOptions. */
+const PROGRESS = "signal onProgress onPlan";
+
+/** Checks the options of a bulk call over `keys`. @param more names of options that it takes beside those of all. @internal */
 export function checkBulkOptions(
   engine: Engine,
   keys: { length: number },
   options: BulkOptions & { output?: Placement },
-): CallOptions {
-  const { where, signal, onProgress, output, explain } = options;
+  more = "",
+): Call {
+  const call = checkCallOptions(options, ` where strategy groupSize${more}`);
+  const { where } = options;
   const { strategy = engine.defaults.strategy, groupSize = engine.defaults.groupSize } = options;
   if (where !== undefined) {
     checkColumn(engine, "where", "u8", where);
     checkLength("where", where, keys);
   }
-  if (output !== undefined && output !== "host" && output !== "device") {
-    throw new ValidationError(`There is no output "${String(output)}".`, 'Use "host" or "device".');
-  }
   checkStrategy({ strategy, groupSize });
-  return { where, signal, onProgress, strategy, groupSize, log: explain ? new PlanLog() : undefined };
+  return { ...call, where, strategy, groupSize };
 }
 
-/** A finished call's answer, with its plan where that was asked for. */
-export function explained<T extends object, E extends boolean>(
-  _options: { explain?: E },
-  { log }: CallOptions,
-  answer: T,
-): Explained<T, E> {
-  return (log ? { ...answer, plan: log.finish() } : answer) as Explained<T, E>;
+/** Checks the options of a call over all entries. @param more names of options that it takes, each after a space. @internal */
+export function checkCallOptions(options: ProgressOptions & { output?: Placement }, more: string): Call {
+  checkOptions(options, PROGRESS + more);
+  const { signal, onProgress, onPlan, output = "host" } = options;
+  checkCallbacks({ signal, onProgress, onPlan });
+  checkOneOf("output", output, ["host", "device"]);
+  return { signal, onProgress, onPlan, log: onPlan && new PlanLog() };
 }

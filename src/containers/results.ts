@@ -4,12 +4,11 @@ import type { Destination, Engine, Output, Placement, Target } from "../engine/e
 import { PinnedArray } from "../engine/pinned-array.js";
 import { allocate, firstOf, type ScalarType } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
-import { checkColumn, type IntoOption, type OutputOption, type Placed } from "./arguments.js";
+import { type Call, checkColumn, type IntoOption, type OutputOption, type Placed } from "./arguments.js";
 
 /**
  * Checks `into`, and answers where a call's results go.
- * @param types the results' types by their names in `into`, in the order of the operation's targets. A call with one result has it
- * under no name, and `into` is its array. @internal
+ * @param types the results' types by their names in `into`, in the order of the operation's targets. @internal
  */
 export function destination(
   engine: Engine,
@@ -22,8 +21,8 @@ export function destination(
     throw new ValidationError('into was given together with output "device".', "Leave out one of the two.");
   }
   const targets = Object.entries(types).map(([name, type]) => {
-    const target = (name === "" ? into : into?.[name as keyof typeof into]) as Target<ScalarType>;
-    checkColumn(engine, name === "" ? "into" : `into.${name}`, type, target, "readback");
+    const target = into?.[name as keyof typeof into] as Target<ScalarType>;
+    checkColumn(engine, `into.${name}`, type, target, "readback");
     return target;
   });
   checkRoom(targets, length);
@@ -76,4 +75,15 @@ export function placed<T extends ScalarType, P extends Placement>(
 /** Frees results that are on the device. */
 export function discard(results: readonly (Output<ScalarType> | null)[]): void {
   for (const result of results) if (result instanceof DeviceArray) result.destroy();
+}
+
+/** Tells the plan of a call that is done, and answers. When telling throws, nobody gets the results, so they are freed. */
+export function answered<T extends object>({ onPlan, log }: Call, answer: T): T {
+  try {
+    if (log) onPlan?.(log.finish());
+    return answer;
+  } catch (error) {
+    discard(Object.values(answer));
+    throw error;
+  }
 }

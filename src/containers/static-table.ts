@@ -4,7 +4,6 @@
  */
 import type { Device } from "../device.js";
 import type {
-  CallOptions,
   Destination,
   Engine,
   Input,
@@ -17,30 +16,27 @@ import type {
 } from "../engine/engine.js";
 import type { HashName } from "../engine/hash.js";
 import { slotsFor } from "../engine/layout.js";
-import type { Plan } from "../engine/plan.js";
 import type { KeyType, ScalarType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { CapacityError, ValidationError } from "../errors.js";
+import { isPlaced } from "../options.js";
 import {
   type BulkOptions,
+  type Call,
   checkBulkOptions,
+  checkCallOptions,
   checkColumn,
   checkMissing,
-  checkTableOptions,
-  checkType,
-  describe,
-  type Explained,
-  explained,
   type FindOptions,
   type IntoOption,
-  isPlaced,
   type OutputOption,
   type Placed,
-  type TableOptions,
+  type ProgressOptions,
 } from "./arguments.js";
+import { checkTableOptions, type Parts, type Sizing } from "./create-table.js";
 import { moveEntries } from "./move-entries.js";
 import { CallQueue } from "./queue.js";
-import { checkApart, checkRoom, destination, discard, placed } from "./results.js";
+import { answered, checkApart, checkRoom, destination, discard, placed } from "./results.js";
 
 /** A container's health and size. */
 export interface ContainerStats extends TableStats {
@@ -52,15 +48,13 @@ export interface ContainerStats extends TableStats {
   bytes: number;
 }
 
-/** How a container was sized; kept for rehash. */
-export interface Sizing {
-  capacity: number;
-  loadFactor: number;
-  hash: HashName;
-}
+/** The name of the method that Node asks for what console.log prints. */
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 /** Base of the containers with one table of fixed capacity. */
 export abstract class StaticTable<K extends KeyType, V extends ValueType> {
+  /** The device that it lives on. */
+  readonly device: Device;
   /** @internal */
   protected readonly engine: Engine;
   protected table: Table<K, V>;
@@ -69,8 +63,17 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   #destroyed = false;
 
   /** @internal */
-  protected constructor(engine: Engine, table: Table<K, V>, sizing: Sizing) {
-    this.engine = engine;
+  protected constructor(parts: Parts<K, V>) {
+    // in JavaScript anybody can call this
+    if (!parts?.sizing) {
+      throw new ValidationError(
+        "Containers are made by `create`, not by `new`.",
+        "Write `await StaticMap.create(device, options)`.",
+      );
+    }
+    const { device, table, sizing } = parts;
+    this.device = device;
+    this.engine = device.engine;
     this.table = table;
     this.#sizing = sizing;
   }
@@ -87,11 +90,15 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   get capacity(): number {
     return this.#sizing.capacity;
   }
-  /** Slots of the table: ceil(capacity / the loadFactor option). */
+  /** Slots of the table: ceil(capacity / maxLoadFactor). */
   get slots(): number {
     return this.table.spec.slots;
   }
-  /** size / slots. */
+  /** Entries per slot when `capacity` keys are in. */
+  get maxLoadFactor(): number {
+    return this.#sizing.maxLoadFactor;
+  }
+  /** Entries per slot now: size / slots. */
   get loadFactor(): number {
     return this.size / this.slots;
   }
@@ -107,29 +114,23 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   }
 
   /** Which keys are there: one byte per key, 1 or 0. */
-  async contains<P extends Placement = "host", E extends boolean = false>(
+  async contains<P extends Placement = "host">(
     keys: Input<K>,
-    options: BulkOptions<E> & OutputOption<P> & IntoOption<Target<"u8">> = {},
-  ): Promise<E extends true ? { found: Placed<"u8", P>; plan: Plan } : Placed<"u8", P>> {
+    options: BulkOptions & OutputOption<P> & IntoOption<{ found: Target<"u8"> }> = {},
+  ): Promise<Placed<"u8", P>> {
     checkColumn(this.engine, "keys", this.keyType, keys);
-    const call = checkBulkOptions(this.engine, keys, options);
-    const to = destination(this.engine, options, keys.length, { "": "u8" });
+    const call = checkBulkOptions(this.engine, keys, options, " output into");
+    const to = destination(this.engine, options, keys.length, { found: "u8" });
     const result = await this.enqueue(() => this.table.contains(keys, to, call), [keys], call, to);
-    const found = placed<"u8", P>(result, keys.length);
-    return (call.log ? explained(options, call, { found }) : found) as E extends true
-      ? { found: Placed<"u8", P>; plan: Plan }
-      : Placed<"u8", P>;
+    return answered(call, { found: placed<"u8", P>(result, keys.length) }).found;
   }
 
   /** Takes keys out. Absent keys are passed over; of equal keys in a batch one counts. Freed slots are taken by later inserts. */
-  async erase<E extends boolean = false>(
-    keys: Input<K>,
-    options: BulkOptions<E> = {},
-  ): Promise<Explained<{ erased: number }, E>> {
+  async erase(keys: Input<K>, options: BulkOptions = {}): Promise<{ erased: number }> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
     const erased = await this.enqueue(() => this.table.erase(keys, call), [keys], call);
-    return explained(options, call, { erased });
+    return answered(call, { erased });
   }
 
   /** Takes everything out. Capacity stays. */
@@ -143,8 +144,8 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
    * @throws ValidationError when `capacity` is below the present size.
    */
   async rehash(capacity?: number): Promise<void> {
-    const { loadFactor, hash } = this.#sizing;
-    if (capacity !== undefined) checkTableOptions({ capacity, loadFactor, hash });
+    const { maxLoadFactor, hash } = this.#sizing;
+    if (capacity !== undefined) checkTableOptions({ capacity, maxLoadFactor, hash });
     await this.enqueue(async () => {
       // a table may hold more than its capacity promised: its slots allow it
       const entries = capacity ?? Math.max(this.capacity, this.size);
@@ -157,7 +158,7 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
       const old = this.table;
       const fresh = await this.engine.createTable<K, V>({
         ...old.spec,
-        slots: slotsFor(entries, loadFactor),
+        slots: slotsFor(entries, maxLoadFactor),
       });
       try {
         await moveEntries(old, fresh);
@@ -166,7 +167,7 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
         throw error;
       }
       this.table = fresh;
-      this.#sizing = { capacity: entries, loadFactor, hash };
+      this.#sizing = { capacity: entries, maxLoadFactor, hash };
       old.destroy();
     });
   }
@@ -178,6 +179,24 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
       const { capacity, slots, loadFactor } = this;
       return { ...stats, capacity, slots, loadFactor, bytes: tableBytes(this.table.spec) };
     });
+  }
+
+  get [Symbol.toStringTag](): string {
+    return this.table.spec.value === null ? "StaticSet" : "StaticMap";
+  }
+
+  /** Types, size, capacity and load, such as "StaticMap<u32, f32> { size: 3, capacity: 10, load: 0.15 }". */
+  toString(): string {
+    const { key, value } = this.table.spec;
+    const { size, capacity, loadFactor } = this;
+    const load = Number(loadFactor.toFixed(3));
+    const state = this.#destroyed ? "destroyed" : `size: ${size}, capacity: ${capacity}, load: ${load}`;
+    return `${this[Symbol.toStringTag]}<${value === null ? key : `${key}, ${value}`}> { ${state} }`;
+  }
+
+  /** What console.log prints in Node. @internal */
+  [INSPECT](): string {
+    return this.toString();
   }
 
   /** Frees the memory, after the calls that are under way. Later calls reject. Idempotent. */
@@ -201,28 +220,32 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   }
 
   /** find, for maps and sets, whose first result is called `name`. */
-  protected async lookUp<P extends Placement>(
+  protected async lookUp<P extends Placement, N extends "keys" | "values">(
     keys: Input<K>,
-    options: FindOptions<P, boolean, V> & IntoOption<object>,
-    name: string,
-  ): Promise<{ call: CallOptions; values: Placed<V, P>; found: Placed<"u8", P> }> {
+    options: FindOptions<P, V> & IntoOption<object>,
+    name: N,
+  ): Promise<{ [name in N]: Placed<V, P> } & { found: Placed<"u8", P> }> {
     checkColumn(this.engine, "keys", this.keyType, keys);
+    const call = checkBulkOptions(this.engine, keys, options, " output into missing");
     const { spec } = this.table;
     const type = spec.value ?? spec.key;
     const missing = checkMissing(type, options.missing);
-    const call = checkBulkOptions(this.engine, keys, options);
     const types = { [name]: type, found: "u8" } as const;
     const to = destination(this.engine, options, keys.length, types);
     const result = await this.enqueue(() => this.table.find(keys, missing, to, call), [keys], call, to);
     const { length } = keys;
-    return { call, values: placed(result.values, length), found: placed(result.found, length) };
+    const values = placed<V, P>(result.values, length);
+    const found = placed<"u8", P>(result.found, length);
+    return answered(call, { [name]: values, found } as { [name in N]: typeof values } & {
+      found: typeof found;
+    });
   }
 
   /** retrieveAll, for maps and sets. */
   protected async retrieve<P extends Placement>(
-    options: BulkOptions & OutputOption<P> & IntoOption<object>,
-  ): Promise<{ call: CallOptions; keys: Placed<K, P>; values: Placed<V, P> }> {
-    const call = checkBulkOptions(this.engine, { length: 0 }, options);
+    options: ProgressOptions & OutputOption<P> & IntoOption<object>,
+  ): Promise<{ keys: Placed<K, P>; values: Placed<V, P> }> {
+    const call = checkCallOptions(options, " output into");
     const { key, value } = this.table.spec;
     const types = { keys: key, ...(value !== null && { values: value }) };
     // how many entries there will be is known when the call's turn comes
@@ -234,7 +257,7 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
       return this.table.retrieveAll(to, call);
     };
     const { keys, values } = await this.enqueue(retrieve, [], call, to);
-    return { call, keys: placed(keys, length), values: placed(values, length) };
+    return answered(call, { keys: placed(keys, length), values: placed(values, length) });
   }
 
   /**
@@ -244,7 +267,7 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   protected enqueue<T>(
     operation: () => Promise<T>,
     inputs: readonly (Input<ScalarType> | null)[] = [],
-    { where, log }: CallOptions = {},
+    { where, log }: Call = {},
     to: Destination = "host",
   ): Promise<T> {
     if (this.#destroyed) return Promise.reject(this.#destroyedError());
@@ -262,7 +285,7 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   }
 
   #destroyedError(): ValidationError {
-    const what = this.constructor.name;
+    const what = this[Symbol.toStringTag];
     return new ValidationError(`This ${what} was destroyed.`, `Create a new ${what}.`);
   }
 
@@ -283,24 +306,4 @@ function detached(): ValidationError {
     "A typed array of this call was detached before the call's turn came.",
     "Await the call before its arrays are transferred; hand over a pinned array itself, not its `array`.",
   );
-}
-
-/** Opens the engine table of a container, whose values are null for a set. @internal */
-export async function createTable<K extends KeyType, V extends ValueType>(
-  device: Device,
-  options: TableOptions<K>,
-  value: V | null,
-): Promise<{ engine: Engine; table: Table<K, V>; sizing: Sizing }> {
-  if (!device?.engine) {
-    throw new ValidationError(
-      `The first argument is ${describe(device)}, not a device.`,
-      "Give what `await openDevice()` answers.",
-    );
-  }
-  checkType("key", options?.key);
-  if (value !== null) checkType("value", value);
-  const { slots, loadFactor, hash } = checkTableOptions(options);
-  const { key, capacity } = options;
-  const table = await device.engine.createTable<K, V>({ key, value, slots, hash }, capacity);
-  return { engine: device.engine, table, sizing: { capacity, loadFactor, hash } };
 }

@@ -4,7 +4,7 @@
  */
 import { ValidationError } from "../errors.js";
 import type { Engine } from "./engine.js";
-import type { ScalarArrays, ScalarType } from "./scalars.js";
+import { type ScalarArrays, type ScalarType, scalarTypeOf } from "./scalars.js";
 
 /** The engine's side of a device array. */
 export interface ArrayStorage<T extends ScalarType> {
@@ -14,6 +14,8 @@ export interface ArrayStorage<T extends ScalarType> {
   readonly host?: ScalarArrays[T];
   /** A copy of elements start..end in host memory. */
   read(start: number, end: number): Promise<ScalarArrays[T]>;
+  /** Overwrites elements from `start` on; resolves when `data` may change. */
+  write(data: ScalarArrays[T], start: number): Promise<void>;
   destroy(): void;
 }
 
@@ -59,21 +61,38 @@ export class DeviceArray<T extends ScalarType = ScalarType> {
 
   /** A copy of the elements `start` to `end` (all, unless told) in host memory. Costs one transfer. */
   async read(start = 0, end = this.length): Promise<ScalarArrays[T]> {
-    if (!this.#alive) {
+    return this.#use(start, end, () => this.storage.read(start, end));
+  }
+
+  /**
+   * Overwrites the elements from `start` on with those of a typed array. Leave `data` unchanged until the promise resolves. Await
+   * the calls that use this array before writing: they may see either elements.
+   * @throws ValidationError when `data` is of another type, or does not fit; nothing was written then.
+   */
+  async write(data: ScalarArrays[T], start = 0): Promise<void> {
+    if (scalarTypeOf(data) !== this.type) {
       throw new ValidationError(
-        "This device array was destroyed.",
-        "Read it before destroy(), or keep the typed array.",
+        `write was not given a typed array of ${this.type}, as the elements of this array are.`,
+        "Give what read() answers, with other elements.",
       );
     }
-    if (!(start >= 0 && start <= end && end <= this.length)) {
+    return this.#use(start, start + data.length, () => this.storage.write(data, start));
+  }
+
+  async #use<R>(start: number, end: number, work: () => Promise<R>): Promise<R> {
+    if (!this.#alive) {
+      throw new ValidationError("This device array was destroyed.", "Use it before destroy().");
+    }
+    const isRange = Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end;
+    if (!isRange || end > this.length) {
       throw new ValidationError(
         `The range ${start}..${end} is outside the array's ${this.length} elements.`,
-        "Read within 0..length.",
+        "Stay within 0..length.",
       );
     }
     const release = this.hold();
     try {
-      return await this.storage.read(start, end);
+      return await work();
     } finally {
       release();
     }

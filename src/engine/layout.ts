@@ -36,7 +36,7 @@ export interface TableSpec {
   readonly hash: HashName;
 }
 
-/** Slots for `capacity` entries at `loadFactor`: the ceiling, no rounding to primes or powers of two. */
-export function slotsFor(capacity: number, loadFactor: number): number {
-  return Math.max(1, Math.ceil(capacity / loadFactor));
+/** Slots for `capacity` entries at `maxLoadFactor`: the ceiling, no rounding to primes or powers of two. */
+export function slotsFor(capacity: number, maxLoadFactor: number): number {
+  return Math.max(1, Math.ceil(capacity / maxLoadFactor));
 }

@@ -1,6 +1,6 @@
-/** What a bulk call did and how long its phases took: what `explain: true` answers. */
+/** What a bulk call did and how long its phases took: what `onPlan` is told. */
 
-import { ValidationError } from "../errors.js";
+import { checkOneOf } from "../options.js";
 
 /**
  * How a bulk call goes about its batch. `direct`: every element is probed for from its home slot, wherever that is.
@@ -22,18 +22,8 @@ export function checkStrategy({
   readonly strategy?: Strategy;
   readonly groupSize?: GroupSize;
 }): void {
-  if (strategy !== undefined && !strategies.includes(strategy)) {
-    throw new ValidationError(
-      `There is no strategy "${String(strategy)}".`,
-      `Use one of ${strategies.join(", ")}.`,
-    );
-  }
-  if (groupSize !== undefined && !groupSizes.includes(groupSize)) {
-    throw new ValidationError(
-      `There is no group size ${String(groupSize)}.`,
-      `Use one of ${groupSizes.join(", ")}.`,
-    );
-  }
+  if (strategy !== undefined) checkOneOf("strategy", strategy, strategies);
+  if (groupSize !== undefined) checkOneOf("group size", groupSize, groupSizes);
 }
 
 /** One phase of a call, all of its chunks together. */

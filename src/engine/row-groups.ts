@@ -5,17 +5,13 @@
  * The columns are device arrays: they stay in the memory of the engine that made them.
  */
 import type { DeviceArray } from "./device-array.js";
-import type { PlanLog } from "./plan.js";
 import type { JoinCall } from "./row-operations.js";
 
 /** The group number of a row that is in no group: one with a null, when nulls are not equal. */
 export const NO_GROUP = 0xffffffff;
 
 /** Options of a grouping. `nullsEqual` false leaves rows with a null in any key column out. */
-export interface GroupCall extends JoinCall {
-  /** To be filled in with what the call does. The caller begins and finishes it. */
-  readonly log?: PlanLog;
-}
+export type GroupCall = JoinCall;
 
 /** The columns of {@link RowGroups}. */
 export interface GroupColumns {

@@ -5,6 +5,7 @@
  * Keys and gathered columns are in host memory. Groups stay where the engine works: see row-groups.ts.
  */
 import { type GatherTask, gatherBuffers } from "./gather-buffers.js";
+import type { PlanLog } from "./plan.js";
 import type { GroupCall, RowGroups } from "./row-groups.js";
 import type { RowKeys, RowPairs } from "./rows.js";
 
@@ -16,6 +17,8 @@ export interface JoinCall {
   readonly signal?: AbortSignal;
   /** Called between chunks and at the end with rows done and rows in all. */
   readonly onProgress?: (done: number, total: number) => void;
+  /** To be filled in with what the call does. The caller begins and finishes it. */
+  readonly log?: PlanLog;
 }
 
 /** The row operations of one engine. After the engine is destroyed they reject with DeviceLostError. */

@@ -3,6 +3,7 @@ import { WarpmapError } from "../errors.js";
 
 /** A file cannot be read or written, or does not hold what its name says. */
 export class FileError extends WarpmapError {
+  declare readonly code: "FILE";
   readonly path: string;
 
   constructor(path: string, problem: string, fix: string, options?: ErrorOptions) {
@@ -13,6 +14,7 @@ export class FileError extends WarpmapError {
 
 /** A file name whose extension names no format that is known. */
 export class FormatError extends WarpmapError {
+  declare readonly code: "FORMAT";
   readonly path: string;
 
   constructor(path: string, fix: string) {

@@ -7,7 +7,9 @@ import type { Table } from "@uwdata/flechette";
 import { defaultDevice } from "../default-device.js";
 import type { Device } from "../device.js";
 import { nextTask } from "../engine/next-task.js";
+import { type Plan, PlanLog } from "../engine/plan.js";
 import { ValidationError } from "../errors.js";
+import { check, checkBoolean, checkCallbacks, checkOptions } from "../options.js";
 import { type ArrowTable, columnIndex, readTable, type SourceTable } from "./columns.js";
 import { encodeKeys } from "./encode-keys.js";
 import { materialise, type OutputColumn } from "./materialise.js";
@@ -35,6 +37,8 @@ export interface JoinOptions {
   readonly signal?: AbortSignal;
   /** Rows the hash join has done so far, and has to do in all. Called between chunks of work and at the end. */
   readonly onProgress?: (done: number, total: number) => void;
+  /** Told how the hash join was done: strategy, reason, the time of each phase. Called once, before the answer comes. */
+  readonly onPlan?: (plan: Plan) => void;
   /** Called after each stage with the seconds it took. */
   readonly onStage?: (stage: JoinStage, seconds: number) => void;
 }
@@ -52,7 +56,7 @@ export interface JoinOptions {
  * when the smaller side has more than 2^17 rows, 8 bytes and the key per row of both (of the larger at most four times as
  * many rows as the smaller has).
  *
- * @throws ValidationError for unknown columns, key types that cannot be compared, and kinds of join there are not
+ * @throws ValidationError for wrong options, unknown columns, key types that cannot be compared, and kinds of join there are not
  * @throws LimitError when the result has more than 2^31 - 1 rows
  * @example
  * const flights = tableFromArrays({ origin: ["SFO", "JFK", "SFO"], delay: [12, 3, -4] });
@@ -61,8 +65,7 @@ export interface JoinOptions {
  * console.log(joined.numRows, joined.names); // 3 [ 'origin', 'delay', 'city' ]
  */
 export async function join(left: ArrowTable, right: ArrowTable, options: JoinOptions): Promise<Table> {
-  const pairs = keyNames(options);
-  checkKind(options.how);
+  const pairs = checkJoinOptions(options);
   options.signal?.throwIfAborted();
   const tables = { left: readTable(left, "left"), right: readTable(right, "right") };
   const keys = {
@@ -83,7 +86,7 @@ async function run(
   device: Device,
   options: JoinOptions,
 ): Promise<Table> {
-  const { signal, onProgress, nullsEqual = false } = options;
+  const { signal, onProgress, onPlan, nullsEqual = false } = options;
   const stage = stopwatch(options.onStage);
   const encoded = encodeKeys(
     keys.left.map((index) => tables.left.columns[index]),
@@ -92,16 +95,21 @@ async function run(
   );
   stage("encode keys");
   const rows = await device.engine.rows();
-  const pairs = await rows.join(encoded.left, encoded.right, { nullsEqual, signal, onProgress });
+  const log = onPlan && new PlanLog();
+  log?.begin();
+  const pairs = await rows.join(encoded.left, encoded.right, { nullsEqual, signal, onProgress, log });
+  const plan = log?.finish();
   stage("hash join");
   const pause = async () => {
     await nextTask();
     signal?.throwIfAborted();
   };
   try {
-    return await materialise(outputColumns(tables, keys), pairs, pause, undefined, (tasks) =>
+    const joined = await materialise(outputColumns(tables, keys), pairs, pause, undefined, (tasks) =>
       rows.gather(tasks, pause),
     );
+    if (plan) onPlan?.(plan);
+    return joined;
   } finally {
     pairs.release?.();
     stage("materialise");
@@ -117,9 +125,21 @@ function stopwatch(report: JoinOptions["onStage"]): (stage: JoinStage) => void {
   };
 }
 
+/** Checks all options, and answers the pairs of key columns. */
+function checkJoinOptions(options: JoinOptions): (readonly [string, string])[] {
+  checkOptions(options, "on how device nullsEqual signal onProgress onPlan onStage");
+  const { device, nullsEqual, signal, onProgress, onPlan, onStage } = options;
+  checkCallbacks({ signal, onProgress, onPlan, onStage });
+  checkBoolean("nullsEqual", nullsEqual);
+  const isDevice = device === undefined || Boolean(device?.engine);
+  check(isDevice, "device", device, "Give what `await openDevice()` answers.");
+  checkKind(options.how);
+  return keyNames(options);
+}
+
 function keyNames(options: JoinOptions): (readonly [string, string])[] {
   const example = 'Write on: ["id"], or on: [["origin", "iata"]] when the names differ.';
-  const on: unknown = options?.on;
+  const on: unknown = options.on;
   if (typeof on === "string") throw new ValidationError(`on is "${on}", not a list of columns.`, example);
   if (!Array.isArray(on) || on.length === 0)
     throw new ValidationError("join needs at least one key column.", example);

@@ -28,6 +28,7 @@ import { bindingLine, constantLines } from "../engine/webgpu/device/kernel-sourc
 import { MAX_PROBE_WORD } from "../engine/webgpu/table/control.js";
 import { probingCode, readingCode } from "../engine/webgpu/table/slot-code.js";
 import { LimitError, ValidationError } from "../errors.js";
+import { checkOptions, checkWhole, describe } from "../options.js";
 import { prefixNames } from "./compose.js";
 import find from "./find.wgsl";
 
@@ -126,11 +127,14 @@ export function setModule<K extends KeyType>(set: StaticSet<K>, options: ModuleO
 function tableModule(
   container: StaticTable<KeyType, ValueType>,
   defaultName: string,
-  { name = defaultName, group = 1, binding = 0, visibility = STAGE_COMPUTE }: ModuleOptions,
+  options: ModuleOptions,
 ): TableModule {
+  checkOptions(options, "name group binding visibility");
+  const { name = defaultName, group = 1, binding = 0, visibility = STAGE_COMPUTE } = options;
   checkName(name);
-  checkNumber("group", group);
-  checkNumber("binding", binding);
+  checkWhole("group", group);
+  checkWhole("binding", binding);
+  checkWhole("visibility", visibility);
   // a container keeps its types, its hash function and its engine for life
   const { spec } = gpuTable(container);
   if (isWide(slotFormat(spec))) {
@@ -173,6 +177,12 @@ function tableCode(spec: TableSpec, name: string, group: number, binding: number
 }
 
 function gpuTable(container: StaticTable<KeyType, ValueType>) {
+  if (!container?.engineTable) {
+    throw new ValidationError(
+      `The first argument is ${describe(container)}, not a map or a set.`,
+      "Give a StaticMap or a StaticSet.",
+    );
+  }
   const { gpu, spec } = container.engineTable;
   if (gpu === undefined) {
     throw new ValidationError(
@@ -186,7 +196,7 @@ function gpuTable(container: StaticTable<KeyType, ValueType>) {
       "maxStorageBufferBindingSize",
       bytes,
       gpu.maxBinding,
-      "Your kernel binds the table in one piece: use a smaller capacity, a higher loadFactor, or several tables.",
+      "Your kernel binds the table in one piece: use a smaller capacity, a higher maxLoadFactor, or several tables.",
     );
   }
   return { gpu, spec, bytes };
@@ -198,9 +208,4 @@ function checkName(name: unknown): void {
     `name is ${JSON.stringify(name)}.`,
     "Give a WGSL name: an ASCII letter, then letters, digits and underscores.",
   );
-}
-
-function checkNumber(option: string, value: unknown): void {
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return;
-  throw new ValidationError(`${option} is ${String(value)}.`, "Give a whole number of at least 0.");
 }

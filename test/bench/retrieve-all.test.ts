@@ -11,7 +11,7 @@ async function measure(slots: number, keys: number, change: (variant: Variant) =
     key: "u32",
     value: "u32",
     capacity: slots,
-    loadFactor: 1,
+    maxLoadFactor: 1,
   });
   using columns = await openWorkload(device, new Workload(keys));
   await map.insert(await columns.keys(), await columns.values());

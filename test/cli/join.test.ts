@@ -67,6 +67,18 @@ it("prints one JSON object and nothing else with --json", async () => {
   });
 });
 
+it("says how the join was done with --explain, and not without", async () => {
+  const explained = await cli([...JOIN, "--explain"]);
+  expect(explained.stderr).toMatch(
+    /\nhash join: direct, because [a-z ']+\n( {2}[a-z ]+ +[\d.]+ m?s +host\n)+ {2}total/,
+  );
+  expect((await cli(JOIN)).stderr).not.toContain("because");
+  const { plan, ...rest } = JSON.parse((await cli([...JOIN, "--explain", "--json"])).stdout);
+  expect(plan).toMatchObject({ strategy: "direct", partitions: 1, chunks: 1, clock: "host" });
+  expect(plan.phases.map(({ name }: { name: string }) => name)).toContain("write pairs");
+  expect(Object.keys(rest)).toEqual(["rows", "columns", "seconds", "device"]);
+});
+
 it.each(["csv", "parquet", "arrow"])("writes a .%s file and says so", async (extension) => {
   const out = path(`joined.${extension}`);
   const { status, stdout } = await cli([...JOIN, "--out", out]);

@@ -23,9 +23,9 @@ describe("batches of every size through every call", () => {
         key: "u32",
         value: "u32",
         capacity: count,
-        loadFactor: 0.9,
+        maxLoadFactor: 0.9,
       });
-      using set = await StaticSet.create(device(), { key: "u32", capacity: count, loadFactor: 0.9 });
+      using set = await StaticSet.create(device(), { key: "u32", capacity: count, maxLoadFactor: 0.9 });
       const [keys, values, ones] = [uniqueKeys(count), counting(count), new Uint32Array(count).fill(1)];
       const none = Math.floor(count / 2);
       expect(await map.insert(keys, values)).toEqual({ inserted: count, existing: 0 });
@@ -41,8 +41,8 @@ describe("batches of every size through every call", () => {
       expect(await map.insertOrAssign(keys, ones)).toEqual({ inserted: 0, assigned: count });
       expect(await map.erase(keys.subarray(0, none))).toEqual({ erased: none });
       const again = await map.insertAndFind(keys, values);
-      expectAllSet(again.inserted.subarray(0, none), none);
-      expectNoneSet(again.inserted.subarray(none), count - none);
+      expectAllSet(again.isNew.subarray(0, none), none);
+      expectNoneSet(again.isNew.subarray(none), count - none);
       expectSame(again.values.subarray(0, none), values.subarray(0, none));
       expectEvery(again.values.subarray(none), 1);
       const all = await map.retrieveAll();

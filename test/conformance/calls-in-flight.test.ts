@@ -13,8 +13,8 @@ import { scaled, useDevice } from "./helpers/device.js";
 import { absentKeys, counting, uniqueKeys } from "./helpers/keys.js";
 
 const device = useDevice();
-const newMap = (capacity: number, loadFactor = 0.5) =>
-  StaticMap.create(device(), { key: "u32", value: "u32", capacity, loadFactor });
+const newMap = (capacity: number, maxLoadFactor = 0.5) =>
+  StaticMap.create(device(), { key: "u32", value: "u32", capacity, maxLoadFactor });
 
 describe("calls on one container run in the order they were made", () => {
   it("two inserts of the same keys: the first one's values stay", async () => {

@@ -19,7 +19,7 @@ describe("clear", () => {
   });
 
   it("takes tombstones out", async () => {
-    using set = await StaticSet.create(device(), { key: "u32", capacity: 100, loadFactor: 1 });
+    using set = await StaticSet.create(device(), { key: "u32", capacity: 100, maxLoadFactor: 1 });
     await set.insert(uniqueKeys(100));
     await set.erase(uniqueKeys(50));
     await set.clear();
@@ -27,7 +27,12 @@ describe("clear", () => {
   });
 
   it("leaves a table that takes a full load again, and again", async () => {
-    using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 300, loadFactor: 1 });
+    using map = await StaticMap.create(device(), {
+      key: "u32",
+      value: "u32",
+      capacity: 300,
+      maxLoadFactor: 1,
+    });
     for (let round = 0; round < 3; round++) {
       const keys = uniqueKeys(300, round * 300);
       expect(await map.insert(keys, counting(300))).toEqual({ inserted: 300, existing: 0 });

@@ -10,14 +10,15 @@ const device = useDevice();
 describe("create", () => {
   it("makes an empty map that says what it is", async () => {
     using map = await StaticMap.create(device(), { key: "i32", value: "f32", capacity: 400 });
-    const { keyType, valueType, size, capacity, slots, loadFactor, hash } = map;
-    expect({ keyType, valueType, size, capacity, slots, loadFactor, hash }).toEqual({
+    const { keyType, valueType, size, capacity, slots, loadFactor, maxLoadFactor, hash } = map;
+    expect({ keyType, valueType, size, capacity, slots, loadFactor, maxLoadFactor, hash }).toEqual({
       keyType: "i32",
       valueType: "f32",
       size: 0,
       capacity: 400,
       slots: 800,
       loadFactor: 0,
+      maxLoadFactor: 0.5,
       hash: "murmur3",
     });
   });
@@ -27,17 +28,17 @@ describe("create", () => {
     for (const given of [[options], [null, options], [{}, {}], []])
       for (const create of [StaticMap.create, StaticSet.create]) {
         const call = (create as (...args: unknown[]) => Promise<unknown>)(...given);
-        expect((await rejection(call, ValidationError)).message).toMatch(/not a device/);
+        expect((await rejection(call, ValidationError)).message).toContain("The device is ");
       }
     const call = StaticMap.create(device(), undefined as never);
-    expect((await rejection(call, ValidationError)).message).toMatch(/no key type/);
+    expect((await rejection(call, ValidationError)).message).toContain("The options are undefined.");
   });
 
   it("makes an empty set that says what it is", async () => {
     using set = await StaticSet.create(device(), {
       key: "f32",
       capacity: 3,
-      loadFactor: 1,
+      maxLoadFactor: 1,
       hash: "xxhash32",
     });
     const { keyType, size, capacity, slots, hash } = set;
@@ -65,18 +66,18 @@ describe("create", () => {
     [1_600_000, 1, 1_600_000],
     [1_000_003, 0.7, 1_428_576],
   ];
-  for (const [capacity, loadFactor, slots] of sizes) {
-    it(`has ${slots} slots for ${capacity} entries at load factor ${loadFactor}`, async () => {
-      using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity, loadFactor });
+  for (const [capacity, maxLoadFactor, slots] of sizes) {
+    it(`has ${slots} slots for ${capacity} entries at load factor ${maxLoadFactor}`, async () => {
+      using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity, maxLoadFactor });
       expect([map.capacity, map.slots]).toEqual([capacity, slots]);
-      using set = await StaticSet.create(device(), { key: "u32", capacity, loadFactor });
+      using set = await StaticSet.create(device(), { key: "u32", capacity, maxLoadFactor });
       expect([set.capacity, set.slots]).toEqual([capacity, slots]);
     });
   }
 
   for (const slots of [1, 2, 3, 5, 7, 63, 97, 255, 256, 257, 1009]) {
     it(`uses every one of ${slots} slots`, async () => {
-      const options = { key: "u32", value: "u32", capacity: slots, loadFactor: 1 } as const;
+      const options = { key: "u32", value: "u32", capacity: slots, maxLoadFactor: 1 } as const;
       using map = await StaticMap.create(device(), options);
       const keys = uniqueKeys(slots);
       expect(await map.insert(keys, counting(slots))).toEqual({ inserted: slots, existing: 0 });
@@ -122,11 +123,13 @@ describe("create rejects", () => {
     "half an entry": { ...good, capacity: 1.5 },
     "a capacity that is no number": { ...good, capacity: "10" },
     "an infinite capacity": { ...good, capacity: Number.POSITIVE_INFINITY },
-    "a load factor of 0": { ...good, loadFactor: 0 },
-    "a load factor above 1": { ...good, loadFactor: 1.01 },
-    "a load factor that is NaN": { ...good, loadFactor: Number.NaN },
+    "a load factor of 0": { ...good, maxLoadFactor: 0 },
+    "a load factor above 1": { ...good, maxLoadFactor: 1.01 },
+    "a load factor that is NaN": { ...good, maxLoadFactor: Number.NaN },
     "an unknown key type": { ...good, key: "u8" },
     "an unknown value type": { ...good, value: "string" },
+    "no value type": { ...good, value: undefined },
+    "null for a value type": { ...good, value: null },
     "an unknown hash function": { ...good, hash: "md5" },
     "an inherited name as hash function": { ...good, hash: "toString" },
   };
@@ -134,13 +137,27 @@ describe("create rejects", () => {
     it(what, async () => {
       const error = await rejection(StaticMap.create(device(), options as never), ValidationError);
       expect(error.code).toBe("VALIDATION");
+      expect(error.message).not.toContain("There is no option");
       if (what.includes("value type")) return;
-      await rejection(StaticSet.create(device(), options as never), ValidationError);
+      const { value, ...ofSet } = options;
+      const sets = await rejection(StaticSet.create(device(), ofSet as never), ValidationError);
+      expect(sets.message).toBe(error.message);
     });
   }
 
+  it("`new` in place of it", () => {
+    for (const Container of [StaticMap, StaticSet] as never as (new (
+      ...args: unknown[]
+    ) => unknown)[]) {
+      for (const args of [[device(), {}], [device(), good], [{}], []]) {
+        expect(() => new Container(...args)).toThrow(ValidationError);
+        expect(() => new Container(...args)).toThrow(/await StaticMap\.create\(device, options\)/);
+      }
+    }
+  });
+
   it("more slots than a home slot can name, with the numbers", async () => {
-    const call = StaticMap.create(device(), { ...good, capacity: 2 ** 32, loadFactor: 1 });
+    const call = StaticMap.create(device(), { ...good, capacity: 2 ** 32, maxLoadFactor: 1 });
     const { code, limit, need, have } = await rejection(call, LimitError);
     expect({ code, limit, need }).toEqual({ code: "LIMIT", limit: "slots", need: 2 ** 32 });
     expect(have).toBeLessThan(2 ** 32);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { scalarTypeOf } from "../../src/engine/scalars.js";
+import { allocate, scalarTypeOf } from "../../src/engine/scalars.js";
 import { DeviceArray, StaticMap, StaticSet, ValidationError } from "../../src/index.js";
 import {
   expectAllSet,
@@ -147,14 +147,86 @@ describe("device arrays as inputs and results", () => {
     expectSame(await v.read(), values);
   });
 
+  it("are overwritten by write, and nothing beside it is", async () => {
+    for (const type of ["u8", "u32", "i32", "f32", "u64"] as const) {
+      const { read, write } = { read: [] as unknown[], write: [] as unknown[] };
+      using array = await device().allocate(type, 23);
+      const expected = await array.read();
+      for (const [start, length] of [
+        ...[
+          [0, 23],
+          [0, 4],
+          [4, 8],
+          [1, 1],
+          [2, 6],
+          [3, 2],
+          [5, 18],
+        ],
+        ...[
+          [22, 1],
+          [23, 0],
+          [3, 0],
+          [7, 9],
+          [19, 4],
+        ],
+      ]) {
+        const data = allocate(type, length).fill((type === "u64" ? 200n : 200 + start) as never);
+        const copy = data.slice();
+        await array.write(data as never, start);
+        (expected as Uint8Array).set(data as Uint8Array, start);
+        expect(data).toEqual(copy);
+        write.push(expected.slice());
+        read.push(await array.read());
+      }
+      expect(read).toEqual(write);
+    }
+  });
+
+  it("are overwritten from the start, of shared and shifted memory, and used by calls after that", async () => {
+    using set = await StaticSet.create(device(), { key: "u32", capacity: 400_000 });
+    using keys = await device().allocate("u32", 200_000);
+    for (const first of [0, 200_000]) {
+      await keys.write(uniqueKeys(200_001, first).subarray(1));
+      expect(await set.insert(keys)).toEqual({ inserted: 200_000, existing: 0 });
+    }
+    if (typeof SharedArrayBuffer === "undefined") return;
+    const shared = new Uint32Array(new SharedArrayBuffer(400), 4, 3).fill(9);
+    await keys.write(shared, 199_997);
+    expectSame(await keys.read(199_996), [uniqueKeys(1, 399_997)[0], 9, 9, 9]);
+  });
+
+  it("are not overwritten by other types, beyond their end, or after destroy()", async () => {
+    const array = await device().allocate("u32", 4);
+    for (const [data, start] of [
+      [Int32Array.of(1), 0],
+      [new Float64Array(1), 0],
+      [[1], 0],
+      [undefined, 0],
+      [Uint32Array.of(1), 4],
+      [Uint32Array.of(1), -1],
+      [Uint32Array.of(1), 0.5],
+      [Uint32Array.of(1), Number.NaN],
+      [Uint32Array.of(1), "0"],
+      [new Uint32Array(5), 0],
+    ] as [never, never][]) {
+      await rejection(array.write(data, start), ValidationError);
+    }
+    expectSame(await array.read(), [0, 0, 0, 0]);
+    const writing = array.write(Uint32Array.of(1, 2, 3, 4));
+    array.destroy();
+    await writing;
+    const { message } = await rejection(array.write(Uint32Array.of(1)), ValidationError);
+    expect(message).toContain("was destroyed");
+  });
+
   it('with output: "device" hold what would have come to the host', async () => {
     using map = await StaticMap.create(device(), { key: "i32", value: "f32", capacity: 500 });
     const [keys, values] = [fromBits("i32", uniqueKeys(500)), Float32Array.from(counting(500))];
     const options = { output: "device" } as const;
     const fresh = await map.insertAndFind(keys, values, options);
-    expect([fresh.values.type, fresh.inserted.type]).toEqual(["f32", "u8"]);
+    expect([fresh.values.type, fresh.isNew.type]).toEqual(["f32", "u8"]);
     expectSame(await fresh.values.read(), values);
-    expectAllSet(await fresh.inserted.read(), 500);
+    expectAllSet(await fresh.isNew.read(), 500);
     const hits = await map.find(keys, { ...options, missing: -1 });
     expectSame(await hits.values.read(), values);
     expectAllSet(await hits.found.read(), 500);
@@ -238,7 +310,7 @@ describe("wrap", () => {
       expect(await map.insertOrAssign(keys, values)).toEqual({ inserted: 151, assigned: 150 });
       expectSame((await map.find(keys)).values, counting(301));
       expectAllSet(await map.contains(keys), 301);
-      expectNoneSet((await map.insertAndFind(keys, values)).inserted, 301);
+      expectNoneSet((await map.insertAndFind(keys, values)).isNew, 301);
       expect(await map.erase(keys, { where })).toEqual({ erased: 150 });
       expectSame(await keys.read(), uniqueKeys(301));
       write(byteOffset, absentKeys(301));
@@ -250,6 +322,23 @@ describe("wrap", () => {
       valueBuffer.destroy();
     });
   }
+
+  it("is written where it lies, and only there", async () => {
+    const gpu = device().gpuDevice as GPUDevice;
+    const buffer = makeBuffer(64);
+    gpu.queue.writeBuffer(buffer, 0, new Uint8Array(64).fill(7));
+    using flags = device().wrap(buffer, { type: "u8", byteOffset: 4, length: 9 });
+    await flags.write(new Uint8Array(9).fill(1));
+    await flags.write(Uint8Array.of(2, 3), 3);
+    using all = device().wrap(buffer, { type: "u8" });
+    const expected = [7, 7, 7, 7, 1, 1, 1, 2, 3, 1, 1, 1, 1, 7, 7, 7];
+    expectSame(await all.read(0, 16), expected);
+    buffer.destroy();
+    const closed = gpu.createBuffer({ size: 16, usage: 0x80 });
+    const array = device().wrap(closed, { type: "u32" });
+    expect((await rejection(array.write(counting(1)), ValidationError)).fix).toBe("Create it with COPY_DST.");
+    closed.destroy();
+  });
 
   it("rejects ranges outside the buffer and starts that are no multiple of 4", () => {
     const buffer = makeBuffer(64);

@@ -36,8 +36,8 @@ describe("element types", () => {
         expect(await map.erase(half)).toEqual({ erased: COUNT / 2 });
         expectNoneSet(await map.contains(half), COUNT / 2);
         const again = await map.insertAndFind(keys, numbersOf(value, 1000));
-        expectAllSet(again.inserted.subarray(0, COUNT / 2), COUNT / 2);
-        expectNoneSet(again.inserted.subarray(COUNT / 2), COUNT / 2);
+        expectAllSet(again.isNew.subarray(0, COUNT / 2), COUNT / 2);
+        expectNoneSet(again.isNew.subarray(COUNT / 2), COUNT / 2);
         expect(await map.insertOrAssign(keys, values)).toEqual({ inserted: 0, assigned: COUNT });
         expect(await map.insertOrApply(keys, values, "add")).toEqual({ inserted: 0, applied: COUNT });
         const doubled = values.map((x) => 2 * x);
@@ -60,7 +60,7 @@ describe("element types", () => {
       expectSameBits(stored, keys);
       expect(await set.erase(half)).toEqual({ erased: COUNT / 2 });
       await set.rehash();
-      expectAllSet((await set.insertAndFind(half)).inserted, COUNT / 2);
+      expectAllSet((await set.insertAndFind(half)).isNew, COUNT / 2);
       expectAllSet(await set.contains(keys), COUNT);
     });
   }

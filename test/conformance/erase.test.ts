@@ -13,10 +13,10 @@ import { absentKeys, counting, hashes, keysWithHome, uniqueKeys } from "./helper
 import { Modelled } from "./helpers/model.js";
 
 const device = useDevice();
-const newMap = (capacity: number, loadFactor = 0.5) =>
-  StaticMap.create(device(), { key: "u32", value: "u32", capacity, loadFactor });
-const newSet = (capacity: number, loadFactor = 0.5) =>
-  StaticSet.create(device(), { key: "u32", capacity, loadFactor });
+const newMap = (capacity: number, maxLoadFactor = 0.5) =>
+  StaticMap.create(device(), { key: "u32", value: "u32", capacity, maxLoadFactor });
+const newSet = (capacity: number, maxLoadFactor = 0.5) =>
+  StaticSet.create(device(), { key: "u32", capacity, maxLoadFactor });
 
 describe("erase", () => {
   it("takes keys out and leaves the others", async () => {

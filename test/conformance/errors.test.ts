@@ -66,6 +66,76 @@ describe("a wrong call", () => {
     });
   }
 
+  it("with numbers in another form says how to write them as keys", async () => {
+    using words = await StaticMap.create(device(), { key: "u32", value: "f32", capacity: 10 });
+    using longs = await StaticSet.create(device(), { key: "u64", capacity: 10 });
+    const floats = new Float32Array(2);
+    const cases: [unknown, string, string][] = [
+      [[1, 2], "an Array", "Write Uint32Array.from(keys)."],
+      [[1n, 2n], "an Array", "Write Uint32Array.from(keys, Number)."],
+      [new Set([1, 2]), "a Set", "Write Uint32Array.from(keys)."],
+      [BigUint64Array.of(1n, 2n), "a BigUint64Array", "Write Uint32Array.from(keys, Number)."],
+      [BigInt64Array.of(1n, 2n), "a BigInt64Array", "Write Uint32Array.from(keys, Number)."],
+      [Int32Array.of(1, 2), "an Int32Array", "Write Uint32Array.from(keys)."],
+      [Float64Array.of(1, 2), "a Float64Array", "Write Uint32Array.from(keys)."],
+    ];
+    for (const [keys, what, fix] of cases) {
+      const error = await rejection(words.insert(any(keys), floats), ValidationError);
+      expect(error.message).toBe(
+        `keys must be a Uint32Array or a device array of u32, and is ${what}. ${fix}`,
+      );
+      // the advice works
+      const [, map] = /, (Number)/.exec(fix) ?? [];
+      const written = Uint32Array.from(keys as never, (map ? Number : undefined) as never);
+      expect([...written]).toEqual([1, 2]);
+    }
+    for (const [keys, fix] of [
+      [two, "Write BigUint64Array.from(keys, BigInt)."],
+      [[0, 1], "Write BigUint64Array.from(keys, BigInt)."],
+      [[0n, 1n], "Write BigUint64Array.from(keys)."],
+      [BigInt64Array.of(0n, 1n), "Write BigUint64Array.from(keys)."],
+    ] as const) {
+      expect((await rejection(longs.insert(any(keys)), ValidationError)).fix).toBe(fix);
+    }
+    for (const where of [two, [1, 0], [1n, 0n], [true, false]]) {
+      const { fix } = await rejection(longs.contains(new BigUint64Array(2), any({ where })), ValidationError);
+      expect(fix).toBe("Write Uint8Array.from(where, Boolean).");
+    }
+    // what is no list of numbers cannot be written as one
+    for (const keys of [
+      "abc",
+      ["a", "b"],
+      [new Date()],
+      {},
+      null,
+      3,
+      3n,
+      () => {},
+      new DataView(new ArrayBuffer(8)),
+    ]) {
+      const { message, fix } = await rejection(words.contains(any(keys)), ValidationError);
+      expect(fix).toBe("Give a Uint32Array, or a device array of u32.");
+      expect(message).not.toMatch(/ is a [AEIO]|=>/);
+    }
+    const into = any({ found: [1, 2], values: floats });
+    expect((await rejection(words.find(two, { into }), ValidationError)).fix).toBe(
+      "Give a Uint8Array, or a pinned array of u8.",
+    );
+  });
+
+  it("of upload says how to write the data", async () => {
+    for (const [data, what] of [
+      [[1, 2], "an Array"],
+      [new Float64Array(1), "a Float64Array"],
+      [new BigInt64Array(1), "a BigInt64Array"],
+      ["abc", '"abc"'],
+    ] as const) {
+      const { message, fix } = await rejection(device().upload(any(data)), ValidationError);
+      expect(message).toContain(`, not ${what}.`);
+      expect(fix).toBe("Write Uint32Array.from(array), or of bigints BigUint64Array.from(array).");
+    }
+  });
+
   it("on a set is one too", async () => {
     using set = await StaticSet.create(device(), { key: "f32", capacity: 10 });
     for (const call of [
@@ -156,7 +226,7 @@ describe("an error", () => {
   });
 
   it("of a call does not count for the next one", async () => {
-    using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 3, loadFactor: 1 });
+    using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 3, maxLoadFactor: 1 });
     await rejection(map.insert(counting(5), counting(4)), ValidationError);
     const full = await rejection(map.insert(counting(5), counting(5)), CapacityError);
     expect(full).toMatchObject({ code: "CAPACITY", inserted: 3, rejected: 2, capacity: 3 });

@@ -67,7 +67,7 @@ describe("forEach", () => {
       key: "u32",
       value: "u32",
       capacity: count,
-      loadFactor: 0.8,
+      maxLoadFactor: 0.8,
     });
     await map.insert(uniqueKeys(count), counting(count));
     const seen = new Uint8Array(count);

@@ -8,8 +8,8 @@ import { Modelled } from "./helpers/model.js";
 
 const device = useDevice();
 const newMap = (capacity: number) =>
-  StaticMap.create(device(), { key: "u32", value: "u32", capacity, loadFactor: 1 });
-const newSet = (capacity: number) => StaticSet.create(device(), { key: "u32", capacity, loadFactor: 1 });
+  StaticMap.create(device(), { key: "u32", value: "u32", capacity, maxLoadFactor: 1 });
+const newSet = (capacity: number) => StaticSet.create(device(), { key: "u32", capacity, maxLoadFactor: 1 });
 
 describe("an exactly full table", () => {
   for (const slots of [1, 2, 3, 64, 257, 4096]) {
@@ -136,7 +136,7 @@ describe("an over-full table", () => {
 
   it("rejects many keys without probing all slots for each", async () => {
     const slots = scaled(2 ** 18, 2 ** 15);
-    using set = await StaticSet.create(device(), { key: "u32", capacity: slots, loadFactor: 1 });
+    using set = await StaticSet.create(device(), { key: "u32", capacity: slots, maxLoadFactor: 1 });
     const call = set.insert(uniqueKeys(3 * slots));
     expect(await rejection(call, CapacityError)).toMatchObject({ inserted: slots, rejected: 2 * slots });
     expect(set.size).toBe(slots);

@@ -57,7 +57,7 @@ describe("hash functions", () => {
     it(`${hash}: the engine's hash is the reference's, bit for bit`, async () => {
       // Two keys a home slot, one in two slots: any key that the engine hashed elsewhere would make another histogram.
       const slots = 4001;
-      using set = await StaticSet.create(device(), { key: "u32", capacity: slots, loadFactor: 1, hash });
+      using set = await StaticSet.create(device(), { key: "u32", capacity: slots, maxLoadFactor: 1, hash });
       const homes = counting(1000).map((i) => i * 4 + 1);
       const keys = Uint32Array.from([...homes].flatMap((home) => [...keysWithHome(home, slots, 2, hash)]));
       expect(await set.insert(keys)).toEqual({ inserted: 2000, existing: 0 });

@@ -84,7 +84,12 @@ describe("typed arrays as inputs", () => {
     expect(await map.insert(keys, values, { where })).toEqual({ inserted: 0, existing: 0 });
     expect(await map.insertOrAssign(keys, values)).toEqual({ inserted: 0, assigned: 0 });
     expect(await map.insertOrApply(keys, values, "add")).toEqual({ inserted: 0, applied: 0 });
-    expect(await map.insertAndFind(keys, values)).toEqual({ values, inserted: where });
+    expect(await map.insertAndFind(keys, values)).toEqual({
+      inserted: 0,
+      existing: 0,
+      values,
+      isNew: where,
+    });
     expect(await map.find(keys, { where })).toEqual({ values, found: where });
     expect(await map.contains(keys)).toEqual(where);
     expect(await map.erase(keys)).toEqual({ erased: 0 });

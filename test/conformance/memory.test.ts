@@ -43,5 +43,5 @@ it("keeps no more than the bound", async () => {
 
 it.each([-1, Number.NaN, "much"])("refuses a bound of %s", async (keep) => {
   const error = await rejection(openTestDevice({ memory: { keep: keep as number } }), ValidationError);
-  expect(error.message).toContain(`memory.keep is ${keep}`);
+  expect(error.message).toMatch(/^memory\.keep is (-1|NaN|"much")/);
 });

@@ -28,15 +28,19 @@ describe("unsuitable arrays are refused, and nothing happens", () => {
     }
     for (const wrong of [
       ...[foreignTarget, keys, words, few, onDevice, new Uint8Array(9), new Uint32Array(10)],
-      ...[{ found }, null, "host"],
+      ...[{ found }, null, undefined, "host"],
     ]) {
-      await rejection(map.contains(keys, { into: wrong as never }), ValidationError);
+      await rejection(map.contains(keys, { into: { found: wrong } as never }), ValidationError);
       const into = { values: words, found: wrong } as never;
       await rejection(map.find(keys, { into }), ValidationError);
     }
-    await rejection(map.find(keys, { into: {} as never }), ValidationError);
+    for (const into of [found, [found], {}, null, "host"] as never[]) {
+      const { message } = await rejection(map.contains(keys, { into }), ValidationError);
+      expect(message).toContain("into.found must be a Uint8Array or a pinned array of u8, and is undefined");
+      await rejection(map.find(keys, { into }), ValidationError);
+    }
     await rejection(map.find(keys, { into: { values: words } as never }), ValidationError);
-    await rejection(map.contains(keys, { into: found, output: "device" }), ValidationError);
+    await rejection(map.contains(keys, { into: { found }, output: "device" }), ValidationError);
     await rejection(map.retrieveAll({ into: { keys: words, values: words } }), ValidationError);
     expect(map.size).toBe(0);
     await map.insert(counting(50), counting(50));
@@ -70,11 +74,11 @@ describe("unsuitable arrays are refused, and nothing happens", () => {
     using map = await newMap(1000);
     using keys = await pinned(uniqueKeys(1000));
     using found = await target("u8", 1000);
-    const first = map.contains(keys, { into: found });
+    const first = map.contains(keys, { into: { found } });
     expect([keys.inUse, found.inUse]).toEqual([true, true]);
     expect(() => keys.array).toThrow(ValidationError);
     expect(() => found.array).toThrow(ValidationError);
-    await rejection(map.contains(keys, { into: found }), ValidationError);
+    await rejection(map.contains(keys, { into: { found } }), ValidationError);
     expectNoneSet(await first, 1000);
     expect([keys.inUse, found.inUse]).toEqual([false, false]);
     // an input may serve several calls at a time
@@ -105,22 +109,27 @@ describe("a call that fails leaves its arrays usable", () => {
   const makeAll = async (count: number) => ({
     keys: await pinned(uniqueKeys(count)),
     values: await target("u32", count),
-    inserted: await target("u8", count),
+    isNew: await target("u8", count),
   });
 
   it("for want of slots", async () => {
-    using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 64, loadFactor: 1 });
-    const { keys, values, inserted } = await makeAll(100);
-    const into = { values, inserted };
+    using map = await StaticMap.create(device(), {
+      key: "u32",
+      value: "u32",
+      capacity: 64,
+      maxLoadFactor: 1,
+    });
+    const { keys, values, isNew } = await makeAll(100);
+    const into = { values, isNew };
     await rejection(map.insert(keys, keys), CapacityError);
     await rejection(map.insertAndFind(keys, keys, { into }), CapacityError);
     expectSame(keys.array, uniqueKeys(100));
-    expect([values.array.length, inserted.array.length]).toEqual([100, 100]);
+    expect([values.array.length, isNew.array.length]).toEqual([100, 100]);
     await map.clear();
     const where = counting(100).map((i) => Number(i < 64)) as never as Uint32Array;
     const answer = await map.insertAndFind(keys, keys, { into, where: Uint8Array.from(where) });
-    expectSame(answer.inserted, where);
-    for (const array of [keys, values, inserted]) array.destroy();
+    expectSame(answer.isNew, where);
+    for (const array of [keys, values, isNew]) array.destroy();
   });
 
   it("because it was aborted, before or in the middle", async () => {
@@ -133,7 +142,7 @@ describe("a call that fails leaves its arrays usable", () => {
     const direct = { strategy: "direct" } as const;
     const calls: ((options: BulkOptions) => Promise<unknown>)[] = [
       (options) => map.insert(keys, keys, { ...direct, ...options }),
-      (options) => map.contains(keys, { ...direct, ...options, into: found }),
+      (options) => map.contains(keys, { ...direct, ...options, into: { found } }),
     ];
     for (const call of calls) {
       await rejection(call({ signal: AbortSignal.abort(new RangeError("no")) }), RangeError);
@@ -144,7 +153,7 @@ describe("a call that fails leaves its arrays usable", () => {
       expect(found.array.length).toBe(LONG);
     }
     await map.insert(keys, keys);
-    expectAllSet(await map.contains(keys, { into: found }), LONG);
+    expectAllSet(await map.contains(keys, { into: { found } }), LONG);
   });
 
   it("because an array was detached before the call's turn", async () => {
@@ -160,12 +169,12 @@ describe("a call that fails leaves its arrays usable", () => {
   it("or had its array destroyed, and answers without it", async () => {
     using map = await newMap(10);
     using values = await target("u32", 10);
-    using inserted = await target("u8", 10);
-    const call = map.insertAndFind(counting(10), counting(10), { into: { values, inserted } });
+    using isNew = await target("u8", 10);
+    const call = map.insertAndFind(counting(10), counting(10), { into: { values, isNew } });
     values.destroy();
     const answer = await call;
     expect(answer.values.length).toBe(0);
-    expectAllSet(answer.inserted, 10);
+    expectAllSet(answer.isNew, 10);
     expect(map.size).toBe(10);
   });
 

@@ -1,4 +1,5 @@
 /** Pinned arrays as inputs and results, and typed arrays as results: every call means the same with them. */
+
 import { describe, expect, it } from "vitest";
 import { arrayClass } from "../../src/engine/scalars.js";
 import {
@@ -13,6 +14,7 @@ import { expectAllSet, expectNoneSet, expectSame, pairsByBits, rejection } from 
 import { onWebgpu, openTestDevice } from "./helpers/device.js";
 import { counting, maskOf, uniqueKeys } from "./helpers/keys.js";
 import { LONG, usePinned } from "./helpers/pinned.js";
+import { planned } from "./helpers/plan.js";
 
 const { device, newMap, target, pinned } = usePinned();
 
@@ -60,7 +62,7 @@ describe("pinned arrays", () => {
     }
     using set = await StaticSet.create(device(), { key: "u32", capacity: 10 });
     await rejection(set.insert(keys), ValidationError);
-    await rejection(set.contains(counting(10), { into: found }), ValidationError);
+    await rejection(set.contains(counting(10), { into: { found } }), ValidationError);
     expect(set.size).toBe(0);
   });
 
@@ -98,7 +100,7 @@ describe("pinned inputs and results", () => {
       using intoKeys = await target("u32", count);
       using intoValues = await target("f32", count);
       using flags = await target("u8", count);
-      const given = { keys: intoKeys, values: intoValues, found: flags, inserted: flags };
+      const given = { keys: intoKeys, values: intoValues, found: flags, isNew: flags };
       const outcomes: unknown[] = [];
       for (const input of [
         { keys, values, where, into: undefined },
@@ -109,7 +111,6 @@ describe("pinned inputs and results", () => {
         using map = await StaticMap.create(device(), { key: "u32", value: "f32", capacity: count });
         using set = await StaticSet.create(device(), { key: "u32", capacity: count });
         const { keys, values, where, into } = input;
-        const flagsOnly = into?.found;
         const steps = [
           () => map.insert(keys, values, { where }),
           () => set.insert(keys, { where }),
@@ -122,8 +123,8 @@ describe("pinned inputs and results", () => {
           () => set.find(keys, { into }),
           () => set.erase(keys, { where }),
           () => set.find(keys, { into }),
-          () => set.contains(keys, { into: flagsOnly }),
-          () => set.contains(keys, { into: flagsOnly, where }),
+          () => set.contains(keys, { into }),
+          () => set.contains(keys, { into, where }),
         ];
         const seen: unknown[] = [];
         for (const step of steps) seen.push(copyOf(await step()));
@@ -174,7 +175,7 @@ describe("pinned inputs and results", () => {
     expectSame(second.found, where);
     expectSame(second.values, expected);
     expect(await map.erase(k, { where: w })).toEqual({ erased: selected });
-    expectNoneSet(await map.contains(k, { into: flags }), LONG);
+    expectNoneSet(await map.contains(k, { into: { found: flags } }), LONG);
   }, 180_000);
 
   it("serve many calls, their elements changed between", async () => {
@@ -184,11 +185,11 @@ describe("pinned inputs and results", () => {
     for (let i = 0; i < 10; i++) {
       keys.array.set(uniqueKeys(500, i * 500));
       const before = keys.array;
-      expectNoneSet(await map.contains(keys, { into: found }), 500);
+      expectNoneSet(await map.contains(keys, { into: { found } }), 500);
       expect(await map.insert(keys, keys)).toEqual({ inserted: 500, existing: 0 });
       if (onWebgpu) expect(before.length).toBe(0);
       expectSame(keys.array, uniqueKeys(500, i * 500));
-      const flags = await map.contains(keys, { into: found });
+      const flags = await map.contains(keys, { into: { found } });
       expect(flags).toEqual(found.array);
       expectAllSet(flags, 500);
     }
@@ -231,16 +232,17 @@ describe("into", () => {
       expect(await map.find(uniqueKeys(101), { where, missing, into })).toEqual(plain);
     }
     into.found.fill(77);
-    expect(await map.contains(uniqueKeys(101), { where, into: into.found })).toEqual(plain.found);
+    expect(await map.contains(uniqueKeys(101), { where, into: { found: into.found } })).toEqual(plain.found);
     const clamped = new Uint8ClampedArray(101).fill(77) as never as Uint8Array;
-    expectSame(await map.contains(uniqueKeys(101), { where, into: clamped }), plain.found);
+    expectSame(await map.contains(uniqueKeys(101), { where, into: { found: clamped } }), plain.found);
   });
 
-  it("comes with a plan where that is asked for", async () => {
+  it("goes together with a plan", async () => {
     using map = await newMap(100);
     using found = await target("u8", 100);
-    const answer = await map.contains(uniqueKeys(100), { into: found, explain: true });
-    expect(answer.plan.chunks).toBe(1);
-    expectNoneSet(answer.found, 100);
+    const into = { found };
+    const { answer, plan } = await planned((onPlan) => map.contains(uniqueKeys(100), { into, onPlan }));
+    expect(plan.chunks).toBe(1);
+    expectNoneSet(answer, 100);
   });
 });

@@ -18,7 +18,7 @@ interface Shape {
   key: KeyType;
   value: ValueType | null;
   capacity: number;
-  loadFactor: number;
+  maxLoadFactor: number;
   hash: HashName;
 }
 
@@ -35,7 +35,7 @@ const shapes = (isSet: boolean): fc.Arbitrary<Shape> =>
     key: fc.constantFrom(...types),
     value: isSet ? fc.constant(null) : fc.constantFrom(...types),
     capacity: fc.integer({ min: 0, max: 24 }),
-    loadFactor: fc.constantFrom(0.3, 0.5, 0.9, 1),
+    maxLoadFactor: fc.constantFrom(0.3, 0.5, 0.9, 1),
     hash: fc.constantFrom(...hashes),
   });
 
@@ -81,7 +81,7 @@ describe("random sequences", () => {
       key: "u32",
       value: "u32",
       capacity: keys,
-      loadFactor: 0.7,
+      maxLoadFactor: 0.7,
     });
     const model = Modelled.map(map);
     const calls = [

@@ -21,7 +21,7 @@ describe("rehash", () => {
   });
 
   it("without a number keeps the capacity", async () => {
-    using set = await StaticSet.create(device(), { key: "u32", capacity: 401, loadFactor: 0.7 });
+    using set = await StaticSet.create(device(), { key: "u32", capacity: 401, maxLoadFactor: 0.7 });
     await set.insert(uniqueKeys(400));
     await set.rehash();
     expect([set.capacity, set.slots]).toEqual([401, 573]);
@@ -37,7 +37,7 @@ describe("rehash", () => {
   });
 
   it("drops tombstones: 300 of 400 are left after 100 were erased", async () => {
-    using set = await StaticSet.create(device(), { key: "u32", capacity: 400, loadFactor: 1 });
+    using set = await StaticSet.create(device(), { key: "u32", capacity: 400, maxLoadFactor: 1 });
     await set.insert(uniqueKeys(400));
     await set.erase(uniqueKeys(100));
     await set.rehash();
@@ -46,7 +46,7 @@ describe("rehash", () => {
   });
 
   it("keeps load factor, hash function and types", async () => {
-    const options = { key: "i32", value: "f32", capacity: 50, loadFactor: 0.8, hash: "xxhash32" } as const;
+    const options = { key: "i32", value: "f32", capacity: 50, maxLoadFactor: 0.8, hash: "xxhash32" } as const;
     using map = await StaticMap.create(device(), options);
     await map.insert(Int32Array.of(-1, -2, 3), fromBits("f32", oddFloats.slice(-3)));
     await map.rehash(100);
@@ -58,7 +58,7 @@ describe("rehash", () => {
   });
 
   it("makes room after a CapacityError", async () => {
-    using set = await StaticSet.create(device(), { key: "u32", capacity: 100, loadFactor: 1 });
+    using set = await StaticSet.create(device(), { key: "u32", capacity: 100, maxLoadFactor: 1 });
     await rejection(set.insert(uniqueKeys(150)), CapacityError);
     await set.rehash(150);
     expect(await set.insert(uniqueKeys(150))).toEqual({ inserted: 50, existing: 100 });
@@ -92,7 +92,7 @@ describe("rehash", () => {
       key: "u32",
       value: "u32",
       capacity: count,
-      loadFactor: 0.9,
+      maxLoadFactor: 0.9,
     });
     await map.insert(uniqueKeys(count), counting(count));
     await map.rehash(count * 2);

@@ -14,15 +14,20 @@ describe("retrieveAll", () => {
     expect(await set.retrieveAll()).toEqual({ keys: new Float32Array() });
   });
 
-  for (const loadFactor of [0.1, 0.5, 1]) {
-    it(`sorted, it is the input (load factor ${loadFactor})`, async () => {
+  for (const maxLoadFactor of [0.1, 0.5, 1]) {
+    it(`sorted, it is the input (load factor ${maxLoadFactor})`, async () => {
       const keys = uniqueKeys(409);
-      using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 409, loadFactor });
+      using map = await StaticMap.create(device(), {
+        key: "u32",
+        value: "u32",
+        capacity: 409,
+        maxLoadFactor,
+      });
       await map.insert(keys, keys);
       const all = await map.retrieveAll();
       expectSame(all.keys, all.values);
       expectSame(all.keys.slice().sort(), keys.slice().sort());
-      using set = await StaticSet.create(device(), { key: "u32", capacity: 409, loadFactor });
+      using set = await StaticSet.create(device(), { key: "u32", capacity: 409, maxLoadFactor });
       await set.insert(keys);
       expectSame((await set.retrieveAll()).keys.slice().sort(), keys.slice().sort());
     });

@@ -26,23 +26,23 @@ describe("stats", () => {
   });
 
   it("of tables at several loads", async () => {
-    for (const loadFactor of [0.2, 0.5, 0.9, 1]) {
-      using set = await StaticSet.create(device(), { key: "u32", capacity: 2000, loadFactor });
+    for (const maxLoadFactor of [0.2, 0.5, 0.9, 1]) {
+      using set = await StaticSet.create(device(), { key: "u32", capacity: 2000, maxLoadFactor });
       await set.insert(uniqueKeys(2000));
       await expectSoundStats(set);
       const { live, tombstones, loadFactor: now } = await set.stats();
       expect([live, tombstones]).toEqual([2000, 0]);
-      expect(now).toBeCloseTo(loadFactor, 2);
+      expect(now).toBeCloseTo(maxLoadFactor, 2);
     }
   });
 
   it("has the mean probe length that Knuth's analysis predicts", async () => {
     // A successful search in a linear-probing table of load a takes (1 + 1 / (1 - a)) / 2 probes (TAOCP 3, 6.4).
-    for (const [loadFactor, expected] of [
+    for (const [maxLoadFactor, expected] of [
       [0.5, 1.5],
       [0.8, 3],
     ]) {
-      using set = await StaticSet.create(device(), { key: "u32", capacity: 50_000, loadFactor });
+      using set = await StaticSet.create(device(), { key: "u32", capacity: 50_000, maxLoadFactor });
       await set.insert(uniqueKeys(50_000));
       const { meanProbeLength } = await set.stats();
       expect(Math.abs(meanProbeLength / expected - 1)).toBeLessThan(0.1);
@@ -73,7 +73,7 @@ describe("stats", () => {
   });
 
   it("counts erased slots until they are taken again", async () => {
-    using set = await StaticSet.create(device(), { key: "u32", capacity: 100, loadFactor: 1 });
+    using set = await StaticSet.create(device(), { key: "u32", capacity: 100, maxLoadFactor: 1 });
     await set.insert(uniqueKeys(100));
     await set.erase(uniqueKeys(40));
     const erased = await set.stats();

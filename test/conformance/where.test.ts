@@ -76,8 +76,8 @@ describe("where", () => {
     where[3] = 1;
     expect(await map.insertOrAssign(keys, counting(1000), { where })).toEqual({ inserted: 0, assigned: 1 });
     expect((await map.find(keys.subarray(0, 1))).values[0]).toBe(3);
-    const { inserted } = await map.insertAndFind(keys, counting(1000), { where });
-    expectNoneSet(inserted, 1000);
+    const { isNew } = await map.insertAndFind(keys, counting(1000), { where });
+    expectNoneSet(isNew, 1000);
     expect(await map.erase(keys, { where })).toEqual({ erased: 1 });
   });
 

@@ -20,8 +20,8 @@ function alike(count: number, differIn: "low" | "high"): bigint[] {
 }
 
 for (const shape of wideShapes) {
-  const create = (capacity: number, loadFactor = 0.5, hash = hashes[0]) =>
-    WideModel.create(device(), shape, { capacity, loadFactor, hash });
+  const create = (capacity: number, maxLoadFactor = 0.5, hash = hashes[0]) =>
+    WideModel.create(device(), shape, { capacity, maxLoadFactor, hash });
 
   describe(nameOf(shape), () => {
     it("every key and value is usable, those at the edges too", async () => {
@@ -199,7 +199,7 @@ for (const shape of wideShapes) {
       });
       const options = fc.record({
         capacity: fc.integer({ min: 0, max: 24 }),
-        loadFactor: fc.constantFrom(0.3, 0.5, 0.9, 1),
+        maxLoadFactor: fc.constantFrom(0.3, 0.5, 0.9, 1),
         hash: fc.constantFrom(...hashes),
       });
       const pool = [
@@ -243,7 +243,7 @@ describe("group sizes", () => {
         key: "u64",
         value: "u64",
         capacity: 700,
-        loadFactor: 0.97,
+        maxLoadFactor: 0.97,
       });
       const keys = BigUint64Array.from({ length: 700 }, (_, i) => (BigInt(i) << 33n) + BigInt(i % 7));
       const values = keys.map((key) => ~key & 0xffffffffffffffffn);

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { openDevice, ValidationError } from "../../src/index.js";
 import { type ArrowTable, type JoinOptions, join } from "../../src/relational/index.js";
 import { useDevice } from "../conformance/helpers/device.js";
+import { planned } from "../conformance/helpers/plan.js";
 
 const device = useDevice();
 
@@ -157,6 +158,31 @@ describe("options", () => {
     expect(total).toBeGreaterThan(0);
   });
 
+  it("onPlan: how rows were matched, and the result is the same", async () => {
+    const count = 1000;
+    const left = flechette.tableFromArrays({ id: Int32Array.from({ length: count }, (_, i) => i * 65_537) });
+    const options = { on: ["id"] };
+    const { answer, plan } = await planned((onPlan) => run(left, left, { ...options, onPlan }));
+    expect(rows(answer)).toEqual(rows(await run(left, left, options)));
+    expect(plan.strategy).toBe("direct");
+    expect(plan.strategies.reduce((sum, { chunks }) => sum + chunks, 0)).toBe(plan.chunks);
+    expect(plan.reason).toMatch(/build/);
+    const ms = plan.phases.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+    if (device().backend === "cpu") {
+      expect(plan.phases.map(({ name }) => name)).toEqual(["build table", "probe", "write pairs"]);
+      expect(plan.chunks).toBe(1);
+      expect(ms).toBeGreaterThan(0);
+      expect(plan.milliseconds).toBeGreaterThanOrEqual(ms);
+    }
+    const failing = run(left, left, { on: ["x"], onPlan: () => expect.unreachable("a plan of no join") });
+    await expect(failing).rejects.toThrow(ValidationError);
+    const reason = new Error("not so");
+    const onPlan = () => {
+      throw reason;
+    };
+    await expect(run(left, left, { ...options, onPlan })).rejects.toBe(reason);
+  });
+
   it("signal", async () => {
     const reason = new Error("no more");
     await expect(
@@ -222,6 +248,24 @@ describe("wrong calls", () => {
       'no join of kind "left"',
       '"inner"',
     );
+  });
+
+  it("options that are unknown, or hold what they cannot", async () => {
+    const with_ = (options: object) => run(flights, airports, { ...key, ...options } as never);
+    await refused(with_({ nullEqual: true }), 'no option "nullEqual"', 'Did you mean "nullsEqual"?');
+    await refused(with_({ select: ["origin"] }), 'no option "select"', "The options are on, how, device,");
+    await refused(with_({ explain: true }), 'no option "explain"', "onPlan");
+    await refused(with_({ nullsEqual: 1 }), "nullsEqual is 1.", "true or false");
+    await refused(with_({ signal: {} }), "signal is an Object.", "AbortSignal");
+    for (const device of [{}, null, "cpu"]) {
+      await refused(with_({ device }), "device is ", "openDevice()");
+    }
+    for (const name of ["onProgress", "onPlan", "onStage"]) {
+      await refused(with_({ [name]: true }), `${name} is true.`, "Give a function.");
+    }
+    for (const options of [null, undefined, "id", ["id"]]) {
+      await refused(join(flights, airports, options as never), "The options are ", "on, how, device");
+    }
   });
 
   it("something that is no table", async () => {

@@ -1,13 +1,20 @@
 /** What the generics promise, checked by `npm run typecheck`. Nothing here runs. */
 import {
+  type BackendUnavailableError,
   type CapacityError,
   type Device,
   DeviceArray,
+  type DeviceLostError,
   type ElementOf,
+  type EngineError,
+  type ErrorCode,
+  type LimitError,
   PinnedArray,
   type Placement,
+  type Plan,
   StaticMap,
   StaticSet,
+  type ValidationError,
   type WarpmapError,
 } from "../../src/index.js";
 
@@ -26,7 +33,9 @@ const u64 = new BigUint64Array(1);
 export async function mapResults(): Promise<void> {
   const map = await StaticMap.create(device, { key: "u32", value: "f32", capacity: 10 });
   typed<StaticMap<"u32", "f32">>()(map);
+  typed<Device>()(map.device);
   typed<"u32">()(map.keyType);
+  typed<string>()(map.toString());
   typed<"f32">()(map.valueType);
   typed<{ inserted: number; existing: number }>()(await map.insert(u32, f32));
   typed<{ inserted: number; assigned: number }>()(await map.insertOrAssign(u32, f32));
@@ -34,7 +43,9 @@ export async function mapResults(): Promise<void> {
   typed<{ erased: number }>()(await map.erase(u32));
   typed<Uint8Array>()(await map.contains(u32));
   typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(u32));
-  typed<{ values: Float32Array; inserted: Uint8Array }>()(await map.insertAndFind(u32, f32));
+  typed<{ inserted: number; existing: number; values: Float32Array; isNew: Uint8Array }>()(
+    await map.insertAndFind(u32, f32),
+  );
   typed<{ keys: Uint32Array; values: Float32Array }>()(await map.retrieveAll());
   await map.forEach((value, key) => {
     typed<number>()(value);
@@ -47,7 +58,7 @@ export async function deviceResults(): Promise<void> {
   const output = "device" as const;
   typed<DeviceArray<"u8">>()(await map.contains(i32, { output }));
   typed<{ values: DeviceArray<"f32">; found: DeviceArray<"u8"> }>()(await map.find(i32, { output }));
-  typed<{ values: DeviceArray<"f32">; inserted: DeviceArray<"u8"> }>()(
+  typed<{ inserted: number; existing: number; values: DeviceArray<"f32">; isNew: DeviceArray<"u8"> }>()(
     await map.insertAndFind(i32, f32, { output }),
   );
   typed<{ keys: DeviceArray<"i32">; values: DeviceArray<"f32"> }>()(await map.retrieveAll({ output }));
@@ -59,11 +70,21 @@ export async function deviceResults(): Promise<void> {
   typed<Uint8Array | DeviceArray<"u8">>()(await map.contains(i32, { output: either }));
 }
 
+export async function plans(): Promise<void> {
+  const map = await StaticMap.create(device, { key: "u32", value: "f32", capacity: 10 });
+  const onPlan = (plan: Plan) => typed<"direct" | "partitioned">()(plan.strategy);
+  typed<{ inserted: number; existing: number }>()(await map.insert(u32, f32, { onPlan }));
+  typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(u32, { onPlan }));
+  typed<Uint8Array>()(await map.contains(u32, { onPlan }));
+  typed<{ erased: number }>()(await map.erase(u32, { onPlan }));
+  typed<{ keys: Uint32Array; values: Float32Array }>()(await map.retrieveAll({ onPlan }));
+}
+
 export async function setResults(): Promise<void> {
   const set = await StaticSet.create(device, { key: "f32", capacity: 10 });
   typed<StaticSet<"f32">>()(set);
   typed<{ keys: Float32Array; found: Uint8Array }>()(await set.find(f32));
-  typed<{ inserted: Uint8Array }>()(await set.insertAndFind(f32));
+  typed<{ inserted: number; existing: number; isNew: Uint8Array }>()(await set.insertAndFind(f32));
   typed<{ keys: DeviceArray<"f32"> }>()(await set.retrieveAll({ output: "device" }));
   typed<{ inserted: number; existing: number }>()(await set.insert(await device.upload(f32)));
 }
@@ -110,7 +131,14 @@ export async function deviceArrays(): Promise<void> {
   typed<DeviceArray<"u8">>()(await device.upload(new Uint8Array(1)));
   typed<DeviceArray<"i32">>()(await device.allocate("i32", 5));
   typed<DeviceArray<"f32">>()(device.wrap({} as GPUBuffer, { type: "f32", byteOffset: 4 }));
-  typed<Int32Array>()(await (await device.allocate("i32", 5)).read(1, 2));
+  const signed = await device.allocate("i32", 5);
+  typed<Int32Array>()(await signed.read(1, 2));
+  typed<void>()(await signed.write(i32));
+  typed<void>()(await signed.write(i32, 4));
+  // @ts-expect-error: elements of another type
+  await signed.write(u32);
+  // @ts-expect-error: an Array is not a typed array
+  await signed.write([1, 2]);
 }
 
 export async function pinnedArrays(): Promise<void> {
@@ -121,18 +149,20 @@ export async function pinnedArrays(): Promise<void> {
   typed<PinnedArray<"i32", "upload">>()(keys);
   typed<Int32Array>()(keys.array);
   typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(keys, { into: { values, found } }));
-  typed<Uint8Array>()(await map.contains(keys, { into: found }));
-  typed<Uint8Array>()(await map.contains(keys, { into: new Uint8Array(5) }));
+  typed<Uint8Array>()(await map.contains(keys, { into: { found } }));
+  typed<Uint8Array>()(await map.contains(keys, { into: { found: new Uint8Array(5) } }));
   // @ts-expect-error: results are not inputs
   await map.insert(keys, values);
   // @ts-expect-error: inputs are not results
   await map.retrieveAll({ into: { keys, values } });
   // @ts-expect-error: results of another type
-  await map.contains(keys, { into: values });
+  await map.contains(keys, { into: { found: values } });
+  // @ts-expect-error: results have names
+  await map.contains(keys, { into: found });
   // @ts-expect-error: both results need an array
   await map.find(keys, { into: { values } });
   // @ts-expect-error: a device array is no memory of the host
-  await map.contains(keys, { into: await device.allocate("u8", 5) });
+  await map.contains(keys, { into: { found: await device.allocate("u8", 5) } });
   // @ts-expect-error: there is no other use
   await device.pinned("u8", 5, "storage");
 }
@@ -162,6 +192,12 @@ export async function wrongCalls(): Promise<void> {
   await map.find(u32, { mising: 3 });
   // @ts-expect-error: retrieveAll takes no mask
   await map.retrieveAll({ where: new Uint8Array(1) });
+  // @ts-expect-error: nor a strategy
+  await map.retrieveAll({ strategy: "direct" });
+  // @ts-expect-error: nor a group size
+  await set.retrieveAll({ groupSize: 8 });
+  // @ts-expect-error: plans go to onPlan
+  await map.find(u32, { explain: true });
   // @ts-expect-error: contains has no missing value
   await map.contains(u32, { missing: 3 });
   // @ts-expect-error: a set has no values
@@ -170,6 +206,8 @@ export async function wrongCalls(): Promise<void> {
   await set.insertOrAssign(u32);
   // @ts-expect-error: sizes are read-only
   map.capacity = 20;
+  // @ts-expect-error: nor does a container move
+  map.device = device;
 }
 
 export async function wrongOptions(): Promise<void> {
@@ -179,6 +217,10 @@ export async function wrongOptions(): Promise<void> {
   await StaticSet.create(device, { key: "u32" });
   // @ts-expect-error: a key type there is not
   await StaticSet.create(device, { key: "u8", capacity: 10 });
+  // @ts-expect-error: the load now is no option
+  await StaticSet.create(device, { key: "u32", capacity: 10, loadFactor: 0.9 });
+  // @ts-expect-error: a set has no values
+  await StaticSet.create(device, { key: "u32", value: "u32", capacity: 10 });
   // @ts-expect-error: a hash function there is not
   await StaticSet.create(device, { key: "u32", capacity: 10, hash: "fnv" });
   // @ts-expect-error: containers are made by create
@@ -195,7 +237,17 @@ export async function wrongOptions(): Promise<void> {
 
 export function errors(error: CapacityError): void {
   const base: WarpmapError = error;
-  typed<string>()(base.code);
+  typed<"CAPACITY">()(error.code);
+  typed<ErrorCode>()(base.code);
+  typed<"VALIDATION">()({} as ValidationError["code"]);
+  typed<"LIMIT">()({} as LimitError["code"]);
+  typed<"DEVICE_LOST">()({} as DeviceLostError["code"]);
+  typed<"BACKEND_UNAVAILABLE">()({} as BackendUnavailableError["code"]);
+  typed<"ENGINE">()({} as EngineError["code"]);
+  // @ts-expect-error: a code there is not
+  if (base.code === "CAPACTY") return;
+  // @ts-expect-error: another class's code
+  if (error.code === "LIMIT") return;
   typed<string>()(base.fix);
   typed<number>()(error.inserted + error.rejected + error.capacity);
   // @ts-expect-error: numbers of an error are read-only

@@ -144,7 +144,7 @@ describe("mapModule", () => {
   for (const hash of hashes) {
     for (const slots of [1, 2, 3, 1021]) {
       it(`probes a full table of ${slots} slots (${hash})`, async () => {
-        const sizing = { capacity: slots, loadFactor: 1, hash };
+        const sizing = { capacity: slots, maxLoadFactor: 1, hash };
         using map = await StaticMap.create(device(), { key: "u32", value: "u32", ...sizing });
         const keys = uniqueKeys(slots);
         await map.insert(keys, counting(slots));
@@ -159,7 +159,7 @@ describe("mapModule", () => {
   }
 
   it("sees what later calls change, through the same bind group", async () => {
-    const sizing = { capacity: 4000, loadFactor: 1, hash: "murmur3" as HashName };
+    const sizing = { capacity: 4000, maxLoadFactor: 1, hash: "murmur3" as HashName };
     using map = await StaticMap.create(device(), { key: "u32", value: "u32", ...sizing });
     const finder = await mapFinder(map as never);
     const chain = keysWithHome(3900, 4000, 1000);
@@ -286,7 +286,7 @@ describe("mapModule", () => {
 describe("setModule", () => {
   for (const key of types) {
     it(`finds the ${key} keys of a set`, async () => {
-      using set = await StaticSet.create(device(), { key, capacity: 6000, loadFactor: 0.9 });
+      using set = await StaticSet.create(device(), { key, capacity: 6000, maxLoadFactor: 0.9 });
       const odd = key === "f32" ? oddFloats : edgePatterns;
       const present = Uint32Array.from([...uniqueKeys(5000), ...odd]);
       await set.insert(fromBits(key, present));
@@ -334,6 +334,16 @@ describe("what modules refuse", () => {
     for (const number of [-1, 0.5, Number.NaN, "0" as never]) {
       expect(() => mapModule(map, { group: number })).toThrow(ValidationError);
       expect(() => mapModule(map, { binding: number })).toThrow(ValidationError);
+      expect(() => mapModule(map, { visibility: number })).toThrow(ValidationError);
+    }
+  });
+
+  it("options that are unknown, and what is no container", async () => {
+    using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 10 });
+    expect(() => mapModule(map, { bindings: 2 } as never)).toThrow(/no option "bindings".* mean "binding"/);
+    expect(() => setModule(map as never, null as never)).toThrow(/The options are null/);
+    for (const wrong of [undefined, null, {}, device(), "map"]) {
+      expect(() => mapModule(wrong as never)).toThrow(/The first argument is .*, not a map or a set/);
     }
   });
 });

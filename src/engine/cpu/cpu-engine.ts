@@ -37,15 +37,9 @@ const WORKER_START_MS = 2000;
 /** Most 32-bit words of a typed array that home slots can be numbered in. */
 const MAX_WORDS = 2 ** 32 - 1;
 
-/**
- * Opens a cpu engine. Costs nothing; worker threads start with the first batch that is large enough for them.
- * @throws ValidationError when `threads` is not a whole number of at least 1.
- */
+/** Opens a cpu engine. Costs nothing; worker threads start with the first batch that is large enough for them. */
 export async function openCpuEngine(options: CpuEngineOptions = {}): Promise<Engine> {
   const threads = options.threads ?? hardwareThreads();
-  if (!(Number.isInteger(threads) && threads >= 1)) {
-    throw new ValidationError(`threads is ${String(options.threads)}.`, "Give a whole number of at least 1.");
-  }
   const { strategy, groupSize } = options;
   const tuning = { ...tuningFor(threads), ...options.tuning };
   const engine = new CpuEngine(threads, tuning, { strategy, groupSize }, options.memory);

@@ -25,7 +25,7 @@ export interface BitTable {
     keys: Bits,
     values: Bits,
     where: Mask,
-  ): Promise<{ inserted: Uint8Array; values: Bits | null }>;
+  ): Promise<{ inserted: number; existing: number; isNew: Uint8Array; values: Bits | null }>;
   find(keys: Bits, missing: number, where: Mask): Promise<{ found: Uint8Array; values: Bits }>;
 }
 
@@ -46,7 +46,7 @@ export function bitMap(map: AnyMap): BitTable {
     },
     async insertAndFind(keys, values, where) {
       const result = await map.insertAndFind(...pairs(keys, values), { where });
-      return { inserted: result.inserted, values: asBits(result.values as ScalarArrays[ValueType]) };
+      return { ...result, values: asBits(result.values as ScalarArrays[ValueType]) };
     },
     async find(keys, missing, where) {
       const { found, values } = await map.find(fromBits(map.keyType, keys), { missing, where });

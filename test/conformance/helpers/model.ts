@@ -54,8 +54,9 @@ export class Modelled {
     const fresh = new Set([...groups.keys()].filter((key) => !this.pairs.has(key)));
     const result = await this.#bits.insertAndFind(keys, values, where).catch(capacityError);
     if (result instanceof CapacityError) return this.#adopt("keep", groups, result);
-    const { inserted: flags, values: seen } = result;
-    await this.#adopt("keep", groups, { inserted: flags.reduce((sum, flag) => sum + flag, 0) });
+    const { isNew: flags, values: seen } = result;
+    expect(flags.reduce((sum, flag) => sum + flag, 0)).toBe(result.inserted);
+    await this.#adopt("keep", groups, result);
     keys.forEach((bits, i) => {
       const key = this.#stored(bits);
       const isChosen = where?.[i] !== 0;

@@ -55,12 +55,6 @@ describe("info", () => {
     expect((await open({ threads: 3 })).info).toMatchObject({ name: "CPU, 3 threads", threads: 3 });
     expect((await open()).info.threads).toBeGreaterThanOrEqual(1);
   });
-
-  it("refuses thread counts that are none", async () => {
-    for (const threads of [0, -1, 1.5, Number.NaN]) {
-      await expect(openCpuEngine({ threads })).rejects.toThrow(ValidationError);
-    }
-  });
 });
 
 describe.each(paths)("a call in chunks, $name", ({ options }) => {

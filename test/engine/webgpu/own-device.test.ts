@@ -55,7 +55,7 @@ describe("a caller's GPUDevice", () => {
       using map = await StaticMap.create(device, { key: "u32", value: "f32", capacity: 3000 });
       const masked = await map.insertAndFind(wrapped.keys, wrapped.values, { where: wrapped.where });
       expectSame(
-        masked.inserted,
+        masked.isNew,
         where.map((byte) => Math.min(byte, 1)),
       );
       expect(map.size).toBe(where.filter((byte) => byte > 0).length);

@@ -34,7 +34,7 @@ function noting(real: GPUDevice): GPUDevice {
 
 /** Every call on maps and device arrays that need many ranges; the map's keys are 7,000 at the end of the inserts. */
 async function everyCall(capacity: number): Promise<number> {
-  using map = await StaticMap.create(device, { key: "u32", value: "f32", capacity, loadFactor: 0.9 });
+  using map = await StaticMap.create(device, { key: "u32", value: "f32", capacity, maxLoadFactor: 0.9 });
   const distinct = uniqueKeys(7000);
   const keys = counting(COUNT).map((i) => distinct[i % 7000]);
   const ones = Float32Array.from(counting(COUNT), () => 1);
@@ -61,7 +61,7 @@ async function everyCall(capacity: number): Promise<number> {
   );
   expectAllSet(await map.contains(keys), COUNT);
   expectSame(
-    (await map.insertAndFind(keys, ones)).inserted,
+    (await map.insertAndFind(keys, ones)).isNew,
     keys.map(() => 0),
   );
   await map.rehash();

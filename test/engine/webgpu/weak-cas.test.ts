@@ -88,7 +88,7 @@ for (const { percent, worklistRoom, count } of [
           key: "u32",
           value: "u32",
           capacity: 700 + spare,
-          loadFactor: 1,
+          maxLoadFactor: 1,
         });
         const model = Modelled.map(map);
         const fill = uniqueKeys(700);

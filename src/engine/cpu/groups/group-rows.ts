@@ -98,7 +98,7 @@ async function inSteps(
 }
 
 /** Notes the time since the last phase, or the start, under a name. */
-function phaseClock(log: PlanLog | undefined): (name: string) => void {
+export function phaseClock(log: PlanLog | undefined): (name: string) => void {
   let last = performance.now();
   return (name) => {
     const now = performance.now();

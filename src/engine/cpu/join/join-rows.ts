@@ -9,8 +9,10 @@
  * threads. Between pieces of work the event loop runs, the signal is looked at and progress is reported.
  */
 import type { CodedBytes } from "../../coded-bytes.js";
+import type { ChunkPlan } from "../../plan.js";
 import type { JoinCall } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
+import { phaseClock } from "../groups/group-rows.js";
 import { chooseLayout, type Layout } from "../groups/key-layout.js";
 import { buildTable, type TableData } from "../groups/one-table.js";
 import { partitionBits, sortByPartition } from "../groups/partitions.js";
@@ -48,8 +50,10 @@ export async function joinRows(
   try {
     const pace = new Pace(call, rows, () => threads.guard());
     const run = new RowRun(threads, work, pace, hashMask);
-    const matched = await new Join(call.nullsEqual, run, memory).match(build, probe);
+    const phase = phaseClock(call.log);
+    const matched = await new Join(call, run, memory, phase).match(build, probe);
     const pairs = await writePairs(matched, memory, run, rows);
+    phase("write pairs");
     pace.finish();
     threads.guard();
     const release = () => memory.release();
@@ -69,10 +73,12 @@ class Join {
   readonly #work: RowMemory;
 
   constructor(
-    readonly nullsEqual: boolean,
+    readonly call: JoinCall,
     readonly run: RowRun,
     /** Of the matches, which may become the pairs. */
     readonly memory: RowMemory,
+    /** Told the name of what was done since it was last told. */
+    readonly phase: (name: string) => void,
   ) {
     this.#work = run.work;
   }
@@ -92,11 +98,20 @@ class Join {
       found.matches.fill(0);
       return found;
     }
-    const layout = chooseLayout(build, probe, this.nullsEqual);
+    const layout = chooseLayout(build, probe, this.call.nullsEqual);
     const sides = [keySide(build, layout, this.#work), keySide(probe, layout, this.#work)] as const;
     const built = await buildTable(this.run, sides[0], layout, found.follows);
     if (built === null) return this.#sortAndMatch(sides[0], sides[1], layout, found);
+    this.#note({
+      strategy: "direct",
+      reason:
+        built.table.kind === "dense"
+          ? "the build side's keys lie close together"
+          : "one table of the build side fits the cache",
+    });
+    this.phase("build table");
     await this.#probe(built.table, sides[1], layout, found);
+    this.phase("probe");
     return { ...found, repeats: built.repeats };
   }
 
@@ -120,7 +135,12 @@ class Join {
       };
     };
     await this.run.overChunks(probe.rows, expand);
+    this.phase("matches by code");
     return { matches, follows, repeats, hits };
+  }
+
+  #note(plan: Partial<ChunkPlan>): void {
+    this.call.log?.beginChunk(plan);
   }
 
   async #probe(table: TableData, side: KeySide, layout: Layout, found: MatchedRows): Promise<void> {
@@ -142,6 +162,8 @@ class Join {
     const buildRows = buildSide.keys.rows;
     const probeRows = probeSide.keys.rows;
     const bits = partitionBits(buildRows, layout);
+    const reason = "one table of the build side would outgrow the cache";
+    this.#note({ strategy: "partitioned", reason, partitions: 2 ** bits });
     const build = await sortByPartition(run, buildSide, 0, buildRows, layout, bits);
     const scratch = new Scratch(run.work);
     const { chunk, slice } = run.threads.tuning;
@@ -150,11 +172,13 @@ class Join {
     for (let first = 0; first < probeRows; first += step) {
       const rows = Math.min(step, probeRows - first);
       const probe = await sortByPartition(run, probeSide, first, rows, layout, bits, scratch);
+      this.phase("sort by partition");
       const job = { kind: "match", build, probe, follows, hashMask: run.hashMask } as const;
       const results = await run.share(job, buildRows + rows);
       if (first === 0) for (const result of results) repeats += result.repeats;
       const { matches, hits } = this.#slicesOf(found, first, rows);
       await run.share({ kind: "place", probe, matches, hits }, rows);
+      this.phase("match");
     }
     return { ...found, repeats };
   }

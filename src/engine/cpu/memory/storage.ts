@@ -48,6 +48,10 @@ export class HostStorage<T extends ScalarType> implements ArrayStorage<T> {
     return copy;
   }
 
+  async write(data: ScalarArrays[T], start: number): Promise<void> {
+    asBytes(this.host.subarray(start, start + data.length)).set(asBytes(data));
+  }
+
   destroy(): void {
     this.#alive = false;
     this.allocation.release();

@@ -135,6 +135,10 @@ export function gpuArray<T extends ScalarType>(
       if (skip > 0) asBytes(result).set(into.subarray(skip));
       return result;
     },
+    async write(data, start) {
+      const { writeElements } = await import("../memory/write-elements.js");
+      await writeElements(gpu, at.buffer, at.byteOffset + start * bytes, asBytes(data));
+    },
     destroy() {
       if (at.owned) gpu.memory.release(at.buffer);
     },

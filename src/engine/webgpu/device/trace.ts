@@ -1,4 +1,4 @@
-/** Times the passes of a call's submissions by GPU timestamps, for `explain: true`. */
+/** Times the passes of a call's submissions by GPU timestamps, for `onPlan`. */
 import type { PlanLog } from "../../plan.js";
 import type { Readback } from "../memory/readback.js";
 import type { Gpu } from "./gpu.js";

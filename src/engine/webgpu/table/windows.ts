@@ -38,7 +38,7 @@ export function cutWindows(spec: TableSpec, buffer: GPUBuffer, most: number): re
       "maxStorageBufferBindingSize",
       Math.ceil(tableBytes(spec) / MOST_WINDOWS),
       most,
-      "Use a smaller capacity or a higher loadFactor, or several tables.",
+      "Use a smaller capacity or a higher maxLoadFactor, or several tables.",
     );
   }
   const size = Math.min(largest, Math.ceil(spec.slots / count / WINDOW_GRAIN) * WINDOW_GRAIN);

@@ -1,4 +1,5 @@
 /** Batches in host memory of many chunks, which overlap: results in order, and sound tables after any error and any abort. */
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type BulkOptions,
@@ -9,6 +10,7 @@ import {
 } from "../../../../src/index.js";
 import { expectSame, expectSoundStats, rejection } from "../../../conformance/helpers/checks.js";
 import { absentKeys, counting, maskOf, uniqueKeys } from "../../../conformance/helpers/keys.js";
+import { planned } from "../../../conformance/helpers/plan.js";
 import { ownGpuDevice, sharedGpuDevice } from "../helpers/own-gpu.js";
 import { CHUNK, InjectedError, openInChunks, Watch, withMemory } from "../helpers/watched-gpu.js";
 
@@ -35,8 +37,9 @@ const mixed = (count: number) => {
 describe("a batch of many chunks", () => {
   it("tells in its plan how many of them took which strategy", async () => {
     using map = await newMap(20_000);
-    const call = { strategy: "partitioned", explain: true } as const;
-    const { plan } = await map.insert(uniqueKeys(3 * CHUNK), counting(3 * CHUNK), call);
+    const { plan } = await planned((onPlan) =>
+      map.insert(uniqueKeys(3 * CHUNK), counting(3 * CHUNK), { strategy: "partitioned", onPlan }),
+    );
     const [reason, groupSize] = ["it was asked for", 1];
     // pages are built while the table is empty
     const { partitions, pages } = plan.strategies[0];
@@ -64,7 +67,7 @@ describe("a batch of many chunks", () => {
       );
       const both = await map.insertAndFind(keys, counting(count, 5000));
       expectSame(
-        both.inserted,
+        both.isNew,
         where.map((byte) => 1 - byte),
       );
       expectSame(

@@ -15,7 +15,7 @@ it("makes one copy a call, and gives its memory back", async () => {
   const device = await openDevice({ gpuDevice: withSmallBindings(real, MAX_BINDING) });
   const slots = 2 ** 15;
   const [keys, values] = [absentKeys(5 * slots), counting(5 * slots)];
-  const sizing = { key: "u32", capacity: slots, loadFactor: 1, hash: "identity" } as const;
+  const sizing = { key: "u32", capacity: slots, maxLoadFactor: 1, hash: "identity" } as const;
   const map = await StaticMap.create(device, { ...sizing, value: "u32" });
   // one key for each slot but the last, and one that probes from the first slot to that: what is absent may be as far
   const full = Uint32Array.of(...counting(slots - 1).map((slot) => slot * (2 ** 32 / slots)), 1);

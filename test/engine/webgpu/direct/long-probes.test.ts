@@ -23,7 +23,7 @@ const block = counting(BLOCK).map((slot) => slot * (2 ** 32 / SLOTS));
 /** Keys at home in slot 0, which find a place behind the block only. */
 const walkers = counting(8, 1);
 const absent = counting(4, 1000);
-const sizing = { key: "u32", capacity: SLOTS, loadFactor: 1, hash: "identity" } as const;
+const sizing = { key: "u32", capacity: SLOTS, maxLoadFactor: 1, hash: "identity" } as const;
 
 /** Every key three times, in another order each time. */
 const thrice = (keys: Uint32Array) => Uint32Array.of(...keys, ...keys.toReversed(), ...keys.toSorted());
@@ -93,7 +93,12 @@ for (const [name, kernelOverrides] of Object.entries(variants)) {
     });
 
     it("a full table with more unfinished elements than a list holds", async () => {
-      using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 200, loadFactor: 1 });
+      using map = await StaticMap.create(device, {
+        key: "u32",
+        value: "u32",
+        capacity: 200,
+        maxLoadFactor: 1,
+      });
       const model = Modelled.map(map);
       await model.insert("keep", uniqueKeys(200), counting(200));
       const batch = Uint32Array.of(...uniqueKeys(300), ...uniqueKeys(300));

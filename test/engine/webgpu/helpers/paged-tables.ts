@@ -36,10 +36,10 @@ export function usePagedTables(windowBytes: number) {
   return {
     engine: () => engine as WebgpuEngine,
     device: open,
-    async newTable(kind: "map" | "set", capacity: number, loadFactor = 1): Promise<Modelled> {
-      const sizing = { key: "u32", value: "u32", capacity, loadFactor } as const;
+    async newTable(kind: "map" | "set", capacity: number, maxLoadFactor = 1): Promise<Modelled> {
+      const sizing = { key: "u32", capacity, maxLoadFactor } as const;
       if (kind === "set") return Modelled.set((await StaticSet.create(open(), sizing)) as never);
-      return Modelled.map((await StaticMap.create(open(), sizing)) as never);
+      return Modelled.map((await StaticMap.create(open(), { ...sizing, value: "u32" })) as never);
     },
   };
 }

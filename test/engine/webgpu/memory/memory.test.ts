@@ -4,6 +4,7 @@ import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
 import { type Device, LimitError, openDevice, StaticMap } from "../../../../src/index.js";
 import { expectSame, rejection } from "../../../conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../../conformance/helpers/keys.js";
+import { planned } from "../../../conformance/helpers/plan.js";
 import { sharedGpuDevice } from "../helpers/own-gpu.js";
 import { withMemory } from "../helpers/watched-gpu.js";
 
@@ -61,11 +62,10 @@ it("a batch that there is no memory to partition goes as it is", async () => {
   device.trim();
   using _rest = await device.allocate("u32", 0.875 * MIB);
   const keys = uniqueKeys(300_000);
-  const { inserted, plan } = await map.insertOrAssign(keys, counting(300_000), {
-    strategy: "partitioned",
-    explain: true,
-  });
-  expect([inserted, plan.strategy, plan.partitions]).toEqual([300_000, "direct", 1]);
+  const { answer, plan } = await planned((onPlan) =>
+    map.insertOrAssign(keys, counting(300_000), { strategy: "partitioned", onPlan }),
+  );
+  expect([answer.inserted, plan.strategy, plan.partitions]).toEqual([300_000, "direct", 1]);
   expect(plan.reason).toMatch(/memory/);
   expectSame((await map.find(keys.subarray(0, 1000))).values, counting(1000));
 });

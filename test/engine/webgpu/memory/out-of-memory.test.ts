@@ -38,7 +38,7 @@ interface Batch {
 
 /** Adds 1 for each key to a map of entries with value 5, while `most` allocations succeed. Checks the map, and answers how it went. */
 async function add({ slots, entries, keys, strategy }: Batch, most: number) {
-  using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: slots, loadFactor: 1 });
+  using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: slots, maxLoadFactor: 1 });
   await map.insert(entries, new Uint32Array(entries.length).fill(5));
   // nothing is there for the call but what it allocates
   device.trim();

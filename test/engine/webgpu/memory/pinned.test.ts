@@ -1,9 +1,11 @@
 /** Pinned arrays on the GPU: chunks of their own size, errors in the middle, memory that is given back. */
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openWebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { Device, EngineError, LimitError, StaticMap } from "../../../../src/index.js";
 import { expectAllSet, expectSame, pairsByBits, rejection } from "../../../conformance/helpers/checks.js";
 import { absentKeys, counting, maskOf, uniqueKeys } from "../../../conformance/helpers/keys.js";
+import { planned } from "../../../conformance/helpers/plan.js";
 import { sharedGpuDevice } from "../helpers/own-gpu.js";
 import { CHUNK, InjectedError, openInChunks, Watch, withMemory } from "../helpers/watched-gpu.js";
 
@@ -43,21 +45,23 @@ for (const rest of [1, 3, 5, CHUNK]) {
     it("goes in chunks of host memory only where the CPU copies some of it", async () => {
       using map = await newMap(count);
       const { keys, values, where, into, free } = await columns(count);
-      const pinned = await map.insert(keys, values, { where, explain: true });
+      const pinned = await planned((onPlan) => map.insert(keys, values, { where, onPlan }));
       // how many a slow GPU makes of it is the pacer's to say
       expect(pinned.plan.chunks).toBeLessThan(7);
-      const plain = await map.insert(keys, counting(count), { where, explain: true });
+      const plain = await planned((onPlan) => map.insert(keys, counting(count), { where, onPlan }));
       expect(plain.plan.chunks).toBe(7);
-      expect(plain.existing).toBe(pinned.inserted);
+      expect(plain.answer.existing).toBe(pinned.answer.inserted);
       const found = new Uint8Array(count);
       for (const targets of [
         into,
         { ...into, found },
         { values: new Uint32Array(count), found: into.found },
       ]) {
-        const answer = await map.find(keys, { into: targets, explain: true, missing: 9 });
-        if (targets === into) expect(answer.plan.chunks).toBeLessThan(7);
-        else expect(answer.plan.chunks).toBe(7);
+        const { answer, plan } = await planned((onPlan) =>
+          map.find(keys, { into: targets, onPlan, missing: 9 }),
+        );
+        if (targets === into) expect(plan.chunks).toBeLessThan(7);
+        else expect(plan.chunks).toBe(7);
         expectSame(answer.found, where.array);
         expectSame(
           answer.values,

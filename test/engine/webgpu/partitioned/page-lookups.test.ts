@@ -1,4 +1,5 @@
 /** Lookups by pages, in tables that are nearly full: of keys whose probes leave their page, their window, or the table's end. */
+
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { SENTINEL } from "../../../../src/engine/webgpu/partitioned/unpermute.js";
@@ -8,6 +9,7 @@ import { expectSame } from "../../../conformance/helpers/checks.js";
 import { scaled } from "../../../conformance/helpers/device.js";
 import { absentKeys, counting, keysWithHome, uniqueKeys } from "../../../conformance/helpers/keys.js";
 import { Modelled } from "../../../conformance/helpers/model.js";
+import { planned } from "../../../conformance/helpers/plan.js";
 import { rounds } from "../../../helpers/rounds.js";
 import { inPage, PAGE_SLOTS, usePagedTables } from "../helpers/paged-tables.js";
 import { openVariant } from "../helpers/variants.js";
@@ -125,7 +127,7 @@ it("equal keys that a page has no room for are looked up one by one", async () =
 it("more of them than worklists hold make the table's lookups go by partitions, until it is cleared", async () => {
   const engine = await openVariant({ strategy: "partitioned", kernelOverrides: { worklistRoom: 16 } });
   const few = new Device(engine, "A test of short worklists.");
-  const sizing = { key: "u32", value: "u32", capacity: SLOTS, loadFactor: 1 } as const;
+  const sizing = { key: "u32", value: "u32", capacity: SLOTS, maxLoadFactor: 1 } as const;
   const model = Modelled.map(await StaticMap.create(few, sizing));
   const map = model.table as StaticMap<"u32", "u32">;
   const keys = pool.subarray(0, Math.floor(0.9 * SLOTS));
@@ -136,7 +138,7 @@ it("more of them than worklists hold make the table's lookups go by partitions, 
   expect(await lookupsByPages(() => model.find(keys, 5))).toBe(0);
   await map.clear();
   await fill();
-  const { plan } = await map.find(equal, { explain: true });
+  const { plan } = await planned((onPlan) => map.find(equal, { onPlan }));
   expect(plan).toMatchObject({ strategy: "partitioned", pages: 0 });
   expect(plan.reason).toMatch(/equal keys/);
   few.destroy();
@@ -154,7 +156,12 @@ it("elements that a sample has made too little room for are looked up again", as
 });
 
 it("values that stand for something on the way are found as they are", async () => {
-  using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: SLOTS, loadFactor: 1 });
+  using map = await StaticMap.create(device(), {
+    key: "u32",
+    value: "u32",
+    capacity: SLOTS,
+    maxLoadFactor: 1,
+  });
   const keys = uniqueKeys(Math.floor(0.9 * SLOTS));
   const stored = counting(keys.length);
   stored[1234] = SENTINEL + 1;

@@ -3,6 +3,7 @@
  * in a page as fit, or more. What overflows a page is propagated into the next one, in the order of homes; the first page comes
  * after the last. And what comes before pages: keys that repeat, samples of a batch, many windows.
  */
+
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { murmur3 } from "../../../../src/engine/hash.js";
@@ -11,6 +12,7 @@ import { Device, StaticMap } from "../../../../src/index.js";
 import { expectSame } from "../../../conformance/helpers/checks.js";
 import { scaled } from "../../../conformance/helpers/device.js";
 import { counting, keysWithHome, uniqueKeys } from "../../../conformance/helpers/keys.js";
+import { planned } from "../../../conformance/helpers/plan.js";
 import { rounds } from "../../../helpers/rounds.js";
 import { expectInOrder, homesOf } from "../helpers/homes.js";
 import { PAGE_SLOTS, usePagedTables } from "../helpers/paged-tables.js";
@@ -39,14 +41,14 @@ it("tiny tables take some of a few keys, and count them all", async () => {
   const cases = fc.record({
     kind: fc.constantFrom<Kind[]>("map", "set"),
     capacity: fc.nat(5),
-    loadFactor: fc.constantFrom(0.3, 0.9, 1),
+    maxLoadFactor: fc.constantFrom(0.3, 0.9, 1),
     policy: fc.constantFrom("keep", "assign"),
     batch: keys(1),
     erased: keys(0),
   });
   await fc.assert(
-    fc.asyncProperty(cases, async ({ kind, capacity, loadFactor, policy, batch, erased }) => {
-      const model = await newTable(kind, capacity, loadFactor);
+    fc.asyncProperty(cases, async ({ kind, capacity, maxLoadFactor, policy, batch, erased }) => {
+      const model = await newTable(kind, capacity, maxLoadFactor);
       await model.insert(policy, batch, counting(batch.length, 100));
       await model.erase(erased);
       await model.expectEqual();
@@ -57,9 +59,14 @@ it("tiny tables take some of a few keys, and count them all", async () => {
 });
 
 it("are built from a whole batch at once", async () => {
-  using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: SLOTS, loadFactor: 1 });
+  using map = await StaticMap.create(device(), {
+    key: "u32",
+    value: "u32",
+    capacity: SLOTS,
+    maxLoadFactor: 1,
+  });
   const { keys } = overflowing(0, 0);
-  const { plan } = await map.insert(mixed(keys), counting(keys.length), { explain: true });
+  const { plan } = await planned((onPlan) => map.insert(mixed(keys), counting(keys.length), { onPlan }));
   expect(plan).toMatchObject({ strategy: "partitioned", chunks: 1, pages: PAGES });
 });
 
@@ -67,7 +74,7 @@ it.each([0.96, 0.985])(
   "keep the order of homes at load %d, across pages too, and lookups rely on it until keys are inserted anywhere",
   async (load) => {
     const capacity = 20 * PAGE_SLOTS + LAST_PAGE;
-    using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity, loadFactor: 1 });
+    using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity, maxLoadFactor: 1 });
     const keys = uniqueKeys(Math.floor(capacity * load));
     const answers = async (present: Uint32Array) => {
       const { values, found } = await map.find(keys);
@@ -224,7 +231,7 @@ it("tables of many windows take more dispatches than there are windows", async (
     key: "u32",
     value: "u32",
     capacity: count,
-    loadFactor: 0.76,
+    maxLoadFactor: 0.76,
   });
   expect(map.slots).toBeGreaterThan((windows - 1) * WINDOW_SLOTS);
   const keys = uniqueKeys(count);

@@ -35,9 +35,9 @@ describe.each(Object.entries(variants))("%s", (_name, variant) => {
   afterAll(() => device?.destroy());
 
   async function newTable(kind: "map" | "set", capacity: number): Promise<Modelled> {
-    const sizing = { key: "u32", value: "u32", capacity, loadFactor: 1 } as const;
+    const sizing = { key: "u32", capacity, maxLoadFactor: 1 } as const;
     if (kind === "set") return Modelled.set((await StaticSet.create(device, sizing)) as never);
-    return Modelled.map((await StaticMap.create(device, sizing)) as never);
+    return Modelled.map((await StaticMap.create(device, { ...sizing, value: "u32" })) as never);
   }
 
   it("insertAndFind answers for every element of random batches", async () => {
@@ -101,11 +101,11 @@ describe.each(Object.entries(variants))("%s", (_name, variant) => {
   it("insertAndFind of elements that are all left out answers zeros", async () => {
     using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 100 });
     const [keys, where] = [uniqueKeys(50), new Uint8Array(50)];
-    const { values, inserted } = await map.insertAndFind(keys, counting(50, 1), { where });
-    expectNoneSet(inserted, 50);
+    const { values, isNew } = await map.insertAndFind(keys, counting(50, 1), { where });
+    expectNoneSet(isNew, 50);
     expect(values).toEqual(new Uint32Array(50));
     using set = await StaticSet.create(device, { key: "u32", capacity: 100 });
-    expectNoneSet((await set.insertAndFind(keys, { where })).inserted, 50);
+    expectNoneSet((await set.insertAndFind(keys, { where })).isNew, 50);
   });
 
   if (!copies) return;

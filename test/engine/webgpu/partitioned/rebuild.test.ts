@@ -81,7 +81,7 @@ it("random batches go into tables of a few crowded pages", async () => {
 
 it("keys stay in the order of their homes, batch after batch, and erased ones leave no tombstones", async () => {
   const capacity = 20 * PAGE_SLOTS + 500;
-  using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity, loadFactor: 1 });
+  using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity, maxLoadFactor: 1 });
   const model = Modelled.map(map as never);
   const batches = [0.3, 0.3, 0.2, 0.15].map((share) => Math.floor(capacity * share));
   let first = 0;
@@ -215,7 +215,7 @@ it("values that are fallbacks go on in pieces that worklists have room for", asy
     kernelOverrides,
   });
   const own = new Device(engine, "A test of short worklists.");
-  const sizing = { key: "u32", value: "u32", capacity: 6 * PAGE_SLOTS, loadFactor: 1 } as const;
+  const sizing = { key: "u32", value: "u32", capacity: 6 * PAGE_SLOTS, maxLoadFactor: 1 } as const;
   const model = Modelled.map((await StaticMap.create(own, sizing)) as never);
   // keys of side slots are in no page
   const sides = counting(41).map((i) => 0xfffffffe + (i % 2));
@@ -251,7 +251,7 @@ it.each([
     const own = new Device(engine, "A test of keys that repeat.");
     const { keys, numbers } = skewedBatch();
     const values = value === "f32" ? Float32Array.from(numbers) : Int32Array.from(numbers);
-    const sizing = { key: "u32", value, capacity: 300 * PAGE_SLOTS, loadFactor: 1 } as const;
+    const sizing = { key: "u32", value, capacity: 300 * PAGE_SLOTS, maxLoadFactor: 1 } as const;
     const model = Modelled.map((await StaticMap.create(own, sizing)) as never);
     await model.insert(op, keys, new Uint32Array(values.buffer));
     await model.expectEqual();

@@ -66,13 +66,13 @@ for (const [name, variant] of Object.entries(variants)) {
     const size = "worklistRoom" in variant ? 60 : 1000;
 
     async function newMap(key: KeyType, value: ValueType): Promise<Modelled> {
-      const map = await StaticMap.create(device, { key, value, capacity: SLOTS, loadFactor: 1 });
+      const map = await StaticMap.create(device, { key, value, capacity: SLOTS, maxLoadFactor: 1 });
       expect(tableBytes({ key, value, slots: map.slots, hash: "murmur3" })).toBeGreaterThan(2 * WINDOW_BYTES);
       return Modelled.map(map as never);
     }
 
     async function newSet(): Promise<Modelled> {
-      const set = await StaticSet.create(device, { key: "u32", capacity: 2 * SLOTS, loadFactor: 1 });
+      const set = await StaticSet.create(device, { key: "u32", capacity: 2 * SLOTS, maxLoadFactor: 1 });
       return Modelled.set(set as never);
     }
 
@@ -134,7 +134,7 @@ for (const [name, variant] of Object.entries(variants)) {
 
     if (!copies && !fails) {
       it("probes as long as all windows end where they should", async () => {
-        const sizing = { key: "u32", value: "u32", hash: "identity", loadFactor: 1 } as const;
+        const sizing = { key: "u32", value: "u32", hash: "identity", maxLoadFactor: 1 } as const;
         using map = await StaticMap.create(device, { ...sizing, capacity: SLOTS });
         const model = Modelled.map(map as never);
         // one key for each of the slots 2,000 to 11,500, counted over the end: all but 500 slots
@@ -250,7 +250,7 @@ describe("tables of several windows", () => {
           key: "u32",
           value: "u32",
           capacity: SLOTS,
-          loadFactor: 1,
+          maxLoadFactor: 1,
         });
         const model = Modelled.map(map as never);
         for (const { call, elements, masked } of steps) {
@@ -276,7 +276,7 @@ describe("tables of several windows", () => {
         key: "u32",
         value: "u32",
         capacity: 20_000,
-        loadFactor: 0.97,
+        maxLoadFactor: 0.97,
       })) as never,
     );
     const pool = uniqueKeys(20_000);

@@ -1,0 +1,78 @@
+/** How a container's table is made: the options that size and shape it, their checks, and the engine's table itself. */
+import type { Device } from "../device.js";
+import type { Table } from "../engine/engine.js";
+import { type HashName, hashNames } from "../engine/hash.js";
+import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
+import { type KeyType, scalarWords, type ValueType } from "../engine/scalars.js";
+import { LimitError } from "../errors.js";
+import { check, checkOneOf, checkOptions, checkWhole } from "../options.js";
+
+/** Options that size and shape a table. */
+export interface TableOptions<K extends KeyType> {
+  /** Type of the keys. */
+  key: K;
+  /** Distinct keys that are guaranteed to fit. A whole number of at least 0. */
+  capacity: number;
+  /** Entries per slot when `capacity` keys are in, 0 < maxLoadFactor <= 1. Default 0.5. The table has ceil(capacity / maxLoadFactor) slots. */
+  maxLoadFactor?: number;
+  /** Hash function. Default `murmur3`. */
+  hash?: HashName;
+}
+
+/** How a container was sized; kept for rehash. */
+export interface Sizing {
+  capacity: number;
+  maxLoadFactor: number;
+  hash: HashName;
+}
+
+/** What a container is made of. @internal */
+export interface Parts<K extends KeyType, V extends ValueType> {
+  readonly device: Device;
+  readonly table: Table<K, V>;
+  readonly sizing: Sizing;
+}
+
+/** Opens the engine table of a map, or of a set, which has no values. @internal */
+export async function createTable<K extends KeyType, V extends ValueType>(
+  kind: "map" | "set",
+  device: Device,
+  options: TableOptions<K> & { value?: V },
+): Promise<Parts<K, V>> {
+  check(Boolean(device?.engine), "The device", device, "Give what `await openDevice()` answers.");
+  const { spec, sizing } = checkTable(kind, options);
+  const table = await device.engine.createTable<K, V>(spec, sizing.capacity);
+  return { device, table, sizing };
+}
+
+/** Checks all options of a table. */
+export function checkTable(
+  kind: "map" | "set",
+  options: TableOptions<KeyType> & { value?: ValueType },
+): { spec: TableSpec; sizing: Sizing } {
+  checkOptions(options, `key ${kind === "map" ? "value " : ""}capacity maxLoadFactor hash`);
+  const { key, value = null, capacity } = options;
+  const types = Object.keys(scalarWords);
+  checkOneOf("key type", key, types);
+  if (kind === "map") checkOneOf("value type", value, types);
+  const { slots, maxLoadFactor, hash } = checkTableOptions(options);
+  return { spec: { key, value, slots, hash }, sizing: { capacity, maxLoadFactor, hash } };
+}
+
+/** Checks the sizing options and answers the number of slots. */
+export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): {
+  slots: number;
+  maxLoadFactor: number;
+  hash: HashName;
+} {
+  const { capacity, maxLoadFactor = 0.5, hash = "murmur3" } = options;
+  const isLoad = typeof maxLoadFactor === "number" && maxLoadFactor > 0 && maxLoadFactor <= 1;
+  check(isLoad, "maxLoadFactor", maxLoadFactor, "Give a number above 0 and at most 1.");
+  checkOneOf("hash function", hash, hashNames);
+  checkWhole("capacity", capacity);
+  const slots = slotsFor(capacity, maxLoadFactor);
+  if (slots > MAX_SLOTS) {
+    throw new LimitError("slots", slots, MAX_SLOTS, "Split the data over several tables.");
+  }
+  return { slots, maxLoadFactor, hash };
+}

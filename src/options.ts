@@ -1,0 +1,107 @@
+/**
+ * Checks of options that all public functions share. They run before anything is done. An option that nobody knows is refused:
+ * most are misspelt, and a call without them would quietly do something else.
+ */
+import { DeviceArray } from "./engine/device-array.js";
+import { PinnedArray } from "./engine/pinned-array.js";
+import { ValidationError } from "./errors.js";
+
+/**
+ * Checks that `options` is an object with no other options than `known`, which spaces separate.
+ * @throws ValidationError that names the nearest option, and all
+ */
+export function checkOptions(options: unknown, known: string): void {
+  const all = `The options are ${known.replaceAll(" ", ", ")}.`;
+  // whatever has elements was meant for something else
+  if (typeof options !== "object" || options === null || Symbol.iterator in options || isPlaced(options)) {
+    throw new ValidationError(`The options are ${describe(options)}.`, `Give an object. ${all}`);
+  }
+  const names = known.split(" ");
+  for (const name of Object.keys(options)) {
+    if (names.includes(name)) continue;
+    const [nearest] = names.sort((a, b) => distance(name, a) - distance(name, b));
+    const isNear = distance(name, nearest) <= Math.max(name.length, nearest.length) / 2;
+    throw new ValidationError(
+      `There is no option "${name}" here.`,
+      isNear ? `Did you mean "${nearest}"? ${all}` : all,
+    );
+  }
+}
+
+/** Letters to insert, delete or replace so that one name becomes the other (Levenshtein's distance). */
+function distance(a: string, b: string): number {
+  const row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (const letter of a) {
+    let diagonal = row[0]++;
+    for (let j = 1; j < row.length; j++) {
+      const replaced = diagonal + Number(letter !== b[j - 1]);
+      diagonal = row[j];
+      row[j] = Math.min(replaced, row[j] + 1, row[j - 1] + 1);
+    }
+  }
+  return row[b.length];
+}
+
+/** Refuses a value that an option or an argument cannot have. @throws ValidationError unless `isRight` */
+export function check(isRight: boolean, name: string, value: unknown, fix: string): void {
+  if (!isRight) throw new ValidationError(`${name} is ${describe(value)}.`, fix);
+}
+
+/** Refuses a value that is none of a list. @param what the list is of, in words */
+export function checkOneOf(what: string, value: unknown, list: readonly unknown[]): void {
+  if (list.includes(value)) return;
+  throw new ValidationError(`There is no ${what} ${describe(value)}.`, `Use one of ${list.join(", ")}.`);
+}
+
+/** Checks a signal, and functions that a call tells something. */
+export function checkCallbacks({ signal, ...callbacks }: { signal: unknown; [name: string]: unknown }): void {
+  const isSignal =
+    signal === undefined || typeof (signal as AbortSignal | null)?.throwIfAborted === "function";
+  check(isSignal, "signal", signal, "Give an AbortSignal, such as the signal of an AbortController.");
+  for (const [name, callback] of Object.entries(callbacks)) {
+    check(callback === undefined || typeof callback === "function", name, callback, "Give a function.");
+  }
+}
+
+/** Checks an option that is true or false. */
+export function checkBoolean(name: string, value: unknown): void {
+  check(value === undefined || typeof value === "boolean", name, value, "Give true or false.");
+}
+
+/** Checks a count. */
+export function checkWhole(name: string, value: unknown, least = 0): void {
+  const isWhole = Number.isSafeInteger(value) && (value as number) >= least;
+  check(isWhole, name, value, `Give a whole number of at least ${least}.`);
+}
+
+/**
+ * How to write a list of numbers of another type as a typed array; empty where there is no such way.
+ * @param name what the caller has it under
+ */
+export function conversion(name: string, typedArray: string, list: unknown): string {
+  if (typeof list !== "object" || list === null || !(Symbol.iterator in list)) return "";
+  const [first] = list as Iterable<unknown>;
+  const isBig = typeof first === "bigint";
+  if (!isBig && !["number", "boolean", "undefined"].includes(typeof first)) return "";
+  const toBig = typedArray === "BigUint64Array";
+  const by =
+    typedArray === "Uint8Array" ? ", Boolean" : toBig === isBig ? "" : isBig ? ", Number" : ", BigInt";
+  return `Write ${typedArray}.from(${name}${by}).`;
+}
+
+/** True for arrays that belong to a device. */
+export function isPlaced(column: unknown): column is DeviceArray | PinnedArray {
+  return column instanceof DeviceArray || column instanceof PinnedArray;
+}
+
+/** What a wrong argument is, in words. */
+export function describe(value: unknown): string {
+  if (isPlaced(value))
+    return `a ${value instanceof DeviceArray ? "device" : "pinned"} array of ${value.type}`;
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value === "function") return "a function";
+  if (typeof value !== "object" || value === null) return String(value);
+  const name = value.constructor?.name ?? "object";
+  return `${/^[AEIO]/i.test(name) ? "an" : "a"} ${name}`;
+}
