@@ -16,7 +16,7 @@ import type {
 } from "../engine/engine.js";
 import type { HashName } from "../engine/hash.js";
 import { slotsFor } from "../engine/layout.js";
-import type { KeyType, ScalarType, ValueType } from "../engine/scalars.js";
+import type { KeyType, ScalarArrays, ScalarType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { CapacityError, ValidationError } from "../errors.js";
 import { isPlaced } from "../options.js";
@@ -34,6 +34,7 @@ import {
   type ProgressOptions,
 } from "./arguments.js";
 import { checkTableOptions, type Parts, type Sizing } from "./create-table.js";
+import { JoinedCalls, MOST_KEYS } from "./joined-calls.js";
 import { moveEntries } from "./move-entries.js";
 import { CallQueue } from "./queue.js";
 import { answered, checkApart, checkRoom, destination, discard, placed } from "./results.js";
@@ -60,6 +61,8 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
   protected table: Table<K, V>;
   #sizing: Sizing;
   #queue = new CallQueue();
+  /** Reading calls at the queue's end that others may join. */
+  #waiting: JoinedCalls<K> | undefined;
   #destroyed = false;
 
   /** @internal */
@@ -121,7 +124,8 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options, " output into");
     const to = destination(this.engine, options, keys.length, { found: "u8" });
-    const result = await this.enqueue(() => this.table.contains(keys, to, call), [keys], call, to);
+    const contains = async (keys: Input<K>) => [await this.table.contains(keys, to, call)] as const;
+    const [result] = await this.#read("contains", keys, call, to, contains);
     return answered(call, { found: placed<"u8", P>(result, keys.length) }).found;
   }
 
@@ -232,10 +236,14 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     const missing = checkMissing(type, options.missing);
     const types = { [name]: type, found: "u8" } as const;
     const to = destination(this.engine, options, keys.length, types);
-    const result = await this.enqueue(() => this.table.find(keys, missing, to, call), [keys], call, to);
+    const find = async (keys: Input<K>) => {
+      const { values, found } = await this.table.find(keys, missing, to, call);
+      return [values, found] as const;
+    };
+    const results = await this.#read(`find ${missing}`, keys, call, to, find);
     const { length } = keys;
-    const values = placed<V, P>(result.values, length);
-    const found = placed<"u8", P>(result.found, length);
+    const values = placed<V, P>(results[0], length);
+    const found = placed<"u8", P>(results[1], length);
     return answered(call, { [name]: values, found } as { [name in N]: typeof values } & {
       found: typeof found;
     });
@@ -270,6 +278,7 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     { where, log }: Call = {},
     to: Destination = "host",
   ): Promise<T> {
+    this.#waiting = undefined;
     if (this.#destroyed) return Promise.reject(this.#destroyedError());
     const given = [...inputs, where];
     checkApart(to, given);
@@ -282,6 +291,28 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
       return operation();
     };
     return this.#queue.add(begin).finally(() => Promise.all(releases.map((release) => release())));
+  }
+
+  /** A reading call, after all earlier calls. A small one goes together with those of its kind that still wait: see joined-calls.ts. */
+  #read<R extends readonly Output<ScalarType>[]>(
+    operation: string,
+    keys: Input<K>,
+    call: Call,
+    to: Destination,
+    run: (keys: Input<K>) => Promise<R>,
+  ): Promise<R> {
+    if (!isJoinable(keys, call, to)) return this.enqueue(() => run(keys), [keys], call, to);
+    const kind = `${operation} ${call.strategy} ${call.groupSize}`;
+    const waiting = this.#waiting;
+    if (waiting?.kind === kind && waiting.hasRoom(keys)) return waiting.add(keys, detached) as Promise<R>;
+    const calls = new JoinedCalls<K>(kind);
+    const begin = () => {
+      if (this.#waiting === calls) this.#waiting = undefined;
+      return run(calls.takeKeys());
+    };
+    calls.answer = this.enqueue(begin) as unknown as JoinedCalls<K>["answer"];
+    this.#waiting = calls;
+    return calls.add(keys, detached) as Promise<R>;
   }
 
   #destroyedError(): ValidationError {
@@ -299,6 +330,16 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     discard(results);
     throw new CapacityError({ inserted, rejected, capacity: this.capacity, slots: this.slots });
   }
+}
+
+/** Whether others may join a reading call: it has keys and results on the host, few keys, and nothing that is told on its way. */
+function isJoinable<K extends ScalarType>(
+  keys: Input<K>,
+  { where, signal, onProgress, log }: Call,
+  to: Destination,
+): keys is ScalarArrays[K] {
+  const isAlone = where ?? signal ?? onProgress ?? log;
+  return to === "host" && ArrayBuffer.isView(keys) && isAlone === undefined && keys.length <= MOST_KEYS;
 }
 
 function detached(): ValidationError {

@@ -1,0 +1,52 @@
+/**
+ * Small reading calls that wait for their turn together go to the engine as one batch: a call that was made right after another of
+ * its kind joins it. Nothing between them changes the table, so each is answered as if it had come alone.
+ */
+import { allocate, type ScalarArrays, type ScalarType, scalarTypeOf } from "../engine/scalars.js";
+
+/** Keys of one batch at most: more are worth a call of their own. */
+export const MOST_KEYS = 2 ** 16;
+
+type Columns = readonly ScalarArrays[ScalarType][];
+
+/** Calls of one kind that are made as one. */
+export class JoinedCalls<K extends ScalarType> {
+  readonly #parts: { readonly keys: ScalarArrays[K]; readonly first: number; readonly length: number }[] = [];
+  #length = 0;
+  /** Keys that were detached before the batch's turn. */
+  readonly #gone = new Set<ScalarArrays[K]>();
+  /** What the batch answers: columns as long as all keys together. */
+  answer!: Promise<Columns>;
+
+  /** @param kind a name for calls that differ in nothing but their keys */
+  constructor(readonly kind: string) {}
+
+  /** Whether so many keys more may join. */
+  hasRoom({ length }: { readonly length: number }): boolean {
+    return this.#length + length <= MOST_KEYS;
+  }
+
+  /** Adds a call. What it answers are its own columns. @throws what `detached` makes when its keys were gone at its turn */
+  async add(keys: ScalarArrays[K], detached: () => Error): Promise<Columns> {
+    const { length } = keys;
+    const first = this.#length;
+    this.#parts.push({ keys, first, length });
+    this.#length += length;
+    const columns = await this.answer;
+    if (this.#gone.has(keys)) throw detached();
+    if (this.#parts.length === 1) return columns;
+    return columns.map((column) => column.slice(first, first + length));
+  }
+
+  /** The keys of all calls, at the batch's turn. */
+  takeKeys(): ScalarArrays[K] {
+    const [{ keys, length }] = this.#parts;
+    if (this.#parts.length === 1 && keys.length === length) return keys;
+    const all = allocate(scalarTypeOf(keys) as K, this.#length);
+    for (const { keys, first, length } of this.#parts) {
+      if (keys.length === length) all.set(keys as never, first);
+      else this.#gone.add(keys);
+    }
+    return all;
+  }
+}
