@@ -1,5 +1,5 @@
 /** Small look-ups that are made together go to the engine as one batch, and answer as if each had come alone. */
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { StaticMap, StaticSet, ValidationError } from "../../src/index.js";
 import { expectSame, rejection } from "./helpers/checks.js";
 import { useDevice } from "./helpers/device.js";
@@ -8,11 +8,34 @@ import { absentKeys, counting, uniqueKeys } from "./helpers/keys.js";
 const device = useDevice();
 const COUNT = 1000;
 
+/** The batches that come to the engine: how many keys each has. `fail` lets the next one fail. */
+function watch<T extends object, N extends keyof T>(table: T, name: N) {
+  const batches: number[] = [];
+  let failure: Error | undefined;
+  const real = (table[name] as (...args: never[]) => Promise<unknown>).bind(table);
+  const watched = async (keys: { length: number }, ...rest: never[]) => {
+    batches.push(keys.length);
+    if (failure) {
+      const error = failure;
+      failure = undefined;
+      throw error;
+    }
+    return real(keys as never, ...rest);
+  };
+  table[name] = watched as T[N];
+  return {
+    batches,
+    fail: (error: Error) => {
+      failure = error;
+    },
+  };
+}
+
 async function newMap() {
   const map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 2 * COUNT });
   await map.insert(uniqueKeys(COUNT), counting(COUNT));
   const { engineTable } = map;
-  return { map, finds: vi.spyOn(engineTable, "find"), contains: vi.spyOn(engineTable, "contains") };
+  return { map, finds: watch(engineTable, "find"), contains: watch(engineTable, "contains") };
 }
 
 it("many finds and contains of few keys are few batches", async () => {
@@ -27,10 +50,10 @@ it("many finds and contains of few keys are few batches", async () => {
   answers.forEach(({ values, found }, i) => {
     expect([...values, ...found]).toEqual([i, 0, 1, 0]);
   });
-  expect(finds.mock.calls.length).toBeLessThanOrEqual(2);
+  expect(finds.batches.length).toBeLessThanOrEqual(2);
   const flags = await Promise.all(Array.from(keys, (key) => map.contains(Uint32Array.of(key))));
   for (const flag of flags) expectSame(flag, Uint8Array.of(1));
-  expect(contains.mock.calls.length).toBeLessThanOrEqual(2);
+  expect(contains.batches.length).toBeLessThanOrEqual(2);
   map.destroy();
 });
 
@@ -51,7 +74,7 @@ it("calls of other kinds, or with a change between them, stay apart", async () =
   const answers = await Promise.all(calls);
   const values = answers.map((answer) => ("found" in answer ? answer.values[0] : undefined));
   expect(values).toEqual([0, 7, undefined, 0, undefined, 5, 5, undefined, 8]);
-  expect([finds.mock.calls.length, contains.mock.calls.length]).toEqual([6, 1]);
+  expect([finds.batches.length, contains.batches.length]).toEqual([6, 1]);
   map.destroy();
 });
 
@@ -67,7 +90,7 @@ it("each answer is the caller's own, and as long as its keys", async () => {
   const values = again.flatMap(({ values }) => [...values]);
   expect(values).toEqual([...counting(100)]);
   expect(again.map(({ found }) => found.length)).toEqual(lengths);
-  expect(finds).toHaveBeenCalledTimes(2);
+  expect(finds.batches).toHaveLength(2);
   map.destroy();
 });
 
@@ -80,7 +103,7 @@ it("no batch has more than 65,536 keys, and a larger call goes alone", async () 
     map.find(uniqueKeys(20_000)),
     map.find(uniqueKeys(65_537)),
   ]);
-  expect(finds.mock.calls.map(([keys]) => keys.length)).toEqual([40_000, 60_000, 65_537]);
+  expect(finds.batches).toEqual([40_000, 60_000, 65_537]);
   map.destroy();
 });
 
@@ -98,7 +121,7 @@ it("keys that were detached before their turn fail their own call alone", async 
 
 it("an error of the engine is told to all calls of the batch, and the next ones work", async () => {
   const { map, finds } = await newMap();
-  finds.mockRejectedValueOnce(new RangeError("injected"));
+  finds.fail(new RangeError("injected"));
   const calls = [map.find(uniqueKeys(1)), map.find(uniqueKeys(2))];
   for (const call of calls) expect((await rejection(call, RangeError)).message).toBe("injected");
   expectSame((await map.find(uniqueKeys(3))).values, counting(3));
@@ -110,10 +133,10 @@ it("sets and 64-bit keys join as well", async () => {
   using set = await StaticSet.create(device(), { key: "u64", capacity: 100 });
   const keys = BigUint64Array.from({ length: 50 }, (_, i) => 2n ** 40n + BigInt(i));
   await set.insert(keys);
-  const finds = vi.spyOn(set.engineTable, "find");
+  const finds = watch(set.engineTable, "find");
   const answers = await Promise.all(
     Array.from(keys, (key) => set.find(BigUint64Array.of(key), { missing: 3n })),
   );
   expect(answers.map(({ keys }) => keys[0])).toEqual([...keys]);
-  expect(finds.mock.calls.length).toBeLessThanOrEqual(2);
+  expect(finds.batches.length).toBeLessThanOrEqual(2);
 });
