@@ -6,7 +6,7 @@
 import { EngineError, LimitError, WarpmapError } from "../../../errors.js";
 import type { Engine } from "../../engine.js";
 import { PinnedArray, type PinnedStorage, type PinnedUse } from "../../pinned-array.js";
-import { arrayClass, type ScalarArrays, type ScalarType, scalarBytes } from "../../scalars.js";
+import { arrayClass, asBytes, type ScalarArrays, type ScalarType, scalarBytes } from "../../scalars.js";
 import type { Gpu } from "../device/gpu.js";
 import { BufferUsage, MAP_MODE_READ, MAP_MODE_WRITE } from "../device/gpu-flags.js";
 
@@ -77,7 +77,7 @@ class MappedMemory<T extends ScalarType> implements PinnedStorage<T> {
     if (this.mode === MAP_MODE_READ)
       await this.gpu.submit("clear", (encoder) => encoder.clearBuffer(this.buffer));
     await this.regain();
-    if (this.mode === MAP_MODE_WRITE) this.#view?.fill(0 as never);
+    if (this.mode === MAP_MODE_WRITE && this.#view) asBytes(this.#view).fill(0);
   }
 
   destroy(): void {
