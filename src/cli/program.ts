@@ -87,10 +87,15 @@ function addJoin(program: Command, host: Host): void {
     .argument("<right>", "another")
     .requiredOption(
       "--on <pairs>",
-      "key columns: left=right, several with commas between them or with --on again",
-      (pairs: string, before?: string) => (before === undefined ? pairs : `${before},${pairs}`),
+      "key columns: left=right, or one name for both; several with commas between them or with --on again",
+      commaSeparated,
     )
     .option("--how <kind>", "which rows come out: inner", "inner")
+    .option(
+      "--type <types>",
+      "types of csv columns in place of inferred ones: code=utf8,n=int64",
+      commaSeparated,
+    )
     .option("--out <file>", "write the result to a file (.csv, .parquet or .arrow) and do not print it");
   addDeviceOptions(command)
     .option("--nulls-equal", "a null key equals a null key (else rows with one match nothing)")
@@ -105,6 +110,11 @@ Examples:
   $ warpmap join orders.csv items.csv --on id=order_id,region=region --out joined.parquet --json`,
     )
     .action(async (left, right, options) => (await import("./join.js")).join(left, right, options, host));
+}
+
+/** An option given again adds to what it said before. */
+function commaSeparated(value: string, before?: string): string {
+  return before === undefined ? value : `${before},${value}`;
 }
 
 function addBench(program: Command, host: Host): void {

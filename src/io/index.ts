@@ -6,16 +6,17 @@ import { realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Table } from "@uwdata/flechette";
 import { FileError, fileErrorFrom } from "./errors.js";
-import { formatOf, type TransferOptions } from "./formats.js";
+import { formatOf, type ReadOptions, type TransferOptions } from "./formats.js";
 
+export { ASKED_TYPES, type AskedType } from "./csv-asked.js";
 export { FileError, FormatError } from "./errors.js";
-export { type Format, formatOf, type TransferOptions } from "./formats.js";
+export { type Format, formatOf, type ReadOptions, type TransferOptions } from "./formats.js";
 
 /**
  * Reads a table. @throws FormatError for an unknown extension; FileError when the file is not there or does not hold what
  * its extension says
  */
-export async function readTable(path: string, options: TransferOptions = {}): Promise<Table> {
+export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
   const read = await READERS[formatOf(path)]();
   try {
     if ((await stat(path)).isDirectory()) throw new FileError(path, "is a directory", "Name a file.");
