@@ -107,7 +107,7 @@ describe("bad files", () => {
     const bytes = tableToIPC(tableFromArrays(sample), { format: "stream" }) as Uint8Array;
     for (const length of [100, bytes.length >> 1]) {
       writeFileSync(path("cut.arrow"), bytes.subarray(0, length));
-      await expect(readTable(path("cut.arrow"))).rejects.toThrow(/is damaged or cut off/);
+      await expect(readTable(path("cut.arrow"))).rejects.toThrow(/is cut off/);
     }
   });
 });
