@@ -9,7 +9,7 @@ import {
   CompressionType,
   getCompressionCodec,
   setCompressionCodec,
-  type Table,
+  Table,
   tableFromIPC,
   tableToIPC,
 } from "@uwdata/flechette";
@@ -19,6 +19,7 @@ import { ArrowError, CUT, checkArrow, isArrowFile } from "./arrow-check.js";
 import { RAW } from "./columns.js";
 import { FileError, fileErrorFrom } from "./errors.js";
 import type { TransferOptions } from "./formats.js";
+import { uniqueNames } from "./names.js";
 import { checkUtf8 } from "./utf8.js";
 
 const REWRITE = "Write or download the file again.";
@@ -36,7 +37,9 @@ export async function readArrow(path: string, options: TransferOptions = {}): Pr
     const table = decoded(bytes);
     checkTable(table);
     checkUtf8(table);
-    return table;
+    const names = uniqueNames(table.names.map(String));
+    const fields = table.schema.fields.map((field, i) => ({ ...field, name: names[i] }));
+    return new Table({ ...table.schema, fields }, [...table.children]);
   } catch (error) {
     if (error instanceof ArrowError && error.message.startsWith(CUT)) {
       throw new FileError(path, error.message.replace(/^it /, ""), REWRITE, { cause: error });
