@@ -1,17 +1,24 @@
 /** `warpmap join`: two files in, their join on the screen or in a file, and how long each stage took. */
-import { realpath } from "node:fs/promises";
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import type { Table } from "@uwdata/flechette";
 import { type Device, openDevice } from "../device.js";
 import { ValidationError } from "../errors.js";
-import { ASKED_TYPES, type AskedType, checkWritable, formatOf, readTable, writeTable } from "../io/index.js";
+import {
+  ASKED_TYPES,
+  type AskedType,
+  checkWritable,
+  formatOf,
+  readTable,
+  sameFile,
+  writeTable,
+} from "../io/index.js";
 import { join as joinTables } from "../relational/index.js";
 import { CallError, problemOf } from "./failure.js";
 import type { Host } from "./host.js";
 import { printTable } from "./preview.js";
 import { openProgress, type Progress } from "./progress.js";
 import { StageClock } from "./stage-clock.js";
-import { counted } from "./text.js";
+import { counted, jsonLine, listed, visible } from "./text.js";
 
 /** Options as commander gives them. */
 export interface JoinCommandOptions {
@@ -68,7 +75,7 @@ export async function join(
     const seconds = (performance.now() - start) / 1000;
     if (options.json) {
       const result = { rows: joined.numRows, columns: joined.names, seconds, device: device.backend };
-      host.stdout.write(`${JSON.stringify(result)}\n`);
+      host.stdout.write(jsonLine(result));
     } else {
       printResult(joined, options.out, host);
       host.stderr.write(`\n${deviceLine(device)}\n${clock.text(seconds)}`);
@@ -80,10 +87,8 @@ export async function join(
 
 /** Writing over an input would destroy it. Paths are compared by the files they lead to. */
 async function refuseInput(out: string, inputs: readonly string[]): Promise<void> {
-  const real = (path: string) => realpath(path).catch(() => resolve(path));
-  const target = await real(out);
   for (const input of inputs) {
-    if ((await real(input)) !== target) continue;
+    if (!(await sameFile(input, out))) continue;
     throw new CallError(`--out ${out} is one of the files to join.`, "Name another file.");
   }
 }
@@ -133,11 +138,11 @@ function withTypeHint(
 
 function printResult(joined: Table, out: string | undefined, host: Host): void {
   if (out === undefined) printTable(joined, host);
-  else host.stdout.write(`wrote ${sizeOf(joined)} to ${out}\n`);
+  else host.stdout.write(`wrote ${sizeOf(joined)} to ${visible(out)}\n`);
 }
 
 function deviceLine({ backend, info }: Device): string {
-  return `device: ${backend}, ${info.name}. ${info.reason}`;
+  return visible(`device: ${backend}, ${info.name}. ${info.reason}`);
 }
 
 function sizeOf(table: Table): string {
@@ -148,7 +153,7 @@ function checkColumn(table: Table, name: string, path: string): void {
   if (table.names.includes(name)) return;
   throw new ValidationError(
     `${path} has no column "${name}".`,
-    `Its columns are: ${table.names.join(", ")}.`,
+    `Its columns are: ${listed(table.names.map(String))}.`,
   );
 }
 

@@ -124,7 +124,7 @@ function addBench(program: Command, host: Host): void {
     .argument("<name>", "which benchmark; they are listed below")
     .option("--size <n>", "entries, as 1048576 or 2^20 (default: the benchmark's own sizes)")
     .option("--sweep <what>", "vary size or load (static-map), or load (retrieve-all, crossovers)")
-    .option("--json <file>", "also write the numbers to a file")
+    .option("--json <file>", "also write the numbers to a file; - prints them in place of the table")
     .option("--svg <file>", "also draw them");
   addDeviceOptions(command)
     .addHelpText("after", BENCHES)

@@ -3,9 +3,9 @@
  * Feather files have by default); writes uncompressed files. Nothing in a file is believed: its structure is checked before
  * flechette reads it (arrow-check.ts), its values before anybody uses them.
  */
-import { closeSync, openSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import {
+  Column,
   CompressionType,
   getCompressionCodec,
   setCompressionCodec,
@@ -14,7 +14,9 @@ import {
   tableToIPC,
 } from "@uwdata/flechette";
 import { WarpmapError } from "../errors.js";
-import { checkTable } from "../relational/columns.js";
+import { checkTable, readTable as readSource } from "../relational/columns.js";
+import { compactChunk } from "../relational/compact-chunk.js";
+import { BatchMaker } from "../relational/to-flechette.js";
 import { ArrowError, CUT, checkArrow, isArrowFile } from "./arrow-check.js";
 import { RAW } from "./columns.js";
 import { FileError, fileErrorFrom } from "./errors.js";
@@ -113,18 +115,67 @@ async function registerCodecs(): Promise<void> {
   });
 }
 
+/** Pieces of a file are put together up to this size, then written; signals are heard in between. */
+const WRITE_SIZE = 1 << 24; // bytes
+
 /** Writes a table as an Arrow IPC file, over what was there. The file goes out piece by piece, without a copy in memory. */
-export async function writeArrow(path: string, table: Table): Promise<void> {
-  const file = openSync(path, "w");
-  const write = (bytes: Uint8Array) => {
-    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
-  };
+export async function writeArrow(
+  path: string,
+  table: Table,
+  { onProgress, signal }: TransferOptions = {},
+): Promise<void> {
+  const pieces: Uint8Array[] = [];
+  tableToIPC(compacted(table), {
+    format: "file",
+    sink: {
+      write: (bytes) => void pieces.push(bytes),
+      pad: (count) => void pieces.push(new Uint8Array(count)),
+      finish: () => null,
+    },
+  });
+  const total = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const file = await open(path, "w");
   try {
-    tableToIPC(table, {
-      format: "file",
-      sink: { write, pad: (count) => write(new Uint8Array(count)), finish: () => null },
-    });
+    let done = 0;
+    for (const block of blocksOf(pieces)) {
+      signal?.throwIfAborted();
+      for (let rest = block; rest.length > 0; ) rest = rest.subarray((await file.write(rest)).bytesWritten);
+      done += block.length;
+      onProgress?.(done, total);
+    }
   } finally {
-    closeSync(file);
+    await file.close();
   }
+}
+
+/** The pieces in order: small ones put together, large ones cut. */
+function* blocksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
+  let small: Uint8Array[] = [];
+  let size = 0;
+  for (const piece of pieces) {
+    if (size + piece.length > WRITE_SIZE && size > 0) {
+      yield Buffer.concat(small);
+      small = [];
+      size = 0;
+    }
+    if (piece.length < WRITE_SIZE) {
+      small.push(piece);
+      size += piece.length;
+    } else {
+      for (let at = 0; at < piece.length; at += WRITE_SIZE) yield piece.subarray(at, at + WRITE_SIZE);
+    }
+  }
+  if (size > 0) yield Buffer.concat(small);
+}
+
+/** The same table with batches that hold no more than their own values. */
+function compacted(table: Table): Table {
+  const maker = new BatchMaker();
+  const columns = readSource(table, "").columns.map(({ column }, i) => {
+    if (column.chunks.length === 0) return table.children[i] as Column<unknown>;
+    const batches = column.chunks.map((chunk) => maker.batch(compactChunk(chunk)));
+    return new Column(batches, batches[0].type);
+  });
+  const fields = table.schema.fields.map((field, i) => ({ ...field, type: columns[i].type }));
+  return new Table({ ...table.schema, fields }, columns);
 }

@@ -167,3 +167,22 @@ it("shows where an error came from with WARPMAP_DEBUG", async () => {
   const { stderr } = await cli(["join", A, path("b.csv"), ...OK], { env: { WARPMAP_DEBUG: "1" } });
   expect(stderr).toMatch(/\n {4}at /);
 });
+
+it("prints no control characters of names, values or paths", async () => {
+  const odd = "\u001b[2J\u001b]0;x\u0007\u009bname";
+  writeFileSync(path("odd.csv"), `id,${odd},"two\nlines"\n1,a,b\n`);
+  for (const args of [
+    ["join", path("odd.csv"), A, "--on", "id", "--device", "cpu"],
+    ["join", path("odd.csv"), A, "--on", "nope=id"],
+    ["join", path(`${odd}.csv`), A, "--on", "id"],
+    ["join", path("odd.csv"), A, "--on", `${odd}=id`, "--json", "--device", "cpu", "--type", `${odd}=int32`],
+    ["join", A, A, ...OK, "--out", path(`${odd}.csv`)],
+    ["join", A, A, ...OK, "--json", "--out", path(`no/${odd}.csv`)],
+    ["join", path("odd.csv"), A, ...OK, "--json"],
+    ["bench", odd],
+    [odd],
+  ]) {
+    const { stdout, stderr } = await cli(args, { env: { WARPMAP_DEBUG: "1" } });
+    expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  }
+});
