@@ -19,7 +19,7 @@ type Decoder = (input: Uint8Array, length: number) => Uint8Array;
 
 function decoderOf(codec: string): Decoder {
   const decoder = DECODERS[codec];
-  if (decoder === undefined) throw new Error(`the compression ${codec} is not supported`);
+  if (decoder === undefined) throw new Error(`the compression ${codec ?? ""} is not known`);
   return decoder;
 }
 

@@ -157,14 +157,25 @@ function prefixed(bytes: Uint8Array, at: number): Uint8Array {
   return bytes.subarray(at + 4, at + 4 + length);
 }
 
+const WIDTHS: Readonly<Record<string, number>> = { INT32: 4, FLOAT: 4, INT64: 8, DOUBLE: 8 };
+
 /** Runs of codes or of booleans: as long as the page says, and codes in the dictionary. */
 function checkCodes(
   bytes: Uint8Array,
   encoding: string,
   count: number,
-  { type }: ColumnDecoder,
+  { type, element }: ColumnDecoder,
   dictionary: DecodedArray | undefined,
 ): void {
+  if (encoding === "BYTE_STREAM_SPLIT") {
+    const width = WIDTHS[type] ?? element.type_length ?? 0;
+    if (bytes.length !== count * width) throw new Error("a page has other values than it says");
+    return;
+  }
+  if (encoding.startsWith("DELTA")) {
+    checkDeltas(bytes, count);
+    return;
+  }
   if (encoding === "RLE") {
     if (type !== "BOOLEAN") throw new Error("its values are encoded in a way that is not supported");
     runs(prefixed(bytes, 0), 1, count);
@@ -189,13 +200,8 @@ function runs(bytes: Uint8Array, width: number, count: number): { largest: numbe
   let largest = 0;
   let ones = 0;
   while (seen < count) {
-    let header = 0;
-    for (let shift = 0; ; shift += 7) {
-      if (at >= bytes.length || shift > 28) throw new Error("a page has fewer values than it says");
-      const byte = bytes[at++];
-      header += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) break;
-    }
+    const { value: header, end } = varint(bytes, at);
+    at = end;
     const length = Math.floor(header / 2);
     if (header % 2 === 0) {
       const valueBytes = (width + 7) >>> 3;
@@ -203,6 +209,7 @@ function runs(bytes: Uint8Array, width: number, count: number): { largest: numbe
       let value = 0;
       for (let i = 0; i < valueBytes; i++) value += bytes[at++] * 2 ** (8 * i);
       if (length === 0 || length > count - seen) throw new Error("a run is longer than its page");
+      if (value >= 2 ** width) throw new Error("a run has a value that its width does not hold");
       seen += length;
       if (value > largest) largest = value;
       if (value === 1) ones += length;
@@ -221,6 +228,48 @@ function runs(bytes: Uint8Array, width: number, count: number): { largest: numbe
     at += length * width;
   }
   return { largest, ones };
+}
+
+/** An unsigned number in groups of seven bits, and where it ends. */
+function varint(bytes: Uint8Array, at: number): { value: number; end: number } {
+  let value = 0;
+  for (let shift = 0, end = at; ; shift += 7) {
+    if (end >= bytes.length || shift > 28) throw new Error("a page has fewer values than it says");
+    const byte = bytes[end++];
+    value += (byte & 0x7f) * 2 ** shift;
+    if (byte < 0x80) return { value, end };
+  }
+}
+
+/** Delta-packed numbers start with the size of a block, its parts, and how many numbers there are. */
+function checkDeltas(bytes: Uint8Array, count: number): void {
+  if (count === 0) return;
+  const block = varint(bytes, 0);
+  const parts = varint(bytes, block.end);
+  const total = varint(bytes, parts.end);
+  const perPart = block.value / parts.value;
+  if (!(perPart > 0) || perPart % 32 !== 0) throw new Error("its deltas come in parts that there are not");
+  if (total.value !== count) throw new Error(`a page has ${total.value} values where it says ${count}`);
+  let at = afterVarint(bytes, total.end); // the first number
+  for (let left = count - 1; left > 0; ) {
+    at = afterVarint(bytes, at); // the smallest delta of the block
+    const widths = bytes.subarray(at, at + parts.value);
+    at += parts.value;
+    for (const width of widths) {
+      if (left <= 0) break;
+      const needed = Math.ceil((Math.min(left, perPart) * width) / 8);
+      if (width > 64 || at + needed > bytes.length) throw new Error("its deltas lead out of the page");
+      at += (perPart * width) / 8;
+      left -= perPart;
+    }
+    if (widths.length < parts.value) throw new Error("its deltas lead out of the page");
+  }
+}
+
+/** Where a number of up to 64 bits ends. */
+function afterVarint(bytes: Uint8Array, at: number): number {
+  for (let end = at; end < bytes.length && end < at + 10; end++) if (bytes[end] < 0x80) return end + 1;
+  throw new Error("its deltas lead out of the page");
 }
 
 function bitsAt(bytes: Uint8Array, bit: number, width: number): number {

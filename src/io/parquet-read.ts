@@ -98,6 +98,9 @@ function asIs<T>(value: T): T {
 
 /** Rows of the groups add up to those of the file, and every group has every column. */
 function checkGroups(metadata: FileMetaData): void {
+  if (metadata.schema.some(({ name }) => typeof name !== "string")) throw new Error("a column has no name");
+  const children = metadata.schema.reduce((sum, { num_children }) => sum + (num_children ?? 0), 0);
+  if (children !== metadata.schema.length - 1) throw new Error("its schema has other columns than it says");
   const leaves = metadata.schema.filter((element) => element.num_children === undefined).length;
   let rows = 0n;
   for (const { columns, num_rows } of metadata.row_groups) {
