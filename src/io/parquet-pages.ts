@@ -9,6 +9,7 @@ import { convert, convertWithDictionary } from "hyparquet/src/convert.js";
 import { readDataPage, readDataPageV2 } from "hyparquet/src/datapage.js";
 import { readPlain } from "hyparquet/src/plain.js";
 import type { ColumnDecoder, DecodedArray, PageHeader } from "hyparquet/src/types.js";
+import { countSet } from "../engine/bitmaps.js";
 import { decompress } from "./parquet-codecs.js";
 
 /** Values that one byte of a page can stand for: a run takes some bytes, and pages of more rows are not written. */
@@ -186,15 +187,16 @@ function checkCodes(
   if (count === 0) return;
   const width = bytes[0];
   if (width === undefined || width > 32) throw new Error("its codes have a width that there is not");
-  const largest = width === 0 ? 0 : runs(bytes.subarray(1), width, count).largest;
+  const largest = width === 0 ? 0 : runs(bytes.subarray(1), width, count, dictionary.length).largest;
   if (largest >= dictionary.length) throw new Error("a code is beyond the dictionary");
 }
 
 /**
  * Walks the runs of the RLE and bit-packing hybrid, which have to hold `count` values: one more is an error, except for the
- * filling of a bit-packed run. Answers with the largest value and, for a width of 1, the number of ones.
+ * filling of a bit-packed run. Answers with the largest value, unless none of that width reaches `limit`, and, for a width of 1,
+ * the number of ones.
  */
-function runs(bytes: Uint8Array, width: number, count: number): { largest: number; ones: number } {
+function runs(bytes: Uint8Array, width: number, count: number, limit = 2): { largest: number; ones: number } {
   let at = 0;
   let seen = 0;
   let largest = 0;
@@ -219,10 +221,12 @@ function runs(bytes: Uint8Array, width: number, count: number): { largest: numbe
     if (length === 0 || at + Math.ceil((values * width) / 8) > bytes.length) {
       throw new Error("a page has fewer values than it says");
     }
-    for (let i = 0, bit = 0; i < values; i++, bit += width) {
-      const value = bitsAt(bytes, 8 * at + bit, width);
-      if (value > largest) largest = value;
-      if (value === 1) ones++;
+    if (width === 1) {
+      const set = countSet(bytes.subarray(at), values);
+      if (set > 0) largest = Math.max(largest, 1);
+      ones += set;
+    } else if (2 ** width > limit) {
+      largest = Math.max(largest, largestPacked(bytes, at, width, values));
     }
     seen += values;
     at += length * width;
@@ -272,15 +276,20 @@ function afterVarint(bytes: Uint8Array, at: number): number {
   throw new Error("its deltas lead out of the page");
 }
 
-function bitsAt(bytes: Uint8Array, bit: number, width: number): number {
-  let value = 0;
-  let at = bit >>> 3;
-  let have = -(bit & 7);
-  for (; have < width; at++, have += 8) {
-    const byte = bytes[at];
-    value += have < 0 ? byte >>> -have : byte * 2 ** have;
+/** The largest of `count` values of `width` bits each, from byte `at` on. */
+function largestPacked(bytes: Uint8Array, at: number, width: number, count: number): number {
+  const size = 2 ** width;
+  let largest = 0;
+  let rest = 0; // at most 39 bits
+  let have = 0;
+  for (let i = 0; i < count; i++) {
+    for (; have < width; have += 8) rest += bytes[at++] * 2 ** have;
+    const value = rest % size;
+    rest = (rest - value) / size;
+    have -= width;
+    if (value > largest) largest = value;
   }
-  return have === width ? value : value % 2 ** width;
+  return largest;
 }
 
 /** Values put where the levels say, null elsewhere. */
