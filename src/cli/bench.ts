@@ -39,6 +39,9 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
 /** What users import. Two folders up lies the package, from src/cli as from dist/cli and dist/chunks. */
 const LIBRARY = new URL("../../dist/index.js", import.meta.url).href;
 
+/** A file name that means standard output. */
+const STDOUT = "-";
+
 /** Benchmarks that have a name already and nothing behind it yet. */
 const LATER = ["multimap", "join"];
 
@@ -47,7 +50,9 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
   const load = benchNamed(name);
   const size = options.size === undefined ? undefined : parseSize(options.size);
   if (options.svg !== undefined) await checkPicture(name);
-  for (const path of [options.json, options.svg]) if (path !== undefined) await checkWritable(path);
+  for (const path of [options.json, options.svg]) {
+    if (path !== undefined && path !== STDOUT) await checkWritable(path);
+  }
   const { run, sweeps = [] } = await load();
   checkSweep(name, options.sweep, sweeps);
   const progress = await openProgress(host, false);
@@ -63,10 +68,13 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
     progress.stop();
     try {
       // before printing, which ends the process where nobody reads on, as behind `| head`
-      if (options.json !== undefined) await keep(options.json, `${JSON.stringify(report, null, 2)}\n`);
+      const json = `${JSON.stringify(report, null, 2)}\n`;
+      if (options.json === STDOUT) host.stdout.write(json);
+      else if (options.json !== undefined) await keep(options.json, json);
       if (options.svg !== undefined) await keepPicture(report, options.svg);
     } finally {
-      printReport(report, host);
+      // one JSON object and nothing else
+      printReport(report, options.json === STDOUT ? { ...host, stdout: host.stderr } : host);
     }
   } finally {
     progress.stop();
@@ -134,7 +142,17 @@ function gridOf(rows: readonly BenchRow[], output: Output, { env }: Host): strin
       numeric: values.every((value) => value === null || typeof value === "number"),
     };
   });
-  return renderGrid(columns, { width: widthOf(output), styled: isStyled(output, env) }).text;
+  const options = { width: widthOf(output), styled: isStyled(output, env) };
+  const blocks = [];
+  // columns that have no room come below, beside the first again
+  for (let rest = columns; rest.length > 0; ) {
+    const { text, omitted } = renderGrid(rest, options);
+    blocks.push(text);
+    const left = omitted.length > 0 ? rest.slice(-omitted.length) : [];
+    const repeats = rest.length - left.length > 1; // else nothing fits beside the first
+    rest = left.length > 0 && repeats ? [columns[0], ...left] : left;
+  }
+  return blocks.join("\n");
 }
 
 async function keepPicture(report: BenchReport, path: string): Promise<void> {

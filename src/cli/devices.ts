@@ -2,6 +2,7 @@
 import { type DeviceListing, listDevices, openDevice } from "../device.js";
 import { renderGrid } from "./grid.js";
 import { type Host, isStyled, widthOf } from "./host.js";
+import { visible } from "./text.js";
 
 /** Options as commander gives them. */
 export interface DevicesCommandOptions {
@@ -30,9 +31,9 @@ export async function devices({ software, json }: DevicesCommandOptions, host: H
   host.stdout.write(text);
   const missing = listings.filter(({ available }) => !available);
   for (const listing of missing)
-    host.stdout.write(`\n${engineName(listing)} is not available: ${listing.reason}\n`);
+    host.stdout.write(`\n${engineName(listing)} is not available: ${visible(listing.reason)}\n`);
   const auto = software ? "auto with --software" : "auto";
-  host.stdout.write(`\n${auto} picks ${backend}, ${name}. ${reason}\n`);
+  host.stdout.write(`\n${auto} picks ${backend}, ${visible(name)}. ${visible(reason)}\n`);
 }
 
 function engineName({ backend, software }: DeviceListing): string {

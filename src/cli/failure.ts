@@ -6,6 +6,7 @@ import { CommanderError } from "commander";
 import { WarpmapError } from "../errors.js";
 import { FormatError } from "../io/errors.js";
 import type { Host } from "./host.js";
+import { visible } from "./text.js";
 
 export const FAILED = 1;
 export const WRONG_CALL = 2;
@@ -29,7 +30,8 @@ export function fail(error: unknown, { stderr, env, signal }: Host, command: str
   const { problem, hint } = describe(error, command);
   stderr.write(`warpmap: ${oneLine(problem)}\n`);
   stderr.write(`hint: ${oneLine(hint)}\n`);
-  if (env.WARPMAP_DEBUG && error instanceof Error) stderr.write(`${error.stack}\n`);
+  if (env.WARPMAP_DEBUG && error instanceof Error)
+    stderr.write(`${String(error.stack).split("\n").map(visible).join("\n")}\n`);
   const wrongCall =
     error instanceof CallError || error instanceof FormatError || error instanceof CommanderError;
   return wrongCall ? WRONG_CALL : FAILED;
@@ -56,5 +58,5 @@ function describeCommander(error: CommanderError, command: string): { problem: s
 }
 
 function oneLine(text: string): string {
-  return text.trim().replace(/\s*[\r\n]+\s*/g, " ");
+  return visible(text.trim().replace(/\s*[\r\n]+\s*/g, " "));
 }

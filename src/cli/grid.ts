@@ -5,6 +5,7 @@
  */
 import { styleText } from "node:util";
 import stringWidth from "string-width";
+import { visible } from "./text.js";
 
 /** One column of a grid. */
 export interface GridColumn {
@@ -39,12 +40,14 @@ const MIN_TEXT = 12;
 const MIN_NAME = 8;
 
 export function renderGrid(columns: readonly GridColumn[], { width, styled }: GridOptions): Grid {
-  const visible = columns.map((column) => ({
+  const safe = columns.map((column) => ({
     ...column,
-    cells: column.cells.map((cell) => cell && visibleText(cell)),
+    name: visible(column.name),
+    note: column.note === undefined ? undefined : visible(column.note),
+    cells: column.cells.map((cell) => cell && visible(cell)),
   }));
-  const { widths, shown } = layOut(visible, width);
-  const kept = visible.slice(0, shown);
+  const { widths, shown } = layOut(safe, width);
+  const kept = safe.slice(0, shown);
   const style = (format: "bold" | "dim", text: string) =>
     styled ? styleText(format, text, { validateStream: false }) : text;
   const line = (cellOf: (column: GridColumn, width: number) => string) =>
@@ -67,7 +70,7 @@ export function renderGrid(columns: readonly GridColumn[], { width, styled }: Gr
       }),
     );
   }
-  return { text: `${lines.join("\n")}\n`, omitted: visible.slice(shown).map(({ name }) => name) };
+  return { text: `${lines.join("\n")}\n`, omitted: safe.slice(shown).map(({ name }) => name) };
 }
 
 /** How wide each column is, and how many of them there is room for. At least one is shown. */
@@ -128,12 +131,4 @@ function head(text: string, width: number): string {
     end += segment.length;
   }
   return text.slice(0, end);
-}
-
-/** Control characters as escapes: a newline in a value must not break the table, nor an escape sequence the terminal. */
-function visibleText(text: string): string {
-  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (character) => {
-    const escapes: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-    return escapes[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  });
 }

@@ -22,7 +22,7 @@ export function isStyled(output: Output, env: Host["env"]): boolean {
 }
 
 /** Columns to print into: no limit for files and pipes, 80 for a terminal that does not say. */
-export function widthOf({ columns }: Output): number {
-  if (columns === undefined) return Number.POSITIVE_INFINITY;
+export function widthOf({ columns, isTTY }: Output): number {
+  if (columns === undefined && isTTY !== true) return Number.POSITIVE_INFINITY;
   return columns || 80;
 }

@@ -1,26 +1,37 @@
 #!/usr/bin/env node
 /** The `warpmap` command: run() (program.ts) on this process's arguments and streams, with its signals and exit status. */
-import { INTERRUPTED, run } from "./program.js";
+import { constants } from "node:os";
+import { run } from "./program.js";
 
 /** A command that was asked to stop is given this long to do so between two chunks of work. */
 const GRACE = 2000; // milliseconds
 
 const interrupt = new AbortController();
+/** 128 + the signal, as shells have it. */
+let stopped: number | undefined;
 
-process.once("SIGINT", () => {
-  interrupt.abort();
-  setTimeout(() => process.exit(INTERRUPTED), GRACE).unref();
-  process.once("SIGINT", () => process.exit(INTERRUPTED));
-});
-
-// A reader that has seen enough (`| head`) closes the pipe: that is no error.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    if (stopped !== undefined) process.exit(stopped);
+    stopped = 128 + constants.signals[signal];
+    interrupt.abort();
+    setTimeout(() => process.exit(stopped), GRACE).unref();
+  });
 }
 
-process.exitCode = await run(process.argv.slice(2), {
+// A reader that has seen enough (`| head`) closes the pipe: that is no error.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(process.exitCode ?? 0);
+  process.stderr.write(`warpmap: standard output cannot be written (${error.message}).\n`);
+  process.stderr.write("hint: Make room where it leads, or name a file with --out.\n", () => process.exit(1));
+});
+// Nobody reads the errors: the status says that there was one.
+process.stderr.on("error", () => {});
+
+const status = await run(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   env: process.env,
   signal: interrupt.signal,
 });
+process.exitCode = stopped ?? status;

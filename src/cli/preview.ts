@@ -4,7 +4,7 @@ import { isNumeric, isText, textReader } from "../io/values.js";
 import { typeName } from "../relational/arrow-types.js";
 import { renderGrid } from "./grid.js";
 import { type Host, isStyled, widthOf } from "./host.js";
-import { counted, grouped } from "./text.js";
+import { counted, grouped, listed } from "./text.js";
 
 const FIRST_ROWS = 10;
 
@@ -28,6 +28,5 @@ export function printTable(table: Table, { stdout, env }: Host): void {
   const size = `${counted(table.numRows, "row")} × ${counted(columns.length, "column")}`;
   const part = shown < table.numRows ? `; the first ${shown} are shown` : "";
   stdout.write(`${text}\n${size}${part}\n`);
-  if (omitted.length > 0)
-    stdout.write(`no room for ${grouped(omitted.length)} more: ${omitted.join(", ")}\n`);
+  if (omitted.length > 0) stdout.write(`no room for ${grouped(omitted.length)} more: ${listed(omitted)}\n`);
 }

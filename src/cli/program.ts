@@ -87,10 +87,15 @@ function addJoin(program: Command, host: Host): void {
     .argument("<right>", "another")
     .requiredOption(
       "--on <pairs>",
-      "key columns: left=right, several with commas between them or with --on again",
-      (pairs: string, before?: string) => (before === undefined ? pairs : `${before},${pairs}`),
+      "key columns: left=right, or one name for both; several with commas between them or with --on again",
+      commaSeparated,
     )
     .option("--how <kind>", "which rows come out: inner", "inner")
+    .option(
+      "--type <types>",
+      "types of csv columns in place of inferred ones: code=utf8,n=int64",
+      commaSeparated,
+    )
     .option("--out <file>", "write the result to a file (.csv, .parquet or .arrow) and do not print it");
   addDeviceOptions(command)
     .option("--nulls-equal", "a null key equals a null key (else rows with one match nothing)")
@@ -108,6 +113,11 @@ Examples:
     .action(async (left, right, options) => (await import("./join.js")).join(left, right, options, host));
 }
 
+/** An option given again adds to what it said before. */
+function commaSeparated(value: string, before?: string): string {
+  return before === undefined ? value : `${before},${value}`;
+}
+
 function addBench(program: Command, host: Host): void {
   const command = program
     .command("bench")
@@ -115,7 +125,7 @@ function addBench(program: Command, host: Host): void {
     .argument("<name>", "which benchmark; they are listed below")
     .option("--size <n>", "entries, as 1048576 or 2^20 (default: the benchmark's own sizes)")
     .option("--sweep <what>", "vary size or load (static-map), or load (retrieve-all, crossovers)")
-    .option("--json <file>", "also write the numbers to a file")
+    .option("--json <file>", "also write the numbers to a file; - prints them in place of the table")
     .option("--svg <file>", "also draw them");
   addDeviceOptions(command)
     .addHelpText("after", BENCHES)

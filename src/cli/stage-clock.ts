@@ -1,5 +1,5 @@
 /** How long the stages of a command took, in the order in which they ended. */
-import { secondsText } from "./text.js";
+import { secondsText, visible } from "./text.js";
 
 interface Stage {
   readonly name: string;
@@ -37,7 +37,7 @@ export class StageClock {
     const timeWidth = Math.max(...times.map((time) => time.length));
     return lines
       .map(({ name, note }, i) =>
-        `  ${name.padEnd(nameWidth)}  ${times[i].padStart(timeWidth)}  ${note}`.trimEnd(),
+        `  ${name.padEnd(nameWidth)}  ${times[i].padStart(timeWidth)}  ${visible(note)}`.trimEnd(),
       )
       .map((line) => `${line}\n`)
       .join("");

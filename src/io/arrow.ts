@@ -1,45 +1,75 @@
 /**
  * Arrow IPC to and from flechette tables: reads files and streams, uncompressed or with LZ4 or Zstandard bodies (what
- * Feather files have by default); writes uncompressed files.
+ * Feather files have by default); writes uncompressed files. Nothing in a file is believed: its structure is checked before
+ * flechette reads it (arrow-check.ts), its values before anybody uses them.
  */
-import { closeSync, openSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import {
+  Column,
   CompressionType,
   getCompressionCodec,
   setCompressionCodec,
-  type Table,
+  Table,
   tableFromIPC,
   tableToIPC,
 } from "@uwdata/flechette";
+import { WarpmapError } from "../errors.js";
+import { checkTable, readTable as readSource } from "../relational/columns.js";
+import { compactChunk } from "../relational/compact-chunk.js";
+import { BatchMaker } from "../relational/to-flechette.js";
+import { ArrowError, CUT, checkArrow, isArrowFile } from "./arrow-check.js";
 import { RAW } from "./columns.js";
 import { FileError, fileErrorFrom } from "./errors.js";
 import type { TransferOptions } from "./formats.js";
+import { uniqueNames } from "./names.js";
+import { checkUtf8 } from "./utf8.js";
 
-const FILE_MAGIC = "ARROW1";
-/** What every message of a stream starts with. */
-const STREAM_MARK = 0xffffffff;
 const REWRITE = "Write or download the file again.";
 const READ_SIZE = 1 << 24; // bytes
 
-/** Reads an Arrow IPC file or stream. @throws FileError when it is neither or is cut off */
+/** Reads an Arrow IPC file or stream. @throws FileError when it is neither, is cut off, or breaks a rule of the format */
 export async function readArrow(path: string, options: TransferOptions = {}): Promise<Table> {
   const bytes = await readWhole(path, options);
-  const view = new DataView(bytes.buffer);
-  const isFile = latin1(bytes.subarray(0, 6)) === FILE_MAGIC;
-  const isStream = bytes.length >= 8 && view.getUint32(0, true) === STREAM_MARK;
-  if (!isFile && !isStream) {
+  if (!isArrowFile(bytes) && !startsLikeStream(bytes)) {
     throw new FileError(path, "is not an Arrow file", "Check that the extension is right.");
   }
-  if (isFile && latin1(bytes.subarray(-6)) !== FILE_MAGIC) {
-    throw new FileError(path, "is cut off: the footer of the Arrow file is missing", REWRITE);
-  }
   try {
+    checkArrow(bytes);
     await registerCodecs();
+    const table = decoded(bytes);
+    checkTable(table);
+    checkUtf8(table);
+    const names = uniqueNames(table.names.map(String));
+    const fields = table.schema.fields.map((field, i) => ({ ...field, name: names[i] }));
+    return new Table({ ...table.schema, fields }, [...table.children]);
+  } catch (error) {
+    if (error instanceof ArrowError && error.message.startsWith(CUT)) {
+      throw new FileError(path, error.message.replace(/^it /, ""), REWRITE, { cause: error });
+    }
+    if (!(error instanceof WarpmapError)) throw fileErrorFrom(path, error, "is damaged", REWRITE);
+    // it names a column but no file
+    const problem = error.message.slice(0, -error.fix.length).trimEnd().replace(/\.$/, "");
+    throw new FileError(path, problem, error.fix, { cause: error });
+  }
+}
+
+function decoded(bytes: Uint8Array): Table {
+  try {
     return tableFromIPC(bytes, RAW);
   } catch (error) {
-    throw fileErrorFrom(path, error, "is damaged or cut off", REWRITE);
+    // what a missing part looks like to flechette
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+    throw new ArrowError("its parts do not fit together", { cause: error });
   }
+}
+
+/** A mark, or before version 0.15 the length of the schema, and a table behind it. */
+function startsLikeStream(bytes: Uint8Array): boolean {
+  if (bytes.length < 12) return false;
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  if (view.getUint32(0, true) === 0xffffffff) return true;
+  const length = view.getUint32(0, true);
+  return length % 8 === 4 && length < bytes.length && view.getUint32(4, true) < length;
 }
 
 /** Files may be larger than what readFile takes. */
@@ -65,42 +95,87 @@ async function readWhole(
   }
 }
 
-function latin1(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes);
-}
-
 /** Flechette takes codecs from outside. Only decoding is used. */
 async function registerCodecs(): Promise<void> {
   if (getCompressionCodec(CompressionType.ZSTD)) return;
-  const [{ decompressZstd }, { default: lz4 }] = await Promise.all([
-    import("hyparquet-compressors"),
-    import("lz4js"),
+  const [{ decompressZstd }, { decodeLz4Frame }] = await Promise.all([
+    import("./zstd.js"),
+    import("./lz4.js"),
   ]);
   const encode = () => {
     throw new Error("compressed Arrow files are not written");
   };
   setCompressionCodec(CompressionType.ZSTD, {
-    decode: (bytes, length) => decompressZstd(bytes, new Uint8Array(length)),
+    decode: decompressZstd,
     encode,
   });
   setCompressionCodec(CompressionType.LZ4_FRAME, {
-    decode: (bytes, length) => lz4.decompress(bytes, length),
+    decode: decodeLz4Frame,
     encode,
   });
 }
 
+/** Pieces of a file are put together up to this size, then written; signals are heard in between. */
+const WRITE_SIZE = 1 << 24; // bytes
+
 /** Writes a table as an Arrow IPC file, over what was there. The file goes out piece by piece, without a copy in memory. */
-export async function writeArrow(path: string, table: Table): Promise<void> {
-  const file = openSync(path, "w");
-  const write = (bytes: Uint8Array) => {
-    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
-  };
+export async function writeArrow(
+  path: string,
+  table: Table,
+  { onProgress, signal }: TransferOptions = {},
+): Promise<void> {
+  const pieces: Uint8Array[] = [];
+  tableToIPC(compacted(table), {
+    format: "file",
+    sink: {
+      write: (bytes) => void pieces.push(bytes),
+      pad: (count) => void pieces.push(new Uint8Array(count)),
+      finish: () => null,
+    },
+  });
+  const total = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const file = await open(path, "w");
   try {
-    tableToIPC(table, {
-      format: "file",
-      sink: { write, pad: (count) => write(new Uint8Array(count)), finish: () => null },
-    });
+    let done = 0;
+    for (const block of blocksOf(pieces)) {
+      signal?.throwIfAborted();
+      for (let rest = block; rest.length > 0; ) rest = rest.subarray((await file.write(rest)).bytesWritten);
+      done += block.length;
+      onProgress?.(done, total);
+    }
   } finally {
-    closeSync(file);
+    await file.close();
   }
+}
+
+/** The pieces in order: small ones put together, large ones cut. */
+function* blocksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
+  let small: Uint8Array[] = [];
+  let size = 0;
+  for (const piece of pieces) {
+    if (size + piece.length > WRITE_SIZE && size > 0) {
+      yield Buffer.concat(small);
+      small = [];
+      size = 0;
+    }
+    if (piece.length < WRITE_SIZE) {
+      small.push(piece);
+      size += piece.length;
+    } else {
+      for (let at = 0; at < piece.length; at += WRITE_SIZE) yield piece.subarray(at, at + WRITE_SIZE);
+    }
+  }
+  if (size > 0) yield Buffer.concat(small);
+}
+
+/** The same table with batches that hold no more than their own values. */
+function compacted(table: Table): Table {
+  const maker = new BatchMaker();
+  const columns = readSource(table, "").columns.map(({ column }, i) => {
+    if (column.chunks.length === 0) return table.children[i] as Column<unknown>;
+    const batches = column.chunks.map((chunk) => maker.batch(compactChunk(chunk)));
+    return new Column(batches, batches[0].type);
+  });
+  const fields = table.schema.fields.map((field, i) => ({ ...field, type: columns[i].type }));
+  return new Table({ ...table.schema, fields }, columns);
 }

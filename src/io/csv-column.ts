@@ -1,6 +1,7 @@
 /**
  * One column of a CSV file while it is read: the text of every value, laid end to end as UTF-8, and the narrowest type that
- * holds them all. The text is kept because only the last value decides that type. finish() makes the Arrow column.
+ * holds them all, unless its type was asked for by name. The text is kept because only the last value decides that type.
+ * finish() makes the Arrow column.
  *
  * An empty field is null. A quoted empty field ("") is an empty string where the column is a string column, else null.
  */
@@ -17,7 +18,8 @@ import {
   timestamp,
 } from "@uwdata/flechette";
 import { bytesColumn, fixedColumn, Nulls, nullColumn, setInt64 } from "./columns.js";
-import { CsvType, common, typeOf } from "./csv-types.js";
+import { type AskedType, askedColumn } from "./csv-asked.js";
+import { CsvType, kindOf, TEXT, typeOfKinds } from "./csv-types.js";
 
 const NULL = 0;
 const VALUE = 1;
@@ -27,12 +29,18 @@ const QUOTED_EMPTY = 2;
 const SHORT = 32;
 
 export class CsvColumn {
-  #type: CsvType = CsvType.none;
+  #kinds = 0;
   #rows = 0;
   #used = 0;
-  #bytes = Buffer.allocUnsafe(1 << 16);
-  #ends = new Float64Array(1 << 12);
-  #states = new Uint8Array(1 << 12);
+  // small at first: a file may have a hundred thousand columns
+  #bytes = Buffer.allocUnsafeSlow(64);
+  #ends = new Float64Array(8);
+  #states = new Uint8Array(8);
+
+  /** `asked`: the type to read all values as, whatever they look like. */
+  constructor(readonly asked?: AskedType) {
+    if (asked !== undefined) this.#kinds = TEXT;
+  }
 
   /** Appends a field. */
   append(text: string, quoted: boolean): void {
@@ -42,7 +50,7 @@ export class CsvColumn {
       this.#states[row] = quoted ? QUOTED_EMPTY : NULL;
     } else {
       this.#states[row] = VALUE;
-      if (this.#type !== CsvType.text) this.#type = common(this.#type, typeOf(text));
+      if ((this.#kinds & TEXT) === 0) this.#kinds |= kindOf(text);
       this.#write(text);
     }
     this.#ends[row] = this.#used;
@@ -78,19 +86,21 @@ export class CsvColumn {
   }
 
   #growBytes(needed: number): void {
-    const bytes = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
+    const bytes = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2));
     this.#bytes.copy(bytes, 0, 0, this.#used);
     this.#bytes = bytes;
   }
 
-  /** The column as Arrow. */
+  /** The column as Arrow. @throws AskedTypeError for a value that the type that was asked for does not hold */
   finish(): Column<unknown> {
-    const anyQuoted = this.#states.subarray(0, this.#rows).includes(QUOTED_EMPTY);
-    const type = this.#type === CsvType.none && anyQuoted ? CsvType.text : this.#type;
+    const type = this.#type();
     const nulls = new Nulls(this.#rows);
     for (let row = 0; row < this.#rows; row++) {
       const state = this.#states[row];
       if (state === NULL || (state === QUOTED_EMPTY && type !== CsvType.text)) nulls.set(row);
+    }
+    if (this.asked !== undefined && this.asked !== "utf8") {
+      return askedColumn(this.asked, nulls, (use) => this.#forEach(nulls, use));
     }
     switch (type) {
       case CsvType.none:
@@ -112,11 +122,19 @@ export class CsvColumn {
     }
   }
 
-  /** Runs `use` on the text of every row that is not null. Text of these types is ASCII. */
+  #type(): CsvType {
+    if (this.asked !== undefined) return this.asked === "utf8" ? CsvType.text : CsvType.none;
+    const anyQuoted = this.#states.subarray(0, this.#rows).includes(QUOTED_EMPTY);
+    return this.#kinds === 0 && anyQuoted ? CsvType.text : typeOfKinds(this.#kinds);
+  }
+
+  /** Runs `use` on the text of every row that is not null. */
   #forEach(nulls: Nulls, use: (text: string, row: number) => void): void {
+    // text of the types that are not strings is ASCII, unless a type was asked for
+    const encoding = this.asked === undefined ? "latin1" : "utf8";
     for (let row = 0; row < this.#rows; row++) {
       if (nulls.has(row)) continue;
-      use(this.#bytes.toString("latin1", row === 0 ? 0 : this.#ends[row - 1], this.#ends[row]), row);
+      use(this.#bytes.toString(encoding, row === 0 ? 0 : this.#ends[row - 1], this.#ends[row]), row);
     }
   }
 

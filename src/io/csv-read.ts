@@ -1,15 +1,18 @@
 /**
  * CSV to Arrow: RFC 4180 with a header line, UTF-8, comma-separated, by the package csv-parse. Types are inferred from
- * all values (csv-types.ts); memory is the text of the file plus the result.
+ * all values (csv-types.ts) unless they are asked for by name (csv-asked.ts). The file is read once, from start to end, so
+ * it may be a pipe; memory is the text of the file plus the result.
  */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { type Table, tableFromColumns } from "@uwdata/flechette";
 import { CsvError, type Options, parse } from "csv-parse";
+import { AskedTypeError } from "./csv-asked.js";
 import { CsvColumn } from "./csv-column.js";
+import { columnNames } from "./csv-header.js";
 import { FileError } from "./errors.js";
-import type { TransferOptions } from "./formats.js";
+import type { ReadOptions } from "./formats.js";
 
 const READ_AHEAD = 1 << 20; // bytes
 
@@ -20,61 +23,139 @@ interface RawRecord {
 }
 
 /** Reads a CSV file. @throws FileError with the line number where the text is not CSV */
-export async function readCsv(path: string, { onProgress, signal }: TransferOptions = {}): Promise<Table> {
-  const { size } = await stat(path);
-  const names = await readHeader(path);
-  const columns = names.map(() => new CsvColumn());
-  const parser = parse({ ...OPTIONS, from: 2, raw: true, skip_empty_lines: names.length > 1 });
-  const file = createReadStream(path, { highWaterMark: READ_AHEAD });
-  file.on("data", () => onProgress?.(file.bytesRead, size));
-  parser.on("data", (row: RawRecord) => appendRecord(columns, row));
+export async function readCsv(path: string, options: ReadOptions = {}): Promise<Table> {
+  const { signal, types } = options;
+  const source = new CsvSource(path, options);
   try {
-    await pipeline(file, (chunks: AsyncIterable<Buffer>) => checkedUtf8(path, chunks), parser, { signal });
+    await source.open();
+    const names = columnNames(path, await source.header());
+    const columns = names.map((name) => new CsvColumn(types?.get(name)));
+    const parser = parse({ ...OPTIONS, from: 2, raw: true, skip_empty_lines: names.length > 1 });
+    parser.on("data", (row: RawRecord) => appendRecord(columns, row));
+    await pipeline(source.all(), parser, { signal });
+    return tableFromColumns(names.map((name, i) => [name, finished(path, name, columns[i])]));
   } catch (error) {
-    throw signal?.aborted ? signal.reason : csvErrorFrom(path, error);
+    throw signal?.aborted ? signal.reason : csvErrorFrom(path, error, source.blankLines);
+  } finally {
+    source.close();
   }
-  return tableFromColumns(names.map((name, i) => [name, columns[i].finish()]));
 }
 
 /** All three line ends, also mixed: left alone, csv-parse takes the first it sees for the only one. */
 const OPTIONS: Options = { bom: true, encoding: "utf8", record_delimiter: ["\r\n", "\n", "\r"] };
 
-async function readHeader(path: string): Promise<string[]> {
-  const parser = createReadStream(path).pipe(parse({ ...OPTIONS, to: 1, skip_empty_lines: true }));
-  let names: string[] | undefined;
-  try {
-    for await (const record of parser) names ??= record as string[];
-  } catch (error) {
-    throw csvErrorFrom(path, error);
+const BYTE_ORDER_MARK = Buffer.from("\ufeff");
+
+/** The text of a file: read once, checked to be UTF-8, without a byte order mark and blank lines at its start. */
+class CsvSource {
+  /** Lines that were left out at the start. */
+  blankLines = 0;
+  readonly #file;
+  readonly #chunks: AsyncIterator<Buffer>;
+  /** What was read to find the header, to be read again as the start of the text. */
+  readonly #head: Buffer[] = [];
+  #size = 0;
+
+  constructor(
+    readonly path: string,
+    readonly options: ReadOptions,
+  ) {
+    this.#file = createReadStream(path, { highWaterMark: READ_AHEAD });
+    this.#file.on("error", () => {}); // may come before anybody reads; the iterator throws it
+    this.#chunks = this.#text();
   }
-  if (names === undefined)
-    throw new FileError(path, "is empty", "A CSV file starts with a line of column names.");
-  if (names.some((name) => name.includes("\0"))) {
-    throw new FileError(
-      path,
-      "is not a CSV file: its first line is not text",
-      "Check that the extension is right.",
-    );
+
+  async open(): Promise<void> {
+    this.#size = (await stat(this.path)).size;
   }
-  const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
-  if (twice !== undefined) {
-    throw new FileError(path, `has two columns named "${twice}"`, "Rename one of them in the header line.");
+
+  close(): void {
+    this.#file.destroy();
   }
-  return names.map((name, i) => name || `column_${i + 1}`);
+
+  /** The fields of the first line that is not blank, or undefined in a file without one. */
+  async header(): Promise<string[] | undefined> {
+    const parser = parse({ ...OPTIONS, to: 1 });
+    let failure: Error | undefined;
+    parser.on("error", (error) => {
+      failure = error;
+    });
+    for (let last = false; !last; ) {
+      const { value, done } = await this.#chunks.next();
+      last = done === true;
+      if (last) parser.end();
+      else {
+        this.#head.push(value);
+        parser.write(value);
+      }
+      await new Promise(setImmediate); // the parser hands out errors a moment later
+      const record = parser.read() as string[] | null;
+      if (record !== null) return record;
+      if (failure) throw failure;
+    }
+    return undefined;
+  }
+
+  /** The whole text, with what header() has read of it. */
+  async *all(): AsyncGenerator<Buffer> {
+    yield* this.#head.splice(0);
+    yield* { [Symbol.asyncIterator]: () => this.#chunks };
+  }
+
+  async *#text(): AsyncGenerator<Buffer> {
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    const { onProgress, signal } = this.options;
+    let atStart = true;
+    try {
+      for await (const chunk of this.#file as AsyncIterable<Buffer>) {
+        signal?.throwIfAborted();
+        onProgress?.(this.#file.bytesRead, Math.max(this.#size, this.#file.bytesRead));
+        if (atStart && chunk.includes(0)) {
+          throw new FileError(
+            this.path,
+            "is not a CSV file: it is not text",
+            "Check that the extension is right.",
+          );
+        }
+        decoder.decode(chunk, { stream: true });
+        const text = atStart ? this.#withoutBlankLines(chunk) : chunk;
+        if (text.length > 0) {
+          atStart = false;
+          yield text;
+        }
+      }
+      decoder.decode();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ERR_ENCODING_INVALID_ENCODED_DATA") throw error;
+      const fix = "Convert it: iconv -f LATIN1 -t UTF-8.";
+      throw new FileError(this.path, "is not UTF-8 text", fix, { cause: error });
+    }
+  }
+
+  #withoutBlankLines(chunk: Buffer): Buffer {
+    let at = chunk.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
+    for (; chunk[at] === NEWLINE || chunk[at] === RETURN; at++) {
+      if (chunk[at] === RETURN && chunk[at + 1] === NEWLINE) at++;
+      this.blankLines++;
+    }
+    return chunk.subarray(at);
+  }
 }
 
-/** Passes a file on, and fails where it is not UTF-8, which would otherwise come out as replacement characters. */
-async function* checkedUtf8(path: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+const NEWLINE = 10;
+const RETURN = 13;
+
+function finished(path: string, name: string, column: CsvColumn) {
   try {
-    for await (const chunk of chunks) {
-      decoder.decode(chunk, { stream: true });
-      yield chunk;
-    }
-    decoder.decode();
+    return column.finish();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_ENCODING_INVALID_ENCODED_DATA") throw error;
-    throw new FileError(path, "is not UTF-8 text", "Convert it: iconv -f LATIN1 -t UTF-8.", { cause: error });
+    if (!(error instanceof AskedTypeError)) throw error;
+    throw new FileError(
+      path,
+      `"${error.text}" in row ${error.row + 1} of column "${name}" is not ${error.type}`,
+      "Correct the value, or ask for another --type.",
+      { cause: error },
+    );
   }
 }
 
@@ -95,9 +176,9 @@ function quotedFields(record: readonly string[], raw: string): boolean[] {
   });
 }
 
-function csvErrorFrom(path: string, error: unknown): unknown {
+function csvErrorFrom(path: string, error: unknown, blankLines: number): unknown {
   if (!(error instanceof CsvError)) return error;
-  const line = Number(error.lines);
+  const line = Number(error.lines) + blankLines;
   const problem = (text: string, fix: string) =>
     new FileError(path, `line ${line}: ${text}`, fix, { cause: error });
   switch (error.code) {

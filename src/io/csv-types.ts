@@ -1,8 +1,9 @@
 /**
  * Which Arrow type a CSV column gets: the narrowest one that holds every value of the column as it is written.
- * Integers are int32, else int64; then float64; true and false are bool; ISO 8601 dates and times are date and timestamp.
- * Whatever would not read back as the same text in meaning stays a string: leading zeros (ZIP codes), a leading "+"
- * (telephone numbers), integers of more than 64 bits, dates that are not in the calendar.
+ * Integers are int32, else int64; numbers with a point or an exponent float64; true and false are bool; ISO 8601 dates and
+ * times are date and timestamp. Whatever would not read back as the same text in meaning stays a string: leading zeros
+ * (ZIP codes), a leading "+" (telephone numbers), integers of more than 64 bits or that a float64 beside them would round,
+ * numbers that are beyond a float64, dates that are not in the calendar or that nanoseconds beside them do not reach.
  */
 
 /** Types a CSV column can have. `none`: no value yet. Timestamps: micro- or nanoseconds, without or with a time zone. */
@@ -21,75 +22,116 @@ export const CsvType = {
 } as const;
 export type CsvType = (typeof CsvType)[keyof typeof CsvType];
 
-/** Each type holds the values of those before it in its chain. */
-const CHAINS: readonly (readonly CsvType[])[] = [
-  [CsvType.int32, CsvType.int64, CsvType.float64],
-  [CsvType.date, CsvType.timestamp, CsvType.timestampNanos],
-  [CsvType.timestampUtc, CsvType.timestampUtcNanos],
-];
+/** What a value can be, as bits: a column gathers those of all its values, and typeOfKinds() decides. */
+const BOOL = 1;
+const INT32 = 2;
+const INT64 = 4;
+/** An integer of 64 bits that float64 would round. */
+const LONG = 8;
+const FLOAT = 16;
+const DATE = 32;
+const MICROS = 64;
+const NANOS = 128;
+const UTC = 256;
+const UTC_NANOS = 512;
+/** Beside a date or time: 64 bits of nanoseconds since 1970 do not reach it. */
+const FAR = 1024;
+export const TEXT = 2048;
 
-const TYPES = 11;
-const WIDENED = Uint8Array.from({ length: TYPES * TYPES }, (_, i) =>
-  widen(Math.floor(i / TYPES) as CsvType, (i % TYPES) as CsvType),
-);
+const NUMBER = INT32 | INT64 | LONG | FLOAT;
+const LOCAL = DATE | MICROS | NANOS | FAR;
+const ZONED = UTC | UTC_NANOS | FAR;
 
-/** The narrowest type that holds values of both types. */
-export function common(a: CsvType, b: CsvType): CsvType {
-  return WIDENED[a * TYPES + b] as CsvType;
+/** The narrowest type that holds values of all these kinds. */
+export function typeOfKinds(kinds: number): CsvType {
+  const within = (allowed: number) => (kinds & ~allowed) === 0;
+  if (kinds === 0) return CsvType.none;
+  if (within(BOOL)) return CsvType.bool;
+  if (within(NUMBER)) return typeOfNumbers(kinds);
+  const outOfReach = (kinds & FAR) !== 0 && (kinds & (NANOS | UTC_NANOS)) !== 0;
+  if (outOfReach) return CsvType.text;
+  if (within(LOCAL)) {
+    if (kinds & NANOS) return CsvType.timestampNanos;
+    return kinds & MICROS ? CsvType.timestamp : CsvType.date;
+  }
+  if (within(ZONED)) return kinds & UTC_NANOS ? CsvType.timestampUtcNanos : CsvType.timestampUtc;
+  return CsvType.text;
 }
 
-function widen(a: CsvType, b: CsvType): CsvType {
-  if (a === b || b === CsvType.none) return a;
-  if (a === CsvType.none) return b;
-  const chain = CHAINS.find((types) => types.includes(a) && types.includes(b));
-  return chain ? chain[Math.max(chain.indexOf(a), chain.indexOf(b))] : CsvType.text;
+function typeOfNumbers(kinds: number): CsvType {
+  if (kinds & FLOAT) return kinds & LONG ? CsvType.text : CsvType.float64;
+  return kinds === INT32 ? CsvType.int32 : CsvType.int64;
 }
 
 const INTEGER = /^(?:0|-?[1-9]\d*)$/;
 const DECIMAL = /^-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-const DATE = /^\d{4}-\d\d-\d\d$/;
-const TIMESTAMP = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.(\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?$/;
-const WORDS = new Map<string, CsvType>([
-  ["true", CsvType.bool],
-  ["True", CsvType.bool],
-  ["TRUE", CsvType.bool],
-  ["false", CsvType.bool],
-  ["False", CsvType.bool],
-  ["FALSE", CsvType.bool],
-  ["NaN", CsvType.float64],
-  ["Infinity", CsvType.float64],
-  ["-Infinity", CsvType.float64],
+const DATE_TEXT = /^\d{4}-\d\d-\d\d$/;
+const TIMESTAMP =
+  /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/;
+const WORDS = new Map<string, number>([
+  ["true", BOOL],
+  ["True", BOOL],
+  ["TRUE", BOOL],
+  ["false", BOOL],
+  ["False", BOOL],
+  ["FALSE", BOOL],
+  ["NaN", FLOAT],
+  ["Infinity", FLOAT],
+  ["-Infinity", FLOAT],
 ]);
 
-/** The narrowest type of one value that is not empty. */
-export function typeOf(text: string): CsvType {
+/** What one value that is not empty can be. */
+export function kindOf(text: string): number {
   const first = text.charCodeAt(0);
   const numeric = (first >= 48 && first <= 57) || first === 45 || first === 46;
-  if (!numeric) return WORDS.get(text) ?? CsvType.text;
-  if (INTEGER.test(text)) return typeOfInteger(text);
-  if (DECIMAL.test(text)) return CsvType.float64;
-  if (DATE.test(text)) return isDate(text) ? CsvType.date : CsvType.text;
-  return typeOfTimestamp(text);
+  if (!numeric) return WORDS.get(text) ?? TEXT;
+  if (INTEGER.test(text)) return kindOfInteger(text);
+  if (DECIMAL.test(text)) return isFloat(text) ? FLOAT : TEXT;
+  if (DATE_TEXT.test(text)) return isDate(text) ? DATE | farBit(text) : TEXT;
+  return kindOfTimestamp(text);
 }
 
-function typeOfInteger(text: string): CsvType {
+/** Whole numbers of so many digits are exact as float64. */
+const EXACT_DIGITS = 15;
+
+function kindOfInteger(text: string): number {
   const value = Number(text);
-  if (value >= -(2 ** 31) && value < 2 ** 31) return CsvType.int32;
-  if (text.length <= 18) return CsvType.int64;
+  if (value >= -(2 ** 31) && value < 2 ** 31) return INT32;
+  if (text.length <= EXACT_DIGITS) return INT64;
   const exact = BigInt(text);
-  return BigInt.asIntN(64, exact) === exact ? CsvType.int64 : CsvType.text;
+  if (BigInt.asIntN(64, exact) !== exact) return TEXT;
+  return BigInt(value) === exact ? INT64 : LONG;
 }
 
-function typeOfTimestamp(text: string): CsvType {
+/**
+ * Whether a float64 stands for the number: it reaches neither infinity nor, unless the number is zero, zero, and
+ * leaves the digits before the point as they are. Those after it are rounded.
+ */
+export function isFloat(text: string): boolean {
+  const value = Number(text);
+  if (!Number.isFinite(value)) return false;
+  if (value === 0 && /^[^eE]*[1-9]/.test(text)) return false;
+  if (text.length <= EXACT_DIGITS) return true;
+  const whole = /^-?\d+(?=\.|$)/.exec(text)?.[0] ?? "";
+  return whole.length <= EXACT_DIGITS || BigInt(whole) === BigInt(Math.trunc(value));
+}
+
+function kindOfTimestamp(text: string): number {
   const match = TIMESTAMP.exec(text);
-  if (match === null) return WORDS.get(text) ?? CsvType.text;
+  if (match === null) return WORDS.get(text) ?? TEXT;
   const [, fraction = "", zone] = match;
   const inRange =
     isDate(text) && text.slice(11, 13) < "24" && text.slice(14, 16) < "60" && secondsOf(text) < "60";
-  if (!inRange) return CsvType.text;
+  if (!inRange) return TEXT;
   const nanos = fraction.length > 6;
-  if (zone === undefined) return nanos ? CsvType.timestampNanos : CsvType.timestamp;
-  return nanos ? CsvType.timestampUtcNanos : CsvType.timestampUtc;
+  if (zone === undefined) return (nanos ? NANOS : MICROS) | farBit(text);
+  return (nanos ? UTC_NANOS : UTC) | farBit(text);
+}
+
+/** Nanoseconds reach from September 1677 to April 2262: from whole year to whole year, whatever the zone. */
+function farBit(text: string): number {
+  const year = text.slice(0, 4);
+  return year < "1678" || year > "2261" ? FAR : 0;
 }
 
 function secondsOf(text: string): string {
@@ -97,7 +139,7 @@ function secondsOf(text: string): string {
 }
 
 /** Whether text that starts like 2001-02-28 starts with a day of the calendar. */
-function isDate(text: string): boolean {
+export function isDate(text: string): boolean {
   const month = Number(text.slice(5, 7));
   const day = Number(text.slice(8, 10));
   return month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(Number(text.slice(0, 4)), month);

@@ -45,5 +45,8 @@ export function fileErrorFrom(path: string, error: unknown, otherwise: string, f
   const { code, message } = error as NodeJS.ErrnoException;
   const known = code === undefined ? undefined : SYSTEM_ERRORS[code];
   if (known) return new FileError(path, known.problem, known.fix, { cause: error });
-  return new FileError(path, `${otherwise} (${message})`, fix, { cause: error });
+  // what a library says where it did not look is of no use to the reader of a message
+  const unforeseen = error instanceof TypeError || error instanceof RangeError;
+  const reason = unforeseen ? "its parts do not fit together" : message.replace(/\s+/g, " ");
+  return new FileError(path, `${otherwise} (${reason})`, fix, { cause: error });
 }

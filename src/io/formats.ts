@@ -1,5 +1,6 @@
 /** Which format a file has: by its extension, as on the command line. */
 import { extname } from "node:path";
+import type { AskedType } from "./csv-asked.js";
 import { FormatError } from "./errors.js";
 
 export type Format = "csv" | "parquet" | "arrow";
@@ -25,4 +26,10 @@ export interface TransferOptions {
   onProgress?: (done: number, total: number) => void;
   /** When aborted the call rejects with the signal's reason. */
   signal?: AbortSignal;
+}
+
+/** What readers take besides. */
+export interface ReadOptions extends TransferOptions {
+  /** The types of csv columns by name, in place of those that their values suggest. Other formats name their types. */
+  types?: ReadonlyMap<string, AskedType>;
 }

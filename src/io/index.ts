@@ -2,20 +2,22 @@
  * Tables in files, for the command line: csv, parquet and arrow by extension. Readers and writers are loaded when they are
  * used, and nothing outside io and cli imports them, so the library itself holds no file format.
  */
-import { realpath, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Table } from "@uwdata/flechette";
 import { FileError, fileErrorFrom } from "./errors.js";
-import { formatOf, type TransferOptions } from "./formats.js";
+import { formatOf, type ReadOptions, type TransferOptions } from "./formats.js";
+import { replaceFile } from "./output.js";
 
+export { ASKED_TYPES, type AskedType } from "./csv-asked.js";
 export { FileError, FormatError } from "./errors.js";
-export { type Format, formatOf, type TransferOptions } from "./formats.js";
+export { type Format, formatOf, type ReadOptions, type TransferOptions } from "./formats.js";
 
 /**
  * Reads a table. @throws FormatError for an unknown extension; FileError when the file is not there or does not hold what
  * its extension says
  */
-export async function readTable(path: string, options: TransferOptions = {}): Promise<Table> {
+export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
   const read = await READERS[formatOf(path)]();
   try {
     if ((await stat(path)).isDirectory()) throw new FileError(path, "is a directory", "Name a file.");
@@ -33,18 +35,17 @@ const READERS = {
 
 /**
  * Writes a table: to a temporary file beside the target first, so that at no time there is half a file under its name.
+ * What is no regular file is written to, and stays what it is.
  * @throws FormatError for an unknown extension; FileError when the file cannot be written
  */
 export async function writeTable(path: string, table: Table, options: TransferOptions = {}): Promise<void> {
   const write = await WRITERS[formatOf(path)]();
-  const target = await realpath(path).catch(() => path);
-  const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
   try {
-    await write(temporary, table, options);
-    await rename(temporary, target);
+    await replaceFile(path, (temporary) => write(temporary, table, options), options.signal);
   } catch (error) {
-    await rm(temporary, { force: true });
-    throw fileErrorFrom(path, error, "cannot be written", "Check the path.");
+    // what is not of the system is no matter of the path
+    const ofSystem = typeof (error as NodeJS.ErrnoException).syscall === "string";
+    throw ofSystem ? fileErrorFrom(path, error, "cannot be written", "Check the path.") : error;
   }
 }
 
@@ -64,4 +65,12 @@ export async function checkWritable(path: string): Promise<void> {
   } catch (error) {
     throw fileErrorFrom(path, error, "cannot be written", "Check the path.");
   }
+}
+
+/** Whether two paths lead to one file, through symbolic or hard links or not. */
+export async function sameFile(a: string, b: string): Promise<boolean> {
+  const [first, second] = await Promise.all(
+    [a, b].map((path) => stat(path, { bigint: true }).catch(() => null)),
+  );
+  return first !== null && second !== null && first.dev === second.dev && first.ino === second.ino;
 }

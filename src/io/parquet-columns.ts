@@ -52,14 +52,13 @@ abstract class RowCollector implements Collector {
 
   add(values: DecodedArray): void {
     const end = this.#rows + values.length;
-    if (end > this.nulls.rows) throw new RangeError("a column has more values than the file has rows");
+    if (end > this.nulls.rows) throw new Error("a column has more values than the file has rows");
     this.fill(values, this.#rows);
     this.#rows = end;
   }
 
   finish(): Column<unknown> {
-    if (this.#rows < this.nulls.rows)
-      throw new RangeError("a column has fewer values than the file has rows");
+    if (this.#rows < this.nulls.rows) throw new Error("a column has fewer values than the file has rows");
     return this.column();
   }
 

@@ -1,40 +1,57 @@
 /**
  * Parquet to Arrow by the package hyparquet, column by column, so that only one column's pages are in memory besides the
  * result. Types keep their units, widths and signs; strings that the file keeps in dictionaries become Arrow dictionary
- * columns. Columns with children (lists, maps, structs) are refused.
+ * columns. Columns with children (lists, maps, structs) are refused. Columns of one name get a number behind it.
  */
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { type Column, type Table, Type, tableFromColumns } from "@uwdata/flechette";
 import {
-  asyncBufferFromFile,
-  type DecodedArray,
+  type ColumnChunk,
   type FileMetaData,
   parquetMetadataAsync,
-  parquetRead,
   parquetSchema,
-  type RowGroup,
   type SchemaElement,
   type SchemaTree,
 } from "hyparquet";
-import { compressors } from "hyparquet-compressors";
+import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
+import type { ColumnDecoder, ColumnMetaData } from "hyparquet/src/types.js";
 import { FileError, fileErrorFrom } from "./errors.js";
 import type { TransferOptions } from "./formats.js";
+import { uniqueNames } from "./names.js";
 import { collectorFor } from "./parquet-columns.js";
+import { readPages } from "./parquet-pages.js";
 import { type ColumnType, columnTypeOf, physicalElement } from "./parquet-types.js";
+import { checkUtf8 } from "./utf8.js";
 
 const DAMAGED = "is damaged";
 const REWRITE = "Write or download the file again.";
 
 /** Reads a Parquet file. @throws FileError when it is none, is cut off, or has columns of a type that is not known */
-export async function readParquet(
+export async function readParquet(path: string, options: TransferOptions = {}): Promise<Table> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    await checkMagic(path, file, size);
+    return await readColumns(path, file, size, options);
+  } finally {
+    await file.close();
+  }
+}
+
+async function readColumns(
   path: string,
-  { onProgress, signal }: TransferOptions = {},
+  file: FileHandle,
+  size: number,
+  { onProgress, signal }: TransferOptions,
 ): Promise<Table> {
-  await checkMagic(path);
-  const file = await asyncBufferFromFile(path);
   let metadata: FileMetaData;
   try {
-    metadata = await parquetMetadataAsync(file, { geoparquet: false, parsers: NO_PARSERS });
+    const buffer = {
+      byteLength: size,
+      slice: async (start: number, end = size) => (await bytesAt(file, start, end)).buffer,
+    };
+    metadata = await parquetMetadataAsync(buffer, { geoparquet: false, parsers: NO_PARSERS });
+    checkGroups(metadata);
   } catch (error) {
     throw fileErrorFrom(path, error, DAMAGED, REWRITE);
   }
@@ -43,17 +60,29 @@ export async function readParquet(
     field,
     columnType: checkedType(path, field),
   }));
+  const names = uniqueNames(fields.map(({ field }) => field.element.name));
   const columns: [string, Column<unknown>][] = [];
-  for (const { field, columnType } of fields) {
-    const { name } = field.element;
-    const report = (done: number) => onProgress?.(columns.length * rows + done, fields.length * rows);
+  for (const [index, { field, columnType }] of fields.entries()) {
+    const name = names[index];
+    const chunks = metadata.row_groups.map((group) => ({
+      chunk: group.columns[index],
+      rows: Number(group.num_rows),
+    }));
+    const report = (done: number) => onProgress?.(index * rows + done, fields.length * rows);
     try {
-      columns.push([name, await readColumn(file, metadata, field, columnType, report, signal)]);
+      const source = { file, size, root: metadata.schema[0], chunks, rows };
+      columns.push([name, await readColumn(source, field.element, columnType, report, signal)]);
     } catch (error) {
       throw fileErrorFrom(path, error, `${DAMAGED} at column "${name}"`, REWRITE);
     }
   }
-  return tableFromColumns(columns);
+  const table = tableFromColumns(columns);
+  try {
+    checkUtf8(table);
+  } catch (error) {
+    throw fileErrorFrom(path, error, DAMAGED, REWRITE);
+  }
+  return table;
 }
 
 /** Statistics in the footer are not looked at, so nothing in them needs to make sense. */
@@ -67,83 +96,123 @@ function asIs<T>(value: T): T {
   return value;
 }
 
-/** Row groups are read one after another: hyparquet hands over those of one call in no certain order. */
+/** Rows of the groups add up to those of the file, and every group has every column. */
+function checkGroups(metadata: FileMetaData): void {
+  if (metadata.schema.some(({ name }) => typeof name !== "string")) throw new Error("a column has no name");
+  const children = metadata.schema.reduce((sum, { num_children }) => sum + (num_children ?? 0), 0);
+  if (children !== metadata.schema.length - 1) throw new Error("its schema has other columns than it says");
+  const leaves = metadata.schema.filter((element) => element.num_children === undefined).length;
+  let rows = 0n;
+  for (const { columns, num_rows } of metadata.row_groups) {
+    if (num_rows < 0n || columns.length !== leaves) throw new Error("a row group does not match the schema");
+    rows += num_rows;
+  }
+  if (rows !== metadata.num_rows) throw new Error("its row groups have other rows than the file");
+}
+
+async function bytesAt(file: FileHandle, start: number, end: number): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(end - start);
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, at, bytes.length - at, start + at);
+    if (bytesRead === 0) throw new Error("it is cut off");
+    at += bytesRead;
+  }
+  return bytes;
+}
+
+/** Where the values of one column are. */
+interface ColumnSource {
+  readonly file: FileHandle;
+  readonly size: number;
+  readonly root: SchemaElement;
+  /** One of each row group. */
+  readonly chunks: readonly { readonly chunk: ColumnChunk; readonly rows: number }[];
+  readonly rows: number;
+}
+
 async function readColumn(
-  file: Awaited<ReturnType<typeof asyncBufferFromFile>>,
-  metadata: FileMetaData,
-  { element }: SchemaTree,
+  { file, size, root, chunks, rows }: ColumnSource,
+  element: SchemaElement,
   columnType: ColumnType,
   report: (done: number) => void,
   signal: AbortSignal | undefined,
 ): Promise<Column<unknown>> {
+  // before memory for the rows is taken
+  const ranges = chunks.map(({ chunk, rows: groupRows }) => rangeOf(chunk, element, groupRows, size));
   const physical = physicalElement(element, columnType.storage);
-  const schema = metadata.schema.map((other) => (other === element ? physical : other));
-  const row_groups = metadata.row_groups.map((group) => withWideDeltas(group, element));
-  const collector = collectorFor(columnType, Number(metadata.num_rows));
-  let rowStart = 0;
-  for (const group of row_groups) {
+  const collector = collectorFor(columnType, rows);
+  const leaf: SchemaTree = { element: physical, children: [], count: 1, path: [element.name] };
+  let done = 0;
+  for (const [i, { metadata, start, end }] of ranges.entries()) {
     signal?.throwIfAborted();
-    const rowEnd = rowStart + Number(group.num_rows);
-    const chunks: DecodedArray[] = [];
-    await parquetRead({
-      file,
-      metadata: { ...metadata, schema, row_groups },
-      columns: [element.name],
-      rowStart,
-      rowEnd,
-      compressors,
-      parsers: collector.parsers,
+    const decoder: ColumnDecoder = {
+      pathInSchema: [element.name],
+      type: isWideDelta(metadata, element) ? "INT64" : metadata.type,
+      element: physical,
+      schemaPath: [{ element: root, children: [leaf], count: 2, path: [] }, leaf],
+      codec: metadata.codec,
+      parsers: { ...DEFAULT_PARSERS, ...collector.parsers },
       utf8: false,
-      geoparquet: false,
-      onChunk: ({ columnData }) => void chunks.push(columnData),
-    });
-    for (const chunk of chunks) collector.add(chunk);
-    rowStart = rowEnd;
-    report(rowStart);
+    };
+    const bytes = await bytesAt(file, start, end);
+    const groupRows = chunks[i].rows;
+    readPages(bytes, groupRows, decoder, (values) => collector.add(values));
+    done += groupRows;
+    report(done);
   }
   return collector.finish();
+}
+
+/** The bytes of a column chunk. @throws Error when they are not in the file or not of the column */
+function rangeOf(
+  { meta_data: metadata, file_path }: ColumnChunk,
+  element: SchemaElement,
+  rows: number,
+  size: number,
+) {
+  if (!metadata || file_path) throw new Error("its values are in another file");
+  const path = metadata.path_in_schema;
+  if (path.length !== 1 || path[0] !== element.name || metadata.type !== element.type) {
+    throw new Error("a row group does not match the schema");
+  }
+  if (Number(metadata.num_values) !== rows) throw new Error("a row group has other rows than its columns");
+  const dictionary = Number(metadata.dictionary_page_offset ?? 0n);
+  const data = Number(metadata.data_page_offset);
+  const start = dictionary > 0 && dictionary < data ? dictionary : data;
+  const end = start + Number(metadata.total_compressed_size);
+  if (!(start >= MAGIC.length) || !(end >= start) || end > size)
+    throw new Error("a column leads out of the file");
+  return { metadata, start, end };
 }
 
 /**
  * DuckDB starts delta-packed pages of unsigned 32-bit integers with a number of up to 33 bits, of which hyparquet's decoder
  * for INT32 keeps 32. Its decoder for INT64 reads the same bytes, and all of them.
  */
-function withWideDeltas(group: RowGroup, element: SchemaElement): RowGroup {
-  if (element.type !== "INT32" || columnTypeOf(element)?.type.typeId !== Type.Int) return group;
-  const columns = group.columns.map((column) => {
-    const { meta_data } = column;
-    const ours = meta_data?.path_in_schema.length === 1 && meta_data.path_in_schema[0] === element.name;
-    const deltas = ours && meta_data.encodings.every((encoding) => encoding === "DELTA_BINARY_PACKED");
-    return deltas ? { ...column, meta_data: { ...meta_data, type: "INT64" as const } } : column;
-  });
-  return { ...group, columns };
+function isWideDelta({ encodings }: ColumnMetaData, element: SchemaElement): boolean {
+  if (element.type !== "INT32" || columnTypeOf(element)?.type.typeId !== Type.Int) return false;
+  return encodings.every((encoding) => encoding === "DELTA_BINARY_PACKED");
 }
 
 const MAGIC = "PAR1";
 const ENCRYPTED_MAGIC = "PARE";
 
 /** A Parquet file starts and ends with four known bytes. */
-async function checkMagic(path: string): Promise<void> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    const start = Buffer.alloc(4);
-    const end = Buffer.alloc(4);
-    await file.read(start, 0, 4, 0);
-    await file.read(end, 0, 4, Math.max(0, size - 4));
-    const first = start.toString("latin1");
-    const last = end.toString("latin1");
-    if (first === ENCRYPTED_MAGIC || last === ENCRYPTED_MAGIC) {
-      throw new FileError(path, "is encrypted", "Decrypt it first.");
-    }
-    if (first !== MAGIC) {
-      throw new FileError(path, "is not a Parquet file", "Check that the extension is right.");
-    }
-    if (last !== MAGIC || size < 12) {
-      throw new FileError(path, "is cut off: the footer of the Parquet file is missing", REWRITE);
-    }
-  } finally {
-    await file.close();
+async function checkMagic(path: string, file: FileHandle, size: number): Promise<void> {
+  const start = Buffer.alloc(4);
+  const end = Buffer.alloc(4);
+  await file.read(start, 0, 4, 0);
+  await file.read(end, 0, 4, Math.max(0, size - 4));
+  const first = start.toString("latin1");
+  const last = end.toString("latin1");
+  if (first === ENCRYPTED_MAGIC || last === ENCRYPTED_MAGIC) {
+    throw new FileError(path, "is encrypted", "Decrypt it first.");
+  }
+  if (first !== MAGIC) {
+    throw new FileError(path, "is not a Parquet file", "Check that the extension is right.");
+  }
+  if (last !== MAGIC || size < 12) {
+    throw new FileError(path, "is cut off: the footer of the Parquet file is missing", REWRITE);
   }
 }
 

@@ -133,7 +133,9 @@ function timestampText(value: bigint, unit: TimeUnit_, zone: string): string {
 
 function timeText(value: bigint, unit: TimeUnit_): string {
   const [seconds, fraction] = splitSeconds(value, unit);
-  return `${isoText(Number(seconds) * 1000)?.slice(11) ?? value}${fraction}`;
+  if (seconds < 0n || seconds > 86_400n) return String(value); // no time of a day
+  const two = (part: bigint) => String(part).padStart(2, "0");
+  return `${two(seconds / 3600n)}:${two((seconds / 60n) % 60n)}:${two(seconds % 60n)}${fraction}`;
 }
 
 /** Whole seconds, and the rest as ".123", ".123456" or ".123456789", whichever is long enough; "" when there is none. */

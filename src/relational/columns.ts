@@ -3,7 +3,7 @@
  * Both libraries are known by their shape; neither table has to be made by the copy of the library that runs here.
  */
 import type { DataType, Field, Column as FlechetteColumn } from "@uwdata/flechette";
-import { Column } from "@uwdata/flechette";
+import { Column, nullType } from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
 import { type ApacheField, fromApacheField } from "./arrow-types.js";
 import type { Chunk, ChunkedColumn } from "./chunk.js";
@@ -59,13 +59,28 @@ export function readTable(table: ArrowTable, side: string): SourceTable {
   const columns = fields.map((field: Field | ApacheField, index: number) => {
     const column = table.getChildAt(index) as { data: readonly (FlechetteBatch | ApacheData)[] };
     try {
-      const normal = isApacheField(field) ? fromApacheField(field) : field;
+      const normal = isApacheField(field) ? fromApacheField(field) : typedField(field);
       return new SourceColumn(normal, readColumn(column, normal.type, chunkOf));
     } catch (error) {
       throw named(error, field.name, side);
     }
   });
   return { rows: table.numRows, columns };
+}
+
+/**
+ * Throws unless every column holds what it says: for tables from outside. What was checked once is not checked again.
+ * @throws ValidationError that names the column
+ */
+export function checkTable(table: ArrowTable): void {
+  const { rows, columns } = readTable(table, "");
+  for (const { field, column } of columns) {
+    if (column.length === rows) continue;
+    throw new ValidationError(
+      `Column "${field.name}" has ${column.length} rows where the table has ${rows}.`,
+      "Read or build the table again.",
+    );
+  }
 }
 
 /** Index of the first column called `name`. @throws ValidationError that lists the columns there are. */
@@ -79,7 +94,13 @@ export function columnIndex(table: SourceTable, name: string, side: string): num
   );
 }
 
+/** Flechette gives a column made of an empty array no type. It has no values either, so null will do. */
+function typedField(field: Field): Field {
+  return field.type ? field : { ...field, type: nullType() };
+}
+
 function isApacheField(field: Field | ApacheField): field is ApacheField {
+  if (!field.type) return false;
   // apache-arrow's types are instances of classes that name themselves, flechette's are plain objects
   return Symbol.toStringTag in field.type;
 }
@@ -126,7 +147,8 @@ function readColumn(
 function named(error: unknown, column: string, side: string): unknown {
   if (!(error instanceof ValidationError)) return error;
   const message = error.message.slice(0, -error.fix.length).trimEnd();
-  return new ValidationError(`Column "${column}" of the ${side} table: ${message}`, error.fix, {
+  const where = side === "" ? `Column "${column}"` : `Column "${column}" of the ${side} table`;
+  return new ValidationError(`${where}: ${message}`, error.fix, {
     cause: error,
   });
 }

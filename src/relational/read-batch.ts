@@ -1,17 +1,20 @@
 /**
  * From a batch of either Arrow library to a `Chunk`. `RawBatch` is what both have in common once their names are
  * brought together; flechette's batches and apache-arrow's Data each have a small adapter. No value is copied except
- * bits that do not start at a byte, 64-bit offsets, and bytes that are not where their width needs them.
+ * bits that do not start at a byte, 64-bit offsets, and bytes that are not where their width needs them. What the buffers
+ * hold is checked when a batch is first read (check-chunk.ts).
  */
 import { Batch, type DataType, Type } from "@uwdata/flechette";
+import { bitmapBytes } from "../engine/bitmaps.js";
 import { LimitError, ValidationError } from "../errors.js";
 import { type ApacheType, fixedWidth, fromApacheType, typeName } from "./arrow-types.js";
 import { alignBits, type Validity, validityOf } from "./bitmaps.js";
+import { checkBytes, checkChunk, checkNullCount, checkValidity } from "./check-chunk.js";
 import { asBytes, type BatchClass, type Chunk, type ChunkedColumn } from "./chunk.js";
 import { sliceChunk } from "./slice-chunk.js";
 
 /** One batch, as both libraries hold it. */
-interface RawBatch {
+export interface RawBatch {
   readonly type: DataType;
   readonly length: number;
   /** Rows before the first in the bitmaps (validity, and values of type bool). Other buffers are cut already. */
@@ -67,11 +70,23 @@ export function isApacheData(batch: object): batch is ApacheData {
   return "offset" in batch && !("validity" in batch);
 }
 
-/** A chunk over the memory of one batch. @throws ValidationError for types that are not supported. */
+/** Batches that were found to hold what they say. Arrow's memory never changes, so one look is enough. */
+const CHECKED = new WeakSet<object>();
+
+/**
+ * A chunk over the memory of one batch.
+ * @throws ValidationError for types that are not supported, and for buffers that do not hold what the batch says
+ */
 export function readBatch(batch: FlechetteBatch | ApacheData, dictionaries: DictionaryReader): Chunk {
-  return toChunk(
-    isApacheData(batch) ? rawFromApache(batch, dictionaries) : rawFromFlechette(batch, dictionaries),
-  );
+  const raw = isApacheData(batch)
+    ? rawFromApache(batch, dictionaries)
+    : rawFromFlechette(batch, dictionaries);
+  const check = !CHECKED.has(batch);
+  // not of nested arrays: flechette's builders count the nulls of lists' values wrongly
+  if (check) checkNullCount(raw);
+  const chunk = toChunk(raw, check);
+  CHECKED.add(batch);
+  return chunk;
 }
 
 function rawFromFlechette(batch: FlechetteBatch, dictionaries: DictionaryReader): RawBatch {
@@ -115,7 +130,14 @@ function rawFromApache(data: ApacheData, dictionaries: DictionaryReader): RawBat
   };
 }
 
-function toChunk(raw: RawBatch): Chunk {
+function toChunk(raw: RawBatch, check: boolean): Chunk {
+  if (check) checkValidity(raw);
+  const chunk = rawChunk(raw, check);
+  if (check) checkChunk(chunk);
+  return chunk;
+}
+
+function rawChunk(raw: RawBatch, check: boolean): Chunk {
   const { type, length } = raw;
   const common = { type, length, validity: readValidity(raw), batchClass: raw.batchClass };
   const width = fixedWidth(type);
@@ -124,6 +146,7 @@ function toChunk(raw: RawBatch): Chunk {
     case Type.Null:
       return { ...common, layout: "null" };
     case Type.Bool:
+      checkBytes(raw, raw.values, bitmapBytes(length === 0 ? 0 : raw.bitOffset + length));
       return { ...common, layout: "bits", bits: alignBits(valueBytes(raw), raw.bitOffset, length) };
     case Type.Utf8:
     case Type.LargeUtf8:
@@ -132,7 +155,7 @@ function toChunk(raw: RawBatch): Chunk {
       return {
         ...common,
         layout: "bytes",
-        offsets: readOffsets(raw.offsets, length + 1),
+        offsets: readOffsets(raw, raw.offsets, length + 1),
         bytes: valueBytes(raw),
       };
     case Type.Utf8View:
@@ -150,28 +173,35 @@ function toChunk(raw: RawBatch): Chunk {
       };
     }
     default:
-      return nestedChunk(raw, common);
+      return nestedChunk(raw, common, check);
   }
 }
 
 function nestedChunk(
   raw: RawBatch,
   common: Pick<Chunk, "type" | "length" | "validity" | "batchClass">,
+  check: boolean,
 ): Chunk {
   const { type, length } = raw;
-  const children = type.typeId === Type.RunEndEncoded ? [] : raw.children.map(toChunk);
+  const children =
+    type.typeId === Type.RunEndEncoded ? [] : raw.children.map((child) => toChunk(child, check));
   switch (type.typeId) {
     case Type.List:
     case Type.LargeList:
     case Type.Map:
-      return { ...common, layout: "list", offsets: readOffsets(raw.offsets, length + 1), child: children[0] };
+      return {
+        ...common,
+        layout: "list",
+        offsets: readOffsets(raw, raw.offsets, length + 1),
+        child: children[0],
+      };
     case Type.ListView:
     case Type.LargeListView:
       return {
         ...common,
         layout: "listView",
-        offsets: readOffsets(raw.offsets, length),
-        sizes: readOffsets(raw.sizes, length),
+        offsets: readOffsets(raw, raw.offsets, length),
+        sizes: readOffsets(raw, raw.sizes, length),
         child: children[0],
       };
     case Type.FixedSizeList:
@@ -184,7 +214,7 @@ function nestedChunk(
     case Type.Struct:
       return { ...common, layout: "struct", children: children.map((child) => cut(child, length)) };
     case Type.Union: {
-      const offsets = raw.offsets && type.mode === 1 ? readOffsets(raw.offsets, length) : null;
+      const offsets = raw.offsets && type.mode === 1 ? readOffsets(raw, raw.offsets, length) : null;
       const typeIds = (raw.typeIds ?? new Int8Array(0)).subarray(0, length);
       const used = offsets ? children : children.map((child) => cut(child, length));
       return { ...common, validity: null, layout: "union", typeIds, offsets, children: used };
@@ -205,22 +235,29 @@ function cut(child: Chunk, length: number): Chunk {
 function readValidity(raw: RawBatch): Validity | null {
   const { validity, nullCount, length } = raw;
   if (!validity || validity.byteLength === 0 || nullCount === 0 || length === 0) return null;
-  const bits = alignBits(validity, raw.bitOffset, length);
-  return nullCount > 0 ? { bits, nulls: nullCount } : validityOf(bits, length);
+  return validityOf(alignBits(validity, raw.bitOffset, length), length);
 }
 
 /** The values buffer as bytes, cut to `size` where the type fixes its size. */
 function valueBytes(raw: RawBatch, size?: number): Uint8Array {
+  if (size !== undefined) checkBytes(raw, raw.values, size);
   if (!raw.values) return new Uint8Array(size ?? 0);
   const bytes = asBytes(raw.values);
   return size === undefined || bytes.byteLength === size ? bytes : bytes.subarray(0, size);
 }
 
 /** Offsets or sizes as unsigned 32-bit numbers: a view of 32-bit ones, a copy of 64-bit ones. */
-function readOffsets(offsets: Int32Array | BigInt64Array | null | undefined, count: number): Uint32Array {
+function readOffsets(
+  raw: RawBatch,
+  offsets: Int32Array | BigInt64Array | null | undefined,
+  count: number,
+): Uint32Array {
   // Arrow lets the offsets of an empty array be left out
-  if (!offsets || offsets.length < count) return new Uint32Array(count);
-  if (offsets.BYTES_PER_ELEMENT === 4) return new Uint32Array(offsets.buffer, offsets.byteOffset, count);
+  if (raw.length === 0 && (!offsets || offsets.length < count)) return new Uint32Array(count);
+  const width = offsets?.BYTES_PER_ELEMENT ?? 4;
+  checkBytes(raw, offsets, count * width);
+  if (!offsets) return new Uint32Array(count);
+  if (width === 4) return new Uint32Array(offsets.buffer, offsets.byteOffset, count);
   const words = new Uint32Array(offsets.buffer, offsets.byteOffset, 2 * count);
   const low = new Uint32Array(count);
   let high = 0;
@@ -229,6 +266,7 @@ function readOffsets(offsets: Int32Array | BigInt64Array | null | undefined, cou
     high |= words[2 * i + 1];
   }
   if (high !== 0) {
+    checkReach(raw, Number(offsets[count - 1]));
     throw new LimitError(
       "bytes",
       Number(offsets[count - 1]),
@@ -237,4 +275,11 @@ function readOffsets(offsets: Int32Array | BigInt64Array | null | undefined, cou
     );
   }
   return low;
+}
+
+/** Offsets beyond 2^32 may be a large array's, or not be offsets at all. */
+function checkReach(raw: RawBatch, last: number): void {
+  const child = raw.children[0];
+  if (child === undefined) checkBytes(raw, raw.values, last < 0 ? Number.POSITIVE_INFINITY : last);
+  else if (last < 0 || last > child.length) checkBytes(raw, null, Number.POSITIVE_INFINITY);
 }

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
 import { expect, it, vi } from "vitest";
 import { run } from "../../src/cli/program.js";
 import { elementsOf } from "../bench/xml.js";
@@ -117,4 +118,20 @@ it.each(["--json", "--svg"])("says that it cannot write %s before it measures", 
   const { status, stderr } = await cli(args);
   expect(status).toBe(1);
   expect(stderr).toMatch(/folder\.out: no such file or directory/);
+});
+
+it("prints its numbers in place of the table with --json -", async () => {
+  const { status, stdout } = await cli(["bench", "gups", "--size", "2^12", "--device", "cpu", "--json", "-"]);
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ bench: "gups" });
+  expect(existsSync("-")).toBe(false);
+});
+
+it("fits a terminal of 80 columns without leaving columns out", async () => {
+  const args = ["bench", "gups", "--size", "2^12", "--device", "cpu"];
+  const wide = (await cli(args)).stdout.split("\n")[0].trim().split(/ {2,}/);
+  const narrow = (await cli(args, { columns: 40 })).stdout.split("\n");
+  for (const line of narrow) expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(40);
+  const shown = stripVTControlCharacters(narrow.join("\n"));
+  for (const name of wide) expect(shown).toContain(name.slice(0, 7));
 });

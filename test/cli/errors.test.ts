@@ -82,6 +82,18 @@ describe("1: an error in the data or the run", () => {
       /./,
     ],
     [
+      "a type for a column that is not there",
+      ["join", A, A, ...OK, "--type", "code=utf8"],
+      /--type names a column "code" that neither file has/,
+      /csv/,
+    ],
+    [
+      "a value that is not of the type",
+      ["join", A, A, ...OK, "--type", "when=bool"],
+      /a\.csv: "2024-01-01" in row 1 of column "when" is not bool/,
+      /--type/,
+    ],
+    [
       "no folder for the output",
       ["join", A, A, ...OK, "--out", path("no/out.csv")],
       /no\/out\.csv: no such/,
@@ -116,7 +128,9 @@ describe("2: a wrong call", () => {
     ["a missing argument", ["join", A, "--on", "id=id"], /missing required argument 'right'/],
     ["a missing --on", ["join", A, A], /'--on <pairs>' not specified/],
     ["an argument too many", ["join", A, A, A, ...OK], /too many arguments/],
-    ["--on without =", ["join", A, A, "--on", "id"], /"id" in --on is not a pair/],
+    ["--type without a type", ["join", A, A, ...OK, "--type", "id"], /"id" in --type does not give/],
+    ["a type that is not there", ["join", A, A, ...OK, "--type", "id=u8"], /"id=u8" in --type does not give/],
+    ["--type without a column", ["join", A, A, ...OK, "--type", "=utf8"], /"=utf8" in --type does not give/],
     ["--on with half a pair", ["join", A, A, "--on", "id=id,name="], /"name=" in --on is not a pair/],
     ["--on with nothing", ["join", A, A, "--on", ""], /"" in --on is not a pair/],
     ["--on with two =", ["join", A, A, "--on", "a=b=c"], /"a=b=c" in --on/],
@@ -152,4 +166,23 @@ describe("2: a wrong call", () => {
 it("shows where an error came from with WARPMAP_DEBUG", async () => {
   const { stderr } = await cli(["join", A, path("b.csv"), ...OK], { env: { WARPMAP_DEBUG: "1" } });
   expect(stderr).toMatch(/\n {4}at /);
+});
+
+it("prints no control characters of names, values or paths", async () => {
+  const odd = "\u001b[2J\u001b]0;x\u0007\u009bname";
+  writeFileSync(path("odd.csv"), `id,${odd},"two\nlines"\n1,a,b\n`);
+  for (const args of [
+    ["join", path("odd.csv"), A, "--on", "id", "--device", "cpu"],
+    ["join", path("odd.csv"), A, "--on", "nope=id"],
+    ["join", path(`${odd}.csv`), A, "--on", "id"],
+    ["join", path("odd.csv"), A, "--on", `${odd}=id`, "--json", "--device", "cpu", "--type", `${odd}=int32`],
+    ["join", A, A, ...OK, "--out", path(`${odd}.csv`)],
+    ["join", A, A, ...OK, "--json", "--out", path(`no/${odd}.csv`)],
+    ["join", path("odd.csv"), A, ...OK, "--json"],
+    ["bench", odd],
+    [odd],
+  ]) {
+    const { stdout, stderr } = await cli(args, { env: { WARPMAP_DEBUG: "1" } });
+    expect((stdout + stderr).replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+  }
 });

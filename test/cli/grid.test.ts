@@ -76,3 +76,20 @@ it("takes a terminal that does not say how wide it is for one of 80 columns", ()
   const stream = (columns?: number) => ({ columns }) as Output;
   expect([stream(120), stream(0), stream()].map(widthOf)).toEqual([120, 80, Number.POSITIVE_INFINITY]);
 });
+
+it("shows control characters in names and notes as escapes, and in the names of what had no room", () => {
+  const name = "\u001b[2J\u009bx\ny";
+  const columns = [
+    { name, note: "timestamp[us, \u001b]0;x\u0007]", cells: ["a"] },
+    { name, cells: ["a"] },
+  ];
+  const { text, omitted } = renderGrid(columns, { width: 1, styled: false });
+  expect(text.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+  expect(text.split("\n").length).toBe(5);
+  expect(omitted).toEqual(["\\u001b[2J\\u009bx\\ny"]);
+});
+
+it("takes a terminal that does not say for 80 columns wide", () => {
+  expect(widthOf({ isTTY: true } as Output)).toBe(80);
+  expect(widthOf({} as Output)).toBe(Number.POSITIVE_INFINITY);
+});

@@ -47,6 +47,38 @@ it("takes --on more than once", async () => {
   expect(JSON.parse(both.stdout)).toMatchObject({ rows: 2, columns: ["a", "b"] });
 });
 
+it("takes one name for a key that both sides have", async () => {
+  const left = path("one.csv");
+  writeFileSync(left, "a,b\n1,x\n1,y\n");
+  const both = await cli(["join", left, left, "--on", "a,b=b", "--device", "cpu", "--json"]);
+  expect(JSON.parse(both.stdout)).toMatchObject({ rows: 2, columns: ["a", "b"] });
+});
+
+it("reads csv columns as the types that --type names", async () => {
+  writeFileSync(path("text.csv"), "code\n007\nx12\n");
+  writeFileSync(path("number.csv"), "code,city\n12,Lima\n7,Lagos\n");
+  const files = ["join", path("text.csv"), path("number.csv"), "--on", "code", "--device", "cpu"];
+  expect((await cli(files)).stderr).toMatch(/cannot be compared.*\nhint: .*--type code=utf8/);
+  const text = await cli([...files, "--type", "code=utf8", "--type", "city=utf8", "--json"]);
+  expect(JSON.parse(text.stdout)).toMatchObject({ rows: 0 });
+  writeFileSync(path("text.csv"), "code\n007\n12\n");
+  const numbers = await cli([...files, "--type", "code=int32,city=utf8", "--json"]);
+  expect(JSON.parse(numbers.stdout)).toMatchObject({ rows: 2 });
+});
+
+it("matches only keys that are equal as written", async () => {
+  const rowsOfJoin = async (left: string, right: string) => {
+    writeFileSync(path("left.csv"), `id,a\n${left}`);
+    writeFileSync(path("right.csv"), `id,b\n${right}`);
+    const args = ["join", path("left.csv"), path("right.csv"), "--on", "id", "--device", "cpu", "--json"];
+    return JSON.parse((await cli(args)).stdout).rows;
+  };
+  expect(
+    await rowsOfJoin("9007199254740993,l\nNaN,l\n", "9007199254740992,r\n9007199254740993,r\nNaN,r\n"),
+  ).toBe(2);
+  expect(await rowsOfJoin("1e400,l\n", "2e500,r\n")).toBe(0);
+});
+
 it("does not write over a file that it joins", async () => {
   const { status, stderr } = await cli([...JOIN, "--out", path("cities.csv")]);
   expect(status).toBe(2);

@@ -1,7 +1,18 @@
 /** What only a process of its own shows: statuses, signals, closed pipes, and that it ends by itself. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { readFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../io/temporary.js";
 import { outcomeOf, start } from "./run-cli.js";
 
@@ -72,4 +83,71 @@ it("loads no engine, reader or operator before a command asks for it", () => {
   const names = [...loaded].map((path) => relative(source, path));
   expect(names).toContain("cli/program.ts");
   expect(names.filter((name) => /^(engine|relational)\/|^io\/(?!errors)/.test(name))).toEqual([]);
+});
+
+it("keeps its status when nobody reads the errors", async () => {
+  const child = start(["join", "no.csv", "no.csv", "--on", "a", "--device", "cpu"]);
+  child.stderr?.destroy();
+  expect((await outcomeOf(child)).status).toBe(1);
+});
+
+// elsewhere than on Linux there is no /dev/full, and no mkfifo to rely on
+describe.runIf(process.platform === "linux")("on Linux", () => {
+  it("says that standard output is full", async () => {
+    const full = openSync("/dev/full", "w");
+    const { status, stderr } = await outcomeOf(
+      start([...JOIN, "--json", "--device", "cpu"], process.env, full),
+    );
+    closeSync(full);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^warpmap: standard output cannot be written \(.*ENOSPC.*\)\.\nhint: .+\n$/);
+  });
+
+  it("writes to a pipe and leaves it one", async () => {
+    execFileSync("mkfifo", [path("pipe.csv")]);
+    const reading = readFile(path("pipe.csv"), "utf8");
+    const small = path("small.csv");
+    writeFileSync(small, "id\n1\n");
+    const { status } = await outcomeOf(
+      start(["join", small, small, "--on", "id", "--device", "cpu", "--out", path("pipe.csv")]),
+    );
+    expect([status, await reading]).toEqual([0, "id\n1\n"]);
+    expect(statSync(path("pipe.csv")).isFIFO()).toBe(true);
+    expect(readdirSync(path(".")).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+});
+
+it("refuses to write over a hard link of an input", async () => {
+  linkSync(path("a.csv"), path("linked.csv"));
+  const { status, stderr } = await outcomeOf(start([...JOIN, "--out", path("linked.csv")]));
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/linked\.csv is one of the files to join/);
+});
+
+it.each([
+  ["SIGTERM", 143, "csv"],
+  ["SIGHUP", 129, "parquet"],
+  ["SIGINT", 130, "arrow"],
+] as const)("leaves nothing behind when %s comes while it writes", async (signal, status, format) => {
+  const rows = Array.from({ length: 1_000_000 }, (_, i) => `${i},${"y".repeat(40)}\n`).join("");
+  writeFileSync(path("tall.csv"), `id,w\n${rows}`);
+  const out = path(`out-${format}.${format}`);
+  const child = start([
+    "join",
+    path("tall.csv"),
+    path("tall.csv"),
+    "--on",
+    "id",
+    "--device",
+    "cpu",
+    "--out",
+    out,
+  ]);
+  const temporary = () => readdirSync(path(".")).filter((name) => name.startsWith(`.out-${format}`));
+  const outcome = outcomeOf(child);
+  while (temporary().length === 0 && child.exitCode === null) await new Promise((go) => setTimeout(go, 1));
+  child.kill(signal);
+  expect((await outcome).status).toBe(status);
+  expect(temporary()).toEqual([]);
+  expect(existsSync(out)).toBe(false);
 });

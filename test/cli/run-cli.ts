@@ -53,9 +53,13 @@ class Capture extends Writable implements Output {
 const BUILT = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
 /** Starts the built command as a process of its own. */
-export function start(args: readonly string[], env: NodeJS.ProcessEnv = process.env): ChildProcess {
+export function start(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+  stdout: "pipe" | number = "pipe",
+): ChildProcess {
   if (!existsSync(BUILT)) throw new Error(`${BUILT} is not there: run npm run build first`);
-  return spawn(process.execPath, [BUILT, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(process.execPath, [BUILT, ...args], { env, stdio: ["ignore", stdout, "pipe"] });
 }
 
 /** What a process prints, and how it ends. */

@@ -1,6 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { symlinkSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { readTable } from "../../src/io/index.js";
+import { type AskedType, readTable } from "../../src/io/index.js";
 import { texts, types } from "./contents.js";
 import { temporaryFolder } from "./temporary.js";
 
@@ -38,6 +40,8 @@ describe("types are the narrowest that hold every value", () => {
     ["utf8", ["2024-01-01", "17"]],
     ["utf8", ["2001-01-01T00:01:00Z", "2001-01-01T00:01:00"]],
     ["utf8", ["0x10", "1_000", "NULL", "-", "."]],
+    ["utf8", ["2020-01-01T00:00:00+25:00"]],
+    ["utf8", ["2020-01-01T00:00:00+01:99", "2020-01-01T00:00:00+01:00"]],
   ])("%s %j", async (type, values) => {
     expect(await column(...values)).toEqual({ type, values });
   });
@@ -48,6 +52,34 @@ describe("types are the narrowest that hold every value", () => {
     expect((await column(...many, "3000000000")).type).toBe("int64");
     expect((await column(...many, "0.5")).type).toBe("float64");
     expect(await column(...many, "007")).toEqual({ type: "utf8", values: [...many, "007"] });
+  });
+
+  it("keeps integers that a float64 beside them would round as text", async () => {
+    const odd = ["9007199254740993", "NaN"];
+    expect(await column(...odd)).toEqual({ type: "utf8", values: odd });
+    expect(await column("1.5", "9007199254740993")).toMatchObject({ type: "utf8" });
+    expect(await column("1.5", "9007199254740992", "-4611686018427387904")).toMatchObject({
+      type: "float64",
+    });
+    expect(await column("9007199254740993.5")).toMatchObject({ type: "utf8" });
+    expect(await column("9007199254740993", "1")).toMatchObject({ type: "int64" });
+  });
+
+  it("keeps numbers that are beyond a float64 as text", async () => {
+    for (const text of ["1e400", "-1e400", "1e-400", "0.5e-330"])
+      expect(await column(text, "1")).toEqual({ type: "utf8", values: [text, "1"] });
+    expect((await column("1.7e308", "5e-324", "0e400", "0.0")).type).toBe("float64");
+  });
+
+  it("keeps times that nanoseconds do not reach as text, beside nanoseconds", async () => {
+    const fine = "2024-01-01T00:00:00.1234567";
+    for (const far of ["9999-12-31T00:00:00", "9999-12-31", "1600-01-01"])
+      expect(await column(fine, far)).toEqual({ type: "utf8", values: [fine, far] });
+    expect(await column(`${fine}Z`, "2262-12-31T00:00:00+01:00")).toMatchObject({ type: "utf8" });
+    expect(await column(fine, "2261-12-31T23:59:59", "1678-01-01")).toMatchObject({
+      type: "timestamp[ns]",
+      values: ["2024-01-01T00:00:00.123456700", "2261-12-31T23:59:59", "1678-01-01T00:00:00"],
+    });
   });
 
   it("takes other spellings of dates and numbers", async () => {
@@ -64,6 +96,45 @@ describe("types are the narrowest that hold every value", () => {
       "2001-01-01T12:00:00",
     ]);
     expect(await column(".5", "2.", "1E3")).toEqual({ type: "float64", values: ["0.5", "2", "1000"] });
+  });
+});
+
+describe("types that are asked for", () => {
+  async function asked(type: AskedType, ...values: string[]) {
+    const file = path("asked.csv");
+    writeFileSync(file, `x,y\n${values.map((value) => `${value},z\n`).join("")}`);
+    const table = await readTable(file, { types: new Map([["x", type]]) });
+    return { type: types(table).x, values: texts(table).x };
+  }
+
+  it.each<[AskedType, string[], string[]]>([
+    ["utf8", ["12", "1e400", "true"], ["12", "1e400", "true"]],
+    ["bool", ["1", "f", "TRUE"], ["true", "false", "true"]],
+    ["int32", ["007", "+1", "-2147483648"], ["7", "1", "-2147483648"]],
+    ["int64", ["007", "9223372036854775807"], ["7", "9223372036854775807"]],
+    ["uint32", ["4294967295"], ["4294967295"]],
+    ["uint64", ["18446744073709551615"], ["18446744073709551615"]],
+    ["float64", ["1", "007.5", "-Infinity"], ["1", "7.5", "-Infinity"]],
+    ["date32", ["2024-02-29"], ["2024-02-29"]],
+  ])("%s %j", async (type, values, expected) => {
+    expect(await asked(type, ...values, "")).toEqual({ type, values: [...expected, null] });
+  });
+
+  it.each<[AskedType, string]>([
+    ["bool", "2"],
+    ["int32", "2147483648"],
+    ["int32", "1.0"],
+    ["int64", "9223372036854775808"],
+    ["uint32", "-1"],
+    ["uint64", "18446744073709551616"],
+    ["float64", "1e400"],
+    ["float64", "9007199254740993"],
+    ["float64", "é"],
+    ["date32", "2023-02-29"],
+  ])("%s does not hold %s", async (type, value) => {
+    await expect(asked(type, "", value)).rejects.toThrow(
+      `asked.csv: "${value}" in row 2 of column "x" is not ${type}.`,
+    );
   });
 });
 
@@ -108,8 +179,29 @@ describe("the format", () => {
     expect(texts(await read('a\nx\n\n""\ny\n'))).toEqual({ a: ["x", null, "", "y"] });
   });
 
+  it("takes the first line that is not blank for the header", async () => {
+    for (const blank of ["\n", "\r\n\r\n", "\ufeff\n\r"]) {
+      expect(texts(await read(`${blank}key\nx\n\ny\n`))).toEqual({ key: ["x", null, "y"] });
+      expect(texts(await read(`${blank}a,b\n\n1,2\n`))).toEqual({ a: ["1"], b: ["2"] });
+    }
+    await expect(read("\n\r\na,b\n1\n")).rejects.toThrow(/line 4: 1 fields where the header names 2\./);
+  });
+
+  it("reads a header that is longer than what is read at a time", async () => {
+    const names = Array.from({ length: 20_000 }, (_, i) => `${"n".repeat(70)}${i}`);
+    const table = await read(`${names.join(",")}\n${names.map((_, i) => i).join(",")}\n`);
+    expect(table.names).toEqual(names);
+    expect(table.children.at(-1)?.at(0)).toBe(19_999);
+  });
+
   it("names columns without a name", async () => {
     expect((await read(",a,\n1,2,3\n")).names).toEqual(["column_1", "a", "column_3"]);
+    expect((await read("a,,column_2,column_2_2\n1,2,3,4\n")).names).toEqual([
+      "a",
+      "column_2_3",
+      "column_2",
+      "column_2_2",
+    ]);
   });
 
   it("keeps text of any length and script", async () => {
@@ -126,12 +218,43 @@ describe("bad files are refused with the line", () => {
     ['a,b\n1,x"y\n', /line 2: a quote in the middle of a field/],
     ['a,b\n1,"x"y\n', /line 2: text follows a closing quote/],
     ["", /is empty/],
+    ["\n\n", /is empty/],
     ["a,b,a\n1,2,3\n", /has two columns named "a"/],
     [Buffer.from("a,b\n1,2\ncaf\xe9,3\n", "latin1"), /is not UTF-8 text/],
     [Buffer.from("PAR1\0\0\xff\xfe,x\n", "latin1"), /is not a CSV file/],
   ])("%j", async (content, message) => {
     await expect(read(content)).rejects.toThrow(message);
   });
+});
+
+it("refuses a line of nothing but commas", async () => {
+  const content = `id,v${",".repeat(2 ** 20)}\n`;
+  await expect(read(content)).rejects.toThrow(/has 1048578 columns, more than 262144/);
+});
+
+// elsewhere than on Linux there is no /proc/self/mem, whose first bytes cannot be read even by root
+it.runIf(process.platform === "linux")("says that a file cannot be read", async () => {
+  symlinkSync("/proc/self/mem", path("unreadable.csv"));
+  await expect(readTable(path("unreadable.csv"))).rejects.toThrow(/unreadable\.csv: cannot be read/);
+});
+
+it("reads a pipe once, from start to end", async () => {
+  execFileSync("mkfifo", [path("fifo.csv")]);
+  for (const rows of [1, 300_000]) {
+    const reading = readTable(path("fifo.csv"));
+    await writeFile(path("fifo.csv"), `id,v\n${"17,x\n".repeat(rows)}`);
+    expect((await reading).numRows).toBe(rows);
+  }
+});
+
+it("takes time in proportion to the columns", async () => {
+  const count = 50_000;
+  const line = Array.from({ length: count }, (_, i) => `c${i}`).join(",");
+  const start = process.cpuUsage();
+  const table = await read(`${line}\n${line}\n${line}\n`);
+  expect(table.numCols).toBe(count);
+  // 1 s where each column costs the same, 7 s where each name is looked for among all
+  expect(process.cpuUsage(start).user / 1e6).toBeLessThan(4);
 });
 
 it("stops when aborted", async () => {

@@ -27,6 +27,12 @@ describe("values as text", () => {
     ],
     ["dates of milliseconds", arrow.dateMillisecond(), [new Date(86_400_000)], ["1970-01-02"]],
     ["times", arrow.timeMillisecond(), [45_296_789], ["12:34:56.789"]],
+    [
+      "the end of a day",
+      arrow.timeSecond(),
+      [86_400, 0, 86_401, -1],
+      ["24:00:00", "00:00:00", "86401", "-1"],
+    ],
     ["binary", arrow.binary(), [Uint8Array.of(0, 255)], ["00ff"]],
     ["lists", arrow.list(arrow.int32()), [[1, null, 3]], ["[1,null,3]"]],
     [

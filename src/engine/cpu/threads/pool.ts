@@ -73,7 +73,13 @@ export class WorkerPool<J, R> {
 
   /** Starts `workers` workers and resolves when all are up or the pool knows that it can't have them. */
   async warmUp(workers = this.#threads - 1): Promise<void> {
-    await Promise.all(this.#start(workers).map((member) => member.ready));
+    const start = async (member: Member) => {
+      // the process does not end while somebody waits
+      member.handle.hold(true);
+      await member.ready;
+      if (!this.#pending?.waiting.has(member)) member.handle.hold(false);
+    };
+    await Promise.all(this.#start(workers).map(start));
   }
 
   /** Runs `task` when no other task of this pool runs. */

@@ -1,0 +1,91 @@
+/** Whether strings are UTF-8: bytes that are not would come out as replacement characters, in silence. */
+import { isUtf8 } from "node:buffer";
+import { type Batch, type Column, type Table, Type } from "@uwdata/flechette";
+
+/** @throws Error that names the column and the row of the first string that is not UTF-8 */
+export function checkUtf8(table: Table): void {
+  const seen = new Set<object>();
+  table.children.forEach((column, i) => {
+    for (const batch of (column as Column<unknown>).data) {
+      const row = badRow(batch as AnyBatch, seen);
+      if (row >= 0) throw new Error(`column "${table.names[i]}" holds text that is not UTF-8`);
+    }
+  });
+}
+
+type AnyBatch = Batch<unknown> & {
+  readonly data?: readonly Uint8Array[];
+  readonly dictionary?: Column<unknown>;
+};
+
+/** The first row with a string that is not UTF-8, of a batch or of what is nested in it; -1 if there is none. */
+function badRow(batch: AnyBatch, seen: Set<object>): number {
+  if (seen.has(batch)) return -1;
+  seen.add(batch);
+  for (const child of batch.children ?? []) {
+    const row = badRow(child as AnyBatch, seen);
+    if (row >= 0) return row;
+  }
+  switch (batch.type.typeId) {
+    case Type.Utf8:
+    case Type.LargeUtf8:
+      return badString(batch);
+    case Type.Utf8View:
+      return badView(batch);
+    case Type.Dictionary: {
+      for (const values of batch.dictionary?.data ?? []) {
+        const row = badRow(values as AnyBatch, seen);
+        if (row >= 0) return row;
+      }
+      return -1;
+    }
+    default:
+      return -1;
+  }
+}
+
+/** Bytes that go on with a character: 10xxxxxx. */
+function continues(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}
+
+function badString(batch: AnyBatch): number {
+  const { length } = batch;
+  if (length === 0) return -1;
+  const offsets = batch.offsets as Int32Array | BigInt64Array;
+  const bytes = batch.values as Uint8Array;
+  const first = Number(offsets[0]);
+  const last = Number(offsets[length]);
+  // one look at all bytes is faster than one at each string; then no string may start inside a character
+  let whole = isUtf8(bytes.subarray(first, last));
+  for (let row = 1; whole && row < length; row++) {
+    const at = Number(offsets[row]);
+    if (at < last && continues(bytes[at])) whole = false;
+  }
+  if (whole) return -1;
+  for (let row = 0; row < length; row++) {
+    const text = bytes.subarray(Number(offsets[row]), Number(offsets[row + 1]));
+    if (!isNull(batch, row) && !isUtf8(text)) return row;
+  }
+  return -1;
+}
+
+function badView(batch: AnyBatch): number {
+  const views = batch.values as Uint8Array;
+  const words = new DataView(views.buffer, views.byteOffset, views.byteLength);
+  for (let row = 0; row < batch.length; row++) {
+    if (isNull(batch, row)) continue;
+    const at = 16 * row;
+    const length = words.getInt32(at, true);
+    const inline = views.subarray(at + 4, at + 4 + length);
+    const from = length > 12 ? words.getInt32(at + 12, true) : 0;
+    const text =
+      length > 12 ? batch.data?.[words.getInt32(at + 8, true)]?.subarray(from, from + length) : inline;
+    if (text && !isUtf8(text)) return row;
+  }
+  return -1;
+}
+
+function isNull(batch: AnyBatch, row: number): boolean {
+  return batch.nullCount > 0 && batch.isValid(row) === false;
+}

@@ -1,0 +1,16 @@
+/** Zstandard by Node's own zlib where it has it (22.15, 23.8), which also compares checksums; else by the package fzstd. */
+import * as zlib from "node:zlib";
+import { decompressZstd as decompressInJs } from "hyparquet-compressors";
+
+type Native = (input: Uint8Array, options: { maxOutputLength: number }) => Uint8Array;
+const native = (zlib as unknown as { zstdDecompressSync?: Native }).zstdDecompressSync;
+
+/** Decodes frames that hold `length` bytes in all. @throws Error for other data */
+export function decompressZstd(input: Uint8Array, length: number): Uint8Array {
+  if (length === 0 && input.length === 0) return new Uint8Array(0);
+  const bytes = native
+    ? native(input, { maxOutputLength: Math.max(1, length) })
+    : decompressInJs(input, new Uint8Array(length));
+  if (bytes.length !== length) throw new Error(`it holds ${bytes.length} bytes where ${length} are declared`);
+  return bytes;
+}

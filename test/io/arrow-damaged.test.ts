@@ -1,0 +1,174 @@
+/** Arrow files that break a rule of the format: each is refused in words, whatever part of it is wrong. */
+import { writeFileSync } from "node:fs";
+import {
+  Column,
+  CompressionType,
+  dictionary,
+  getCompressionCodec,
+  int32,
+  setCompressionCodec,
+  Table,
+  tableFromArrays,
+  tableToIPC,
+  utf8,
+} from "@uwdata/flechette";
+import lz4 from "lz4js";
+import { describe, expect, it } from "vitest";
+import { FileError, readTable, writeTable } from "../../src/io/index.js";
+import { decodeLz4Frame, xxh32 } from "../../src/io/lz4.js";
+import { texts } from "./contents.js";
+import { temporaryFolder } from "./temporary.js";
+
+const path = temporaryFolder();
+
+async function read(bytes: Uint8Array) {
+  writeFileSync(path("damaged.arrow"), bytes);
+  return readTable(path("damaged.arrow"));
+}
+
+async function refusal(bytes: Uint8Array): Promise<string> {
+  const error = await read(bytes).then(
+    (table) => `read ${table.numRows} rows: ${JSON.stringify(texts(table))}`,
+    (reason: unknown) => (reason instanceof FileError ? reason.message : `raw ${reason}`),
+  );
+  return error.slice(error.indexOf("damaged.arrow: ") + 15);
+}
+
+const small = tableFromArrays(
+  { id: [1, 2, 3], s: ["a", "bb", "ccc"] },
+  { types: { id: int32(), s: utf8() } },
+);
+const stream = tableToIPC(small, { format: "stream" }) as Uint8Array;
+
+function changed(bytes: Uint8Array, at: number, ...values: number[]): Uint8Array {
+  const copy = Uint8Array.from(bytes);
+  copy.set(values, at);
+  return copy;
+}
+
+/** Where `pattern` starts in bytes. */
+function find(bytes: Uint8Array, ...pattern: number[]): number {
+  const at = Buffer.from(bytes).indexOf(Buffer.from(pattern));
+  expect(at).toBeGreaterThanOrEqual(0);
+  return at;
+}
+
+describe("a stream of which one byte is changed", () => {
+  it.each([
+    [4, 145, /^is cut off/],
+    [48, 5, /^is damaged/],
+    [210, 0, /^is damaged/],
+    [328, 127, /^is damaged \(a column has other rows than its batch\)/],
+    [331, 16, /^is damaged/],
+    [344, 127, /^is damaged/],
+    [380, 127, /^Column "s": An array of type utf8 is damaged: /],
+    [388, 0, /^Column "s": An array of type utf8 is damaged: offset \d is below the one before/],
+  ])("byte %i to %i", async (at, value, message) => {
+    expect(await refusal(changed(stream, at, value))).toMatch(message);
+  });
+
+  it("is read as it was or refused, whatever byte it is", async () => {
+    const good = JSON.stringify(texts(small));
+    let other = 0;
+    for (let at = 0; at < stream.length; at += 9) {
+      for (const flip of [1, 0x80]) {
+        const answer = await refusal(changed(stream, at, stream[at] ^ flip));
+        expect(answer).not.toMatch(/^raw|undefined/);
+        if (answer.startsWith("read") && !answer.endsWith(good)) other++;
+      }
+    }
+    // values, names and widths: changes that leave a stream that another table could have
+    expect(other).toBeLessThan(10);
+  });
+});
+
+it("refuses numbers that are big-endian", async () => {
+  // a stream of pyarrow's with the ids 1, 2, 3
+  const bytes = Buffer.from(
+    "/////4gAAAAQAAAAAAAKABAADgAHAAgACgAAAAAAAAEQAAAAAAAEAAgADAAGAAgACAAAAAAAAQAEAAAAAQAAABQAAAAQABgABAALABMAFAAAAAwAEAAAABQAAAAAAAABFAAAAAAAAAIYAAAAAgAAAGlkAAAAAAAACAAMAAgABwAIAAAAAAAAASAAAAAAAAAA/////4gAAAAUAAAAAAAAAAwAFgAUAA8AEAAEAAwAAAAQAAAAAAAAAAAAAAMQAAAABAAKABgADAAIAAQACgAAABQAAAA4AAAAAwAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAEAAAADAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAIAAAADAAAAAP////8AAAAA",
+    "base64",
+  );
+  expect(await refusal(bytes)).toMatch(/its numbers are big-endian, which is not supported/);
+});
+
+describe("an end that is missing or too early", () => {
+  const end = stream.length - 8;
+
+  it("refuses a stream without its end mark", async () => {
+    expect([...stream.subarray(end)]).toEqual([255, 255, 255, 255, 0, 0, 0, 0]);
+    expect(await refusal(stream.subarray(0, end))).toMatch(
+      /cut off: the mark at the end of the stream is missing/,
+    );
+  });
+
+  it("refuses what comes behind the end mark", async () => {
+    expect(await refusal(Buffer.concat([stream, stream]))).toMatch(/more behind the end of the stream/);
+  });
+
+  it("refuses a file whose footer leaves out a batch", async () => {
+    const one = tableFromArrays({ a: [1, 2] }, { types: { a: int32() } });
+    const [column] = one.children;
+    const two = new Column([...column.data, ...column.data], column.type);
+    const file = tableToIPC(new Table(one.schema, [two]), { format: "file" }) as Uint8Array;
+    // the blocks of the footer: a list of two
+    const blocks = Buffer.from(file).lastIndexOf(Buffer.from([2, 0, 0, 0]));
+    expect(await refusal(changed(file, blocks, 1))).toMatch(/its footer does not name all of its batches/);
+  });
+});
+
+describe("values", () => {
+  const codes = tableFromArrays({ d: ["x", "y", "x"] }, { types: { d: dictionary(utf8(), int32()) } });
+
+  it("refuses a code beyond the dictionary", async () => {
+    const bytes = tableToIPC(codes, { format: "stream" }) as Uint8Array;
+    const at = find(bytes, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0);
+    expect(await refusal(changed(bytes, at + 4, 2))).toMatch(/row 1 has the code 2, its dictionary 2 values/);
+    expect(await refusal(changed(bytes, at + 7, 0x80))).toMatch(/row 1 has the code/);
+  });
+
+  it("refuses text that is not UTF-8", async () => {
+    const at = find(stream, ...Buffer.from("abbccc"));
+    expect(await refusal(changed(stream, at, 0xff))).toMatch(/column "s" holds text that is not UTF-8/);
+    // together the bytes are an é, which belongs to no string
+    expect(await refusal(changed(stream, at, 0xc3, 0xa9))).toMatch(/column "s" holds text that is not UTF-8/);
+  });
+
+  it("refuses a count of nulls that is not that of the bitmap", async () => {
+    const nulls = tableFromArrays({ a: [1, null, 3, null] }, { types: { a: int32() } });
+    const bytes = tableToIPC(nulls, { format: "stream" }) as Uint8Array;
+    const at = find(bytes, 4, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0);
+    for (const count of [0, 1, 3]) {
+      expect(await refusal(changed(bytes, at + 8, count))).toMatch(/it says it has \d nulls and marks 2/);
+    }
+  });
+});
+
+describe("compressed bodies", () => {
+  it("refuses a length that is not what the bytes hold", async () => {
+    await writeTable(path("any.arrow"), small);
+    await readTable(path("any.arrow"));
+    const decode = getCompressionCodec(CompressionType.LZ4_FRAME)?.decode ?? (() => new Uint8Array(0));
+    setCompressionCodec(CompressionType.LZ4_FRAME, { encode: (bytes) => lz4.compress(bytes), decode });
+    const long = tableFromArrays({ id: Int32Array.from({ length: 60 }, () => 7) });
+    const bytes = tableToIPC(long, { format: "stream", codec: CompressionType.LZ4_FRAME }) as Uint8Array;
+    expect((await read(bytes)).numRows).toBe(60);
+    const at = find(bytes, 240, 0, 0, 0, 0, 0, 0, 0, 4, 0x22, 0x4d, 0x18);
+    expect(await refusal(changed(bytes, at, 112))).toMatch(/LZ4 data: it holds more than it says/);
+    expect(await refusal(changed(bytes, at, 241))).toMatch(
+      /LZ4 data: it holds 240 bytes where 241 are declared/,
+    );
+    expect(await refusal(changed(bytes, at + 5, 1))).toMatch(/cannot hold as much as it says/);
+    expect(await refusal(changed(bytes, at, ...Array(8).fill(0x80)))).toMatch(
+      /cannot hold as much as it says/,
+    );
+  });
+
+  it("compares the checksums of LZ4 frames", () => {
+    expect(xxh32(Buffer.from(""))).toBe(0x02cc5d05);
+    expect(xxh32(Buffer.from("Nobody inspects the spammish repetition"))).toBe(0xe2293b2f);
+    const frame = lz4.compress(Buffer.from("abcdefgh".repeat(20)));
+    expect(Buffer.from(decodeLz4Frame(frame, 160)).toString()).toBe("abcdefgh".repeat(20));
+    for (let at = 4; at < 7; at++)
+      expect(() => decodeLz4Frame(changed(frame, at, frame[at] ^ 1), 160)).toThrow(/LZ4/);
+  });
+});
