@@ -9,7 +9,7 @@ vi.mock("../../src/engine/webgpu/partitioned/partitioned.js", () => {
 // files of one process share modules, and another one may have loaded the strategies
 vi.resetModules();
 afterAll(() => vi.resetModules());
-const { plan } = await import("../../src/engine/webgpu/partitioned/planner.js");
+const { plan } = await import("../../src/engine/webgpu/planner.js");
 
 const spec: TableSpec = { key: "u32", value: "u32", slots: 2 ** 26, hash: "murmur3" };
 const tableOf = (software: boolean, slots = spec.slots) =>

@@ -9,7 +9,7 @@ import { type InsertArguments, insertChunk } from "./direct/insert.js";
 import type { InsertAndFindArguments } from "./direct/insert-and-find.js";
 import { type FindArguments, lookUpChunk } from "./direct/look-up.js";
 import { groupSizeAt, reserveWorklists } from "./direct/rounds.js";
-import { type Choice, loadPartitioned, type Operation } from "./partitioned/planner.js";
+import { type Choice, loadPartitioned, type Operation } from "./planner.js";
 import type { TableState } from "./table/table-state.js";
 
 /** Works on a chunk; null where this strategy does not do. */

@@ -13,7 +13,7 @@ import { Kernel, type Kernels } from "./device/kernel.js";
 import { TableKernels } from "./direct/direct-kernels.js";
 import { FullTable } from "./direct/full-table.js";
 import { erase, find, insert, insertAndFind, runOperation, type Strategies } from "./operations.js";
-import { plan } from "./partitioned/planner.js";
+import { plan } from "./planner.js";
 import { type TableHost, TableState } from "./table/table-state.js";
 import { cutWindows } from "./table/windows.js";
 

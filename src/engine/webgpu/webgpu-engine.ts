@@ -74,7 +74,7 @@ export class WebgpuEngine implements Engine {
   readonly kernelOverrides: KernelOverrides;
   readonly defaults: BulkDefaults;
   readonly rows = lazily<RowOperations>(async () => {
-    const { WebgpuRows } = await import("./join/webgpu-rows.js");
+    const { WebgpuRows } = await import("./webgpu-rows.js");
     return new WebgpuRows(this);
   });
   readonly #madeReady = new Set<string>();

@@ -25,7 +25,7 @@ import { clearFlags } from "./direct/look-up.js";
 import { loadScans } from "./direct/rounds.js";
 import { WORKLIST_BYTES } from "./direct/worklist.js";
 import { erase, find, insert, insertAndFind, runOperation } from "./operations.js";
-import { type Operation, plan } from "./partitioned/planner.js";
+import { type Operation, plan } from "./planner.js";
 import type { TableState } from "./table/table-state.js";
 
 const loadMarking = lazily(() => import("./direct/mark-rejected.js"));

@@ -2,7 +2,7 @@
 import type { CallOptions, Destination, Input } from "../../engine.js";
 import type { KeyType, ValueType } from "../../scalars.js";
 import { loadOverlap } from "../device/gpu.js";
-import type { Choice } from "../partitioned/planner.js";
+import type { Choice } from "../planner.js";
 import type { TableState } from "../table/table-state.js";
 import { type BoundChunk, boundChunk } from "./bound-chunk.js";
 import { forEachChunk } from "./chunks.js";

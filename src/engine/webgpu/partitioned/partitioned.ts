@@ -6,9 +6,9 @@ import { lookupLevels } from "./page-lookups.js";
 import { Partitioner } from "./partitioner.js";
 import { cachePartitions } from "./partitions.js";
 
+export { planBulk } from "./crossovers.js";
 export { findByPage } from "./page-lookups.js";
 export { eraseByPage, insertByPage } from "./page-operations.js";
-export { planBulk } from "./partition-planner.js";
 export {
   eraseByPartition,
   findByPartition,

@@ -1,12 +1,12 @@
 /** The webgpu engine's row operations. Columns are gathered by the calling thread: they are in host memory. */
-import type { GatherTask } from "../../gather-buffers.js";
-import type { GroupCall, RowGroups } from "../../row-groups.js";
-import { gatherHere, type JoinCall, type RowOperations } from "../../row-operations.js";
-import type { RowKeys, RowPairs } from "../../rows.js";
-import { groupRows } from "../groups/group-rows.js";
-import { type RowHost, rowHost } from "../groups/row-run.js";
-import type { WebgpuEngine } from "../webgpu-engine.js";
-import { joinRows } from "./join-rows.js";
+import type { GatherTask } from "../gather-buffers.js";
+import type { GroupCall, RowGroups } from "../row-groups.js";
+import { gatherHere, type JoinCall, type RowOperations } from "../row-operations.js";
+import type { RowKeys, RowPairs } from "../rows.js";
+import { groupRows } from "./groups/group-rows.js";
+import { type RowHost, rowHost } from "./groups/row-run.js";
+import { joinRows } from "./join/join-rows.js";
+import type { WebgpuEngine } from "./webgpu-engine.js";
 
 export class WebgpuRows implements RowOperations {
   readonly #host: RowHost;

@@ -1,7 +1,7 @@
 /** Which strategy batches take as a table fills and they grow: the crossovers that were measured. */
 import { expect, it } from "vitest";
 import type { TableSpec } from "../../../../src/engine/layout.js";
-import { planBulk } from "../../../../src/engine/webgpu/partitioned/partition-planner.js";
+import { planBulk } from "../../../../src/engine/webgpu/partitioned/crossovers.js";
 import type { TableState } from "../../../../src/engine/webgpu/table/table-state.js";
 
 const spec: TableSpec = { key: "u32", value: "u32", slots: 2 ** 27, hash: "murmur3" };

@@ -1,5 +1,5 @@
 /**
- * The planner: which strategy a chunk takes. The crossovers were measured (bench/results/crossovers-*.json, those of inserts into
+ * The crossovers: from which sizes and loads each strategy pays for a chunk. They were measured (bench/results/crossovers-*.json, those of inserts into
  * tables with entries also in load-factor-*.json, and partitions beside pages in the course of the work on them); what they come from is
  * that a direct operation costs one random access to memory, or several where probes are long, and a partitioned one a few passes over
  * the batch and, for pages, one over the table.
@@ -7,10 +7,10 @@
 import type { CallOptions } from "../../engine.js";
 import { tableBytes } from "../../slot-format.js";
 import { loadOf } from "../direct/rounds.js";
+import { type Choice, type Operation, SMALL } from "../planner.js";
 import type { TableState } from "../table/table-state.js";
 import { atLoad } from "./by-load.js";
 import { looksUpPages } from "./page-lookups.js";
-import { type Choice, type Operation, SMALL } from "./planner.js";
 
 /** Elements from which sorting a chunk to insert pays, by what is done with it then. */
 const LEAST_INSERTED = { partitions: 2 ** 24, partitionsAnswered: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20 };

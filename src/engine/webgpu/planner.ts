@@ -1,11 +1,11 @@
 /**
- * The planner's first look: what goes directly at once. For the rest it loads partition-planner.ts with the strategies that
- * it chooses among.
+ * The planner: which strategy a call takes. What goes directly at once is decided here; for the rest it loads the partitioned
+ * strategies, and with them the sizes from which each pays (partitioned/crossovers.ts).
  */
-import type { CallOptions } from "../../engine.js";
-import { lazily } from "../../lazily.js";
-import { isWide, slotFormat, tableBytes } from "../../slot-format.js";
-import type { TableState } from "../table/table-state.js";
+import type { CallOptions } from "../engine.js";
+import { lazily } from "../lazily.js";
+import { isWide, slotFormat, tableBytes } from "../slot-format.js";
+import type { TableState } from "./table/table-state.js";
 
 /**
  * `direct`: the chunk as it is. `partitions`: in the order of partitions that fit the cache. `pages`: in pages that workgroups own.
@@ -16,7 +16,7 @@ export interface Choice {
 }
 
 /** The partitioned strategies are loaded by the first call that may take them: pages with small tables do without. */
-export const loadPartitioned = lazily(() => import("./partitioned.js"));
+export const loadPartitioned = lazily(() => import("./partitioned/partitioned.js"));
 
 /** Operations that may be partitioned. */
 export type Operation = "insert" | "insertAndFind" | "find" | "erase";
