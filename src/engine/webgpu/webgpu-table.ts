@@ -43,6 +43,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 
   get gpu(): { slots: GPUBuffer; control: GPUBuffer; maxBinding: number } {
     const { buffers, host } = this.state;
+    this.state.shared = true;
     return { ...buffers, maxBinding: host.maxTableBinding };
   }
 

@@ -64,6 +64,8 @@ export class TableState {
   #freed = false;
   /** False once keys were put where there was room: see advance.wgsl, HOME_SORTED. */
   homeSorted = true;
+  /** Users' own kernels were given the buffers: these are destroyed with the table, so that no other table is read through them. */
+  shared = false;
   /** What lookups need not try on this table again until it is cleared: see page-lookups.ts. */
   readonly disabled = new Set<"sentinels" | "pages" | "samples">();
   /** Of the call that is under way. */
@@ -198,6 +200,10 @@ export class TableState {
   destroy(): void {
     if (this.#freed) return;
     this.#freed = true;
-    for (const buffer of Object.values(this.buffers)) this.host.gpu.memory.release(buffer);
+    const { memory } = this.host.gpu;
+    for (const buffer of Object.values(this.buffers)) {
+      if (this.shared) memory.free(buffer);
+      else memory.release(buffer);
+    }
   }
 }
