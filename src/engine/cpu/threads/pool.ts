@@ -75,11 +75,13 @@ export class WorkerPool<J, R> {
 
   /** Starts `workers` workers and resolves when all are up or the pool knows that it can't have them. */
   async warmUp(workers = this.#threads - 1): Promise<void> {
-    const members = this.#start(workers);
-    // a timer keeps a Node process alive meanwhile; which workers do is a job's to say
-    const timer = setInterval(() => {}, 2 ** 30);
-    await Promise.all(members.map((member) => member.ready));
-    clearInterval(timer);
+    const start = async (member: Member) => {
+      // the process does not end while somebody waits
+      member.handle.hold(true);
+      await member.ready;
+      if (!this.#pending?.waiting.has(member)) member.handle.hold(false);
+    };
+    await Promise.all(this.#start(workers).map(start));
   }
 
   /** Runs `task` when no other task of this pool runs. */
