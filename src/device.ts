@@ -17,7 +17,7 @@ export interface OpenDeviceOptions {
   backend?: "auto" | BackendName;
   /** Run on this GPUDevice. It stays yours: destroy() leaves it alive. Its limits and features are used as they are. */
   gpuDevice?: GPUDevice;
-  /** Look for a software GPU (SwiftShader, llvmpipe) in place of a real one. They are slow, and never taken unasked. */
+  /** Look for a software GPU (SwiftShader, llvmpipe) in place of a real one. They are slow, and never taken unless asked for. */
   software?: boolean;
   /** Threads of the cpu engine, the calling one included. Default: as many as the machine runs at once. */
   threads?: number;

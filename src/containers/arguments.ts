@@ -45,7 +45,7 @@ export interface ProgressOptions {
 export interface BulkOptions extends ProgressOptions {
   /** One byte per element: elements whose byte is 0 are left out. A Uint8Array, device array or pinned array of the keys' length. */
   where?: Input<"u8">;
-  /** How the engine goes about the batch. Default `auto`, or what openDevice was told. Results are the same. */
+  /** How the engine works on the batch. Default `auto`, or what openDevice was told. Results do not depend on it. */
   strategy?: Strategy;
   /** Slots that a probe of the direct strategy looks at in one step. Default: by the table's load. */
   groupSize?: GroupSize;
@@ -59,10 +59,10 @@ export interface OutputOption<P extends Placement> {
 /** Arrays for a call's results, in place of new ones. */
 export interface IntoOption<I> {
   /**
-   * Where results are written, from the first element on: typed arrays, whose memory is there already, or pinned arrays for
-   * "readback", which the device writes itself. None of them may be an input of the call, nor share memory with another. The answer
-   * is these arrays (of pinned ones, their new `array`), as views of the result's length where they are longer. What lies behind the
-   * results is unspecified in pinned arrays, and so is all of them when the call fails. Not together with `output: "device"`.
+   * Where results are written, from the first element on: typed arrays, or pinned arrays for "readback", which the device writes itself.
+   * Each is at least as long as its result, is no input of the call, and shares no memory with another. The call answers these arrays (of
+   * a pinned one its new `array`), as views of the result's length where they are longer. In pinned arrays the elements behind the
+   * result are unspecified, and all elements after a call that failed. Not together with `output: "device"`.
    */
   into?: I;
 }

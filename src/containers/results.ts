@@ -60,8 +60,8 @@ export function checkRoom(to: Destination, length: number): void {
 }
 
 /**
- * A result as the caller gets it: of a pinned target its elements, once the call has given it back. They are not to be had when the
- * caller has destroyed it meanwhile, or made another call with it: as in a view of memory that was taken away, there are none then.
+ * A result as the caller gets it: of a pinned target its elements, once the call has given it back. There are none when
+ * the caller has destroyed it, or made another call with it: as in a view of a buffer that was detached.
  */
 export function placed<T extends ScalarType, P extends Placement>(
   result: Output<T> | null,

@@ -6,7 +6,7 @@
  * | keys, values | u32, i32, f32, u64 (as bigints); every bit pattern usable. f32 keys are equal as in JavaScript's Map (−0 = +0, NaN = NaN) |
  * | equal keys in one batch | exactly one is inserted; which value stays is the first's on cpu, any one's on webgpu |
  * | order of results | find, contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
- * | when full | CapacityError with counts; everything that fits is in |
+ * | when full | CapacityError with counts; every key that found a slot is in |
  * | cost per key | expected O(1); one random memory access at load factor 0.5 |
  * | memory | 8 bytes × ceil(capacity / maxLoadFactor); u64 values take 4 bytes more, u64 keys 8 |
  * | u64 keys or values | insert, find, contains, erase, retrieveAll, forEach, clear, rehash; no insertOrAssign, insertOrApply, insertAndFind |
@@ -93,7 +93,7 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
 
   /**
    * Inserts pairs; a key that is there gets `op(old value, new value)`. Equal keys in one batch are all combined.
-   * add wraps for u32 and i32: a sum beyond 2^32 - 1 (for i32, 2^31 - 1) starts again from the other end, and nothing says so; f32 add on webgpu rounds in an unspecified order and may take subnormals for 0; f32 min and max order by bits
+   * add wraps for u32 and i32: a sum beyond 2^32 - 1 (for i32, 2^31 - 1) starts again from the other end, without an error; f32 add on webgpu rounds in an unspecified order and may take subnormals for 0; f32 min and max order by bits
    * (−0 < +0, NaN above all numbers); and, or, xor are for u32 and i32. For keys and values of 32 bits.
    * @throws CapacityError when some keys found no slot.
    */

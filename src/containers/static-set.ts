@@ -6,7 +6,7 @@
  * | keys | u32, i32, f32, u64 (as bigints); every bit pattern usable. f32 keys are equal as in JavaScript's Set (−0 = +0, NaN = NaN) |
  * | equal keys in one batch | exactly one is inserted |
  * | order of results | contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
- * | when full | CapacityError with counts; everything that fits is in |
+ * | when full | CapacityError with counts; every key that found a slot is in |
  * | cost per key | expected O(1); one random memory access at load factor 0.5 |
  * | memory | 4 bytes × ceil(capacity / maxLoadFactor), for u64 keys 12 |
  * | u64 keys | insert, find, contains, erase, retrieveAll, forEach, clear, rehash; no insertAndFind |

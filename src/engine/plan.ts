@@ -3,7 +3,7 @@
 import { checkOneOf } from "../options.js";
 
 /**
- * How a bulk call goes about its batch. `direct`: every element is probed for from its home slot, wherever that is.
+ * How a bulk call works on its batch. `direct`: every element is probed for from its home slot, wherever that is.
  * `partitioned`: the batch is first brought into the order of the table's slots, so that accesses stay within a cache or
  * the memory of a workgroup. `auto`: the engine decides, by the sizes of batch and table.
  */

@@ -17,8 +17,6 @@ describe("README", () => {
       "Uint32Array(3) [ 4, 0, 7 ] Uint8Array(3) [ 1, 0, 1 ]",
       "500000 1000000 2000000",
     ],
-    ["1000000 1"],
-    ["Uint8Array(2) [ 1, 0 ]", "direct - it was asked for"],
     ["3 [ 'San Francisco', 'Los Angeles', 'San Francisco' ]"],
   ];
 

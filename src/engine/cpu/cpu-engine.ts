@@ -174,6 +174,7 @@ export class CpuEngine implements Engine {
   async prepare(): Promise<void> {
     this.guard();
     await this.pool.warmUp();
+    this.guard();
   }
 
   destroy(): void {

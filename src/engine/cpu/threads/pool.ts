@@ -17,7 +17,9 @@ const RETIRE_AFTER_BYTES = 2 ** 28;
 
 interface Member {
   readonly handle: WorkerHandle<unknown>;
+  /** Resolves when the worker is up, or never will be. */
   readonly ready: Promise<void>;
+  readonly resolveReady: () => void;
 }
 
 /** What the threads of a pool run. */
@@ -145,23 +147,23 @@ export class WorkerPool<J, R> {
   }
 
   #newMember(): Member | null {
-    let ready = (): void => {};
-    const whenReady = new Promise<void>((resolve) => {
-      ready = resolve;
+    let resolveReady = (): void => {};
+    const ready = new Promise<void>((resolve) => {
+      resolveReady = resolve;
     });
     try {
       const handle = startWorker(this.#program.source, {
         message: (message) => {
           if (message.kind === "ready") this.#everReady = true;
-          ready();
+          resolveReady();
           this.#receive(member, message as ToPool<R>);
         },
         died: (reason) => {
           this.#died(member, reason);
-          ready();
+          resolveReady();
         },
       });
-      const member: Member = { handle, ready: whenReady };
+      const member: Member = { handle, ready, resolveReady };
       return member;
     } catch (error) {
       this.#refusal = `workers are refused: ${error instanceof Error ? error.message : String(error)}`;
@@ -230,6 +232,9 @@ export class WorkerPool<J, R> {
 
   #stop(): void {
     this.#idleBytes = 0;
-    for (const member of this.#members.splice(0)) member.handle.terminate();
+    for (const { handle, resolveReady } of this.#members.splice(0)) {
+      handle.terminate();
+      resolveReady();
+    }
   }
 }

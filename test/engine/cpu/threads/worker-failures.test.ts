@@ -113,6 +113,23 @@ describe("a Node process", () => {
     expect([status, stdout.trim()]).toEqual([0, String(1 << 20)]);
   });
 
+  it("stays until its threads are up", async () => {
+    const prepare =
+      'device.prepare([{ key: "u32", value: "u32", capacity: 1 }]).then(() => console.log("ready"))';
+    const { status, stdout } = await runProgram(program(prepare));
+    expect([status, stdout.trim()]).toEqual([0, "ready"]);
+  });
+
+  it("has prepare reject with DeviceLostError when the device is destroyed", async () => {
+    const { status, stdout } = await runProgram(
+      program(`const prepared = device.engine.prepare().catch((e) => console.log(e.code));
+        await Promise.resolve();
+        device.destroy();
+        await prepared;`),
+    );
+    expect([status, stdout.trim()]).toEqual([0, "DEVICE_LOST"]);
+  });
+
   it("has calls under way reject with DeviceLostError when the device is destroyed", async () => {
     const { status, stdout } = await runProgram(
       program(`const call = map.insert(keys, keys).catch((e) => console.log(e.code));

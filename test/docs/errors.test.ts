@@ -1,0 +1,51 @@
+// docs/errors.md lists every error there is: codes, classes and fields are those of the sources.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, it } from "vitest";
+
+const root = resolve(import.meta.dirname, "../..");
+const text = (path: string) => readFileSync(join(root, path), "utf8");
+
+interface ErrorClass {
+  code: string;
+  name: string;
+  /** Fields beside those of WarpmapError. */
+  fields: string[];
+}
+
+const byCode = (a: ErrorClass, b: ErrorClass) => a.code.localeCompare(b.code);
+
+/** Every class in src that extends WarpmapError. */
+function declared(): ErrorClass[] {
+  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
+  return files
+    .filter((path) => path.endsWith(".ts"))
+    .flatMap((path) => [
+      ...text(`src/${path}`).matchAll(/class (\w+) extends WarpmapError \{\n([\s\S]*?)^\}/gm),
+    ])
+    .map(([, name, body]) => ({
+      name,
+      code: /declare readonly code: "(\w+)"/.exec(body)?.[1] ?? `none in ${name}`,
+      fields: [...body.matchAll(/^ {2}readonly (\w+):/gm)].map(([, field]) => field),
+    }))
+    .sort(byCode);
+}
+
+/** The rows of the page's table. */
+function documented(): ErrorClass[] {
+  return [...text("docs/errors.md").matchAll(/^\| `(\w+)` \| (\w+) \| (.*?) \| (.+) \| (.+) \|$/gm)]
+    .map(([, code, name, fields]) => ({
+      code,
+      name,
+      fields: [...fields.matchAll(/`(\w+)`/g)].map(([, field]) => field),
+    }))
+    .sort(byCode);
+}
+
+it("lists every class with its code and its fields", () => expect(documented()).toEqual(declared()));
+
+it("lists every code that the type ErrorCode has", () => {
+  const [, union] = /export type ErrorCode =([^;]*);/.exec(text("src/errors.ts")) as RegExpExecArray;
+  const codes = [...union.matchAll(/"(\w+)"/g)].map(([, code]) => code);
+  expect(documented().map(({ code }) => code)).toEqual(codes.sort());
+});
