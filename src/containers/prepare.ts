@@ -13,7 +13,7 @@ export interface TableToPrepare extends TableOptions<KeyType> {
   calls?: readonly BulkCall[];
 }
 
-/** Makes an engine ready for calls on tables. */
+/** Makes an engine ready for calls on tables. @internal */
 export async function prepare(engine: Engine, tables: readonly TableToPrepare[]): Promise<void> {
   check(Array.isArray(tables), "tables", tables, 'Give a list, as [{ key: "u32", capacity: 1000 }].');
   const checked = tables.map((table) => {

@@ -270,7 +270,7 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
 
   /**
    * Runs an operation after all earlier calls on this container, with the memory of its inputs and results kept until it ends.
-   * Pinned arrays belong to the host again before the answer comes, if no other call has them.
+   * Pinned arrays belong to the host again before the answer comes, if no other call has them. @internal
    */
   protected enqueue<T>(
     operation: () => Promise<T>,
