@@ -11,8 +11,9 @@ const CONFORMANCE = "test/conformance/**/*.test.ts";
 /** What bulk calls do, for strategies that are forced upon all of them. */
 const OPERATIONS =
   "test/conformance/{contains,erase,find,insert,insert-and-find,insert-or-assign,sentinels,where}.test.ts";
-/** Joins on the device under test, compared with DuckDB, which runs in Node only. */
-const JOINS = "test/relational/{join,join-oracle,key-types,payload-types,random-tables}.test.ts";
+/** Joins and groups on the device under test, compared with DuckDB, which runs in Node only. */
+const RELATIONAL =
+  "test/relational/{distinct,group-by,join,join-oracle,key-types,payload-types,random-groups,random-tables}.test.ts";
 const WEBGPU_ONLY = "test/{engine/webgpu,wgsl}/**/*.test.ts";
 /** Part of these: kernels of the partitioned strategy, which take SwiftShader longest to compile. */
 const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";
@@ -90,7 +91,7 @@ export default defineConfig({
           provide: { backend: "cpu", host: "node", bulk: "auto", long },
         },
       },
-      onWebgpuInNode("webgpu", TWO_PROCESSES, { include: [CONFORMANCE, JOINS] }),
+      onWebgpuInNode("webgpu", TWO_PROCESSES, { include: [CONFORMANCE, RELATIONAL] }),
       // engines that share a device: test/engine/webgpu/helpers/variants.ts
       onWebgpuInNode("webgpu-engine", TWO_PROCESSES, { include: [WEBGPU_ONLY], exclude: [PARTITIONED] }),
       onWebgpuInNode(

@@ -13,7 +13,7 @@ import { checkTypes, setUps } from "./package/types.mjs";
 /** What each subpath has to export. */
 const EXPORTS = {
   warpmap: ["openDevice", "StaticMap", "StaticSet"],
-  "warpmap/relational": ["join"],
+  "warpmap/relational": ["count", "distinct", "groupBy", "join", "sum"],
   "warpmap/wgsl": ["mapModule"],
 };
 

@@ -19,13 +19,25 @@ export function checkOptions(options: unknown, known: string): void {
   const names = known.split(" ");
   for (const name of Object.keys(options)) {
     if (names.includes(name)) continue;
-    const [nearest] = names.sort((a, b) => distance(name, a) - distance(name, b));
-    const isNear = distance(name, nearest) <= Math.max(name.length, nearest.length) / 2;
+    const near = nearestOf(name, names);
     throw new ValidationError(
       `There is no option "${name}" here.`,
-      isNear ? `Did you mean "${nearest}"? ${all}` : all,
+      near === undefined ? all : `Did you mean "${near}"? ${all}`,
     );
   }
+}
+
+/** The name of a list that is nearest to a misspelt one; undefined when more than half of its letters differ. */
+export function nearestOf(name: string, names: readonly string[]): string | undefined {
+  let nearest: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const other of names) {
+    const letters = distance(name.toLowerCase(), other.toLowerCase());
+    if (letters >= least || letters > Math.max(name.length, other.length) / 2) continue;
+    nearest = other;
+    least = letters;
+  }
+  return nearest;
 }
 
 /** Letters to insert, delete or replace so that one name becomes the other (Levenshtein's distance). */

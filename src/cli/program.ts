@@ -4,7 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { Command, CommanderError, Option } from "commander";
-import { CallError, fail, WRONG_CALL } from "./failure.js";
+import { fail, WRONG_CALL } from "./failure.js";
 import type { Host } from "./host.js";
 
 export { INTERRUPTED } from "./failure.js";
@@ -15,7 +15,6 @@ const NAME = "warpmap";
 export async function run(args: readonly string[], host: Host): Promise<number> {
   let asked = NAME;
   try {
-    refuseLater(args);
     const program = await makeProgram(host);
     if (program.commands.some((command) => command.name() === args[0])) asked += ` ${args[0]}`;
     await program.parseAsync(args, { from: "user" });
@@ -28,21 +27,10 @@ export async function run(args: readonly string[], host: Host): Promise<number> 
   }
 }
 
-/** Commands that have a name already and nothing behind it yet. */
-const LATER = new Set(["group", "distinct"]);
-
-function refuseLater([command]: readonly string[]): void {
-  if (!LATER.has(command)) return;
-  throw new CallError(
-    `The command "${command}" is not available in this version.`,
-    `See "${NAME} --help" for those that are.`,
-  );
-}
-
 async function makeProgram(host: Host): Promise<Command> {
   const program = new Command(NAME)
     .description(
-      "Massively parallel hash tables on the GPU (WebGPU) and the CPU, and the joins that stand on them.",
+      "Massively parallel hash tables on the GPU (WebGPU) and the CPU, and the joins and group-bys that stand on them.",
     )
     .version(await version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
@@ -58,6 +46,8 @@ async function makeProgram(host: Host): Promise<Command> {
     .addHelpText("after", EXAMPLES);
   addDevices(program, host);
   addJoin(program, host);
+  addGroup(program, host);
+  addDistinct(program, host);
   addBench(program, host);
   return program;
 }
@@ -67,6 +57,8 @@ Examples:
   $ warpmap devices
   $ warpmap join flights.parquet airports.csv --on origin=iata
   $ warpmap join left.csv right.csv --on id=id,day=date --out joined.parquet
+  $ warpmap group flights.parquet --by origin --agg count,mean:delay
+  $ warpmap distinct flights.parquet --on origin,destination
 
 Exit status: 0; 1 for an error in the data or the run; 2 for a wrong call.`;
 
@@ -91,16 +83,8 @@ function addJoin(program: Command, host: Host): void {
       commaSeparated,
     )
     .option("--how <kind>", "which rows come out: inner", "inner")
-    .option(
-      "--type <types>",
-      "types of csv columns in place of inferred ones: code=utf8,n=int64",
-      commaSeparated,
-    )
-    .option("--out <file>", "write the result to a file (.csv, .parquet or .arrow) and do not print it");
-  addDeviceOptions(command)
-    .option("--nulls-equal", "a null key equals a null key (else rows with one match nothing)")
-    .option("--explain", "also say how the join was done: strategy, reason, time by phase")
-    .option("--json", "print one JSON object: rows, columns, seconds, device (and plan, with --explain)")
+    .option("--nulls-equal", "a null key equals a null key (else rows with one match nothing)");
+  addTableOptions(command)
     .addHelpText(
       "after",
       `
@@ -111,6 +95,73 @@ Examples:
   $ warpmap join orders.csv items.csv --on id=order_id,region=region --out joined.parquet --json`,
     )
     .action(async (left, right, options) => (await import("./join.js")).join(left, right, options, host));
+}
+
+function addGroup(program: Command, host: Host): void {
+  const command = program
+    .command("group")
+    .description("group the rows of a table by equal keys")
+    .argument("<file>", "a file: .csv, .parquet or .arrow")
+    .requiredOption(
+      "--by <columns>",
+      "key columns; several with commas between them or with --by again",
+      commaSeparated,
+    )
+    .option(
+      "--agg <aggregates>",
+      "what to compute for each group: count,sum:x,most=max:y (default: count)",
+      commaSeparated,
+    );
+  addTableOptions(command)
+    .addHelpText(
+      "after",
+      `
+Aggregates: count (rows), count:x (not null), countDistinct:x, sum:x, mean:x, min:x, max:x, first:x, last:x. Their columns are
+called count, count_x, sum_x and so on, or as NAME=sum:x says. Groups come in the order of their first rows.
+
+Examples:
+  $ warpmap group flights.parquet --by origin,destination --agg count,mean:delay
+  $ warpmap group sales.csv --by shop --agg total=sum:price,countDistinct:customer --out shops.csv`,
+    )
+    .action(async (file, options) =>
+      (await import("./group.js")).group(file, { ...options, agg: options.agg ?? "count" }, host),
+    );
+}
+
+function addDistinct(program: Command, host: Host): void {
+  const command = program
+    .command("distinct")
+    .description("leave out rows that equal an earlier one in some columns")
+    .argument("<file>", "a file: .csv, .parquet or .arrow")
+    .requiredOption(
+      "--on <columns>",
+      "columns to compare; several with commas between them or with --on again",
+      commaSeparated,
+    );
+  addTableOptions(command)
+    .addHelpText(
+      "after",
+      `
+Rows keep all their columns and their order.
+
+Example:
+  $ warpmap distinct flights.parquet --on origin,destination --out routes.csv`,
+    )
+    .action(async (file, options) => (await import("./group.js")).distinct(file, options, host));
+}
+
+/** Options of commands that make a table of tables. */
+function addTableOptions(command: Command): Command {
+  command
+    .option(
+      "--type <types>",
+      "types of csv columns in place of inferred ones: code=utf8,n=int64",
+      commaSeparated,
+    )
+    .option("--out <file>", "write the result to a file (.csv, .parquet or .arrow) and do not print it");
+  return addDeviceOptions(command)
+    .option("--explain", "also say how it was done: strategy, reason, time by phase")
+    .option("--json", "print one JSON object: rows, columns, seconds, device (and plan, with --explain)");
 }
 
 /** An option given again adds to what it said before. */

@@ -1,10 +1,11 @@
 /**
- * Arrow tables as joins see them: named columns in the normal form of chunk.ts, from flechette or from apache-arrow.
+ * Arrow tables as relational operators see them: named columns in the normal form of chunk.ts, from flechette or from apache-arrow.
  * Both libraries are known by their shape; neither table has to be made by the copy of the library that runs here.
  */
 import type { DataType, Field, Column as FlechetteColumn } from "@uwdata/flechette";
 import { Column, nullType } from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
+import { nearestOf } from "../options.js";
 import { type ApacheField, fromApacheField } from "./arrow-types.js";
 import type { Chunk, ChunkedColumn } from "./chunk.js";
 import { contiguous } from "./contiguous.js";
@@ -45,13 +46,13 @@ export interface SourceTable {
 
 /**
  * Reads a table of either library. Costs one small object per column and batch; values are not copied.
- * @param side what to call the table in messages: "left" or "right"
+ * @param side what to call the table in messages: "left" or "right", or "" where there is one only
  */
 export function readTable(table: ArrowTable, side: string): SourceTable {
   const fields = table?.schema?.fields;
   if (!Array.isArray(fields) || typeof table.numRows !== "number" || typeof table.getChildAt !== "function") {
     throw new ValidationError(
-      `The ${side} table is not an Arrow table.`,
+      `The ${called(side)} is not an Arrow table.`,
       "Give a table of @uwdata/flechette or apache-arrow, for example from tableFromIPC or tableFromArrays.",
     );
   }
@@ -83,15 +84,20 @@ export function checkTable(table: ArrowTable): void {
   }
 }
 
-/** Index of the first column called `name`. @throws ValidationError that lists the columns there are. */
+/** Index of the first column called `name`. @throws ValidationError that names the nearest column, and all */
 export function columnIndex(table: SourceTable, name: string, side: string): number {
   const index = table.columns.findIndex((column) => column.field.name === name);
   if (index >= 0) return index;
-  const names = table.columns.map((column) => column.field.name).join(", ");
+  const names = table.columns.map((column) => column.field.name);
+  const near = nearestOf(name, names);
   throw new ValidationError(
-    `The ${side} table has no column "${name}".`,
-    `Its columns are: ${names || "none"}.`,
+    `The ${called(side)} has no column "${name}".`,
+    `${near === undefined ? "" : `Did you mean "${near}"? `}Its columns are: ${names.join(", ") || "none"}.`,
   );
+}
+
+function called(side: string): string {
+  return side === "" ? "table" : `${side} table`;
 }
 
 /** Flechette gives a column made of an empty array no type. It has no values either, so null will do. */

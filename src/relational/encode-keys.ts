@@ -44,6 +44,20 @@ export function encodeKeys(
   };
 }
 
+/**
+ * Encodes key columns whose rows are compared with each other.
+ * @throws ValidationError for a column of a type that cannot be a key
+ * @throws LimitError when the strings of a column add up to 4 GiB or more
+ */
+export function encodeOwnKeys(columns: readonly SourceColumn[], rows: number): RowKeys {
+  return {
+    rows,
+    columns: columns.map((column) =>
+      encode(column.contiguous(), keyForm(column.field, column.field), "leftFactors"),
+    ),
+  };
+}
+
 type FactorSide = "leftFactors" | "rightFactors";
 
 function encode(chunk: Chunk, form: KeyForm, side: FactorSide): KeyColumn {
@@ -108,8 +122,8 @@ function encodeDictionary(chunk: DictionaryChunk, form: KeyForm, side: FactorSid
   return { kind: "words", width, data, validity };
 }
 
-/** A row is null when its code is, or when the dictionary's value is. */
-function lookUpValidity(
+/** Validity of rows of a dictionary: a row is null when its code is, or when the dictionary's value is. */
+export function lookUpValidity(
   codes: ArrayLike<number>,
   rows: Validity | null,
   values: Uint8Array | null,

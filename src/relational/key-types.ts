@@ -59,6 +59,11 @@ export function valueType(type: DataType): DataType {
   return type.typeId === Type.Dictionary ? valueType(type.dictionary) : type;
 }
 
+/** Whether a column of the type can be a key. */
+export function isKeyType(type: DataType): boolean {
+  return describe(valueType(type)) !== null;
+}
+
 type Family =
   | "null"
   | "bool"

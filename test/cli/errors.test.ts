@@ -111,8 +111,6 @@ describe("1: an error in the data or the run", () => {
 describe("2: a wrong call", () => {
   it.each<[string, string[], RegExp]>([
     ["an unknown command", ["jion"], /unknown command 'jion'/],
-    ["a command of a later version", ["group", A, "--by", "id"], /"group" is not available in this version/],
-    ["another", ["distinct", A, "--on", "id"], /"distinct" is not available/],
     ["an unknown option", ["join", A, A, ...OK, "--svg", "x"], /unknown option '--svg'/],
     [
       "a benchmark without a picture",

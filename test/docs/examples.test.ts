@@ -18,6 +18,11 @@ describe("README", () => {
       "500000 1000000 2000000",
     ],
     ["3 [ 'San Francisco', 'Los Angeles', 'San Francisco' ]"],
+    [
+      "{ origin: 'SFO', flights: 2, delay: 33 }",
+      "{ origin: null, flights: 1, delay: 0 }",
+      "3 [ 'origin', 'delay' ]",
+    ],
   ];
 
   it("has the blocks that are checked here", () => expect(blocks.length).toBe(prints.length));
@@ -37,7 +42,7 @@ describe("documentation comments", () => {
   /** What the examples take for granted. */
   const prelude = `
     import { openDevice, StaticMap, StaticSet } from "warpmap";
-    import { join } from "warpmap/relational";
+    import { count, distinct, groupBy, join, mean } from "warpmap/relational";
     import { tableFromArrays } from "@uwdata/flechette";`;
 
   // warpmap/wgsl has programs of its own: test/wgsl/wgsl-examples.test.ts

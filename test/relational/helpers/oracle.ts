@@ -25,7 +25,8 @@ export interface Case {
 
 let connection: Promise<DuckDBConnection> | undefined;
 
-function duck(): Promise<DuckDBConnection> {
+/** The connection that all tests share. */
+export function duck(): Promise<DuckDBConnection> {
   connection ??= (async () => {
     const opened = await (await DuckDBInstance.create(":memory:")).connect();
     await opened.run("set timezone = 'UTC'");
@@ -70,7 +71,7 @@ function outputColumns(left: TestTable, right: TestTable, on: Keys): Output[] {
 }
 
 /** The result as it comes out of a file: written by flechette and read again, every value exactly. */
-function readBack(joined: Table): Table {
+export function readBack(joined: Table): Table {
   return tableFromIPC(tableToIPC(joined, { format: "stream" }) as Uint8Array, exactReading);
 }
 
@@ -119,7 +120,8 @@ async function askDuck({ left, right, on, nullsEqual }: Case, columns: readonly 
 
 const CHUNK_ROWS = 2048;
 
-async function load(db: DuckDBConnection, name: string, { columns, rows }: TestTable): Promise<void> {
+/** Makes a table in DuckDB. */
+export async function load(db: DuckDBConnection, name: string, { columns, rows }: TestTable): Promise<void> {
   await db.run(
     `create or replace table ${name} (${columns.map((c) => `"${c.name}" ${c.kind.duckType}`).join(", ")})`,
   );

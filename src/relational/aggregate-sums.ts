@@ -1,0 +1,106 @@
+/**
+ * Sums by group, on the calling thread: of integers exactly at any width, of floats compensated. One pass over the values
+ * for each 32-bit word of them. Rows whose value is null have the number of an extra group behind the last one, so that no
+ * loop looks at validity.
+ */
+
+/** Sums stay below this, far enough below 2^53 that adding a 32-bit word is exact. */
+const SPILL = 2 ** 52;
+const WORD = 2 ** 32;
+
+/** The bits of integers of some width, as sums are made of them. */
+export interface Integers {
+  /** `width` 32-bit words a value, little-endian, two's complement when signed. */
+  readonly data: Uint32Array;
+  readonly width: number;
+  readonly signed: boolean;
+}
+
+/**
+ * Exact sums: that of group g is the sum of `parts[k][g]` × 2^(32 k). A part that grows too large for exact doubles hands
+ * its upper bits to the next one.
+ */
+export class IntegerSums {
+  readonly #parts: Float64Array[] = [];
+
+  /** @param groupOf per row its group, up to `groups`, the extra one, included */
+  constructor({ data, width, signed }: Integers, groupOf: Uint32Array, groups: number) {
+    const top = signed ? new Int32Array(data.buffer, data.byteOffset, data.length) : data;
+    const part = (k: number) => {
+      this.#parts[k] ??= new Float64Array(groups + 1);
+      return this.#parts[k];
+    };
+    for (let k = 0; k < width; k++) {
+      const words = k === width - 1 ? top : data;
+      addWords(words, width, k, groupOf, part(k), () => part(k + 1));
+    }
+  }
+
+  /** Writes the sum of a group as `size` words of two's complement, and answers whether it fits. */
+  write(group: number, out: Uint32Array, at: number, size: number): boolean {
+    let carry = 0;
+    for (let k = 0; k < size; k++) {
+      const value = (this.#parts[k]?.[group] ?? 0) + carry;
+      out[at + k] = value;
+      carry = Math.floor(value / WORD);
+    }
+    return carry === (out[at + size - 1] >= 0x80000000 ? -1 : 0);
+  }
+
+  /** The sum of a group, rounded once. */
+  toNumber(group: number): number {
+    const parts = this.#parts;
+    if (parts.length === 1) return parts[0][group];
+    // scaling by a power of two does not round
+    if (parts.length === 2) return parts[1][group] * WORD + parts[0][group];
+    return Number(parts.reduceRight((sum, part) => (sum << 32n) + BigInt(part[group]), 0n));
+  }
+}
+
+function addWords(
+  words: Uint32Array | Int32Array,
+  width: number,
+  word: number,
+  groupOf: Uint32Array,
+  sums: Float64Array,
+  next: () => Float64Array,
+): void {
+  for (let row = 0, at = word; row < groupOf.length; row++, at += width) {
+    const group = groupOf[row];
+    const sum = sums[group] + words[at];
+    if (sum < SPILL && sum > -SPILL) {
+      sums[group] = sum;
+    } else {
+      const carry = Math.floor(sum / WORD);
+      next()[group] += carry;
+      sums[group] = sum - carry * WORD;
+    }
+  }
+}
+
+/**
+ * Compensated sums of floats (Neumaier, 1974: "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen"): the
+ * error does not grow with the number of values.
+ * @param groupOf per row its group, up to `groups`, the extra one, included
+ */
+export function floatSums(
+  values: Float32Array | Float64Array,
+  groupOf: Uint32Array,
+  groups: number,
+): Float64Array {
+  const sums = new Float64Array(groups + 1);
+  const errors = new Float64Array(groups + 1);
+  for (let row = 0; row < groupOf.length; row++) {
+    const group = groupOf[row];
+    const value = values[row];
+    const before = sums[group];
+    const after = before + value;
+    errors[group] += Math.abs(before) >= Math.abs(value) ? before - after + value : value - after + before;
+    sums[group] = after;
+  }
+  // infinities and NaN make the error NaN, and are the sum
+  for (let group = 0; group < groups; group++) {
+    if (Number.isFinite(sums[group])) sums[group] += errors[group];
+  }
+  return sums.subarray(0, groups);
+}

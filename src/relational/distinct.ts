@@ -1,0 +1,52 @@
+/** Rows of an Arrow table that differ in some columns: the first row of every group of equal rows. */
+import type { Table } from "@uwdata/flechette";
+import { defaultDevice } from "../default-device.js";
+import { ValidationError } from "../errors.js";
+import { type ArrowTable, columnIndex, readTable } from "./columns.js";
+import { encodeOwnKeys } from "./encode-keys.js";
+import { type GroupCallOptions, GroupCalls } from "./group-calls.js";
+import { materialise, type OutputColumn } from "./materialise.js";
+
+/** Options of {@link distinct}. */
+export interface DistinctOptions extends GroupCallOptions {
+  /** Columns that are compared. Default: all. */
+  readonly on?: readonly string[];
+}
+
+/**
+ * Leaves out rows that are equal to an earlier one in the columns `on`, and returns a flechette table of the others, with all
+ * columns and in their order. A null is equal to a null, −0 to +0, NaN to NaN. Columns besides `on` may be of any type.
+ *
+ * @throws ValidationError for wrong options, unknown columns, and types that cannot be keys
+ * @throws LimitError when there is no memory for the groups
+ * @example
+ * const flights = tableFromArrays({ origin: ["SFO", "JFK", "SFO"], delay: [12, 3, -4] });
+ * const origins = await distinct(flights, { on: ["origin"] });
+ * console.log(origins.numRows, origins.names); // 2 [ 'origin', 'delay' ]
+ */
+export async function distinct(table: ArrowTable, options: DistinctOptions = {}): Promise<Table> {
+  const calls = new GroupCalls("distinct", options, "on");
+  const on = options.on === undefined ? null : calls.columnNames("on", options.on);
+  calls.throwIfAborted();
+  const source = readTable(table, "");
+  const { columns } = source;
+  const keys = on === null ? columns : on.map((name) => columns[columnIndex(source, name, "")]);
+  if (keys.length === 0) throw new ValidationError("The table has no columns.", "Give one that has some.");
+  const encoded = encodeOwnKeys(keys, source.rows);
+  calls.endStage("encode keys");
+
+  const device = options.device ?? (await defaultDevice());
+  const { firsts } = await calls.group(device, encoded);
+  calls.endStage("group rows");
+
+  const outputs: OutputColumn[] = columns.map((column) => ({
+    side: "left",
+    column,
+    name: column.field.name,
+  }));
+  const rows = { left: firsts, right: firsts };
+  const made = await materialise(outputs, rows, calls.pause, undefined, await calls.gatherOn(device));
+  calls.endStage("materialise");
+  calls.tellPlan();
+  return made;
+}
