@@ -7,11 +7,14 @@ export type {
   Placed,
   ProgressOptions,
 } from "./containers/arguments.js";
+export type { ContainerStats } from "./containers/container.js";
+export type { GrowingTableOptions } from "./containers/create-growing-table.js";
 export type { TableOptions } from "./containers/create-table.js";
+export { DynamicMap, type DynamicMapOptions } from "./containers/dynamic-map.js";
+export { DynamicSet, type DynamicSetOptions } from "./containers/dynamic-set.js";
 export type { TableToPrepare } from "./containers/prepare.js";
 export { StaticMap, type StaticMapOptions } from "./containers/static-map.js";
 export { StaticSet, type StaticSetOptions } from "./containers/static-set.js";
-export type { ContainerStats } from "./containers/static-table.js";
 export {
   Device,
   type DeviceInfo,

@@ -17,9 +17,10 @@
  * again and make a new bind group after every rehash. There are no functions that change a table: its size is counted on
  * the host.
  */
+
+import type { Container } from "../containers/container.js";
 import type { StaticMap } from "../containers/static-map.js";
 import type { StaticSet } from "../containers/static-set.js";
-import type { StaticTable } from "../containers/static-table.js";
 import type { TableSpec } from "../engine/layout.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { isWide, slotFormat, tableBytes } from "../engine/slot-format.js";
@@ -125,7 +126,7 @@ export function setModule<K extends KeyType>(set: StaticSet<K>, options: ModuleO
 }
 
 function tableModule(
-  container: StaticTable<KeyType, ValueType>,
+  container: Container<KeyType, ValueType>,
   defaultName: string,
   options: ModuleOptions,
 ): TableModule {
@@ -176,7 +177,7 @@ function tableCode(spec: TableSpec, name: string, group: number, binding: number
   return prefixNames(parts.join("\n"), name);
 }
 
-function gpuTable(container: StaticTable<KeyType, ValueType>) {
+function gpuTable(container: Container<KeyType, ValueType>) {
   if (!container?.engineTable) {
     throw new ValidationError(
       `The first argument is ${describe(container)}, not a map or a set.`,

@@ -1,6 +1,6 @@
 /**
- * What StaticMap and StaticSet share: one engine table, its sizing, the queue of calls, and the calls that are the same
- * for both. It knows no backend: everything that touches slots is an engine operation.
+ * What all maps and sets share, static and dynamic: one table, its sizing, the queue of calls, and the calls that are the same
+ * for all. It knows no backend: everything that touches slots is an engine operation.
  */
 import type { Device } from "../device.js";
 import type {
@@ -35,7 +35,7 @@ import {
 } from "./arguments.js";
 import { checkTableOptions, type Parts, type Sizing } from "./create-table.js";
 import { JoinedCalls, MOST_KEYS } from "./joined-calls.js";
-import { moveEntries } from "./move-entries.js";
+import { rebuilt } from "./move-entries.js";
 import { CallQueue } from "./queue.js";
 import { answered, checkApart, checkRoom, destination, discard, placed } from "./results.js";
 
@@ -52,14 +52,14 @@ export interface ContainerStats extends TableStats {
 /** The name of the method that Node asks for what console.log prints. */
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
-/** Base of the containers with one table of fixed capacity. */
-export abstract class StaticTable<K extends KeyType, V extends ValueType> {
+/** Base of the containers with one table. */
+export abstract class Container<K extends KeyType, V extends ValueType> {
   /** The device that it lives on. */
   readonly device: Device;
   /** @internal */
   protected readonly engine: Engine;
   protected table: Table<K, V>;
-  #sizing: Sizing;
+  readonly #sizing: Sizing;
   #queue = new CallQueue();
   /** Reading calls at the queue's end that others may join. */
   #waiting: JoinedCalls<K> | undefined;
@@ -71,7 +71,7 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     if (!parts?.sizing) {
       throw new ValidationError(
         "Containers are made by `create`, not by `new`.",
-        "Write `await StaticMap.create(device, options)`.",
+        `Write \`await ${this[Symbol.toStringTag]}.create(device, options)\`.`,
       );
     }
     const { device, table, sizing } = parts;
@@ -159,21 +159,17 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
           "Give a capacity of at least size, or erase first.",
         );
       }
-      const old = this.table;
-      const fresh = await this.engine.createTable<K, V>({
-        ...old.spec,
-        slots: slotsFor(entries, maxLoadFactor),
-      });
-      try {
-        await moveEntries(old, fresh);
-      } catch (error) {
-        fresh.destroy();
-        throw error;
-      }
-      this.table = fresh;
-      this.#sizing = { capacity: entries, maxLoadFactor, hash };
-      old.destroy();
+      await this.resize(entries);
     });
+  }
+
+  /** Puts a new table with all entries in the place of the old one. @internal */
+  protected async resize(capacity: number): Promise<void> {
+    const old = this.table;
+    const slots = slotsFor(capacity, this.maxLoadFactor);
+    this.table = await rebuilt(this.engine, old, { slots, entries: capacity });
+    this.#sizing.capacity = capacity;
+    old.destroy();
   }
 
   /** Live entries, tombstones and probe lengths, measured by one scan of the table. */
@@ -185,9 +181,8 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     });
   }
 
-  get [Symbol.toStringTag](): string {
-    return this.table.spec.value === null ? "StaticSet" : "StaticMap";
-  }
+  /** The name of the class. */
+  abstract get [Symbol.toStringTag](): string;
 
   /** Types, size, capacity and load, such as "StaticMap<u32, f32> { size: 3, capacity: 10, load: 0.15 }". */
   toString(): string {
