@@ -18,6 +18,7 @@ describe("README", () => {
       "500000 1000000 2000000",
     ],
     ["1000000 1"],
+    ["{ inserted: 4, applied: 2 } DynamicMap<u32, u32> { size: 4, capacity: 1024, load: 0.002 }"],
     ["Uint8Array(2) [ 1, 0 ]", "direct - it was asked for"],
     ["3 [ 'San Francisco', 'Los Angeles', 'San Francisco' ]"],
   ];
@@ -38,7 +39,7 @@ describe("README", () => {
 describe("documentation comments", () => {
   /** What the examples take for granted. */
   const prelude = `
-    import { openDevice, StaticMap, StaticSet } from "warpmap";
+    import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticSet } from "warpmap";
     import { join } from "warpmap/relational";
     import { tableFromArrays } from "@uwdata/flechette";`;
 

@@ -5,6 +5,8 @@ import {
   type Device,
   DeviceArray,
   type DeviceLostError,
+  DynamicMap,
+  DynamicSet,
   type ElementOf,
   type EngineError,
   type ErrorCode,
@@ -87,6 +89,32 @@ export async function setResults(): Promise<void> {
   typed<{ inserted: number; existing: number; isNew: Uint8Array }>()(await set.insertAndFind(f32));
   typed<{ keys: DeviceArray<"f32"> }>()(await set.retrieveAll({ output: "device" }));
   typed<{ inserted: number; existing: number }>()(await set.insert(await device.upload(f32)));
+}
+
+export async function dynamicResults(): Promise<void> {
+  const map = await DynamicMap.create(device, { key: "u32", value: "f32" });
+  typed<DynamicMap<"u32", "f32">>()(map);
+  typed<"f32">()(map.valueType);
+  typed<{ inserted: number; existing: number }>()(await map.insert(u32, f32));
+  typed<{ inserted: number; applied: number }>()(await map.insertOrApply(u32, f32, "add"));
+  typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(u32));
+  typed<{ keys: DeviceArray<"u32">; values: DeviceArray<"f32"> }>()(
+    await map.retrieveAll({ output: "device" }),
+  );
+  typed<void>()(await map.reserve(10));
+  typed<void>()(await map.shrinkToFit());
+  const options = { key: "u64", growthFactor: 1.5, maxBytes: 1e9, capacity: 10, maxLoadFactor: 0.9 } as const;
+  const set = await DynamicSet.create(device, options);
+  typed<DynamicSet<"u64">>()(set);
+  typed<{ keys: BigUint64Array; found: Uint8Array }>()(await set.find(u64, { missing: 0n }));
+  // @ts-expect-error: values of another type
+  await map.insert(u32, i32);
+  // @ts-expect-error: maps have values
+  await DynamicMap.create(device, { key: "u32" });
+  // @ts-expect-error: made by create
+  new DynamicSet({});
+  // @ts-expect-error: a map that grows is not one of fixed capacity
+  typed<StaticMap<"u32", "f32">>()(map);
 }
 
 export async function wideResults(): Promise<void> {
