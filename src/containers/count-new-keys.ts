@@ -61,10 +61,7 @@ export async function sampleKeys<K extends KeyType>(
   return { ...estimate({ part: size / length, selected, distinct: distinct.size, absent }), isExact: false };
 }
 
-/**
- * The distinct keys of a batch, from the equal pairs in a part of it: n keys that come equally often make s² / 2n pairs in a sample of s
- * (the birthday paradox). Where some come more often there are more pairs, and the estimate is too low.
- */
+/** What a part of a batch says about all of it. */
 function estimate({
   part,
   selected,
@@ -76,12 +73,24 @@ function estimate({
   distinct: number;
   absent: number;
 }): Pick<Sample, "likelyNew" | "distinct"> {
-  const pairs = selected - distinct;
-  const most = selected / part;
-  const all = pairs === 0 ? most : Math.min(most, Math.max(distinct, selected ** 2 / (2 * pairs)));
+  const all = distinctKeys(part, selected / part, distinct);
   // a tenth less, for chance
   const likelyNew = Math.max(absent, Math.floor((0.9 * all * absent) / Math.max(1, distinct)));
   return { likelyNew, distinct: Math.ceil(all) };
+}
+
+/**
+ * The distinct keys among n elements, by those in a part of them. Were there D keys that come equally often, the part would have
+ * D × (1 − (1 − part)^(n/D)) of them: all n where no two are equal. Where some come more often, the answer is too low.
+ */
+function distinctKeys(part: number, n: number, inPart: number): number {
+  let [low, high] = [inPart, n];
+  for (let step = 0; step < 40; step++) {
+    const keys = (low + high) / 2;
+    if (keys * (1 - (1 - part) ** (n / keys)) < inPart) low = keys;
+    else high = keys;
+  }
+  return high;
 }
 
 /** Pieces of a batch, one at random in each of as many equal parts of it. The same ones every time. */
