@@ -113,6 +113,14 @@ export class ValidationError extends WarpmapError {
   }
 }
 
+/** Bytes or a file that are not what they should be: of another format, of a newer version, or damaged. Nothing was changed. */
+export class FormatError extends WarpmapError {
+  declare readonly code: "FORMAT";
+  constructor(message: string, fix: string, options?: ErrorOptions) {
+    super("FORMAT", message, fix, options);
+  }
+}
+
 /** A kernel or a command was refused or failed inside the engine: a bug of warpmap or of the driver. */
 export class EngineError extends WarpmapError {
   declare readonly code: "ENGINE";

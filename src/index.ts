@@ -1,6 +1,7 @@
 /** warpmap: massively parallel hash tables. What users import, nothing else. */
 export type {
   BulkOptions,
+  EntriesOptions,
   FindOptions,
   IntoOption,
   OutputOption,
@@ -8,7 +9,7 @@ export type {
   ProgressOptions,
 } from "./containers/arguments.js";
 export type { ContainerStats } from "./containers/container.js";
-export type { GrowingTableOptions } from "./containers/create-growing-table.js";
+export type { GrowingTableOptions, GrowthOptions } from "./containers/create-growing-table.js";
 export type { TableOptions } from "./containers/create-table.js";
 export { DynamicMap, type DynamicMapOptions } from "./containers/dynamic-map.js";
 export { DynamicSet, type DynamicSetOptions } from "./containers/dynamic-set.js";
@@ -46,6 +47,7 @@ export {
   DeviceLostError,
   EngineError,
   type ErrorCode,
+  FormatError,
   LimitError,
   type TriedBackend,
   ValidationError,

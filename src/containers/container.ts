@@ -7,6 +7,7 @@ import type {
   Destination,
   Engine,
   Input,
+  InsertPolicy,
   InsertTally,
   Output,
   Placement,
@@ -19,7 +20,7 @@ import { slotsFor } from "../engine/layout.js";
 import type { KeyType, ScalarArrays, ScalarType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { CapacityError, ValidationError } from "../errors.js";
-import { isPlaced } from "../options.js";
+import { check, isPlaced } from "../options.js";
 import {
   type BulkOptions,
   type Call,
@@ -166,10 +167,60 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
   /** Puts a new table with all entries in the place of the old one. @internal */
   protected async resize(capacity: number): Promise<void> {
     const old = this.table;
-    const slots = slotsFor(capacity, this.maxLoadFactor);
-    this.table = await rebuilt(this.engine, old, { slots, entries: capacity });
+    this.table = await this.#rebuilt(capacity);
     this.#sizing.capacity = capacity;
     old.destroy();
+  }
+
+  /** What a copy of this container is made of. @internal */
+  protected copy(): Promise<Parts<K, V>> {
+    const { device } = this;
+    return this.enqueue(async () => {
+      const sizing = { ...this.#sizing };
+      return { device, table: await this.#rebuilt(sizing.capacity), sizing };
+    });
+  }
+
+  #rebuilt(capacity: number): Promise<Table<K, V>> {
+    const slots = slotsFor(capacity, this.maxLoadFactor);
+    return rebuilt(this.engine, this.table, { slots, entries: capacity });
+  }
+
+  /**
+   * The entries and how the table is sized, for `fromBytes` of a container of this kind, on any device and engine: 64 bytes, and those of
+   * the entries. docs/bytes.md has the format.
+   * @throws LimitError when the host has no memory for so many bytes.
+   */
+  toBytes(): Promise<Uint8Array<ArrayBuffer>> {
+    return this.enqueue(async () => (await import("./table-bytes.js")).pack(this.table, this.#sizing));
+  }
+
+  /** Inserts all entries of another container of the same types. @internal */
+  protected async mergeFrom(
+    other: Container<K, V>,
+    policy: InsertPolicy,
+  ): Promise<{ inserted: number; existing: number }> {
+    const { spec } = this.engineTable;
+    const { key, value } = other?.engineTable?.spec ?? {};
+    check(
+      key === spec.key && value === spec.value,
+      "What to merge",
+      other,
+      `Give a container with the types of this one, ${this}.`,
+    );
+    // in the queue of the other one now, and in this one's behind all calls made before
+    const entries = other.retrieve({ output: other.device === this.device ? "device" : "host" });
+    entries.catch(() => {});
+    const insert = async () => {
+      const { keys, values } = await entries;
+      try {
+        return await this.table.insert(keys, spec.value === null ? null : values, policy, {});
+      } finally {
+        discard([keys, values]);
+      }
+    };
+    const { inserted, existing } = this.accepted(await this.enqueue(insert));
+    return { inserted, existing };
   }
 
   /** Live entries, tombstones and probe lengths, measured by one scan of the table. */

@@ -4,8 +4,8 @@ import type { HashName } from "../engine/hash.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { check, checkOptions, checkWhole } from "../options.js";
-import { checkTable, createTable, type Parts } from "./create-table.js";
-import { checkBytes, GrowingTable } from "./growing-table.js";
+import { checkTable, createTable, loadBytes, type Parts, type TableOptions } from "./create-table.js";
+import { checkBytes, GrowingTable, type GrowthPolicy } from "./growing-table.js";
 
 /** Options that shape a table that grows. */
 export interface GrowingTableOptions<K extends KeyType> {
@@ -26,6 +26,9 @@ export interface GrowingTableOptions<K extends KeyType> {
   hash?: HashName;
 }
 
+/** How a table goes on growing that is made of bytes. */
+export type GrowthOptions = Pick<GrowingTableOptions<KeyType>, "growthFactor" | "maxBytes">;
+
 const FIRST_CAPACITY = 1024;
 
 /** What a dynamic container is made of. @internal */
@@ -41,22 +44,41 @@ export async function createGrowingTable<K extends KeyType, V extends ValueType>
 ): Promise<GrowingParts<K, V>> {
   const values = kind === "map" ? "value " : "";
   checkOptions(options, `key ${values}capacity maxLoadFactor growthFactor maxBytes hash`);
-  const {
-    growthFactor = 2,
-    maxBytes = Number.POSITIVE_INFINITY,
-    capacity = FIRST_CAPACITY,
-    ...rest
-  } = options;
-  const isFactor =
-    typeof growthFactor === "number" && growthFactor > 1 && growthFactor < Number.POSITIVE_INFINITY;
+  const { growthFactor, maxBytes, capacity = FIRST_CAPACITY, ...rest } = options;
+  const policy = checkPolicy({ growthFactor, maxBytes });
+  const { spec } = checkTable(kind, { ...rest, capacity });
+  checkBytes(tableBytes(spec), policy.maxBytes);
+  const { table, sizing } = await createTable<K, V>(kind, device, { ...rest, capacity });
+  return growing({ device, table, sizing }, policy);
+}
+
+/** The same with the entries of `toBytes`. @internal */
+export async function growingTableFromBytes<K extends KeyType, V extends ValueType>(
+  kind: "map" | "set",
+  device: Device,
+  bytes: Uint8Array,
+  options: GrowthOptions,
+): Promise<GrowingParts<K, V>> {
+  checkOptions(options, "growthFactor maxBytes");
+  checkPolicy(options);
+  const { unpack } = await loadBytes(bytes);
+  const create = (shape: TableOptions<KeyType>) =>
+    createGrowingTable<K, V>(kind, device, { ...shape, ...options } as never);
+  return unpack(kind, bytes, { check: checkTable, create });
+}
+
+/** Checks how a table is to grow, and answers it. */
+function checkPolicy({ growthFactor = 2, maxBytes = Number.POSITIVE_INFINITY }: GrowthOptions): GrowthPolicy {
+  const isFactor = typeof growthFactor === "number" && growthFactor > 1 && growthFactor < Infinity;
   check(isFactor, "growthFactor", growthFactor, "Give a number above 1, such as 2.");
   if (maxBytes !== Number.POSITIVE_INFINITY) checkWhole("maxBytes", maxBytes);
-  const { spec } = checkTable(kind, { ...rest, capacity });
-  checkBytes(tableBytes(spec), maxBytes);
-  const { table, sizing } = await createTable<K, V>(kind, device, { ...rest, capacity });
-  return {
-    device,
-    sizing,
-    table: new GrowingTable(device.engine, table, sizing, { growthFactor, maxBytes }),
-  };
+  return { growthFactor, maxBytes };
+}
+
+/** Lets an engine table grow. @internal */
+export function growing<K extends KeyType, V extends ValueType>(
+  { device, table, sizing }: Parts<K, V>,
+  policy: GrowthPolicy,
+): GrowingParts<K, V> {
+  return { device, sizing, table: new GrowingTable(device.engine, table, sizing, policy) };
 }

@@ -15,7 +15,14 @@
 import type { Device } from "../device.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { checkWhole } from "../options.js";
-import { createGrowingTable, type GrowingParts, type GrowingTableOptions } from "./create-growing-table.js";
+import {
+  createGrowingTable,
+  type GrowingParts,
+  type GrowingTableOptions,
+  type GrowthOptions,
+  growing,
+  growingTableFromBytes,
+} from "./create-growing-table.js";
 import type { GrowingTable } from "./growing-table.js";
 import { MapContainer } from "./map-container.js";
 
@@ -46,6 +53,24 @@ export class DynamicMap<K extends KeyType = "u32", V extends ValueType = "u32"> 
     options: DynamicMapOptions<K, V>,
   ): Promise<DynamicMap<K, V>> {
     return new DynamicMap(await createGrowingTable<K, V>("map", device, options));
+  }
+
+  /**
+   * A map with the types, the entries and the capacity of what `toBytes` of a map made, static or dynamic. Leave `bytes` unchanged until
+   * the promise resolves.
+   * @throws FormatError when the bytes are damaged, or are not a map's.
+   */
+  static async fromBytes<K extends KeyType = KeyType, V extends ValueType = ValueType>(
+    device: Device,
+    bytes: Uint8Array,
+    options: GrowthOptions = {},
+  ): Promise<DynamicMap<K, V>> {
+    return new DynamicMap(await growingTableFromBytes<K, V>("map", device, bytes, options));
+  }
+
+  /** A map of its own with the same entries, capacity and policy, on the same device. @throws LimitError when there is not the memory for it. */
+  async clone(): Promise<DynamicMap<K, V>> {
+    return new DynamicMap(growing(await this.copy(), this.table.policy));
   }
 
   /** Grows to a capacity of `entries`, if it is less. @throws LimitError when that is too much; the map is as it was. */

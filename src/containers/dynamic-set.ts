@@ -5,7 +5,14 @@
 import type { Device } from "../device.js";
 import type { KeyType } from "../engine/scalars.js";
 import { checkWhole } from "../options.js";
-import { createGrowingTable, type GrowingParts, type GrowingTableOptions } from "./create-growing-table.js";
+import {
+  createGrowingTable,
+  type GrowingParts,
+  type GrowingTableOptions,
+  type GrowthOptions,
+  growing,
+  growingTableFromBytes,
+} from "./create-growing-table.js";
 import type { GrowingTable } from "./growing-table.js";
 import { SetContainer } from "./set-container.js";
 
@@ -33,6 +40,24 @@ export class DynamicSet<K extends KeyType = "u32"> extends SetContainer<K> {
     options: DynamicSetOptions<K>,
   ): Promise<DynamicSet<K>> {
     return new DynamicSet(await createGrowingTable<K, K>("set", device, options));
+  }
+
+  /**
+   * A set with the types, the entries and the capacity of what `toBytes` of a set made, static or dynamic. Leave `bytes` unchanged until
+   * the promise resolves.
+   * @throws FormatError when the bytes are damaged, or are not a set's.
+   */
+  static async fromBytes<K extends KeyType = KeyType>(
+    device: Device,
+    bytes: Uint8Array,
+    options: GrowthOptions = {},
+  ): Promise<DynamicSet<K>> {
+    return new DynamicSet(await growingTableFromBytes<K, K>("set", device, bytes, options));
+  }
+
+  /** A set of its own with the same entries, capacity and policy, on the same device. @throws LimitError when there is not the memory for it. */
+  async clone(): Promise<DynamicSet<K>> {
+    return new DynamicSet(growing(await this.copy(), this.table.policy));
   }
 
   /** Grows to a capacity of `entries`, if it is less. @throws LimitError when that is too much; the set is as it was. */

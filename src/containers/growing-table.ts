@@ -49,14 +49,17 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
   readonly #engine: Engine;
   #table: Table<K, V>;
   readonly #sizing: Sizing;
-  readonly #policy: GrowthPolicy;
 
   /** Takes over `table`. @param sizing shared with the container: its capacity changes with the table */
-  constructor(engine: Engine, table: Table<K, V>, sizing: Sizing, policy: GrowthPolicy) {
+  constructor(
+    engine: Engine,
+    table: Table<K, V>,
+    sizing: Sizing,
+    readonly policy: GrowthPolicy,
+  ) {
     this.#engine = engine;
     this.#table = table;
     this.#sizing = sizing;
-    this.#policy = policy;
   }
 
   get spec(): TableSpec {
@@ -137,7 +140,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     if (slots > MAX_SLOTS) {
       throw new LimitError("slots", slots, MAX_SLOTS, "Split the data over several tables.");
     }
-    checkBytes(tableBytes(old.spec) + this.#bytesFor(capacity), this.#policy.maxBytes);
+    checkBytes(tableBytes(old.spec) + this.#bytesFor(capacity), this.policy.maxBytes);
     this.#table = await rebuilt(this.#engine, old, { slots, entries: capacity });
     this.#sizing.capacity = capacity;
     old.destroy();
@@ -177,7 +180,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
   async #growFor(entries: number): Promise<void> {
     const need = this.live + entries;
     const { capacity } = this.#sizing;
-    const wanted = Math.min(Math.ceil(capacity * this.#policy.growthFactor), this.#mostEntries());
+    const wanted = Math.min(Math.ceil(capacity * this.policy.growthFactor), this.#mostEntries());
     if (wanted <= need) return this.resize(need);
     const isGrown = await this.resize(wanted).then(() => true, onlyLimits);
     if (!isGrown) await this.resize(need);
@@ -212,7 +215,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
   /** Entries of the largest table that may follow this one. */
   #mostEntries(): number {
     const perSlot = tableBytes({ ...this.spec, slots: 1 }) - tableBytes({ ...this.spec, slots: 0 });
-    const bytes = this.#policy.maxBytes - tableBytes(this.spec) - tableBytes({ ...this.spec, slots: 0 });
+    const bytes = this.policy.maxBytes - tableBytes(this.spec) - tableBytes({ ...this.spec, slots: 0 });
     const slots = Math.min(MAX_SLOTS, Math.floor(bytes / perSlot));
     return Math.max(0, Math.floor(slots * this.#sizing.maxLoadFactor));
   }

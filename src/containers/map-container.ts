@@ -1,7 +1,7 @@
 /** What maps can do, whatever their table: the calls that take or answer values. What a map is at a glance: static-map.ts, dynamic-map.ts. */
 import type { DeviceArray } from "../engine/device-array.js";
 import type { ApplyOp, Input, InsertPolicy, InsertTally, Placement, Target } from "../engine/engine.js";
-import type { ElementOf, KeyType, ValueType } from "../engine/scalars.js";
+import type { ElementOf, KeyType, ScalarArrays, ValueType } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
 import { checkOneOf } from "../options.js";
 import {
@@ -9,8 +9,10 @@ import {
   type Call,
   checkBulkOptions,
   checkColumn,
+  checkEntries,
   checkLength,
   checkOffered,
+  type EntriesOptions,
   type FindOptions,
   type IntoOption,
   type OutputOption,
@@ -18,7 +20,6 @@ import {
   type ProgressOptions,
 } from "./arguments.js";
 import { Container } from "./container.js";
-import { readInChunks } from "./read-in-chunks.js";
 import { answered, destination, placed } from "./results.js";
 
 const applyOps: readonly ApplyOp[] = ["add", "min", "max", "and", "or", "xor"];
@@ -66,14 +67,7 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
     op: ApplyOp,
     options: BulkOptions = {},
   ): Promise<{ inserted: number; applied: number }> {
-    checkOffered("insertOrApply", this.table.spec);
-    checkOneOf("operation", op, applyOps);
-    if (this.valueType === "f32" && (op === "and" || op === "or" || op === "xor")) {
-      throw new ValidationError(
-        `"${op}" is not defined for f32 values.`,
-        "Use add, min or max, or a map with u32 values.",
-      );
-    }
+    this.#checkApply(op);
     const { call, inserted, existing } = await this.#insert(keys, values, op, options);
     return answered(call, { inserted, applied: existing });
   }
@@ -120,10 +114,47 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
 
   /** Calls `visit(value, key)` for every pair, on copies brought to the host in chunks. Order unspecified. */
   async forEach(visit: (value: ElementOf<V>, key: ElementOf<K>) => void): Promise<void> {
-    const { keys, values } = await this.retrieveAll({ output: "device" });
-    const columns = [keys, values] as readonly DeviceArray<ValueType>[];
-    for await (const [k, v] of readInChunks(columns)) {
+    for await (const { keys: k, values: v } of this.entries()) {
       for (let i = 0; i < k.length; i++) visit(v[i] as ElementOf<V>, k[i] as ElementOf<K>);
+    }
+  }
+
+  /**
+   * All pairs as columns of `chunk` pairs (default 2^20; the last has fewer), from a copy on the device that is made at the first step and
+   * freed at the last, or when the loop is left. Order unspecified.
+   */
+  async *entries(
+    options: EntriesOptions = {},
+  ): AsyncGenerator<{ keys: ScalarArrays[K]; values: ScalarArrays[V] }, void, undefined> {
+    const chunk = checkEntries(options);
+    const [{ keys, values }, { readInChunks }] = await Promise.all([
+      this.retrieveAll({ output: "device" }),
+      import("./read-in-chunks.js"),
+    ]);
+    const columns = [keys, values] as readonly DeviceArray<ValueType>[];
+    for await (const [k, v] of readInChunks(columns, chunk)) {
+      yield { keys: k as ScalarArrays[K], values: v as ScalarArrays[V] };
+    }
+  }
+
+  /**
+   * Inserts all pairs of another map of the same types, which stays as it is; it may be on another device. A key that is in both keeps its
+   * value here, or with `op` gets `op(value here, value there)`, as insertOrApply does.
+   * @throws CapacityError when some keys found no slot.
+   */
+  async merge(other: MapContainer<K, V>, op?: ApplyOp): Promise<{ inserted: number; existing: number }> {
+    if (op !== undefined) this.#checkApply(op);
+    return this.mergeFrom(other, op ?? "keep");
+  }
+
+  #checkApply(op: ApplyOp): void {
+    checkOffered("insertOrApply", this.table.spec);
+    checkOneOf("operation", op, applyOps);
+    if (this.valueType === "f32" && (op === "and" || op === "or" || op === "xor")) {
+      throw new ValidationError(
+        `"${op}" is not defined for f32 values.`,
+        "Use add, min or max, or a map with u32 values.",
+      );
     }
   }
 

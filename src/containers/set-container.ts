@@ -1,12 +1,14 @@
 /** What sets can do, whatever their table: the calls without values. What a set is at a glance: static-set.ts, dynamic-set.ts. */
 import type { DeviceArray } from "../engine/device-array.js";
 import type { Input, Placement, Target } from "../engine/engine.js";
-import type { ElementOf, KeyType } from "../engine/scalars.js";
+import type { ElementOf, KeyType, ScalarArrays } from "../engine/scalars.js";
 import {
   type BulkOptions,
   checkBulkOptions,
   checkColumn,
+  checkEntries,
   checkOffered,
+  type EntriesOptions,
   type FindOptions,
   type IntoOption,
   type OutputOption,
@@ -14,7 +16,6 @@ import {
   type ProgressOptions,
 } from "./arguments.js";
 import { Container } from "./container.js";
-import { readInChunks } from "./read-in-chunks.js";
 import { answered, destination, placed } from "./results.js";
 
 /** Base of the sets. */
@@ -65,9 +66,31 @@ export abstract class SetContainer<K extends KeyType> extends Container<K, K> {
 
   /** Calls `visit(key)` for every key, on copies brought to the host in chunks. Order unspecified. */
   async forEach(visit: (key: ElementOf<K>) => void): Promise<void> {
-    const { keys } = await this.retrieveAll({ output: "device" });
-    for await (const [k] of readInChunks([keys as DeviceArray<KeyType>])) {
+    for await (const { keys: k } of this.entries()) {
       for (let i = 0; i < k.length; i++) visit(k[i] as ElementOf<K>);
     }
+  }
+
+  /**
+   * All keys as columns of `chunk` keys (default 2^20; the last has fewer), from a copy on the device that is made at the first step and
+   * freed at the last, or when the loop is left. Order unspecified.
+   */
+  async *entries(options: EntriesOptions = {}): AsyncGenerator<{ keys: ScalarArrays[K] }, void, undefined> {
+    const chunk = checkEntries(options);
+    const [{ keys }, { readInChunks }] = await Promise.all([
+      this.retrieveAll({ output: "device" }),
+      import("./read-in-chunks.js"),
+    ]);
+    for await (const [k] of readInChunks([keys as DeviceArray<KeyType>], chunk)) {
+      yield { keys: k as ScalarArrays[K] };
+    }
+  }
+
+  /**
+   * Inserts all keys of another set of the same type, which stays as it is; it may be on another device.
+   * @throws CapacityError when some keys found no slot.
+   */
+  async merge(other: SetContainer<K>): Promise<{ inserted: number; existing: number }> {
+    return this.mergeFrom(other, "keep");
   }
 }

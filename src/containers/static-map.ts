@@ -13,7 +13,7 @@
  */
 import type { Device } from "../device.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
-import { createTable, type TableOptions } from "./create-table.js";
+import { createTable, type TableOptions, tableFromBytes } from "./create-table.js";
 import { MapContainer } from "./map-container.js";
 
 /** Options of {@link StaticMap.create}. */
@@ -35,6 +35,23 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
     options: StaticMapOptions<K, V>,
   ): Promise<StaticMap<K, V>> {
     return new StaticMap(await createTable<K, V>("map", device, options));
+  }
+
+  /**
+   * A map with the types, the entries and the capacity of what `toBytes` of a map made, static or dynamic. Leave `bytes` unchanged until
+   * the promise resolves.
+   * @throws FormatError when the bytes are damaged, or are not a map's.
+   */
+  static async fromBytes<K extends KeyType = KeyType, V extends ValueType = ValueType>(
+    device: Device,
+    bytes: Uint8Array,
+  ): Promise<StaticMap<K, V>> {
+    return new StaticMap(await tableFromBytes<K, V>("map", device, bytes));
+  }
+
+  /** A map of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the memory for it. */
+  async clone(): Promise<StaticMap<K, V>> {
+    return new StaticMap(await this.copy());
   }
 
   get [Symbol.toStringTag](): string {

@@ -13,7 +13,7 @@
  */
 import type { Device } from "../device.js";
 import type { KeyType } from "../engine/scalars.js";
-import { createTable, type TableOptions } from "./create-table.js";
+import { createTable, type TableOptions, tableFromBytes } from "./create-table.js";
 import { SetContainer } from "./set-container.js";
 
 /** Options of {@link StaticSet.create}. */
@@ -32,6 +32,23 @@ export class StaticSet<K extends KeyType = "u32"> extends SetContainer<K> {
     options: StaticSetOptions<K>,
   ): Promise<StaticSet<K>> {
     return new StaticSet(await createTable<K, K>("set", device, options));
+  }
+
+  /**
+   * A set with the types, the entries and the capacity of what `toBytes` of a set made, static or dynamic. Leave `bytes` unchanged until
+   * the promise resolves.
+   * @throws FormatError when the bytes are damaged, or are not a set's.
+   */
+  static async fromBytes<K extends KeyType = KeyType>(
+    device: Device,
+    bytes: Uint8Array,
+  ): Promise<StaticSet<K>> {
+    return new StaticSet(await tableFromBytes<K, K>("set", device, bytes));
+  }
+
+  /** A set of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the memory for it. */
+  async clone(): Promise<StaticSet<K>> {
+    return new StaticSet(await this.copy());
   }
 
   get [Symbol.toStringTag](): string {

@@ -8,7 +8,8 @@ import type { Table } from "@uwdata/flechette";
 import { FileError, fileErrorFrom } from "./errors.js";
 import { formatOf, type TransferOptions } from "./formats.js";
 
-export { FileError, FormatError } from "./errors.js";
+export { FormatError } from "../errors.js";
+export { FileError } from "./errors.js";
 export { type Format, formatOf, type TransferOptions } from "./formats.js";
 
 /**

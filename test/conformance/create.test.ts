@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { DynamicMap, DynamicSet, LimitError, StaticMap, StaticSet, ValidationError } from "../../src/index.js";
+import {
+  DynamicMap,
+  DynamicSet,
+  LimitError,
+  StaticMap,
+  StaticSet,
+  ValidationError,
+} from "../../src/index.js";
 import { expectNoneSet, rejection } from "./helpers/checks.js";
 import { onSoftwareGpu, useDevice } from "./helpers/device.js";
 import { absentKeys, counting, hashes, types, uniqueKeys } from "./helpers/keys.js";
