@@ -23,6 +23,7 @@ const BUNDLES = [
     source: `export { openDevice, StaticSet } from "./dist/index.js";`,
     limitBytes: 30.5 * KB,
   },
+  { name: "DynamicMap", source: `export { openDevice, DynamicMap } from "./dist/index.js";` },
   { name: "warpmap", source: `export * from "./dist/index.js";` },
   { name: "warpmap/relational", source: `export * from "./dist/relational/index.js";`, rows: true },
   { name: "warpmap/wgsl", source: `export * from "./dist/wgsl/index.js";`, engines: ["webgpu"] },

@@ -89,15 +89,15 @@ export class DeviceLostError extends WarpmapError {
 /** Something needs more than the device or the format allows. */
 export class LimitError extends WarpmapError {
   declare readonly code: "LIMIT";
-  /** Name of the limit: a WebGPU limit, or `"memory"`, `"rows"`, `"slots"`. */
+  /** Name of the limit: a WebGPU limit, `"memory"`, `"rows"`, `"slots"`, or the option `"maxBytes"`. */
   readonly limit: string;
   /** What the call needs, in the limit's unit. */
   readonly need: number;
-  /** What the device has, in the same unit. NaN when the device does not say. */
+  /** What the device has or the option allows, in the same unit. NaN when the device does not say. */
   readonly have: number;
 
   constructor(limit: string, need: number, have: number, fix: string, options?: ErrorOptions) {
-    const has = Number.isNaN(have) ? "the device has less" : `the device has ${have}`;
+    const has = Number.isNaN(have) ? "the device has less" : `the most is ${have}`;
     super("LIMIT", `Limit ${limit}: this needs ${need}, ${has}.`, fix, options);
     this.limit = limit;
     this.need = need;
@@ -110,6 +110,14 @@ export class ValidationError extends WarpmapError {
   declare readonly code: "VALIDATION";
   constructor(message: string, fix: string, options?: ErrorOptions) {
     super("VALIDATION", message, fix, options);
+  }
+}
+
+/** Bytes or a file that are not what they should be: of another format, of a newer version, or damaged. Nothing was changed. */
+export class FormatError extends WarpmapError {
+  declare readonly code: "FORMAT";
+  constructor(message: string, fix: string, options?: ErrorOptions) {
+    super("FORMAT", message, fix, options);
   }
 }
 

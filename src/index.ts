@@ -1,17 +1,21 @@
 /** warpmap: massively parallel hash tables. What users import, nothing else. */
 export type {
   BulkOptions,
+  EntriesOptions,
   FindOptions,
   IntoOption,
   OutputOption,
   Placed,
   ProgressOptions,
 } from "./containers/arguments.js";
+export type { ContainerStats } from "./containers/container.js";
+export type { GrowingTableOptions, GrowthOptions } from "./containers/create-growing-table.js";
 export type { TableOptions } from "./containers/create-table.js";
+export { DynamicMap, type DynamicMapOptions } from "./containers/dynamic-map.js";
+export { DynamicSet, type DynamicSetOptions } from "./containers/dynamic-set.js";
 export type { TableToPrepare } from "./containers/prepare.js";
 export { StaticMap, type StaticMapOptions } from "./containers/static-map.js";
 export { StaticSet, type StaticSetOptions } from "./containers/static-set.js";
-export type { ContainerStats } from "./containers/static-table.js";
 export {
   Device,
   type DeviceInfo,
@@ -43,6 +47,7 @@ export {
   DeviceLostError,
   EngineError,
   type ErrorCode,
+  FormatError,
   LimitError,
   type TriedBackend,
   ValidationError,

@@ -3,8 +3,7 @@
  * stderr one line that says what is wrong and one that says what to do.
  */
 import { CommanderError } from "commander";
-import { WarpmapError } from "../errors.js";
-import { FormatError } from "../io/errors.js";
+import { FormatError, WarpmapError } from "../errors.js";
 import type { Host } from "./host.js";
 import { visible } from "./text.js";
 

@@ -23,6 +23,7 @@ import {
   checkCallbacks,
   checkOneOf,
   checkOptions,
+  checkWhole,
   conversion,
   describe,
   isPlaced,
@@ -178,6 +179,20 @@ export function checkLength(name: string, column: { length: number }, keys: { le
       "Give one element per key.",
     );
   }
+}
+
+/** Options of `entries`. */
+export interface EntriesOptions {
+  /** Entries of each piece. Default 2^20. */
+  chunk?: number;
+}
+
+/** Checks the options of `entries`, and answers the entries of a piece, undefined unless told. @internal */
+export function checkEntries(options: EntriesOptions): number | undefined {
+  checkOptions(options, "chunk");
+  const { chunk } = options;
+  if (chunk !== undefined) checkWhole("chunk", chunk, 1);
+  return chunk;
 }
 
 /** A call whose options were checked. @internal */

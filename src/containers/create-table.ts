@@ -45,6 +45,23 @@ export async function createTable<K extends KeyType, V extends ValueType>(
   return { device, table, sizing };
 }
 
+/** Opens an engine table with the entries of `toBytes`. @internal */
+export async function tableFromBytes<K extends KeyType, V extends ValueType>(
+  kind: "map" | "set",
+  device: Device,
+  bytes: Uint8Array,
+): Promise<Parts<K, V>> {
+  const { unpack } = await loadBytes(bytes);
+  const create = (options: TableOptions<KeyType>) => createTable<K, V>(kind, device, options as never);
+  return unpack(kind, bytes, { check: checkTable, create });
+}
+
+/** What reads bytes, which are checked to be some. @internal */
+export function loadBytes(bytes: Uint8Array): Promise<typeof import("./table-bytes.js")> {
+  check(bytes instanceof Uint8Array, "bytes", bytes, "Give the Uint8Array that toBytes made.");
+  return import("./table-bytes.js");
+}
+
 /** Checks all options of a table. */
 export function checkTable(
   kind: "map" | "set",

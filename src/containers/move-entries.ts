@@ -1,6 +1,6 @@
-/** What rehash does with the entries: they go from one table to another without the host. */
+/** What rehash and growth do with the entries: they go from one table to another without the host. */
 import type { DeviceArray } from "../engine/device-array.js";
-import type { Table } from "../engine/engine.js";
+import type { Engine, Table } from "../engine/engine.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { CapacityError } from "../errors.js";
 import { discard } from "./results.js";
@@ -20,5 +20,21 @@ export async function moveEntries<K extends KeyType, V extends ValueType>(
     }
   } finally {
     discard([keys, values]);
+  }
+}
+
+/** A new table, made for `entries`, with those of another one, which stays as it is. @throws LimitError when there is not the memory for it */
+export async function rebuilt<K extends KeyType, V extends ValueType>(
+  engine: Engine,
+  old: Table<K, V>,
+  { slots, entries }: { slots: number; entries: number },
+): Promise<Table<K, V>> {
+  const fresh = await engine.createTable<K, V>({ ...old.spec, slots }, entries);
+  try {
+    await moveEntries(old, fresh);
+    return fresh;
+  } catch (error) {
+    fresh.destroy();
+    throw error;
   }
 }

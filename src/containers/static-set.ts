@@ -12,34 +12,15 @@
  * | u64 keys | insert, find, contains, erase, retrieveAll, forEach, clear, rehash; no insertAndFind |
  */
 import type { Device } from "../device.js";
-import type { DeviceArray } from "../engine/device-array.js";
-import type { Input, Placement, Target } from "../engine/engine.js";
-import type { ElementOf, KeyType } from "../engine/scalars.js";
-import {
-  type BulkOptions,
-  checkBulkOptions,
-  checkColumn,
-  checkOffered,
-  type FindOptions,
-  type IntoOption,
-  type OutputOption,
-  type Placed,
-  type ProgressOptions,
-} from "./arguments.js";
-import { createTable, type Parts, type TableOptions } from "./create-table.js";
-import { readInChunks } from "./read-in-chunks.js";
-import { answered, destination, placed } from "./results.js";
-import { StaticTable } from "./static-table.js";
+import type { KeyType } from "../engine/scalars.js";
+import { createTable, type TableOptions, tableFromBytes } from "./create-table.js";
+import { SetContainer } from "./set-container.js";
 
 /** Options of {@link StaticSet.create}. */
 export type StaticSetOptions<K extends KeyType> = TableOptions<K>;
 
 /** A hash set of fixed capacity. Create one with {@link StaticSet.create}. */
-export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
-  private constructor(parts: Parts<K, K>) {
-    super(parts);
-  }
-
+export class StaticSet<K extends KeyType = "u32"> extends SetContainer<K> {
   /**
    * Makes an empty set on a device.
    * @throws ValidationError for wrong options, LimitError when the table is larger than the device allows.
@@ -53,55 +34,24 @@ export class StaticSet<K extends KeyType = "u32"> extends StaticTable<K, K> {
     return new StaticSet(await createTable<K, K>("set", device, options));
   }
 
-  /** Inserts keys. @throws CapacityError when some keys found no slot. */
-  async insert(keys: Input<K>, options: BulkOptions = {}): Promise<{ inserted: number; existing: number }> {
-    checkColumn(this.engine, "keys", this.keyType, keys);
-    const call = checkBulkOptions(this.engine, keys, options);
-    const insert = () => this.table.insert(keys, null, "keep", call);
-    const { inserted, existing } = this.accepted(await this.enqueue(insert, [keys], call));
-    return answered(call, { inserted, existing });
-  }
-
   /**
-   * `insert` that also answers, per key, whether this element inserted it (`isNew`: 1 or 0; 0 where left out by `where`). For keys of
-   * 32 bits.
-   * @throws CapacityError when some keys found no slot.
+   * A set with the types, the entries and the capacity of what `toBytes` of a set made, static or dynamic. Leave `bytes` unchanged until
+   * the promise resolves.
+   * @throws FormatError when the bytes are damaged, or are not a set's.
    */
-  async insertAndFind<P extends Placement = "host">(
-    keys: Input<K>,
-    options: BulkOptions & OutputOption<P> & IntoOption<{ isNew: Target<"u8"> }> = {},
-  ): Promise<{ inserted: number; existing: number; isNew: Placed<"u8", P> }> {
-    checkOffered("insertAndFind", this.table.spec);
-    checkColumn(this.engine, "keys", this.keyType, keys);
-    const call = checkBulkOptions(this.engine, keys, options, " output into");
-    const to = destination(this.engine, options, keys.length, { isNew: "u8" });
-    const insertAndFind = () => this.table.insertAndFind(keys, null, to, call);
-    const result = await this.enqueue(insertAndFind, [keys], call, to);
-    const { inserted, existing } = this.accepted(result, [result.insertedFlags]);
-    return answered(call, { inserted, existing, isNew: placed<"u8", P>(result.insertedFlags, keys.length) });
+  static async fromBytes<K extends KeyType = KeyType>(
+    device: Device,
+    bytes: Uint8Array,
+  ): Promise<StaticSet<K>> {
+    return new StaticSet(await tableFromBytes<K, K>("set", device, bytes));
   }
 
-  /** Looks keys up: the stored key (`missing` for absent ones) and a byte (1 found, 0 not) per key, in input order. */
-  async find<P extends Placement = "host">(
-    keys: Input<K>,
-    options: FindOptions<P, K> & IntoOption<{ keys: Target<K>; found: Target<"u8"> }> = {},
-  ): Promise<{ keys: Placed<K, P>; found: Placed<"u8", P> }> {
-    return this.lookUp(keys, options, "keys");
+  /** A set of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the memory for it. */
+  async clone(): Promise<StaticSet<K>> {
+    return new StaticSet(await this.copy());
   }
 
-  /** All keys, in an unspecified order. */
-  async retrieveAll<P extends Placement = "host">(
-    options: ProgressOptions & OutputOption<P> & IntoOption<{ keys: Target<K> }> = {},
-  ): Promise<{ keys: Placed<K, P> }> {
-    const { keys } = await this.retrieve<P>(options);
-    return { keys };
-  }
-
-  /** Calls `visit(key)` for every key, on copies brought to the host in chunks. Order unspecified. */
-  async forEach(visit: (key: ElementOf<K>) => void): Promise<void> {
-    const { keys } = await this.retrieveAll({ output: "device" });
-    for await (const [k] of readInChunks([keys as DeviceArray<KeyType>])) {
-      for (let i = 0; i < k.length; i++) visit(k[i] as ElementOf<K>);
-    }
+  get [Symbol.toStringTag](): string {
+    return "StaticSet";
   }
 }

@@ -120,6 +120,8 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
   readonly spec: TableSpec;
   /** Entries in the table: exact whenever no operation is under way, also after one was aborted or failed. */
   readonly live: number;
+  /** Erased slots not taken again: exact when `live` is. */
+  readonly tombstones: number;
   /**
    * The buffers under the table, for users' own kernels, and the bytes of it that can be bound at once; absent on engines
    * without GPUBuffers.

@@ -50,7 +50,7 @@ export interface Plan extends ChunkPlan {
   readonly chunks: number;
   /** The different plans of its chunks, in the order in which they were first taken, and how many chunks each had. */
   readonly strategies: readonly (ChunkPlan & { readonly chunks: number })[];
-  /** In the order in which they first ran. Empty when the device has no clock for them. */
+  /** In the order in which they first ran; `make room`, which growing tables have, is always timed by the host. Empty when the device has no clock for them. */
   readonly phases: readonly PlanPhase[];
   /** What timed the phases: GPU timestamps, or the host's clock. */
   readonly clock: "gpu" | "host";

@@ -12,17 +12,6 @@ export class FileError extends WarpmapError {
   }
 }
 
-/** A file name whose extension names no format that is known. */
-export class FormatError extends WarpmapError {
-  declare readonly code: "FORMAT";
-  readonly path: string;
-
-  constructor(path: string, fix: string) {
-    super("FORMAT", `The extension of ${path} names no format that warpmap knows.`, fix);
-    this.path = path;
-  }
-}
-
 const SYSTEM_ERRORS: Record<string, { problem: string; fix: string }> = {
   ENOENT: {
     problem: "no such file or directory",

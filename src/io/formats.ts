@@ -1,7 +1,7 @@
 /** Which format a file has: by its extension, as on the command line. */
 import { extname } from "node:path";
+import { FormatError } from "../errors.js";
 import type { AskedType } from "./csv-asked.js";
-import { FormatError } from "./errors.js";
 
 export type Format = "csv" | "parquet" | "arrow";
 
@@ -16,7 +16,12 @@ const EXTENSIONS: Record<string, Format> = {
 /** The format of a file. @throws FormatError for an extension that is not known */
 export function formatOf(path: string): Format {
   const format = EXTENSIONS[extname(path).toLowerCase()];
-  if (format === undefined) throw new FormatError(path, `Use one of ${Object.keys(EXTENSIONS).join(", ")}.`);
+  if (format === undefined) {
+    throw new FormatError(
+      `The extension of ${path} names no format that warpmap knows.`,
+      `Use one of ${Object.keys(EXTENSIONS).join(", ")}.`,
+    );
+  }
   return format;
 }
 

@@ -9,8 +9,9 @@ import { FileError, fileErrorFrom } from "./errors.js";
 import { formatOf, type ReadOptions, type TransferOptions } from "./formats.js";
 import { replaceFile } from "./output.js";
 
+export { FormatError } from "../errors.js";
 export { ASKED_TYPES, type AskedType } from "./csv-asked.js";
-export { FileError, FormatError } from "./errors.js";
+export { FileError } from "./errors.js";
 export { type Format, formatOf, type ReadOptions, type TransferOptions } from "./formats.js";
 
 /**

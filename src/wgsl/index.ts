@@ -1,5 +1,5 @@
 /**
- * warpmap/wgsl: look keys up in a live StaticMap or StaticSet from your own WebGPU kernels. A module is WGSL text to put
+ * warpmap/wgsl: look keys up in a live map or set from your own WebGPU kernels. A module is WGSL text to put
  * in front of your shader, and the bind group entries that connect it to the table.
  *
  * | at a glance | |
@@ -13,13 +13,16 @@
  * | table size | one binding at most (maxStorageBufferBindingSize: 2 GiB on most GPUs); larger tables are a LimitError |
  * | sees | all calls on the table that were awaited before your submission |
  *
- * The code stays the same for as long as the table lives. The buffers do not: `rehash` makes new ones, so call `entries()`
- * again and make a new bind group after every rehash. There are no functions that change a table: its size is counted on
- * the host.
+ * The code stays the same for as long as the table lives. The buffers do not: `rehash` makes new ones, and so do all calls that
+ * insert into or erase from a DynamicMap or DynamicSet. Call `entries()` again and make a new bind group after each of them. There are
+ * no functions that change a table: its size is counted on the host.
  */
+
+import type { Container } from "../containers/container.js";
+import type { DynamicMap } from "../containers/dynamic-map.js";
+import type { DynamicSet } from "../containers/dynamic-set.js";
 import type { StaticMap } from "../containers/static-map.js";
 import type { StaticSet } from "../containers/static-set.js";
-import type { StaticTable } from "../containers/static-table.js";
 import type { TableSpec } from "../engine/layout.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { isWide, slotFormat, tableBytes } from "../engine/slot-format.js";
@@ -104,7 +107,7 @@ export interface TableModule {
  * ```
  */
 export function mapModule<K extends KeyType, V extends ValueType>(
-  map: StaticMap<K, V>,
+  map: StaticMap<K, V> | DynamicMap<K, V>,
   options: ModuleOptions = {},
 ): TableModule {
   return tableModule(map, "map", options);
@@ -120,12 +123,15 @@ export function mapModule<K extends KeyType, V extends ValueType>(
  *   fn isNew(key: u32) -> bool { return !seen_contains(key); }`;
  * ```
  */
-export function setModule<K extends KeyType>(set: StaticSet<K>, options: ModuleOptions = {}): TableModule {
+export function setModule<K extends KeyType>(
+  set: StaticSet<K> | DynamicSet<K>,
+  options: ModuleOptions = {},
+): TableModule {
   return tableModule(set, "set", options);
 }
 
 function tableModule(
-  container: StaticTable<KeyType, ValueType>,
+  container: Container<KeyType, ValueType>,
   defaultName: string,
   options: ModuleOptions,
 ): TableModule {
@@ -176,11 +182,11 @@ function tableCode(spec: TableSpec, name: string, group: number, binding: number
   return prefixNames(parts.join("\n"), name);
 }
 
-function gpuTable(container: StaticTable<KeyType, ValueType>) {
+function gpuTable(container: Container<KeyType, ValueType>) {
   if (!container?.engineTable) {
     throw new ValidationError(
       `The first argument is ${describe(container)}, not a map or a set.`,
-      "Give a StaticMap or a StaticSet.",
+      "Give a map or a set of warpmap.",
     );
   }
   const { gpu, spec } = container.engineTable;

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { LimitError, StaticMap, StaticSet, ValidationError } from "../../src/index.js";
+import {
+  DynamicMap,
+  DynamicSet,
+  LimitError,
+  StaticMap,
+  StaticSet,
+  ValidationError,
+} from "../../src/index.js";
 import { expectNoneSet, rejection } from "./helpers/checks.js";
 import { onSoftwareGpu, useDevice } from "./helpers/device.js";
 import { absentKeys, counting, hashes, types, uniqueKeys } from "./helpers/keys.js";
@@ -146,12 +153,11 @@ describe("create rejects", () => {
   }
 
   it("`new` in place of it", () => {
-    for (const Container of [StaticMap, StaticSet] as never as (new (
-      ...args: unknown[]
-    ) => unknown)[]) {
+    for (const [name, Class] of Object.entries({ StaticMap, StaticSet, DynamicMap, DynamicSet })) {
+      const Container = Class as unknown as new (...args: unknown[]) => unknown;
       for (const args of [[device(), {}], [device(), good], [{}], []]) {
         expect(() => new Container(...args)).toThrow(ValidationError);
-        expect(() => new Container(...args)).toThrow(/await StaticMap\.create\(device, options\)/);
+        expect(() => new Container(...args)).toThrow(`Write \`await ${name}.create(device, options)\`.`);
       }
     }
   });

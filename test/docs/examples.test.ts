@@ -17,6 +17,7 @@ describe("README", () => {
       "Uint32Array(3) [ 4, 0, 7 ] Uint8Array(3) [ 1, 0, 1 ]",
       "500000 1000000 2000000",
     ],
+    ["{ inserted: 4, applied: 2 } DynamicMap<u32, u32> { size: 4, capacity: 1024, load: 0.002 }"],
     ["3 [ 'San Francisco', 'Los Angeles', 'San Francisco' ]"],
     [
       "{ origin: 'SFO', flights: 2, delay: 33 }",
@@ -41,7 +42,7 @@ describe("README", () => {
 describe("documentation comments", () => {
   /** What the examples take for granted. */
   const prelude = `
-    import { openDevice, StaticMap, StaticSet } from "warpmap";
+    import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticSet } from "warpmap";
     import { count, distinct, groupBy, join, mean } from "warpmap/relational";
     import { tableFromArrays } from "@uwdata/flechette";`;
 

@@ -5,9 +5,12 @@ import {
   type Device,
   DeviceArray,
   type DeviceLostError,
+  DynamicMap,
+  DynamicSet,
   type ElementOf,
   type EngineError,
   type ErrorCode,
+  type KeyType,
   type LimitError,
   PinnedArray,
   type Placement,
@@ -15,6 +18,7 @@ import {
   StaticMap,
   StaticSet,
   type ValidationError,
+  type ValueType,
   type WarpmapError,
 } from "../../src/index.js";
 
@@ -29,6 +33,7 @@ const u32 = new Uint32Array(1);
 const i32 = new Int32Array(1);
 const f32 = new Float32Array(1);
 const u64 = new BigUint64Array(1);
+const u8 = new Uint8Array(1);
 
 export async function mapResults(): Promise<void> {
   const map = await StaticMap.create(device, { key: "u32", value: "f32", capacity: 10 });
@@ -87,6 +92,45 @@ export async function setResults(): Promise<void> {
   typed<{ inserted: number; existing: number; isNew: Uint8Array }>()(await set.insertAndFind(f32));
   typed<{ keys: DeviceArray<"f32"> }>()(await set.retrieveAll({ output: "device" }));
   typed<{ inserted: number; existing: number }>()(await set.insert(await device.upload(f32)));
+}
+
+export async function dynamicResults(): Promise<void> {
+  const map = await DynamicMap.create(device, { key: "u32", value: "f32" });
+  typed<DynamicMap<"u32", "f32">>()(map);
+  typed<"f32">()(map.valueType);
+  typed<{ inserted: number; existing: number }>()(await map.insert(u32, f32));
+  typed<{ inserted: number; applied: number }>()(await map.insertOrApply(u32, f32, "add"));
+  typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(u32));
+  typed<{ keys: DeviceArray<"u32">; values: DeviceArray<"f32"> }>()(
+    await map.retrieveAll({ output: "device" }),
+  );
+  typed<void>()(await map.reserve(10));
+  typed<void>()(await map.shrinkToFit());
+  const options = { key: "u64", growthFactor: 1.5, maxBytes: 1e9, capacity: 10, maxLoadFactor: 0.9 } as const;
+  const set = await DynamicSet.create(device, options);
+  typed<DynamicSet<"u64">>()(set);
+  typed<{ keys: BigUint64Array; found: Uint8Array }>()(await set.find(u64, { missing: 0n }));
+  const still = await StaticMap.create(device, { key: "u32", value: "f32", capacity: 10 });
+  typed<StaticMap<"u32", "f32">>()(await still.clone());
+  typed<DynamicMap<"u32", "f32">>()(await map.clone());
+  typed<{ inserted: number; existing: number }>()(await map.merge(still, "add"));
+  typed<Uint8Array<ArrayBuffer>>()(await map.toBytes());
+  typed<DynamicSet<"f32">>()(await DynamicSet.fromBytes<"f32">(device, u8, { maxBytes: 1e9 }));
+  typed<StaticMap<KeyType, ValueType>>()(await StaticMap.fromBytes(device, u8));
+  for await (const piece of map.entries({ chunk: 10 })) {
+    typed<{ keys: Uint32Array; values: Float32Array }>()(piece);
+  }
+  for await (const piece of set.entries()) typed<{ keys: BigUint64Array }>()(piece);
+  // @ts-expect-error: a map of other types
+  await map.merge(await StaticMap.create(device, { key: "i32", value: "f32", capacity: 10 }));
+  // @ts-expect-error: values of another type
+  await map.insert(u32, i32);
+  // @ts-expect-error: maps have values
+  await DynamicMap.create(device, { key: "u32" });
+  // @ts-expect-error: made by create
+  new DynamicSet({});
+  // @ts-expect-error: a map that grows is not one of fixed capacity
+  typed<StaticMap<"u32", "f32">>()(map);
 }
 
 export async function wideResults(): Promise<void> {

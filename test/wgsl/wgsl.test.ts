@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { asBits, type KeyType, type ScalarArrays, type ValueType } from "../../src/engine/scalars.js";
 import {
   type DeviceArray,
+  DynamicMap,
   type HashName,
   openDevice,
   StaticMap,
@@ -195,6 +196,17 @@ describe("mapModule", () => {
       expect(mapModule(map).code).toBe(code);
       finder.bindAgain();
       await finder.expectAmong(fromBits("i32", Uint32Array.of(...keys, ...absentKeys(100))), pairs, "i32");
+    }
+  });
+
+  it("works for a map that grows, with new entries after each growth", async () => {
+    using map = await DynamicMap.create(device(), { key: "u32", value: "u32", capacity: 10 });
+    const finder = await Finder.create(mapModule(map), "map", "u32", "u32");
+    for (const size of [10, 300, 5000]) {
+      await map.insert(uniqueKeys(size), counting(size));
+      finder.bindAgain();
+      const asked = Uint32Array.of(...uniqueKeys(size), ...absentKeys(100));
+      await finder.expectAmong(asked, pairsOf("u32", uniqueKeys(size), counting(size)), "u32");
     }
   });
 

@@ -62,6 +62,10 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     return this.#counters.mainLive + this.#counters.sideLive;
   }
 
+  get tombstones(): number {
+    return this.#counters.tombstones;
+  }
+
   insert(
     keys: Input<K>,
     values: Input<V> | null,

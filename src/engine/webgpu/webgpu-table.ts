@@ -41,6 +41,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     return this.state.live;
   }
 
+  get tombstones(): number {
+    return this.state.tombstones;
+  }
+
   get gpu(): { slots: GPUBuffer; control: GPUBuffer; maxBinding: number } {
     const { buffers, host } = this.state;
     this.state.shared = true;

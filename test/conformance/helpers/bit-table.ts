@@ -1,10 +1,12 @@
-/** StaticMap and StaticSet behind one face that takes and gives bit patterns, for tests that treat them alike. */
+/** Maps and sets behind one face that takes and gives bit patterns, for tests that treat them alike. */
+import type { MapContainer } from "../../../src/containers/map-container.js";
+import type { SetContainer } from "../../../src/containers/set-container.js";
 import { asBits, type KeyType, type ScalarArrays, type ValueType } from "../../../src/engine/scalars.js";
-import type { ApplyOp, StaticMap, StaticSet } from "../../../src/index.js";
+import type { ApplyOp } from "../../../src/index.js";
 import { fromBits } from "./keys.js";
 
-export type AnyMap = StaticMap<KeyType, ValueType>;
-export type AnySet = StaticSet<KeyType>;
+export type AnyMap = MapContainer<KeyType, ValueType>;
+export type AnySet = SetContainer<KeyType>;
 /** What an insert does with a key that is there: keep its value (insert), assign, or combine. */
 export type Policy = "keep" | "assign" | ApplyOp;
 

@@ -2,8 +2,9 @@
  * Checks that look at every element. `expect` itself is slow on long arrays, and "not all of them" is not "none of them".
  */
 import { expect } from "vitest";
+import type { MapContainer } from "../../../src/containers/map-container.js";
+import type { SetContainer } from "../../../src/containers/set-container.js";
 import { asBits, canonicalF32, type KeyType, type ValueType } from "../../../src/engine/scalars.js";
-import type { StaticMap, StaticSet } from "../../../src/index.js";
 
 type Numbers = ArrayLike<number>;
 type Bits = ArrayBufferView & { readonly length: number };
@@ -55,7 +56,7 @@ export function pairsByBits(keyType: KeyType, keys: Bits, values: Bits): Map<num
 
 /** The map holds exactly these pairs (bit patterns): size, retrieveAll, find and stats all say so. */
 export async function expectPairs<K extends KeyType, V extends ValueType>(
-  map: StaticMap<K, V>,
+  map: MapContainer<K, V>,
   pairs: ReadonlyMap<number, number>,
 ): Promise<void> {
   expect(map.size).toBe(pairs.size);
@@ -76,7 +77,7 @@ export async function expectPairs<K extends KeyType, V extends ValueType>(
 
 /** The set holds exactly these keys (bit patterns): size, retrieveAll, contains and stats all say so. */
 export async function expectKeys<K extends KeyType>(
-  set: StaticSet<K>,
+  set: SetContainer<K>,
   members: Iterable<number>,
 ): Promise<void> {
   const expected = new Set(members);
@@ -92,7 +93,7 @@ export async function expectKeys<K extends KeyType>(
 
 /** What must hold for the statistics of any table. */
 export async function expectSoundStats(
-  table: StaticMap<KeyType, ValueType> | StaticSet<KeyType>,
+  table: MapContainer<KeyType, ValueType> | SetContainer<KeyType>,
 ): Promise<void> {
   const { live, tombstones, probeLengths, meanProbeLength, maxProbeLength, slots } = await table.stats();
   expect(live).toBe(table.size);

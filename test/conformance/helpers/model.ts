@@ -15,7 +15,7 @@ import { fromBits, fromNumber } from "./keys.js";
 type Groups = Map<number, number[]>;
 type Counts = { inserted: number; existing?: number; rejected?: number };
 
-/** A StaticMap or StaticSet and its model. */
+/** A map or a set and its model. */
 export class Modelled {
   /** What the table should hold. */
   readonly pairs = new Map<number, number>();

@@ -10,6 +10,9 @@ import { type KeyType, type ScalarArrays, type ValueType, zeroOf } from "../../.
 import {
   CapacityError,
   type Device,
+  DynamicMap,
+  DynamicSet,
+  type GrowingTableOptions,
   type HashName,
   StaticMap,
   StaticSet,
@@ -73,7 +76,7 @@ export function listOf(column: Column): Element[] {
   return Array.from<Element>(column as ArrayLike<Element>);
 }
 
-/** A StaticMap or StaticSet and its model. */
+/** A map or a set and its model. */
 export class WideModel {
   /** What the table should hold; in sets each key's value is the key. */
   readonly entries = new Map<Element, Element>();
@@ -92,6 +95,17 @@ export class WideModel {
   ): Promise<WideModel> {
     if (value === null) return new WideModel(await StaticSet.create(device, { key, ...options }), null);
     const map = await StaticMap.create(device, { key, value, ...options });
+    return new WideModel(map, map);
+  }
+
+  /** The same for a DynamicMap or DynamicSet. */
+  static async createDynamic(
+    device: Device,
+    { key, value }: WideShape,
+    options: Omit<GrowingTableOptions<KeyType>, "key">,
+  ): Promise<WideModel> {
+    if (value === null) return new WideModel(await DynamicSet.create(device, { key, ...options }), null);
+    const map = await DynamicMap.create(device, { key, value, ...options });
     return new WideModel(map, map);
   }
 

@@ -5,6 +5,7 @@ import { BufferUsage } from "../../../src/engine/webgpu/device/gpu-flags.js";
 import {
   type Device,
   DeviceLostError,
+  DynamicSet,
   LimitError,
   openDevice,
   StaticMap,
@@ -113,6 +114,19 @@ describe("a caller's GPUDevice", () => {
       { length: -1 },
     ]) {
       expect(() => device.wrap(buffer, { type: "u32", ...view })).toThrow(ValidationError);
+    }
+  });
+
+  it("grows for keys that the host cannot read", async () => {
+    const keys = Uint32Array.from({ length: 5000 }, (_, i) => i % 1300);
+    const wrapped = device.wrap(ownBuffer(gpuDevice, keys as never, 0, STORAGE), { type: "u32" });
+    for (const [array, capacity] of [
+      [wrapped, 1300],
+      [await device.upload(keys), 1300],
+    ] as const) {
+      using set = await DynamicSet.create(device, { key: "u32", capacity: 0 });
+      expect(await set.insert(array)).toEqual({ inserted: 1300, existing: 3700 });
+      expect(set.capacity).toBe(capacity);
     }
   });
 

@@ -1,12 +1,13 @@
 /**
- * What StaticMap and StaticSet share: one engine table, its sizing, the queue of calls, and the calls that are the same
- * for both. It knows no backend: everything that touches slots is an engine operation.
+ * What all maps and sets share, static and dynamic: one table, its sizing, the queue of calls, and the calls that are the same
+ * for all. It knows no backend: everything that touches slots is an engine operation.
  */
 import type { Device } from "../device.js";
 import type {
   Destination,
   Engine,
   Input,
+  InsertPolicy,
   InsertTally,
   Output,
   Placement,
@@ -19,7 +20,7 @@ import { slotsFor } from "../engine/layout.js";
 import type { KeyType, ScalarArrays, ScalarType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { CapacityError, ValidationError } from "../errors.js";
-import { isPlaced } from "../options.js";
+import { check, isPlaced } from "../options.js";
 import {
   type BulkOptions,
   type Call,
@@ -35,7 +36,7 @@ import {
 } from "./arguments.js";
 import { checkTableOptions, type Parts, type Sizing } from "./create-table.js";
 import { JoinedCalls, MOST_KEYS } from "./joined-calls.js";
-import { moveEntries } from "./move-entries.js";
+import { rebuilt } from "./move-entries.js";
 import { CallQueue } from "./queue.js";
 import { answered, checkApart, checkRoom, destination, discard, placed } from "./results.js";
 
@@ -52,14 +53,14 @@ export interface ContainerStats extends TableStats {
 /** The name of the method that Node asks for what console.log prints. */
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
-/** Base of the containers with one table of fixed capacity. */
-export abstract class StaticTable<K extends KeyType, V extends ValueType> {
+/** Base of the containers with one table. */
+export abstract class Container<K extends KeyType, V extends ValueType> {
   /** The device that it lives on. */
   readonly device: Device;
   /** @internal */
   protected readonly engine: Engine;
   protected table: Table<K, V>;
-  #sizing: Sizing;
+  readonly #sizing: Sizing;
   #queue = new CallQueue();
   /** Reading calls at the queue's end that others may join. */
   #waiting: JoinedCalls<K> | undefined;
@@ -71,7 +72,7 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     if (!parts?.sizing) {
       throw new ValidationError(
         "Containers are made by `create`, not by `new`.",
-        "Write `await StaticMap.create(device, options)`.",
+        `Write \`await ${this[Symbol.toStringTag]}.create(device, options)\`.`,
       );
     }
     const { device, table, sizing } = parts;
@@ -159,21 +160,67 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
           "Give a capacity of at least size, or erase first.",
         );
       }
-      const old = this.table;
-      const fresh = await this.engine.createTable<K, V>({
-        ...old.spec,
-        slots: slotsFor(entries, maxLoadFactor),
-      });
-      try {
-        await moveEntries(old, fresh);
-      } catch (error) {
-        fresh.destroy();
-        throw error;
-      }
-      this.table = fresh;
-      this.#sizing = { capacity: entries, maxLoadFactor, hash };
-      old.destroy();
+      await this.resize(entries);
     });
+  }
+
+  /** Puts a new table with all entries in the place of the old one. @internal */
+  protected async resize(capacity: number): Promise<void> {
+    const old = this.table;
+    this.table = await this.#rebuilt(capacity);
+    this.#sizing.capacity = capacity;
+    old.destroy();
+  }
+
+  /** What a copy of this container is made of. @internal */
+  protected copy(): Promise<Parts<K, V>> {
+    const { device } = this;
+    return this.enqueue(async () => {
+      const sizing = { ...this.#sizing };
+      return { device, table: await this.#rebuilt(sizing.capacity), sizing };
+    });
+  }
+
+  #rebuilt(capacity: number): Promise<Table<K, V>> {
+    const slots = slotsFor(capacity, this.maxLoadFactor);
+    return rebuilt(this.engine, this.table, { slots, entries: capacity });
+  }
+
+  /**
+   * The entries and how the table is sized, for `fromBytes` of a container of this kind, on any device and engine: 64 bytes, and those of
+   * the entries. docs/bytes.md has the format.
+   * @throws LimitError when the host has no memory for so many bytes.
+   */
+  toBytes(): Promise<Uint8Array<ArrayBuffer>> {
+    return this.enqueue(async () => (await import("./table-bytes.js")).pack(this.table, this.#sizing));
+  }
+
+  /** Inserts all entries of another container of the same types. @internal */
+  protected async mergeFrom(
+    other: Container<K, V>,
+    policy: InsertPolicy,
+  ): Promise<{ inserted: number; existing: number }> {
+    const { spec } = this.engineTable;
+    const { key, value } = other?.engineTable?.spec ?? {};
+    check(
+      key === spec.key && value === spec.value,
+      "What to merge",
+      other,
+      `Give a container with the types of this one, ${this}.`,
+    );
+    // in the queue of the other one now, and in this one's behind all calls made before
+    const entries = other.retrieve({ output: other.device === this.device ? "device" : "host" });
+    entries.catch(() => {});
+    const insert = async () => {
+      const { keys, values } = await entries;
+      try {
+        return await this.table.insert(keys, spec.value === null ? null : values, policy, {});
+      } finally {
+        discard([keys, values]);
+      }
+    };
+    const { inserted, existing } = this.accepted(await this.enqueue(insert));
+    return { inserted, existing };
   }
 
   /** Live entries, tombstones and probe lengths, measured by one scan of the table. */
@@ -185,9 +232,8 @@ export abstract class StaticTable<K extends KeyType, V extends ValueType> {
     });
   }
 
-  get [Symbol.toStringTag](): string {
-    return this.table.spec.value === null ? "StaticSet" : "StaticMap";
-  }
+  /** The name of the class. */
+  abstract get [Symbol.toStringTag](): string;
 
   /** Types, size, capacity and load, such as "StaticMap<u32, f32> { size: 3, capacity: 10, load: 0.15 }". */
   toString(): string {

@@ -1,0 +1,193 @@
+/**
+ * How many keys of a batch a table does not have: what a growing table must know before an insert, so that it neither grows for
+ * duplicates nor fills up. A sample tells it of small batches, and of large ones whether they are nearly all new. Of others the
+ * distinct keys are counted, in a set beside the table. Nothing here changes the table.
+ */
+import { DeviceArray } from "../engine/device-array.js";
+import type { CallOptions, Engine, Input, InsertCall, Table } from "../engine/engine.js";
+import { murmur3 } from "../engine/hash.js";
+import type { TableSpec } from "../engine/layout.js";
+import { PinnedArray } from "../engine/pinned-array.js";
+import {
+  allocate,
+  type KeyType,
+  type ScalarArrays,
+  type ScalarType,
+  type ValueType,
+} from "../engine/scalars.js";
+import { discard } from "./results.js";
+
+/** What a sample says about a batch. */
+export interface Sample {
+  /** Keys of the batch that the table does not have: likely at least so many, or exactly. */
+  readonly likelyNew: number;
+  /** Whether the sample was the whole batch. */
+  readonly isExact: boolean;
+  /** Distinct keys of the batch, new or not: about so many. */
+  readonly distinct: number;
+}
+
+/** Batches of so many elements are looked at as a whole. */
+const SMALLEST_SAMPLE = 4096;
+/** Elements of a sample by the square root of the batch's: with 4, batches whose keys all come twice have some 16 equal pairs in it. */
+const SAMPLE_RATE = 4;
+/** Pieces of neighbouring elements that a sample is taken in. */
+const BLOCKS = 16;
+
+/** Looks at some elements of a batch; null where they are in pinned memory that the device has. */
+export async function sampleKeys<K extends KeyType>(
+  table: Table<K, ValueType>,
+  keys: Input<K>,
+  { where }: CallOptions,
+): Promise<Sample | null> {
+  const { length } = keys;
+  const size = Math.min(length, Math.max(SMALLEST_SAMPLE, Math.ceil(SAMPLE_RATE * Math.sqrt(length))));
+  const ranges = rangesOf(length, size);
+  const [keyBlocks, masks] = await Promise.all([blocksOf(keys, ranges), where && blocksOf(where, ranges)]);
+  if (keyBlocks === null || masks === null) return null;
+  const distinct = new Set<number | bigint>();
+  let selected = 0;
+  keyBlocks.forEach((block, b) => {
+    for (let i = 0; i < block.length; i++) {
+      if (masks?.[b][i] === 0) continue;
+      selected++;
+      distinct.add(block[i]);
+    }
+  });
+  const list = allocate(table.spec.key, distinct.size);
+  list.set([...distinct] as never);
+  const absent = countZeros((await table.contains(list as ScalarArrays[K], "host", {})) as Uint8Array);
+  if (size === length) return { likelyNew: absent, isExact: true, distinct: distinct.size };
+  return { ...estimate({ part: size / length, selected, distinct: distinct.size, absent }), isExact: false };
+}
+
+/** What a part of a batch says about all of it. */
+function estimate({
+  part,
+  selected,
+  distinct,
+  absent,
+}: {
+  part: number;
+  selected: number;
+  distinct: number;
+  absent: number;
+}): Pick<Sample, "likelyNew" | "distinct"> {
+  const all = distinctKeys(part, selected / part, distinct);
+  // a tenth less, for chance
+  const likelyNew = Math.max(absent, Math.floor((0.9 * all * absent) / Math.max(1, distinct)));
+  return { likelyNew, distinct: Math.ceil(all) };
+}
+
+/**
+ * The distinct keys among n elements, by those in a part of them. Were there D keys that come equally often, the part would have
+ * D × (1 − (1 − part)^(n/D)) of them: all n where no two are equal. Where some come more often, the answer is too low.
+ */
+function distinctKeys(part: number, n: number, inPart: number): number {
+  let [low, high] = [inPart, n];
+  for (let step = 0; step < 40; step++) {
+    const keys = (low + high) / 2;
+    if (keys * (1 - (1 - part) ** (n / keys)) < inPart) low = keys;
+    else high = keys;
+  }
+  return high;
+}
+
+/** Pieces of a batch, one at random in each of as many equal parts of it. The same ones every time. */
+function rangesOf(length: number, size: number): { start: number; end: number }[] {
+  if (size === length) return [{ start: 0, end: length }];
+  const [part, block] = [length / BLOCKS, size / BLOCKS];
+  return Array.from({ length: BLOCKS }, (_, b) => {
+    const chance = murmur3(b + 1) / 2 ** 32;
+    const start = Math.floor(b * part + chance * (part - block));
+    return { start, end: start + Math.floor(block) };
+  });
+}
+
+/** Pieces of an input on the host; null where it cannot be read. */
+async function blocksOf<T extends ScalarType>(
+  input: Input<T>,
+  ranges: readonly { start: number; end: number }[],
+): Promise<ScalarArrays[T][] | null> {
+  if (input instanceof DeviceArray) {
+    // the caller's own buffers may lack COPY_SRC
+    if (input.buffer && !(input.buffer.usage & COPY_SRC)) return null;
+    return Promise.all(ranges.map(({ start, end }) => input.storage.read(start, end)));
+  }
+  const array = input instanceof PinnedArray ? input.storage.view : input;
+  return array && ranges.map(({ start, end }) => array.subarray(start, end) as ScalarArrays[T]);
+}
+
+/** GPUBufferUsage.COPY_SRC, which is not there in Node. */
+const COPY_SRC = 4;
+
+/** Slots of the first set that keys are counted in, where nothing is known about them. */
+const FIRST_SLOTS = 2 ** 16;
+/** What the slots of the next set are multiplied by when one was too small. */
+const NEXT_SLOTS = 4;
+
+/**
+ * Counts the distinct keys of a batch that the table does not have, or stops beyond `most`. Memory: a set of at most two slots an
+ * element of the batch, a copy of its keys, and two bytes an element.
+ * @param distinct about how many distinct keys there are
+ */
+export async function countNewKeys<K extends KeyType>(
+  engine: Engine,
+  table: Table<K, ValueType>,
+  keys: Input<K>,
+  { where, signal, strategy, groupSize }: CallOptions,
+  { distinct, most }: { distinct: number | undefined; most: number },
+): Promise<number> {
+  const { key, hash } = table.spec;
+  const enough = 2 * keys.length;
+  let slots = Math.min(enough, distinct === undefined ? FIRST_SLOTS : Math.max(1024, 2 * distinct));
+  let count = 0;
+  let mask: DeviceArray<"u8"> | undefined;
+  try {
+    for (;;) {
+      // what finds no slot goes to the next set: equal keys have the same fate, so no key is in two of them
+      const rejected = slots < keys.length ? await engine.allocate("u8", keys.length) : undefined;
+      const call = { where: mask ?? where, signal, strategy, groupSize, rejected };
+      const round = await countInSet(engine, table, { key, value: null, hash, slots }, keys, call).finally(
+        () => {
+          mask?.destroy();
+          mask = rejected;
+        },
+      );
+      count += round.absent;
+      if (round.rejected === 0 || count > most) return count;
+      slots = Math.min(enough, slots * NEXT_SLOTS);
+    }
+  } finally {
+    mask?.destroy();
+  }
+}
+
+/** Distinct keys of a batch that are not in the table, of those that fit a set of so many slots, and elements that do not fit. */
+async function countInSet<K extends KeyType>(
+  engine: Engine,
+  table: Table<K, ValueType>,
+  spec: TableSpec,
+  keys: Input<K>,
+  call: InsertCall,
+): Promise<{ absent: number; rejected: number }> {
+  const set = await engine.createTable<K, K>(spec);
+  try {
+    const { rejected } = await set.insert(keys, null, "keep", call);
+    const distinct = await set.retrieveAll("device", {});
+    try {
+      const found = await table.contains(distinct.keys as Input<K>, "host", { signal: call.signal });
+      return { absent: countZeros(found as Uint8Array), rejected };
+    } finally {
+      discard([distinct.keys]);
+    }
+  } finally {
+    set.destroy();
+  }
+}
+
+function countZeros(flags: Uint8Array): number {
+  let zeros = 0;
+  for (const flag of flags) zeros += 1 - flag;
+  return zeros;
+}

@@ -1,0 +1,84 @@
+/** How a dynamic container's table is made: the options that a static one does not have, and their checks. */
+import type { Device } from "../device.js";
+import type { HashName } from "../engine/hash.js";
+import type { KeyType, ValueType } from "../engine/scalars.js";
+import { tableBytes } from "../engine/slot-format.js";
+import { check, checkOptions, checkWhole } from "../options.js";
+import { checkTable, createTable, loadBytes, type Parts, type TableOptions } from "./create-table.js";
+import { checkBytes, GrowingTable, type GrowthPolicy } from "./growing-table.js";
+
+/** Options that shape a table that grows. */
+export interface GrowingTableOptions<K extends KeyType> {
+  /** Type of the keys. */
+  key: K;
+  /** Entries that fit before the table first grows. Default 1,024. */
+  capacity?: number;
+  /** Entries per slot at most, 0 < maxLoadFactor <= 1. Default 0.5. */
+  maxLoadFactor?: number;
+  /** What the capacity is multiplied by when the table grows, above 1; more where a batch needs more. Default 2. */
+  growthFactor?: number;
+  /**
+   * Bytes of the table at most, and while it grows of the old and the new one together. Default: what the device has. A copy of the
+   * entries, which growing takes besides, and the memory of calls are not counted.
+   */
+  maxBytes?: number;
+  /** Hash function. Default `murmur3`. */
+  hash?: HashName;
+}
+
+/** How a table goes on growing that is made of bytes. */
+export type GrowthOptions = Pick<GrowingTableOptions<KeyType>, "growthFactor" | "maxBytes">;
+
+const FIRST_CAPACITY = 1024;
+
+/** What a dynamic container is made of. @internal */
+export interface GrowingParts<K extends KeyType, V extends ValueType> extends Parts<K, V> {
+  readonly table: GrowingTable<K, V>;
+}
+
+/** Opens the growing table of a map, or of a set, which has no values. @internal */
+export async function createGrowingTable<K extends KeyType, V extends ValueType>(
+  kind: "map" | "set",
+  device: Device,
+  options: GrowingTableOptions<K> & { value?: V },
+): Promise<GrowingParts<K, V>> {
+  const values = kind === "map" ? "value " : "";
+  checkOptions(options, `key ${values}capacity maxLoadFactor growthFactor maxBytes hash`);
+  const { growthFactor, maxBytes, capacity = FIRST_CAPACITY, ...rest } = options;
+  const policy = checkPolicy({ growthFactor, maxBytes });
+  const { spec } = checkTable(kind, { ...rest, capacity });
+  checkBytes(tableBytes(spec), policy.maxBytes);
+  const { table, sizing } = await createTable<K, V>(kind, device, { ...rest, capacity });
+  return growing({ device, table, sizing }, policy);
+}
+
+/** The same with the entries of `toBytes`. @internal */
+export async function growingTableFromBytes<K extends KeyType, V extends ValueType>(
+  kind: "map" | "set",
+  device: Device,
+  bytes: Uint8Array,
+  options: GrowthOptions,
+): Promise<GrowingParts<K, V>> {
+  checkOptions(options, "growthFactor maxBytes");
+  checkPolicy(options);
+  const { unpack } = await loadBytes(bytes);
+  const create = (shape: TableOptions<KeyType>) =>
+    createGrowingTable<K, V>(kind, device, { ...shape, ...options } as never);
+  return unpack(kind, bytes, { check: checkTable, create });
+}
+
+/** Checks how a table is to grow, and answers it. */
+function checkPolicy({ growthFactor = 2, maxBytes = Number.POSITIVE_INFINITY }: GrowthOptions): GrowthPolicy {
+  const isFactor = typeof growthFactor === "number" && growthFactor > 1 && growthFactor < Infinity;
+  check(isFactor, "growthFactor", growthFactor, "Give a number above 1, such as 2.");
+  if (maxBytes !== Number.POSITIVE_INFINITY) checkWhole("maxBytes", maxBytes);
+  return { growthFactor, maxBytes };
+}
+
+/** Lets an engine table grow. @internal */
+export function growing<K extends KeyType, V extends ValueType>(
+  { device, table, sizing }: Parts<K, V>,
+  policy: GrowthPolicy,
+): GrowingParts<K, V> {
+  return { device, sizing, table: new GrowingTable(device.engine, table, sizing, policy) };
+}

@@ -1,0 +1,82 @@
+/**
+ * DynamicSet: a hash set that grows, with the operations of a StaticSet. When and how it grows, and what that costs, is as in a
+ * DynamicMap: dynamic-map.ts.
+ */
+import type { Device } from "../device.js";
+import type { KeyType } from "../engine/scalars.js";
+import { checkWhole } from "../options.js";
+import {
+  createGrowingTable,
+  type GrowingParts,
+  type GrowingTableOptions,
+  type GrowthOptions,
+  growing,
+  growingTableFromBytes,
+} from "./create-growing-table.js";
+import type { GrowingTable } from "./growing-table.js";
+import { SetContainer } from "./set-container.js";
+
+/** Options of {@link DynamicSet.create}. */
+export type DynamicSetOptions<K extends KeyType> = GrowingTableOptions<K>;
+
+/** A hash set that grows. Create one with {@link DynamicSet.create}. */
+export class DynamicSet<K extends KeyType = "u32"> extends SetContainer<K> {
+  /** @internal */
+  declare protected table: GrowingTable<K, K>;
+
+  /** @internal */
+  protected constructor(parts: GrowingParts<K, K>) {
+    super(parts);
+  }
+
+  /**
+   * Makes an empty set on a device.
+   * @throws ValidationError for wrong options, LimitError when the first table is larger than the device or `maxBytes` allows.
+   * @example
+   * const set = await DynamicSet.create(device, { key: "u32" });
+   */
+  static async create<K extends KeyType>(
+    device: Device,
+    options: DynamicSetOptions<K>,
+  ): Promise<DynamicSet<K>> {
+    return new DynamicSet(await createGrowingTable<K, K>("set", device, options));
+  }
+
+  /**
+   * A set with the types, the entries and the capacity of what `toBytes` of a set made, static or dynamic. Leave `bytes` unchanged until
+   * the promise resolves.
+   * @throws FormatError when the bytes are damaged, or are not a set's.
+   */
+  static async fromBytes<K extends KeyType = KeyType>(
+    device: Device,
+    bytes: Uint8Array,
+    options: GrowthOptions = {},
+  ): Promise<DynamicSet<K>> {
+    return new DynamicSet(await growingTableFromBytes<K, K>("set", device, bytes, options));
+  }
+
+  /** A set of its own with the same entries, capacity and policy, on the same device. @throws LimitError when there is not the memory for it. */
+  async clone(): Promise<DynamicSet<K>> {
+    return new DynamicSet(growing(await this.copy(), this.table.policy));
+  }
+
+  /** Grows to a capacity of `entries`, if it is less. @throws LimitError when that is too much; the set is as it was. */
+  async reserve(entries: number): Promise<void> {
+    checkWhole("entries", entries);
+    await this.enqueue(() => this.table.reserve(entries));
+  }
+
+  /** Moves the keys to the smallest table that holds them. @throws LimitError as `reserve`. */
+  async shrinkToFit(): Promise<void> {
+    await this.enqueue(() => this.table.resize(this.size));
+  }
+
+  /** @internal */
+  protected override resize(capacity: number): Promise<void> {
+    return this.table.resize(capacity);
+  }
+
+  get [Symbol.toStringTag](): string {
+    return "DynamicSet";
+  }
+}

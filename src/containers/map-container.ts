@@ -1,0 +1,178 @@
+/** What maps can do, whatever their table: the calls that take or answer values. What a map is at a glance: static-map.ts, dynamic-map.ts. */
+import type { DeviceArray } from "../engine/device-array.js";
+import type { ApplyOp, Input, InsertPolicy, InsertTally, Placement, Target } from "../engine/engine.js";
+import type { ElementOf, KeyType, ScalarArrays, ValueType } from "../engine/scalars.js";
+import { ValidationError } from "../errors.js";
+import { checkOneOf } from "../options.js";
+import {
+  type BulkOptions,
+  type Call,
+  checkBulkOptions,
+  checkColumn,
+  checkEntries,
+  checkLength,
+  checkOffered,
+  type EntriesOptions,
+  type FindOptions,
+  type IntoOption,
+  type OutputOption,
+  type Placed,
+  type ProgressOptions,
+} from "./arguments.js";
+import { Container } from "./container.js";
+import { answered, destination, placed } from "./results.js";
+
+const applyOps: readonly ApplyOp[] = ["add", "min", "max", "and", "or", "xor"];
+
+/** Base of the maps. */
+export abstract class MapContainer<K extends KeyType, V extends ValueType> extends Container<K, V> {
+  /** Type of the values. */
+  get valueType(): V {
+    return this.table.spec.value as V;
+  }
+
+  /** Inserts pairs; a key that is there keeps its value. @throws CapacityError when some keys found no slot. */
+  async insert(
+    keys: Input<K>,
+    values: Input<V>,
+    options: BulkOptions = {},
+  ): Promise<{ inserted: number; existing: number }> {
+    const { call, inserted, existing } = await this.#insert(keys, values, "keep", options);
+    return answered(call, { inserted, existing });
+  }
+
+  /**
+   * Inserts pairs; a key that is there gets the new value. For keys and values of 32 bits.
+   * @throws CapacityError when some keys found no slot.
+   */
+  async insertOrAssign(
+    keys: Input<K>,
+    values: Input<V>,
+    options: BulkOptions = {},
+  ): Promise<{ inserted: number; assigned: number }> {
+    checkOffered("insertOrAssign", this.table.spec);
+    const { call, inserted, existing } = await this.#insert(keys, values, "assign", options);
+    return answered(call, { inserted, assigned: existing });
+  }
+
+  /**
+   * Inserts pairs; a key that is there gets `op(old value, new value)`. Equal keys in one batch are all combined.
+   * add wraps for u32 and i32: a sum beyond 2^32 - 1 (for i32, 2^31 - 1) starts again from the other end, and nothing says so; f32 add on webgpu rounds in an unspecified order and may take subnormals for 0; f32 min and max order by bits
+   * (−0 < +0, NaN above all numbers); and, or, xor are for u32 and i32. For keys and values of 32 bits.
+   * @throws CapacityError when some keys found no slot.
+   */
+  async insertOrApply(
+    keys: Input<K>,
+    values: Input<V>,
+    op: ApplyOp,
+    options: BulkOptions = {},
+  ): Promise<{ inserted: number; applied: number }> {
+    this.#checkApply(op);
+    const { call, inserted, existing } = await this.#insert(keys, values, op, options);
+    return answered(call, { inserted, applied: existing });
+  }
+
+  /**
+   * `insert` that also answers, per key, the value now stored and whether this element inserted it (`isNew`: 1 or 0). Elements left
+   * out by `where` get 0 and 0. For keys and values of 32 bits.
+   * @throws CapacityError when some keys found no slot.
+   */
+  async insertAndFind<P extends Placement = "host">(
+    keys: Input<K>,
+    values: Input<V>,
+    options: BulkOptions & OutputOption<P> & IntoOption<{ values: Target<V>; isNew: Target<"u8"> }> = {},
+  ): Promise<{ inserted: number; existing: number; values: Placed<V, P>; isNew: Placed<"u8", P> }> {
+    checkOffered("insertAndFind", this.table.spec);
+    const call = this.#checkPairs(keys, values, options, " output into");
+    const types = { isNew: "u8", values: this.valueType } as const;
+    const to = destination(this.engine, options, keys.length, types);
+    const insertAndFind = () => this.table.insertAndFind(keys, values, to, call);
+    const result = await this.enqueue(insertAndFind, [keys, values], call, to);
+    const { inserted, existing } = this.accepted(result, [result.values, result.insertedFlags]);
+    return answered(call, {
+      inserted,
+      existing,
+      values: placed<V, P>(result.values, keys.length),
+      isNew: placed<"u8", P>(result.insertedFlags, keys.length),
+    });
+  }
+
+  /** Looks keys up: the value and a byte (1 found, 0 not) per key, in input order. */
+  async find<P extends Placement = "host">(
+    keys: Input<K>,
+    options: FindOptions<P, V> & IntoOption<{ values: Target<V>; found: Target<"u8"> }> = {},
+  ): Promise<{ values: Placed<V, P>; found: Placed<"u8", P> }> {
+    return this.lookUp(keys, options, "values");
+  }
+
+  /** All pairs, in an unspecified order that is the same in both arrays. */
+  async retrieveAll<P extends Placement = "host">(
+    options: ProgressOptions & OutputOption<P> & IntoOption<{ keys: Target<K>; values: Target<V> }> = {},
+  ): Promise<{ keys: Placed<K, P>; values: Placed<V, P> }> {
+    return this.retrieve(options);
+  }
+
+  /** Calls `visit(value, key)` for every pair, on copies brought to the host in chunks. Order unspecified. */
+  async forEach(visit: (value: ElementOf<V>, key: ElementOf<K>) => void): Promise<void> {
+    for await (const { keys: k, values: v } of this.entries()) {
+      for (let i = 0; i < k.length; i++) visit(v[i] as ElementOf<V>, k[i] as ElementOf<K>);
+    }
+  }
+
+  /**
+   * All pairs as columns of `chunk` pairs (default 2^20; the last has fewer), from a copy on the device that is made at the first step and
+   * freed at the last, or when the loop is left. Order unspecified.
+   */
+  async *entries(
+    options: EntriesOptions = {},
+  ): AsyncGenerator<{ keys: ScalarArrays[K]; values: ScalarArrays[V] }, void, undefined> {
+    const chunk = checkEntries(options);
+    const [{ keys, values }, { readInChunks }] = await Promise.all([
+      this.retrieveAll({ output: "device" }),
+      import("./read-in-chunks.js"),
+    ]);
+    const columns = [keys, values] as readonly DeviceArray<ValueType>[];
+    for await (const [k, v] of readInChunks(columns, chunk)) {
+      yield { keys: k as ScalarArrays[K], values: v as ScalarArrays[V] };
+    }
+  }
+
+  /**
+   * Inserts all pairs of another map of the same types, which stays as it is; it may be on another device. A key that is in both keeps its
+   * value here, or with `op` gets `op(value here, value there)`, as insertOrApply does.
+   * @throws CapacityError when some keys found no slot.
+   */
+  async merge(other: MapContainer<K, V>, op?: ApplyOp): Promise<{ inserted: number; existing: number }> {
+    if (op !== undefined) this.#checkApply(op);
+    return this.mergeFrom(other, op ?? "keep");
+  }
+
+  #checkApply(op: ApplyOp): void {
+    checkOffered("insertOrApply", this.table.spec);
+    checkOneOf("operation", op, applyOps);
+    if (this.valueType === "f32" && (op === "and" || op === "or" || op === "xor")) {
+      throw new ValidationError(
+        `"${op}" is not defined for f32 values.`,
+        "Use add, min or max, or a map with u32 values.",
+      );
+    }
+  }
+
+  #checkPairs(keys: Input<K>, values: Input<V>, options: BulkOptions & OutputOption<Placement>, more = "") {
+    checkColumn(this.engine, "keys", this.keyType, keys);
+    checkColumn(this.engine, "values", this.valueType, values);
+    checkLength("values", values, keys);
+    return checkBulkOptions(this.engine, keys, options, more);
+  }
+
+  async #insert(
+    keys: Input<K>,
+    values: Input<V>,
+    policy: InsertPolicy,
+    options: BulkOptions,
+  ): Promise<InsertTally & { call: Call }> {
+    const call = this.#checkPairs(keys, values, options);
+    const insert = () => this.table.insert(keys, values, policy, call);
+    return { call, ...this.accepted(await this.enqueue(insert, [keys, values], call)) };
+  }
+}
