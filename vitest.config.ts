@@ -12,7 +12,8 @@ const CONFORMANCE = "test/conformance/**/*.test.ts";
 const OPERATIONS =
   "test/conformance/{contains,erase,find,insert,insert-and-find,insert-or-assign,sentinels,where}.test.ts";
 /** Joins on the device under test, compared with DuckDB, which runs in Node only. */
-const JOINS = "test/relational/{join,join-oracle,key-types,payload-types,random-tables}.test.ts";
+const JOINS =
+  "test/relational/{full-join-keys,join,join-kinds,join-oracle,key-types,payload-types,random-tables}.test.ts";
 const WEBGPU_ONLY = "test/{engine/webgpu,wgsl}/**/*.test.ts";
 /** Part of these: kernels of the partitioned strategy, which take SwiftShader longest to compile. */
 const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";

@@ -13,7 +13,8 @@ import {
   sameFile,
   writeTable,
 } from "../io/index.js";
-import { join as joinTables } from "../relational/index.js";
+import { type JoinKind, join as joinTables } from "../relational/index.js";
+import { JOIN_KINDS } from "../relational/join-kinds.js";
 import { CallError, problemOf } from "./failure.js";
 import type { Host } from "./host.js";
 import { printTable } from "./preview.js";
@@ -42,7 +43,8 @@ export async function join(
   host: Host,
 ): Promise<void> {
   const on = keyPairs(options.on);
-  checkKind(options.how);
+  const { how } = options;
+  checkKind(how);
   const types = askedTypes(options.type);
   for (const path of [left, right, options.out ?? left]) formatOf(path);
   if (options.out !== undefined) {
@@ -63,6 +65,7 @@ export async function join(
     };
     const joined = await joinTables(tables.left, tables.right, {
       on,
+      how,
       device,
       nullsEqual: options.nullsEqual,
       signal: host.signal,
@@ -221,12 +224,7 @@ function checkTypes(
   }
 }
 
-const LATER_KINDS = ["left", "right", "full", "semi", "anti"];
-
-function checkKind(how: string): void {
-  if (how === "inner") return;
-  const problem = LATER_KINDS.includes(how)
-    ? `The join kind "${how}" is not available in this version.`
-    : `There is no join kind "${how}".`;
-  throw new CallError(problem, "Use --how inner, or leave it out.");
+function checkKind(how: string): asserts how is JoinKind {
+  if (JOIN_KINDS.some((kind) => kind === how)) return;
+  throw new CallError(`There is no join kind "${how}".`, `The kinds are ${JOIN_KINDS.join(", ")}.`);
 }
