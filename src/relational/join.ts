@@ -15,6 +15,7 @@ import { encodeKeys } from "./encode-keys.js";
 import { outputColumns } from "./join-columns.js";
 import { JOIN_KINDS, type JoinKind, type Sides, segmentsOf } from "./join-kinds.js";
 import { materialise } from "./materialise.js";
+import { semiPairs } from "./semi-pairs.js";
 
 /** The stages of a join, in order. */
 export type JoinStage = "encode keys" | "hash join" | "materialise";
@@ -60,11 +61,11 @@ export interface JoinOptions {
  * Keys are compared by value across widths, scales and units where that is exact; the table in key-types.ts says which
  * types go together. Memory besides the result, on the cpu engine: 8 bytes per result row, 4 per row of both sides, and
  * when the smaller side has more than 2^17 rows, 8 bytes and the key per row of both (of the larger at most four times as
- * many rows as the smaller has). Kinds other than inner find the same pairs first; they take one bit per row of a side
- * besides, and 4 bytes per row that they add or keep.
+ * many rows as the smaller has). Kinds other than inner take one bit per row of a side besides, and 4 bytes per
+ * row that they add or keep; semi and anti joins find at most four pairs per row of both sides, however skewed the keys are.
  *
  * @throws ValidationError for wrong options, unknown columns, key types that cannot be compared, and kinds of join there are not
- * @throws LimitError when the result has more than 2^31 - 1 rows, or there are more pairs than that
+ * @throws LimitError when the result has more than 2^31 - 1 rows
  * @example
  * const flights = tableFromArrays({ origin: ["SFO", "JFK", "SFO"], delay: [12, 3, -4] });
  * const airports = tableFromArrays({ iata: ["SFO", "JFK"], city: ["San Francisco", "New York"] });
@@ -102,7 +103,11 @@ async function run(
   const rows = await device.engine.rows();
   const log = onPlan && new PlanLog();
   log?.begin();
-  const pairs = await rows.join(encoded.left, encoded.right, { nullsEqual, signal, onProgress, log });
+  const call = { nullsEqual, signal, onProgress, log };
+  const isSemi = how === "semi" || how === "anti";
+  const pairs = await (isSemi
+    ? semiPairs(rows, encoded, call)
+    : rows.join(encoded.left, encoded.right, call));
   const plan = log?.finish();
   stage("hash join");
   const pause = async () => {

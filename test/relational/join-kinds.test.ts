@@ -11,7 +11,7 @@ import { kinds } from "./helpers/kinds.js";
 import { expectSameJoin, type Keys } from "./helpers/oracle.js";
 import { Random } from "./helpers/random.js";
 import { KEY, list, side } from "./helpers/sides.js";
-import { type TestTable, testTable } from "./helpers/tables.js";
+import { arrowTable, type TestTable, testTable } from "./helpers/tables.js";
 
 const device = useDevice();
 /** Rows of each kind of join. */
@@ -63,6 +63,31 @@ describe("sides of many shapes", () => {
     const counts = await rowsByKind(side("int32", hot(0), "a"), side("int32", hot(rows / 2), "b"));
     expect(counts.inner).toBeGreaterThan((rows / 6) ** 2);
     expect(counts.semi).toBeLessThan(rows);
+  });
+
+  // more pairs than are taken, on both engines
+  it.each([
+    ["int32", (row: number) => BigInt(row % 7)],
+    ["utf8", (row: number) => (row % 7 ? `word ${row % 7}` : null)],
+  ] as const)("semi and anti joins of keys with many pairs, of type %s", async (kind, key) => {
+    const rows = 3000;
+    for (const dictionary of [false, true]) {
+      const keys = list(rows, key);
+      const left = side(kind, [...keys, kinds[kind].domain[1]], "a", dictionary);
+      const right = side(kind, keys, "b", dictionary);
+      for (const nullsEqual of [false, true]) {
+        for (const how of ["semi", "anti"] as const) {
+          const progress: [number, number][] = [];
+          const options = { on: ["k"], how, nullsEqual, device: device() };
+          const onProgress = (done: number, total: number) => progress.push([done, total]);
+          const joined = await join(arrowTable(left), arrowTable(right), { ...options, onProgress });
+          const count = await expectSameJoin(device(), { left, right, on: KEY, how, nullsEqual });
+          expect(joined.numRows).toBe(count);
+          const [done, total] = progress.at(-1) as [number, number];
+          expect(done).toBe(total);
+        }
+      }
+    }
   });
 
   it.each([false, true])("null keys, nulls equal %s", async (nullsEqual) => {
