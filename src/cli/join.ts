@@ -5,7 +5,8 @@ import { openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
 import { ValidationError } from "../errors.js";
 import { type AskedType, formatOf, readTable } from "../io/index.js";
-import { join as joinTables } from "../relational/index.js";
+import { type JoinKind, join as joinTables } from "../relational/index.js";
+import { JOIN_KINDS } from "../relational/join-kinds.js";
 import { CallError, problemOf } from "./failure.js";
 import type { Host } from "./host.js";
 import { openProgress, type Progress } from "./progress.js";
@@ -35,7 +36,8 @@ export async function join(
   host: Host,
 ): Promise<void> {
   const on = keyPairs(options.on);
-  checkKind(options.how);
+  const { how } = options;
+  checkKind(how);
   const types = askedTypes(options.type);
   await checkFiles([left, right], options.out, "to join");
 
@@ -52,6 +54,7 @@ export async function join(
     };
     const joined = await joinTables(tables.left, tables.right, {
       on,
+      how,
       device,
       nullsEqual: options.nullsEqual,
       signal: host.signal,
@@ -122,12 +125,7 @@ function keyPairs(text: string): [string, string][] {
   });
 }
 
-const LATER_KINDS = ["left", "right", "full", "semi", "anti"];
-
-function checkKind(how: string): void {
-  if (how === "inner") return;
-  const problem = LATER_KINDS.includes(how)
-    ? `The join kind "${how}" is not available in this version.`
-    : `There is no join kind "${how}".`;
-  throw new CallError(problem, "Use --how inner, or leave it out.");
+function checkKind(how: string): asserts how is JoinKind {
+  if (JOIN_KINDS.some((kind) => kind === how)) return;
+  throw new CallError(`There is no join kind "${how}".`, `The kinds are ${JOIN_KINDS.join(", ")}.`);
 }

@@ -82,17 +82,21 @@ function addJoin(program: Command, host: Host): void {
       "key columns: left=right, or one name for both; several with commas between them or with --on again",
       commaSeparated,
     )
-    .option("--how <kind>", "which rows come out: inner", "inner")
+    .option("--how <kind>", "which rows come out: inner, left, right, full, semi or anti", "inner")
     .option("--nulls-equal", "a null key equals a null key (else rows with one match nothing)");
   addTableOptions(command)
     .addHelpText(
       "after",
       `
+Kinds: left, right and full also keep rows of that side, or of both, that match nothing; semi keeps the left rows that match,
+anti those that do not.
+
 Key columns come out once, under the left's name; any other right column whose name is taken gets the suffix _right.
 
 Examples:
   $ warpmap join flights.parquet airports.csv --on origin=iata
-  $ warpmap join orders.csv items.csv --on id=order_id,region=region --out joined.parquet --json`,
+  $ warpmap join orders.csv items.csv --on id=order_id,region=region --out joined.parquet --json
+  $ warpmap join flights.parquet airports.csv --on origin=iata --how anti`,
     )
     .action(async (left, right, options) => (await import("./join.js")).join(left, right, options, host));
 }

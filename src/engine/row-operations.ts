@@ -13,6 +13,8 @@ import type { RowKeys, RowPairs } from "./rows.js";
 export interface JoinCall {
   /** True: a null equals a null. False: a row with a null in any key column matches nothing. */
   readonly nullsEqual: boolean;
+  /** Most pairs that the caller takes, of a join. Default and maximum: MAX_PAIRS. */
+  readonly mostPairs?: number;
   /** Looked at between chunks; when aborted the call rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** Called between chunks and at the end with rows done and rows in all. */
@@ -25,7 +27,8 @@ export interface JoinCall {
 export interface RowOperations {
   /**
    * Inner join of two batches of row keys by value: see rows.ts for what makes rows equal.
-   * @throws LimitError when there are more than MAX_PAIRS pairs, or no memory for them
+   * @throws LimitError of `"rows"` when build rows repeat and there are more than `mostPairs` pairs; others when there is no
+   * memory for them
    */
   join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs>;
   /**

@@ -5,7 +5,8 @@ import { ValidationError } from "../errors.js";
 import { type ArrowTable, columnIndex, readTable } from "./columns.js";
 import { encodeOwnKeys } from "./encode-keys.js";
 import { type GroupCallOptions, GroupCalls } from "./group-calls.js";
-import { materialise, type OutputColumn } from "./materialise.js";
+import { plainColumn } from "./join-columns.js";
+import { materialise } from "./materialise.js";
 
 /** Options of {@link distinct}. */
 export interface DistinctOptions extends GroupCallOptions {
@@ -39,13 +40,9 @@ export async function distinct(table: ArrowTable, options: DistinctOptions = {})
   const { firsts } = await calls.group(device, encoded);
   calls.endStage("group rows");
 
-  const outputs: OutputColumn[] = columns.map((column) => ({
-    side: "left",
-    column,
-    name: column.field.name,
-  }));
-  const rows = { left: firsts, right: firsts };
-  const made = await materialise(outputs, rows, calls.pause, undefined, await calls.gatherOn(device));
+  const outputs = columns.map((column) => plainColumn("left", column));
+  const rows = { rows: firsts.length, left: firsts, right: null };
+  const made = await materialise(outputs, [rows], calls.pause, undefined, await calls.gatherOn(device));
   calls.endStage("materialise");
   calls.tellPlan();
   return made;

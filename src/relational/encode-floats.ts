@@ -63,7 +63,7 @@ function fromNumbers(numbers: Numbers): Uint32Array {
 }
 
 /** Value of an IEEE 754 half. */
-function float16ToNumber(bits: number): number {
+export function float16ToNumber(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >>> 10) & 31;
   const fraction = bits & 1023;

@@ -14,7 +14,8 @@ import { type ArrowTable, columnIndex, readTable, type SourceColumn, type Source
 import { encodeOwnKeys } from "./encode-keys.js";
 import { type GroupCallOptions, GroupCalls } from "./group-calls.js";
 import { groupRows } from "./group-rows.js";
-import { materialise, type OutputColumn } from "./materialise.js";
+import { plainColumn } from "./join-columns.js";
+import { materialise } from "./materialise.js";
 
 /** Options of {@link groupBy}. */
 export interface GroupByOptions extends GroupCallOptions {
@@ -57,17 +58,18 @@ export async function groupBy(table: ArrowTable, options: GroupByOptions): Promi
   const grouped = await calls.group(device, encoded);
   calls.endStage("group rows");
 
-  const outputs: OutputColumn[] = keys.map((column) => ({ side: "left", column, name: column.field.name }));
+  const outputs = keys.map((column) => plainColumn("left", column));
   const aggregator = new Aggregator(grouped, (keys) => groupRows(device, keys, { signal: options.signal }));
   for (const [i, { name, aggregate }] of aggregates.entries()) {
-    outputs.push({ side: "right", column: await aggregator.column(aggregate, name, columns[i]), name });
+    outputs.push(plainColumn("right", await aggregator.column(aggregate, name, columns[i])));
     await calls.pause();
   }
   calls.endStage("aggregate");
 
   // keys are gathered from the groups' first rows, aggregates are there already
-  const rows = { left: grouped.firsts, right: grouped.firsts, inOrder: "right" as const };
-  const made = await materialise(outputs, rows, calls.pause, undefined, await calls.gatherOn(device));
+  const { firsts } = grouped;
+  const rows = { rows: firsts.length, left: firsts, right: firsts, inOrder: "right" as const };
+  const made = await materialise(outputs, [rows], calls.pause, undefined, await calls.gatherOn(device));
   calls.endStage("materialise");
   calls.tellPlan();
   return made;

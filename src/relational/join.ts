@@ -12,10 +12,10 @@ import { ValidationError } from "../errors.js";
 import { check, checkBoolean, checkCallbacks, checkOptions } from "../options.js";
 import { type ArrowTable, columnIndex, readTable, type SourceTable } from "./columns.js";
 import { encodeKeys } from "./encode-keys.js";
-import { materialise, type OutputColumn } from "./materialise.js";
-
-/** Kinds of join. */
-export type JoinKind = "inner";
+import { outputColumns } from "./join-columns.js";
+import { JOIN_KINDS, type JoinKind, type Sides, segmentsOf } from "./join-kinds.js";
+import { materialise } from "./materialise.js";
+import { semiPairs } from "./semi-pairs.js";
 
 /** The stages of a join, in order. */
 export type JoinStage = "encode keys" | "hash join" | "materialise";
@@ -24,7 +24,10 @@ export type JoinStage = "encode keys" | "hash join" | "materialise";
 export interface JoinOptions {
   /** Key columns: `[left name, right name]`, or one name for both sides. Rows match when all of them are equal. */
   readonly on: readonly (string | readonly [left: string, right: string])[];
-  /** Which rows come out. Default `"inner"`: one row for every pair of matching rows. */
+  /**
+   * Which rows come out. Default `"inner"`: one row for every pair of matching rows. `"left"`, `"right"`, `"full"`: also the
+   * rows of that side, or of both, that match nothing. `"semi"`, `"anti"`: the left rows that match something, or nothing.
+   */
   readonly how?: JoinKind;
   /**
    * Where the hash table work runs. Default: the process's own device, which the first join without `device` opens as
@@ -46,15 +49,20 @@ export interface JoinOptions {
 /**
  * Joins two Arrow tables on equal keys and returns a flechette table.
  *
- * Columns: the left's in order, key columns under the left's name and with the left's values; then the right's in order,
- * without its key columns. A right column whose name is taken gets the suffix `_right`, again and again until it is free.
- * Types stay as they are (dictionaries stay dictionaries). The order of the rows is unspecified. Results come in record
- * batches of at most 2^19 rows.
+ * Columns: the left's in order, key columns under the left's name; then the right's in order, without its key columns. A
+ * right column whose name is taken gets the suffix `_right`, again and again until it is free. Semi and anti joins answer
+ * the left's columns only. Key columns have the left's values and type; in a right join the right's; in a full join the
+ * values of whichever side has the row, in a type that holds both (merge-keys.ts). Other columns are null where their side
+ * has no row. Types stay as they are (dictionaries stay dictionaries).
+ *
+ * Semi and anti joins answer rows in the left's order; otherwise the order is unspecified. Results come in record batches
+ * of at most 2^19 rows.
  *
  * Keys are compared by value across widths, scales and units where that is exact; the table in key-types.ts says which
  * types go together. Memory besides the result, on the cpu engine: 8 bytes per result row, 4 per row of both sides, and
  * when the smaller side has more than 2^17 rows, 8 bytes and the key per row of both (of the larger at most four times as
- * many rows as the smaller has).
+ * many rows as the smaller has). Kinds other than inner take one bit per row of a side besides, and 4 bytes per
+ * row that they add or keep; semi and anti joins find at most four pairs per row of both sides, however skewed the keys are.
  *
  * @throws ValidationError for wrong options, unknown columns, key types that cannot be compared, and kinds of join there are not
  * @throws LimitError when the result has more than 2^31 - 1 rows
@@ -75,11 +83,6 @@ export async function join(left: ArrowTable, right: ArrowTable, options: JoinOpt
   return run(tables, keys, options.device ?? (await defaultDevice()), options);
 }
 
-interface Sides<T> {
-  readonly left: T;
-  readonly right: T;
-}
-
 async function run(
   tables: Sides<SourceTable>,
   keys: Sides<number[]>,
@@ -87,17 +90,24 @@ async function run(
   options: JoinOptions,
 ): Promise<Table> {
   const { signal, onProgress, onPlan, nullsEqual = false } = options;
+  const { how = "inner" } = options;
   const stage = stopwatch(options.onStage);
+  const outputs = outputColumns(how, tables, keys);
+  const counts = { left: tables.left.rows, right: tables.right.rows };
   const encoded = encodeKeys(
     keys.left.map((index) => tables.left.columns[index]),
     keys.right.map((index) => tables.right.columns[index]),
-    { left: tables.left.rows, right: tables.right.rows },
+    counts,
   );
   stage("encode keys");
   const rows = await device.engine.rows();
   const log = onPlan && new PlanLog();
   log?.begin();
-  const pairs = await rows.join(encoded.left, encoded.right, { nullsEqual, signal, onProgress, log });
+  const call = { nullsEqual, signal, onProgress, log };
+  const isSemi = how === "semi" || how === "anti";
+  const pairs = await (isSemi
+    ? semiPairs(rows, encoded, call)
+    : rows.join(encoded.left, encoded.right, call));
   const plan = log?.finish();
   stage("hash join");
   const pause = async () => {
@@ -105,7 +115,8 @@ async function run(
     signal?.throwIfAborted();
   };
   try {
-    const joined = await materialise(outputColumns(tables, keys), pairs, pause, undefined, (tasks) =>
+    const segments = await segmentsOf(how, pairs, counts, pause);
+    const joined = await materialise(outputs, segments, pause, undefined, (tasks) =>
       rows.gather(tasks, pause),
     );
     if (plan) onPlan?.(plan);
@@ -152,25 +163,9 @@ function keyNames(options: JoinOptions): (readonly [string, string])[] {
 }
 
 function checkKind(how: unknown): void {
-  if (how === undefined || how === "inner") return;
-  throw new ValidationError(`There is no join of kind "${String(how)}".`, 'Supported is "inner".');
-}
-
-/** The left's columns, then the right's without its keys, under names that are all different from the left's. */
-function outputColumns(tables: Sides<SourceTable>, keys: Sides<number[]>): OutputColumn[] {
-  const outputs: OutputColumn[] = tables.left.columns.map((column) => ({
-    side: "left",
-    column,
-    name: column.field.name,
-  }));
-  const taken = new Set(outputs.map(({ name }) => name));
-  const rightKeys = new Set(keys.right);
-  tables.right.columns.forEach((column, index) => {
-    if (rightKeys.has(index)) return;
-    let { name } = column.field;
-    while (taken.has(name)) name += "_right";
-    taken.add(name);
-    outputs.push({ side: "right", column, name });
-  });
-  return outputs;
+  if (how === undefined || JOIN_KINDS.some((kind) => kind === how)) return;
+  throw new ValidationError(
+    `There is no join of kind "${String(how)}".`,
+    `The kinds are ${JOIN_KINDS.map((kind) => `"${kind}"`).join(", ")}.`,
+  );
 }

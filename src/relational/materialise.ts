@@ -1,21 +1,32 @@
 /**
  * The result table of a join: every output column gathered by row number, column by column, in record batches of at most
- * 2^19 rows. Columns of a side whose rows all come through once and in order are not gathered: they share the input's memory.
+ * 2^19 rows. Columns of a side whose rows all come through once and in order are not gathered: they share the input's
+ * memory. Where a column's side has no row, its batches are nulls that share one piece of memory.
  */
 import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
 import type { GatherTask } from "../engine/gather-buffers.js";
 import { gatherHere } from "../engine/row-operations.js";
-import type { RowPairs } from "../engine/rows.js";
-import type { SourceColumn } from "./columns.js";
+import type { Chunk } from "./chunk.js";
 import { type GatherPlan, planGather } from "./gather.js";
+import type { Segment } from "./join-kinds.js";
+import { nullsLike } from "./null-chunk.js";
 import { sliceChunk } from "./slice-chunk.js";
 import { BatchMaker } from "./to-flechette.js";
 
-/** A column of the result: which side it is taken from, and what it is called. */
+/** Where one side's values of an output column come from. */
+export interface ColumnPart {
+  /** All values of the side. */
+  chunk(): Chunk;
+  /** Brings gathered values to the type of the output column, where that is another one. */
+  readonly cast?: (gathered: Chunk) => Chunk;
+}
+
+/** A column of the result. Where both sides could give it, the left does if it has a row. */
 export interface OutputColumn {
-  readonly side: "left" | "right";
-  readonly column: SourceColumn;
-  readonly name: string;
+  /** Name, nullability and metadata. The type is that of the values. */
+  readonly field: Field;
+  readonly left?: ColumnPart;
+  readonly right?: ColumnPart;
 }
 
 /**
@@ -38,30 +49,15 @@ export type GatherRunner = (
  */
 export async function materialise(
   outputs: readonly OutputColumn[],
-  pairs: Pick<RowPairs, "left" | "right" | "inOrder">,
+  segments: readonly Segment[],
   pause: () => Promise<void>,
   maxBatchRows = MAX_BATCH_ROWS,
   runTasks: GatherRunner = gatherHere,
 ): Promise<Table> {
-  const total = pairs.left.length;
-  const inOrder = {
-    left: pairs.inOrder === "left" || isIdentity(pairs.left),
-    right: pairs.inOrder === "right" || isIdentity(pairs.right),
-  };
-  const plans = outputs.map(({ side, column }) => {
-    const chunk = column.contiguous();
-    const whole = inOrder[side] && chunk.length === total;
-    const batches: GatherPlan[] = [];
-    for (let from = 0; from < total || from === 0; from += maxBatchRows) {
-      const to = Math.min(total, from + maxBatchRows);
-      batches.push(
-        whole
-          ? { tasks: [], finish: () => sliceChunk(chunk, from, to) }
-          : planGather(chunk, pairs[side].subarray(from, to)),
-      );
-    }
-    return batches;
-  });
+  const placed = segments.map(placeSegment);
+  const plans = outputs.map((output) =>
+    placed.flatMap((segment) => planBatches(output, segment, maxBatchRows)),
+  );
   const tasks = plans.flatMap((batches) => batches.flatMap((plan) => plan.tasks));
   const made = await runTasks(tasks, pause);
   const maker = new BatchMaker();
@@ -79,16 +75,59 @@ export async function materialise(
   return new Table(schemaOf(outputs, columns), columns);
 }
 
-function isIdentity(rows: Uint32Array): boolean {
+/** A segment, and the sides whose row numbers in it are 0, 1, 2, … */
+type PlacedSegment = Segment & { readonly identity: { readonly left: boolean; readonly right: boolean } };
+
+function placeSegment(segment: Segment): PlacedSegment {
+  const isIdentity = (side: "left" | "right") => segment.inOrder === side || countsUp(segment[side]);
+  return { ...segment, identity: { left: isIdentity("left"), right: isIdentity("right") } };
+}
+
+function countsUp(rows: Uint32Array | null): boolean {
+  if (rows === null) return false;
   for (let i = 0; i < rows.length; i++) if (rows[i] !== i) return false;
   return true;
 }
 
+/** How the batches of one column are made in one segment; at least one batch. */
+function planBatches(output: OutputColumn, segment: PlacedSegment, maxBatchRows: number): GatherPlan[] {
+  const { rows: total } = segment;
+  const planBatch = batchPlanner(output, segment, maxBatchRows);
+  const batches: GatherPlan[] = [];
+  for (let from = 0; from < total || from === 0; from += maxBatchRows)
+    batches.push(planBatch(from, Math.min(total, from + maxBatchRows)));
+  return batches;
+}
+
+function batchPlanner(
+  output: OutputColumn,
+  segment: PlacedSegment,
+  maxBatchRows: number,
+): (from: number, to: number) => GatherPlan {
+  const side = output.left && segment.left ? "left" : "right";
+  const part = output[side];
+  const rows = segment[side];
+  if (!part || !rows) return nullPlanner(output, Math.min(segment.rows, maxBatchRows));
+  const chunk = part.chunk();
+  const whole = segment.identity[side] && chunk.length === segment.rows;
+  return (from, to) => {
+    const plan = whole
+      ? { tasks: [], finish: () => sliceChunk(chunk, from, to) }
+      : planGather(chunk, rows.subarray(from, to));
+    const { cast } = part;
+    return cast ? { ...plan, finish: (made) => cast(plan.finish(made)) } : plan;
+  };
+}
+
+/** Plans batches of nulls, of at most `most` rows, over the same memory. */
+function nullPlanner({ left, right }: OutputColumn, most: number): (from: number, to: number) => GatherPlan {
+  const like = (left ?? right)?.chunk();
+  if (!like) throw new TypeError("an output column of neither side");
+  const nulls = nullsLike(like, most);
+  return (from, to) => ({ tasks: [], finish: () => sliceChunk(nulls, 0, to - from) });
+}
+
 function schemaOf(outputs: readonly OutputColumn[], columns: readonly Column<unknown>[]) {
-  const fields: Field[] = outputs.map(({ column, name }, i) => ({
-    ...column.field,
-    name,
-    type: columns[i].type,
-  }));
+  const fields: Field[] = outputs.map(({ field }, i) => ({ ...field, type: columns[i].type }));
   return { version: Version.V5, endianness: Endianness.Little, fields, metadata: null };
 }

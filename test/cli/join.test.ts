@@ -130,6 +130,28 @@ it("joins nulls with --nulls-equal", async () => {
   expect(await rowsOf(path("nulls.csv"))).toEqual([...JOINED, "12||z|Nowhere|"].sort());
 });
 
+it.each([
+  ["inner", JOINED],
+  ["left", [...JOINED, "12||z||"]],
+  ["right", [...JOINED, "|3||Lima|pe", "|||Nowhere|"]],
+  ["full", [...JOINED, "12||z||", "|3||Lima|pe", "|||Nowhere|"]],
+  ["semi", ["10|2|x", "11|1|y", "13|2|w"]],
+  ["anti", ["12||z"]],
+])("joins with --how %s, into every format", async (how, rows) => {
+  for (const extension of ["csv", "parquet", "arrow"]) {
+    const out = path(`${how}.${extension}`);
+    const { status, stdout } = await cli([...JOIN, "--how", how, "--out", out]);
+    const size = `${rows.length} row${rows.length > 1 ? "s" : ""} × ${rows[0].split("|").length} columns`;
+    expect([status, stdout]).toEqual([0, `wrote ${size} to ${out}\n`]);
+    expect(await rowsOf(out)).toEqual([...rows].sort());
+  }
+});
+
+it("shows the nulls of an outer join", async () => {
+  const { stdout } = await cli([...JOIN, "--how", "left"]);
+  expect(stdout.replace(/ +/g, "|")).toMatch(/12\|null\|z\|null\|null/);
+});
+
 it("joins on several columns, and files of different formats", async () => {
   writeFileSync(path("a.csv"), "k,day,v\n1,2024-01-01,a\n1,2024-01-02,b\n2,2024-01-01,c\n");
   writeFileSync(path("b.csv"), "day,id,w\n2024-01-02,1,x\n2024-01-01,2,y\n2024-01-01,7,z\n");

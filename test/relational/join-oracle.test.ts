@@ -59,6 +59,13 @@ describe("flights and airports", () => {
     expect(
       await expectSameJoin(device(), { left: right, right: left, on: [["iata", "destination"]] }),
     ).toBeGreaterThan(rows / 2);
+    const on = [["iata", "destination"]] as const;
+    const used = await expectSameJoin(device(), { left: right, right: left, on, how: "semi" });
+    const unused = await expectSameJoin(device(), { left: right, right: left, on, how: "anti" });
+    expect(used + unused).toBe(airports.length);
+    expect(await expectSameJoin(device(), { left: right, right: left, on, how: "full" })).toBeGreaterThan(
+      rows + unused - 1,
+    );
   });
 });
 

@@ -82,9 +82,8 @@ describe("results", () => {
   });
   const source = readTable(table, "left");
   const outputs = source.columns.map((column) => ({
-    side: "left" as const,
-    column,
-    name: column.field.name,
+    field: column.field,
+    left: { chunk: () => column.contiguous() },
   }));
 
   it.each([1, 7, 8, 40, 1000])("come in batches of at most %i rows", async (batchRows) => {
@@ -92,7 +91,12 @@ describe("results", () => {
       Uint32Array.from({ length: 33 }, (_, i) => (i * 7) % 40),
       Uint32Array.from({ length: 40 }, (_, i) => i),
     ]) {
-      const joined = await materialise(outputs, { left: rows, right: rows }, noPause, batchRows);
+      const joined = await materialise(
+        outputs,
+        [{ rows: rows.length, left: rows, right: rows }],
+        noPause,
+        batchRows,
+      );
       expect(joined.getChild("n").data.map(({ length }) => length)).toEqual(
         Array.from({ length: Math.ceil(rows.length / batchRows) }, (_, i) =>
           Math.min(batchRows, rows.length - i * batchRows),

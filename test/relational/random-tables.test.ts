@@ -1,6 +1,7 @@
-// Random tables with fast-check: any columns, any key kinds, any nulls, any form of input, against DuckDB.
+// Random tables with fast-check: any columns, any key kinds, any nulls, any kind of join, any form of input, against DuckDB.
 import fc from "fast-check";
 import { it } from "vitest";
+import { JOIN_KINDS } from "../../src/relational/join-kinds.js";
 import { scaled, useDevice } from "../conformance/helpers/device.js";
 import { rounds } from "../helpers/rounds.js";
 import type { Logical } from "./helpers/buffers.js";
@@ -28,6 +29,7 @@ const aCase = fc
     dictionary: fc.array(fc.boolean(), { minLength: 14, maxLength: 14 }),
     different: fc.integer({ min: 1, max: 20 }),
     forms: fc.record({ left: aForm, right: aForm }),
+    how: fc.constantFrom(...JOIN_KINDS),
     nullsEqual: fc.boolean(),
   })
   .chain((shape) => {
@@ -53,6 +55,7 @@ it("any two tables join as in DuckDB", async () => {
         left,
         right,
         on: shape.keys.map((_, c) => [`k${c}`, `k${c}`] as const),
+        how: shape.how,
         nullsEqual: shape.nullsEqual,
         leftForm: shape.forms.left,
         rightForm: shape.forms.right,

@@ -167,6 +167,12 @@ function date(unit: 0 | 1): Kind {
   };
 }
 
+/** A decimal without zeros at its end, as integers are. */
+export const decimalText = (value: bigint, scale: number): string =>
+  scaledText(value, scale)
+    .replace(/(\.\d*?)0+$/, "$1")
+    .replace(/\.$/, "");
+
 function decimal(precision: number, scale: number, bitWidth: 32 | 64 | 128 | 256): Kind {
   const per = 10n ** BigInt(scale);
   const most = 10n ** BigInt(precision) - 1n;
@@ -189,10 +195,7 @@ function decimal(precision: number, scale: number, bitWidth: 32 | 64 | 128 | 256
       };
     },
     toDuck: (value) => new DuckDBDecimalValue(value as bigint, precision, scale),
-    text: (value) =>
-      scaledText(value as bigint, scale)
-        .replace(/(\.\d*?)0+$/, "$1")
-        .replace(/\.$/, ""),
+    text: (value) => decimalText(value as bigint, scale),
   };
 }
 

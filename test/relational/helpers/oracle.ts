@@ -3,11 +3,11 @@
  * columns, nulls and column names. Our result is read back through Arrow IPC, so what users would save is what is checked.
  */
 import { type DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from "@duckdb/node-api";
-import { type Table, tableFromIPC, tableToIPC } from "@uwdata/flechette";
+import { type DataType, type Table, Type, tableFromIPC, tableToIPC } from "@uwdata/flechette";
 import { expect } from "vitest";
 import type { Device } from "../../../src/index.js";
-import { join } from "../../../src/relational/index.js";
-import type { Kind } from "./kinds.js";
+import { type JoinKind, join } from "../../../src/relational/index.js";
+import { decimalText, type Kind, nanos } from "./kinds.js";
 import { duckText, exactReading, fromFlechette } from "./reading.js";
 import { arrowTable, type Form, type TestTable } from "./tables.js";
 
@@ -17,6 +17,8 @@ export interface Case {
   readonly left: TestTable;
   readonly right: TestTable;
   readonly on: Keys;
+  /** Default: inner. */
+  readonly how?: JoinKind;
   readonly nullsEqual?: boolean;
   /** How each side is handed over. Default: flechette, one batch. */
   readonly leftForm?: Form;
@@ -38,13 +40,14 @@ export function duck(): Promise<DuckDBConnection> {
 
 /** Joins on the device and in DuckDB, and expects the same rows. Returns how many there are. */
 export async function expectSameJoin(device: Device, joinCase: Case): Promise<number> {
-  const { left, right, on, nullsEqual = false } = joinCase;
+  const { left, right, on, how, nullsEqual = false } = joinCase;
   const joined = await join(arrowTable(left, joinCase.leftForm), arrowTable(right, joinCase.rightForm), {
     on,
+    how,
     device,
     nullsEqual,
   });
-  const columns = outputColumns(left, right, on);
+  const columns = outputColumns(joinCase);
   expect(joined.names).toEqual(columns.map(({ name }) => name));
   const ours = rowTexts(readBack(joined), columns);
   const theirs = await duckRows(joinCase, columns);
@@ -59,8 +62,16 @@ interface Output {
   readonly sql: string;
 }
 
-function outputColumns(left: TestTable, right: TestTable, on: Keys): Output[] {
-  const outputs = left.columns.map(({ name, kind }) => ({ name, kind, sql: `l."${name}"` }));
+function outputColumns({ left, right, on, how = "inner" }: Case): Output[] {
+  const outputs = left.columns.map((column): Output => {
+    const { name, kind } = column;
+    const partner = right.columns.find((other) => other.name === on.find(([key]) => key === name)?.[1]);
+    if (how === "right" && partner) return { name, kind: partner.kind, sql: `r."${partner.name}"` };
+    if (how !== "full" || !partner) return { name, kind, sql: `l."${name}"` };
+    // what `using` gives in a full join
+    return { name, kind, sql: `coalesce(l."${name}", r."${partner.name}")` };
+  });
+  if (how === "semi" || how === "anti") return outputs;
   const taken = new Set(outputs.map(({ name }) => name));
   for (const { name, kind } of right.columns) {
     if (on.some(([, key]) => key === name)) continue;
@@ -78,11 +89,21 @@ export function readBack(joined: Table): Table {
 function rowTexts(table: Table, columns: readonly Output[]): string[] {
   const texts = columns.map(({ kind }, c) => {
     const column = table.getChildAt(c);
+    const { type } = column as { type: DataType };
     return Array.from(column, (value) =>
-      value === null ? "null" : kind.text(fromFlechette(kind.type, value)),
+      value === null ? "null" : textOf(kind, type.typeId === Type.Dictionary ? type.dictionary : type, value),
     );
   });
   return Array.from({ length: table.numRows }, (_, row) => texts.map((column) => column[row]).join(" | "));
+}
+
+/** Text of a value of our result. Keys of a full join may have another type than the left's kind. */
+function textOf(kind: Kind, type: DataType, value: unknown): string {
+  const logical = fromFlechette(type, value);
+  if (type.typeId === Type.Decimal) return decimalText(logical as bigint, type.scale);
+  if (type.typeId === Type.Timestamp || type.typeId === Type.Time) return nanos(logical as bigint, type.unit);
+  if (type.typeId === Type.Date) return String((logical as bigint) / (type.unit === 0 ? 1n : 86_400_000n));
+  return kind.text(logical);
 }
 
 /** Answers of DuckDB by the left table: the same tables come in several forms. */
@@ -90,10 +111,10 @@ const answers = new WeakMap<TestTable, { right: TestTable; how: string; rows: Pr
 
 /** The rows of DuckDB's join, sorted. */
 function duckRows(joinCase: Case, columns: readonly Output[]): Promise<string[]> {
-  const { left, right, on, nullsEqual = false } = joinCase;
+  const { left, right, on, how: joinKind, nullsEqual = false } = joinCase;
   const known = answers.get(left) ?? [];
   answers.set(left, known);
-  const how = JSON.stringify([on, nullsEqual]);
+  const how = JSON.stringify([on, joinKind, nullsEqual]);
   let answer = known.find((each) => each.right === right && each.how === how);
   if (!answer) {
     answer = { right, how, rows: askDuck(joinCase, columns) };
@@ -102,14 +123,17 @@ function duckRows(joinCase: Case, columns: readonly Output[]): Promise<string[]>
   return answer.rows;
 }
 
-async function askDuck({ left, right, on, nullsEqual }: Case, columns: readonly Output[]): Promise<string[]> {
+async function askDuck(
+  { left, right, on, how = "inner", nullsEqual }: Case,
+  columns: readonly Output[],
+): Promise<string[]> {
   const db = await duck();
   await load(db, "l", left);
   await load(db, "r", right);
   const equal = nullsEqual ? "is not distinct from" : "=";
   const condition = on.map(([a, b]) => `l."${a}" ${equal} r."${b}"`).join(" and ");
   const list = columns.map(({ sql, name }) => `${sql} as "${name}"`).join(", ");
-  const reader = await db.runAndReadAll(`select ${list} from l join r on ${condition}`);
+  const reader = await db.runAndReadAll(`select ${list} from l ${how} join r on ${condition}`);
   return reader
     .getRows()
     .map((row) =>

@@ -13,7 +13,7 @@ import {
 } from "@duckdb/node-api";
 import * as flechette from "@uwdata/flechette";
 import type { Logical } from "./buffers.js";
-import { type Kind, nanos } from "./kinds.js";
+import { decimalText, type Kind, nanos } from "./kinds.js";
 
 /** A value as flechette reads it, with `exactReading`, as a logical value. */
 export function fromFlechette(type: flechette.DataType, value: unknown): Logical {
@@ -40,9 +40,8 @@ export function duckText(kind: Kind, value: DuckDBValue): string {
     return nanos(value.micros, 2);
   if (value instanceof DuckDBTimeValue) return nanos(value.micros, 2);
   if (value instanceof DuckDBDateValue) return String(value.days);
-  if (value instanceof DuckDBDecimalValue) return kind.text(value.value);
+  if (value instanceof DuckDBDecimalValue) return decimalText(value.value, value.scale);
   if (value instanceof DuckDBBlobValue) return Buffer.from(value.bytes).toString("hex");
-  return kind.text(
-    typeof value === "number" && kind.type.typeId === flechette.Type.Int ? BigInt(value) : (value as Logical),
-  );
+  const isWhole = typeof value === "number" && Number.isSafeInteger(value);
+  return kind.text(isWhole && kind.type.typeId === flechette.Type.Int ? BigInt(value) : (value as Logical));
 }

@@ -33,7 +33,7 @@ const PROBE_PER_BUILD = 4;
 /**
  * Pairs of rows with equal keys, in the order of the larger side.
  * @param hashMask for tests: hashes are and-ed with it, so few bits make keys collide
- * @throws LimitError when there are more than MAX_PAIRS pairs, or no memory for them
+ * @throws LimitError when there are more than the call takes, or no memory for them
  */
 export async function joinRows(
   left: RowKeys,
@@ -52,7 +52,7 @@ export async function joinRows(
     const run = new RowRun(threads, work, pace, hashMask);
     const phase = phaseClock(call.log);
     const matched = await new Join(call, run, memory, phase).match(build, probe);
-    const pairs = await writePairs(matched, memory, run, rows);
+    const pairs = await writePairs(matched, memory, run, rows, call.mostPairs);
     phase("write pairs");
     pace.finish();
     threads.guard();

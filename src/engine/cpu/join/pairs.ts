@@ -68,13 +68,14 @@ const GROUPED_SLICE_ROWS = 2 ** 12;
  * Writes the pairs in the order of the probe rows.
  * @param memory of the pairs
  * @param rows of both sides: what threads are asked for
- * @throws LimitError for more than MAX_PAIRS pairs, or more than memory holds
+ * @throws LimitError for more than `mostPairs` pairs, or more than memory holds
  */
 export async function writePairs(
   matched: MatchedRows,
   memory: RowMemory,
   run: RowRun,
   rows: number,
+  mostPairs = MAX_PAIRS,
 ): Promise<BuildProbePairs> {
   const { matches } = matched;
   const { work } = run;
@@ -93,8 +94,8 @@ export async function writePairs(
     starts[slice] = total;
     total += count;
   }
-  if (total > MAX_PAIRS) {
-    throw new LimitError("rows", total, MAX_PAIRS, "Join on more columns, or join fewer rows at a time.");
+  if (total > mostPairs) {
+    throw new LimitError("rows", total, mostPairs, "Join on more columns, or join fewer rows at a time.");
   }
   const probeInOrder = groups === null && total === matches.length;
   const build = probeInOrder ? matches : memory.words(total);

@@ -33,7 +33,9 @@ export async function joinRows(
   const [buildSide, probeSide] = swapped ? [left, right] : [right, left];
   const layout = recordLayout(left, right);
   const work = { call, layout, rows: left.rows + right.rows, passes: left.columns.length + PASSES };
-  const { build, probe } = await runRows(host, work, (run) => join(run, buildSide, probeSide));
+  const { build, probe } = await runRows(host, work, (run) =>
+    join(run, buildSide, probeSide, call.mostPairs),
+  );
   return swapped ? { left: build, right: probe } : { left: probe, right: build };
 }
 
@@ -42,7 +44,12 @@ interface Pairs {
   probe: Uint32Array;
 }
 
-async function join(run: RowRun, buildSide: RowKeys, probeSide: RowKeys): Promise<Pairs> {
+async function join(
+  run: RowRun,
+  buildSide: RowKeys,
+  probeSide: RowKeys,
+  mostPairs = MAX_PAIRS,
+): Promise<Pairs> {
   // the smaller side
   if (buildSide.rows === 0) {
     run.finish();
@@ -54,7 +61,9 @@ async function join(run: RowRun, buildSide: RowKeys, probeSide: RowKeys): Promis
   const probe = await packRecords(run, probeSide);
   const leaders = await run.range(build.rows * 4);
   const table = await buildGroups(run, build, { leaders, numbered: false });
-  return table.groups === table.members ? probeUnique(run, table, probe) : probeGroups(run, table, probe);
+  return table.groups === table.members
+    ? probeUnique(run, table, probe)
+    : probeGroups(run, table, probe, mostPairs);
 }
 
 /** Pairs when no two build rows are equal: at most one per probe row. */
@@ -82,7 +91,12 @@ async function probeUnique(run: RowRun, table: GroupTable, probe: Records): Prom
 }
 
 /** Pairs when build rows repeat. */
-async function probeGroups(run: RowRun, table: GroupTable, probe: Records): Promise<Pairs> {
+async function probeGroups(
+  run: RowRun,
+  table: GroupTable,
+  probe: Records,
+  mostPairs: number,
+): Promise<Pairs> {
   const { sizes, leaders, side } = table;
   const matches = await run.range(probe.rows * 8);
   const find = await run.step(probeKernel, {});
@@ -96,8 +110,8 @@ async function probeGroups(run: RowRun, table: GroupTable, probe: Records): Prom
   );
   const { pairsLow, pairsHigh } = run.counters;
   const total = pairsHigh * 2 ** 32 + pairsLow;
-  if (total > MAX_PAIRS) {
-    throw new LimitError("rows", total, MAX_PAIRS, "Join on more columns, or filter one side first.");
+  if (total > mostPairs) {
+    throw new LimitError("rows", total, mostPairs, "Join on more columns, or filter one side first.");
   }
   const pairStarts = await scanPairs(run, table, probe, matches);
   const members = await run.range(side.rows * 4);

@@ -1,0 +1,33 @@
+/** What the types of joins promise, checked by `npm run typecheck`. Nothing here runs. */
+import type { Table } from "@uwdata/flechette";
+import type { Table as ApacheTable } from "apache-arrow";
+import { type JoinKind, type JoinOptions, join } from "../../src/relational/index.js";
+
+declare const left: Table;
+declare const right: ApacheTable;
+declare const how: JoinKind;
+
+export async function kinds(): Promise<Table[]> {
+  const all: Record<JoinKind, true> = {
+    inner: true,
+    left: true,
+    right: true,
+    full: true,
+    semi: true,
+    anti: true,
+  };
+  const options: JoinOptions = { on: ["id"], how, nullsEqual: true };
+  // @ts-expect-error: a full join is called "full"
+  await join(left, right, { on: ["id"], how: "outer" });
+  // @ts-expect-error: keys are a list
+  await join(left, right, { on: "id", how: "left" });
+  // @ts-expect-error: kinds are names
+  await join(left, right, { on: ["id"], how: true });
+  // @ts-expect-error: some string is not a kind
+  const other: JoinKind = String(all);
+  return [
+    await join(left, right, options),
+    await join(right, left, { on: [["a", "b"]] }),
+    await join(left, left, { on: ["id"], how: other }),
+  ];
+}
