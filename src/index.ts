@@ -13,7 +13,9 @@ export type { GrowingTableOptions, GrowthOptions } from "./containers/create-gro
 export type { TableOptions } from "./containers/create-table.js";
 export { DynamicMap, type DynamicMapOptions } from "./containers/dynamic-map.js";
 export { DynamicSet, type DynamicSetOptions } from "./containers/dynamic-set.js";
+export type { MapContainer } from "./containers/map-container.js";
 export type { TableToPrepare } from "./containers/prepare.js";
+export type { SetContainer } from "./containers/set-container.js";
 export { StaticMap, type StaticMapOptions } from "./containers/static-map.js";
 export { StaticSet, type StaticSetOptions } from "./containers/static-set.js";
 export {
