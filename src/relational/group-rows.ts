@@ -24,8 +24,12 @@ export async function groupRows(
   call: Omit<GroupCall, "nullsEqual">,
 ): Promise<GroupedRows> {
   const rows = await device.engine.rows();
-  using groups = await rows.group(keys, { ...call, nullsEqual: true });
-  return inOrder(await groups.groupOf.read(), groups.groups);
+  const groups = await rows.group(keys, { ...call, nullsEqual: true });
+  try {
+    return inOrder(await groups.groupOf.read(), groups.groups);
+  } finally {
+    groups.destroy();
+  }
 }
 
 /** Renumbers in place. */

@@ -2,40 +2,52 @@
 import { expect, it } from "vitest";
 import { floatSums, IntegerSums } from "../../src/relational/aggregate-sums.js";
 
-/** Many rows of few groups, so that parts of 2^52 and more come about. */
-const ROWS = 2 ** 21 + 5;
+/** So many that the words of one group add up to more than 2^53. */
+const ROWS = 2 ** 22 + 5;
 const groupOf = Uint32Array.from({ length: ROWS }, (_, row) => (row % 3 === 0 ? 1 : 0));
 
-function exact(width: number, signed: boolean, words: (row: number) => number[]): void {
+const toBigInt = (words: ArrayLike<number>) =>
+  Array.from(words).reduceRight((bits, word) => (bits << 32n) | BigInt(word), 0n);
+
+/** Adds up values that take turns, each given as its words. */
+function exact(width: number, signed: boolean, values: number[][]): void {
   const data = new Uint32Array(ROWS * width);
-  const totals = [0n, 0n];
+  const times = [values.map(() => 0), values.map(() => 0)];
   for (let row = 0; row < ROWS; row++) {
-    const value = words(row);
-    data.set(value, row * width);
-    const bits = value.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
-    totals[groupOf[row]] += signed ? BigInt.asIntN(32 * width, bits) : bits;
+    const turn = row % values.length;
+    data.set(values[turn], row * width);
+    times[groupOf[row]][turn]++;
   }
   const sums = new IntegerSums({ data, width, signed }, groupOf, 2);
   const size = width + 1;
   const out = new Uint32Array(size);
-  for (const [group, total] of totals.entries()) {
+  for (const [group, counts] of times.entries()) {
+    const total = values.reduce((sum, words, turn) => {
+      const value = toBigInt(words);
+      return sum + BigInt(counts[turn]) * (signed ? BigInt.asIntN(32 * width, value) : value);
+    }, 0n);
     expect(sums.write(group, out, 0, size)).toBe(true);
-    const bits = out.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
-    expect(BigInt.asIntN(32 * size, bits)).toBe(total);
+    expect(BigInt.asIntN(32 * size, toBigInt(out))).toBe(total);
     expect(sums.toNumber(group)).toBe(Number(total));
   }
 }
 
 it("adds up the largest and the least integers of 32 bits", () => {
-  exact(1, false, () => [0xffffffff]);
-  exact(1, true, () => [0x80000000]);
-  exact(1, true, (row) => [row % 2 === 0 ? 0x7fffffff : 0x80000000]);
+  exact(1, false, [[0xffffffff]]);
+  exact(1, true, [[0x80000001]]);
+  exact(1, true, [[0x7fffffff], [0x80000000]]);
 });
 
 it("adds up integers of 64 and 128 bits", () => {
-  exact(2, false, () => [0xffffffff, 0xffffffff]);
-  exact(2, true, (row) => [row, 0x80000000]);
-  exact(4, true, (row) => [0xffffffff, row, 0xffffffff, row % 2 === 0 ? 0x7fffffff : 0x80000001]);
+  exact(2, false, [[0xffffffff, 0xffffffff]]);
+  exact(2, true, [
+    [0xffffffff, 0x80000001],
+    [77, 0x80000000],
+  ]);
+  exact(4, true, [
+    [0xffffffff, 5, 0xffffffff, 0x7fffffff],
+    [0xffffffff, 0xffffffff, 0xfffffffe, 0x80000001],
+  ]);
 });
 
 it("says when a sum does not fit", () => {
