@@ -132,11 +132,7 @@ describe("2: a wrong call", () => {
     ["--on with half a pair", ["join", A, A, "--on", "id=id,name="], /"name=" in --on is not a pair/],
     ["--on with nothing", ["join", A, A, "--on", ""], /"" in --on is not a pair/],
     ["--on with two =", ["join", A, A, "--on", "a=b=c"], /"a=b=c" in --on/],
-    [
-      "an unknown join kind",
-      ["join", A, A, ...OK, "--how", "odd"],
-      /no join kind "odd".*\n.*inner, left, right, full, semi, anti/,
-    ],
+    ["an unknown join kind", ["join", A, A, ...OK, "--how", "odd"], /no join kind "odd"/],
     ["an input of no known format", ["join", path("data.json"), A, ...OK], /extension of .*data\.json/],
     ["an output of no known format", ["join", A, A, ...OK, "--out", "x.xlsx"], /extension of x\.xlsx/],
     ["a benchmark that is not there", ["bench", "speed"], /no benchmark "speed"/],

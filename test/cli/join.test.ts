@@ -147,6 +147,12 @@ it.each([
   }
 });
 
+it("names the join kinds when asked for another", async () => {
+  const { status, stderr } = await cli([...JOIN, "--how", "outer"]);
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/no join kind "outer"\.\nhint: .*inner, left, right, full, semi, anti/);
+});
+
 it("shows the nulls of an outer join", async () => {
   const { stdout } = await cli([...JOIN, "--how", "left"]);
   expect(stdout.replace(/ +/g, "|")).toMatch(/12\|null\|z\|null\|null/);
