@@ -64,7 +64,7 @@ function attempt(fault) {
   const group = `${fault.project} ${fault.tests}`;
   if (!unharmed.has(group)) unharmed.set(group, runTests(fault));
   const before = unharmed.get(group);
-  if (before.outcome !== "passed") return { result: "broken", seconds: before.seconds };
+  if (before.outcome !== "passed") return { result: `${before.outcome} without it`, seconds: before.seconds };
   const path = join(copy, fault.file);
   const text = readFileSync(path, "utf8");
   writeFileSync(path, withFault(fault, text));

@@ -229,6 +229,6 @@ export const cpuFaults = [
     find: "      for (const array of this.#deviceArrays) array.destroy();\n",
     replace: "",
     project: "cpu",
-    tests: ["test/engine/cpu/groups/stopping.test.ts"],
+    tests: ["test/conformance/memory.test.ts"],
   },
 ];

@@ -99,10 +99,10 @@ export const webgpuFaults = [
   },
   {
     name: "gpu-tombstones-miscounted",
-    what: "tombstones that are taken still count",
+    what: "erased keys leave no tombstones in the count, so that inserts don't look for them",
     file: "src/engine/webgpu/table/table-state.ts",
     find: "this.#tombstones += counters.erased - counters.reused;",
-    replace: "this.#tombstones += counters.erased;",
+    replace: "this.#tombstones -= counters.reused;",
     ...conformance("erase"),
   },
   {

@@ -81,6 +81,18 @@ describe("keys with one home slot, one thread", () => {
     expect(table.live).toBe(0);
   });
 
+  it("nor where the first of a block's keys makes the bound long", async () => {
+    const slots = 2 ** 17;
+    const table = await open(1, "u32", slots);
+    const row = Uint32Array.from({ length: slots / 2 }, (_, i) => i * (2 ** 32 / slots));
+    await table.insert(row, row, "keep", {});
+    const { ends, call } = watched();
+    const crowd = keys.subarray(1, 1025);
+    expect(await table.insert(crowd, crowd, "keep", call)).toMatchObject({ inserted: crowd.length });
+    const longest = Math.max(...ends.map((to, i) => to - (ends[i - 1] ?? 0)));
+    expect(longest * row.length).toBeLessThanOrEqual(2 * RUN_SLOTS);
+  });
+
   it("nor with slots of several words", async () => {
     const table = await open(1, "u64");
     const wide = BigUint64Array.from({ length: COUNT }, (_, i) => (BigInt(i) << 32n) + 5n);
