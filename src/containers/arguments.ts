@@ -31,7 +31,7 @@ import {
 
 /** Options of every call that works through many elements. */
 export interface ProgressOptions {
-  /** Aborts between chunks: the call rejects with the signal's reason; chunks already done stay done. */
+  /** Aborts between chunks: the call rejects with the signal's reason; elements already done stay done. */
   signal?: AbortSignal;
   /** Told between chunks, and at the end, how many of the call's elements are done. */
   onProgress?: (done: number, total: number) => void;

@@ -169,11 +169,13 @@ describe("create rejects", () => {
     expect(have).toBeLessThan(2 ** 32);
   });
 
-  it("a table that is larger than the device's memory, with the numbers", async () => {
-    if (!onSoftwareGpu) return; // a real GPU may well have 16 GiB, and a CPU would start to swap
-    const error = await rejection(StaticMap.create(device(), { ...good, capacity: 2 ** 30 }), LimitError);
-    expect(error.need).toBeGreaterThan(error.have);
-    using map = await StaticMap.create(device(), good);
-    expect(await map.insert(uniqueKeys(3), counting(3))).toEqual({ inserted: 3, existing: 0 });
-  });
+  // A real GPU may well have 16 GiB, and a CPU would start to swap.
+  if (onSoftwareGpu) {
+    it("a table that is larger than the device's memory, with the numbers", async () => {
+      const error = await rejection(StaticMap.create(device(), { ...good, capacity: 2 ** 30 }), LimitError);
+      expect(error.need).toBeGreaterThan(error.have);
+      using map = await StaticMap.create(device(), good);
+      expect(await map.insert(uniqueKeys(3), counting(3))).toEqual({ inserted: 3, existing: 0 });
+    });
+  }
 });

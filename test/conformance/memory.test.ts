@@ -30,6 +30,22 @@ it("counts the memory of tables and arrays while they live, and what is kept of 
   expect(device.memory).toMatchObject({ inUse, kept: 0, held: inUse });
 });
 
+it("rehash gives the old table's memory back, and a call that is aborted its results", async () => {
+  using device = await openTestDevice();
+  const { inUse: before } = device.memory;
+  const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: CAPACITY });
+  await map.insert(uniqueKeys(1000), counting(1000));
+  for (let i = 0; i < 3; i++) await map.rehash();
+  expect((await map.retrieveAll()).keys).toHaveLength(1000);
+  const { inUse } = device.memory;
+  expect(inUse - before).toBeLessThan(2 * TABLE);
+  const signal = AbortSignal.abort();
+  await expect(map.find(uniqueKeys(1000), { output: "device", signal })).rejects.toThrow(/abort/i);
+  expect(device.memory.inUse).toBe(inUse);
+  await map[Symbol.asyncDispose]();
+  expect(device.memory.inUse).toBe(before);
+});
+
 it("keeps no more than the bound", async () => {
   using device = await openTestDevice({ memory: { keep: TABLE + 2 ** 20 } });
   expect(device.memory.keep).toBe(TABLE + 2 ** 20);

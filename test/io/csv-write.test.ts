@@ -21,13 +21,13 @@ async function readBack(table: Table): Promise<Table> {
 it("writes a header, quotes where needed, nulls as empty fields", async () => {
   const table = tableFromArrays({
     id: [1, 2, null],
-    'na"me, full': ["Ada", 'say "hi", you\nthere', ""],
+    'na"me, full': ["Ada\rLovelace", 'say "hi", you\nthere', ""],
     when: [new Date(0), null, new Date(1.5e12)],
   });
   expect(await written(table)).toBe(
     [
       'id,"na""me, full",when',
-      "1,Ada,1970-01-01T00:00:00",
+      '1,"Ada\rLovelace",1970-01-01T00:00:00',
       '2,"say ""hi"", you\nthere",',
       ',"",2017-07-14T02:40:00',
       "",

@@ -274,9 +274,9 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
   }
 
   /** A chunk that failed midway (a worker died) leaves a valid table with unknown counts. */
-  async #recountOnError(change: () => Promise<void>): Promise<void> {
+  async #recountOnError<T>(change: () => Promise<T>): Promise<T> {
     try {
-      await change();
+      return await change();
     } catch (error) {
       this.#guard();
       const { maxProbe } = this.#counters;

@@ -3,7 +3,7 @@
  * are not in shared memory themselves, and the chunk sorted by range. One chunk uses it at a time. Columns
  * are made on first use and kept.
  */
-import { allocateBlock, BLOCK, type Block } from "../table/blocks.js";
+import type { Block } from "../table/blocks.js";
 import type { Partition } from "../table/jobs.js";
 import type { Chunk } from "../table/sequential.js";
 import type { Tuning } from "../tuning.js";
@@ -16,8 +16,6 @@ export class SharedScratch {
   readonly #columns = new Map<Column, SharedArrayBuffer>();
   #block: Block | null = null;
   #starts: Uint32Array | null = null;
-  /** Where deferred elements are gathered; in private memory. */
-  readonly deferred: Block = allocateBlock(BLOCK);
 
   constructor(tuning: Tuning) {
     this.#tuning = tuning;

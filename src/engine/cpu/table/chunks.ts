@@ -6,14 +6,13 @@ import type { CallOptions } from "../../engine.js";
 import { nextTask } from "../../next-task.js";
 import type { Plan, PlanLog } from "../../plan.js";
 import { BLOCK } from "./blocks.js";
+import { LONG_MS } from "./pace.js";
 import type { Batch, Chunk } from "./sequential.js";
 
 /**
  * The event loop gets a turn after a chunk that ends this long after the last turn: one frame of a display.
  */
 const TURN_MS = 16;
-/** A chunk that is done alone ends early when it takes this long: probes in a full table may. */
-const LONG_MS = 100;
 
 /**
  * Calls `step` from element 0 until all `total` are done (once for an empty batch). `step` works on some
@@ -42,15 +41,30 @@ export async function inChunks(
   } while (done < total);
 }
 
+/** What became of a chunk that was shared. */
+export interface SharedChunk {
+  /** Where it ended: early when it took long. */
+  readonly to: number;
+  /** Its elements that are still to do, by the calling thread alone. */
+  readonly rest: Rest;
+}
+
+/** Elements of a chunk in an order of their own. */
+export interface Rest {
+  readonly length: number;
+  /** Does some elements from this position on; returns where it stopped. */
+  readonly step: (from: number) => number;
+}
+
 /** How the chunks of a batch are worked on. */
 export interface ChunkWork {
-  /** Gets a chunk that is done alone, in pieces. */
-  readonly alone: (chunk: Chunk) => void;
+  /** Does elements of a piece of a chunk, from the first on; returns where it stopped. */
+  readonly alone: (piece: Chunk) => number;
   /** How chunks are shared with workers; absent where they are not. */
   readonly shared?: {
     /** Elements of the next chunk to share when `left` are to do; 0 to do it alone. `forced`: however few they are. */
     readonly length: (left: number, forced: boolean) => number;
-    readonly run: (chunk: Chunk) => Promise<void>;
+    readonly run: (chunk: Chunk) => Promise<SharedChunk>;
   };
   /** Why chunks are done alone, where it is neither the call's wish nor the batch's size. */
   readonly whyAlone?: string;
@@ -76,20 +90,41 @@ export function eachChunk(
     const to = length > 0 ? from + length : Math.min(total, from + aloneLength);
     const start = performance.now();
     if (shared && length > 0) {
-      return shared.run({ keys, where, from, to }).then(() => {
+      return shared.run({ keys, where, from, to }).then(async (chunk) => {
+        await doRest(chunk, total, call, guard);
         note(log, "partitioned", forced ? ASKED : "the batch is large enough to share", start);
-        return to;
+        return chunk.to;
       });
     }
-    let done = from;
-    do {
-      const piece = { keys, where, from: done, to: Math.min(to, done + BLOCK) };
-      alone(piece);
-      done = piece.to;
-    } while (done < to && performance.now() - start < LONG_MS);
+    const step = (done: number) => alone({ keys, where, from: done, to: Math.min(to, done + BLOCK) });
+    const stopped = untilLong(from, to, step);
     note(log, "direct", strategy === "direct" ? ASKED : (whyAlone ?? SMALL), start);
-    return done;
+    return stopped;
   });
+}
+
+/** Takes steps from `from` on until `to` is reached or they took long; returns where it stopped. */
+function untilLong(from: number, to: number, step: (from: number) => number): number {
+  const start = performance.now();
+  let done = from;
+  do done = step(done);
+  while (done < to && performance.now() - start < LONG_MS);
+  return done;
+}
+
+/** `inChunks` over the elements that a shared chunk left to do. */
+async function doRest(
+  { to, rest: { length, step } }: SharedChunk,
+  total: number,
+  { signal, onProgress }: Pick<CallOptions, "signal" | "onProgress">,
+  guard: () => void,
+): Promise<void> {
+  if (length === 0) return;
+  // The end of the rest is the chunk's, which tells it.
+  const tell = (done: number) => {
+    if (done < length) onProgress?.(to - length + done, total);
+  };
+  await inChunks(length, { signal, onProgress: tell }, guard, (from) => untilLong(from, length, step));
 }
 
 const ASKED = "it was asked for";

@@ -13,9 +13,14 @@ const WORTH_PROBES = 256;
 /** Slots above which the set would take more than 1 GiB. */
 const MOST_SLOTS = 2 ** 27;
 
+/** Slots whose keys are put into the set at once: about 10 ms of work. */
+const SLOTS_AT_ONCE = 2 ** 18;
+
 /** One insert call's view of a table that may be full. While a call runs a full table stays full, with the same keys. */
 export class FullTable {
   #present: Uint32Array | null = null;
+  /** Slots whose keys are in `#present`. */
+  #slots = 0;
 
   /** @param at the whole ring. */
   constructor(
@@ -23,14 +28,24 @@ export class FullTable {
     private readonly columns: InsertColumns,
   ) {}
 
+  /** Goes on making the set where one is needed; false until it is made. */
+  isReady(): boolean {
+    const { table, counters } = this.at;
+    if (!isWorthSet(table, counters) || this.#slots === table.slotCount) return true;
+    this.#present ??= new Uint32Array(2 ** Math.ceil(Math.log2(2 * table.slotCount))).fill(EMPTY);
+    const to = Math.min(table.slotCount, this.#slots + SLOTS_AT_ONCE);
+    addKeys(this.#present, table, this.#slots, to);
+    this.#slots = to;
+    return to === table.slotCount;
+  }
+
   /**
    * When the table is full, rejects elements of a block whose keys are not in it, and moves the others to the
-   * block's front. Answers how many are left to probe.
+   * block's front. Answers how many are left to probe. To be called when `isReady`.
    */
   rejectAbsent(block: Block, count: number): number {
     const { table, counters, tally } = this.at;
-    if (!isWorthSet(table, counters)) return count;
-    this.#present ??= keySet(table);
+    if (this.#present === null || !isWorthSet(table, counters)) return count;
     const { key, home, element } = block;
     let left = 0;
     for (let j = 0; j < count; j++) {
@@ -52,16 +67,14 @@ export function isWorthSet({ slotCount }: TableMemory, { mainLive, maxProbe }: C
   return mainLive === slotCount && maxProbe >= WORTH_PROBES && slotCount <= MOST_SLOTS;
 }
 
-/** The keys of all slots, side slots excluded, at load 0.5 or less. */
-function keySet({ slots, slotCount, words }: TableMemory): Uint32Array {
-  const set = new Uint32Array(2 ** Math.ceil(Math.log2(2 * slotCount))).fill(EMPTY);
+/** Adds the keys of slots `from..to` to a set of twice as many places as slots, or more. */
+function addKeys(set: Uint32Array, { slots, words }: TableMemory, from: number, to: number): void {
   const mask = set.length - 1;
-  for (let w = 0; w < slotCount * words; w += words) {
+  for (let w = from * words; w < to * words; w += words) {
     let at = murmur3(slots[w]) & mask;
     while (set[at] !== EMPTY) at = (at + 1) & mask;
     set[at] = slots[w];
   }
-  return set;
 }
 
 function has(set: Uint32Array, key: number): boolean {

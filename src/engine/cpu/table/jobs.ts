@@ -2,13 +2,17 @@
  * Jobs: work on one chunk of a batch that several threads share. A job is plain data in shared memory.
  * Threads take pieces of it from a counter until none is left, so a thread that comes late, or never, costs
  * nothing. Which thread works on which piece never shows in a result; parallel.ts says why.
+ *
+ * A job that takes long ends early, so that the event loop gets its turn whatever the keys: the first thread to see it leaves no
+ * piece to take. Pieces of a look-up that were taken are finished. Elements of a change that were taken but not done are deferred.
  */
-
+import { endJob, isEnded } from "../threads/protocol.js";
 import { allocateBlock, BLOCK, type Block, fillBlock, type TableMemory, touchHomes } from "./blocks.js";
+import { runLength, Stopwatch } from "./pace.js";
 import { type Counters, eraseRun, insertRun, newTally, type Tally } from "./probes.js";
 import { findChunk } from "./sequential.js";
 
-/** Look up a chunk; a piece is `grain` elements. */
+/** Look up a chunk; a piece is `grain` elements, no more than a run. */
 export interface FindJob {
   readonly kind: "find";
   readonly table: TableMemory;
@@ -85,6 +89,11 @@ export interface JobResult {
    * them.
    */
   readonly deferred: number[];
+  /**
+   * If this thread ended the job early, how many pieces had been asked for by all threads, else Infinity. Two threads may end it at
+   * once; the smaller number is the right one.
+   */
+  readonly taken: number;
 }
 
 /** Memory that one thread works in; it outlives jobs. */
@@ -101,7 +110,7 @@ export function newWorkspace(): Workspace {
 
 /** Takes pieces of a job until none is left. `next` holds the number of the next piece. */
 export function runJob(job: Job, next: Int32Array, workspace: Workspace): JobResult {
-  const result: JobResult = {
+  const result: JobResult & { taken: number } = {
     counters: {
       mainLive: 0,
       sideLive: 0,
@@ -110,12 +119,23 @@ export function runJob(job: Job, next: Int32Array, workspace: Workspace): JobRes
     },
     tally: newTally(),
     deferred: [],
+    taken: Number.POSITIVE_INFINITY,
   };
   const pieces = pieceCount(job);
+  const watch = new Stopwatch();
+  const isOver = (slots: number): boolean => {
+    if (!watch.isDue(slots)) return false;
+    if (isEnded(next)) return true;
+    if (!watch.isLong) return false;
+    result.taken = endJob(next);
+    return true;
+  };
   for (let piece = Atomics.add(next, 0, 1); piece < pieces; piece = Atomics.add(next, 0, 1)) {
-    if (job.kind === "find") findPiece(job, piece, workspace);
-    else if (job.kind === "partition") sortSlice(job, piece, workspace);
-    else changeRange(job, piece, result);
+    if (job.kind === "find") {
+      findPiece(job, piece, workspace);
+      isOver(job.grain * job.maxProbe);
+    } else if (job.kind === "partition") sortSlice(job, piece, workspace);
+    else changeRange(job, piece, result, isOver);
   }
   return result;
 }
@@ -166,16 +186,35 @@ function sortSlice(job: PartitionJob, slice: number, workspace: Workspace): void
   }
 }
 
-function changeRange(job: InsertJob | EraseJob, range: number, result: JobResult): void {
-  const { block, slices, ranges, shift, starts } = job.partition;
+/** @param isOver counts slots that may have been looked at; true when the job is to end. */
+function changeRange(
+  job: InsertJob | EraseJob,
+  range: number,
+  result: JobResult,
+  isOver: (slots: number) => boolean,
+): void {
+  const { block, slices, shift } = job.partition;
   const { slotCount, words } = job.table;
   const end = Math.min(slotCount * words, (range + 1) * 2 ** shift);
   const at = { table: job.table, ...result };
+  let over = false;
   for (let slice = 0; slice < slices; slice++) {
-    const from = starts[slice * (ranges + 1) + range];
-    const to = starts[slice * (ranges + 1) + range + 1];
-    touchHomes(block, job.table, from, to);
-    if (job.kind === "insert") insertRun(at, job, block, from, to, end);
-    else eraseRun(at, block, from, to, end);
+    let [from, to] = elementsOf(job.partition, range, slice);
+    if (!over) touchHomes(block, job.table, from, to);
+    while (!over && from < to) {
+      const { maxProbe } = at.counters;
+      let stopped = Math.min(to, from + runLength(maxProbe));
+      if (job.kind === "insert") stopped = insertRun(at, job, block, from, stopped, end);
+      else eraseRun(at, block, from, stopped, end);
+      over = isOver((stopped - from) * at.counters.maxProbe);
+      from = stopped;
+    }
+    for (; from < to; from++) at.deferred.push(from);
   }
+}
+
+/** Where the elements of a range are in a slice's part of the block: from one position up to another. */
+export function elementsOf({ ranges, starts }: Partition, range: number, slice: number): [number, number] {
+  const at = slice * (ranges + 1) + range;
+  return [starts[at], starts[at + 1]];
 }

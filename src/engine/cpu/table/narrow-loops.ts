@@ -11,13 +11,15 @@ import { collectSlots, NarrowMeasurement } from "./scan.js";
 import { eraseChunk, findChunk, insertChunk } from "./sequential.js";
 import type { LookUpColumns, SlotLoops } from "./slot-loops.js";
 
+type Recount = <T>(change: () => Promise<T>) => Promise<T>;
+
 export class NarrowLoops implements SlotLoops {
   readonly collectSlots = collectSlots;
   readonly #engine: CpuEngine;
-  readonly #recountOnError: (change: () => Promise<void>) => Promise<void>;
+  readonly #recountOnError: Recount;
 
   /** @param recountOnError runs a change on several threads, and counts the table anew when it fails midway. */
-  constructor(engine: CpuEngine, recountOnError: (change: () => Promise<void>) => Promise<void>) {
+  constructor(engine: CpuEngine, recountOnError: Recount) {
     this.#engine = engine;
     this.#recountOnError = recountOnError;
   }

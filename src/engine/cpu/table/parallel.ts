@@ -7,7 +7,7 @@
  * each range is owned by whoever takes it: the owner goes through the elements whose home lies there in input
  * order, and reads and writes only slots of the range. An element whose chain leads past the range's end
  * before it is decided is deferred untouched, and the calling thread does the deferred ones afterwards, on the
- * whole table.
+ * whole table. So are all that are left when the job takes long.
  *
  * Why this equals going through the chunk in input order. What an operation answers, and what the table holds
  * after it, is a function of the operations on each key in their order, as long as no insert is rejected for
@@ -21,6 +21,7 @@
  *    erases never make a slot EMPTY, and maxProbe only grows. Inserts make no TOMBSTONE; erases do, but an
  *    erase is decided by the key, an EMPTY or maxProbe alone. Nobody puts this key there, as all its elements
  *    are deferred, by induction. So the next one of that key leads past the end too.
+ *    Where a job ends early, the rest of a range is deferred as a whole.
  *
  * The table stays valid meanwhile: an owner takes a slot only after it saw the whole chain, up to EMPTY or
  * maxProbe, and every key of a range was put there within the maxProbe at the job's start, which all owners
@@ -31,13 +32,20 @@
 import { SharedScratch } from "../memory/shared-scratch.js";
 import type { WorkerPool } from "../threads/pool.js";
 import type { Tuning } from "../tuning.js";
-import type { TableMemory } from "./blocks.js";
-import type { Job, JobResult, Partition } from "./jobs.js";
+import { allocateBlock, BLOCK, type Block, type TableMemory, touchHomes } from "./blocks.js";
+import type { Rest, SharedChunk } from "./chunks.js";
+import { elementsOf, type Job, type JobResult, type Partition } from "./jobs.js";
+import { runLength } from "./pace.js";
 import { eraseRun, type FindColumns, type InsertColumns, insertRun, type Territory } from "./probes.js";
 import type { Chunk } from "./sequential.js";
 
 /** Inserts that come here reject nothing. */
 const NO_BYTES = new Uint8Array(0);
+
+const NO_REST: Rest = { length: 0, step: () => 0 };
+
+/** Does elements `from..to` of a block on the whole table; returns where it stopped. */
+type Change = (block: Block, from: number, to: number) => number;
 
 /** The threads of an engine as containers' operations see them. */
 export class Parallel {
@@ -76,12 +84,12 @@ export class Parallel {
   }
 
   /** Looks a chunk up. */
-  async find(table: TableMemory, maxProbe: number, chunk: Chunk, columns: FindColumns): Promise<void> {
-    await this.#pool.exclusive(async () => {
+  find(table: TableMemory, maxProbe: number, chunk: Chunk, columns: FindColumns): Promise<SharedChunk> {
+    return this.#pool.exclusive(async () => {
       const { keys, where } = this.#scratch.inputs(chunk);
       const found = this.#scratch.output("flags", columns.found, chunk, 0);
       const values = this.#scratch.output("results", columns.values, chunk, columns.missing);
-      const { grain } = this.#tuning;
+      const grain = Math.min(this.#tuning.grain, runLength(maxProbe));
       const { missing } = columns;
       const job = {
         kind: "find",
@@ -95,15 +103,16 @@ export class Parallel {
         found,
         values,
       } as const;
-      await this.#run(job, keys.length);
+      const results = await this.#run(job, keys.length);
       this.#scratch.copyBack(found, columns.found, chunk);
       this.#scratch.copyBack(values, columns.values, chunk);
+      return { to: Math.min(chunk.to, chunk.from + piecesTaken(results) * grain), rest: NO_REST };
     });
   }
 
   /** Inserts a chunk; the table must have as many free slots as the chunk has elements. */
-  async insert(at: Territory, chunk: Chunk, columns: InsertColumns): Promise<void> {
-    await this.#pool.exclusive(async () => {
+  insert(at: Territory, chunk: Chunk, columns: InsertColumns): Promise<SharedChunk> {
+    return this.#pool.exclusive(async () => {
       const partition = await this.#sort(at.table, chunk);
       const values = this.#scratch.input("values", columns.values, chunk);
       const flags = this.#scratch.output("flags", columns.flags, chunk, 0);
@@ -113,18 +122,17 @@ export class Parallel {
       const job = { kind: "insert", table, maxProbe: at.counters.maxProbe, partition, ...local } as const;
       const results = await this.#run(job, chunk.to - chunk.from);
       for (const result of results) add(at, result);
-      const end = table.slotCount * table.words;
-      this.#doDeferred(results, partition, (count) =>
-        insertRun(at, local, this.#scratch.deferred, 0, count, end),
-      );
       this.#scratch.copyBack(flags, columns.flags, chunk);
       this.#scratch.copyBack(stored, columns.stored, chunk);
+      const end = table.slotCount * table.words;
+      const change: Change = (block, from, to) => insertRun(at, columns, block, from, to, end);
+      return { to: chunk.to, rest: restOf(at, chunk, partition, results, change) };
     });
   }
 
   /** Erases a chunk. */
-  async erase(at: Territory, chunk: Chunk): Promise<void> {
-    await this.#pool.exclusive(async () => {
+  erase(at: Territory, chunk: Chunk): Promise<SharedChunk> {
+    return this.#pool.exclusive(async () => {
       const { table } = at;
       const partition = await this.#sort(table, chunk);
       const results = await this.#run(
@@ -133,7 +141,11 @@ export class Parallel {
       );
       for (const result of results) add(at, result);
       const end = table.slotCount * table.words;
-      this.#doDeferred(results, partition, (count) => eraseRun(at, this.#scratch.deferred, 0, count, end));
+      const change: Change = (block, from, to) => {
+        eraseRun(at, block, from, to, end);
+        return to;
+      };
+      return { to: chunk.to, rest: restOf(at, chunk, partition, results, change) };
     });
   }
 
@@ -151,25 +163,52 @@ export class Parallel {
   #run(job: Job, elements: number): Promise<JobResult[]> {
     return this.#pool.run(job, Math.ceil(elements / this.#tuning.share) - 1);
   }
+}
 
-  /**
-   * Gathers the deferred elements, in each thread's order, and hands them to `change` as many at a time as fit
-   * a block.
-   */
-  #doDeferred(results: readonly JobResult[], { block }: Partition, change: (count: number) => void): void {
-    const { key, home, element } = this.#scratch.deferred;
-    let count = 0;
-    for (const { deferred } of results) {
-      for (const position of deferred) {
-        key[count] = block.key[position];
-        home[count] = block.home[position];
-        element[count] = block.element[position];
-        if (++count < key.length) continue;
-        change(count);
-        count = 0;
-      }
-    }
-    change(count);
+/** Pieces of a job that were taken, where it ended early. */
+function piecesTaken(results: readonly JobResult[]): number {
+  return Math.min(...results.map(({ taken }) => taken));
+}
+
+/**
+ * The elements of a changed chunk that are left to do: those that were deferred, in each thread's order, and those of ranges that
+ * nobody took. They are copied, because the next chunk of any table takes the shared memory.
+ */
+function restOf(
+  { table, counters }: Territory,
+  chunk: Chunk,
+  partition: Partition,
+  results: readonly JobResult[],
+  change: Change,
+): Rest {
+  const left = [...untaken(partition, piecesTaken(results))];
+  let length = 0;
+  for (const { deferred } of results) length += deferred.length;
+  for (const [from, to] of left) length += to - from;
+  if (length === 0) return NO_REST;
+
+  const block = allocateBlock(length);
+  let count = 0;
+  const take = (position: number) => {
+    block.key[count] = partition.block.key[position];
+    block.home[count] = partition.block.home[position];
+    block.element[count++] = chunk.from + partition.block.element[position];
+  };
+  for (const { deferred } of results) deferred.forEach(take);
+  for (const [from, to] of left) for (let position = from; position < to; position++) take(position);
+
+  const step = (from: number) => {
+    const to = Math.min(length, from + Math.min(BLOCK, runLength(counters.maxProbe)));
+    touchHomes(block, table, from, to);
+    return change(block, from, to);
+  };
+  return { length, step };
+}
+
+/** Where elements are whose range nobody took, range by range, in input order within one. */
+function* untaken(partition: Partition, taken: number): Generator<[number, number]> {
+  for (let range = taken; range < partition.ranges; range++) {
+    for (let slice = 0; slice < partition.slices; slice++) yield elementsOf(partition, range, slice);
   }
 }
 

@@ -10,6 +10,7 @@
 import { combine, Rule } from "../../apply.js";
 import { EMPTY, SIDE_PRESENT, TOMBSTONE } from "../../layout.js";
 import type { Block, TableMemory } from "./blocks.js";
+import { runLength } from "./pace.js";
 
 /** What changes in a table: its own counts, or what one thread adds to them. */
 export interface Counters {
@@ -78,7 +79,10 @@ export function reject(tally: Tally, { rejected }: InsertColumns, element: numbe
   if (rejected.length > 0) rejected[element] = 1;
 }
 
-/** Inserts elements `from..to` of a block whose chains end before word `end`. */
+/**
+ * Inserts elements `from..to` of a block whose chains end before word `end`. Returns where it stopped: before `to` when maxProbe
+ * has grown so far that all of them would be more than a run.
+ */
 export function insertRun(
   at: Territory,
   columns: InsertColumns,
@@ -86,7 +90,7 @@ export function insertRun(
   from: number,
   to: number,
   end: number,
-): void {
+): number {
   const { counters, tally, deferred } = at;
   const { slots, slotCount, words } = at.table;
   const { key, home, element } = block;
@@ -97,8 +101,10 @@ export function insertRun(
   let maxProbe = counters.maxProbe;
   let inserted = 0;
   let existing = 0;
+  let last = to;
+  let j = from;
 
-  for (let j = from; j < to; j++) {
+  for (; j < last; j++) {
     const k = key[j];
     const i = element[j];
     let w = home[j];
@@ -120,7 +126,10 @@ export function insertRun(
       if (x !== k && x !== EMPTY) {
         // A TOMBSTONE, the bound or the end of the range: rare, and decided on a second probe.
         w = placeFor(at, k, home[j], end, inserted);
-        maxProbe = counters.maxProbe;
+        if (counters.maxProbe > maxProbe) {
+          maxProbe = counters.maxProbe;
+          last = Math.min(last, from + runLength(maxProbe));
+        }
         if (w === DEFERRED) (deferred as number[]).push(j);
         else if (w === REJECTED) reject(tally, columns, i);
         if (w < 0) continue;
@@ -145,6 +154,7 @@ export function insertRun(
   counters.mainLive += inserted;
   tally.inserted += inserted;
   tally.existing += existing;
+  return j;
 }
 
 /**

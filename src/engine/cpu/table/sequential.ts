@@ -1,6 +1,10 @@
-/** Chunks of a batch on the calling thread alone, in input order, block by block. */
+/**
+ * Chunks of a batch on one thread, in input order, block by block. Each function does one run of its chunk, from the first element
+ * on, and returns where it stopped.
+ */
 import { BLOCK, type Block, fillBlock, type TableMemory, touchHomes } from "./blocks.js";
 import type { FullTable } from "./full-table.js";
+import { runLength } from "./pace.js";
 import {
   eraseRun,
   type FindColumns,
@@ -33,8 +37,11 @@ export function findChunk(
   chunk: Chunk,
   columns: FindColumns,
   block: Block,
-): void {
-  eachBlock(table, chunk, block, (count) => findRun(table, maxProbe, columns, block, 0, count));
+): number {
+  return eachBlock(table, chunk, maxProbe, block, (count) => {
+    findRun(table, maxProbe, columns, block, 0, count);
+    return count;
+  });
 }
 
 /** Inserts a chunk. `full` is that of the call. */
@@ -44,23 +51,40 @@ export function insertChunk(
   columns: InsertColumns,
   block: Block,
   full: FullTable,
-): void {
+): number {
+  if (!full.isReady()) return chunk.from;
   const end = at.table.slotCount * at.table.words;
-  eachBlock(at.table, chunk, block, (count) => {
-    insertRun(at, columns, block, 0, full.rejectAbsent(block, count), end);
+  return eachBlock(at.table, chunk, at.counters.maxProbe, block, (count) => {
+    const left = full.rejectAbsent(block, count);
+    // Stops early only where a key was placed, so in a table that was not full: nothing is rejected twice.
+    const stopped = insertRun(at, columns, block, 0, left, end);
+    return stopped < left ? stopped : count;
   });
 }
 
 /** Erases a chunk. */
-export function eraseChunk(at: Territory, chunk: Chunk, block: Block): void {
+export function eraseChunk(at: Territory, chunk: Chunk, block: Block): number {
   const end = at.table.slotCount * at.table.words;
-  eachBlock(at.table, chunk, block, (count) => eraseRun(at, block, 0, count, end));
+  return eachBlock(at.table, chunk, at.counters.maxProbe, block, (count) => {
+    eraseRun(at, block, 0, count, end);
+    return count;
+  });
 }
 
-function eachBlock(table: TableMemory, chunk: Chunk, block: Block, probe: (count: number) => void): void {
-  for (let from = chunk.from; from < chunk.to; from += BLOCK) {
-    const count = fillBlock(block, table, chunk.keys, chunk.where, from, Math.min(chunk.to, from + BLOCK));
+/** Has the blocks of a run probed, until `probe` returns less than it was given. */
+function eachBlock(
+  table: TableMemory,
+  chunk: Chunk,
+  maxProbe: number,
+  block: Block,
+  probe: (count: number) => number,
+): number {
+  const to = Math.min(chunk.to, chunk.from + runLength(maxProbe));
+  for (let from = chunk.from; from < to; from += BLOCK) {
+    const count = fillBlock(block, table, chunk.keys, chunk.where, from, Math.min(to, from + BLOCK));
     touchHomes(block, table, 0, count);
-    probe(count);
+    const stopped = probe(count);
+    if (stopped < count) return block.element[stopped];
   }
+  return to;
 }

@@ -10,22 +10,37 @@ import { isWorthSet } from "./full-table.js";
 import type { Counters } from "./probes.js";
 import type { WideCursor } from "./wide-cursor.js";
 
+/** Slots whose numbers are put into the index at once: about 20 ms of work. */
+const SLOTS_AT_ONCE = 2 ** 18;
+
 /** One insert call's view of a table that may be full. While a call runs a full table stays full, with the same keys. */
 export class WideFullTable {
   readonly #cursor: WideCursor;
   /** Slot numbers by hash of their keys at load 0.5 or less, EMPTY between; null until it is needed. */
   #index: Uint32Array | null = null;
+  /** Slots that are in `#index`. */
+  #slots = 0;
 
   constructor(cursor: WideCursor) {
     this.#cursor = cursor;
   }
 
-  /** True when the table is known to be full without the cursor's key. */
+  /** Goes on making the index where one is needed; false until it is made. */
+  isReady(counters: Counters): boolean {
+    const { table, format } = this.#cursor;
+    if (!isWorthSet(table, counters) || this.#slots === table.slotCount) return true;
+    this.#index ??= new Uint32Array(2 ** Math.ceil(Math.log2(2 * table.slotCount))).fill(EMPTY);
+    const to = Math.min(table.slotCount, this.#slots + SLOTS_AT_ONCE);
+    addSlots(this.#index, table, format, this.#slots, to);
+    this.#slots = to;
+    return to === table.slotCount;
+  }
+
+  /** True when the table is known to be full without the cursor's key. To be asked when `isReady`. */
   lacks(counters: Counters): boolean {
-    const { table, format, key } = this.#cursor;
-    if (!isWorthSet(table, counters)) return false;
-    this.#index ??= indexOf(table, format);
+    const { table, key } = this.#cursor;
     const index = this.#index;
+    if (index === null || this.#slots < table.slotCount || !isWorthSet(table, counters)) return false;
     const mask = index.length - 1;
     let at = hashWords("murmur3", key, 0, key.length) & mask;
     while (index[at] !== EMPTY && !this.#cursor.isAt(index[at] * table.words)) at = (at + 1) & mask;
@@ -33,13 +48,17 @@ export class WideFullTable {
   }
 }
 
-function indexOf({ slots, slotCount, words }: TableMemory, { keyOffset, keyWords }: SlotFormat): Uint32Array {
-  const index = new Uint32Array(2 ** Math.ceil(Math.log2(2 * slotCount))).fill(EMPTY);
+function addSlots(
+  index: Uint32Array,
+  { slots, words }: TableMemory,
+  { keyOffset, keyWords }: SlotFormat,
+  from: number,
+  to: number,
+): void {
   const mask = index.length - 1;
-  for (let slot = 0; slot < slotCount; slot++) {
+  for (let slot = from; slot < to; slot++) {
     let at = hashWords("murmur3", slots, slot * words + keyOffset, keyWords) & mask;
     while (index[at] !== EMPTY) at = (at + 1) & mask;
     index[at] = slot;
   }
-  return index;
 }

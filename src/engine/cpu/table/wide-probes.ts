@@ -1,8 +1,10 @@
 /**
  * Insert, find and erase of a chunk in a table of wide slots, element after element in input order. The probe sequences are those of
- * a WideCursor; what is added here are counts and results.
+ * a WideCursor; what is added here are counts and results. Each function does one run of its chunk, from the first element on, and
+ * returns where it stopped.
  */
 import { EMPTY, SIDE_PRESENT, TOMBSTONE } from "../../layout.js";
+import { RUN_SLOTS } from "./pace.js";
 import { type InsertColumns, reject, type Territory } from "./probes.js";
 import type { Chunk } from "./sequential.js";
 import type { LookUpColumns } from "./slot-loops.js";
@@ -16,10 +18,11 @@ export function insertWide(
   chunk: Chunk,
   columns: InsertColumns,
   full: WideFullTable,
-): void {
+): number {
   const { slots } = cursor.table;
   const { values } = columns;
-  eachElement(cursor, chunk, (i) => {
+  if (!full.isReady(counters)) return chunk.from;
+  return eachElement(cursor, chunk, counters, (i) => {
     if (cursor.isSide) {
       const isThere = slots[cursor.home] !== EMPTY;
       if (isThere) tally.existing++;
@@ -49,12 +52,12 @@ export function findWide(
   maxProbe: number,
   chunk: Chunk,
   { found, values, missing }: LookUpColumns,
-): void {
+): number {
   const { slots } = cursor.table;
   const { keyWords, valueWords, valueOffset } = cursor.format;
   const isSet = valueWords === 0;
   const words = values.length === 0 ? 0 : isSet ? keyWords : valueWords;
-  eachElement(cursor, chunk, (i) => {
+  return eachElement(cursor, chunk, { maxProbe }, (i) => {
     const w = locate(cursor, maxProbe);
     found[i] = w === NONE ? 0 : 1;
     for (let word = 0; word < words; word++) {
@@ -65,9 +68,9 @@ export function findWide(
 }
 
 /** Takes the keys of a chunk out. */
-export function eraseWide(cursor: WideCursor, { counters, tally }: Territory, chunk: Chunk): void {
+export function eraseWide(cursor: WideCursor, { counters, tally }: Territory, chunk: Chunk): number {
   const { slots } = cursor.table;
-  eachElement(cursor, chunk, () => {
+  return eachElement(cursor, chunk, counters, () => {
     const w = locate(cursor, counters.maxProbe);
     if (w === NONE) return;
     if (cursor.isSide) {
@@ -88,15 +91,18 @@ function locate(cursor: WideCursor, maxProbe: number): number {
   return cursor.table.slots[cursor.home] === EMPTY ? NONE : cursor.home;
 }
 
-/** Takes up the keys of a chunk one after another, less those that `where` leaves out. */
+/** Takes up the keys of a run one after another, less those that `where` leaves out. `bound.maxProbe` may grow meanwhile. */
 function eachElement(
   cursor: WideCursor,
   { keys, where, from, to }: Chunk,
+  bound: { readonly maxProbe: number },
   visit: (element: number) => void,
-): void {
+): number {
   for (let i = from; i < to; i++) {
+    if (i > from && (i - from + 1) * bound.maxProbe > RUN_SLOTS) return i;
     if (where !== null && where[i] === 0) continue;
     cursor.take(keys, i);
     visit(i);
   }
+  return to;
 }

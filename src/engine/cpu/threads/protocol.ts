@@ -19,6 +19,8 @@ export type ToPool<R> =
 
 /** Word of a job's control array that holds the next piece to take. */
 export const NEXT = 0;
+/** What that word holds, or more, once no piece is to be taken any more. */
+const STOPPED = 2 ** 30;
 /** Word of worker 0's state; the others follow. */
 const STATES = 1;
 const OPEN = 0;
@@ -44,7 +46,15 @@ export function closeJob(control: Int32Array): number[] {
   return joined;
 }
 
-/** Leaves no piece of a job to take. */
-export function endJob(control: Int32Array): void {
-  Atomics.store(control, NEXT, 2 ** 30);
+/**
+ * Leaves no piece of a job to take. Returns how many times one was asked for before; STOPPED or more when the job was ended
+ * already.
+ */
+export function endJob(control: Int32Array): number {
+  return Atomics.exchange(control, NEXT, STOPPED);
+}
+
+/** True once `endJob` was called. */
+export function isEnded(control: Int32Array): boolean {
+  return Atomics.load(control, NEXT) >= STOPPED;
 }

@@ -26,7 +26,7 @@ async function open(threads: number, sizes: Partial<Tuning> = tuning) {
   await rowThreads(engine).pool?.warmUp();
   const made = new Set<Allocation>();
   let before = Number.POSITIVE_INFINITY;
-  const allocate = engine.buffers.allocate.bind(engine.memory);
+  const allocate = engine.buffers.allocate.bind(engine.buffers);
   engine.buffers.allocate = (bytes, zeroed) => {
     if (before-- <= 0) throw new LimitError("memory", bytes, 0, "This is a test.");
     const allocation = allocate(bytes, zeroed);

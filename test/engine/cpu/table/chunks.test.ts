@@ -23,6 +23,7 @@ async function run(pieceMs: number, signal?: AbortSignal, onPiece = () => {}) {
       pieces.push([from, to]);
       now += pieceMs;
       onPiece();
+      return to;
     },
   });
   return { ends, pieces, working };
