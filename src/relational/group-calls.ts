@@ -25,7 +25,7 @@ export interface GroupCallOptions {
   readonly onStage?: (stage: GroupStage, seconds: number) => void;
 }
 
-/** One call, from its options on. */
+/** One call, from its options on. @internal */
 export class GroupCalls {
   readonly #name: string;
   readonly #options: GroupCallOptions;
