@@ -2,11 +2,11 @@
 import { basename } from "node:path";
 import type { Table } from "@uwdata/flechette";
 import { openDevice } from "../device.js";
+import { JOIN_KINDS } from "../engine/join-kinds.js";
 import type { Plan } from "../engine/plan.js";
 import { ValidationError } from "../errors.js";
 import { type AskedType, formatOf, readTable } from "../io/index.js";
 import { type JoinKind, join as joinTables } from "../relational/index.js";
-import { JOIN_KINDS } from "../relational/join-kinds.js";
 import { CallError, problemOf } from "./failure.js";
 import type { Host } from "./host.js";
 import { openProgress, type Progress } from "./progress.js";

@@ -1,4 +1,6 @@
 /** warpmap/relational: Arrow tables in, Arrow tables out. */
+
+export type { JoinKind } from "../engine/join-kinds.js";
 export {
   type Aggregate,
   type AggregateName,
@@ -16,4 +18,3 @@ export { type DistinctOptions, distinct } from "./distinct.js";
 export { type GroupByOptions, groupBy } from "./group-by.js";
 export type { GroupCallOptions, GroupStage } from "./group-calls.js";
 export { type JoinOptions, type JoinStage, join } from "./join.js";
-export type { JoinKind } from "./join-kinds.js";

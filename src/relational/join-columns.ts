@@ -4,9 +4,9 @@
  * whichever side has the row.
  */
 import type { Field } from "@uwdata/flechette";
+import type { JoinKind, Sides } from "../engine/join-kinds.js";
 import { ValidationError } from "../errors.js";
 import type { SourceColumn, SourceTable } from "./columns.js";
-import type { JoinKind, Sides } from "./join-kinds.js";
 import type { ColumnPart, OutputColumn } from "./materialise.js";
 import { mergeKeys } from "./merge-keys.js";
 

@@ -6,16 +6,16 @@
 import type { Table } from "@uwdata/flechette";
 import { defaultDevice } from "../default-device.js";
 import type { Device } from "../device.js";
+import { JOIN_KINDS, type JoinKind, type Sides, segmentsOf } from "../engine/join-kinds.js";
 import { nextTask } from "../engine/next-task.js";
 import { type Plan, PlanLog } from "../engine/plan.js";
+import { semiPairs } from "../engine/semi-pairs.js";
 import { ValidationError } from "../errors.js";
 import { check, checkBoolean, checkCallbacks, checkOptions } from "../options.js";
 import { type ArrowTable, columnIndex, readTable, type SourceTable } from "./columns.js";
 import { encodeKeys } from "./encode-keys.js";
 import { outputColumns } from "./join-columns.js";
-import { JOIN_KINDS, type JoinKind, type Sides, segmentsOf } from "./join-kinds.js";
 import { materialise } from "./materialise.js";
-import { semiPairs } from "./semi-pairs.js";
 
 /** The stages of a join, in order. */
 export type JoinStage = "encode keys" | "hash join" | "materialise";

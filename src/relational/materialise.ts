@@ -5,10 +5,10 @@
  */
 import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
 import type { GatherTask } from "../engine/gather-buffers.js";
+import type { Segment } from "../engine/join-kinds.js";
 import { gatherHere } from "../engine/row-operations.js";
 import type { Chunk } from "./chunk.js";
 import { type GatherPlan, planGather } from "./gather.js";
-import type { Segment } from "./join-kinds.js";
 import { nullsLike } from "./null-chunk.js";
 import { sliceChunk } from "./slice-chunk.js";
 import { BatchMaker } from "./to-flechette.js";
