@@ -3,9 +3,8 @@
  * are in no pair. The result is a list of segments, each of rows that come from the same sides, so that a side without a
  * row costs no row numbers.
  */
-
 import { LimitError } from "../errors.js";
-import { bitmapBytes, countSet, isSet } from "./bitmaps.js";
+import { bitmapBytes, countSet, isSet, setBit } from "./bitmaps.js";
 import { MAX_PAIRS, type RowPairs } from "./rows.js";
 
 /** All kinds of join. */
@@ -80,7 +79,7 @@ async function selectRows(
   const bits = new Uint8Array(bitmapBytes(count));
   for (let from = 0; from < paired.length; from += PAIRS_AT_ONCE) {
     const to = Math.min(paired.length, from + PAIRS_AT_ONCE);
-    for (let i = from; i < to; i++) bits[paired[i] >>> 3] |= 1 << (paired[i] & 7);
+    for (let i = from; i < to; i++) setBit(bits, paired[i]);
     await pause();
   }
   const found = countSet(bits, count);

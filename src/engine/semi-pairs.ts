@@ -3,9 +3,8 @@
  * pairs than memory has room for; then each key of the right is left one row, and the pairs are as many as left rows at
  * most. That takes a grouping of the right, so it is not done where the pairs are few.
  */
-
 import { LimitError } from "../errors.js";
-import { bitmapBytes, isSet } from "./bitmaps.js";
+import { bitmapBytes, isSet, setBit } from "./bitmaps.js";
 import { gatherBits, gatherBuffers } from "./gather-buffers.js";
 import { NO_GROUP } from "./row-groups.js";
 import type { JoinCall, RowOperations } from "./row-operations.js";
@@ -59,7 +58,7 @@ function firstRows(groupOf: Uint32Array, groups: number): Uint32Array {
   for (let row = 0; row < groupOf.length; row++) {
     const group = groupOf[row];
     if (group === NO_GROUP || isSet(seen, group)) continue;
-    seen[group >>> 3] |= 1 << (group & 7);
+    setBit(seen, group);
     first[found++] = row;
   }
   return first;

@@ -1,6 +1,6 @@
 /** Strings and binary values as ranges of one byte array. */
 import { LimitError } from "../errors.js";
-import { as32, type Chunk } from "./chunk.js";
+import { as32, type Chunk, INLINE_BYTES } from "./chunk.js";
 
 /** Value i is `bytes[starts[i] .. ends[i])`. */
 export interface ByteRanges {
@@ -33,9 +33,6 @@ export function encodeBytes(chunk: Chunk): ByteRanges {
       throw new TypeError(`layout ${chunk.layout} holds no bytes`);
   }
 }
-
-/** Most bytes of a view that holds its value inline (Arrow columnar format, "Variable-size Binary View Layout"). */
-const INLINE_BYTES = 12;
 
 function viewRanges(views: Uint8Array, buffers: readonly Uint8Array[]): ByteRanges {
   const bases: number[] = [];
