@@ -14,6 +14,7 @@ export {
   sum,
 } from "./aggregates.js";
 export type { ArrowTable } from "./columns.js";
+export { DeviceTable, type PlacedTable, type UploadTableOptions } from "./device-table.js";
 export { type DistinctOptions, distinct } from "./distinct.js";
 export { type GroupByOptions, groupBy } from "./group-by.js";
 export type { GroupCallOptions, GroupStage } from "./group-calls.js";

@@ -47,7 +47,7 @@ export function outputColumns(
 
 /** A column of one side as it is. */
 export function plainColumn(side: "left" | "right", column: SourceColumn, hasNulls = false): OutputColumn {
-  const part: ColumnPart = { chunk: () => column.contiguous() };
+  const part: ColumnPart = { source: column, chunk: () => column.contiguous() };
   const field: Field = hasNulls ? { ...column.field, nullable: true } : column.field;
   return side === "left" ? { field, left: part } : { field, right: part };
 }

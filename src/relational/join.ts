@@ -4,13 +4,16 @@
  * (materialise.ts). Rows are matched by comparing all their key values; hashes only find candidates.
  */
 import type { Table } from "@uwdata/flechette";
+import type { OutputOption } from "../containers/arguments.js";
 import type { Device } from "../device.js";
+import type { Placement } from "../engine/engine.js";
 import { JOIN_KINDS, type JoinKind, type Sides, segmentsOf } from "../engine/join-kinds.js";
 import type { Plan } from "../engine/plan.js";
 import { semiPairs } from "../engine/semi-pairs.js";
 import { ValidationError } from "../errors.js";
-import { checkBoolean } from "../options.js";
+import { checkBoolean, checkOneOf } from "../options.js";
 import { type ArrowTable, columnIndex, readTable, type SourceTable } from "./columns.js";
+import { DeviceTable, type PlacedTable } from "./device-table.js";
 import { encodeKeys } from "./encode-keys.js";
 import { outputColumns } from "./join-columns.js";
 import { materialise } from "./materialise.js";
@@ -46,7 +49,8 @@ export interface JoinOptions {
 }
 
 /**
- * Joins two Arrow tables on equal keys and returns a flechette table.
+ * Joins two Arrow tables on equal keys and returns a flechette table. Tables on a device (`device.uploadTable`) are joined there; with
+ * `output: "device"` the result stays there, as a {@link DeviceTable}.
  *
  * Columns: the left's in order, key columns under the left's name; then the right's in order, without its key columns. A
  * right column whose name is taken gets the suffix `_right`, again and again until it is free. Semi and anti joins answer
@@ -71,22 +75,50 @@ export interface JoinOptions {
  * const joined = await join(flights, airports, { on: [["origin", "iata"]] });
  * console.log(joined.numRows, joined.names); // 3 [ 'origin', 'delay', 'city' ]
  */
-export async function join(left: ArrowTable, right: ArrowTable, options: JoinOptions): Promise<Table> {
+export async function join<P extends Placement = "host">(
+  left: ArrowTable | DeviceTable,
+  right: ArrowTable | DeviceTable,
+  options: JoinOptions & OutputOption<P>,
+): Promise<PlacedTable<P>> {
   const call = new RelationalCall<JoinStage>(
     options,
-    "on how device nullsEqual signal onProgress onPlan onStage",
+    "on how device nullsEqual output signal onProgress onPlan onStage",
   );
   const { how = "inner", nullsEqual = false } = options;
   checkBoolean("nullsEqual", nullsEqual);
   checkKind(how);
+  const { output = "host" } = options;
+  checkOneOf("output", output, ["host", "device"]);
   const pairs = keyNames(options);
   call.throwIfAborted();
+  const joined = { how, nullsEqual, on: pairs };
+  if (left instanceof DeviceTable || right instanceof DeviceTable || output === "device") {
+    const { joinOnDevice } = await import("./device-join.js");
+    return (await joinOnDevice(call, { left, right }, joined, output)) as PlacedTable<P>;
+  }
+  return (await joinArrow(call, { left, right }, joined)) as PlacedTable<P>;
+}
+
+/** Joins Arrow tables, whose options were checked. @internal */
+export async function joinArrow(
+  call: RelationalCall<JoinStage>,
+  { left, right }: Sides<ArrowTable>,
+  { how, nullsEqual, on }: CheckedJoin,
+): Promise<Table> {
   const tables = { left: readTable(left, "left"), right: readTable(right, "right") };
   const keys = {
-    left: pairs.map(([name]) => columnIndex(tables.left, name, "left")),
-    right: pairs.map(([, name]) => columnIndex(tables.right, name, "right")),
+    left: on.map(([name]) => columnIndex(tables.left, name, "left")),
+    right: on.map(([, name]) => columnIndex(tables.right, name, "right")),
   };
   return run(call, tables, keys, { how, nullsEqual });
+}
+
+/** What a join is asked for, checked. @internal */
+export interface CheckedJoin {
+  readonly how: JoinKind;
+  readonly nullsEqual: boolean;
+  /** Pairs of names of key columns. */
+  readonly on: readonly (readonly [string, string])[];
 }
 
 async function run(

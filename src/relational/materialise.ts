@@ -8,6 +8,7 @@ import type { GatherTask } from "../engine/gather-buffers.js";
 import type { Segment } from "../engine/join-kinds.js";
 import { gatherHere } from "../engine/row-operations.js";
 import type { Chunk } from "./chunk.js";
+import type { SourceColumn } from "./columns.js";
 import { type GatherPlan, planGather } from "./gather.js";
 import { nullsLike } from "./null-chunk.js";
 import { sliceChunk } from "./slice-chunk.js";
@@ -15,6 +16,8 @@ import { BatchMaker } from "./to-flechette.js";
 
 /** Where one side's values of an output column come from. */
 export interface ColumnPart {
+  /** The column, where it comes out as it is. */
+  readonly source?: SourceColumn;
   /** All values of the side. */
   chunk(): Chunk;
   /** Brings gathered values to the type of the output column, where that is another one. */

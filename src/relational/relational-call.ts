@@ -21,7 +21,7 @@ export interface RelationalOptions<Stage extends string> {
 
 /** One call, from its options on. @internal */
 export class RelationalCall<Stage extends string> {
-  readonly #options: RelationalOptions<Stage>;
+  readonly options: RelationalOptions<Stage>;
   #stageBegan = 0;
   #plan: Plan | undefined;
 
@@ -35,18 +35,23 @@ export class RelationalCall<Stage extends string> {
     checkCallbacks({ signal, onProgress, onPlan, onStage });
     const isDevice = device === undefined || Boolean(device?.engine);
     check(isDevice, "device", device, "Give what `await openDevice()` answers.");
-    this.#options = options;
+    this.options = options;
   }
 
   throwIfAborted(): void {
-    this.#options.signal?.throwIfAborted();
+    this.options.signal?.throwIfAborted();
   }
 
   /** The device to work on. The first stage begins when it is there. */
   async begin(): Promise<Device> {
-    const device = this.#options.device ?? (await defaultDevice());
-    this.#stageBegan = performance.now();
+    const device = this.options.device ?? (await defaultDevice());
+    this.beginStages();
     return device;
+  }
+
+  /** The first stage begins. */
+  beginStages(): void {
+    this.#stageBegan = performance.now();
   }
 
   /** Lets the event loop run, and heeds the signal. */
@@ -58,13 +63,13 @@ export class RelationalCall<Stage extends string> {
   /** Tells the time of a stage, and begins the next one. */
   endStage(stage: Stage): void {
     const now = performance.now();
-    this.#options.onStage?.(stage, (now - this.#stageBegan) / 1000);
+    this.options.onStage?.(stage, (now - this.#stageBegan) / 1000);
     this.#stageBegan = now;
   }
 
   /** Has the engine work, with signal, progress and plan. */
   async onEngine<T>(work: (call: Omit<JoinCall, "nullsEqual">) => Promise<T>): Promise<T> {
-    const { signal, onProgress, onPlan } = this.#options;
+    const { signal, onProgress, onPlan } = this.options;
     const log = onPlan && new PlanLog();
     log?.begin();
     const answer = await work({ signal, onProgress, log });
@@ -80,6 +85,6 @@ export class RelationalCall<Stage extends string> {
 
   /** Tells the plan, where somebody asked. */
   tellPlan(): void {
-    if (this.#plan) this.#options.onPlan?.(this.#plan);
+    if (this.#plan) this.options.onPlan?.(this.#plan);
   }
 }

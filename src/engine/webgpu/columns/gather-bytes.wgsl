@@ -24,16 +24,16 @@ fn main(
   let last = starts[params.total];
   var value = 0u;
   var end = 0u;
-  var from = 0u;
+  var shift = 0u;
   for (var i = 0u; i < 4u; i++) {
     let position = word * 4u + i;
     if (position >= last) { break; }
     if (position >= end) {
       let out = rowOfByte(position);
       end = starts[out + 1u];
-      from = offsets[rows[out]] - starts[out];
+      shift = offsets[rows[out]] - starts[out];
     }
-    let source = from + position;
+    let source = shift + position;
     value |= extractBits(bytes[source / 4u], source % 4u * 8u, 8u) << (i * 8u);
   }
   gathered[word] = value;

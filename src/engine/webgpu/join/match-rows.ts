@@ -203,7 +203,9 @@ class Match {
       outRows: out.range,
       outPartners: outPartners?.range,
     };
-    await this.#each("select rows", rows, (encoder, chunk) => select(encoder, bindings, chunk));
+    await this.#each("select rows", rows, (encoder, chunk) =>
+      select(encoder, bindings, { ...chunk, total: before }),
+    );
     return this.#shorten(out, (run.counters.pairsLow - before) >>> 0);
   }
 

@@ -1,5 +1,6 @@
 // select-rows: lists the rows that have a partner, and their partners; or those that have none. The order is unspecified.
 // 256 invocations a workgroup, four rows each; a workgroup takes room with one addition.
+// `total` is what was counted before this list.
 // Bytes per row: 4 read; per listed row 4 or 8 written.
 
 const ITEMS: u32 = 4u;
@@ -26,7 +27,7 @@ fn main(
   workgroupBarrier();
   if (local == 0u) { base = atomicAdd(&control.pairsLow, atomicLoad(&selected)); }
   workgroupBarrier();
-  var out = base + rank;
+  var out = base - params.total + rank;
   for (var i = 0u; i < ITEMS; i++) {
     let at = start + i * WORKGROUP;
     if (at >= params.count || (mine[i] != EMPTY) != MATCHED) { continue; }

@@ -1,0 +1,262 @@
+/**
+ * Tables on a device: Arrow columns in the memory of an engine, where operators take them from and leave them. A table is uploaded once,
+ * and only what is asked for comes back.
+ *
+ * | at a glance | |
+ * |---|---|
+ * | types | bool, integers, floats, decimals, dates, times, timestamps, durations, utf8, binary, fixed-size binary of 1, 2 or 4 n bytes, dictionaries of any type |
+ * | not | lists, structs, unions, maps, views: leave such columns out with `columns` |
+ * | memory | the bytes of Arrow's buffers, each filled up to whole words; dictionaries stay on the host |
+ */
+import { Column, Endianness, type Field, Table, Type, Version } from "@uwdata/flechette";
+import type { Device } from "../device.js";
+import { bitmapBytes } from "../engine/bitmaps.js";
+import {
+  arraysOf,
+  type DeviceColumn,
+  type DeviceValues,
+  destroyColumns,
+  type Words,
+} from "../engine/device-columns.js";
+import type { Engine, Placement } from "../engine/engine.js";
+import { ValidationError } from "../errors.js";
+import { checkOptions } from "../options.js";
+import { typeName } from "./arrow-types.js";
+import { validityOf } from "./bitmaps.js";
+import { as32, asBytes, type BatchClass, type Chunk, type ChunkedColumn } from "./chunk.js";
+import { type ArrowTable, columnIndex, readTable, SourceColumn } from "./columns.js";
+import { BatchMaker } from "./to-flechette.js";
+
+/** Options of {@link Device.uploadTable}. */
+export interface UploadTableOptions {
+  /** Names of the columns to upload, in this order. Default: all. */
+  readonly columns?: readonly string[];
+}
+
+/** A result by placement: a flechette table on the host, or one on the device. */
+export type PlacedTable<P extends Placement> = P extends "device" ? DeviceTable : Table;
+
+/** A named column of a table on a device. @internal */
+export interface TableColumn extends DeviceColumn {
+  readonly field: Field;
+  /** What codes number, for dictionaries. */
+  readonly dictionary: ChunkedColumn | null;
+  readonly batchClass: BatchClass | null;
+}
+
+/**
+ * An Arrow table in the memory of a device. Operators of warpmap/relational take it in place of an Arrow table, and answer one with
+ * `output: "device"`. Free it with `destroy()` or `using`.
+ * @example
+ * using flights = await device.uploadTable(arrow);
+ * using late = await join(flights, airports, { on: [["origin", "iata"]], device, output: "device" });
+ * console.log(late.numRows, (await late.toArrow({ columns: ["city"] })).toColumns());
+ */
+export class DeviceTable {
+  #alive = true;
+
+  /** @internal Use {@link Device.uploadTable}. */
+  constructor(
+    readonly device: Device,
+    readonly numRows: number,
+    /** @internal */
+    readonly columns: readonly TableColumn[],
+  ) {}
+
+  /** Names, types and nullability of the columns, in flechette's form. */
+  get schema(): { readonly fields: readonly Field[] } {
+    return { fields: this.columns.map(({ field }) => field) };
+  }
+
+  /** Names of the columns. */
+  get names(): string[] {
+    return this.columns.map(({ field }) => field.name);
+  }
+
+  /** Bytes that the columns take on the device. */
+  get byteLength(): number {
+    return this.columns.flatMap(arraysOf).reduce((sum, { length }) => sum + 4 * length, 0);
+  }
+
+  get destroyed(): boolean {
+    return !this.#alive;
+  }
+
+  /**
+   * Brings columns back as a flechette table.
+   * @throws ValidationError for a column that there is not, or after destroy()
+   */
+  async toArrow(options: UploadTableOptions = {}): Promise<Table> {
+    checkOptions(options, "columns");
+    this.check();
+    const maker = new BatchMaker();
+    const asked = askedOf(this, options.columns);
+    const chunks = await Promise.all(asked.map((column) => readColumn(column, this.numRows)));
+    const columns = chunks.map((chunk) => {
+      const batch = maker.batch(chunk);
+      return new Column([batch], batch.type);
+    });
+    const fields: Field[] = asked.map(({ field }, i) => ({ ...field, type: columns[i].type }));
+    return new Table({ version: Version.V5, endianness: Endianness.Little, fields, metadata: null }, columns);
+  }
+
+  /** @throws ValidationError after destroy(). @internal */
+  check(): void {
+    if (this.#alive) return;
+    throw new ValidationError("This table was destroyed.", "Use it before destroy().");
+  }
+
+  /** Frees the columns. Idempotent. */
+  destroy(): void {
+    if (!this.#alive) return;
+    this.#alive = false;
+    destroyColumns(this.columns);
+  }
+
+  [Symbol.dispose](): void {
+    this.destroy();
+  }
+
+  /** @internal */
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return `DeviceTable(${this.names.join(", ")}; ${this.numRows} rows on ${this.device.backend})`;
+  }
+}
+
+/** Uploads a table; see {@link Device.uploadTable}. */
+export async function uploadTable(
+  device: Device,
+  table: ArrowTable,
+  options: UploadTableOptions = {},
+): Promise<DeviceTable> {
+  checkOptions(options, "columns");
+  const source = readTable(table, "");
+  const names = options.columns;
+  const asked = names ? names.map((name) => source.columns[columnIndex(source, name, "")]) : source.columns;
+  const columns: TableColumn[] = [];
+  try {
+    for (const column of asked) columns.push(await uploadColumn(device.engine, column));
+  } catch (error) {
+    destroyColumns(columns);
+    throw error;
+  }
+  return new DeviceTable(device, source.rows, columns);
+}
+
+/** A column of a device table as operators on the host take it. */
+export async function hostColumn(column: TableColumn, rows: number): Promise<SourceColumn> {
+  const chunk = await readColumn(column, rows);
+  return new SourceColumn(column.field, {
+    type: chunk.type,
+    length: chunk.length,
+    chunks: [chunk],
+    source: null,
+  });
+}
+
+function askedOf(table: DeviceTable, names: readonly string[] | undefined): readonly TableColumn[] {
+  if (!names) return table.columns;
+  return names.map((name) => {
+    const column = table.columns.find(({ field }) => field.name === name);
+    if (column) return column;
+    throw new ValidationError(
+      `The table has no column "${name}".`,
+      `Its columns are: ${table.names.join(", ") || "none"}.`,
+    );
+  });
+}
+
+async function uploadColumn(engine: Engine, source: SourceColumn): Promise<TableColumn> {
+  const { field } = source;
+  const chunk = source.contiguous();
+  const made: Words[] = [];
+  const words = async (bytes: Uint8Array): Promise<Words> => {
+    const array = await engine.upload("u32", wholeWords(bytes));
+    made.push(array);
+    return array;
+  };
+  try {
+    const values = await uploadValues(chunk, field, words);
+    const { validity } = chunk;
+    const bits = chunk.layout === "null" ? new Uint8Array(bitmapBytes(chunk.length)) : validity?.bits;
+    return {
+      field: { ...field, type: chunk.type },
+      values,
+      validity: bits ? await words(bits.subarray(0, bitmapBytes(chunk.length))) : null,
+      dictionary: chunk.layout === "dictionary" ? chunk.dictionary : null,
+      batchClass: chunk.batchClass,
+    };
+  } catch (error) {
+    for (const array of made) array.destroy();
+    throw error;
+  }
+}
+
+async function uploadValues(
+  chunk: Chunk,
+  field: Field,
+  words: (bytes: Uint8Array) => Promise<Words>,
+): Promise<DeviceValues | null> {
+  switch (chunk.layout) {
+    case "null":
+      return null;
+    case "bits":
+      return { kind: "bits", data: await words(chunk.bits.subarray(0, bitmapBytes(chunk.length))) };
+    case "fixed":
+    case "dictionary": {
+      const { width } = chunk;
+      if (width > 2 && width % 4 !== 0) throw unsupported(field);
+      const data = chunk.layout === "fixed" ? chunk.data : chunk.codes;
+      return { kind: "fixed", width, data: await words(data.subarray(0, width * chunk.length)) };
+    }
+    case "bytes": {
+      const { offsets, bytes, length } = chunk;
+      const [first, end] = [offsets[0] ?? 0, offsets[length] ?? 0];
+      const own = new Uint32Array(length + 1);
+      for (let i = 0; i <= length; i++) own[i] = offsets[i] - first;
+      const large = field.type.typeId === Type.LargeUtf8 || field.type.typeId === Type.LargeBinary;
+      return {
+        kind: "strings",
+        offsets: await words(asBytes(own)),
+        bytes: await words(bytes.subarray(first, end)),
+        most: large ? 2 ** 32 - 1 : 2 ** 31 - 1,
+      };
+    }
+    default:
+      throw unsupported(field);
+  }
+}
+
+function unsupported({ name, type }: Field): ValidationError {
+  return new ValidationError(
+    `Column "${name}" is of type ${typeName(type)}, which tables on a device do not hold.`,
+    "Name the columns to upload: uploadTable(table, { columns: [...] }).",
+  );
+}
+
+/** The bytes as words, filled up with zeros; a copy only where it must be. */
+function wholeWords(bytes: Uint8Array): Uint32Array {
+  if (bytes.length % 4 === 0) return as32(bytes);
+  const padded = new Uint8Array(Math.ceil(bytes.length / 4) * 4);
+  padded.set(bytes);
+  return new Uint32Array(padded.buffer);
+}
+
+async function readColumn(column: TableColumn, length: number): Promise<Chunk> {
+  const { values, validity, field, dictionary, batchClass } = column;
+  const { type } = field;
+  const bits = validity && asBytes(await validity.read()).subarray(0, bitmapBytes(length));
+  const common = { type, length, validity: bits && validityOf(bits, length), batchClass };
+  if (values === null) return { ...common, layout: "null", validity: null };
+  if (values.kind === "strings") {
+    const [offsets, bytes] = await Promise.all([values.offsets.read(), values.bytes.read()]);
+    return { ...common, layout: "bytes", offsets, bytes: asBytes(bytes).subarray(0, offsets[length]) };
+  }
+  const data = asBytes(await values.data.read());
+  if (values.kind === "bits")
+    return { ...common, layout: "bits", bits: data.subarray(0, bitmapBytes(length)) };
+  const { width } = values;
+  const bytes = data.subarray(0, width * length);
+  if (dictionary) return { ...common, layout: "dictionary", width, codes: bytes, dictionary };
+  return { ...common, layout: "fixed", width, data: bytes };
+}
