@@ -147,7 +147,7 @@ function tablesOf({ key, rows, selectivity, multiplicity }: Point) {
     return number < shift ? rows + number : number - shift;
   };
   const columnOf = (of: (row: number) => number) => {
-    if (key === "u32") return Uint32Array.from(a, (row) => mix(of(row)));
+    if (key === "u32") return a.map((row) => mix(of(row)));
     const words = new Uint32Array(2 * rows);
     for (let row = 0; row < rows; row++) {
       words[2 * row] = mix(of(row));

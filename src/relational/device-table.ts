@@ -25,6 +25,7 @@ import { typeName } from "./arrow-types.js";
 import { validityOf } from "./bitmaps.js";
 import { as32, asBytes, type BatchClass, type Chunk, type ChunkedColumn } from "./chunk.js";
 import { type ArrowTable, columnIndex, readTable, SourceColumn } from "./columns.js";
+import { MAX_BATCH_ROWS } from "./materialise.js";
 import { BatchMaker } from "./to-flechette.js";
 
 /** Options of {@link Device.uploadTable}. */
@@ -83,7 +84,7 @@ export class DeviceTable {
   }
 
   /**
-   * Brings columns back as a flechette table.
+   * Brings columns back as a flechette table, in record batches of at most 2^19 rows.
    * @throws ValidationError for a column that there is not, or after destroy()
    */
   async toArrow(options: UploadTableOptions = {}): Promise<Table> {
@@ -91,10 +92,10 @@ export class DeviceTable {
     this.check();
     const maker = new BatchMaker();
     const asked = askedOf(this, options.columns);
-    const chunks = await Promise.all(asked.map((column) => readColumn(column, this.numRows)));
-    const columns = chunks.map((chunk) => {
-      const batch = maker.batch(chunk);
-      return new Column([batch], batch.type);
+    const read = await Promise.all(asked.map((column) => readColumn(column, this.numRows, MAX_BATCH_ROWS)));
+    const columns = read.map((chunks) => {
+      const batches = chunks.map((chunk) => maker.batch(chunk));
+      return new Column(batches, batches[0].type);
     });
     const fields: Field[] = asked.map(({ field }, i) => ({ ...field, type: columns[i].type }));
     return new Table({ version: Version.V5, endianness: Endianness.Little, fields, metadata: null }, columns);
@@ -145,7 +146,7 @@ export async function uploadTable(
 
 /** A column of a device table as operators on the host take it. */
 export async function hostColumn(column: TableColumn, rows: number): Promise<SourceColumn> {
-  const chunk = await readColumn(column, rows);
+  const [chunk] = await readColumn(column, rows, Math.max(1, rows));
   return new SourceColumn(column.field, {
     type: chunk.type,
     length: chunk.length,
@@ -242,21 +243,48 @@ function wholeWords(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(padded.buffer);
 }
 
-async function readColumn(column: TableColumn, length: number): Promise<Chunk> {
-  const { values, validity, field, dictionary, batchClass } = column;
-  const { type } = field;
-  const bits = validity && asBytes(await validity.read()).subarray(0, bitmapBytes(length));
-  const common = { type, length, validity: bits && validityOf(bits, length), batchClass };
-  if (values === null) return { ...common, layout: "null", validity: null };
-  if (values.kind === "strings") {
-    const [offsets, bytes] = await Promise.all([values.offsets.read(), values.bytes.read()]);
-    return { ...common, layout: "bytes", offsets, bytes: asBytes(bytes).subarray(0, offsets[length]) };
+/** A column in chunks of `most` rows; at least one. */
+async function readColumn(column: TableColumn, rows: number, most: number): Promise<Chunk[]> {
+  const { values } = column;
+  const offsets = values?.kind === "strings" ? await values.offsets.read() : null;
+  const chunks: Promise<Chunk>[] = [];
+  for (let from = 0; from < rows || from === 0; from += most) {
+    chunks.push(readRows(column, offsets, from, Math.min(rows, from + most)));
   }
-  const data = asBytes(await values.data.read());
-  if (values.kind === "bits")
-    return { ...common, layout: "bits", bits: data.subarray(0, bitmapBytes(length)) };
+  return Promise.all(chunks);
+}
+
+/** Rows of a column; `from` is a multiple of 32. */
+async function readRows(
+  { values, validity, field, dictionary, batchClass }: TableColumn,
+  offsets: Uint32Array | null,
+  from: number,
+  to: number,
+): Promise<Chunk> {
+  const length = to - from;
+  const bitsOf = async (bits: Words) =>
+    asBytes(await bits.read(from / 32, Math.ceil(to / 32))).subarray(0, bitmapBytes(length));
+  const bits = validity && (await bitsOf(validity));
+  const common = { type: field.type, length, validity: bits && validityOf(bits, length), batchClass };
+  if (values === null) return { ...common, layout: "null", validity: null };
+  if (values.kind === "bits") return { ...common, layout: "bits", bits: await bitsOf(values.data) };
+  if (values.kind === "strings") {
+    const own = (offsets as Uint32Array).subarray(from, to + 1);
+    const first = Math.floor(own[0] / 4);
+    const bytes = asBytes(await values.bytes.read(first, Math.ceil(own[length] / 4)));
+    return { ...common, layout: "bytes", ...fromZero(own, bytes, own[0] - first * 4) };
+  }
   const { width } = values;
-  const bytes = data.subarray(0, width * length);
-  if (dictionary) return { ...common, layout: "dictionary", width, codes: bytes, dictionary };
-  return { ...common, layout: "fixed", width, data: bytes };
+  const words = await values.data.read((from * width) / 4, Math.ceil((to * width) / 4));
+  const data = asBytes(words).subarray(0, width * length);
+  if (dictionary) return { ...common, layout: "dictionary", width, codes: data, dictionary };
+  return { ...common, layout: "fixed", width, data };
+}
+
+/** Strings whose first byte is byte `start` of `bytes`, as others whose first is byte 0. */
+function fromZero(offsets: Uint32Array, bytes: Uint8Array, start: number) {
+  const [first] = offsets;
+  const length = offsets[offsets.length - 1] - first;
+  const own = first === 0 ? offsets : offsets.map((offset) => offset - first);
+  return { offsets: own, bytes: bytes.subarray(start, start + length) };
 }

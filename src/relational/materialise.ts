@@ -37,7 +37,7 @@ export interface OutputColumn {
  * memory from the system, page by page, which costs more than gathering (216 MB: 112 ms in buffers of 72 MB, 20 to 55 ms
  * in buffers of 8 to 24 MB; EPYC 9004, Node 20, glibc 2.36). Threads share a column batch by batch, too.
  */
-const MAX_BATCH_ROWS = 2 ** 19;
+export const MAX_BATCH_ROWS = 2 ** 19;
 
 /** Runs gather tasks: `gather` of an engine's row operations, or `gatherHere`. */
 export type GatherRunner = (
