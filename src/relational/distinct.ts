@@ -3,11 +3,11 @@ import type { Table } from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
 import { type ArrowTable, columnIndex, readTable } from "./columns.js";
 import { encodeOwnKeys } from "./encode-keys.js";
-import { columnNames, type GroupCallOptions, type GroupStage } from "./group-calls.js";
+import type { GroupCallOptions, GroupStage } from "./group-calls.js";
 import { groupRows } from "./group-rows.js";
 import { plainColumn } from "./join-columns.js";
 import { materialise } from "./materialise.js";
-import { RelationalCall } from "./relational-call.js";
+import { checkNames, RelationalCall } from "./relational-call.js";
 
 /** Options of {@link distinct}. */
 export interface DistinctOptions extends GroupCallOptions {
@@ -28,7 +28,7 @@ export interface DistinctOptions extends GroupCallOptions {
  */
 export async function distinct(table: ArrowTable, options: DistinctOptions = {}): Promise<Table> {
   const call = new RelationalCall<GroupStage>(options, "on device signal onProgress onPlan onStage");
-  const on = options.on === undefined ? null : columnNames("distinct", "on", options.on);
+  const on = options.on === undefined ? null : checkNames("distinct", "on", "key column", options.on);
   call.throwIfAborted();
   const source = readTable(table, "");
   const { columns } = source;

@@ -15,5 +15,6 @@ export type { ArrowTable } from "./columns.js";
 export { type DistinctOptions, distinct } from "./distinct.js";
 export { type GroupByOptions, groupBy } from "./group-by.js";
 export type { GroupCallOptions, GroupStage } from "./group-calls.js";
-export { type JoinOptions, type JoinStage, join } from "./join.js";
+export { type BatchOptions, type JoinOptions, type JoinResult, type JoinStage, join } from "./join.js";
 export type { JoinKind } from "./join-kinds.js";
+export type { PairFilter } from "./pair-filter.js";
