@@ -10,16 +10,7 @@ import { type ApacheField, fromApacheField } from "./arrow-types.js";
 import type { Chunk, ChunkedColumn } from "./chunk.js";
 import { contiguous } from "./contiguous.js";
 import { type ApacheData, type DictionaryReader, type FlechetteBatch, readBatch } from "./read-batch.js";
-
-/**
- * An Arrow table of either library: flechette's `Table` (`tableFromIPC`, `tableFromArrays`, …) or apache-arrow's.
- * Columns may come in any number of batches and may be slices.
- */
-export interface ArrowTable {
-  readonly numRows: number;
-  readonly schema: { readonly fields: readonly { readonly name: string }[] };
-  getChildAt(index: number): unknown;
-}
+import { asArrowTable, type TableInput } from "./table-input.js";
 
 /** A named column in normal form. */
 export class SourceColumn {
@@ -52,22 +43,17 @@ export interface SourceTable {
 }
 
 /**
- * Opens a table of either library; reads none of its columns.
+ * Opens a table; reads none of its columns.
  * @param side what to call the table in messages: "left" or "right", or "" where there is one only
  * @throws ValidationError for what is no table, and for columns of different lengths
  */
-export function readTable(table: ArrowTable, side: string): SourceTable {
-  const fields = table?.schema?.fields;
-  if (!Array.isArray(fields) || typeof table.numRows !== "number" || typeof table.getChildAt !== "function") {
-    throw new ValidationError(
-      `The ${tableOf(side)} is not an Arrow table.`,
-      "Give a table of @uwdata/flechette or apache-arrow, for example from tableFromIPC or tableFromArrays.",
-    );
-  }
+export function readTable(input: TableInput, side: string): SourceTable {
+  const table = asArrowTable(input, tableOf(side));
+  const fields = table.schema.fields as readonly (Field | ApacheField)[];
   const chunkOf = chunkReader();
   const called = (field: { readonly name: string }) =>
     side === "" ? `Column "${field.name}"` : `Column "${field.name}" of the ${side} table`;
-  const parts = fields.map((field: Field | ApacheField, index: number) => {
+  const parts = fields.map((field, index) => {
     const column = table.getChildAt(index) as AnyColumn;
     checkLength(column, table.numRows, called(field));
     return { field, column };

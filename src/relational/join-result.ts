@@ -1,12 +1,12 @@
 /** What `join` answers: a promise of the table that begins its work when it is asked, and two other ways to ask. */
 import type { Table } from "@uwdata/flechette";
 import { check, checkOptions } from "../options.js";
-import type { ArrowTable } from "./columns.js";
 import type { JoinOptions } from "./join.js";
 import { joinBatches } from "./join-batches.js";
 import { countJoin } from "./join-count.js";
 import { prepareJoin } from "./prepare-join.js";
 import { joinTable } from "./run-join.js";
+import type { TableInput } from "./table-input.js";
 
 /** Options of {@link JoinResult.batches}. */
 export interface BatchOptions {
@@ -22,13 +22,13 @@ const BATCH_BYTES = 2 ** 26;
 /** A join that was asked for. Awaiting it, `then`, `catch` and `finally` run it once; `count` and `batches` each time. */
 export class JoinResult implements Promise<Table> {
   readonly [Symbol.toStringTag] = "JoinResult";
-  readonly #left: ArrowTable;
-  readonly #right: ArrowTable;
+  readonly #left: TableInput;
+  readonly #right: TableInput;
   readonly #options: JoinOptions<never>;
   #table: Promise<Table> | undefined;
 
   /** Made by `join`. @internal */
-  constructor(left: ArrowTable, right: ArrowTable, options: JoinOptions<never>) {
+  constructor(left: TableInput, right: TableInput, options: JoinOptions<never>) {
     this.#left = left;
     this.#right = right;
     this.#options = options;

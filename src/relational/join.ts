@@ -1,10 +1,10 @@
 /** The relational join: what is asked for, checked; and the answer, which may be a table, its row count, or batches. */
 import type { Device } from "../device.js";
 import type { Plan } from "../engine/plan.js";
-import type { ArrowTable } from "./columns.js";
 import type { JoinKind } from "./join-kinds.js";
 import { type BatchOptions, JoinResult } from "./join-result.js";
 import type { PairFilter } from "./pair-filter.js";
+import type { TableInput } from "./table-input.js";
 
 /** The stages of a join, in order. */
 export type JoinStage = "encode keys" | "hash join" | "materialise";
@@ -72,8 +72,8 @@ export interface JoinOptions<Row extends object = Readonly<Record<string, unknow
  * console.log(await join(flights, airports, { on: [["origin", "iata"]], how: "anti" }).count()); // 0
  */
 export function join<Row extends object = Readonly<Record<string, unknown>>>(
-  left: ArrowTable,
-  right: ArrowTable,
+  left: TableInput,
+  right: TableInput,
   options: JoinOptions<Row>,
 ): JoinResult {
   return new JoinResult(left, right, options);

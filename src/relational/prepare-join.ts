@@ -1,7 +1,7 @@
 /** A join before its work: options checked, columns found and read that it needs. */
 import { ValidationError } from "../errors.js";
 import { checkBoolean } from "../options.js";
-import { type ArrowTable, columnIndex, readTable, type SourceColumn } from "./columns.js";
+import { columnIndex, readTable, type SourceColumn } from "./columns.js";
 import { type EncodedKeys, encodeKeys } from "./encode-keys.js";
 import type { JoinOptions, JoinStage } from "./join.js";
 import { pickColumns, possibleColumns } from "./join-columns.js";
@@ -9,6 +9,7 @@ import { JOIN_KINDS, type JoinKind, type Sides } from "./join-kinds.js";
 import type { OutputColumn } from "./materialise.js";
 import { checkFilter, type ReadFilter } from "./pair-filter.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
+import type { TableInput } from "./table-input.js";
 
 /** A join that can be run. */
 export interface PreparedJoin {
@@ -24,7 +25,7 @@ export interface PreparedJoin {
 }
 
 /** @throws ValidationError for wrong options, and columns that there are not or that cannot be read */
-export function prepareJoin(left: ArrowTable, right: ArrowTable, options: JoinOptions<never>): PreparedJoin {
+export function prepareJoin(left: TableInput, right: TableInput, options: JoinOptions<never>): PreparedJoin {
   const call = new RelationalCall<JoinStage>(
     options,
     "on how select where device nullsEqual signal onProgress onPlan onStage",
