@@ -93,7 +93,7 @@ function rowsFrom(first: number, end: number): Uint32Array {
 }
 
 /** Indices of the set or the clear bits, of which there are `total`. */
-function rowsWhere(bits: Uint8Array, count: number, set: boolean, total: number): Uint32Array {
+export function rowsWhere(bits: Uint8Array, count: number, set: boolean, total: number): Uint32Array {
   const rows = new Uint32Array(total);
   const none = set ? 0 : 0xff;
   for (let byte = 0, out = 0; out < total; byte++) {

@@ -27,6 +27,8 @@ export interface JoinCall {
 
 /** The row operations of one engine. After the engine is destroyed they reject with DeviceLostError. */
 export interface RowOperations extends ColumnOperations {
+  /** Whether tables of the host are joined faster on the device, their upload and the result's read-back included. */
+  readonly prefersColumnsThere: boolean;
   /**
    * Inner join of two batches of row keys by value: see rows.ts for what makes rows equal.
    * @throws LimitError of `"rows"` when build rows repeat and there are more than `mostPairs` pairs; others when there is no

@@ -1,171 +1,110 @@
 /**
- * Joins of tables on a device: keys are compared where they are, and the result is gathered there. What the device cannot compare as
- * it is (keys of two types, floats, dictionaries) is encoded on the host, as for Arrow tables; so are full joins, whose keys come
- * from both sides.
+ * Joins on a device: keys are compared where they are, and the result is gathered there. Columns of the host are uploaded, those alone
+ * that are needed. What the device cannot compare as it is (keys of two types, floats, dictionaries) is encoded on the host.
  */
-import type { Table } from "@uwdata/flechette";
 import type { Device } from "../device.js";
-import {
-  type DeviceColumn,
-  type DeviceKeys,
-  destroyColumns,
-  type Matches,
-  type Words,
-} from "../engine/device-columns.js";
-import type { Placement } from "../engine/engine.js";
-import type { JoinKind, Sides } from "../engine/join-kinds.js";
-import { ValidationError } from "../errors.js";
-import { type ArrowTable, columnIndex, SourceColumn, type SourceTable } from "./columns.js";
-import { DeviceTable, hostColumn, type TableColumn, uploadTable } from "./device-table.js";
+import { type DeviceKeys, destroyColumns, type Matches } from "../engine/device-columns.js";
+import type { Engine } from "../engine/engine.js";
+import type { RowOperations } from "../engine/row-operations.js";
+import type { SourceColumn } from "./columns.js";
+import { DeviceTable, deviceColumnOf, type TableColumn, toHost, uploadColumn } from "./device-table.js";
 import { encodeKeys } from "./encode-keys.js";
-import { type CheckedJoin, type JoinStage, joinArrow } from "./join.js";
-import { outputColumns } from "./join-columns.js";
 import { keyForm } from "./key-types.js";
-import type { OutputColumn } from "./materialise.js";
-import type { RelationalCall } from "./relational-call.js";
+import type { PreparedJoin } from "./prepare-join.js";
 
 type DeviceKeyColumn = DeviceKeys["columns"][number];
 
-/**
- * Joins two tables, at least one of which is on a device or the result is to be.
- * @throws ValidationError when they are on different devices
- */
-export async function joinOnDevice(
-  call: RelationalCall<JoinStage>,
-  sides: Sides<ArrowTable | DeviceTable>,
-  asked: CheckedJoin,
-  output: Placement,
-): Promise<Table | DeviceTable> {
-  const device = await deviceOf(call, sides);
-  if (asked.how === "full") {
-    const joined = await joinArrow(
-      call,
-      { left: await asArrow(sides.left), right: await asArrow(sides.right) },
-      asked,
-    );
-    return output === "host" ? joined : uploadTable(device, joined);
-  }
-  const uploaded: DeviceTable[] = [];
-  const onDevice = async (table: ArrowTable | DeviceTable): Promise<DeviceTable> => {
-    if (table instanceof DeviceTable) return table;
-    const copy = await uploadTable(device, table);
-    uploaded.push(copy);
-    return copy;
-  };
-  try {
-    const tables = { left: await onDevice(sides.left), right: await onDevice(sides.right) };
-    const joined = await joinDeviceTables(call, tables, asked);
-    if (output === "device") return joined;
-    uploaded.push(joined);
-    return await joined.toArrow();
-  } finally {
-    for (const table of uploaded) table.destroy();
-  }
-}
-
-async function asArrow(table: ArrowTable | DeviceTable): Promise<ArrowTable> {
-  return table instanceof DeviceTable ? table.toArrow() : table;
-}
-
-/** The device of both tables and of the call. */
-async function deviceOf(
-  call: RelationalCall<JoinStage>,
-  { left, right }: Sides<ArrowTable | DeviceTable>,
-): Promise<Device> {
-  const tables = [left, right].filter((table) => table instanceof DeviceTable);
-  for (const table of tables) table.check();
-  const devices = [call.options.device, ...tables.map(({ device }) => device)].filter(
-    (each) => each !== undefined,
-  );
-  if (devices.some(({ engine }) => engine !== devices[0].engine)) {
-    throw new ValidationError(
-      "The tables of this call are on different devices.",
-      "Upload both to one device, and leave `device` out or name that one.",
-    );
-  }
-  return devices[0] ?? call.begin();
-}
-
-async function joinDeviceTables(
-  call: RelationalCall<JoinStage>,
-  tables: Sides<DeviceTable>,
-  { how, nullsEqual, on }: CheckedJoin,
-): Promise<DeviceTable> {
-  const { device } = tables.left;
-  const sources = { left: new Facade(tables.left), right: new Facade(tables.right) };
-  const keys = {
-    left: on.map(([name]) => columnIndex(sources.left, name, "left")),
-    right: on.map(([, name]) => columnIndex(sources.right, name, "right")),
-  };
-  const outputs = outputColumns(how, sources, keys);
+/** Joins on a device; not for full joins and filters. The stages are those of `join`. */
+export async function joinOnDevice(device: Device, prepared: PreparedJoin): Promise<DeviceTable> {
+  const { call, how, nullsEqual, outputs } = prepared;
+  const { engine } = device;
+  const uploads = new Uploads(engine);
   call.beginStages();
-  const encoded = await deviceKeys(tables, keys);
-  call.endStage("encode keys");
-  const rows = await device.engine.rows();
-  const matches = await call.onEngine((engineCall) =>
-    rows.match(encoded.left, encoded.right, how, { ...engineCall, nullsEqual }),
-  );
-  call.endStage("hash join");
   try {
-    const columns = await gatherOutputs(outputs, sources, matches, how, (...asked) =>
-      rows.gatherColumns(...asked, call.options),
+    const keys = await deviceKeys(prepared, uploads);
+    call.endStage("encode keys");
+    const rows = await engine.rows();
+    // on their way while rows are matched
+    for (const { left, right } of outputs) uploads.begin(left?.source, right?.source);
+    const matches = await call.onEngine((engineCall) =>
+      rows.match(keys.left, keys.right, how, { ...engineCall, nullsEqual }),
     );
-    call.endStage("materialise");
-    call.tellPlan();
-    return new DeviceTable(device, matches.left.length, columns);
+    call.endStage("hash join");
+    try {
+      const columns = await gatherOutputs(rows, prepared, uploads, matches);
+      call.endStage("materialise");
+      call.tellPlan();
+      return new DeviceTable(device, matches.left.length, columns);
+    } finally {
+      matches.left.destroy();
+      matches.right?.destroy();
+    }
   } finally {
-    matches.left.destroy();
-    matches.right?.destroy();
+    await uploads.destroy();
   }
 }
 
-/** A device table as what names of columns are found in, and what tells which column a result's is. */
-class Facade implements SourceTable {
-  readonly rows: number;
-  readonly columns: readonly SourceColumn[];
+/** Columns on the device by their sources; those of the host are uploaded once, and freed in the end. */
+class Uploads {
+  readonly #columns = new Map<SourceColumn, Promise<TableColumn>>();
 
-  constructor(private readonly table: DeviceTable) {
-    this.rows = table.numRows;
-    this.columns = table.columns.map(
-      ({ field }) =>
-        new SourceColumn(field, { type: field.type, length: this.rows, chunks: [], source: null }),
-    );
+  constructor(private readonly engine: Engine) {}
+
+  /** Uploads columns, if they are not there; `of` tells what fails. */
+  begin(...sources: readonly (SourceColumn | undefined)[]): void {
+    for (const source of sources) if (source) this.of(source).catch(() => {});
   }
 
-  columnOf(source: SourceColumn): TableColumn | undefined {
-    return this.table.columns[this.columns.indexOf(source)];
+  of(source: SourceColumn): Promise<TableColumn> {
+    const there = deviceColumnOf(source);
+    if (there) return Promise.resolve(there);
+    const known = this.#columns.get(source) ?? uploadColumn(this.engine, source);
+    this.#columns.set(source, known);
+    return known;
+  }
+
+  async destroy(): Promise<void> {
+    for (const each of await Promise.allSettled(this.#columns.values())) {
+      if (each.status === "fulfilled") destroyColumns([each.value]);
+    }
   }
 }
 
 /** Keys of both sides: as they are where their bits are equal exactly when their values are, else encoded on the host. */
-async function deviceKeys(
-  tables: Sides<DeviceTable>,
-  keys: Sides<readonly number[]>,
-): Promise<Sides<DeviceKeys>> {
-  const columns: [DeviceKeyColumn, DeviceKeyColumn][] = await Promise.all(
-    keys.left.map(async (index, i): Promise<[DeviceKeyColumn, DeviceKeyColumn]> => {
-      const left = tables.left.columns[index];
-      const right = tables.right.columns[keys.right[i]];
-      const width = plainWidth(left, right);
-      const own = width === undefined ? [] : [keyOf(left, width), keyOf(right, width)];
-      if (own[0] && own[1]) return [own[0], own[1]];
-      const host = {
-        left: [await hostColumn(left, tables.left.numRows)],
-        right: [await hostColumn(right, tables.right.numRows)],
-      };
-      const rows = { left: tables.left.numRows, right: tables.right.numRows };
-      const encoded = encodeKeys(host.left, host.right, rows);
-      return [encoded.left.columns[0], encoded.right.columns[0]];
-    }),
-  );
-  return {
-    left: { rows: tables.left.numRows, columns: columns.map(([left]) => left) },
-    right: { rows: tables.right.numRows, columns: columns.map(([, right]) => right) },
-  };
+async function deviceKeys({ keys, rows }: PreparedJoin, uploads: Uploads) {
+  const left: DeviceKeyColumn[] = [];
+  const right: DeviceKeyColumn[] = [];
+  for (const [i, l] of keys.left.entries()) {
+    const r = keys.right[i];
+    const [a, b] = (await ownKeys(l, r, uploads)) ?? (await encodedKeys(l, r, rows));
+    left.push(a);
+    right.push(b);
+  }
+  return { left: { rows: rows.left, columns: left }, right: { rows: rows.right, columns: right } };
+}
+
+type Pair = [DeviceKeyColumn, DeviceKeyColumn];
+
+/** Two key columns as they are; undefined where their bits cannot be compared. */
+async function ownKeys(left: SourceColumn, right: SourceColumn, uploads: Uploads): Promise<Pair | undefined> {
+  const words = plainWords(left, right);
+  if (words === undefined) return undefined;
+  const [a, b] = await Promise.all([uploads.of(left), uploads.of(right)]);
+  const keys = [keyOf(a, words), keyOf(b, words)];
+  return keys[0] && keys[1] ? [keys[0], keys[1]] : undefined;
+}
+
+async function encodedKeys(
+  left: SourceColumn,
+  right: SourceColumn,
+  rows: PreparedJoin["rows"],
+): Promise<Pair> {
+  const encoded = encodeKeys([await toHost(left)], [await toHost(right)], rows);
+  return [encoded.left.columns[0], encoded.right.columns[0]];
 }
 
 /** Words of the values of two columns that can be compared as they are, 0 for strings; undefined where they cannot. */
-function plainWidth(left: TableColumn, right: TableColumn): number | undefined {
+function plainWords(left: SourceColumn, right: SourceColumn): number | undefined {
   const form = keyForm(left.field, right.field);
   if (form.kind === "bytes") return 0;
   if (form.kind !== "integer") return undefined;
@@ -183,31 +122,27 @@ function keyOf({ values, validity, dictionary }: TableColumn, words: number): De
   return { kind: "device words", width: words, data: values.data, validity };
 }
 
-type Gather = (columns: readonly TableColumn[], rows: Words, mayLack: boolean) => Promise<DeviceColumn[]>;
-
 /** Gathers the columns of the result, those of a side together. */
 async function gatherOutputs(
-  outputs: readonly OutputColumn[],
-  sources: Sides<Facade>,
+  rows: RowOperations,
+  { outputs, how, call }: PreparedJoin,
+  uploads: Uploads,
   matches: Matches,
-  how: JoinKind,
-  gather: Gather,
 ): Promise<TableColumn[]> {
   const made: TableColumn[] = new Array(outputs.length);
   try {
     for (const side of ["left", "right"] as const) {
-      const rows = matches[side];
-      const mine = [...outputs.entries()].flatMap(([at, { field, [side]: part }]) => {
-        const column = part?.source && sources[side].columnOf(part.source);
-        return column ? [{ at, column: { ...column, field: { ...field, type: column.field.type } } }] : [];
-      });
-      if (mine.length === 0 || !rows) continue;
-      const mayLack = how === "full" || how === (side === "left" ? "right" : "left");
-      const gathered = await gather(
-        mine.map(({ column }) => column),
-        rows,
-        mayLack,
-      );
+      const numbers = matches[side];
+      const mine: { at: number; column: TableColumn }[] = [];
+      for (const [at, { field, [side]: part }] of outputs.entries()) {
+        if (!part?.source) continue;
+        const column = await uploads.of(part.source);
+        mine.push({ at, column: { ...column, field: { ...field, type: column.field.type } } });
+      }
+      if (mine.length === 0 || !numbers) continue;
+      const mayLack = how === (side === "left" ? "right" : "left");
+      const columns = mine.map(({ column }) => column);
+      const gathered = await rows.gatherColumns(columns, numbers, mayLack, call.options);
       for (const [i, { at, column }] of mine.entries()) made[at] = { ...column, ...gathered[i] };
     }
     return made;

@@ -8,7 +8,7 @@
  * | not | lists, structs, unions, maps, views: leave such columns out with `columns` |
  * | memory | the bytes of Arrow's buffers, each filled up to whole words; dictionaries stay on the host |
  */
-import { Column, Endianness, type Field, Table, Type, Version } from "@uwdata/flechette";
+import { Column, type DataType, Endianness, type Field, Table, Type, Version } from "@uwdata/flechette";
 import type { Device } from "../device.js";
 import { bitmapBytes } from "../engine/bitmaps.js";
 import {
@@ -24,8 +24,9 @@ import { checkOptions } from "../options.js";
 import { typeName } from "./arrow-types.js";
 import { validityOf } from "./bitmaps.js";
 import { as32, asBytes, type BatchClass, type Chunk, type ChunkedColumn } from "./chunk.js";
-import { type ArrowTable, columnIndex, readTable, SourceColumn } from "./columns.js";
+import { columnIndex, readTable, SourceColumn, type SourceTable } from "./columns.js";
 import { MAX_BATCH_ROWS } from "./materialise.js";
+import type { TableInput } from "./table-input.js";
 import { BatchMaker } from "./to-flechette.js";
 
 /** Options of {@link Device.uploadTable}. */
@@ -55,6 +56,7 @@ export interface TableColumn extends DeviceColumn {
  */
 export class DeviceTable {
   #alive = true;
+  #source: SourceTable | undefined;
 
   /** @internal Use {@link Device.uploadTable}. */
   constructor(
@@ -101,6 +103,13 @@ export class DeviceTable {
     return new Table({ version: Version.V5, endianness: Endianness.Little, fields, metadata: null }, columns);
   }
 
+  /** The table as what columns are found in: their values are not on the host. @internal */
+  get source(): SourceTable {
+    this.check();
+    this.#source ??= sourceOf(this);
+    return this.#source;
+  }
+
   /** @throws ValidationError after destroy(). @internal */
   check(): void {
     if (this.#alive) return;
@@ -127,13 +136,13 @@ export class DeviceTable {
 /** Uploads a table; see {@link Device.uploadTable}. */
 export async function uploadTable(
   device: Device,
-  table: ArrowTable,
+  table: TableInput,
   options: UploadTableOptions = {},
 ): Promise<DeviceTable> {
   checkOptions(options, "columns");
   const source = readTable(table, "");
-  const names = options.columns;
-  const asked = names ? names.map((name) => source.columns[columnIndex(source, name, "")]) : source.columns;
+  const { columns: names } = options;
+  const asked = names ? names.map((name) => source.column(columnIndex(source, name, ""))) : source.columns;
   const columns: TableColumn[] = [];
   try {
     for (const column of asked) columns.push(await uploadColumn(device.engine, column));
@@ -144,8 +153,32 @@ export async function uploadTable(
   return new DeviceTable(device, source.rows, columns);
 }
 
+/** Columns of tables on a device, by what stands for them where columns are found by name. */
+const columnsBySource = new WeakMap<SourceColumn, { readonly column: TableColumn; readonly rows: number }>();
+
+function sourceOf({ columns, names, numRows: rows }: DeviceTable): SourceTable {
+  const sources = columns.map((column) => {
+    const { field } = column;
+    const source = new SourceColumn(field, { type: field.type, length: rows, chunks: [], source: null });
+    columnsBySource.set(source, { column, rows });
+    return source;
+  });
+  return { rows, names, columns: sources, column: (index) => sources[index] };
+}
+
+/** The column on a device that a source column stands for; undefined for one of the host. */
+export function deviceColumnOf(source: SourceColumn): TableColumn | undefined {
+  return columnsBySource.get(source)?.column;
+}
+
+/** A source column with its values on the host. */
+export async function toHost(source: SourceColumn): Promise<SourceColumn> {
+  const known = columnsBySource.get(source);
+  return known ? hostColumn(known.column, known.rows) : source;
+}
+
 /** A column of a device table as operators on the host take it. */
-export async function hostColumn(column: TableColumn, rows: number): Promise<SourceColumn> {
+async function hostColumn(column: TableColumn, rows: number): Promise<SourceColumn> {
   const [chunk] = await readColumn(column, rows, Math.max(1, rows));
   return new SourceColumn(column.field, {
     type: chunk.type,
@@ -167,7 +200,7 @@ function askedOf(table: DeviceTable, names: readonly string[] | undefined): read
   });
 }
 
-async function uploadColumn(engine: Engine, source: SourceColumn): Promise<TableColumn> {
+export async function uploadColumn(engine: Engine, source: SourceColumn): Promise<TableColumn> {
   const { field } = source;
   const chunk = source.contiguous();
   const made: Words[] = [];
@@ -206,7 +239,7 @@ async function uploadValues(
     case "fixed":
     case "dictionary": {
       const { width } = chunk;
-      if (width > 2 && width % 4 !== 0) throw unsupported(field);
+      if (!isHeldWidth(width)) throw unsupported(field);
       const data = chunk.layout === "fixed" ? chunk.data : chunk.codes;
       return { kind: "fixed", width, data: await words(data.subarray(0, width * chunk.length)) };
     }
@@ -226,6 +259,32 @@ async function uploadValues(
     default:
       throw unsupported(field);
   }
+}
+
+/** Whether tables on a device hold values of a type. */
+export function isHeld(type: DataType): boolean {
+  switch (type.typeId) {
+    case Type.Utf8View:
+    case Type.BinaryView:
+    case Type.List:
+    case Type.LargeList:
+    case Type.FixedSizeList:
+    case Type.ListView:
+    case Type.LargeListView:
+    case Type.Struct:
+    case Type.Union:
+    case Type.Map:
+    case Type.RunEndEncoded:
+      return false;
+    case Type.FixedSizeBinary:
+      return isHeldWidth(type.stride);
+    default:
+      return true;
+  }
+}
+
+function isHeldWidth(width: number): boolean {
+  return width === 1 || width === 2 || width % 4 === 0;
 }
 
 function unsupported({ name, type }: Field): ValidationError {

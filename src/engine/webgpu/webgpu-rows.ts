@@ -13,6 +13,7 @@ import { matchRows } from "./join/match-rows.js";
 import type { WebgpuEngine } from "./webgpu-engine.js";
 
 export class WebgpuRows implements RowOperations {
+  readonly prefersColumnsThere = true;
   readonly #host: RowHost;
   constructor(engine: WebgpuEngine) {
     this.#host = rowHost(engine);

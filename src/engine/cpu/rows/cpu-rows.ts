@@ -13,6 +13,7 @@ import { gatherOnThreads } from "./gather-tasks.js";
 import { rowThreads } from "./row-threads.js";
 
 export class CpuRows implements RowOperations {
+  readonly prefersColumnsThere = false;
   readonly #engine: CpuEngine;
 
   constructor(engine: CpuEngine) {
