@@ -44,6 +44,7 @@ describe("documentation comments", () => {
   const prelude = `
     import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticSet } from "warpmap";
     import { count, distinct, groupBy, join, mean } from "warpmap/relational";
+    import { BloomFilter, HyperLogLog } from "warpmap/sketches";
     import { tableFromArrays } from "@uwdata/flechette";`;
 
   // warpmap/wgsl has programs of its own: test/wgsl/wgsl-examples.test.ts
