@@ -85,7 +85,6 @@ export async function staticImportsOf(root, entry, folder) {
     outdir: "out",
     external: ["node:*", "webgpu"],
     loader: { ".wgsl": "empty" },
-    plugins: [{ name: "no-workers", setup: leaveWorkersOut }],
     logLevel: "silent",
   });
   const loaded = new Set();
@@ -99,11 +98,6 @@ export async function staticImportsOf(root, entry, folder) {
   load(entry);
   const suffixes = [...loaded].map((path) => `/${path}`);
   return (path) => suffixes.some((suffix) => path.endsWith(suffix));
-}
-
-/** esbuild does not know what the source of a worker is. */
-function leaveWorkersOut({ onResolve }) {
-  onResolve({ filter: /\?worker-source$/ }, ({ path }) => ({ path, external: true }));
 }
 
 async function bundleWorker(entry) {

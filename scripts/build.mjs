@@ -28,9 +28,6 @@ const isCore = onPath(
   await staticImportsOf(root, "src/engine/webgpu/webgpu-engine.ts", "src/engine/webgpu/"),
 );
 
-/** The same for the CPU's engine. */
-const isCpuCore = onPath(await staticImportsOf(root, "src/engine/cpu/cpu-engine.ts", "src/engine/cpu/"));
-
 /** What a page's entry shares with whichever engine it loads. */
 const isShared = onPath((path) =>
   /\/src\/(errors|engine\/(scalars|device-array|pinned-array|slot-format|hash|layout|lazily))\.ts$/.test(
@@ -74,13 +71,12 @@ async function bundle() {
       chunkFileNames: "chunks/[name].js",
       sourcemap: true,
       minify: false,
-      // what every page with an engine loads compresses better in one piece
+      // what every page with the GPU's engine loads compresses better in one piece
       codeSplitting: {
         includeDependenciesRecursively: false,
         groups: [
           { name: "shared", test: isShared },
           { name: "webgpu-core", test: isCore },
-          { name: "cpu-core", test: isCpuCore },
           { name: "webgpu-later", test: isLater },
         ],
       },

@@ -61,7 +61,7 @@ for (const { name, source, limitBytes = Infinity, uses = [], engines = ENGINES }
 printTable(table);
 process.exit(tooLarge > 0 ? 1 : 0);
 
-/** @returns chunks by path: gzipped bytes, what they import, and the sources in them; an entry may hold nothing but imports. */
+/** @returns chunks by path: gzipped bytes, what they import, and the sources in them. */
 async function bundle(source) {
   const { outputFiles, metafile } = await build({
     stdin: { contents: source, resolveDir: root, sourcefile: "entry.js" },
@@ -80,13 +80,13 @@ async function bundle(source) {
   });
   return new Map(
     outputFiles.map(({ path, contents }) => {
-      const { imports, inputs, entryPoint = "" } = metafile.outputs[path.slice(root.length + 1)];
+      const { imports, inputs } = metafile.outputs[path.slice(root.length + 1)];
       return [
         path.slice(root.length + 1),
         {
           gzip: gzipSync(contents, { level: 9 }).length,
           imports,
-          inputs: [entryPoint, ...Object.keys(inputs)],
+          inputs: Object.keys(inputs),
         },
       ];
     }),

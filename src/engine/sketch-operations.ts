@@ -1,6 +1,6 @@
 /**
- * Sketch operations, part of the seam: what `warpmap/sketches` asks of an engine. `Engine.sketches()` loads an engine's on first use, so
- * that a page with maps only does not carry them.
+ * Sketch operations, part of the seam: what `warpmap/sketches` asks of an engine. They are loaded on first use, so that a page with maps only
+ * does not carry them.
  *
  * A sketch's contents are bytes that depend on the keys alone: not on the engine, the order of the keys, or how often each came
  * (sketch-format.ts). As with tables, callers keep calls on one sketch apart, and check what they give.
