@@ -138,3 +138,24 @@ export const CUDF_JOINS: readonly Published[] = (
   unit: "ms",
   source: of.startsWith("cuDF") ? "rapidsai/cudf, pull requests 18896 and 23640" : BESIDE,
 }));
+
+/** Sketches of cuCollections on an H100: 2^27 keys, filters of 8 × u32 blocks. */
+export const CUCO_SKETCHES: readonly Published[] = (
+  [
+    ["bloom add, 16 MiB", 16.8],
+    ["bloom add, 256 MiB", 12.4],
+    ["bloom add, 1 GiB", 11.7],
+    ["bloom contains, 16 MiB", 79],
+    ["bloom contains, 256 MiB", 32],
+    ["bloom contains, 1 GiB", 30],
+    ["hyperloglog add, 4 to 128 KiB", 526],
+  ] as const
+).map(([operation, value]) => ({
+  of: "cuCollections, H100, timed beside",
+  operation,
+  size: 2 ** 27,
+  value,
+  unit: "G/s",
+  source:
+    "cuCollections built and timed beside this project on one H100 80GB SXM, 2^27 u32 keys; kernels alone",
+}));

@@ -14,6 +14,7 @@ import { checkTypes, setUps } from "./package/types.mjs";
 const EXPORTS = {
   warpmap: ["openDevice", "StaticMap", "StaticSet"],
   "warpmap/relational": ["count", "distinct", "groupBy", "join", "sum"],
+  "warpmap/sketches": ["BloomFilter", "HyperLogLog"],
   "warpmap/wgsl": ["mapModule"],
 };
 

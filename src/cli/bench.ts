@@ -35,6 +35,7 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   "large-table": () => import("../../bench/large-table.js"),
   lifecycle: () => import("../../bench/lifecycle.js"),
   join: () => import("../../bench/join.js"),
+  sketches: () => import("../../bench/sketches.js"),
 };
 
 /** What users import. Two folders up lies the package, from src/cli as from dist/cli and dist/chunks. */

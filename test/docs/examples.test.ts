@@ -45,6 +45,7 @@ describe("documentation comments", () => {
     import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticSet } from "warpmap";
     import * as relational from "warpmap/relational";
     const { count, distinct, dropDuplicates, groupBy, isIn, join, mean, valueCounts } = relational;
+    import { BloomFilter, HyperLogLog } from "warpmap/sketches";
     import { tableFromArrays } from "@uwdata/flechette";`;
 
   // warpmap/wgsl has programs of its own: test/wgsl/wgsl-examples.test.ts
