@@ -87,7 +87,7 @@ export async function openGpuWorkload(device: Device, workload: Workload): Promi
       }),
     async checkPairs({ keys, values }) {
       using seen = await device.allocate("u32", Math.ceil(size / 32));
-      return judge("checkPairs", {}, keys.length, {
+      return await judge("checkPairs", {}, keys.length, {
         1: elementsOf(values),
         4: elementsOf(keys),
         5: elementsOf(seen),

@@ -93,7 +93,7 @@ function checkEngineOptions(options: OpenDeviceOptions): void {
   const { memory = {} } = options;
   checkOptions(memory, "keep");
   const { keep = 0 } = memory;
-  check(keep >= 0, "memory.keep", keep, "Give bytes, at least 0.");
+  check(typeof keep === "number" && keep >= 0, "memory.keep", keep, "Give bytes, at least 0.");
 }
 
 async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {

@@ -11,10 +11,10 @@ import { ValidationError } from "./errors.js";
  * @throws ValidationError that names the nearest option, and all
  */
 export function checkOptions(options: unknown, known: string): void {
-  const all = `The options are ${known.replaceAll(" ", ", ")}.`;
+  const all = () => `The options are ${known.replaceAll(" ", ", ")}.`;
   // whatever has elements was meant for something else
   if (typeof options !== "object" || options === null || Symbol.iterator in options || isPlaced(options)) {
-    throw new ValidationError(`The options are ${describe(options)}.`, `Give an object. ${all}`);
+    throw new ValidationError(`The options are ${describe(options)}.`, `Give an object. ${all()}`);
   }
   const names = known.split(" ");
   for (const name of Object.keys(options)) {
@@ -22,7 +22,7 @@ export function checkOptions(options: unknown, known: string): void {
     const near = nearestOf(name, names);
     throw new ValidationError(
       `There is no option "${name}" here.`,
-      near === undefined ? all : `Did you mean "${near}"? ${all}`,
+      near === undefined ? all() : `Did you mean "${near}"? ${all()}`,
     );
   }
 }

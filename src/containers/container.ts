@@ -1,10 +1,9 @@
 /**
- * What all maps and sets share, static and dynamic: one table, its sizing, the queue of calls, and the calls that are the same
- * for all. It knows no backend: everything that touches slots is an engine operation.
+ * What all maps and sets share, static and dynamic: one table, its sizing, and the calls that are the same for all; calls.ts keeps
+ * these apart. It knows no backend: everything that touches slots is an engine operation.
  */
 import type { Device } from "../device.js";
 import type {
-  Destination,
   Engine,
   Input,
   InsertPolicy,
@@ -17,13 +16,12 @@ import type {
 } from "../engine/engine.js";
 import type { HashName } from "../engine/hash.js";
 import { slotsFor } from "../engine/layout.js";
-import type { KeyType, ScalarArrays, ScalarType, ValueType } from "../engine/scalars.js";
+import type { KeyType, ScalarType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { CapacityError, ValidationError } from "../errors.js";
-import { check, isPlaced } from "../options.js";
+import { check } from "../options.js";
 import {
   type BulkOptions,
-  type Call,
   checkBulkOptions,
   checkCallOptions,
   checkColumn,
@@ -34,11 +32,10 @@ import {
   type Placed,
   type ProgressOptions,
 } from "./arguments.js";
+import { Calls } from "./calls.js";
 import { checkTableOptions, type Parts, type Sizing } from "./create-table.js";
-import { JoinedCalls, MOST_KEYS } from "./joined-calls.js";
 import { rebuilt } from "./move-entries.js";
-import { CallQueue } from "./queue.js";
-import { answered, checkApart, checkRoom, destination, discard, placed } from "./results.js";
+import { answered, checkRoom, destination, discard, placed } from "./results.js";
 
 /** A container's health and size. */
 export interface ContainerStats extends TableStats {
@@ -61,10 +58,11 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
   protected readonly engine: Engine;
   protected table: Table<K, V>;
   readonly #sizing: Sizing;
-  #queue = new CallQueue();
-  /** Reading calls at the queue's end that others may join. */
-  #waiting: JoinedCalls<K> | undefined;
-  #destroyed = false;
+  /** @internal */
+  protected readonly calls = new Calls<K>(() => {
+    const what = this[Symbol.toStringTag];
+    return new ValidationError(`This ${what} was destroyed.`, `Create a new ${what}.`);
+  });
 
   /** @internal */
   protected constructor(parts: Parts<K, V>) {
@@ -113,7 +111,7 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
 
   /** The engine's table, for `warpmap/wgsl`: another one after every rehash. @internal */
   get engineTable(): Table<K, V> {
-    if (this.#destroyed) throw this.#destroyedError();
+    this.calls.check();
     return this.table;
   }
 
@@ -126,7 +124,7 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
     const call = checkBulkOptions(this.engine, keys, options, " output into");
     const to = destination(this.engine, options, keys.length, { found: "u8" });
     const contains = async (keys: Input<K>) => [await this.table.contains(keys, to, call)] as const;
-    const [result] = await this.#read("contains", keys, call, to, contains);
+    const [result] = await this.calls.read({ operation: "contains", keys, call, to }, contains);
     return answered(call, { found: placed<"u8", P>(result, keys.length) }).found;
   }
 
@@ -134,13 +132,13 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
   async erase(keys: Input<K>, options: BulkOptions = {}): Promise<{ erased: number }> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
-    const erased = await this.enqueue(() => this.table.erase(keys, call), [keys], call);
+    const erased = await this.calls.run(() => this.table.erase(keys, call), [keys], call);
     return answered(call, { erased });
   }
 
   /** Takes everything out. Capacity stays. */
   clear(): Promise<void> {
-    return this.enqueue(() => this.table.clear());
+    return this.calls.run(() => this.table.clear());
   }
 
   /**
@@ -151,7 +149,7 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
   async rehash(capacity?: number): Promise<void> {
     const { maxLoadFactor, hash } = this.#sizing;
     if (capacity !== undefined) checkTableOptions({ capacity, maxLoadFactor, hash });
-    await this.enqueue(async () => {
+    await this.calls.run(async () => {
       // a table may hold more than its capacity promised: its slots allow it
       const entries = capacity ?? Math.max(this.capacity, this.size);
       if (entries < this.size) {
@@ -175,7 +173,7 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
   /** What a copy of this container is made of. @internal */
   protected copy(): Promise<Parts<K, V>> {
     const { device } = this;
-    return this.enqueue(async () => {
+    return this.calls.run(async () => {
       const sizing = { ...this.#sizing };
       return { device, table: await this.#rebuilt(sizing.capacity), sizing };
     });
@@ -192,7 +190,7 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
    * @throws LimitError when the host has no memory for so many bytes.
    */
   toBytes(): Promise<Uint8Array<ArrayBuffer>> {
-    return this.enqueue(async () => (await import("./table-bytes.js")).pack(this.table, this.#sizing));
+    return this.calls.run(async () => (await import("./table-bytes.js")).pack(this.table, this.#sizing));
   }
 
   /** Inserts all entries of another container of the same types. @internal */
@@ -219,13 +217,13 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
         discard([keys, values]);
       }
     };
-    const { inserted, existing } = this.accepted(await this.enqueue(insert));
+    const { inserted, existing } = this.accepted(await this.calls.run(insert));
     return { inserted, existing };
   }
 
   /** Live entries, tombstones and probe lengths, measured by one scan of the table. */
   stats(): Promise<ContainerStats> {
-    return this.enqueue(async () => {
+    return this.calls.run(async () => {
       const stats = await this.table.stats();
       const { capacity, slots, loadFactor } = this;
       return { ...stats, capacity, slots, loadFactor, bytes: tableBytes(this.table.spec) };
@@ -240,7 +238,7 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
     const { key, value } = this.table.spec;
     const { size, capacity, loadFactor } = this;
     const load = Number(loadFactor.toFixed(3));
-    const state = this.#destroyed ? "destroyed" : `size: ${size}, capacity: ${capacity}, load: ${load}`;
+    const state = this.calls.ended ? "destroyed" : `size: ${size}, capacity: ${capacity}, load: ${load}`;
     return `${this[Symbol.toStringTag]}<${value === null ? key : `${key}, ${value}`}> { ${state} }`;
   }
 
@@ -264,8 +262,7 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
   }
 
   async #end(): Promise<void> {
-    this.#destroyed = true;
-    await this.#queue.drained();
+    await this.calls.end();
     this.table.destroy();
   }
 
@@ -286,7 +283,9 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
       const { values, found } = await this.table.find(keys, missing, to, call);
       return [values, found] as const;
     };
-    const results = await this.#read(`find ${missing}`, keys, call, to, find);
+    // in a template −0 is 0
+    const operation = `find ${Object.is(missing, -0) ? "-0" : missing}`;
+    const results = await this.calls.read({ operation, keys, call, to }, find);
     const { length } = keys;
     const values = placed<V, P>(results[0], length);
     const found = placed<"u8", P>(results[1], length);
@@ -310,60 +309,8 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
       checkRoom(to, length);
       return this.table.retrieveAll(to, call);
     };
-    const { keys, values } = await this.enqueue(retrieve, [], call, to);
+    const { keys, values } = await this.calls.run(retrieve, [], call, to);
     return answered(call, { keys: placed(keys, length), values: placed(values, length) });
-  }
-
-  /**
-   * Runs an operation after all earlier calls on this container, with the memory of its inputs and results kept until it ends.
-   * Pinned arrays belong to the host again before the answer comes, if no other call has them. @internal
-   */
-  protected enqueue<T>(
-    operation: () => Promise<T>,
-    inputs: readonly (Input<ScalarType> | null)[] = [],
-    { where, log }: Call = {},
-    to: Destination = "host",
-  ): Promise<T> {
-    this.#waiting = undefined;
-    if (this.#destroyed) return Promise.reject(this.#destroyedError());
-    const given = [...inputs, where];
-    checkApart(to, given);
-    const columns = [...given, ...(typeof to === "string" ? [] : to)];
-    const lengths = columns.map((column) => column?.length);
-    const releases = columns.filter(isPlaced).map((column) => column.hold());
-    const begin = () => {
-      if (columns.some((column, i) => column?.length !== lengths[i])) throw detached();
-      log?.begin();
-      return operation();
-    };
-    return this.#queue.add(begin).finally(() => Promise.all(releases.map((release) => release())));
-  }
-
-  /** A reading call, after all earlier calls. A small one goes together with those of its kind that still wait: see joined-calls.ts. */
-  #read<R extends readonly Output<ScalarType>[]>(
-    operation: string,
-    keys: Input<K>,
-    call: Call,
-    to: Destination,
-    run: (keys: Input<K>) => Promise<R>,
-  ): Promise<R> {
-    if (!isJoinable(keys, call, to)) return this.enqueue(() => run(keys), [keys], call, to);
-    const kind = `${operation} ${call.strategy} ${call.groupSize}`;
-    const waiting = this.#waiting;
-    if (waiting?.kind === kind && waiting.hasRoom(keys)) return waiting.add(keys, detached) as Promise<R>;
-    const calls = new JoinedCalls<K>(kind);
-    const begin = () => {
-      if (this.#waiting === calls) this.#waiting = undefined;
-      return run(calls.takeKeys());
-    };
-    calls.answer = this.enqueue(begin) as unknown as JoinedCalls<K>["answer"];
-    this.#waiting = calls;
-    return calls.add(keys, detached) as Promise<R>;
-  }
-
-  #destroyedError(): ValidationError {
-    const what = this[Symbol.toStringTag];
-    return new ValidationError(`This ${what} was destroyed.`, `Create a new ${what}.`);
   }
 
   /** Answers an insert's tally, or gives its results up and throws the CapacityError it stands for. */
@@ -376,21 +323,4 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
     discard(results);
     throw new CapacityError({ inserted, rejected, capacity: this.capacity, slots: this.slots });
   }
-}
-
-/** Whether others may join a reading call: it has keys and results on the host, few keys, and nothing that is told on its way. */
-function isJoinable<K extends ScalarType>(
-  keys: Input<K>,
-  { where, signal, onProgress, log }: Call,
-  to: Destination,
-): keys is ScalarArrays[K] {
-  const isAlone = where ?? signal ?? onProgress ?? log;
-  return to === "host" && ArrayBuffer.isView(keys) && isAlone === undefined && keys.length <= MOST_KEYS;
-}
-
-function detached(): ValidationError {
-  return new ValidationError(
-    "A typed array of this call was detached before the call's turn came.",
-    "Await the call before its arrays are transferred; hand over a pinned array itself, not its `array`.",
-  );
 }

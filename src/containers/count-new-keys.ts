@@ -34,7 +34,7 @@ const SAMPLE_RATE = 4;
 /** Pieces of neighbouring elements that a sample is taken in. */
 const BLOCKS = 16;
 
-/** Looks at some elements of a batch; null where they are in pinned memory that the device has. */
+/** Looks at some elements of a batch; null where the host cannot read them: pinned memory that the device has, or a caller's buffer without COPY_SRC. */
 export async function sampleKeys<K extends KeyType>(
   table: Table<K, ValueType>,
   keys: Input<K>,

@@ -4,7 +4,14 @@ import type { HashName } from "../engine/hash.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { check, checkOptions, checkWhole } from "../options.js";
-import { checkTable, createTable, loadBytes, type Parts, type TableOptions } from "./create-table.js";
+import {
+  checkDevice,
+  checkTable,
+  loadBytes,
+  openTable,
+  type Parts,
+  type TableOptions,
+} from "./create-table.js";
 import { checkBytes, GrowingTable, type GrowthPolicy } from "./growing-table.js";
 
 /** Options that shape a table that grows. */
@@ -46,10 +53,10 @@ export async function createGrowingTable<K extends KeyType, V extends ValueType>
   checkOptions(options, `key ${values}capacity maxLoadFactor growthFactor maxBytes hash`);
   const { growthFactor, maxBytes, capacity = FIRST_CAPACITY, ...rest } = options;
   const policy = checkPolicy({ growthFactor, maxBytes });
-  const { spec } = checkTable(kind, { ...rest, capacity });
-  checkBytes(tableBytes(spec), policy.maxBytes);
-  const { table, sizing } = await createTable<K, V>(kind, device, { ...rest, capacity });
-  return growing({ device, table, sizing }, policy);
+  const checked = checkTable(kind, { ...rest, capacity });
+  checkBytes(tableBytes(checked.spec), policy.maxBytes);
+  checkDevice(device);
+  return growing(await openTable<K, V>(device, checked), policy);
 }
 
 /** The same with the entries of `toBytes`. @internal */

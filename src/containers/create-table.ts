@@ -39,10 +39,21 @@ export async function createTable<K extends KeyType, V extends ValueType>(
   device: Device,
   options: TableOptions<K> & { value?: V },
 ): Promise<Parts<K, V>> {
+  checkDevice(device);
+  return openTable(device, checkTable(kind, options));
+}
+
+/** Checks that a device was given. */
+export function checkDevice(device: Device): void {
   check(Boolean(device?.engine), "The device", device, "Give what `await openDevice()` answers.");
-  const { spec, sizing } = checkTable(kind, options);
-  const table = await device.engine.createTable<K, V>(spec, sizing.capacity);
-  return { device, table, sizing };
+}
+
+/** Opens the engine table of options that were checked. @internal */
+export async function openTable<K extends KeyType, V extends ValueType>(
+  device: Device,
+  { spec, sizing }: ReturnType<typeof checkTable>,
+): Promise<Parts<K, V>> {
+  return { device, table: await device.engine.createTable<K, V>(spec, sizing.capacity), sizing };
 }
 
 /** Opens an engine table with the entries of `toBytes`. @internal */
@@ -87,9 +98,13 @@ export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): 
   check(isLoad, "maxLoadFactor", maxLoadFactor, "Give a number above 0 and at most 1.");
   checkOneOf("hash function", hash, hashNames);
   checkWhole("capacity", capacity);
+  return { slots: checkedSlots(capacity, maxLoadFactor), maxLoadFactor, hash };
+}
+
+/** Slots for so many entries. @throws LimitError when no table has as many */
+export function checkedSlots(capacity: number, maxLoadFactor: number): number {
   const slots = slotsFor(capacity, maxLoadFactor);
-  if (slots > MAX_SLOTS) {
+  if (slots > MAX_SLOTS)
     throw new LimitError("slots", slots, MAX_SLOTS, "Split the data over several tables.");
-  }
-  return { slots, maxLoadFactor, hash };
+  return slots;
 }

@@ -63,12 +63,12 @@ export class DynamicSet<K extends KeyType = "u32"> extends SetContainer<K> {
   /** Grows to a capacity of `entries`, if it is less. @throws LimitError when that is too much; the set is as it was. */
   async reserve(entries: number): Promise<void> {
     checkWhole("entries", entries);
-    await this.enqueue(() => this.table.reserve(entries));
+    await this.calls.run(() => this.table.reserve(entries));
   }
 
   /** Moves the keys to the smallest table that holds them. @throws LimitError as `reserve`. */
   async shrinkToFit(): Promise<void> {
-    await this.enqueue(() => this.table.resize(this.size));
+    await this.calls.run(() => this.table.resize(this.size));
   }
 
   /** @internal */

@@ -23,7 +23,7 @@ import type { KeyType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { LimitError } from "../errors.js";
 import { countNewKeys, type Sample, sampleKeys } from "./count-new-keys.js";
-import type { Sizing } from "./create-table.js";
+import { checkedSlots, type Sizing } from "./create-table.js";
 import { rebuilt } from "./move-entries.js";
 
 /** How a table grows. */
@@ -136,10 +136,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
   /** Moves the entries to a table for `capacity` of them. @throws LimitError, and nothing was changed */
   async resize(capacity: number): Promise<void> {
     const old = this.#table;
-    const slots = this.#slotsFor(capacity);
-    if (slots > MAX_SLOTS) {
-      throw new LimitError("slots", slots, MAX_SLOTS, "Split the data over several tables.");
-    }
+    const slots = checkedSlots(capacity, this.#sizing.maxLoadFactor);
     checkBytes(tableBytes(old.spec) + this.#bytesFor(capacity), this.policy.maxBytes);
     this.#table = await rebuilt(this.#engine, old, { slots, entries: capacity });
     this.#sizing.capacity = capacity;
@@ -204,12 +201,8 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     return this.#sizing.capacity - this.live;
   }
 
-  #slotsFor(capacity: number): number {
-    return slotsFor(capacity, this.#sizing.maxLoadFactor);
-  }
-
   #bytesFor(capacity: number): number {
-    return tableBytes({ ...this.spec, slots: this.#slotsFor(capacity) });
+    return tableBytes({ ...this.spec, slots: slotsFor(capacity, this.#sizing.maxLoadFactor) });
   }
 
   /** Entries of the largest table that may follow this one. */

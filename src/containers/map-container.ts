@@ -87,7 +87,7 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
     const types = { isNew: "u8", values: this.valueType } as const;
     const to = destination(this.engine, options, keys.length, types);
     const insertAndFind = () => this.table.insertAndFind(keys, values, to, call);
-    const result = await this.enqueue(insertAndFind, [keys, values], call, to);
+    const result = await this.calls.run(insertAndFind, [keys, values], call, to);
     const { inserted, existing } = this.accepted(result, [result.values, result.insertedFlags]);
     return answered(call, {
       inserted,
@@ -173,6 +173,6 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
   ): Promise<InsertTally & { call: Call }> {
     const call = this.#checkPairs(keys, values, options);
     const insert = () => this.table.insert(keys, values, policy, call);
-    return { call, ...this.accepted(await this.enqueue(insert, [keys, values], call)) };
+    return { call, ...this.accepted(await this.calls.run(insert, [keys, values], call)) };
   }
 }

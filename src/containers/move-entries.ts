@@ -6,7 +6,7 @@ import { CapacityError } from "../errors.js";
 import { discard } from "./results.js";
 
 /** Inserts all entries of a table into an empty one. @throws CapacityError when they do not fit. */
-export async function moveEntries<K extends KeyType, V extends ValueType>(
+async function moveEntries<K extends KeyType, V extends ValueType>(
   from: Table<K, V>,
   to: Table<K, V>,
 ): Promise<void> {

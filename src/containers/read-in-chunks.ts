@@ -3,7 +3,7 @@ import type { DeviceArray } from "../engine/device-array.js";
 import type { ScalarArrays, ScalarType } from "../engine/scalars.js";
 
 /** Elements of each column that are on the host at once, unless told. */
-export const CHUNK = 1 << 20;
+const CHUNK = 1 << 20;
 
 /** Yields equally long pieces of columns of one length, and destroys the columns at the end, also after a break or throw. */
 export async function* readInChunks<T extends ScalarType>(

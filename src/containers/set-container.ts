@@ -25,7 +25,7 @@ export abstract class SetContainer<K extends KeyType> extends Container<K, K> {
     checkColumn(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
     const insert = () => this.table.insert(keys, null, "keep", call);
-    const { inserted, existing } = this.accepted(await this.enqueue(insert, [keys], call));
+    const { inserted, existing } = this.accepted(await this.calls.run(insert, [keys], call));
     return answered(call, { inserted, existing });
   }
 
@@ -43,7 +43,7 @@ export abstract class SetContainer<K extends KeyType> extends Container<K, K> {
     const call = checkBulkOptions(this.engine, keys, options, " output into");
     const to = destination(this.engine, options, keys.length, { isNew: "u8" });
     const insertAndFind = () => this.table.insertAndFind(keys, null, to, call);
-    const result = await this.enqueue(insertAndFind, [keys], call, to);
+    const result = await this.calls.run(insertAndFind, [keys], call, to);
     const { inserted, existing } = this.accepted(result, [result.insertedFlags]);
     return answered(call, { inserted, existing, isNew: placed<"u8", P>(result.insertedFlags, keys.length) });
   }

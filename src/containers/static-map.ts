@@ -9,7 +9,7 @@
  * | when full | CapacityError with counts; every key that found a slot is in |
  * | cost per key | expected O(1); one random memory access at load factor 0.5 |
  * | memory | 8 bytes × ceil(capacity / maxLoadFactor); u64 values take 4 bytes more, u64 keys 8 |
- * | u64 keys or values | insert, find, contains, erase, retrieveAll, forEach, clear, rehash; no insertOrAssign, insertOrApply, insertAndFind |
+ * | u64 keys or values | all calls but insertOrAssign, insertOrApply, insertAndFind, and merge with `op` |
  */
 import type { Device } from "../device.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";

@@ -9,7 +9,7 @@
  * | when full | CapacityError with counts; every key that found a slot is in |
  * | cost per key | expected O(1); one random memory access at load factor 0.5 |
  * | memory | 4 bytes × ceil(capacity / maxLoadFactor), for u64 keys 12 |
- * | u64 keys | insert, find, contains, erase, retrieveAll, forEach, clear, rehash; no insertAndFind |
+ * | u64 keys | all calls but insertAndFind |
  */
 import type { Device } from "../device.js";
 import type { KeyType } from "../engine/scalars.js";

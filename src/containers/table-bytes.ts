@@ -96,7 +96,7 @@ export async function unpack<K extends KeyType, V extends ValueType, P extends P
 
 /** What the bytes say. Columns are views of them where they lie at a multiple of 8 bytes. */
 function read(kind: "map" | "set", given: Uint8Array) {
-  const bytes = given.byteOffset % 8 === 0 ? given : given.slice();
+  const bytes = given.byteOffset % 8 === 0 ? given : new Uint8Array(given);
   const header = checkHeader(bytes);
   const [kindNumber, keyNumber, valueNumber, hashNumber] = [0, 1, 2, 3].map((i) =>
     header.getUint32(16 + 4 * i, true),

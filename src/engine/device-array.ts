@@ -9,7 +9,12 @@ import { type ScalarArrays, type ScalarType, scalarTypeOf } from "./scalars.js";
 /** The engine's side of a device array. */
 export interface ArrayStorage<T extends ScalarType> {
   /** The GPUBuffer under the array and where the elements start in it; absent on engines without GPUBuffers. */
-  readonly gpu?: { readonly buffer: GPUBuffer; readonly byteOffset: number };
+  readonly gpu?: {
+    readonly buffer: GPUBuffer;
+    readonly byteOffset: number;
+    /** Told that users' own kernels were given the buffer. */
+    share(): void;
+  };
   /** The typed array under it, on engines that work in host memory. */
   readonly host?: ScalarArrays[T];
   /** A copy of elements start..end in host memory. */
@@ -47,6 +52,7 @@ export class DeviceArray<T extends ScalarType = ScalarType> {
 
   /** The GPUBuffer that holds the elements (webgpu only), for your own kernels. Elements start at `byteOffset`. */
   get buffer(): GPUBuffer | undefined {
+    this.storage.gpu?.share();
     return this.storage.gpu?.buffer;
   }
 

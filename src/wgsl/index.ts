@@ -13,8 +13,8 @@
  * | table size | one binding at most (maxStorageBufferBindingSize: 2 GiB on most GPUs); larger tables are a LimitError |
  * | sees | all calls on the table that were awaited before your submission |
  *
- * The code stays the same for as long as the table lives. The buffers do not: `rehash` makes new ones, and so do all calls that
- * insert into or erase from a DynamicMap or DynamicSet. Call `entries()` again and make a new bind group after each of them. There are
+ * The code stays the same for as long as the table lives. The buffers do not: `rehash` makes new ones, and so may `reserve`,
+ * `shrinkToFit`, and all calls that insert into (`merge` too) or erase from a DynamicMap or DynamicSet. Call `entries()` again and make a new bind group after each of them. There are
  * no functions that change a table: its size is counted on the host.
  */
 

@@ -48,7 +48,7 @@ describe("a check on a GPU", () => {
           const right = answerOf(workload, column, present);
           const verdict = async (values: Uint32Array, found: Uint8Array) => {
             using answer = await uploadAnswer(device, values, found);
-            return made.gpu?.checkFound(column, present, answer);
+            return await made.gpu?.checkFound(column, present, answer);
           };
           expect(await verdict(right.values, right.found)).toMatchObject({ wrong: 0 });
           const values = right.values.with(size - 1, right.values[size - 1] ^ 1);
@@ -65,7 +65,7 @@ describe("a check on a GPU", () => {
       using made = await openWorkload(device, workload);
       const verdict = async (keys: Uint32Array, values: Uint32Array) => {
         using columns = await uploadPairs(device, keys, values);
-        return made.gpu?.checkPairs(columns);
+        return await made.gpu?.checkPairs(columns);
       };
       const [keys, values] = [workload.keys(), workload.values()];
       expect(await verdict(keys, values)).toMatchObject({ wrong: 0 });

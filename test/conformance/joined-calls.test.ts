@@ -140,3 +140,20 @@ it("sets and 64-bit keys join as well", async () => {
   expect(answers.map(({ keys }) => keys[0])).toEqual([...keys]);
   expect(finds.batches.length).toBeLessThanOrEqual(2);
 });
+
+it("values for absent keys that print alike stay apart", async () => {
+  using map = await StaticMap.create(device(), { key: "u32", value: "f32", capacity: 10 });
+  const key = absentKeys(1);
+  const answers = await Promise.all([0, -0, 0].map((missing) => map.find(key, { missing })));
+  expect(answers.map(({ values }) => Object.is(values[0], -0))).toEqual([false, true, false]);
+});
+
+it("a look-up after destroy is refused, also where others that were made before still wait", async () => {
+  const { map } = await newMap();
+  const before = map.find(uniqueKeys(2));
+  map.destroy();
+  const after = [map.find(uniqueKeys(2)), map.contains(uniqueKeys(2)), map.find(new Uint32Array(0))];
+  for (const call of after)
+    expect((await rejection(call, ValidationError)).message).toContain("was destroyed");
+  expectSame((await before).values, counting(2));
+});

@@ -1,6 +1,6 @@
 /** device.memory and device.trim: what a device holds, and gives back. */
 import { expect, it } from "vitest";
-import { StaticMap, ValidationError } from "../../src/index.js";
+import { DeviceLostError, StaticMap, ValidationError } from "../../src/index.js";
 import { rejection } from "./helpers/checks.js";
 import { openTestDevice } from "./helpers/device.js";
 import { counting, uniqueKeys } from "./helpers/keys.js";
@@ -46,6 +46,12 @@ it("rehash gives the old table's memory back, and a call that is aborted its res
   expect(device.memory.inUse).toBe(before);
 });
 
+it("a device that is gone makes ready for nothing", async () => {
+  const device = await openTestDevice();
+  device.destroy();
+  await rejection(device.prepare([{ key: "u32", capacity: 10 }]), DeviceLostError);
+});
+
 it("keeps no more than the bound", async () => {
   using device = await openTestDevice({ memory: { keep: TABLE + 2 ** 20 } });
   expect(device.memory.keep).toBe(TABLE + 2 ** 20);
@@ -60,7 +66,7 @@ it("keeps no more than the bound", async () => {
   expect(device.memory.kept).toBeGreaterThanOrEqual(TABLE);
 });
 
-it.each([-1, Number.NaN, "much"])("refuses a bound of %s", async (keep) => {
+it.each([-1, Number.NaN, "much", "5", null])("refuses a bound of %s", async (keep) => {
   const error = await rejection(openTestDevice({ memory: { keep: keep as number } }), ValidationError);
-  expect(error.message).toMatch(/^memory\.keep is (-1|NaN|"much")/);
+  expect(error.message).toMatch(/^memory\.keep is (-1|NaN|"much"|"5"|null)/);
 });

@@ -19,7 +19,7 @@ import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import type { RowOperations } from "../row-operations.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
 import { HOST_CHUNK } from "./batch/chunks.js";
-import { gpuArray, newArray } from "./batch/columns.js";
+import { gpuArray, newArray, placeOf } from "./batch/columns.js";
 import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./device/adapter.js";
 import { filling } from "./device/fill.js";
 import { Gpu } from "./device/gpu.js";
@@ -32,6 +32,7 @@ import { kindOf } from "./table/slot-code.js";
 import { newState, type TableHost } from "./table/table-state.js";
 import { WebgpuTable } from "./webgpu-table.js";
 
+const loadPinned = lazily(() => import("./memory/pinned.js"));
 /** What compiles kernels before they are asked for. */
 const loadRehearsal = lazily(() => import("./rehearsal.js"));
 
@@ -112,7 +113,7 @@ export class WebgpuEngine implements Engine {
   async upload<T extends ScalarType>(type: T, data: ScalarArrays[T]): Promise<DeviceArray<T>> {
     const array = await newArray(this, this.gpu, type, data.length);
     try {
-      await this.gpu.upload(array.buffer as GPUBuffer, 0, asBytes(data));
+      await this.gpu.upload(placeOf(array).buffer, 0, asBytes(data));
       return array;
     } catch (error) {
       array.destroy();
@@ -122,7 +123,7 @@ export class WebgpuEngine implements Engine {
 
   async allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
     const array = await newArray(this, this.gpu, type, length);
-    await this.gpu.submit("zero", (encoder) => encoder.clearBuffer(array.buffer as GPUBuffer));
+    await this.gpu.submit("zero", (encoder) => encoder.clearBuffer(placeOf(array).buffer));
     return array;
   }
 
@@ -147,7 +148,7 @@ export class WebgpuEngine implements Engine {
     length: number,
     use: U,
   ): Promise<PinnedArray<T, U>> {
-    return (await import("./memory/pinned.js")).pin(this, this.gpu, type, length, use);
+    return (await loadPinned()).pin(this, this.gpu, type, length, use);
   }
 
   async createTable<K extends KeyType, V extends ValueType>(
@@ -159,6 +160,7 @@ export class WebgpuEngine implements Engine {
   }
 
   async prepare(spec: TableSpec, entries: number, calls: readonly BulkCall[]): Promise<void> {
+    this.gpu.checkAlive();
     const { rehearse } = await loadRehearsal();
     await rehearse(this.tableHost, { spec, entries }, calls, this.defaults);
   }

@@ -17,7 +17,7 @@ import type { TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import { type KeyType, type ValueType, wordsOf } from "../scalars.js";
 import { type Batch, eachChunk } from "./batch/batches.js";
-import { bindAt } from "./batch/columns.js";
+import { bindAt, placeOf } from "./batch/columns.js";
 import { resultColumns } from "./batch/results.js";
 import { FullTable } from "./direct/full-table.js";
 import { needsRoomForAll } from "./direct/insert.js";
@@ -47,7 +47,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 
   get gpu(): { slots: GPUBuffer; control: GPUBuffer; maxBinding: number } {
     const { buffers, host } = this.state;
-    this.state.shared = true;
+    for (const buffer of Object.values(buffers)) host.gpu.memory.share(buffer);
     return { ...buffers, maxBinding: host.maxTableBinding };
   }
 
@@ -198,8 +198,9 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   /** Zeroes the mask of rejected elements: chunks that reject none leave theirs as it is. */
   async #clearRejected({ rejected }: InsertCall): Promise<void> {
     if (rejected === undefined || rejected.length === 0) return;
-    const { buffer, byteOffset, length } = rejected;
-    const mask = bindAt(buffer as GPUBuffer, byteOffset, length);
+    const { length } = rejected;
+    const { buffer, byteOffset } = placeOf(rejected);
+    const mask = bindAt(buffer, byteOffset, length);
     await this.state.host.gpu.submit("clear rejected", (encoder) => clearFlags(encoder, mask, length));
   }
 }

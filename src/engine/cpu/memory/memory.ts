@@ -88,7 +88,6 @@ export class Memory {
     const before = this.use.kept;
     let kept = before;
     while (kept > most) kept -= this.#reusable.shift()?.deref()?.byteLength ?? 0;
-    if (kept < before) this.#onIdle(kept - before);
     return before - kept;
   }
 

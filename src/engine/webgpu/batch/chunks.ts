@@ -43,9 +43,8 @@ export async function forEachChunk(
     const { first, count } = chunk;
     const end = first + count;
     const next = host === undefined ? null : chunkAt(end);
-    const start = pacer.now();
-    await run(chunk, next);
-    pacer.took(operation, count, pacer.now() - start);
+    const current = chunk;
+    await pacer.time(operation, count, () => run(current, next));
     if (end < total) call.onProgress?.(end, total);
     chunk = next ?? chunkAt(end);
   }

@@ -5,12 +5,15 @@
 import { LimitError, ValidationError } from "../../../errors.js";
 import { DeviceArray } from "../../device-array.js";
 import type { Engine, Input } from "../../engine.js";
+import { lazily } from "../../lazily.js";
 import { PinnedArray } from "../../pinned-array.js";
 import { allocate, asBytes, type ScalarType, scalarBytes } from "../../scalars.js";
 import type { Gpu } from "../device/gpu.js";
 import { BufferUsage, STORAGE_USAGE } from "../device/gpu-flags.js";
 import type { Range } from "../device/kernel.js";
 import { align4 } from "../memory/readback.js";
+
+const loadWriting = lazily(() => import("../memory/write-elements.js"));
 
 /** A column of one chunk: a bound range and where its first element lies in it, in 32-bit words. */
 export interface Column {
@@ -56,7 +59,7 @@ export class Scratch {
   async input<T extends ScalarType>(type: T, column: Input<T>, { first, count }: Chunk): Promise<Column> {
     const bytes = scalarBytes[type];
     if (column instanceof DeviceArray) {
-      const { buffer, byteOffset } = column.storage.gpu as { buffer: GPUBuffer; byteOffset: number };
+      const { buffer, byteOffset } = placeOf(column);
       return bindAt(buffer, byteOffset + first * bytes, count * bytes);
     }
     const buffer = await this.buffer(count * bytes + 4);
@@ -96,6 +99,14 @@ export class Scratch {
   }
 }
 
+/** Where a device array of this engine lies. The array's own `buffer` is for users: it takes the buffer out of the pool. */
+export function placeOf({ storage }: DeviceArray): {
+  readonly buffer: GPUBuffer;
+  readonly byteOffset: number;
+} {
+  return storage.gpu as NonNullable<typeof storage.gpu>;
+}
+
 /** A device array with unspecified contents. */
 export async function newArray<T extends ScalarType>(
   engine: Engine,
@@ -118,7 +129,7 @@ export function gpuArray<T extends ScalarType>(
 ): DeviceArray<T> {
   const bytes = scalarBytes[type];
   return DeviceArray.of(engine, type, length, {
-    gpu: at,
+    gpu: { ...at, share: () => gpu.memory.share(at.buffer) },
     async read(start, end) {
       if (!(at.buffer.usage & BufferUsage.COPY_SRC)) {
         throw new ValidationError(
@@ -136,7 +147,7 @@ export function gpuArray<T extends ScalarType>(
       return result;
     },
     async write(data, start) {
-      const { writeElements } = await import("../memory/write-elements.js");
+      const { writeElements } = await loadWriting();
       await writeElements(gpu, at.buffer, at.byteOffset + start * bytes, asBytes(data));
     },
     destroy() {

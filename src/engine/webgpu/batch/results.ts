@@ -13,7 +13,7 @@ import {
 } from "../../scalars.js";
 import type { Gpu } from "../device/gpu.js";
 import type { Readback } from "../memory/readback.js";
-import { bindAt, type Chunk, type Column, newArray, type Scratch } from "./columns.js";
+import { bindAt, type Chunk, type Column, newArray, placeOf, type Scratch } from "./columns.js";
 
 /** A result column of a whole call, on the host or on the device. */
 export class ResultColumn<T extends ScalarType> {
@@ -37,7 +37,7 @@ export class ResultColumn<T extends ScalarType> {
   /** Where a chunk's kernels write their elements. */
   async bind(scratch: Scratch, { first, count }: Chunk): Promise<Column> {
     if (!(this.output instanceof DeviceArray)) return scratch.column(this.type, count);
-    const { buffer, byteOffset } = this.output.storage.gpu as { buffer: GPUBuffer; byteOffset: number };
+    const { buffer, byteOffset } = placeOf(this.output);
     const bytes = scalarBytes[this.type];
     return bindAt(buffer, byteOffset + first * bytes, count * bytes);
   }

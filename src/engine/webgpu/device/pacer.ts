@@ -14,16 +14,19 @@ export class Pacer {
     private readonly compiling: () => number = () => 0,
   ) {}
 
-  /** Milliseconds, those of compilations left out. */
-  now(): number {
-    return performance.now() - this.compiling();
-  }
-
   /** Elements of the next chunk, a multiple of 1,024 and at least that. */
   next(operation: string): number {
     const speed = this.#perMillisecond.get(operation);
     const elements = speed === undefined ? this.firstChunk : speed * TARGET_MS;
     return Math.max(1024, Math.min(MAX_CHUNK, Math.floor(elements / 1024) * 1024));
+  }
+
+  /** Runs a chunk, and notes how long it took. While kernels are compiled, for it or for others, that says nothing of its speed. */
+  async time(operation: string, elements: number, run: () => Promise<void>): Promise<void> {
+    const compiled = this.compiling();
+    const start = performance.now();
+    await run();
+    if (this.compiling() === compiled) this.took(operation, elements, performance.now() - start);
   }
 
   /**

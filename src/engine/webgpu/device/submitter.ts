@@ -1,6 +1,9 @@
 /** What a call submits to: the GPU itself, or with a log the call's trace, which times the passes on their way there. */
+import { lazily } from "../../lazily.js";
 import type { PlanLog } from "../../plan.js";
 import type { Gpu } from "./gpu.js";
+
+const loadTrace = lazily(() => import("./trace.js"));
 
 /** See `withSubmitter`. */
 export type Submitter = Pick<Gpu, "submit" | "begin">;
@@ -11,7 +14,7 @@ export async function withSubmitter<T>(
   log: PlanLog | undefined,
   work: (submitter: Submitter) => Promise<T>,
 ): Promise<T> {
-  const trace = log ? await (await import("./trace.js")).Trace.open(gpu, log) : null;
+  const trace = log ? await (await loadTrace()).Trace.open(gpu, log) : null;
   try {
     return await work(trace ?? gpu);
   } finally {

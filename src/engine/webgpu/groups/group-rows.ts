@@ -9,8 +9,9 @@
 import type { DeviceArray } from "../../device-array.js";
 import { type GroupCall, RowGroups } from "../../row-groups.js";
 import type { RowKeys } from "../../rows.js";
-import { newArray } from "../batch/columns.js";
+import { newArray, placeOf } from "../batch/columns.js";
 import type { Range } from "../device/kernel.js";
+import { bufferSize } from "../memory/buffer-pool.js";
 import { buildGroups, type GroupTable, listMembers } from "./group-table.js";
 import { largestRange, packRecords, recordLayout } from "./row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "./row-run.js";
@@ -97,7 +98,8 @@ class Columns {
   async add(length: number): Promise<Column> {
     const array = await newArray(this.host.engine, this.host.gpu, "u32", length);
     this.#arrays.push(array);
-    return { array, range: { buffer: array.buffer as GPUBuffer } };
+    // the buffer may be larger than a binding
+    return { array, range: { buffer: placeOf(array).buffer, size: bufferSize(length * 4) } };
   }
 
   destroy(): void {

@@ -11,6 +11,9 @@ export interface Wanted {
   readonly brief?: boolean;
 }
 
+/** Buffers that are kept at most: each `take` looks at all of them. */
+const MOST_KEPT = 1024;
+
 /** Most bytes of a buffer for each byte asked for. */
 const LARGEST = { brief: 4, lasting: 1.25 };
 
@@ -46,10 +49,13 @@ export class BufferPool {
     this.#bytes += buffer.size;
   }
 
-  /** Destroys what was released longest ago, until no more than `most` bytes are kept. Answers the bytes destroyed. */
+  /**
+   * Destroys what was released longest ago, until no more than `most` bytes, and no more buffers than are quickly looked through,
+   * are kept. Answers the bytes destroyed.
+   */
   shrink(most: number): number {
     const before = this.#bytes;
-    while (this.#bytes > most) {
+    while (this.#bytes > most || this.#kept.length > MOST_KEPT) {
       const oldest = this.#kept.shift() as GPUBuffer;
       this.#bytes -= oldest.size;
       this.destroy(oldest);

@@ -20,6 +20,7 @@ export class GpuMemory {
   readonly #buffers = new Set<GPUBuffer>();
   readonly #pools: BufferPool[] = [];
   readonly #pool = this.newPool();
+  readonly #shared = new WeakSet<GPUBuffer>();
   readonly #lenders = new Set<() => Promise<unknown>>();
   #held = 0;
   /** Most bytes that were in use at once. */
@@ -39,18 +40,34 @@ export class GpuMemory {
 
   /** A buffer of at least so many bytes, its contents unspecified, until `release`. @throws LimitError as `allocate`. */
   async acquire(label: string, wanted: Wanted, options?: AllocateOptions): Promise<GPUBuffer> {
+    return this.takeKept(wanted) ?? this.allocate(label, wanted.bytes, wanted.usage, options);
+  }
+
+  /** The same of what is kept, undefined when nothing of it suits. */
+  takeKept(wanted: Wanted): GPUBuffer | undefined {
     this.gpu.checkAlive();
     const buffer = this.#pool.take(wanted);
-    if (!buffer) return this.allocate(label, wanted.bytes, wanted.usage, options);
-    this.#noteUse();
+    if (buffer) this.#noteUse();
     return buffer;
   }
 
   /** Takes a buffer of `acquire` back. Work that was submitted on it still runs before any later use. */
   release(buffer: GPUBuffer): void {
+    if (this.#shared.has(buffer)) this.free(buffer);
+    else this.putKept(this.#pool, buffer);
+  }
+
+  /** Puts an unused buffer into a pool, and frees what is over the bound. */
+  putKept(pool: BufferPool, buffer: GPUBuffer): void {
     if (!this.#buffers.has(buffer)) return;
-    this.#pool.put(buffer);
-    this.#pool.shrink(Math.min(this.keep, this.#peak));
+    pool.put(buffer);
+    const most = Math.min(this.keep, this.#peak);
+    for (const each of this.#pools) each.shrink(Math.max(0, most - (this.#keptBytes - each.bytes)));
+  }
+
+  /** Users' own kernels were given the buffer: it is freed in the end, not kept, so that an old bind group reaches nobody else's memory. */
+  share(buffer: GPUBuffer): void {
+    this.#shared.add(buffer);
   }
 
   /** Frees what is kept. Answers the bytes freed. */

@@ -21,14 +21,17 @@ export async function pin<T extends ScalarType, U extends PinnedUse>(
   const { MAP_WRITE, COPY_SRC, MAP_READ, COPY_DST } = BufferUsage;
   const usage = use === "upload" ? MAP_WRITE | COPY_SRC : MAP_READ | COPY_DST;
   const bytes = length * scalarBytes[type];
-  const buffer = await gpu.memory.acquire("pinned", { bytes, usage });
+  const kept = gpu.memory.takeKept({ bytes, usage });
+  const buffer = kept ?? (await gpu.memory.allocate("pinned", bytes, usage));
   const mode = use === "upload" ? MAP_MODE_WRITE : MAP_MODE_READ;
   const memory = new MappedMemory(gpu, buffer, mode, type, length);
   try {
-    await memory.clear();
+    // new memory is zero
+    await (kept ? memory.clear() : memory.regain());
     return PinnedArray.of(engine, type, length, use, memory);
   } catch (error) {
-    memory.destroy();
+    // what does not map is of no use to the next one
+    gpu.memory.free(buffer);
     if (error instanceof WarpmapError && !(error instanceof EngineError)) throw error;
     throw new LimitError("memory", bytes, Number.NaN, "Use smaller pinned arrays, or several.", {
       cause: error,
@@ -72,7 +75,7 @@ class MappedMemory<T extends ScalarType> implements PinnedStorage<T> {
     }
   }
 
-  /** Zeroes the memory, which may have been another array's, and maps it. */
+  /** Zeroes memory that was another array's, and maps it. */
   async clear(): Promise<void> {
     if (this.mode === MAP_MODE_READ)
       await this.gpu.submit("clear", (encoder) => encoder.clearBuffer(this.buffer));

@@ -66,7 +66,7 @@ export class Uploads {
   /** Takes a buffer back once the GPU has read it. */
   #mapAgain(buffer: GPUBuffer): void {
     const back = buffer.mapAsync(MAP_MODE_WRITE).then(
-      () => this.#mapped.put(buffer),
+      () => this.gpu.memory.putKept(this.#mapped, buffer),
       () => this.gpu.memory.free(buffer),
     );
     const returning = back.then(() => {

@@ -22,8 +22,10 @@ export async function writeElements(
   const word = async (at: number) => {
     await gpu.read("write", { buffer, offset: offset - before + at, into: words.subarray(at, at + 4) });
   };
-  await word(0);
-  if (length > 4) await word(length - 4);
+  const partial = new Set<number>();
+  if (before > 0) partial.add(0);
+  if ((before + data.length) % 4 > 0) partial.add(length - 4);
+  await Promise.all([...partial].map(word));
   words.set(data, before);
   await gpu.upload(buffer, offset - before, words);
 }

@@ -35,8 +35,7 @@ export interface TableHost {
 /** Makes an empty table. @throws LimitError when it does not fit one buffer, or the GPU's memory. */
 export async function newState(host: TableHost, spec: TableSpec): Promise<TableState> {
   const { gpu } = host;
-  // the fill kernel writes 16 bytes at a time
-  const bytes = Math.ceil(tableBytes(spec) / 16) * 16;
+  const bytes = slotBytes(spec);
   const usage = STORAGE_USAGE;
   const made: GPUBuffer[] = [];
   try {
@@ -56,6 +55,9 @@ export async function newState(host: TableHost, spec: TableSpec): Promise<TableS
 
 const zeroCounters = new Uint8Array(CALL_COUNTER_BYTES);
 
+/** Bytes of a table's slots, as the fill kernel writes them: 16 at a time. */
+const slotBytes = (spec: TableSpec) => Math.ceil(tableBytes(spec) / 16) * 16;
+
 export class TableState {
   #mainLive = 0;
   #sideLive = 0;
@@ -64,8 +66,6 @@ export class TableState {
   #freed = false;
   /** False once keys were put where there was room: see advance.wgsl, HOME_SORTED. */
   homeSorted = true;
-  /** Users' own kernels were given the buffers: these are destroyed with the table, so that no other table is read through them. */
-  shared = false;
   /** What lookups need not try on this table again until it is cleared: see page-lookups.ts. */
   readonly disabled = new Set<"sentinels" | "pages" | "samples">();
   /** Of the call that is under way. */
@@ -194,16 +194,12 @@ export class TableState {
     const { slots, control } = this.buffers;
     const fill = await filling(gpu, kernels, EMPTY);
     gpu.write(control, 0, new Uint8Array(tableCounters.bytes));
-    return gpu.begin("fill", (encoder) => fill(encoder, { buffer: slots }), []);
+    return gpu.begin("fill", (encoder) => fill(encoder, { buffer: slots, size: slotBytes(this.spec) }), []);
   }
 
   destroy(): void {
     if (this.#freed) return;
     this.#freed = true;
-    const { memory } = this.host.gpu;
-    for (const buffer of Object.values(this.buffers)) {
-      if (this.shared) memory.free(buffer);
-      else memory.release(buffer);
-    }
+    for (const buffer of Object.values(this.buffers)) this.host.gpu.memory.release(buffer);
   }
 }

@@ -113,7 +113,26 @@ it("1,000 tables of random sizes hold no more than twice what was in use at once
 it("with a bound of 0 nothing is kept", async () => {
   const on = await open(0);
   await useOnce(on, 10_000);
+  // through staging buffers
+  const large = await on.upload(new Uint32Array(2 ** 20));
+  large.destroy();
+  await on.gpuDevice?.queue.onSubmittedWorkDone();
+  for (let i = 0; i < 100 && on.memory.inUse > 2 ** 20; i++)
+    await new Promise((done) => setTimeout(done, 10));
+  expect(on.memory.inUse).toBeLessThan(2 ** 20);
   expect(on.memory.kept).toBe(0);
+});
+
+it("what users' own kernels were given is freed, not kept", async () => {
+  const on = await open();
+  const [own, given] = [await on.upload(counting(3000)), await on.upload(counting(4000))];
+  const { held } = on.memory;
+  own.destroy();
+  expect(on.memory.held).toBe(held);
+  expect(given.buffer?.size).toBeGreaterThanOrEqual(16_000);
+  const bytes = given.buffer?.size as number;
+  given.destroy();
+  expect(on.memory.held).toBe(held - bytes);
 });
 
 it("a call that runs out of memory succeeds if what is kept is enough, and loses nothing if not", async () => {
@@ -172,6 +191,16 @@ describe("the pool", () => {
     expect([gone, pool.bytes]).toEqual([[400, 100], 500]);
     expect(pool.shrink(0)).toBe(500);
     expect(gone).toEqual([400, 100, 300, 200]);
+  });
+
+  it("keeps no more buffers than are quickly looked through", () => {
+    const gone: number[] = [];
+    const pool = new BufferPool(({ size }) => gone.push(size));
+    for (let i = 0; i < 3000; i++) {
+      pool.put(buffer(256 + i));
+      pool.shrink(2 ** 40);
+    }
+    expect(gone).toEqual(Array.from({ length: 3000 - 1024 }, (_, i) => 256 + i));
   });
 
   it("sizes are few, whole words, and at most 1/32 larger than asked for", () => {

@@ -1,0 +1,109 @@
+/**
+ * The calls on one container: each starts when the one before has ended, in the order they were made. A call holds the memory of its
+ * inputs and results until it ends. Small reading calls that wait together are made as one (joined-calls.ts). Nothing here knows what
+ * a call does.
+ */
+import type { Destination, Input, Output } from "../engine/engine.js";
+import type { ScalarArrays, ScalarType } from "../engine/scalars.js";
+import { ValidationError } from "../errors.js";
+import { isPlaced } from "../options.js";
+import type { Call } from "./arguments.js";
+import { JoinedCalls, MOST_KEYS } from "./joined-calls.js";
+import { CallQueue } from "./queue.js";
+import { checkApart } from "./results.js";
+
+/** What is known of a call that looks keys up. */
+export interface Reading<K extends ScalarType> {
+  /** A name for calls that differ in nothing but their keys and the options of all bulk calls. */
+  readonly operation: string;
+  readonly keys: Input<K>;
+  readonly call: Call;
+  readonly to: Destination;
+}
+
+export class Calls<K extends ScalarType> {
+  readonly #queue = new CallQueue();
+  /** Reading calls at the queue's end that others may join. */
+  #waiting: JoinedCalls<K> | undefined;
+  #ended = false;
+
+  /** @param gone the error of calls after the end */
+  constructor(private readonly gone: () => ValidationError) {}
+
+  /** True after `end`. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** @throws ValidationError after `end` */
+  check(): void {
+    if (this.#ended) throw this.gone();
+  }
+
+  /**
+   * Runs an operation after all earlier calls. Pinned arrays belong to the host again before the answer comes, if no other call has
+   * them.
+   */
+  run<T>(
+    operation: () => Promise<T>,
+    inputs: readonly (Input<ScalarType> | null)[] = [],
+    { where, log }: Call = {},
+    to: Destination = "host",
+  ): Promise<T> {
+    this.#waiting = undefined;
+    if (this.#ended) return Promise.reject(this.gone());
+    const given = [...inputs, where];
+    checkApart(to, given);
+    const columns = [...given, ...(typeof to === "string" ? [] : to)];
+    const lengths = columns.map((column) => column?.length);
+    const releases = columns.filter(isPlaced).map((column) => column.hold());
+    const begin = () => {
+      if (columns.some((column, i) => column?.length !== lengths[i])) throw detached();
+      log?.begin();
+      return operation();
+    };
+    return this.#queue.add(begin).finally(() => Promise.all(releases.map((release) => release())));
+  }
+
+  /** The same for a reading call. A small one goes together with those of its kind that still wait. */
+  read<R extends readonly Output<ScalarType>[]>(
+    { operation, keys, call, to }: Reading<K>,
+    read: (keys: Input<K>) => Promise<R>,
+  ): Promise<R> {
+    if (this.#ended || !isJoinable(keys, call, to)) return this.run(() => read(keys), [keys], call, to);
+    const kind = `${operation} ${call.strategy} ${call.groupSize}`;
+    const waiting = this.#waiting;
+    if (waiting?.kind === kind && waiting.hasRoom(keys)) return waiting.add(keys, detached) as Promise<R>;
+    const calls = new JoinedCalls<K>(kind);
+    const begin = () => {
+      if (this.#waiting === calls) this.#waiting = undefined;
+      return read(calls.takeKeys());
+    };
+    calls.answer = this.run(begin) as unknown as JoinedCalls<K>["answer"];
+    this.#waiting = calls;
+    return calls.add(keys, detached) as Promise<R>;
+  }
+
+  /** Lets calls that were made end, and none begin after them. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    await this.#queue.drained();
+  }
+}
+
+/** Whether others may join a reading call: it has keys and results on the host, few keys, and nothing that is told on its way. */
+function isJoinable<K extends ScalarType>(
+  keys: Input<K>,
+  { where, signal, onProgress, log }: Call,
+  to: Destination,
+): keys is ScalarArrays[K] {
+  const isAlone = where ?? signal ?? onProgress ?? log;
+  return to === "host" && ArrayBuffer.isView(keys) && isAlone === undefined && keys.length <= MOST_KEYS;
+}
+
+function detached(): ValidationError {
+  return new ValidationError(
+    "A typed array of this call was detached before the call's turn came.",
+    "Await the call before its arrays are transferred; hand over a pinned array itself, not its `array`.",
+  );
+}
