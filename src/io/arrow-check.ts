@@ -217,8 +217,11 @@ function checkBatch({ headerType, header, body }: Message, layout: SchemaLayout)
 /** Bytes that one byte of a body can become, by codec: LZ4, and Zstandard with blocks of 128 KiB in 4 bytes. */
 const RATIOS: Readonly<Record<number, number>> = { 0: LZ4_MAX_RATIO, 1: 2 ** 15 };
 
-/** Rows of nothing but nulls, which take no bytes. */
-const ROWS_OF_NOTHING = 1 << 20;
+/**
+ * A batch without bytes may have rows: of type null, or structs of such. Rows that need bytes are held against their buffers
+ * once they are columns, before anything is allocated for them.
+ */
+const MAX_ROWS = 2 ** 32 - 1;
 
 function checkBuffers(batch: RecordBatchTable, body: Uint8Array, layout: Layout): void {
   const nodes = batch.nodes ?? [];
@@ -252,8 +255,8 @@ function checkSizes({ length, compression, buffers }: RecordBatchTable, body: Ui
   if (ratio === undefined || (compression !== null && compression.method !== 0)) {
     throw new ArrowError("its compression is not known");
   }
-  if (length < 0 || length > Math.max(ROWS_OF_NOTHING, 8 * body.length * ratio)) {
-    throw new ArrowError(`it says that it has ${length} rows, more than it can hold`);
+  if (length < 0 || length > MAX_ROWS) {
+    throw new ArrowError(`it says that it has ${length} rows, the most is ${MAX_ROWS}`);
   }
   if (compression === null) return;
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);

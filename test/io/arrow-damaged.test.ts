@@ -6,6 +6,7 @@ import {
   dictionary,
   getCompressionCodec,
   int32,
+  nullType,
   setCompressionCodec,
   Table,
   tableFromArrays,
@@ -140,6 +141,33 @@ describe("values", () => {
     for (const count of [0, 1, 3]) {
       expect(await refusal(changed(bytes, at + 8, count))).toMatch(/it says it has \d nulls and marks 2/);
     }
+  });
+});
+
+describe("lengths", () => {
+  /** The same stream of 3 rows, with batches and columns that say they have `rows`. */
+  function lengthened(bytes: Uint8Array, rows: bigint): Uint8Array {
+    const copy = Uint8Array.from(bytes);
+    const view = new DataView(copy.buffer);
+    for (let at = 0; at < copy.length; at += 8) {
+      if (view.getBigInt64(at, true) === 3n) view.setBigInt64(at, rows, true);
+    }
+    return copy;
+  }
+
+  it("refuses more rows than a table can have, where rows take no bytes", async () => {
+    const nulls = tableFromArrays({ x: [null, null, null] }, { types: { x: nullType() } });
+    const bytes = tableToIPC(nulls, { format: "stream" }) as Uint8Array;
+    expect((await read(lengthened(bytes, 2n ** 32n - 1n))).numRows).toBe(2 ** 32 - 1);
+    expect(await refusal(lengthened(bytes, 2n ** 32n))).toMatch(
+      /it says that it has 4294967296 rows, the most is 4294967295/,
+    );
+  });
+
+  it.each([1000n, 2n ** 31n, 2n ** 32n - 1n])("refuses %d rows where the buffers hold 3", async (rows) => {
+    expect(await refusal(lengthened(stream, rows))).toMatch(
+      /its \d+ rows need \d+ bytes(?: of validity)?, there are \d+/,
+    );
   });
 });
 
