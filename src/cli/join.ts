@@ -7,7 +7,7 @@ import { ValidationError } from "../errors.js";
 import { type AskedType, formatOf, readTable } from "../io/index.js";
 import { type JoinKind, join as joinTables } from "../relational/index.js";
 import { JOIN_KINDS } from "../relational/join-kinds.js";
-import { CallError, problemOf } from "./failure.js";
+import { CallError } from "./failure.js";
 import type { Host } from "./host.js";
 import { openProgress, type Progress } from "./progress.js";
 import { StageClock } from "./stage-clock.js";
@@ -110,7 +110,7 @@ function withTypeHint(
   if (!ofTypes || csv < 0) return error;
   const pair = on.find((names) => names.every((name) => error.message.includes(`"${name}"`))) ?? on[0];
   const fix = `Read a csv column as another type, for example --type ${pair[csv]}=utf8.`;
-  return new ValidationError(problemOf(error), fix, { cause: error });
+  return new ValidationError(error.problem, fix, { cause: error });
 }
 
 /** "a=b,c" as pairs: a and b, c and c. */

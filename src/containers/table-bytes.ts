@@ -22,8 +22,8 @@ import {
   type ValueType,
 } from "../engine/scalars.js";
 import { FormatError, LimitError, ValidationError } from "../errors.js";
+import { xxh32 } from "../xxh32.js";
 import type { Parts, Sizing, TableOptions } from "./create-table.js";
-import { xxh32 } from "./xxh32.js";
 
 const MAGIC = [0x89, 0x57, 0x4d, 0x41, 0x50, 0x0d, 0x0a, 0x1a];
 const VERSION = 1;

@@ -17,7 +17,7 @@ import { WarpmapError } from "../errors.js";
 import { checkTable, readTable as readSource } from "../relational/columns.js";
 import { compactChunk } from "../relational/compact-chunk.js";
 import { BatchMaker } from "../relational/to-flechette.js";
-import { ArrowError, CUT, checkArrow, isArrowFile } from "./arrow-check.js";
+import { CutError, checkArrow, isArrowFile } from "./arrow-check.js";
 import { RAW } from "./columns.js";
 import { FileError, fileErrorFrom } from "./errors.js";
 import type { TransferOptions } from "./formats.js";
@@ -36,30 +36,17 @@ export async function readArrow(path: string, options: TransferOptions = {}): Pr
   try {
     checkArrow(bytes);
     await registerCodecs();
-    const table = decoded(bytes);
+    const table = tableFromIPC(bytes, RAW);
     checkTable(table);
     checkUtf8(table);
     const names = uniqueNames(table.names.map(String));
     const fields = table.schema.fields.map((field, i) => ({ ...field, name: names[i] }));
     return new Table({ ...table.schema, fields }, [...table.children]);
   } catch (error) {
-    if (error instanceof ArrowError && error.message.startsWith(CUT)) {
-      throw new FileError(path, error.message.replace(/^it /, ""), REWRITE, { cause: error });
-    }
+    if (error instanceof CutError) throw new FileError(path, error.message, REWRITE, { cause: error });
     if (!(error instanceof WarpmapError)) throw fileErrorFrom(path, error, "is damaged", REWRITE);
     // it names a column but no file
-    const problem = error.message.slice(0, -error.fix.length).trimEnd().replace(/\.$/, "");
-    throw new FileError(path, problem, error.fix, { cause: error });
-  }
-}
-
-function decoded(bytes: Uint8Array): Table {
-  try {
-    return tableFromIPC(bytes, RAW);
-  } catch (error) {
-    // what a missing part looks like to flechette
-    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
-    throw new ArrowError("its parts do not fit together", { cause: error });
+    throw new FileError(path, error.problem.replace(/\.$/, ""), error.fix, { cause: error });
   }
 }
 
@@ -139,7 +126,7 @@ export async function writeArrow(
     let done = 0;
     for (const block of blocksOf(pieces)) {
       signal?.throwIfAborted();
-      for (let rest = block; rest.length > 0; ) rest = rest.subarray((await file.write(rest)).bytesWritten);
+      await file.appendFile(block);
       done += block.length;
       onProgress?.(done, total);
     }

@@ -35,7 +35,7 @@ export async function readCsv(path: string, options: ReadOptions = {}): Promise<
     await pipeline(source.all(), parser, { signal });
     return tableFromColumns(names.map((name, i) => [name, finished(path, name, columns[i])]));
   } catch (error) {
-    throw signal?.aborted ? signal.reason : csvErrorFrom(path, error, source.blankLines);
+    throw csvErrorFrom(path, error, source.blankLines);
   } finally {
     source.close();
   }

@@ -65,7 +65,7 @@ function typeOfNumbers(kinds: number): CsvType {
 
 const INTEGER = /^(?:0|-?[1-9]\d*)$/;
 const DECIMAL = /^-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-const DATE_TEXT = /^\d{4}-\d\d-\d\d$/;
+export const DATE_TEXT = /^\d{4}-\d\d-\d\d$/;
 const TIMESTAMP =
   /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/;
 const WORDS = new Map<string, number>([

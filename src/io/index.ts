@@ -9,7 +9,6 @@ import { FileError, fileErrorFrom } from "./errors.js";
 import { formatOf, type ReadOptions, type TransferOptions } from "./formats.js";
 import { replaceFile } from "./output.js";
 
-export { FormatError } from "../errors.js";
 export { ASKED_TYPES, type AskedType } from "./csv-asked.js";
 export { FileError } from "./errors.js";
 export { type Format, formatOf, type ReadOptions, type TransferOptions } from "./formats.js";
@@ -24,7 +23,9 @@ export async function readTable(path: string, options: ReadOptions = {}): Promis
     if ((await stat(path)).isDirectory()) throw new FileError(path, "is a directory", "Name a file.");
     return await read(path, options);
   } catch (error) {
-    throw fileErrorFrom(path, error, "cannot be read", "Check the file.");
+    throw options.signal?.aborted
+      ? options.signal.reason
+      : fileErrorFrom(path, error, "cannot be read", "Check the file.");
   }
 }
 
@@ -44,6 +45,7 @@ export async function writeTable(path: string, table: Table, options: TransferOp
   try {
     await replaceFile(path, (temporary) => write(temporary, table, options), options.signal);
   } catch (error) {
+    if (options.signal?.aborted) throw options.signal.reason;
     // what is not of the system is no matter of the path
     const ofSystem = typeof (error as NodeJS.ErrnoException).syscall === "string";
     throw ofSystem ? fileErrorFrom(path, error, "cannot be written", "Check the path.") : error;

@@ -147,7 +147,7 @@ async function readColumn(
     signal?.throwIfAborted();
     const decoder: ColumnDecoder = {
       pathInSchema: [element.name],
-      type: isWideDelta(metadata, element) ? "INT64" : metadata.type,
+      type: isWideDelta(metadata, element, columnType) ? "INT64" : metadata.type,
       element: physical,
       schemaPath: [{ element: root, children: [leaf], count: 2, path: [] }, leaf],
       codec: metadata.codec,
@@ -189,8 +189,12 @@ function rangeOf(
  * DuckDB starts delta-packed pages of unsigned 32-bit integers with a number of up to 33 bits, of which hyparquet's decoder
  * for INT32 keeps 32. Its decoder for INT64 reads the same bytes, and all of them.
  */
-function isWideDelta({ encodings }: ColumnMetaData, element: SchemaElement): boolean {
-  if (element.type !== "INT32" || columnTypeOf(element)?.type.typeId !== Type.Int) return false;
+function isWideDelta(
+  { encodings }: ColumnMetaData,
+  { type: physical }: SchemaElement,
+  { type }: ColumnType,
+): boolean {
+  if (physical !== "INT32" || type.typeId !== Type.Int) return false;
   return encodings.every((encoding) => encoding === "DELTA_BINARY_PACKED");
 }
 

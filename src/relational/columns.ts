@@ -152,9 +152,8 @@ function readColumn(
 
 function named(error: unknown, column: string, side: string): unknown {
   if (!(error instanceof ValidationError)) return error;
-  const message = error.message.slice(0, -error.fix.length).trimEnd();
   const where = side === "" ? `Column "${column}"` : `Column "${column}" of the ${side} table`;
-  return new ValidationError(`${where}: ${message}`, error.fix, {
+  return new ValidationError(`${where}: ${error.problem}`, error.fix, {
     cause: error,
   });
 }

@@ -16,7 +16,7 @@ import {
 import lz4 from "lz4js";
 import { describe, expect, it } from "vitest";
 import { FileError, readTable, writeTable } from "../../src/io/index.js";
-import { decodeLz4Frame, xxh32 } from "../../src/io/lz4.js";
+import { decodeLz4Frame } from "../../src/io/lz4.js";
 import { texts } from "./contents.js";
 import { temporaryFolder } from "./temporary.js";
 
@@ -192,8 +192,6 @@ describe("compressed bodies", () => {
   });
 
   it("compares the checksums of LZ4 frames", () => {
-    expect(xxh32(Buffer.from(""))).toBe(0x02cc5d05);
-    expect(xxh32(Buffer.from("Nobody inspects the spammish repetition"))).toBe(0xe2293b2f);
     const frame = lz4.compress(Buffer.from("abcdefgh".repeat(20)));
     expect(Buffer.from(decodeLz4Frame(frame, 160)).toString()).toBe("abcdefgh".repeat(20));
     for (let at = 4; at < 7; at++)

@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { dirname } from "node:path";
 import { int32, list, tableFromArrays } from "@uwdata/flechette";
 import { expect, it } from "vitest";
+import { FormatError } from "../../src/errors.js";
 import { fileErrorFrom } from "../../src/io/errors.js";
-import { FileError, FormatError, formatOf, readTable, writeTable } from "../../src/io/index.js";
+import { FileError, formatOf, readTable, writeTable } from "../../src/io/index.js";
 import { temporaryFolder } from "./temporary.js";
 
 const path = temporaryFolder();
@@ -58,4 +59,14 @@ it.each([
 ])("puts the system's %s into words", (code, message) => {
   const error = Object.assign(new Error("too many open files"), { code });
   expect(String(fileErrorFrom("secret.csv", error, "cannot be read", "Check the file."))).toMatch(message);
+});
+
+it.each(["csv", "parquet", "arrow"])("rejects with the signal's own reason: %s", async (extension) => {
+  const file = path(`stopped.${extension}`);
+  await writeTable(file, table);
+  for (const reason of [new RangeError("enough"), "enough", { code: "ENOENT" }]) {
+    const signal = AbortSignal.abort(reason);
+    expect(await readTable(file, { signal }).catch((error: unknown) => error)).toBe(reason);
+    expect(await writeTable(file, table, { signal }).catch((error: unknown) => error)).toBe(reason);
+  }
 });
