@@ -1,16 +1,17 @@
 /**
- * How a command fails: exit status 2 for a wrong call, 1 for an error in the data or the run, 130 when interrupted; on
- * stderr one line that says what is wrong and one that says what to do.
+ * How a command fails: exit status 2 for a wrong call, 1 for an error in the data or the run; on stderr one line that says
+ * what is wrong and one that says what to do. A stopped command says that it was interrupted, and no more; main.ts gives the
+ * process the status of the signal that stopped it.
  */
 import { CommanderError } from "commander";
 import { FormatError, WarpmapError } from "../errors.js";
 import type { Host } from "./host.js";
 import { visible } from "./text.js";
 
-export const FAILED = 1;
+const FAILED = 1;
 export const WRONG_CALL = 2;
 /** 128 + SIGINT, as shells have it. */
-export const INTERRUPTED = 130;
+const INTERRUPTED = 130;
 
 /** The command was called wrongly: nothing was read or written. */
 export class CallError extends WarpmapError {

@@ -7,8 +7,6 @@ import { Command, CommanderError, Option } from "commander";
 import { fail, WRONG_CALL } from "./failure.js";
 import type { Host } from "./host.js";
 
-export { INTERRUPTED } from "./failure.js";
-
 const NAME = "warpmap";
 
 /** Runs the command that `args` (without node and the script) ask for. */

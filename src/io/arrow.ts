@@ -14,7 +14,7 @@ import {
   tableToIPC,
 } from "@uwdata/flechette";
 import { WarpmapError } from "../errors.js";
-import { checkTable, readTable as readSource } from "../relational/columns.js";
+import { readTable as readSource } from "../relational/columns.js";
 import { compactChunk } from "../relational/compact-chunk.js";
 import { BatchMaker } from "../relational/to-flechette.js";
 import { CutError, checkArrow, isArrowFile } from "./arrow-check.js";
@@ -37,7 +37,7 @@ export async function readArrow(path: string, options: TransferOptions = {}): Pr
     checkArrow(bytes);
     await registerCodecs();
     const table = tableFromIPC(bytes, RAW);
-    checkTable(table);
+    readSource(table, "");
     checkUtf8(table);
     const names = uniqueNames(table.names.map(String));
     const fields = table.schema.fields.map((field, i) => ({ ...field, name: names[i] }));

@@ -47,6 +47,7 @@ export interface SourceTable {
 /**
  * Reads a table of either library. Costs one small object per column and batch; values are not copied.
  * @param side what to call the table in messages: "left" or "right", or "" where there is one only
+ * @throws ValidationError that names the column which holds something else than it says
  */
 export function readTable(table: ArrowTable, side: string): SourceTable {
   const fields = table?.schema?.fields;
@@ -59,29 +60,15 @@ export function readTable(table: ArrowTable, side: string): SourceTable {
   const chunkOf = chunkReader();
   const columns = fields.map((field: Field | ApacheField, index: number) => {
     const column = table.getChildAt(index) as { data: readonly (FlechetteBatch | ApacheData)[] };
-    try {
+    const where = side === "" ? `Column "${field.name}"` : `Column "${field.name}" of the ${side} table`;
+    const read = located(where, () => {
       const normal = isApacheField(field) ? fromApacheField(field) : typedField(field);
       return new SourceColumn(normal, readColumn(column, normal.type, chunkOf));
-    } catch (error) {
-      throw named(error, field.name, side);
-    }
+    });
+    checkLength(read.column, table.numRows, where);
+    return read;
   });
   return { rows: table.numRows, columns };
-}
-
-/**
- * Throws unless every column holds what it says: for tables from outside. What was checked once is not checked again.
- * @throws ValidationError that names the column
- */
-export function checkTable(table: ArrowTable): void {
-  const { rows, columns } = readTable(table, "");
-  for (const { field, column } of columns) {
-    if (column.length === rows) continue;
-    throw new ValidationError(
-      `Column "${field.name}" has ${column.length} rows where the table has ${rows}.`,
-      "Read or build the table again.",
-    );
-  }
 }
 
 /** Index of the first column called `name`. @throws ValidationError that names the nearest column, and all */
@@ -93,6 +80,15 @@ export function columnIndex(table: SourceTable, name: string, side: string): num
   throw new ValidationError(
     `The ${called(side)} has no column "${name}".`,
     `${near === undefined ? "" : `Did you mean "${near}"? `}Its columns are: ${names.join(", ") || "none"}.`,
+  );
+}
+
+/** Flechette's `Table` takes columns of any lengths, and has as many rows as the first one. */
+function checkLength({ length }: ChunkedColumn, rows: number, where: string): void {
+  if (length === rows) return;
+  throw new ValidationError(
+    `${where} has ${length} rows where the table has ${rows}.`,
+    "Read or build the table again.",
   );
 }
 
@@ -150,10 +146,12 @@ function readColumn(
   };
 }
 
-function named(error: unknown, column: string, side: string): unknown {
-  if (!(error instanceof ValidationError)) return error;
-  const where = side === "" ? `Column "${column}"` : `Column "${column}" of the ${side} table`;
-  return new ValidationError(`${where}: ${error.problem}`, error.fix, {
-    cause: error,
-  });
+/** Says in errors which column they are about. */
+function located<T>(where: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    throw new ValidationError(`${where}: ${error.problem}`, error.fix, { cause: error });
+  }
 }

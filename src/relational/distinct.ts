@@ -1,12 +1,13 @@
 /** Rows of an Arrow table that differ in some columns: the first row of every group of equal rows. */
 import type { Table } from "@uwdata/flechette";
-import { defaultDevice } from "../default-device.js";
 import { ValidationError } from "../errors.js";
 import { type ArrowTable, columnIndex, readTable } from "./columns.js";
 import { encodeOwnKeys } from "./encode-keys.js";
-import { type GroupCallOptions, GroupCalls } from "./group-calls.js";
+import { columnNames, type GroupCallOptions, type GroupStage } from "./group-calls.js";
+import { groupRows } from "./group-rows.js";
 import { plainColumn } from "./join-columns.js";
 import { materialise } from "./materialise.js";
+import { RelationalCall } from "./relational-call.js";
 
 /** Options of {@link distinct}. */
 export interface DistinctOptions extends GroupCallOptions {
@@ -26,24 +27,25 @@ export interface DistinctOptions extends GroupCallOptions {
  * console.log(origins.numRows, origins.names); // 2 [ 'origin', 'delay' ]
  */
 export async function distinct(table: ArrowTable, options: DistinctOptions = {}): Promise<Table> {
-  const calls = new GroupCalls("distinct", options, "on");
-  const on = options.on === undefined ? null : calls.columnNames("on", options.on);
-  calls.throwIfAborted();
+  const call = new RelationalCall<GroupStage>(options, "on device signal onProgress onPlan onStage");
+  const on = options.on === undefined ? null : columnNames("distinct", "on", options.on);
+  call.throwIfAborted();
   const source = readTable(table, "");
   const { columns } = source;
   const keys = on === null ? columns : on.map((name) => columns[columnIndex(source, name, "")]);
   if (keys.length === 0) throw new ValidationError("The table has no columns.", "Give one that has some.");
-  const encoded = encodeOwnKeys(keys, source.rows);
-  calls.endStage("encode keys");
 
-  const device = options.device ?? (await defaultDevice());
-  const { firsts } = await calls.group(device, encoded);
-  calls.endStage("group rows");
+  const device = await call.begin();
+  const encoded = encodeOwnKeys(keys, source.rows);
+  call.endStage("encode keys");
+
+  const { firsts } = await call.onEngine((engineCall) => groupRows(device, encoded, engineCall));
+  call.endStage("group rows");
 
   const outputs = columns.map((column) => plainColumn("left", column));
   const rows = { rows: firsts.length, left: firsts, right: null };
-  const made = await materialise(outputs, [rows], calls.pause, undefined, await calls.gatherOn(device));
-  calls.endStage("materialise");
-  calls.tellPlan();
+  const made = await materialise(outputs, [rows], call.pause, undefined, await call.gatherOn(device));
+  call.endStage("materialise");
+  call.tellPlan();
   return made;
 }

@@ -4,17 +4,16 @@
  * (materialise.ts). Rows are matched by comparing all their key values; hashes only find candidates.
  */
 import type { Table } from "@uwdata/flechette";
-import { defaultDevice } from "../default-device.js";
 import type { Device } from "../device.js";
-import { nextTask } from "../engine/next-task.js";
-import { type Plan, PlanLog } from "../engine/plan.js";
+import type { Plan } from "../engine/plan.js";
 import { ValidationError } from "../errors.js";
-import { check, checkBoolean, checkCallbacks, checkOptions } from "../options.js";
+import { checkBoolean } from "../options.js";
 import { type ArrowTable, columnIndex, readTable, type SourceTable } from "./columns.js";
 import { encodeKeys } from "./encode-keys.js";
 import { outputColumns } from "./join-columns.js";
 import { JOIN_KINDS, type JoinKind, type Sides, segmentsOf } from "./join-kinds.js";
 import { materialise } from "./materialise.js";
+import { RelationalCall } from "./relational-call.js";
 import { semiPairs } from "./semi-pairs.js";
 
 /** The stages of a join, in order. */
@@ -73,25 +72,30 @@ export interface JoinOptions {
  * console.log(joined.numRows, joined.names); // 3 [ 'origin', 'delay', 'city' ]
  */
 export async function join(left: ArrowTable, right: ArrowTable, options: JoinOptions): Promise<Table> {
-  const pairs = checkJoinOptions(options);
-  options.signal?.throwIfAborted();
+  const call = new RelationalCall<JoinStage>(
+    options,
+    "on how device nullsEqual signal onProgress onPlan onStage",
+  );
+  const { how = "inner", nullsEqual = false } = options;
+  checkBoolean("nullsEqual", nullsEqual);
+  checkKind(how);
+  const pairs = keyNames(options);
+  call.throwIfAborted();
   const tables = { left: readTable(left, "left"), right: readTable(right, "right") };
   const keys = {
     left: pairs.map(([name]) => columnIndex(tables.left, name, "left")),
     right: pairs.map(([, name]) => columnIndex(tables.right, name, "right")),
   };
-  return run(tables, keys, options.device ?? (await defaultDevice()), options);
+  return run(call, tables, keys, { how, nullsEqual });
 }
 
 async function run(
+  call: RelationalCall<JoinStage>,
   tables: Sides<SourceTable>,
   keys: Sides<number[]>,
-  device: Device,
-  options: JoinOptions,
+  { how, nullsEqual }: { readonly how: JoinKind; readonly nullsEqual: boolean },
 ): Promise<Table> {
-  const { signal, onProgress, onPlan, nullsEqual = false } = options;
-  const { how = "inner" } = options;
-  const stage = stopwatch(options.onStage);
+  const device = await call.begin();
   const outputs = outputColumns(how, tables, keys);
   const counts = { left: tables.left.rows, right: tables.right.rows };
   const encoded = encodeKeys(
@@ -99,53 +103,24 @@ async function run(
     keys.right.map((index) => tables.right.columns[index]),
     counts,
   );
-  stage("encode keys");
+  call.endStage("encode keys");
   const rows = await device.engine.rows();
-  const log = onPlan && new PlanLog();
-  log?.begin();
-  const call = { nullsEqual, signal, onProgress, log };
   const isSemi = how === "semi" || how === "anti";
-  const pairs = await (isSemi
-    ? semiPairs(rows, encoded, call)
-    : rows.join(encoded.left, encoded.right, call));
-  const plan = log?.finish();
-  stage("hash join");
-  const pause = async () => {
-    await nextTask();
-    signal?.throwIfAborted();
-  };
+  const pairs = await call.onEngine((engineCall) => {
+    const joinCall = { ...engineCall, nullsEqual };
+    return isSemi ? semiPairs(rows, encoded, joinCall) : rows.join(encoded.left, encoded.right, joinCall);
+  });
+  call.endStage("hash join");
   try {
-    const segments = await segmentsOf(how, pairs, counts, pause);
-    const joined = await materialise(outputs, segments, pause, undefined, (tasks) =>
-      rows.gather(tasks, pause),
-    );
-    if (plan) onPlan?.(plan);
+    const segments = await segmentsOf(how, pairs, counts, call.pause);
+    const gatherer = await call.gatherOn(device);
+    const joined = await materialise(outputs, segments, call.pause, undefined, gatherer);
+    call.endStage("materialise");
+    call.tellPlan();
     return joined;
   } finally {
     pairs.release?.();
-    stage("materialise");
   }
-}
-
-function stopwatch(report: JoinOptions["onStage"]): (stage: JoinStage) => void {
-  let last = performance.now();
-  return (stage) => {
-    const now = performance.now();
-    report?.(stage, (now - last) / 1000);
-    last = now;
-  };
-}
-
-/** Checks all options, and answers the pairs of key columns. */
-function checkJoinOptions(options: JoinOptions): (readonly [string, string])[] {
-  checkOptions(options, "on how device nullsEqual signal onProgress onPlan onStage");
-  const { device, nullsEqual, signal, onProgress, onPlan, onStage } = options;
-  checkCallbacks({ signal, onProgress, onPlan, onStage });
-  checkBoolean("nullsEqual", nullsEqual);
-  const isDevice = device === undefined || Boolean(device?.engine);
-  check(isDevice, "device", device, "Give what `await openDevice()` answers.");
-  checkKind(options.how);
-  return keyNames(options);
 }
 
 function keyNames(options: JoinOptions): (readonly [string, string])[] {
@@ -163,7 +138,7 @@ function keyNames(options: JoinOptions): (readonly [string, string])[] {
 }
 
 function checkKind(how: unknown): void {
-  if (how === undefined || JOIN_KINDS.some((kind) => kind === how)) return;
+  if (JOIN_KINDS.some((kind) => kind === how)) return;
   throw new ValidationError(
     `There is no join of kind "${String(how)}".`,
     `The kinds are ${JOIN_KINDS.map((kind) => `"${kind}"`).join(", ")}.`,
