@@ -1,6 +1,6 @@
 /** `warpmap join`: two files in, their join on the screen or in a file, and how long each stage took. */
 import { ValidationError } from "../errors.js";
-import { formatOf } from "../io/index.js";
+import { formatOf } from "../io/formats.js";
 import { type JoinKind, join as joinTables } from "../relational/index.js";
 import { JOIN_KINDS } from "../relational/join-kinds.js";
 import { CallError } from "./failure.js";

@@ -43,10 +43,11 @@ export function isArrowFile(bytes: Uint8Array): boolean {
   return bytes.length >= START && MAGIC.every((byte, i) => bytes[i] === byte);
 }
 
-/** @throws Error that says in a few words what is wrong: a CutError where the end is missing */
-export function checkArrow(bytes: Uint8Array): void {
-  if (isArrowFile(bytes)) checkFile(bytes);
-  else checkStream(bytes);
+/** @returns whether there is a mark at the end, which writers of streams may leave out @throws Error that says in a few words what is wrong: a CutError where the end is missing */
+export function checkArrow(bytes: Uint8Array): { hasEnd: boolean } {
+  if (!isArrowFile(bytes)) return { hasEnd: checkStream(bytes) };
+  checkFile(bytes);
+  return { hasEnd: true };
 }
 
 interface Message extends MessageTable {
@@ -93,7 +94,8 @@ function checkEndianness({ endianness }: SchemaTable): void {
   if (endianness !== 0) throw new ArrowError("its numbers are big-endian, which is not supported");
 }
 
-function checkStream(bytes: Uint8Array): void {
+/** Whether the stream has its end mark. */
+function checkStream(bytes: Uint8Array): boolean {
   const first = readMessage(bytes, 0);
   const schema = schemaOf(first);
   checkEndianness(schema);
@@ -101,7 +103,7 @@ function checkStream(bytes: Uint8Array): void {
   const dictionaries = new Set<number>();
   let at = first?.end ?? 0;
   for (;;) {
-    if (at === bytes.length) throw new CutError("the mark at the end of the stream is missing");
+    if (at === bytes.length) return false;
     const message = readMessage(bytes, at);
     if (message === null) break;
     checkBatch(message, layout);
@@ -111,6 +113,7 @@ function checkStream(bytes: Uint8Array): void {
   }
   const rest = bytes.subarray(at + (bytes[at] === 0xff ? 8 : 4));
   if (rest.some((byte) => byte !== 0)) throw new ArrowError("there is more behind the end of the stream");
+  return true;
 }
 
 function checkFile(bytes: Uint8Array): void {

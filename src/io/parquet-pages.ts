@@ -3,13 +3,13 @@
  * lengths, checksums, the runs of levels and of dictionary codes, the number of values, codes against the dictionary.
  * Columns are flat: nothing repeats, and there is one level of nulls at most.
  */
-import * as zlib from "node:zlib";
 import { parquetHeader } from "hyparquet/src/column.js";
 import { convert, convertWithDictionary } from "hyparquet/src/convert.js";
 import { readDataPage, readDataPageV2 } from "hyparquet/src/datapage.js";
 import { readPlain } from "hyparquet/src/plain.js";
 import type { ColumnDecoder, DecodedArray, PageHeader } from "hyparquet/src/types.js";
 import { countSet } from "../engine/bitmaps.js";
+import { crc32 } from "./crc32.js";
 import { decompress } from "./parquet-codecs.js";
 
 /** Values that a page may have however few its bytes: one run, of about ten bytes, is a whole page of nulls or of one value. */
@@ -52,7 +52,7 @@ export function readPages(
 
 /** Of the bytes as they are in the file, levels included. */
 function checkCrc({ crc }: PageHeader, page: Uint8Array): void {
-  if (crc !== undefined && crc >>> 0 !== zlib.crc32(page))
+  if (crc !== undefined && crc >>> 0 !== crc32(page))
     throw new Error("the checksum of a page does not match");
 }
 

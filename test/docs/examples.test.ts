@@ -43,6 +43,7 @@ describe("documentation comments", () => {
   /** What the examples take for granted. */
   const prelude = `
     import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticSet } from "warpmap";
+    import { readTable, tableToBytes, writeTable } from "warpmap/io";
     import { count, distinct, groupBy, join, mean } from "warpmap/relational";
     import { tableFromArrays } from "@uwdata/flechette";`;
 

@@ -95,11 +95,22 @@ it("refuses numbers that are big-endian", async () => {
 describe("an end that is missing or too early", () => {
   const end = stream.length - 8;
 
-  it("refuses a stream without its end mark", async () => {
+  it("takes a stream without its end mark for whole where a message ends, and says so", async () => {
     expect([...stream.subarray(end)]).toEqual([255, 255, 255, 255, 0, 0, 0, 0]);
-    expect(await refusal(stream.subarray(0, end))).toMatch(
-      /cut off: the mark at the end of the stream is missing/,
-    );
+    for (const [bytes, expected] of [
+      [stream, []],
+      [
+        stream.subarray(0, end),
+        [expect.stringMatching(/^stream: the stream has no end mark; if it was cut/)],
+      ],
+    ] as const) {
+      const notes: string[] = [];
+      const onNote = (note: string) => notes.push(note);
+      const table = await readTable(bytes, { format: "arrow", name: "stream", onNote });
+      expect([texts(table), notes]).toEqual([{ id: ["1", "2", "3"], s: ["a", "bb", "ccc"] }, expected]);
+    }
+    for (let length = end + 1; length < stream.length; length++)
+      expect(await refusal(stream.subarray(0, length))).toMatch(/^is cut off/);
   });
 
   it("refuses what comes behind the end mark", async () => {

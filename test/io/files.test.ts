@@ -4,21 +4,18 @@ import { int32, list, tableFromArrays } from "@uwdata/flechette";
 import { expect, it } from "vitest";
 import { FormatError } from "../../src/errors.js";
 import { fileErrorFrom } from "../../src/io/errors.js";
-import { FileError, formatOf, readTable, writeTable } from "../../src/io/index.js";
+import { formatOf } from "../../src/io/formats.js";
+import { FileError, readTable, writeTable } from "../../src/io/index.js";
 import { temporaryFolder } from "./temporary.js";
 
 const path = temporaryFolder();
 const table = tableFromArrays({ a: [1, 2] });
 
 it("knows formats by extension", () => {
-  expect(["a.csv", "b.PARQUET", "c.d.arrow", "/x/y.feather", "z.ipc"].map(formatOf)).toEqual([
-    "csv",
-    "parquet",
-    "arrow",
-    "arrow",
-    "arrow",
-  ]);
-  for (const name of ["a.json", "csv", "a.csv.gz", ""]) expect(() => formatOf(name)).toThrow(FormatError);
+  const names = ["a.csv", "b.PARQUET", "c.d.arrow", "/x/y.feather", "z.ipc", "a.csv.gz", "b.tsv"];
+  expect(names.map(formatOf)).toEqual(["csv", "parquet", "arrow", "arrow", "arrow", "csv", "tsv"]);
+  for (const name of ["a.json", "csv", "a.gz", "a.csv/b", ".csv", ""])
+    expect(() => formatOf(name)).toThrow(FormatError);
 });
 
 it.each(["csv", "parquet", "arrow"])("says what is wrong with the path of a .%s file", async (extension) => {

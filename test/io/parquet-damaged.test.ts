@@ -27,16 +27,16 @@ describe("files that are right are read", () => {
     const column = (name: string) => ({ name, type: "INT32" as const, repetition_type: "REQUIRED" as const });
     const writer = new ParquetWriter({
       writer: fileWriter(path("twice.parquet")),
-      schema: [{ name: "root", num_children: 4 }, column("a"), column("a"), column("a_2"), column("a")],
+      schema: [{ name: "root", num_children: 4 }, column("a"), column("a"), column("a_1"), column("a")],
     });
-    const data = [[1], [2], [3], [4]].map((values, i) => ({ name: i === 2 ? "a_2" : "a", data: values }));
+    const data = [[1], [2], [3], [4]].map((values, i) => ({ name: i === 2 ? "a_1" : "a", data: values }));
     await writer.write({ columnData: data });
     await writer.finish();
     expect(texts(await readTable(path("twice.parquet")))).toEqual({
       a: ["1"],
-      a_3: ["2"],
-      a_2: ["3"],
-      a_4: ["4"],
+      a_2: ["2"],
+      a_1: ["3"],
+      a_3: ["4"],
     });
   });
 

@@ -1,0 +1,19 @@
+/** Tables as flechette's, with no more memory than their values take. */
+import { Column, Endianness, Table, Version } from "@uwdata/flechette";
+import { type ArrowTable, readTable as readSource } from "../relational/columns.js";
+import { compactChunk } from "../relational/compact-chunk.js";
+import { BatchMaker } from "../relational/to-flechette.js";
+
+/** The same table with batches that hold no more than their own values. Takes apache-arrow's tables too. */
+export function compacted(table: ArrowTable): Table {
+  const maker = new BatchMaker();
+  const { columns: sources } = readSource(table, "");
+  const columns = sources.map(({ field, column }) => {
+    if (column.chunks.length === 0) return column.source ?? new Column<unknown>([], field.type);
+    const batches = column.chunks.map((chunk) => maker.batch(compactChunk(chunk)));
+    return new Column(batches, batches[0].type);
+  });
+  const fields = sources.map(({ field }, i) => ({ ...field, type: columns[i].type }));
+  const { metadata } = table.schema as { metadata?: Map<string, string> };
+  return new Table({ version: Version.V5, endianness: Endianness.Little, fields, metadata }, columns);
+}
