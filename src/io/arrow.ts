@@ -40,9 +40,12 @@ export async function readArrow(source: Source, options: ReadOptions): Promise<T
       note?.("the stream has no end mark; if it was cut off between two batches, rows are missing.");
     await registerCodecs();
     table = tableFromIPC(bytes, RAW);
-    readSource(table, "");
+    const { columns } = readSource(table, ""); // which checks them
     checkUtf8(table);
-    names = uniqueNames(table.names.map(String), note);
+    names = uniqueNames(
+      columns.map(({ field }) => field.name),
+      note,
+    );
   } catch (error) {
     if (error instanceof CutError) throw new FileError(path, error.message, REWRITE, { cause: error });
     if (!(error instanceof WarpmapError)) throw fileErrorFrom(path, error, "is damaged", REWRITE);

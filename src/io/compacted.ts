@@ -1,11 +1,12 @@
 /** Tables as flechette's, with no more memory than their values take. */
 import { Column, Endianness, Table, Version } from "@uwdata/flechette";
-import { type ArrowTable, readTable as readSource } from "../relational/columns.js";
+import { readTable as readSource } from "../relational/columns.js";
 import { compactChunk } from "../relational/compact-chunk.js";
+import { isArrowTable, type TableInput } from "../relational/table-input.js";
 import { BatchMaker } from "../relational/to-flechette.js";
 
-/** The same table with batches that hold no more than their own values. Takes apache-arrow's tables too. */
-export function compacted(table: ArrowTable): Table {
+/** The same table with batches that hold no more than their own values. Takes all that operators take. */
+export function compacted(table: TableInput): Table {
   const maker = new BatchMaker();
   const { columns: sources } = readSource(table, "");
   const columns = sources.map(({ field, column }) => {
@@ -14,6 +15,6 @@ export function compacted(table: ArrowTable): Table {
     return new Column(batches, batches[0].type);
   });
   const fields = sources.map(({ field }, i) => ({ ...field, type: columns[i].type }));
-  const { metadata } = table.schema as { metadata?: Map<string, string> };
+  const { metadata } = isArrowTable(table) ? (table.schema as { metadata?: Map<string, string> }) : {};
   return new Table({ version: Version.V5, endianness: Endianness.Little, fields, metadata }, columns);
 }

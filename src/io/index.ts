@@ -4,7 +4,7 @@
  */
 import { Table } from "@uwdata/flechette";
 import { check, checkCallbacks, checkOneOf, checkOptions } from "../options.js";
-import type { ArrowTable } from "../relational/columns.js";
+import type { TableInput } from "../relational/table-input.js";
 import { ASKED_TYPES } from "./csv-asked.js";
 import { fileErrorFrom } from "./errors.js";
 import {
@@ -18,7 +18,7 @@ import {
 } from "./formats.js";
 import { type Bytes, joined, type Source, sourceOf, unzipped } from "./source.js";
 
-export type { ArrowTable } from "../relational/columns.js";
+export type { ArrowColumn, ArrowTable, ColumnValues, TableInput } from "../relational/table-input.js";
 export type { AskedType } from "./csv-asked.js";
 export { FileError } from "./errors.js";
 export type { CsvOptions, Format, ReadOptions, TransferOptions, WriteOptions } from "./formats.js";
@@ -73,7 +73,7 @@ const READERS = {
  * @throws FileError when the file cannot be written
  * @throws ValidationError for wrong options, and for a column of a type that the format has no like of
  */
-export async function writeTable(path: string, table: ArrowTable, options: WriteOptions = {}): Promise<void> {
+export async function writeTable(path: string, table: TableInput, options: WriteOptions = {}): Promise<void> {
   checkWriteOptions(options);
   const format = options.format ?? formatOf(path);
   const { signal } = options;
@@ -94,7 +94,7 @@ export async function writeTable(path: string, table: ArrowTable, options: Write
  * @throws ValidationError for wrong options, and for a column of a type that the format has no like of
  */
 export async function tableToBytes(
-  table: ArrowTable,
+  table: TableInput,
   options: WriteOptions & { readonly format: Format },
 ): Promise<Uint8Array> {
   checkWriteOptions(options);
@@ -105,7 +105,7 @@ export async function tableToBytes(
 
 /** The bytes of a file, block by block. @internal */
 export async function* tableBlocks(
-  table: ArrowTable,
+  table: TableInput,
   options: WriteOptions & { readonly format: Format },
 ): AsyncGenerator<Uint8Array> {
   for await (const block of await encoded(table, options.format, options)) {
@@ -115,7 +115,7 @@ export async function* tableBlocks(
 }
 
 async function encoded(
-  table: ArrowTable,
+  table: TableInput,
   format: Format,
   options: WriteOptions,
 ): Promise<AsyncIterable<Uint8Array>> {
@@ -131,7 +131,7 @@ const WRITERS = {
   arrow: async () => (await import("./arrow.js")).arrowBlocks,
 };
 
-async function flechetteTable(table: ArrowTable): Promise<Table> {
+async function flechetteTable(table: TableInput): Promise<Table> {
   return table instanceof Table ? table : (await import("./compacted.js")).compacted(table);
 }
 

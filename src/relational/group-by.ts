@@ -9,13 +9,14 @@ import { check, checkOneOf, describe } from "../options.js";
 import { checkAggregated } from "./aggregate-chunks.js";
 import { Aggregator } from "./aggregate-columns.js";
 import { AGGREGATE_NAMES, type Aggregate } from "./aggregates.js";
-import { type ArrowTable, columnIndex, readTable, type SourceColumn, type SourceTable } from "./columns.js";
+import { columnIndex, readTable, type SourceColumn, type SourceTable } from "./columns.js";
 import { encodeOwnKeys } from "./encode-keys.js";
-import { columnNames, type GroupCallOptions, type GroupStage } from "./group-calls.js";
+import type { GroupCallOptions, GroupStage } from "./group-calls.js";
 import { groupRows } from "./group-rows.js";
 import { plainColumn } from "./join-columns.js";
 import { materialise } from "./materialise.js";
-import { RelationalCall } from "./relational-call.js";
+import { checkNames, RelationalCall } from "./relational-call.js";
+import type { TableInput } from "./table-input.js";
 
 /** Options of {@link groupBy}. */
 export interface GroupByOptions extends GroupCallOptions {
@@ -43,16 +44,16 @@ export interface GroupByOptions extends GroupCallOptions {
  * const delays = await groupBy(flights, { by: ["origin"], aggregate: { flights: count(), delay: mean("delay") } });
  * console.log(delays.toArray()); // [ { origin: 'SFO', flights: 2, delay: 4 }, { origin: 'JFK', flights: 1, delay: 3 } ]
  */
-export async function groupBy(table: ArrowTable, options: GroupByOptions): Promise<Table> {
+export async function groupBy(table: TableInput, options: GroupByOptions): Promise<Table> {
   const call = new RelationalCall<GroupStage>(
     options,
     "by aggregate device signal onProgress onPlan onStage",
   );
-  const by = columnNames("groupBy", "by", options.by);
+  const by = checkNames("groupBy", "by", "key column", options.by);
   const aggregates = checkAggregates(options.aggregate, by);
   call.throwIfAborted();
   const source = readTable(table, "");
-  const keys = by.map((name) => source.columns[columnIndex(source, name, "")]);
+  const keys = by.map((name) => source.column(columnIndex(source, name, "")));
   const columns = aggregates.map(({ aggregate }) => aggregatedColumn(aggregate, source));
 
   const device = await call.begin();
@@ -112,7 +113,7 @@ function isAggregate(value: unknown): value is Aggregate {
 
 function aggregatedColumn({ name, column }: Aggregate, table: SourceTable): SourceColumn | null {
   if (column === undefined) return null;
-  const source = table.columns[columnIndex(table, column, "")];
+  const source = table.column(columnIndex(table, column, ""));
   checkAggregated(name, source);
   return source;
 }

@@ -1,7 +1,6 @@
-/** What group-by and distinct share besides what every relational call does: their options, and lists of columns. */
+/** The options that group-by and distinct have in common. */
 import type { Device } from "../device.js";
 import type { Plan } from "../engine/plan.js";
-import { ValidationError } from "../errors.js";
 
 /** The stages of a group-by, in order. `distinct` has all but the third. */
 export type GroupStage = "encode keys" | "group rows" | "aggregate" | "materialise";
@@ -18,19 +17,4 @@ export interface GroupCallOptions {
   readonly onPlan?: (plan: Plan) => void;
   /** Called after each stage with the seconds it took. */
   readonly onStage?: (stage: GroupStage, seconds: number) => void;
-}
-
-/** Checks a list of different names of columns. @param call whose option it is */
-export function columnNames(call: string, option: string, names: unknown): readonly string[] {
-  const example = `Write ${option}: ["origin", "month"].`;
-  if (typeof names === "string")
-    throw new ValidationError(`${option} is "${names}", not a list of columns.`, example);
-  if (!Array.isArray(names) || names.length === 0)
-    throw new ValidationError(`${call} needs at least one key column in ${option}.`, example);
-  for (const [i, name] of names.entries()) {
-    if (typeof name !== "string") throw new ValidationError(`A column in ${option} is not a name.`, example);
-    if (names.indexOf(name) !== i)
-      throw new ValidationError(`${option} names the column "${name}" twice.`, "Name it once.");
-  }
-  return names;
 }

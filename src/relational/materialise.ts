@@ -6,6 +6,7 @@
 import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
 import type { GatherTask } from "../engine/gather-buffers.js";
 import { gatherHere } from "../engine/row-operations.js";
+import { LimitError } from "../errors.js";
 import type { Chunk } from "./chunk.js";
 import { type GatherPlan, planGather } from "./gather.js";
 import type { Segment } from "./join-kinds.js";
@@ -45,7 +46,7 @@ export type GatherRunner = (
 /**
  * Builds the table. Time and memory are proportional to the bytes of the result.
  * @param pause called between columns; may throw to stop
- * @throws LimitError when a batch's strings or lists outgrow their offsets
+ * @throws LimitError when a batch's strings or lists outgrow their offsets, or there is no memory for the table
  */
 export async function materialise(
   outputs: readonly OutputColumn[],
@@ -59,7 +60,9 @@ export async function materialise(
     placed.flatMap((segment) => planBatches(output, segment, maxBatchRows)),
   );
   const tasks = plans.flatMap((batches) => batches.flatMap((plan) => plan.tasks));
-  const made = await runTasks(tasks, pause);
+  const made = await runTasks(tasks, pause).catch((error: unknown) => {
+    throw error instanceof RangeError ? tooLarge(segments, error) : error;
+  });
   const maker = new BatchMaker();
   const columns: Column<unknown>[] = [];
   let next = 0;
@@ -73,6 +76,12 @@ export async function materialise(
     columns.push(new Column(done, done[0].type));
   }
   return new Table(schemaOf(outputs, columns), columns);
+}
+
+/** Allocation throws a RangeError where there is no memory. */
+function tooLarge(segments: readonly Segment[], cause: RangeError): LimitError {
+  const rows = segments.reduce((sum, segment) => sum + segment.rows, 0);
+  return new LimitError("rows", rows, Number.NaN, "Take fewer columns, or fewer rows at a time.", { cause });
 }
 
 /** A segment, and the sides whose row numbers in it are 0, 1, 2, … */

@@ -1,12 +1,13 @@
 /**
- * What join, groupBy and distinct share of a call: checks of the options that all of them take, the device, the times of
- * stages, the plan, and pauses in which signals are heard. Knows nothing of tables.
+ * What relational operators share of a call: checks of the options that all of them take, the device and its engine's row
+ * operations, the times of stages, the plan, and pauses in which signals are heard. Knows nothing of tables.
  */
 import { defaultDevice } from "../default-device.js";
 import type { Device } from "../device.js";
 import { nextTask } from "../engine/next-task.js";
 import { type Plan, PlanLog } from "../engine/plan.js";
 import type { JoinCall } from "../engine/row-operations.js";
+import { ValidationError } from "../errors.js";
 import { check, checkCallbacks, checkOptions } from "../options.js";
 import type { GatherRunner } from "./materialise.js";
 
@@ -62,6 +63,11 @@ export class RelationalCall<Stage extends string> {
     this.#stageBegan = now;
   }
 
+  /** Begins the next stage now: what was since the last one ended is no stage's. */
+  restartStage(): void {
+    this.#stageBegan = performance.now();
+  }
+
   /** Has the engine work, with signal, progress and plan. */
   async onEngine<T>(work: (call: Omit<JoinCall, "nullsEqual">) => Promise<T>): Promise<T> {
     const { signal, onProgress, onPlan } = this.#options;
@@ -82,4 +88,23 @@ export class RelationalCall<Stage extends string> {
   tellPlan(): void {
     if (this.#plan) this.#options.onPlan?.(this.#plan);
   }
+}
+
+/**
+ * Checks a list of different names of columns, at least one.
+ * @param call whose option it is
+ * @param what the columns are: "key column"
+ */
+export function checkNames(call: string, option: string, what: string, names: unknown): readonly string[] {
+  const example = `Write ${option}: ["origin", "month"].`;
+  if (typeof names === "string")
+    throw new ValidationError(`${option} is "${names}", not a list of columns.`, example);
+  if (!Array.isArray(names) || names.length === 0)
+    throw new ValidationError(`${call} needs at least one ${what} in ${option}.`, example);
+  for (const [i, name] of names.entries()) {
+    if (typeof name !== "string") throw new ValidationError(`A column in ${option} is not a name.`, example);
+    if (names.indexOf(name) !== i)
+      throw new ValidationError(`${option} names the column "${name}" twice.`, "Name it once.");
+  }
+  return names;
 }

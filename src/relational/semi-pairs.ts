@@ -3,7 +3,7 @@
  * pairs than memory has room for; then each key of the right is left one row, and the pairs are as many as left rows at
  * most. That takes a grouping of the right, so it is not done where the pairs are few.
  */
-import { bitmapBytes, isSet } from "../engine/bitmaps.js";
+import { bitmapBytes, isSet, setBit } from "../engine/bitmaps.js";
 import { gatherBits, gatherBuffers } from "../engine/gather-buffers.js";
 import { NO_GROUP } from "../engine/row-groups.js";
 import type { JoinCall, RowOperations } from "../engine/row-operations.js";
@@ -59,7 +59,7 @@ function firstRows(groupOf: Uint32Array, groups: number): Uint32Array {
   for (let row = 0; row < groupOf.length; row++) {
     const group = groupOf[row];
     if (group === NO_GROUP || isSet(seen, group)) continue;
-    seen[group >>> 3] |= 1 << (group & 7);
+    setBit(seen, group);
     first[found++] = row;
   }
   return first;

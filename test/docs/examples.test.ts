@@ -44,7 +44,8 @@ describe("documentation comments", () => {
   const prelude = `
     import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticSet } from "warpmap";
     import { readTable, tableToBytes, writeTable } from "warpmap/io";
-    import { count, distinct, groupBy, join, mean } from "warpmap/relational";
+    import * as relational from "warpmap/relational";
+    const { count, distinct, dropDuplicates, groupBy, isIn, join, mean, valueCounts } = relational;
     import { tableFromArrays } from "@uwdata/flechette";`;
 
   // warpmap/wgsl has programs of its own: test/wgsl/wgsl-examples.test.ts
