@@ -25,6 +25,7 @@ const BUNDLES = [
   },
   { name: "DynamicMap", source: `export { openDevice, DynamicMap } from "./dist/index.js";` },
   { name: "warpmap", source: `export * from "./dist/index.js";` },
+  { name: "warpmap/io", source: `export * from "./dist/io/index.js";`, engines: ["none"] },
   { name: "warpmap/relational", source: `export * from "./dist/relational/index.js";`, uses: ["rows"] },
   {
     name: "warpmap/sketches",

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import type { BenchModule, BenchReport, BenchRow } from "../../bench/report.js";
 import { openDevice } from "../device.js";
 import { fileErrorFrom } from "../io/errors.js";
-import { checkWritable } from "../io/index.js";
+import { checkWritable } from "../io/output.js";
 import { asCallError, parseSize } from "./bench-call.js";
 import { CallError } from "./failure.js";
 import { renderGrid } from "./grid.js";

@@ -39,16 +39,9 @@ export function fail(error: unknown, { stderr, env, signal }: Host, command: str
 
 function describe(error: unknown, command: string): { problem: string; hint: string } {
   if (error instanceof CommanderError) return describeCommander(error, command);
-  if (error instanceof WarpmapError) {
-    return { problem: problemOf(error), hint: error.fix };
-  }
+  if (error instanceof WarpmapError) return { problem: error.problem, hint: error.fix };
   const problem = error instanceof Error ? error.message || error.name : String(error);
   return { problem, hint: "Run again with WARPMAP_DEBUG=1 to see where this happened, and report it." };
-}
-
-/** What is wrong: the message of a WarpmapError ends with its fix. */
-export function problemOf({ message, fix }: WarpmapError): string {
-  return message.slice(0, -fix.length).trimEnd();
 }
 
 function describeCommander(error: CommanderError, command: string): { problem: string; hint: string } {

@@ -1,9 +1,9 @@
 /** `warpmap join`: two files in, their join on the screen or in a file, and how long each stage took. */
 import { JOIN_KINDS } from "../engine/join-kinds.js";
 import { ValidationError } from "../errors.js";
-import { formatOf } from "../io/index.js";
+import { formatOf } from "../io/formats.js";
 import { type JoinKind, join as joinTables } from "../relational/index.js";
-import { CallError, problemOf } from "./failure.js";
+import { CallError } from "./failure.js";
 import type { Host } from "./host.js";
 import { runTableCommand, type TableCommand, type TableCommandOptions } from "./table-command.js";
 
@@ -50,7 +50,7 @@ function withTypeHint(
   if (!ofTypes || csv < 0) return error;
   const pair = on.find((names) => names.every((name) => error.message.includes(`"${name}"`))) ?? on[0];
   const fix = `Read a csv column as another type, for example --type ${pair[csv]}=utf8.`;
-  return new ValidationError(problemOf(error), fix, { cause: error });
+  return new ValidationError(error.problem, fix, { cause: error });
 }
 
 /** "a=b,c" as pairs: a and b, c and c. */

@@ -1,7 +1,9 @@
 /** Checks of what commands that turn tables into a table are called with: their files, columns and types. */
 import type { Table } from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
-import { ASKED_TYPES, type AskedType, checkWritable, formatOf, sameFile } from "../io/index.js";
+import { ASKED_TYPES, type AskedType } from "../io/csv-asked.js";
+import { formatOf } from "../io/formats.js";
+import { checkWritable, sameFile } from "../io/output.js";
 import { nearestOf } from "../options.js";
 import { CallError } from "./failure.js";
 import { listed } from "./text.js";

@@ -67,7 +67,7 @@ export async function runTableCommand(
     using device = await openDevice({ backend: options.device, software: options.software });
     const tables: Table[] = [];
     for (const { path, stage, columns } of command.inputs) {
-      const reading = { signal, types, onProgress: progress.stage(stage) };
+      const reading = { signal, types: Object.fromEntries(types), onProgress: progress.stage(stage) };
       const table = await clock.time(stage, basename(path), () => readTable(path, reading));
       clock.note(stage, sizeOf(table));
       for (const name of columns) checkColumn(table, name, path);

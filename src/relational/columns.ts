@@ -162,7 +162,6 @@ function located<T>(where: string, read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
-    const message = error.message.slice(0, -error.fix.length).trimEnd();
-    throw new ValidationError(`${where}: ${message}`, error.fix, { cause: error });
+    throw new ValidationError(`${where}: ${error.problem}`, error.fix, { cause: error });
   }
 }

@@ -43,6 +43,7 @@ describe("documentation comments", () => {
   /** What the examples take for granted. */
   const prelude = `
     import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticSet } from "warpmap";
+    import { readTable, tableToBytes, writeTable } from "warpmap/io";
     import * as relational from "warpmap/relational";
     const { count, distinct, dropDuplicates, groupBy, isIn, join, mean, valueCounts } = relational;
     import { BloomFilter, HyperLogLog } from "warpmap/sketches";
