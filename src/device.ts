@@ -26,7 +26,7 @@ export interface OpenDeviceOptions {
   /** Which GPU to prefer where there are two. Default `high-performance`. */
   powerPreference?: "low-power" | "high-performance";
   /**
-   * What becomes of memory that nobody uses. `keep`: bytes that are kept for the next table, array or call, at most; by default 8 GiB on
+   * What becomes of memory that nobody uses. `keep`: bytes that are kept for the next table, array or call, at most; by default 16 GiB on
    * a GPU in Node, 1 GiB on a page, 128 MiB on a software GPU, and on the cpu engine what the garbage collector leaves.
    */
   memory?: MemoryOptions;

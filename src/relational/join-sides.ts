@@ -54,7 +54,7 @@ async function prefersThere(device: Device, { how, outputs, keys }: PreparedJoin
   const columns = [
     ...keys.left,
     ...keys.right,
-    ...outputs.flatMap(({ left, right }) => [left?.source, right?.source]),
+    ...outputs.map(({ left, right }) => (left ?? right)?.source),
   ];
   return prefersColumnsThere && columns.every((column) => column !== undefined && isHeld(column.field.type));
 }
