@@ -1,6 +1,6 @@
 /**
  * The aggregates of `groupBy`: what to compute for each group, as plain descriptions. How they are computed, and of which
- * type the answer is, says aggregate-columns.ts.
+ * type the answer is, says aggregate/chunks.ts.
  */
 import { check, checkBoolean, checkOptions } from "../options.js";
 
