@@ -54,6 +54,9 @@ function columnList(option: string, text: string): string[] {
   );
 }
 
+/** Those that need no more than a column. */
+const AGGREGATES = AGGREGATE_NAMES.filter((name) => name !== "quantile");
+
 /** NAME=AGGREGATE:COLUMN, of which the name and, for count, the column may be left out. */
 const AGGREGATE = /^(?:([^:=]+)=)?([^:=]+)(?::(.+))?$/;
 
@@ -62,7 +65,7 @@ function askedAggregates(text: string, by: readonly string[]): Map<string, Aggre
   const aggregates = new Map<string, Aggregate>();
   for (const item of text.split(",")) {
     const [, given, asked, column] = AGGREGATE.exec(item) ?? [];
-    const name = AGGREGATE_NAMES.find((each) => each === asked);
+    const name = AGGREGATES.find((each) => each === asked);
     if (name === undefined || (column === undefined && name !== "count")) throw notAnAggregate(item, asked);
     const called = given ?? (column === undefined ? name : `${name}_${column}`);
     if (aggregates.has(called) || by.includes(called)) {
@@ -77,9 +80,9 @@ function askedAggregates(text: string, by: readonly string[]): Map<string, Aggre
 }
 
 function notAnAggregate(item: string, asked: string | undefined): CallError {
-  const near = asked === undefined ? undefined : nearestOf(asked, AGGREGATE_NAMES);
+  const near = asked === undefined ? undefined : nearestOf(asked, AGGREGATES);
   return new CallError(
     `"${item}" in --agg is no aggregate${asked !== undefined && near === asked ? " without a column" : ""}.`,
-    `${near === undefined || near === asked ? "" : `Did you mean "${near}"? `}Write --agg count,sum:price, with any of ${AGGREGATE_NAMES.join(", ")}.`,
+    `${near === undefined || near === asked ? "" : `Did you mean "${near}"? `}Write --agg count,sum:price, with any of ${AGGREGATES.join(", ")}.`,
   );
 }

@@ -2,16 +2,18 @@
 import type { Table } from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
 import { checkOneOf } from "../options.js";
-import { lastRows } from "./aggregate-columns.js";
+import { countRows } from "./aggregate/grouped-values.js";
+import { lastRows } from "./aggregate/states.js";
+import { first } from "./aggregates.js";
 import { columnIndex, readTable } from "./columns.js";
 import { encodeOwnKeys } from "./encode-keys.js";
+import { GroupBy } from "./group-by.js";
 import type { GroupCallOptions, GroupStage } from "./group-calls.js";
 import { type GroupedRows, groupRows } from "./group-rows.js";
-import { countRows } from "./grouped-values.js";
 import { plainColumn } from "./join-columns.js";
 import { materialise } from "./materialise.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
-import type { TableInput } from "./table-input.js";
+import { batchesOf, type TableInput, type Tables } from "./table-input.js";
 
 /** Options of {@link distinct}. */
 export interface DistinctOptions extends GroupCallOptions {
@@ -33,7 +35,8 @@ export interface DropDuplicatesOptions extends DistinctOptions {
 /**
  * Leaves out the rows of a table that equal an earlier one, and returns a flechette table with all columns, in the table's
  * order. The engine finds equal rows. Memory besides the answer: what the engine takes for the groups, and 4 bytes a row and 12 a
- * group on the host.
+ * group on the host. Of an iterable or async iterable of tables or record batches the rows are those of one table with all
+ * their rows, in memory proportional to those that are kept.
  *
  * @throws ValidationError for wrong options, unknown columns, and columns that cannot be compared
  * @example
@@ -41,9 +44,30 @@ export interface DropDuplicatesOptions extends DistinctOptions {
  * const origins = await distinct(flights, { on: ["origin"] });
  * console.log(origins.numRows, origins.names); // 2 [ 'origin', 'delay' ]
  */
-export async function distinct(table: TableInput, options: DistinctOptions = {}): Promise<Table> {
+export async function distinct(table: TableInput | Tables, options: DistinctOptions = {}): Promise<Table> {
   const call = new RelationalCall<GroupStage>(options, "on device signal onProgress onPlan onStage");
-  return keepRows("distinct", table, options.on, "first", call);
+  const batches = batchesOf(table);
+  if (batches !== null) return distinctOf(batches, options);
+  return keepRows("distinct", table as TableInput, options.on, "first", call);
+}
+
+/** A group-by of the compared columns, with the first of each other one. */
+async function distinctOf(batches: Tables, { on, ...options }: DistinctOptions): Promise<Table> {
+  let groups: GroupBy | undefined;
+  let names: readonly string[] = [];
+  for await (const batch of batches) {
+    if (groups === undefined) {
+      names = readTable(batch, "").names;
+      const by = on === undefined ? names : checkNames("distinct", "on", "key column", on);
+      const others = names.filter((name) => !by.includes(name));
+      const aggregate = Object.fromEntries(others.map((name) => [name, first(name)]));
+      groups = new GroupBy({ ...options, by, aggregate });
+    }
+    await groups.add(batch);
+  }
+  if (groups === undefined)
+    throw new ValidationError("No batch was given.", "Give one; it may be without rows.");
+  return (await groups.finish()).select([...names]);
 }
 
 /**
@@ -93,10 +117,9 @@ async function keepRows(
 }
 
 /** Ascending. */
-function keptRows(grouped: GroupedRows, keep: Keep): Uint32Array {
-  const { groupOf, firsts } = grouped;
+function keptRows({ groupOf, firsts }: GroupedRows, keep: Keep): Uint32Array {
   if (keep === "first") return firsts;
-  if (keep === "last") return lastRows(grouped).sort();
+  if (keep === "last") return lastRows(groupOf, firsts.length).sort();
   const counts = countRows(groupOf, firsts.length);
   return firsts.filter((_, group) => counts[group] === 1);
 }

@@ -10,8 +10,13 @@ export {
   last,
   max,
   mean,
+  median,
   min,
+  quantile,
+  type SpreadOptions,
+  std,
   sum,
+  variance,
 } from "./aggregates.js";
 export { DeviceTable, type PlacedTable, type UploadTableOptions } from "./device-table.js";
 export {
@@ -21,10 +26,10 @@ export {
   dropDuplicates,
   type Keep,
 } from "./distinct.js";
-export { type GroupByOptions, groupBy } from "./group-by.js";
+export { GroupBy, type GroupByOptions, groupBy } from "./group-by.js";
 export type { GroupCallOptions, GroupStage } from "./group-calls.js";
 export { type IsInOptions, isIn } from "./is-in.js";
 export { type BatchOptions, type JoinOptions, type JoinResult, type JoinStage, join } from "./join.js";
 export type { PairFilter } from "./pair-filter.js";
-export type { ArrowColumn, ArrowTable, ColumnValues, TableInput } from "./table-input.js";
+export type { ArrowColumn, ArrowTable, ColumnValues, TableInput, Tables } from "./table-input.js";
 export { type ValueCountsOptions, valueCounts } from "./value-counts.js";

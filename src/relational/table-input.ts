@@ -2,7 +2,8 @@
  * What operators take as a table: an Arrow table of either library, columns by name, or a list of row objects. All become the
  * shape of an Arrow table, which columns.ts reads.
  */
-import { Column, columnFromArray } from "@uwdata/flechette";
+import * as arrow from "@uwdata/flechette";
+import { Column, type DataType } from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
 import { describe } from "../options.js";
 
@@ -70,33 +71,40 @@ function fieldOf(name: string, type: unknown): { readonly name: string } {
   return field;
 }
 
+/** The Arrow types of typed arrays, which tell their type by name: empty ones have no values to infer it from. */
+const TYPED: Readonly<Record<string, () => DataType>> = {
+  Int8Array: arrow.int8,
+  Uint8Array: arrow.uint8,
+  Int16Array: arrow.int16,
+  Uint16Array: arrow.uint16,
+  Int32Array: arrow.int32,
+  Uint32Array: arrow.uint32,
+  BigInt64Array: arrow.int64,
+  BigUint64Array: arrow.uint64,
+  Float32Array: arrow.float32,
+  Float64Array: arrow.float64,
+};
+
 /** @throws ValidationError for values that are no column */
 function columnOf(values: unknown, where: string): ArrowColumn {
   if (isArrowColumn(values)) return values;
-  const isView = ArrayBuffer.isView(values);
-  if (!Array.isArray(values) && !isView) {
-    throw new ValidationError(
-      `${where} is ${describe(values)}.`,
-      "Give a typed array, a list, or an Arrow column.",
-    );
+  const type = ArrayBuffer.isView(values)
+    ? TYPED[Object.prototype.toString.call(values).slice(8, -1)]
+    : undefined;
+  if (type === undefined && !Array.isArray(values)) {
+    const fix = "Give a list, an Arrow column, or a typed array of a type that Arrow has.";
+    throw new ValidationError(`${where} is ${describe(values)}.`, fix);
   }
   try {
-    const column = columnFromArray(values as unknown[]);
-    if (column.type !== undefined) return column;
+    // with a type, values are copied
+    const plain = values as unknown[];
+    const inferred = plain.length > 0 && plain.constructor.name in TYPED;
+    return arrow.columnFromArray(plain, inferred ? undefined : type?.());
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ValidationError(
-      `${where} holds values of no one type: ${reason}`,
-      "Make it an Arrow column of the type you want.",
-      {
-        cause,
-      },
-    );
+    const fix = "Make it an Arrow column of the type you want.";
+    throw new ValidationError(`${where} holds values of no one type: ${reason}`, fix, { cause });
   }
-  throw new ValidationError(
-    `${where} is ${describe(values)}.`,
-    "Give a typed array of a type that Arrow has.",
-  );
 }
 
 function isArrowColumn(values: unknown): values is ArrowColumn {
@@ -120,4 +128,16 @@ function columnsOfRows(rows: readonly unknown[], what: string): [string, unknown
     }
   }
   return [...columns];
+}
+
+/** Tables or record batches of the same columns, one after the other. */
+export type Tables = Iterable<ArrowTable> | AsyncIterable<TableInput>;
+
+/** The tables that an input gives one after the other; null for one table. */
+export function batchesOf(input: TableInput | Tables): Tables | null {
+  if (typeof input !== "object" || input === null || isArrowTable(input)) return null;
+  // a list of row objects is a table
+  if (Array.isArray(input)) return input.length > 0 && input.every(isArrowTable) ? input : null;
+  if (ArrayBuffer.isView(input) || input instanceof Map) return null;
+  return Symbol.asyncIterator in input || Symbol.iterator in input ? (input as Tables) : null;
 }

@@ -56,6 +56,8 @@ describe("tables", () => {
       device: device(),
     });
     expect(made.toArray()).toEqual([{ id: 2, word: "two" }]);
+    const bytes = readTable({ x: Buffer.from([7, 8]) }, "").columns[0].contiguous() as { data: Uint8Array };
+    expect([...bytes.data.subarray(0, 2)]).toEqual([7, 8]);
     expect((await distinct([{ a: 1 }, { a: 1 }], { device: device() })).numRows).toBe(1);
   });
 
