@@ -66,7 +66,7 @@ function checkCount(count: number, page: Uint8Array, left: number): void {
 
 /** In memory of its own, so that no length in it reaches beyond it. */
 function own(bytes: Uint8Array): Uint8Array {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 function pageBytes(page: Uint8Array, header: PageHeader, { codec }: ColumnDecoder): Uint8Array {
