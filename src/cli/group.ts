@@ -4,7 +4,8 @@ import { AGGREGATE_NAMES, type Aggregate } from "../relational/aggregates.js";
 import { distinct as distinctRows, groupBy } from "../relational/index.js";
 import { CallError } from "./failure.js";
 import type { Host } from "./host.js";
-import { runTableCommand, type TableCommand, type TableCommandOptions } from "./table-command.js";
+import { columnList } from "./table-checks.js";
+import { runTableCommand, selected, type TableCommand, type TableCommandOptions } from "./table-command.js";
 
 /** Options of `group` as commander gives them. */
 export interface GroupCommandOptions extends TableCommandOptions {
@@ -15,6 +16,7 @@ export interface GroupCommandOptions extends TableCommandOptions {
 /** Options of `distinct` as commander gives them. */
 export interface DistinctCommandOptions extends TableCommandOptions {
   readonly on: string;
+  readonly select?: string;
 }
 
 /** Runs `group`. @throws CallError for a wrong call; whatever reading, grouping and writing throw */
@@ -23,7 +25,7 @@ export async function group(path: string, options: GroupCommandOptions, host: Ho
   const aggregates = askedAggregates(options.agg, by);
   const columns = [...by, ...[...aggregates.values()].flatMap(({ column }) => column ?? [])];
   const command: TableCommand = {
-    inputs: [{ path, stage: "read", columns }],
+    inputs: [{ path, stage: "read", columns, isNeeded: () => false }],
     purpose: "to group",
     stage: "group rows",
     work: ([table], call) => groupBy(table, { ...call, by, aggregate: Object.fromEntries(aggregates) }),
@@ -34,24 +36,16 @@ export async function group(path: string, options: GroupCommandOptions, host: Ho
 /** Runs `distinct`. @throws as group */
 export async function distinct(path: string, options: DistinctCommandOptions, host: Host): Promise<void> {
   const on = columnList("--on", options.on);
+  const { select } = options;
+  const columns = select === undefined ? on : [...new Set([...on, ...columnList("--select", select)])];
+  const isNeeded = select === undefined ? undefined : () => false;
   const command: TableCommand = {
-    inputs: [{ path, stage: "read", columns: on }],
+    inputs: [{ path, stage: "read", columns, isNeeded }],
     purpose: "to read",
     stage: "group rows",
-    work: ([table], call) => distinctRows(table, { ...call, on }),
+    work: async ([table], call) => selected(await distinctRows(table, { ...call, on }), select),
   };
   await runTableCommand(command, options, host);
-}
-
-/** "a,b" as names. */
-function columnList(option: string, text: string): string[] {
-  const names = text.split(",");
-  const isRight = names.every((name, i) => name !== "" && names.indexOf(name) === i);
-  if (isRight) return names;
-  throw new CallError(
-    `${option} ${text} is not a list of different columns.`,
-    `Write ${option} origin, or ${option} origin,month.`,
-  );
 }
 
 /** Those that need no more than a column. */

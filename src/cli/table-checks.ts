@@ -1,47 +1,9 @@
-/** Checks of what commands that turn tables into a table are called with: their files, columns and types. */
-import type { Table } from "@uwdata/flechette";
+/** Checks of the columns, types and numbers that commands are called with. */
 import { ValidationError } from "../errors.js";
 import { ASKED_TYPES, type AskedType } from "../io/csv-asked.js";
-import { formatOf } from "../io/formats.js";
-import { checkWritable, sameFile } from "../io/output.js";
-import { nearestOf } from "../options.js";
+import { isTextFormat } from "../io/formats.js";
 import { CallError } from "./failure.js";
-import { listed } from "./text.js";
-
-/**
- * Checks formats, and that the result can be written.
- * @param purpose what the files are for, in words: "to join"
- */
-export async function checkFiles(
-  inputs: readonly string[],
-  out: string | undefined,
-  purpose: string,
-): Promise<void> {
-  for (const path of [...inputs, out ?? inputs[0]]) formatOf(path);
-  if (out === undefined) return;
-  await refuseInput(out, inputs, purpose);
-  await checkWritable(out);
-}
-
-/** Writing over an input would destroy it. Paths are compared by the files they lead to. */
-async function refuseInput(out: string, inputs: readonly string[], purpose: string): Promise<void> {
-  for (const input of inputs) {
-    if (!(await sameFile(input, out))) continue;
-    const which = inputs.length === 1 ? "the file" : "one of the files";
-    throw new CallError(`--out ${out} is ${which} ${purpose}.`, "Name another file.");
-  }
-}
-
-/** @throws ValidationError that names the file, the nearest column and the others */
-export function checkColumn(table: Table, name: string, path: string): void {
-  const names = table.names.map(String);
-  if (names.includes(name)) return;
-  const near = nearestOf(name, names);
-  throw new ValidationError(
-    `${path} has no column "${name}".`,
-    `${near === undefined ? "" : `Did you mean "${near}"? `}Its columns are: ${listed(names)}.`,
-  );
-}
+import type { NamedFile } from "./table-files.js";
 
 /** "a=utf8,b=int64" by column. The last "=" counts: types have none, names may. */
 export function askedTypes(text: string | undefined): Map<string, AskedType> {
@@ -60,22 +22,43 @@ export function askedTypes(text: string | undefined): Map<string, AskedType> {
   return types;
 }
 
-/** A type is for csv columns: elsewhere it would be ignored in silence. */
+/**
+ * A type is for csv columns: elsewhere it would be ignored in silence.
+ * @param names the columns of each file
+ */
 export function checkTypes(
-  types: ReadonlyMap<string, AskedType>,
-  paths: readonly string[],
-  tables: readonly Table[],
+  types: readonly string[],
+  files: readonly NamedFile[],
+  names: readonly (readonly string[])[],
 ): void {
-  for (const name of types.keys()) {
-    const used = paths.some((path, i) => formatOf(path) === "csv" && tables[i].names.includes(name));
+  for (const name of types) {
+    const used = files.some(({ format }, i) => isTextFormat(format) && names[i].includes(name));
     if (used) continue;
-    const elsewhere = tables.findIndex((table) => table.names.includes(name));
-    const nowhere = paths.length === 1 ? "the file does not have" : "neither file has";
+    const elsewhere = names.findIndex((there) => there.includes(name));
+    const nowhere = files.length === 1 ? "the file does not have" : "neither file has";
     throw new ValidationError(
       elsewhere < 0
         ? `--type names a column "${name}" that ${nowhere}.`
-        : `--type names the column "${name}" of ${paths[elsewhere]}, which says itself what type it has.`,
+        : `--type names the column "${name}" of ${files[elsewhere].name}, which says itself what type it has.`,
       "Name columns of csv files only.",
     );
   }
+}
+
+/** "a,b" as names. */
+export function columnList(option: string, text: string): string[] {
+  const names = text.split(",");
+  const isRight = names.every((name, i) => name !== "" && names.indexOf(name) === i);
+  if (isRight) return names;
+  throw new CallError(
+    `${option} ${text} is not a list of different columns.`,
+    `Write ${option} origin, or ${option} origin,month.`,
+  );
+}
+
+/** The N of --limit N; undefined: all rows. */
+export function rowLimit(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new CallError(`--limit ${text} is not a number of rows.`, "Write --limit 100.");
 }

@@ -66,7 +66,7 @@ function checkCount(count: number, page: Uint8Array, left: number): void {
 
 /** In memory of its own, so that no length in it reaches beyond it. */
 function own(bytes: Uint8Array): Uint8Array {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 function pageBytes(page: Uint8Array, header: PageHeader, { codec }: ColumnDecoder): Uint8Array {
@@ -108,7 +108,7 @@ function pageOf(
     if (head.definition_level_encoding !== "RLE")
       throw new Error("its levels are encoded in a way that is not supported");
     const levels = prefixed(bytes, at);
-    nulls = count - runs(levels, 1, count).ones;
+    nulls = count - markedIn(levels, count);
     at += 4 + levels.length;
   }
   checkCodes(bytes.subarray(at), head.encoding, count - nulls, decoder, dictionary);
@@ -134,7 +134,7 @@ function pageV2Of(
   if (head.repetition_levels_byte_length !== 0) throw new Error("a flat column has levels of repetition");
   if (!(levelBytes >= 0) || levelBytes > page.length) throw new Error("its levels lead out of the page");
   const levels = page.subarray(0, levelBytes);
-  const marked = isNullable(decoder) && levelBytes > 0 ? count - runs(levels, 1, count).ones : 0;
+  const marked = isNullable(decoder) && levelBytes > 0 ? count - markedIn(levels, count) : 0;
   if (marked !== nulls) throw new Error(`a page says it has ${nulls} nulls and marks ${marked}`);
   const compressed = head.is_compressed !== false;
   const size = header.uncompressed_page_size - levelBytes;
@@ -155,6 +155,13 @@ function pageV2Of(
     definitionLevels,
     count,
   );
+}
+
+/** How many of `count` values levels mark as not null. */
+function markedIn(levels: Uint8Array, count: number): number {
+  const { ones, end } = runs(levels, 1, count);
+  if (end < levels.length) throw new Error("its levels are of more values than the page has");
+  return ones;
 }
 
 /** Bytes behind their length. */
@@ -201,9 +208,14 @@ function checkCodes(
 /**
  * Walks the runs of the RLE and bit-packing hybrid, which have to hold `count` values: one more is an error, except for the
  * filling of a bit-packed run. Answers with the largest value, unless none of that width reaches `limit`, and, for a width of 1,
- * the number of ones.
+ * the number of ones; `end` is where the runs end.
  */
-function runs(bytes: Uint8Array, width: number, count: number, limit = 2): { largest: number; ones: number } {
+function runs(
+  bytes: Uint8Array,
+  width: number,
+  count: number,
+  limit = 2,
+): { largest: number; ones: number; end: number } {
   let at = 0;
   let seen = 0;
   let largest = 0;
@@ -225,7 +237,9 @@ function runs(bytes: Uint8Array, width: number, count: number, limit = 2): { lar
       continue;
     }
     const values = Math.min(8 * length, count - seen);
-    if (length === 0 || at + Math.ceil((values * width) / 8) > bytes.length) {
+    // the format fills up to a multiple of 8; who fills up to more writes the bytes, too
+    const filled = 8 * length - values < 8 ? values : 8 * length;
+    if (length === 0 || at + Math.ceil((filled * width) / 8) > bytes.length) {
       throw new Error("a page has fewer values than it says");
     }
     if (width === 1) {
@@ -238,7 +252,7 @@ function runs(bytes: Uint8Array, width: number, count: number, limit = 2): { lar
     seen += values;
     at += length * width;
   }
-  return { largest, ones };
+  return { largest, ones, end: at };
 }
 
 /** An unsigned number in groups of seven bits, and where it ends. */
@@ -254,13 +268,14 @@ function varint(bytes: Uint8Array, at: number): { value: number; end: number } {
 
 /** Delta-packed numbers start with the size of a block, its parts, and how many numbers there are. */
 function checkDeltas(bytes: Uint8Array, count: number): void {
-  if (count === 0) return;
+  if (count === 0 && bytes.length === 0) return;
   const block = varint(bytes, 0);
   const parts = varint(bytes, block.end);
   const total = varint(bytes, parts.end);
   const perPart = block.value / parts.value;
   if (!(perPart > 0) || perPart % 32 !== 0) throw new Error("its deltas come in parts that there are not");
   if (total.value !== count) throw new Error(`a page has ${total.value} values where it says ${count}`);
+  if (count === 0) return;
   let at = afterVarint(bytes, total.end); // the first number
   for (let left = count - 1; left > 0; ) {
     at = afterVarint(bytes, at); // the smallest delta of the block

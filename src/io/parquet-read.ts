@@ -19,7 +19,7 @@ import type { ReadOptions } from "./formats.js";
 import { uniqueNames } from "./names.js";
 import { collectorFor } from "./parquet-columns.js";
 import { readPages } from "./parquet-pages.js";
-import { type ColumnType, columnTypeOf, physicalElement } from "./parquet-types.js";
+import { type ColumnType, columnTypeOf, isStoredRight, physicalElement } from "./parquet-types.js";
 import { selectedColumns } from "./select-columns.js";
 import { placed, type Source } from "./source.js";
 import { checkUtf8 } from "./utf8.js";
@@ -99,6 +99,7 @@ function asIs<T>(value: T): T {
 /** Rows of the groups add up to those of the file, and every group has every column. */
 function checkGroups(metadata: FileMetaData): void {
   if (metadata.schema.some(({ name }) => typeof name !== "string")) throw new Error("a column has no name");
+  if (!metadata.schema.every(isStoredRight)) throw new Error("a column is stored as its type cannot be");
   const children = metadata.schema.reduce((sum, { num_children }) => sum + (num_children ?? 0), 0);
   if (children !== metadata.schema.length - 1) throw new Error("its schema has other columns than it says");
   const leaves = metadata.schema.filter((element) => element.num_children === undefined).length;

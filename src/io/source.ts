@@ -45,7 +45,8 @@ function memorySource(bytes: Uint8Array, name: string): Source {
     async *pieces() {
       for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE);
     },
-    at: async (start, end) => bytes.slice(start, end) as Uint8Array<ArrayBuffer>,
+    // slice() of a Buffer would be no copy
+    at: async (start, end) => new Uint8Array(bytes.subarray(start, end)),
     close: nothingToClose,
   };
 }

@@ -51,11 +51,7 @@ function joinsThere({ how, filter }: PreparedJoin): boolean {
 async function prefersThere(device: Device, { how, outputs, keys }: PreparedJoin): Promise<boolean> {
   if (how === "semi" || how === "anti") return false;
   const { prefersColumnsThere } = await device.engine.rows();
-  const columns = [
-    ...keys.left,
-    ...keys.right,
-    ...outputs.map(({ left, right }) => (left ?? right)?.source),
-  ];
+  const columns = [...keys.left, ...keys.right, ...outputs.map(({ left, right }) => (left ?? right)?.source)];
   return prefersColumnsThere && columns.every((column) => column !== undefined && isHeld(column.field.type));
 }
 

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { tableFromArrays, utf8 } from "@uwdata/flechette";
+import type { SchemaElement } from "hyparquet";
 import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import { describe, expect, it } from "vitest";
@@ -166,6 +167,67 @@ describe("pages made by hand", () => {
 });
 
 describe("damaged files are refused in words", () => {
+  /** Where long runs of the fuzzer found files that were read: what is changed, as text, and what is said of it. */
+  it.each<[string, string, string, string, RegExp]>([
+    [
+      "levels of more values than the page has",
+      "snappy",
+      "020000007801",
+      "030000007801",
+      /its levels are of more values/,
+    ],
+    [
+      "a run of codes that its bytes do not hold",
+      "uncompressed",
+      "020000007801044110",
+      "020000007801045110",
+      /fewer values than it says/,
+    ],
+  ])("%s", async (name, codec, before, after, message) => {
+    const file = path("run.parquet");
+    await duck.run(
+      `copy (select 'text ' || (i % 11) as s from range(60) t(i)) to '${file}' (format parquet, compression ${codec})`,
+    );
+    const bytes = readFileSync(file);
+    const at = bytes.indexOf(Buffer.from(before, "hex"));
+    expect(at, name).toBeGreaterThan(0);
+    Buffer.from(after, "hex").copy(bytes, at);
+    writeFileSync(file, bytes);
+    await expect(readTable(file)).rejects.toThrow(message);
+  });
+
+  it("converted types that are not stored so, and decimals without digits", async () => {
+    const refused = async (column: Omit<SchemaElement, "name">) => {
+      const writer = new ParquetWriter({
+        writer: fileWriter(path("odd.parquet")),
+        schema: [
+          { name: "root", num_children: 1 },
+          { name: "a", repetition_type: "REQUIRED", ...column },
+        ],
+      });
+      await writer.finish();
+      return expect(readTable(path("odd.parquet"))).rejects.toThrow(
+        /a column is stored as its type cannot be/,
+      );
+    };
+    await refused({ type: "INT32", converted_type: "UINT_64" });
+    await refused({ type: "INT32", converted_type: "TIMESTAMP_MILLIS" });
+    await refused({ type: "INT32", converted_type: "DECIMAL" });
+  });
+
+  it("pages without values whose deltas have some", async () => {
+    const file = path("deltas.parquet");
+    await duck.run(
+      `copy (select i from range(60) t(i)) to '${file}' (format parquet, compression uncompressed, parquet_version v2)`,
+    );
+    const bytes = readFileSync(file);
+    const at = bytes.indexOf(Buffer.from("02000000780180", "hex"));
+    expect(at).toBeGreaterThan(0);
+    bytes[at + 5] = 0; // all of them are null
+    writeFileSync(file, bytes);
+    await expect(readTable(file)).rejects.toThrow(/a page has 60 values where it says 0/);
+  });
+
   it("text that is not UTF-8", async () => {
     await writeTable(
       path("text.parquet"),

@@ -37,6 +37,7 @@ describe.each(FORMATS)("%s", (format) => {
       const sources = [
         content,
         shifted,
+        Buffer.concat([Buffer.from("xyz"), content]).subarray(3),
         content.buffer.slice(0),
         new Blob([content]),
         new Blob([content]).stream(),
