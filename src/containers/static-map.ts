@@ -13,7 +13,7 @@
  */
 import type { Device } from "../device.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
-import { createTable, type TableOptions, tableFromBytes } from "./create-table.js";
+import { createTable, type HashOptions, type TableOptions, tableFromBytes } from "./create-table.js";
 import { MapContainer } from "./map-container.js";
 
 /** Options of {@link StaticMap.create}. */
@@ -40,13 +40,15 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
   /**
    * A map with the types, the entries and the capacity of what `toBytes` of a map made, static or dynamic. Leave `bytes` unchanged until
    * the promise resolves.
-   * @throws FormatError when the bytes are damaged, or are not a map's.
+   * @throws FormatError when the bytes are damaged, or are not a map's; ValidationError when its hash function was your own, and `options` do
+   * not give it again.
    */
   static async fromBytes<K extends KeyType = KeyType, V extends ValueType = ValueType>(
     device: Device,
     bytes: Uint8Array,
+    options: HashOptions = {},
   ): Promise<StaticMap<K, V>> {
-    return new StaticMap(await tableFromBytes<K, V>("map", device, bytes));
+    return new StaticMap(await tableFromBytes<K, V>("map", device, bytes, options));
   }
 
   /** A map of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the memory for it. */

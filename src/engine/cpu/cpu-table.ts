@@ -16,7 +16,7 @@ import type {
   Table,
   TableStats,
 } from "../engine.js";
-import { hashNames } from "../hash.js";
+import { hashNames } from "../hash-names.js";
 import { EMPTY, type TableSpec } from "../layout.js";
 import { nextTask } from "../next-task.js";
 import { asBits, type KeyType, type ValueType, wordsOf } from "../scalars.js";
@@ -228,13 +228,14 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
   };
 
   #memory(): TableMemory {
-    const { key, slots, hash } = this.spec;
+    const { key, slots, hash, seed } = this.spec;
     const { slotWords: words, sideSlots } = slotFormat(this.spec);
     return {
       slots: new Uint32Array(this.#allocation.buffer, 0, (slots + sideSlots) * words),
       slotCount: slots,
       words,
-      hash: hashNames.indexOf(hash),
+      ...(typeof hash === "string" ? { hash: hashNames.indexOf(hash) } : { hash: -1, own: hash.js }),
+      seed,
       floatKeys: key === "f32",
     };
   }
