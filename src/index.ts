@@ -3,6 +3,7 @@ export type {
   BulkOptions,
   EntriesOptions,
   FindOptions,
+  InsertOptions,
   IntoOption,
   OutputOption,
   Placed,

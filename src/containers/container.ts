@@ -23,6 +23,7 @@ import { CapacityError, ValidationError } from "../errors.js";
 import { check, checkOptions } from "../options.js";
 import {
   type BulkOptions,
+  type Call,
   checkBulkOptions,
   checkCallOptions,
   checkColumn,
@@ -129,6 +130,12 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
   get engineTable(): Table<K, V> {
     this.calls.check();
     return this.table;
+  }
+
+  /** The table as a call inserts into it. @internal */
+  protected async inserting({ duplicates }: Call): Promise<Pick<Table<K, V>, "insert" | "insertAndFind">> {
+    if (duplicates === undefined) return this.table;
+    return (await import("./one-of-each.js")).choosing(this.table, duplicates);
   }
 
   /** Which keys are there: one byte per key, 1 or 0. */

@@ -98,6 +98,14 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     return this.#table.insertAndFind(keys, values, output, call);
   }
 
+  get inOrder(): boolean {
+    return this.#table.inOrder === true;
+  }
+
+  choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
+    return this.#table.choose(keys, which, call);
+  }
+
   find(keys: Input<K>, missing: number | bigint, output: Destination, call: CallOptions) {
     return this.#table.find(keys, missing, output, call);
   }

@@ -4,7 +4,7 @@
  * | at a glance | |
  * |---|---|
  * | keys, values | u32, i32, f32, u64 (as bigints); every bit pattern usable. f32 keys are equal as in JavaScript's Map (−0 = +0, NaN = NaN) |
- * | equal keys in one batch | exactly one is inserted; which value stays is the first's on cpu, any one's on webgpu |
+ * | equal keys in one batch | exactly one is inserted; `duplicates` says whose value |
  * | order of results | find, contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
  * | when full | CapacityError with counts; every key that found a slot is in |
  * | cost per key | expected O(1); one random memory access at load factor 0.5 |

@@ -21,6 +21,7 @@ import { EMPTY, type TableSpec } from "../layout.js";
 import { nextTask } from "../next-task.js";
 import { asBits, type KeyType, type ValueType, wordsOf } from "../scalars.js";
 import { isWide, slotFormat } from "../slot-format.js";
+import { choose } from "./choose.js";
 import type { CpuEngine } from "./cpu-engine.js";
 import type { Allocation } from "./memory/memory.js";
 import { Outputs } from "./memory/outputs.js";
@@ -64,6 +65,12 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
 
   get tombstones(): number {
     return this.#counters.tombstones;
+  }
+
+  readonly inOrder = true;
+
+  choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
+    return choose(this.#engine, this.spec, keys, which, call);
   }
 
   insert(

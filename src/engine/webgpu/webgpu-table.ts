@@ -49,6 +49,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     return { ...buffers, maxBinding: host.maxTableBinding };
   }
 
+  async choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
+    return (await import("./direct/choose.js")).choose(this.state, keys, which, call);
+  }
+
   async insert(
     keys: Input<K>,
     values: Input<V> | null,
