@@ -10,6 +10,8 @@ import { checkStrategy, type GroupSize, type Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
 import { check, checkBoolean, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
+import type { DeviceTable, UploadTableOptions } from "./relational/device-table.js";
+import type { TableInput } from "./relational/table-input.js";
 
 /** What `openDevice` is asked for. */
 export interface OpenDeviceOptions {
@@ -201,6 +203,14 @@ export class Device {
     }
     const copy = await this.engine.upload(type, array as ScalarArrays[typeof type]);
     return copy as unknown as DeviceArray<ScalarOf<A>>;
+  }
+
+  /**
+   * Copies columns of a table to the device, for operators of warpmap/relational.
+   * @throws ValidationError for a table that is none, and for columns of types that tables on a device do not hold
+   */
+  async uploadTable(table: TableInput, options?: UploadTableOptions): Promise<DeviceTable> {
+    return (await import("./relational/device-table.js")).uploadTable(this, table, options);
   }
 
   /** A zeroed device array. */

@@ -1,25 +1,10 @@
 /** `warpmap group` and `warpmap distinct`: one file in, its groups or its different rows on the screen or in a file. */
-import { basename } from "node:path";
-import type { Table } from "@uwdata/flechette";
-import { openDevice } from "../device.js";
-import type { Plan } from "../engine/plan.js";
-import { readTable } from "../io/index.js";
 import { nearestOf } from "../options.js";
 import { AGGREGATE_NAMES, type Aggregate } from "../relational/aggregates.js";
-import { distinct as distinctRows, type GroupCallOptions, groupBy } from "../relational/index.js";
+import { distinct as distinctRows, groupBy } from "../relational/index.js";
 import { CallError } from "./failure.js";
 import type { Host } from "./host.js";
-import { openProgress } from "./progress.js";
-import { StageClock } from "./stage-clock.js";
-import {
-  askedTypes,
-  checkColumn,
-  checkFiles,
-  checkTypes,
-  sizeOf,
-  type TableCommandOptions,
-  tellOutcome,
-} from "./table-command.js";
+import { runTableCommand, type TableCommand, type TableCommandOptions } from "./table-command.js";
 
 /** Options of `group` as commander gives them. */
 export interface GroupCommandOptions extends TableCommandOptions {
@@ -36,56 +21,26 @@ export interface DistinctCommandOptions extends TableCommandOptions {
 export async function group(path: string, options: GroupCommandOptions, host: Host): Promise<void> {
   const by = columnList("--by", options.by);
   const aggregates = askedAggregates(options.agg, by);
-  const aggregated = [...aggregates.values()].flatMap(({ column }) => column ?? []);
-  await overOneFile(path, [...by, ...aggregated], options, host, "to group", (table, call) =>
-    groupBy(table, { ...call, by, aggregate: Object.fromEntries(aggregates) }),
-  );
+  const columns = [...by, ...[...aggregates.values()].flatMap(({ column }) => column ?? [])];
+  const command: TableCommand = {
+    inputs: [{ path, stage: "read", columns }],
+    purpose: "to group",
+    stage: "group rows",
+    work: ([table], call) => groupBy(table, { ...call, by, aggregate: Object.fromEntries(aggregates) }),
+  };
+  await runTableCommand(command, options, host);
 }
 
 /** Runs `distinct`. @throws as group */
 export async function distinct(path: string, options: DistinctCommandOptions, host: Host): Promise<void> {
   const on = columnList("--on", options.on);
-  await overOneFile(path, on, options, host, "to read", (table, call) =>
-    distinctRows(table, { ...call, on }),
-  );
-}
-
-async function overOneFile(
-  path: string,
-  columns: readonly string[],
-  options: TableCommandOptions,
-  host: Host,
-  purpose: string,
-  work: (table: Table, call: GroupCallOptions) => Promise<Table>,
-): Promise<void> {
-  const types = askedTypes(options.type);
-  await checkFiles([path], options.out, purpose);
-  const { signal } = host;
-  const start = performance.now();
-  const progress = await openProgress(host, options.json === true);
-  const clock = new StageClock();
-  try {
-    using device = await openDevice({ backend: options.device, software: options.software });
-    const reading = { signal, types, onProgress: progress.stage("read") };
-    const input = await clock.time("read", basename(path), () => readTable(path, reading));
-    clock.note("read", sizeOf(input));
-    for (const name of columns) checkColumn(input, name, path);
-    checkTypes(types, [path], [input]);
-    let plan: Plan | undefined;
-    const onPlan = (told: Plan) => {
-      plan = told;
-    };
-    const table = await work(input, {
-      device,
-      signal,
-      onProgress: progress.stage("group rows"),
-      onPlan: options.explain ? onPlan : undefined,
-      onStage: (stage, seconds) => clock.add(stage, seconds),
-    });
-    await tellOutcome({ table, device, clock, plan, start }, "group rows", options, progress, host);
-  } finally {
-    progress.stop();
-  }
+  const command: TableCommand = {
+    inputs: [{ path, stage: "read", columns: on }],
+    purpose: "to read",
+    stage: "group rows",
+    work: ([table], call) => distinctRows(table, { ...call, on }),
+  };
+  await runTableCommand(command, options, host);
 }
 
 /** "a,b" as names. */

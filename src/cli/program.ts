@@ -7,8 +7,6 @@ import { Command, CommanderError, Option } from "commander";
 import { fail, WRONG_CALL } from "./failure.js";
 import type { Host } from "./host.js";
 
-export { INTERRUPTED } from "./failure.js";
-
 const NAME = "warpmap";
 
 /** Runs the command that `args` (without node and the script) ask for. */
@@ -201,6 +199,7 @@ Benchmarks, and what --size is:
   crossovers    the direct strategy beside the partitioned one; slots
   large-table   a table beyond one binding, every answer checked; slots
   lifecycle     cold processes, first and fresh tables, calls after rest, small calls; keys of the largest table
+  sketches      add and contains of Bloom filters, add of HyperLogLogs; keys
 
 Examples:
   $ warpmap bench static-map --size 2^24 --json results.json --svg results.svg

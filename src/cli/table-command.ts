@@ -1,17 +1,15 @@
-/** What commands that turn tables into a table share: their options, checks of files and columns, and how a result is told. */
+/** The frame of commands that turn tables into a table: files are read, the work is done, the result is written or printed. */
 import { basename } from "node:path";
 import type { Table } from "@uwdata/flechette";
-import type { Device } from "../device.js";
+import { type Device, openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
-import { ValidationError } from "../errors.js";
-import { ASKED_TYPES, type AskedType, checkWritable, formatOf, sameFile, writeTable } from "../io/index.js";
-import { nearestOf } from "../options.js";
-import { CallError } from "./failure.js";
+import { readTable, writeTable } from "../io/index.js";
 import type { Host } from "./host.js";
 import { printTable } from "./preview.js";
-import type { Progress } from "./progress.js";
+import { openProgress, type Progress } from "./progress.js";
 import { StageClock } from "./stage-clock.js";
-import { counted, jsonLine, listed, visible } from "./text.js";
+import { askedTypes, checkColumn, checkFiles, checkTypes } from "./table-checks.js";
+import { counted, jsonLine, visible } from "./text.js";
 
 /** Options that all such commands have, as commander gives them. */
 export interface TableCommandOptions {
@@ -23,32 +21,78 @@ export interface TableCommandOptions {
   readonly json?: boolean;
 }
 
-/**
- * Checks formats, and that the result can be written.
- * @param purpose what the files are for, in words: "to join"
- */
-export async function checkFiles(
-  inputs: readonly string[],
-  out: string | undefined,
-  purpose: string,
-): Promise<void> {
-  for (const path of [...inputs, out ?? inputs[0]]) formatOf(path);
-  if (out === undefined) return;
-  await refuseInput(out, inputs, purpose);
-  await checkWritable(out);
+/** A file that a command reads. */
+export interface CommandInput {
+  readonly path: string;
+  /** Its stage: "read left". */
+  readonly stage: string;
+  /** Columns that the call names; the file must have them. */
+  readonly columns: readonly string[];
 }
 
-/** Writing over an input would destroy it. Paths are compared by the files they lead to. */
-async function refuseInput(out: string, inputs: readonly string[], purpose: string): Promise<void> {
-  for (const input of inputs) {
-    if (!(await sameFile(input, out))) continue;
-    const which = inputs.length === 1 ? "the file" : "one of the files";
-    throw new CallError(`--out ${out} is ${which} ${purpose}.`, "Name another file.");
+/** Options that commands hand on to the operator. */
+export interface OperatorCall {
+  readonly device: Device;
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: number, total: number) => void;
+  readonly onPlan?: (plan: Plan) => void;
+  readonly onStage: (stage: string, seconds: number) => void;
+}
+
+/** What a command does. */
+export interface TableCommand {
+  readonly inputs: readonly CommandInput[];
+  /** What the files are for, in words: "to join". */
+  readonly purpose: string;
+  /** The operator's stage that progress and plan are of: "hash join". */
+  readonly stage: string;
+  /** Makes the result of the files' tables, in the order of `inputs`. */
+  readonly work: (tables: readonly Table[], call: OperatorCall) => Promise<Table>;
+}
+
+/** Runs a command. @throws CallError for a wrong call; whatever reading, the work and writing throw */
+export async function runTableCommand(
+  command: TableCommand,
+  options: TableCommandOptions,
+  host: Host,
+): Promise<void> {
+  const types = askedTypes(options.type);
+  const paths = command.inputs.map(({ path }) => path);
+  await checkFiles(paths, options.out, command.purpose);
+  const { signal } = host;
+  const start = performance.now();
+  const progress = await openProgress(host, options.json === true);
+  const clock = new StageClock();
+  try {
+    using device = await openDevice({ backend: options.device, software: options.software });
+    const tables: Table[] = [];
+    for (const { path, stage, columns } of command.inputs) {
+      const reading = { signal, types: Object.fromEntries(types), onProgress: progress.stage(stage) };
+      const table = await clock.time(stage, basename(path), () => readTable(path, reading));
+      clock.note(stage, sizeOf(table));
+      for (const name of columns) checkColumn(table, name, path);
+      tables.push(table);
+    }
+    checkTypes(types, paths, tables);
+    let plan: Plan | undefined;
+    const onPlan = (told: Plan) => {
+      plan = told;
+    };
+    const table = await command.work(tables, {
+      device,
+      signal,
+      onProgress: progress.stage(command.stage),
+      onPlan: options.explain ? onPlan : undefined,
+      onStage: (stage, seconds) => clock.add(stage, seconds),
+    });
+    await tellOutcome({ table, device, clock, plan, start }, command.stage, options, progress, host);
+  } finally {
+    progress.stop();
   }
 }
 
 /** What a command made, and how. */
-export interface Outcome {
+interface Outcome {
   readonly table: Table;
   readonly device: Device;
   readonly clock: StageClock;
@@ -59,7 +103,7 @@ export interface Outcome {
 }
 
 /** Writes or prints the result, and says how long what took. `stage` names what the plan is of: "hash join". */
-export async function tellOutcome(
+async function tellOutcome(
   { table, device, clock, plan, start }: Outcome,
   stage: string,
   { out, json }: TableCommandOptions,
@@ -100,54 +144,6 @@ function planText(
 }
 
 /** "2 rows × 3 columns". */
-export function sizeOf(table: Table): string {
+function sizeOf(table: Table): string {
   return `${counted(table.numRows, "row")} × ${counted(table.numCols, "column")}`;
-}
-
-/** @throws ValidationError that names the file, the nearest column and the others */
-export function checkColumn(table: Table, name: string, path: string): void {
-  const names = table.names.map(String);
-  if (names.includes(name)) return;
-  const near = nearestOf(name, names);
-  throw new ValidationError(
-    `${path} has no column "${name}".`,
-    `${near === undefined ? "" : `Did you mean "${near}"? `}Its columns are: ${listed(names)}.`,
-  );
-}
-
-/** "a=utf8,b=int64" by column. The last "=" counts: types have none, names may. */
-export function askedTypes(text: string | undefined): Map<string, AskedType> {
-  const types = new Map<string, AskedType>();
-  for (const item of text?.split(",") ?? []) {
-    const at = item.lastIndexOf("=");
-    const type = ASKED_TYPES.find((name) => name === item.slice(at + 1));
-    if (at <= 0 || type === undefined) {
-      throw new CallError(
-        `"${item}" in --type does not give a column a type.`,
-        `Write --type COLUMN=TYPE, with commas between pairs; the types are ${ASKED_TYPES.join(", ")}.`,
-      );
-    }
-    types.set(item.slice(0, at), type);
-  }
-  return types;
-}
-
-/** A type is for csv columns: elsewhere it would be ignored in silence. */
-export function checkTypes(
-  types: ReadonlyMap<string, AskedType>,
-  paths: readonly string[],
-  tables: readonly Table[],
-): void {
-  for (const name of types.keys()) {
-    const used = paths.some((path, i) => formatOf(path) === "csv" && tables[i].names.includes(name));
-    if (used) continue;
-    const elsewhere = tables.findIndex((table) => table.names.includes(name));
-    const nowhere = paths.length === 1 ? "the file does not have" : "neither file has";
-    throw new ValidationError(
-      elsewhere < 0
-        ? `--type names a column "${name}" that ${nowhere}.`
-        : `--type names the column "${name}" of ${paths[elsewhere]}, which says itself what type it has.`,
-      "Name columns of csv files only.",
-    );
-  }
 }

@@ -3,16 +3,18 @@
  * lengths, checksums, the runs of levels and of dictionary codes, the number of values, codes against the dictionary.
  * Columns are flat: nothing repeats, and there is one level of nulls at most.
  */
-import * as zlib from "node:zlib";
 import { parquetHeader } from "hyparquet/src/column.js";
 import { convert, convertWithDictionary } from "hyparquet/src/convert.js";
 import { readDataPage, readDataPageV2 } from "hyparquet/src/datapage.js";
 import { readPlain } from "hyparquet/src/plain.js";
 import type { ColumnDecoder, DecodedArray, PageHeader } from "hyparquet/src/types.js";
 import { countSet } from "../engine/bitmaps.js";
+import { crc32 } from "./crc32.js";
 import { decompress } from "./parquet-codecs.js";
 
-/** Values that one byte of a page can stand for: a run takes some bytes, and pages of more rows are not written. */
+/** Values that a page may have however few its bytes: one run, of about ten bytes, is a whole page of nulls or of one value. */
+const FEW = 1 << 24;
+/** In larger pages, how many values a byte may stand for. The format sets no bound; this one keeps damage from taking memory. */
 const MAX_VALUES_PER_BYTE = 1 << 17;
 
 /** Hands the values of a chunk of `rows` rows to `take`, page by page; nulls are null. @throws Error for damaged pages */
@@ -40,25 +42,26 @@ export function readPages(
     if (header.type !== "DATA_PAGE" && header.type !== "DATA_PAGE_V2") continue; // index pages
     const values =
       header.type === "DATA_PAGE"
-        ? pageOf(page, header, decoder, dictionary)
-        : pageV2Of(page, header, decoder, dictionary);
+        ? pageOf(page, header, rows - row, decoder, dictionary)
+        : pageV2Of(page, header, rows - row, decoder, dictionary);
     if (values.length === 0 && size === 0) throw new Error("a page is empty");
     row += values.length;
-    if (row > rows) throw new Error("a column has more values than the file has rows");
     take(values);
   }
 }
 
 /** Of the bytes as they are in the file, levels included. */
 function checkCrc({ crc }: PageHeader, page: Uint8Array): void {
-  if (crc !== undefined && crc >>> 0 !== zlib.crc32(page))
+  if (crc !== undefined && crc >>> 0 !== crc32(page))
     throw new Error("the checksum of a page does not match");
 }
 
-function checkCount(count: number, page: Uint8Array): void {
-  if (!(count >= 0) || count > MAX_VALUES_PER_BYTE * Math.max(1, page.length)) {
+/** Before anything is allocated for the values. `left`: the rows that no page before had. */
+function checkCount(count: number, page: Uint8Array, left: number): void {
+  if (!(count >= 0) || count > Math.max(FEW, MAX_VALUES_PER_BYTE * page.length)) {
     throw new Error("a page says that it has more values than it can hold");
   }
+  if (count > left) throw new Error("a column has more values than its row group has rows");
 }
 
 /** In memory of its own, so that no length in it reaches beyond it. */
@@ -74,7 +77,9 @@ function readDictionary(page: Uint8Array, header: PageHeader, decoder: ColumnDec
   const head = header.dictionary_page_header;
   if (!head) throw new Error("a dictionary has no header");
   const bytes = pageBytes(page, header, decoder);
-  checkCount(head.num_values, bytes);
+  if (!(head.num_values >= 0) || head.num_values > bytes.length) {
+    throw new Error("a dictionary says that it has more values than it can hold");
+  }
   const view = { view: new DataView(bytes.buffer), offset: 0 };
   const values =
     head.num_values === 0 ? [] : readPlain(view, decoder.type, head.num_values, decoder.element.type_length);
@@ -88,14 +93,15 @@ function isNullable({ element }: ColumnDecoder): boolean {
 function pageOf(
   page: Uint8Array,
   header: PageHeader,
+  left: number,
   decoder: ColumnDecoder,
   dictionary: DecodedArray | undefined,
 ): DecodedArray {
   const head = header.data_page_header;
   if (!head) throw new Error("a page has no header");
-  const bytes = pageBytes(page, header, decoder);
   const count = head.num_values;
-  checkCount(count, page);
+  checkCount(count, page, left);
+  const bytes = pageBytes(page, header, decoder);
   let at = 0;
   let nulls = 0;
   if (isNullable(decoder)) {
@@ -117,13 +123,14 @@ function pageOf(
 function pageV2Of(
   page: Uint8Array,
   header: PageHeader,
+  left: number,
   decoder: ColumnDecoder,
   dictionary: DecodedArray | undefined,
 ): DecodedArray {
   const head = header.data_page_header_v2;
   if (!head) throw new Error("a page has no header");
   const { num_values: count, num_nulls: nulls, definition_levels_byte_length: levelBytes } = head;
-  checkCount(count, page);
+  checkCount(count, page, left);
   if (head.repetition_levels_byte_length !== 0) throw new Error("a flat column has levels of repetition");
   if (!(levelBytes >= 0) || levelBytes > page.length) throw new Error("its levels lead out of the page");
   const levels = page.subarray(0, levelBytes);

@@ -3,7 +3,7 @@
  * out; `checkAggregated` refuses the others before anything is grouped.
  */
 import { batchType, type DataType, decimal, float64, int64, Type } from "@uwdata/flechette";
-import { bitmapBytes } from "../engine/bitmaps.js";
+import { bitmapBytes, setBit } from "../engine/bitmaps.js";
 import type { KeyColumn } from "../engine/rows.js";
 import { LimitError, ValidationError } from "../errors.js";
 import { extremeRows, type Ordered, type Sign } from "./aggregate-extremes.js";
@@ -89,14 +89,11 @@ export function meanChunk(values: GroupedValues): Chunk {
 
 /** The least or greatest values, of the column's type; null where a group has no values. */
 export function extremeChunk(values: GroupedValues, sign: Sign): Chunk {
-  const { column, key, groupOf, groups } = values;
+  const { column, key, groupOf, groups, counts } = values;
   const rows = extremeRows(orderedOf(valueType(column.field.type), key), groupOf, groups, sign);
-  const bits = new Uint8Array(bitmapBytes(groups));
-  for (let group = 0; group < groups; group++) {
-    if (rows[group] === NONE) rows[group] = 0;
-    else bits[group >>> 3] |= 1 << (group & 7);
-  }
-  return { ...gather(column.contiguous(), rows), validity: validityOf(bits, groups) };
+  // any row will do where there is no value
+  for (let group = 0; group < groups; group++) if (rows[group] === NONE) rows[group] = 0;
+  return { ...gather(column.contiguous(), rows), validity: nonEmpty(counts) };
 }
 
 function fixedChunk(
@@ -120,7 +117,7 @@ function fixedChunk(
 function nonEmpty(counts: Uint32Array): Validity | null {
   const bits = new Uint8Array(bitmapBytes(counts.length));
   for (let group = 0; group < counts.length; group++) {
-    if (counts[group] > 0) bits[group >>> 3] |= 1 << (group & 7);
+    if (counts[group] > 0) setBit(bits, group);
   }
   return validityOf(bits, counts.length);
 }

@@ -88,7 +88,8 @@ export class Aggregator {
   }
 }
 
-function lastRows({ groupOf, firsts }: GroupedRows): Uint32Array {
+/** The last row of each group. */
+export function lastRows({ groupOf, firsts }: GroupedRows): Uint32Array {
   const rows = new Uint32Array(firsts.length);
   for (let row = 0; row < groupOf.length; row++) rows[groupOf[row]] = row;
   return rows;

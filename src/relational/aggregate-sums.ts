@@ -44,6 +44,8 @@ export class IntegerSums {
       out[at + k] = value;
       carry = Math.floor(value / WORD);
     }
+    // of values as wide as `out` a sum may have come to a part behind it
+    carry += this.#parts[size]?.[group] ?? 0;
     return carry === (out[at + size - 1] >= 0x80000000 ? -1 : 0);
   }
 

@@ -4,18 +4,19 @@
  * computed over the numbers on the calling thread (aggregate-columns.ts), and the answer is gathered (materialise.ts).
  */
 import type { Table } from "@uwdata/flechette";
-import { defaultDevice } from "../default-device.js";
 import { ValidationError } from "../errors.js";
 import { check, checkOneOf, describe } from "../options.js";
 import { checkAggregated } from "./aggregate-chunks.js";
 import { Aggregator } from "./aggregate-columns.js";
 import { AGGREGATE_NAMES, type Aggregate } from "./aggregates.js";
-import { type ArrowTable, columnIndex, readTable, type SourceColumn, type SourceTable } from "./columns.js";
+import { columnIndex, readTable, type SourceColumn, type SourceTable } from "./columns.js";
 import { encodeOwnKeys } from "./encode-keys.js";
-import { type GroupCallOptions, GroupCalls } from "./group-calls.js";
+import type { GroupCallOptions, GroupStage } from "./group-calls.js";
 import { groupRows } from "./group-rows.js";
 import { plainColumn } from "./join-columns.js";
 import { materialise } from "./materialise.js";
+import { checkNames, RelationalCall } from "./relational-call.js";
+import type { TableInput } from "./table-input.js";
 
 /** Options of {@link groupBy}. */
 export interface GroupByOptions extends GroupCallOptions {
@@ -43,35 +44,39 @@ export interface GroupByOptions extends GroupCallOptions {
  * const delays = await groupBy(flights, { by: ["origin"], aggregate: { flights: count(), delay: mean("delay") } });
  * console.log(delays.toArray()); // [ { origin: 'SFO', flights: 2, delay: 4 }, { origin: 'JFK', flights: 1, delay: 3 } ]
  */
-export async function groupBy(table: ArrowTable, options: GroupByOptions): Promise<Table> {
-  const calls = new GroupCalls("groupBy", options, "by aggregate");
-  const by = calls.columnNames("by", options.by);
+export async function groupBy(table: TableInput, options: GroupByOptions): Promise<Table> {
+  const call = new RelationalCall<GroupStage>(
+    options,
+    "by aggregate device signal onProgress onPlan onStage",
+  );
+  const by = checkNames("groupBy", "by", "key column", options.by);
   const aggregates = checkAggregates(options.aggregate, by);
-  calls.throwIfAborted();
+  call.throwIfAborted();
   const source = readTable(table, "");
-  const keys = by.map((name) => source.columns[columnIndex(source, name, "")]);
+  const keys = by.map((name) => source.column(columnIndex(source, name, "")));
   const columns = aggregates.map(({ aggregate }) => aggregatedColumn(aggregate, source));
-  const encoded = encodeOwnKeys(keys, source.rows);
-  calls.endStage("encode keys");
 
-  const device = options.device ?? (await defaultDevice());
-  const grouped = await calls.group(device, encoded);
-  calls.endStage("group rows");
+  const device = await call.begin();
+  const encoded = encodeOwnKeys(keys, source.rows);
+  call.endStage("encode keys");
+
+  const grouped = await call.onEngine((engineCall) => groupRows(device, encoded, engineCall));
+  call.endStage("group rows");
 
   const outputs = keys.map((column) => plainColumn("left", column));
   const aggregator = new Aggregator(grouped, (keys) => groupRows(device, keys, { signal: options.signal }));
   for (const [i, { name, aggregate }] of aggregates.entries()) {
     outputs.push(plainColumn("right", await aggregator.column(aggregate, name, columns[i])));
-    await calls.pause();
+    await call.pause();
   }
-  calls.endStage("aggregate");
+  call.endStage("aggregate");
 
   // keys are gathered from the groups' first rows, aggregates are there already
   const { firsts } = grouped;
   const rows = { rows: firsts.length, left: firsts, right: firsts, inOrder: "right" as const };
-  const made = await materialise(outputs, [rows], calls.pause, undefined, await calls.gatherOn(device));
-  calls.endStage("materialise");
-  calls.tellPlan();
+  const made = await materialise(outputs, [rows], call.pause, undefined, await call.gatherOn(device));
+  call.endStage("materialise");
+  call.tellPlan();
   return made;
 }
 
@@ -108,7 +113,7 @@ function isAggregate(value: unknown): value is Aggregate {
 
 function aggregatedColumn({ name, column }: Aggregate, table: SourceTable): SourceColumn | null {
   if (column === undefined) return null;
-  const source = table.columns[columnIndex(table, column, "")];
+  const source = table.column(columnIndex(table, column, ""));
   checkAggregated(name, source);
   return source;
 }

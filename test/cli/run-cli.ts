@@ -1,6 +1,7 @@
 /** The command line under test: in this process with streams that keep what is written, or as a process of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { constants } from "node:os";
 import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Host, Output } from "../../src/cli/host.js";
@@ -62,7 +63,7 @@ export function start(
   return spawn(process.execPath, [BUILT, ...args], { env, stdio: ["ignore", stdout, "pipe"] });
 }
 
-/** What a process prints, and how it ends. */
+/** What a process prints, and how it ends: by a signal is 128 and its number, as shells have it. */
 export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
   const outcome: Outcome = { status: null, stdout: "", stderr: "" };
   child.stdout?.on("data", (text) => {
@@ -71,6 +72,8 @@ export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
   child.stderr?.on("data", (text) => {
     outcome.stderr += text;
   });
-  outcome.status = await new Promise((resolve) => child.on("close", resolve));
+  outcome.status = await new Promise((resolve) => {
+    child.on("close", (code, signal) => resolve(signal === null ? code : 128 + constants.signals[signal]));
+  });
   return outcome;
 }

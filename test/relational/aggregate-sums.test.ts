@@ -58,6 +58,27 @@ it("says when a sum does not fit", () => {
   expect([sums.write(0, out, 0, 3), Array.from(out)]).toEqual([true, [0, 0x80000000, 0]]);
 });
 
+/** Values of one word that counts: their top one. */
+function topHeavy(width: number, top: number): IntegerSums {
+  const rows = 2 ** 22;
+  const data = new Uint32Array((rows + 1) * width);
+  for (let row = 0; row < rows; row++) data[row * width + width - 1] = top;
+  data[rows * width] = 7;
+  return new IntegerSums({ data, width, signed: true }, new Uint32Array(rows + 1), 1);
+}
+
+it.each([4, 8])("says when a sum does not fit, of values of %i words whose top words spill", (width) => {
+  for (const top of [2 ** 30, -(2 ** 30)]) {
+    const sums = topHeavy(width, top);
+    const out = new Uint32Array(width + 1);
+    expect(sums.write(0, out, 0, width), `top words ${top}`).toBe(false);
+    expect(sums.write(0, out, 0, width + 1)).toBe(true);
+    expect(BigInt.asIntN(32 * width + 32, toBigInt(out))).toBe(
+      (BigInt(top) << BigInt(32 * (width - 1) + 22)) + 7n,
+    );
+  }
+});
+
 it("compensates what doubles lose", () => {
   const values = Float64Array.of(1, 1e100, 1, -1e100, 0.1, 0.2, 0.3, Number.POSITIVE_INFINITY, 1);
   const groups = Uint32Array.of(0, 0, 0, 0, 1, 1, 1, 2, 2);

@@ -15,7 +15,7 @@ import {
 } from "../../src/relational/index.js";
 import { scaled, useDevice } from "../conformance/helpers/device.js";
 import { rounds } from "../helpers/rounds.js";
-import { expectSameDistinct, expectSameGroups, summable } from "./helpers/group-oracle.js";
+import { expectSameCounts, expectSameDistinct, expectSameGroups, summable } from "./helpers/group-oracle.js";
 import { type Kind, kinds } from "./helpers/kinds.js";
 import { forms, testTable } from "./helpers/tables.js";
 
@@ -52,6 +52,8 @@ const aCase = fc
     return fc.record({ table: fc.tuple(...columns).map(testTable), shape: fc.constant(shape) });
   });
 
+const aKeep = fc.constantFrom(undefined, "first" as const, "last" as const, "none" as const);
+
 it("any table groups as in DuckDB", async () => {
   await fc.assert(
     fc.asyncProperty(aCase, async ({ table, shape }) => {
@@ -69,10 +71,19 @@ it("any table groups as in DuckDB", async () => {
 
 it("any table has the distinct rows that it has in DuckDB", async () => {
   await fc.assert(
-    fc.asyncProperty(aCase, fc.boolean(), async ({ table, shape }, all) => {
+    fc.asyncProperty(aCase, fc.boolean(), aKeep, async ({ table, shape }, all, keep) => {
       const on = all ? undefined : shape.keys.map((_, c) => `k${c}`);
-      await expectSameDistinct(device(), { table, on, form: shape.form });
+      await expectSameDistinct(device(), { table, on, form: shape.form, keep });
     }),
     { numRuns: rounds(scaled(60, 12)) },
+  );
+});
+
+it("any column's values are counted as in DuckDB", async () => {
+  await fc.assert(
+    fc.asyncProperty(aCase, async ({ table, shape }) => {
+      for (const [c] of shape.keys.entries()) await expectSameCounts(device(), table, `k${c}`, shape.form);
+    }),
+    { numRuns: rounds(scaled(40, 8)) },
   );
 });

@@ -6,7 +6,14 @@ import type { DuckDBDecimalValue, DuckDBValue } from "@duckdb/node-api";
 import * as flechette from "@uwdata/flechette";
 import { expect } from "vitest";
 import type { Device } from "../../../src/index.js";
-import { type Aggregate, distinct, groupBy } from "../../../src/relational/index.js";
+import {
+  type Aggregate,
+  distinct,
+  dropDuplicates,
+  groupBy,
+  type Keep,
+  valueCounts,
+} from "../../../src/relational/index.js";
 import type { Logical } from "./buffers.js";
 import type { Kind } from "./kinds.js";
 import { duck, load, readBack } from "./oracle.js";
@@ -44,16 +51,37 @@ export async function expectSameGroups(device: Device, groupCase: GroupCase): Pr
   return expectSameRows(made, answers, table, from);
 }
 
+const KEPT: Record<Keep, string> = {
+  first: "select min(rowid) from t group by",
+  last: "select max(rowid) from t group by",
+  none: "select min(rowid) from t group by",
+};
+
 /** Leaves out equal rows on the device and in DuckDB, and expects the same rows in the same order. */
 export async function expectSameDistinct(
   device: Device,
-  { table, on, form }: { table: TestTable; on?: readonly string[]; form?: Form },
+  { table, on, form, keep }: { table: TestTable; on?: readonly string[]; form?: Form; keep?: Keep },
 ): Promise<number> {
-  const made = await distinct(arrowTable(table, form), { on, device });
+  const made = await (keep
+    ? dropDuplicates(arrowTable(table, form), { on, keep, device })
+    : distinct(arrowTable(table, form), { on, device }));
   const names = table.columns.map(({ name }) => name);
   const answers = names.map((name) => valueAnswer(name, `"${name}"`, kindOf(table, name)));
-  const firsts = `select min(rowid) from t group by ${quoted(on ?? names)}`;
-  return expectSameRows(made, answers, table, `from t where rowid in (${firsts}) order by rowid`);
+  const kept = `${KEPT[keep ?? "first"]} ${quoted(on ?? names)}${keep === "none" ? " having count(*) = 1" : ""}`;
+  return expectSameRows(made, answers, table, `from t where rowid in (${kept}) order by rowid`);
+}
+
+/** Counts values on the device and in DuckDB, and expects the same values in the same order. */
+export async function expectSameCounts(
+  device: Device,
+  table: TestTable,
+  name: string,
+  form?: Form,
+): Promise<number> {
+  const made = await valueCounts(arrowTable(table, form), name, { as: "times", device });
+  const value = noNegativeZero(valueAnswer(name, `first("${name}" order by rowid)`, kindOf(table, name)));
+  const from = `from t group by "${name}" order by count(*) desc, min(rowid)`;
+  return expectSameRows(made, [value, whole("times", "count(*)")], table, from);
 }
 
 async function expectSameRows(
