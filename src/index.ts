@@ -3,14 +3,15 @@ export type {
   BulkOptions,
   EntriesOptions,
   FindOptions,
+  InsertOptions,
   IntoOption,
   OutputOption,
   Placed,
   ProgressOptions,
 } from "./containers/arguments.js";
-export type { ContainerStats } from "./containers/container.js";
+export type { ContainerStats, RehashOptions } from "./containers/container.js";
 export type { GrowingTableOptions, GrowthOptions } from "./containers/create-growing-table.js";
-export type { TableOptions } from "./containers/create-table.js";
+export type { HashOptions, Seed, TableOptions } from "./containers/create-table.js";
 export { DynamicMap, type DynamicMapOptions } from "./containers/dynamic-map.js";
 export { DynamicSet, type DynamicSetOptions } from "./containers/dynamic-set.js";
 export type { MapContainer } from "./containers/map-container.js";
@@ -39,7 +40,7 @@ export type {
   Placement,
   Target,
 } from "./engine/engine.js";
-export type { HashName } from "./engine/hash.js";
+export type { HashName, OwnHash } from "./engine/hash-names.js";
 export { PinnedArray, type PinnedUse } from "./engine/pinned-array.js";
 export type { ChunkPlan, GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";
 export type { ElementOf, KeyType, ScalarArrays, ScalarType, ValueType } from "./engine/scalars.js";

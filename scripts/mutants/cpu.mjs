@@ -117,6 +117,15 @@ export const cpuFaults = [
     tests: ["test/engine/cpu/table/hash-vectors.test.ts"],
   },
   {
+    name: "cpu-seed-ignored",
+    what: "keys of one word are hashed without the seed",
+    file: `${TABLE}/blocks.ts`,
+    find: "const key = seed ? keyedWords(block, seed, count) : block.key;",
+    replace: "const key = block.key;",
+    project: "cpu",
+    tests: ["test/engine/cpu/table/hash-vectors.test.ts"],
+  },
+  {
     name: "cpu-last-side-entry-lost",
     what: "retrieveAll leaves a side slot out",
     file: `${TABLE}/scan.ts`,

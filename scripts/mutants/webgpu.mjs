@@ -9,6 +9,22 @@ const weakCas = { project: "webgpu-engine", tests: ["test/engine/webgpu/weak-cas
 
 export const webgpuFaults = [
   {
+    name: "choose-claimer-stays",
+    what: "of equal keys the one that claimed the slot is chosen",
+    file: `${DIRECT}/choose.wgsl`,
+    find: "if (number < seen) { atomicMin(&table[slot], number); }",
+    replace: "",
+    ...conformance("duplicates"),
+  },
+  {
+    name: "own-hash-unchecked",
+    what: "a hash function whose WGSL and JavaScript differ is taken",
+    file: "src/engine/webgpu/table/check-hash.ts",
+    find: "if (wrong === -1) return;",
+    replace: "if (wrong !== -2) return;",
+    ...conformance("hashing"),
+  },
+  {
     name: "gpu-weak-cas-moves-on",
     what: "after a spurious failure of compare-exchange an insert gives up its element",
     file: `${DIRECT}/insert.wgsl`,

@@ -52,6 +52,15 @@ export interface BulkOptions extends ProgressOptions {
   groupSize?: GroupSize;
 }
 
+/** Options of inserts. */
+export interface InsertOptions extends BulkOptions {
+  /**
+   * Which of equal keys in one batch wins: whose value is inserted, or assigned, and who is told `isNew`. `first` and `last` are the same on
+   * every engine, and take longer on a GPU. Default `any`, which on the cpu engine is the first to insert and the last to assign.
+   */
+  duplicates?: "any" | "first" | "last";
+}
+
 /** Where a call leaves its results: typed arrays on the host (default), or device arrays. */
 export interface OutputOption<P extends Placement> {
   output?: P;
@@ -197,6 +206,7 @@ export function checkEntries(options: EntriesOptions): number | undefined {
 
 /** A call whose options were checked. @internal */
 export interface Call extends CallOptions {
+  readonly duplicates?: InsertOptions["duplicates"];
   readonly onPlan?: ProgressOptions["onPlan"];
 }
 
@@ -207,18 +217,18 @@ const PROGRESS = "signal onProgress onPlan";
 export function checkBulkOptions(
   engine: Engine,
   keys: { length: number },
-  options: BulkOptions & { output?: Placement },
+  options: InsertOptions & { output?: Placement },
   more = "",
 ): Call {
   const call = checkCallOptions(options, ` where strategy groupSize${more}`);
-  const { where } = options;
+  const { where, duplicates } = options;
   const { strategy = engine.defaults.strategy, groupSize = engine.defaults.groupSize } = options;
   if (where !== undefined) {
     checkColumn(engine, "where", "u8", where);
     checkLength("where", where, keys);
   }
   checkStrategy({ strategy, groupSize });
-  return { ...call, where, strategy, groupSize };
+  return { ...call, where, strategy, groupSize, duplicates };
 }
 
 /** Checks the options of a call over all entries. @param more names of options that it takes, each after a space. @internal */

@@ -14,14 +14,16 @@ import type {
   TableStats,
   Target,
 } from "../engine/engine.js";
-import type { HashName } from "../engine/hash.js";
+import { NO_SEED } from "../engine/hash-names.js";
 import { slotsFor } from "../engine/layout.js";
+import { lazily } from "../engine/lazily.js";
 import type { KeyType, ScalarType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { CapacityError, ValidationError } from "../errors.js";
-import { check } from "../options.js";
+import { check, checkOptions } from "../options.js";
 import {
   type BulkOptions,
+  type Call,
   checkBulkOptions,
   checkCallOptions,
   checkColumn,
@@ -33,8 +35,7 @@ import {
   type ProgressOptions,
 } from "./arguments.js";
 import { Calls } from "./calls.js";
-import { checkTableOptions, type Parts, type Sizing } from "./create-table.js";
-import { rebuilt } from "./move-entries.js";
+import { checkSizing, type Parts, type Seed, type Sizing, withHash } from "./create-table.js";
 import { answered, checkRoom, destination, discard, placed } from "./results.js";
 
 /** A container's health and size. */
@@ -46,6 +47,17 @@ export interface ContainerStats extends TableStats {
   /** Bytes of the slot array. */
   bytes: number;
 }
+
+/** What `rehash` is to change. */
+export interface RehashOptions {
+  /** Entries that the new table is for. */
+  capacity?: number;
+  /** The new seed, see {@link TableOptions.seed}. */
+  seed?: Seed;
+}
+
+/** What moves entries to another table, loaded by the first call that does. @internal */
+export const loadMoving = lazily(() => import("./move-entries.js"));
 
 /** The name of the method that Node asks for what console.log prints. */
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
@@ -105,14 +117,25 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
     return this.size / this.slots;
   }
   /** Name of the hash function. */
-  get hash(): HashName {
-    return this.#sizing.hash;
+  get hash(): string {
+    const { hash } = this.table.spec;
+    return typeof hash === "string" ? hash : hash.name;
+  }
+  /** Seed of the hash function; 0 is none. Keep it to yourself: who knows it can choose keys that collide. */
+  get seed(): number {
+    return this.table.spec.seed ?? NO_SEED;
   }
 
   /** The engine's table, for `warpmap/wgsl`: another one after every rehash. @internal */
   get engineTable(): Table<K, V> {
     this.calls.check();
     return this.table;
+  }
+
+  /** The table as a call inserts into it. @internal */
+  protected async inserting({ duplicates }: Call): Promise<Pick<Table<K, V>, "insert" | "insertAndFind">> {
+    if (duplicates === undefined) return this.table;
+    return (await import("./one-of-each.js")).choosing(this.table, duplicates);
   }
 
   /** Which keys are there: one byte per key, 1 or 0. */
@@ -142,13 +165,17 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
   }
 
   /**
-   * Builds the table anew for `capacity` entries (the present capacity unless told): drops tombstones, grows or shrinks.
-   * Needs memory for both tables and a copy of the entries meanwhile. On any error the old table stays.
+   * Builds the table anew for `capacity` entries (the present capacity unless told): drops tombstones, grows or shrinks. With a `seed`
+   * the keys are hashed by that one from now on. Needs memory for both tables and a copy of the entries meanwhile. On any error the old
+   * table stays.
    * @throws ValidationError when `capacity` is below the present size.
    */
-  async rehash(capacity?: number): Promise<void> {
-    const { maxLoadFactor, hash } = this.#sizing;
-    if (capacity !== undefined) checkTableOptions({ capacity, maxLoadFactor, hash });
+  async rehash(to: number | RehashOptions = {}): Promise<void> {
+    const options = typeof to === "object" ? to : { capacity: to };
+    checkOptions(options, "capacity seed");
+    const { capacity } = options;
+    const { maxLoadFactor } = this;
+    if (capacity !== undefined) checkSizing({ capacity, maxLoadFactor });
     await this.calls.run(async () => {
       // a table may hold more than its capacity promised: its slots allow it
       const entries = capacity ?? Math.max(this.capacity, this.size);
@@ -158,14 +185,15 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
           "Give a capacity of at least size, or erase first.",
         );
       }
-      await this.resize(entries);
+      const { seed } = await withHash(this.table.spec, options.seed);
+      await this.resize(entries, seed);
     });
   }
 
   /** Puts a new table with all entries in the place of the old one. @internal */
-  protected async resize(capacity: number): Promise<void> {
+  protected async resize(capacity: number, seed?: number): Promise<void> {
     const old = this.table;
-    this.table = await this.#rebuilt(capacity);
+    this.table = await this.#rebuilt(capacity, seed);
     this.#sizing.capacity = capacity;
     old.destroy();
   }
@@ -179,9 +207,10 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
     });
   }
 
-  #rebuilt(capacity: number): Promise<Table<K, V>> {
+  async #rebuilt(capacity: number, seed?: number): Promise<Table<K, V>> {
     const slots = slotsFor(capacity, this.maxLoadFactor);
-    return rebuilt(this.engine, this.table, { slots, entries: capacity });
+    const { rebuilt } = await loadMoving();
+    return rebuilt(this.engine, this.table, { slots, entries: capacity, seed });
   }
 
   /**

@@ -5,7 +5,6 @@
  */
 import { DeviceArray } from "../engine/device-array.js";
 import type { CallOptions, Engine, Input, InsertCall, Table } from "../engine/engine.js";
-import { murmur3 } from "../engine/hash.js";
 import type { TableSpec } from "../engine/layout.js";
 import { PinnedArray } from "../engine/pinned-array.js";
 import {
@@ -98,7 +97,8 @@ function rangesOf(length: number, size: number): { start: number; end: number }[
   if (size === length) return [{ start: 0, end: length }];
   const [part, block] = [length / BLOCKS, size / BLOCKS];
   return Array.from({ length: BLOCKS }, (_, b) => {
-    const chance = murmur3(b + 1) / 2 ** 32;
+    // multiples of the golden ratio, less their whole parts
+    const chance = ((b + 1) * 0.6180339887498949) % 1;
     const start = Math.floor(b * part + chance * (part - block));
     return { start, end: start + Math.floor(block) };
   });
@@ -138,7 +138,7 @@ export async function countNewKeys<K extends KeyType>(
   { where, signal, strategy, groupSize }: CallOptions,
   { distinct, most }: { distinct: number | undefined; most: number },
 ): Promise<number> {
-  const { key, hash } = table.spec;
+  const { key, hash, seed } = table.spec;
   const enough = 2 * keys.length;
   let slots = Math.min(enough, distinct === undefined ? FIRST_SLOTS : Math.max(1024, 2 * distinct));
   let count = 0;
@@ -148,12 +148,16 @@ export async function countNewKeys<K extends KeyType>(
       // what finds no slot goes to the next set: equal keys have the same fate, so no key is in two of them
       const rejected = slots < keys.length ? await engine.allocate("u8", keys.length) : undefined;
       const call = { where: mask ?? where, signal, strategy, groupSize, rejected };
-      const round = await countInSet(engine, table, { key, value: null, hash, slots }, keys, call).finally(
-        () => {
-          mask?.destroy();
-          mask = rejected;
-        },
-      );
+      const round = await countInSet(
+        engine,
+        table,
+        { key, value: null, hash, seed, slots },
+        keys,
+        call,
+      ).finally(() => {
+        mask?.destroy();
+        mask = rejected;
+      });
       count += round.absent;
       if (round.rejected === 0 || count > most) return count;
       slots = Math.min(enough, slots * NEXT_SLOTS);

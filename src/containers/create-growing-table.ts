@@ -1,6 +1,6 @@
 /** How a dynamic container's table is made: the options that a static one does not have, and their checks. */
 import type { Device } from "../device.js";
-import type { HashName } from "../engine/hash.js";
+import type { HashName, OwnHash } from "../engine/hash-names.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { check, checkOptions, checkWhole } from "../options.js";
@@ -10,6 +10,7 @@ import {
   loadBytes,
   openTable,
   type Parts,
+  type Seed,
   type TableOptions,
 } from "./create-table.js";
 import { checkBytes, GrowingTable, type GrowthPolicy } from "./growing-table.js";
@@ -29,12 +30,14 @@ export interface GrowingTableOptions<K extends KeyType> {
    * entries, which growing takes besides, and the memory of calls are not counted.
    */
   maxBytes?: number;
-  /** Hash function. Default `murmur3`. */
-  hash?: HashName;
+  /** Hash function: a name, or one of your own, which is tried on samples. Default `murmur3`. */
+  hash?: HashName | OwnHash;
+  /** Secret of the hash function, see {@link TableOptions.seed}. */
+  seed?: Seed;
 }
 
-/** How a table goes on growing that is made of bytes. */
-export type GrowthOptions = Pick<GrowingTableOptions<KeyType>, "growthFactor" | "maxBytes">;
+/** How a table goes on growing that is made of bytes; `hash` and `seed` in place of what the bytes say. */
+export type GrowthOptions = Pick<GrowingTableOptions<KeyType>, "growthFactor" | "maxBytes" | "hash" | "seed">;
 
 const FIRST_CAPACITY = 1024;
 
@@ -50,7 +53,7 @@ export async function createGrowingTable<K extends KeyType, V extends ValueType>
   options: GrowingTableOptions<K> & { value?: V },
 ): Promise<GrowingParts<K, V>> {
   const values = kind === "map" ? "value " : "";
-  checkOptions(options, `key ${values}capacity maxLoadFactor growthFactor maxBytes hash`);
+  checkOptions(options, `key ${values}capacity maxLoadFactor growthFactor maxBytes hash seed`);
   const { growthFactor, maxBytes, capacity = FIRST_CAPACITY, ...rest } = options;
   const policy = checkPolicy({ growthFactor, maxBytes });
   const checked = checkTable(kind, { ...rest, capacity });
@@ -66,12 +69,13 @@ export async function growingTableFromBytes<K extends KeyType, V extends ValueTy
   bytes: Uint8Array,
   options: GrowthOptions,
 ): Promise<GrowingParts<K, V>> {
-  checkOptions(options, "growthFactor maxBytes");
-  checkPolicy(options);
+  checkOptions(options, "growthFactor maxBytes hash seed");
+  const { hash, seed, ...growth } = options;
+  checkPolicy(growth);
   const { unpack } = await loadBytes(bytes);
   const create = (shape: TableOptions<KeyType>) =>
-    createGrowingTable<K, V>(kind, device, { ...shape, ...options } as never);
-  return unpack(kind, bytes, { check: checkTable, create });
+    createGrowingTable<K, V>(kind, device, { ...shape, ...growth } as never);
+  return unpack(kind, bytes, { hash, seed }, { check: checkTable, create });
 }
 
 /** Checks how a table is to grow, and answers it. */

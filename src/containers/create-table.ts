@@ -1,7 +1,7 @@
 /** How a container's table is made: the options that size and shape it, their checks, and the engine's table itself. */
 import type { Device } from "../device.js";
 import type { Table } from "../engine/engine.js";
-import { type HashName, hashNames } from "../engine/hash.js";
+import { type HashName, hashNames, type OwnHash } from "../engine/hash-names.js";
 import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
 import { type KeyType, scalarWords, type ValueType } from "../engine/scalars.js";
 import { LimitError } from "../errors.js";
@@ -15,15 +15,22 @@ export interface TableOptions<K extends KeyType> {
   capacity: number;
   /** Entries per slot when `capacity` keys are in, 0 < maxLoadFactor <= 1. Default 0.5. The table has ceil(capacity / maxLoadFactor) slots. */
   maxLoadFactor?: number;
-  /** Hash function. Default `murmur3`. */
-  hash?: HashName;
+  /** Hash function: a name, or one of your own, which is tried on samples. Default `murmur3`. */
+  hash?: HashName | OwnHash;
+  /**
+   * Secret of the hash function: 32 bits, or `"random"`. With one nobody can choose keys that collide who doesn't know it. Default 0: none.
+   * `identity` takes none.
+   */
+  seed?: Seed;
 }
+
+/** What a seed is asked for with: 32 bits, or `"random"`, which is never 0. */
+export type Seed = number | "random";
 
 /** How a container was sized; kept for rehash. */
 export interface Sizing {
   capacity: number;
   maxLoadFactor: number;
-  hash: HashName;
 }
 
 /** What a container is made of. @internal */
@@ -51,20 +58,32 @@ export function checkDevice(device: Device): void {
 /** Opens the engine table of options that were checked. @internal */
 export async function openTable<K extends KeyType, V extends ValueType>(
   device: Device,
-  { spec, sizing }: ReturnType<typeof checkTable>,
+  { spec, seed, sizing }: ReturnType<typeof checkTable>,
 ): Promise<Parts<K, V>> {
-  return { device, table: await device.engine.createTable<K, V>(spec, sizing.capacity), sizing };
+  const hashed = await withHash(spec, seed);
+  return { device, table: await device.engine.createTable<K, V>(hashed, sizing.capacity), sizing };
 }
+
+/** The specification with the seed that its options ask for. A user's own hash function is tried. @internal */
+export async function withHash(spec: TableSpec, seed?: Seed): Promise<TableSpec> {
+  if (seed === undefined && typeof spec.hash === "string") return spec;
+  return (await import("./check-hash.js")).checkHash(spec, seed);
+}
+
+/** In place of what the bytes of a table say. */
+export type HashOptions = Pick<TableOptions<KeyType>, "hash" | "seed">;
 
 /** Opens an engine table with the entries of `toBytes`. @internal */
 export async function tableFromBytes<K extends KeyType, V extends ValueType>(
   kind: "map" | "set",
   device: Device,
   bytes: Uint8Array,
+  options: HashOptions,
 ): Promise<Parts<K, V>> {
+  checkOptions(options, "hash seed");
   const { unpack } = await loadBytes(bytes);
-  const create = (options: TableOptions<KeyType>) => createTable<K, V>(kind, device, options as never);
-  return unpack(kind, bytes, { check: checkTable, create });
+  const create = (shape: TableOptions<KeyType>) => createTable<K, V>(kind, device, shape as never);
+  return unpack(kind, bytes, options, { check: checkTable, create });
 }
 
 /** What reads bytes, which are checked to be some. @internal */
@@ -73,32 +92,32 @@ export function loadBytes(bytes: Uint8Array): Promise<typeof import("./table-byt
   return import("./table-bytes.js");
 }
 
-/** Checks all options of a table. */
+/** Checks all options of a table, but for the seed, and whether a user's own hash function is one: see `withHash`. */
 export function checkTable(
   kind: "map" | "set",
   options: TableOptions<KeyType> & { value?: ValueType },
-): { spec: TableSpec; sizing: Sizing } {
-  checkOptions(options, `key ${kind === "map" ? "value " : ""}capacity maxLoadFactor hash`);
+): { spec: TableSpec; seed: Seed | undefined; sizing: Sizing } {
+  checkOptions(options, `key ${kind === "map" ? "value " : ""}capacity maxLoadFactor hash seed`);
   const { key, value = null, capacity } = options;
   const types = Object.keys(scalarWords);
   checkOneOf("key type", key, types);
   if (kind === "map") checkOneOf("value type", value, types);
-  const { slots, maxLoadFactor, hash } = checkTableOptions(options);
-  return { spec: { key, value, slots, hash }, sizing: { capacity, maxLoadFactor, hash } };
+  const { slots, maxLoadFactor } = checkSizing(options);
+  const { hash = "murmur3", seed } = options;
+  if (typeof hash !== "object") checkOneOf("hash function", hash, hashNames);
+  return { spec: { key, value, slots, hash }, seed, sizing: { capacity, maxLoadFactor } };
 }
 
 /** Checks the sizing options and answers the number of slots. */
-export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): {
+export function checkSizing(options: Pick<TableOptions<KeyType>, "capacity" | "maxLoadFactor">): {
   slots: number;
   maxLoadFactor: number;
-  hash: HashName;
 } {
-  const { capacity, maxLoadFactor = 0.5, hash = "murmur3" } = options;
+  const { capacity, maxLoadFactor = 0.5 } = options;
   const isLoad = typeof maxLoadFactor === "number" && maxLoadFactor > 0 && maxLoadFactor <= 1;
   check(isLoad, "maxLoadFactor", maxLoadFactor, "Give a number above 0 and at most 1.");
-  checkOneOf("hash function", hash, hashNames);
   checkWhole("capacity", capacity);
-  return { slots: checkedSlots(capacity, maxLoadFactor), maxLoadFactor, hash };
+  return { slots: checkedSlots(capacity, maxLoadFactor), maxLoadFactor };
 }
 
 /** Slots for so many entries. @throws LimitError when no table has as many */

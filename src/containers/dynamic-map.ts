@@ -58,7 +58,8 @@ export class DynamicMap<K extends KeyType = "u32", V extends ValueType = "u32"> 
   /**
    * A map with the types, the entries and the capacity of what `toBytes` of a map made, static or dynamic. Leave `bytes` unchanged until
    * the promise resolves.
-   * @throws FormatError when the bytes are damaged, or are not a map's.
+   * @throws FormatError when the bytes are damaged, or are not a map's; ValidationError when its hash function was your own, and `options` do
+   * not give it again.
    */
   static async fromBytes<K extends KeyType = KeyType, V extends ValueType = ValueType>(
     device: Device,
@@ -85,8 +86,8 @@ export class DynamicMap<K extends KeyType = "u32", V extends ValueType = "u32"> 
   }
 
   /** @internal */
-  protected override resize(capacity: number): Promise<void> {
-    return this.table.resize(capacity);
+  protected override resize(capacity: number, seed?: number): Promise<void> {
+    return this.table.resize(capacity, seed);
   }
 
   get [Symbol.toStringTag](): string {

@@ -45,7 +45,8 @@ export class DynamicSet<K extends KeyType = "u32"> extends SetContainer<K> {
   /**
    * A set with the types, the entries and the capacity of what `toBytes` of a set made, static or dynamic. Leave `bytes` unchanged until
    * the promise resolves.
-   * @throws FormatError when the bytes are damaged, or are not a set's.
+   * @throws FormatError when the bytes are damaged, or are not a set's; ValidationError when its hash function was your own, and `options` do
+   * not give it again.
    */
   static async fromBytes<K extends KeyType = KeyType>(
     device: Device,
@@ -72,8 +73,8 @@ export class DynamicSet<K extends KeyType = "u32"> extends SetContainer<K> {
   }
 
   /** @internal */
-  protected override resize(capacity: number): Promise<void> {
-    return this.table.resize(capacity);
+  protected override resize(capacity: number, seed?: number): Promise<void> {
+    return this.table.resize(capacity, seed);
   }
 
   get [Symbol.toStringTag](): string {

@@ -22,9 +22,9 @@ import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { LimitError } from "../errors.js";
+import { loadMoving } from "./container.js";
 import { countNewKeys, type Sample, sampleKeys } from "./count-new-keys.js";
 import { checkedSlots, type Sizing } from "./create-table.js";
-import { rebuilt } from "./move-entries.js";
 
 /** How a table grows. */
 export interface GrowthPolicy {
@@ -98,6 +98,14 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     return this.#table.insertAndFind(keys, values, output, call);
   }
 
+  get inOrder(): boolean {
+    return this.#table.inOrder === true;
+  }
+
+  choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
+    return this.#table.choose(keys, which, call);
+  }
+
   find(keys: Input<K>, missing: number | bigint, output: Destination, call: CallOptions) {
     return this.#table.find(keys, missing, output, call);
   }
@@ -133,12 +141,13 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     if (capacity > this.#sizing.capacity) await this.resize(capacity);
   }
 
-  /** Moves the entries to a table for `capacity` of them. @throws LimitError, and nothing was changed */
-  async resize(capacity: number): Promise<void> {
+  /** Moves the entries to a table for `capacity` of them, with another seed if one is given. @throws LimitError, and nothing was changed */
+  async resize(capacity: number, seed?: number): Promise<void> {
     const old = this.#table;
     const slots = checkedSlots(capacity, this.#sizing.maxLoadFactor);
     checkBytes(tableBytes(old.spec) + this.#bytesFor(capacity), this.policy.maxBytes);
-    this.#table = await rebuilt(this.#engine, old, { slots, entries: capacity });
+    const { rebuilt } = await loadMoving();
+    this.#table = await rebuilt(this.#engine, old, { slots, entries: capacity, seed });
     this.#sizing.capacity = capacity;
     old.destroy();
   }

@@ -14,6 +14,7 @@ import {
   checkOffered,
   type EntriesOptions,
   type FindOptions,
+  type InsertOptions,
   type IntoOption,
   type OutputOption,
   type Placed,
@@ -35,7 +36,7 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
   async insert(
     keys: Input<K>,
     values: Input<V>,
-    options: BulkOptions = {},
+    options: InsertOptions = {},
   ): Promise<{ inserted: number; existing: number }> {
     const { call, inserted, existing } = await this.#insert(keys, values, "keep", options);
     return answered(call, { inserted, existing });
@@ -48,7 +49,7 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
   async insertOrAssign(
     keys: Input<K>,
     values: Input<V>,
-    options: BulkOptions = {},
+    options: InsertOptions = {},
   ): Promise<{ inserted: number; assigned: number }> {
     checkOffered("insertOrAssign", this.table.spec);
     const { call, inserted, existing } = await this.#insert(keys, values, "assign", options);
@@ -80,13 +81,13 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
   async insertAndFind<P extends Placement = "host">(
     keys: Input<K>,
     values: Input<V>,
-    options: BulkOptions & OutputOption<P> & IntoOption<{ values: Target<V>; isNew: Target<"u8"> }> = {},
+    options: InsertOptions & OutputOption<P> & IntoOption<{ values: Target<V>; isNew: Target<"u8"> }> = {},
   ): Promise<{ inserted: number; existing: number; values: Placed<V, P>; isNew: Placed<"u8", P> }> {
     checkOffered("insertAndFind", this.table.spec);
-    const call = this.#checkPairs(keys, values, options, " output into");
+    const call = this.#checkPairs(keys, values, options, " duplicates output into");
     const types = { isNew: "u8", values: this.valueType } as const;
     const to = destination(this.engine, options, keys.length, types);
-    const insertAndFind = () => this.table.insertAndFind(keys, values, to, call);
+    const insertAndFind = async () => (await this.inserting(call)).insertAndFind(keys, values, to, call);
     const result = await this.calls.run(insertAndFind, [keys, values], call, to);
     const { inserted, existing } = this.accepted(result, [result.values, result.insertedFlags]);
     return answered(call, {
@@ -158,7 +159,12 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
     }
   }
 
-  #checkPairs(keys: Input<K>, values: Input<V>, options: BulkOptions & OutputOption<Placement>, more = "") {
+  #checkPairs(
+    keys: Input<K>,
+    values: Input<V>,
+    options: InsertOptions & OutputOption<Placement>,
+    more: string,
+  ) {
     checkColumn(this.engine, "keys", this.keyType, keys);
     checkColumn(this.engine, "values", this.valueType, values);
     checkLength("values", values, keys);
@@ -171,8 +177,10 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
     policy: InsertPolicy,
     options: BulkOptions,
   ): Promise<InsertTally & { call: Call }> {
-    const call = this.#checkPairs(keys, values, options);
-    const insert = () => this.table.insert(keys, values, policy, call);
+    // values that are combined are all combined
+    const chooses = policy === "keep" || policy === "assign";
+    const call = this.#checkPairs(keys, values, options, chooses ? " duplicates" : "");
+    const insert = async () => (await this.inserting(call)).insert(keys, values, policy, call);
     return { call, ...this.accepted(await this.calls.run(insert, [keys, values], call)) };
   }
 }

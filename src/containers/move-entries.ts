@@ -3,7 +3,6 @@ import type { DeviceArray } from "../engine/device-array.js";
 import type { Engine, Table } from "../engine/engine.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { CapacityError } from "../errors.js";
-import { discard } from "./results.js";
 
 /** Inserts all entries of a table into an empty one. @throws CapacityError when they do not fit. */
 async function moveEntries<K extends KeyType, V extends ValueType>(
@@ -19,7 +18,8 @@ async function moveEntries<K extends KeyType, V extends ValueType>(
       throw new CapacityError({ inserted: to.live, rejected, capacity: slots, slots });
     }
   } finally {
-    discard([keys, values]);
+    keys.destroy();
+    values?.destroy();
   }
 }
 
@@ -27,9 +27,9 @@ async function moveEntries<K extends KeyType, V extends ValueType>(
 export async function rebuilt<K extends KeyType, V extends ValueType>(
   engine: Engine,
   old: Table<K, V>,
-  { slots, entries }: { slots: number; entries: number },
+  { slots, entries, seed = old.spec.seed }: { slots: number; entries: number; seed?: number | undefined },
 ): Promise<Table<K, V>> {
-  const fresh = await engine.createTable<K, V>({ ...old.spec, slots }, entries);
+  const fresh = await engine.createTable<K, V>({ ...old.spec, slots, seed }, entries);
   try {
     await moveEntries(old, fresh);
     return fresh;

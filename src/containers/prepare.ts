@@ -3,7 +3,7 @@ import type { BulkCall, Engine } from "../engine/engine.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { isWide, slotFormat } from "../engine/slot-format.js";
 import { check, checkOneOf, checkOptions } from "../options.js";
-import { checkTable, type TableOptions } from "./create-table.js";
+import { checkTable, type TableOptions, withHash } from "./create-table.js";
 
 /** A table to make ready for: of a map, or without `value` of a set. */
 export interface TableToPrepare extends TableOptions<KeyType> {
@@ -17,15 +17,17 @@ export interface TableToPrepare extends TableOptions<KeyType> {
 export async function prepare(engine: Engine, tables: readonly TableToPrepare[]): Promise<void> {
   check(Array.isArray(tables), "tables", tables, 'Give a list, as [{ key: "u32", capacity: 1000 }].');
   const checked = tables.map((table) => {
-    checkOptions(table, "key value capacity maxLoadFactor hash calls");
+    checkOptions(table, "key value capacity maxLoadFactor hash seed calls");
     const { calls = ["insert", "find"], ...options } = table;
-    const { spec } = checkTable("value" in options ? "map" : "set", options);
+    const { spec, seed } = checkTable("value" in options ? "map" : "set", options);
     check(Array.isArray(calls), "calls", calls, 'Give a list, as ["insert", "find"].');
     const known = isWide(slotFormat(spec)) ? WIDE_CALLS : CALLS;
     for (const call of calls) checkOneOf("call", call, spec.value === null ? known.filter(isOfSets) : known);
-    return { spec, capacity: options.capacity, calls };
+    return { spec, seed, capacity: options.capacity, calls };
   });
-  for (const { spec, capacity, calls } of checked) await engine.prepare(spec, capacity, calls);
+  for (const { spec, seed, capacity, calls } of checked) {
+    await engine.prepare(await withHash(spec, seed), capacity, calls);
+  }
 }
 
 /** Calls of tables whose keys or values are wider than 32 bits. */

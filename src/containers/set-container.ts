@@ -3,13 +3,13 @@ import type { DeviceArray } from "../engine/device-array.js";
 import type { Input, Placement, Target } from "../engine/engine.js";
 import type { ElementOf, KeyType, ScalarArrays } from "../engine/scalars.js";
 import {
-  type BulkOptions,
   checkBulkOptions,
   checkColumn,
   checkEntries,
   checkOffered,
   type EntriesOptions,
   type FindOptions,
+  type InsertOptions,
   type IntoOption,
   type OutputOption,
   type Placed,
@@ -21,10 +21,10 @@ import { answered, destination, placed } from "./results.js";
 /** Base of the sets. */
 export abstract class SetContainer<K extends KeyType> extends Container<K, K> {
   /** Inserts keys. @throws CapacityError when some keys found no slot. */
-  async insert(keys: Input<K>, options: BulkOptions = {}): Promise<{ inserted: number; existing: number }> {
+  async insert(keys: Input<K>, options: InsertOptions = {}): Promise<{ inserted: number; existing: number }> {
     checkColumn(this.engine, "keys", this.keyType, keys);
-    const call = checkBulkOptions(this.engine, keys, options);
-    const insert = () => this.table.insert(keys, null, "keep", call);
+    const call = checkBulkOptions(this.engine, keys, options, " duplicates");
+    const insert = async () => (await this.inserting(call)).insert(keys, null, "keep", call);
     const { inserted, existing } = this.accepted(await this.calls.run(insert, [keys], call));
     return answered(call, { inserted, existing });
   }
@@ -36,13 +36,13 @@ export abstract class SetContainer<K extends KeyType> extends Container<K, K> {
    */
   async insertAndFind<P extends Placement = "host">(
     keys: Input<K>,
-    options: BulkOptions & OutputOption<P> & IntoOption<{ isNew: Target<"u8"> }> = {},
+    options: InsertOptions & OutputOption<P> & IntoOption<{ isNew: Target<"u8"> }> = {},
   ): Promise<{ inserted: number; existing: number; isNew: Placed<"u8", P> }> {
     checkOffered("insertAndFind", this.table.spec);
     checkColumn(this.engine, "keys", this.keyType, keys);
-    const call = checkBulkOptions(this.engine, keys, options, " output into");
+    const call = checkBulkOptions(this.engine, keys, options, " duplicates output into");
     const to = destination(this.engine, options, keys.length, { isNew: "u8" });
-    const insertAndFind = () => this.table.insertAndFind(keys, null, to, call);
+    const insertAndFind = async () => (await this.inserting(call)).insertAndFind(keys, null, to, call);
     const result = await this.calls.run(insertAndFind, [keys], call, to);
     const { inserted, existing } = this.accepted(result, [result.insertedFlags]);
     return answered(call, { inserted, existing, isNew: placed<"u8", P>(result.insertedFlags, keys.length) });

@@ -4,7 +4,7 @@
  * | at a glance | |
  * |---|---|
  * | keys, values | u32, i32, f32, u64 (as bigints); every bit pattern usable. f32 keys are equal as in JavaScript's Map (−0 = +0, NaN = NaN) |
- * | equal keys in one batch | exactly one is inserted; which value stays is the first's on cpu, any one's on webgpu |
+ * | equal keys in one batch | exactly one is inserted; `duplicates` says whose value |
  * | order of results | find, contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
  * | when full | CapacityError with counts; every key that found a slot is in |
  * | cost per key | expected O(1); one random memory access at load factor 0.5 |
@@ -13,7 +13,7 @@
  */
 import type { Device } from "../device.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
-import { createTable, type TableOptions, tableFromBytes } from "./create-table.js";
+import { createTable, type HashOptions, type TableOptions, tableFromBytes } from "./create-table.js";
 import { MapContainer } from "./map-container.js";
 
 /** Options of {@link StaticMap.create}. */
@@ -40,13 +40,15 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
   /**
    * A map with the types, the entries and the capacity of what `toBytes` of a map made, static or dynamic. Leave `bytes` unchanged until
    * the promise resolves.
-   * @throws FormatError when the bytes are damaged, or are not a map's.
+   * @throws FormatError when the bytes are damaged, or are not a map's; ValidationError when its hash function was your own, and `options` do
+   * not give it again.
    */
   static async fromBytes<K extends KeyType = KeyType, V extends ValueType = ValueType>(
     device: Device,
     bytes: Uint8Array,
+    options: HashOptions = {},
   ): Promise<StaticMap<K, V>> {
-    return new StaticMap(await tableFromBytes<K, V>("map", device, bytes));
+    return new StaticMap(await tableFromBytes<K, V>("map", device, bytes, options));
   }
 
   /** A map of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the memory for it. */

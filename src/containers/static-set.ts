@@ -13,7 +13,7 @@
  */
 import type { Device } from "../device.js";
 import type { KeyType } from "../engine/scalars.js";
-import { createTable, type TableOptions, tableFromBytes } from "./create-table.js";
+import { createTable, type HashOptions, type TableOptions, tableFromBytes } from "./create-table.js";
 import { SetContainer } from "./set-container.js";
 
 /** Options of {@link StaticSet.create}. */
@@ -37,13 +37,15 @@ export class StaticSet<K extends KeyType = "u32"> extends SetContainer<K> {
   /**
    * A set with the types, the entries and the capacity of what `toBytes` of a set made, static or dynamic. Leave `bytes` unchanged until
    * the promise resolves.
-   * @throws FormatError when the bytes are damaged, or are not a set's.
+   * @throws FormatError when the bytes are damaged, or are not a set's; ValidationError when its hash function was your own, and `options` do
+   * not give it again.
    */
   static async fromBytes<K extends KeyType = KeyType>(
     device: Device,
     bytes: Uint8Array,
+    options: HashOptions = {},
   ): Promise<StaticSet<K>> {
-    return new StaticSet(await tableFromBytes<K, K>("set", device, bytes));
+    return new StaticSet(await tableFromBytes<K, K>("set", device, bytes, options));
   }
 
   /** A set of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the memory for it. */

@@ -5,13 +5,14 @@
  * | bytes | |
  * |---|---|
  * | 0-15 | the frame of sealed-bytes.ts: "WMAP", version 1, checksum |
- * | 16-31 | four numbers of 32 bits: kind, key type, value type, hash function (their places in the lists below) |
+ * | 16-31 | four numbers of 32 bits: kind, key type, value type, hash function (their places in the lists below; 0xffffffff for a user's own function) |
  * | 32-55 | three numbers of 64 bits floating-point: capacity, maxLoadFactor, entries |
- * | 56-63 | 0 |
+ * | 56-59 | the seed of the hash function |
+ * | 60-63 | 0 |
  * | from 64 | the keys, then (maps) the values; each column is filled up with zeros to a multiple of 8 bytes |
  */
 import type { Table } from "../engine/engine.js";
-import { hashNames } from "../engine/hash.js";
+import { hashNames, NO_SEED } from "../engine/hash-names.js";
 import {
   arrayClass,
   type KeyType,
@@ -20,7 +21,8 @@ import {
   type ValueType,
 } from "../engine/scalars.js";
 import { FormatError, ValidationError } from "../errors.js";
-import type { Parts, Sizing, TableOptions } from "./create-table.js";
+import { checkSeed } from "./check-hash.js";
+import type { HashOptions, Parts, Sizing, TableOptions } from "./create-table.js";
 import { damaged, HEADER_BYTES, newBytes, type Seal, seal, unseal } from "./sealed-bytes.js";
 
 const TABLE: Seal = {
@@ -32,25 +34,29 @@ const TABLE: Seal = {
 const kinds = ["map", "set"] as const;
 /** Sets have the value type "none". New types come behind the others. */
 const types = ["u32", "i32", "f32", "u64", "none"] as const;
+/** In place of a hash function's name. */
+const OWN_HASH = 0xffffffff;
 
 type Options = TableOptions<KeyType> & { value?: ValueType };
 
 /** The entries of a table as bytes. @throws LimitError */
 export async function pack<K extends KeyType, V extends ValueType>(
   table: Table<K, V>,
-  { capacity, maxLoadFactor, hash }: Sizing,
+  { capacity, maxLoadFactor }: Sizing,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { key, value } = table.spec;
+  const { key, value, hash, seed = NO_SEED } = table.spec;
   const entries = table.live;
   const { valuesAt, end } = places(key, value, entries);
   const bytes = newBytes(TABLE, end);
   const header = new DataView(bytes.buffer);
   const numbers = [kinds.indexOf(value === null ? "set" : "map"), types.indexOf(key)];
-  numbers.push(types.indexOf(value ?? "none"), hashNames.indexOf(hash));
+  numbers.push(types.indexOf(value ?? "none"));
+  numbers.push(typeof hash === "string" ? hashNames.indexOf(hash) : OWN_HASH);
   for (const [i, number] of numbers.entries()) header.setUint32(16 + 4 * i, number, true);
   for (const [i, number] of [capacity, maxLoadFactor, entries].entries()) {
     header.setFloat64(32 + 8 * i, number, true);
   }
+  header.setUint32(56, seed, true);
   const keys = new arrayClass[key](bytes.buffer, HEADER_BYTES, entries);
   const values = value === null ? [] : [new arrayClass[value](bytes.buffer, valuesAt, entries)];
   await table.retrieveAll([keys, ...values], {});
@@ -59,23 +65,31 @@ export async function pack<K extends KeyType, V extends ValueType>(
 }
 
 /**
- * A table with the entries of `pack`.
+ * A table with the entries of `pack`; a hash function or seed that is given takes the place of that in the bytes.
  * @param how checks the options of a table, as `create` does, and makes an empty one
  * @throws FormatError when the bytes are not what `pack` makes of a table of this kind
  */
 export async function unpack<K extends KeyType, V extends ValueType, P extends Parts<K, V>>(
   kind: "map" | "set",
   bytes: Uint8Array,
+  { hash, seed }: HashOptions,
   how: { check(kind: "map" | "set", options: Options): unknown; create(options: Options): Promise<P> },
 ): Promise<P> {
-  const { options, entries, keys, values } = read(kind, bytes);
+  const { options, ownHash, entries, keys, values } = read(kind, bytes);
   try {
     how.check(kind, options);
+    checkSeed(options.hash, options.seed);
   } catch (cause) {
     if (!(cause instanceof ValidationError)) throw cause;
     throw damaged(`The header describes a table that cannot be: ${cause.message}`, { cause });
   }
-  const parts = await how.create(options);
+  if (ownHash && hash === undefined) {
+    throw new ValidationError(
+      "The table's hash function was its maker's own, and bytes hold no functions.",
+      "Give the function as the option hash, or the name of another one.",
+    );
+  }
+  const parts = await how.create({ ...options, hash: hash ?? options.hash, seed: seed ?? options.seed });
   try {
     const { inserted } = await parts.table.insert(
       keys as ScalarArrays[K],
@@ -102,11 +116,12 @@ function read(kind: "map" | "set", given: Uint8Array) {
   const key = typeOf(keyNumber);
   const value = typeOf(valueNumber);
   const isSet = kinds[kindNumber] === "set";
+  const ownHash = hashNumber === OWN_HASH;
   if (
     key === null ||
     (value === null) !== isSet ||
     kinds[kindNumber] === undefined ||
-    !hashNames[hashNumber]
+    !(hashNames[hashNumber] || ownHash)
   ) {
     throw damaged("The header has numbers that mean nothing.");
   }
@@ -122,8 +137,10 @@ function read(kind: "map" | "set", given: Uint8Array) {
   }
   const column = (type: KeyType, at: number) =>
     new arrayClass[type](bytes.buffer, bytes.byteOffset + at, entries);
-  const shape = { key, capacity, maxLoadFactor, hash: hashNames[hashNumber] };
+  const hash = ownHash ? "murmur3" : hashNames[hashNumber];
+  const shape = { key, capacity, maxLoadFactor, hash, seed: header.getUint32(56, true) };
   return {
+    ownHash,
     options: value === null ? shape : { ...shape, value },
     entries,
     keys: column(key, HEADER_BYTES),

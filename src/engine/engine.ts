@@ -99,6 +99,14 @@ export interface InsertTally {
   rejected: number;
 }
 
+/** One element of each key of a batch. */
+export interface Chosen {
+  /** A byte an element: 1 for those that were chosen. Whoever gets it frees it. */
+  readonly chosen: DeviceArray<"u8">;
+  /** Elements that the call's mask selects. */
+  readonly selected: number;
+}
+
 /** A table's health, measured by a scan of all slots. */
 export interface TableStats {
   /** Entries, counted in the scan (side slots included). */
@@ -128,6 +136,14 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
    * without GPUBuffers.
    */
   readonly gpu?: { readonly slots: GPUBuffer; readonly control: GPUBuffer; readonly maxBinding: number };
+  /** What a call does is what going through its batch in input order would do: the first of equal keys inserts, the last one assigns. */
+  readonly inOrder?: boolean;
+  /** Of the elements with one key, among those that `where` selects, chooses the first or the last. Changes nothing. */
+  choose(
+    keys: Input<K>,
+    which: "first" | "last",
+    call: Pick<CallOptions, "where" | "signal">,
+  ): Promise<Chosen>;
   /** Inserts pairs (`values` null for sets). */
   insert(
     keys: Input<K>,

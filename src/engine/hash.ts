@@ -1,14 +1,27 @@
 /**
- * The hash functions, as reference code in TypeScript. hash.wgsl is the same arithmetic; a test compares both bit by bit.
- * For keys of one word they map a 32-bit pattern to a 32-bit hash and are bijections, so distinct keys have distinct hashes.
- * Wider keys are hashed by the full function over all their words (hash-words.ts), and different ones may have the same hash.
+ * The hash functions of keys of one word, as reference code in TypeScript, and what a seed does. The kernels' are the same arithmetic; a
+ * test compares both bit by bit. murmur3, xxhash32 and identity are bijections of 32-bit patterns; xxhash64 and users' own functions need
+ * not be. Wider keys are hashed by the full function over all their words (hash-words.ts). Nothing relies on distinct keys having distinct
+ * hashes.
  */
 
-/** Hash functions to choose from; `murmur3` is the default. */
-export type HashName = "murmur3" | "xxhash32" | "identity";
+import { type HashName, NO_SEED } from "./hash-names.js";
 
-/** Position in this list is the number that kernels know a hash function by. */
-export const hashNames: readonly HashName[] = ["murmur3", "xxhash32", "identity"];
+/**
+ * What stands for a key's word before it is hashed, in a table with a seed: odd multiplier × word + offset, both drawn from the seed. A
+ * bijection for every seed. Two words that differ fall into the same upper bits for few multipliers (Dietzfelbinger et al., 1997), so
+ * whoever doesn't know the seed can't choose many keys that collide, whatever the function behind. Without a seed, the word.
+ */
+export function keyedWord(word: number, seed: number): number {
+  if (seed === NO_SEED) return word;
+  const { multiplier, offset } = drawn(seed);
+  return (Math.imul(word, multiplier) + offset) >>> 0;
+}
+
+/** What is drawn from a seed. */
+export function drawn(seed: number): { multiplier: number; offset: number } {
+  return { multiplier: murmur3(seed) | 1, offset: murmur3(seed + 0x9e3779b9) };
+}
 
 /** fmix32, the finalizer of MurmurHash3 (Appleby, public domain): 2 multiplications, full avalanche. */
 export function murmur3(key: number): number {
@@ -32,8 +45,11 @@ export function identity(key: number): number {
   return key >>> 0;
 }
 
-/** Hash function by name. */
-export const hashFunctions: { readonly [N in HashName]: (key: number) => number } = {
+/** The hash functions that are bijections of one word. */
+export type BijectionName = Exclude<HashName, "xxhash64">;
+
+/** Hash function of one word by name. */
+export const hashFunctions: { readonly [N in BijectionName]: (key: number) => number } = {
   murmur3,
   xxhash32,
   identity,

@@ -12,7 +12,7 @@
  * Invariants: no key is stored twice; no live key lies `maxProbe` or more slots after its home, where `maxProbe` only grows
  * until clear or rehash; so a lookup ends at EMPTY or after `maxProbe` slots, also in a table without any EMPTY slot.
  */
-import type { HashName } from "./hash.js";
+import type { HashName, OwnHash } from "./hash-names.js";
 import type { KeyType, ValueType } from "./scalars.js";
 
 /** Key word of a slot that never held a key since the last clear. */
@@ -33,7 +33,9 @@ export interface TableSpec {
   readonly value: ValueType | null;
   /** Slots of the probing table, without the side slots. At least 1. */
   readonly slots: number;
-  readonly hash: HashName;
+  readonly hash: HashName | OwnHash;
+  /** Secret of the hash function, 32 bits. 0, or left out: none. */
+  readonly seed?: number | undefined;
 }
 
 /** Slots for `capacity` entries at `maxLoadFactor`: the ceiling, no rounding to primes or powers of two. */

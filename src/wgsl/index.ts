@@ -13,7 +13,7 @@
  * | table size | one binding at most (maxStorageBufferBindingSize: 2 GiB on most GPUs); larger tables are a LimitError |
  * | sees | all calls on the table that were awaited before your submission |
  *
- * The code stays the same for as long as the table lives. The buffers do not: `rehash` makes new ones, and so may `reserve`,
+ * The code stays the same for as long as the table lives, unless `rehash` gives a table without a seed its first one. The buffers do not: `rehash` makes new ones, and so may `reserve`,
  * `shrinkToFit`, and all calls that insert into (`merge` too) or erase from a DynamicMap or DynamicSet. Call `entries()` again and make a new bind group after each of them. There are
  * no functions that change a table: its size is counted on the host.
  */
@@ -28,11 +28,12 @@ import type { KeyType, ValueType } from "../engine/scalars.js";
 import { isWide, slotFormat, tableBytes } from "../engine/slot-format.js";
 import { STAGE_COMPUTE } from "../engine/webgpu/device/gpu-flags.js";
 import { bindingLine, constantLines } from "../engine/webgpu/device/kernel-source.js";
-import { MAX_PROBE_WORD } from "../engine/webgpu/table/control.js";
+import { MAX_PROBE_WORD, SEED_WORD } from "../engine/webgpu/table/control.js";
+import { hashCode } from "../engine/webgpu/table/hash-code.js";
+import { prefixNames } from "../engine/webgpu/table/prefix-names.js";
 import { probingCode, readingCode } from "../engine/webgpu/table/slot-code.js";
 import { LimitError, ValidationError } from "../errors.js";
 import { checkOptions, checkWhole, describe } from "../options.js";
-import { prefixNames } from "./compose.js";
 import find from "./find.wgsl";
 
 /** Where a module goes in your shader. */
@@ -141,8 +142,9 @@ function tableModule(
   checkWhole("group", group);
   checkWhole("binding", binding);
   checkWhole("visibility", visibility);
-  // a container keeps its types, its hash function and its engine for life
+  // a container keeps its types, its hash function and its engine for life; rehash may change the seed
   const { spec } = gpuTable(container);
+  const isSeeded = Boolean(spec.seed);
   if (isWide(slotFormat(spec))) {
     throw new ValidationError(
       "Kernels look up keys and values of 32 bits, and this table has wider ones.",
@@ -158,7 +160,13 @@ function tableModule(
       buffer: { type: "read-only-storage" },
     })),
     entries() {
-      const { gpu, bytes } = gpuTable(container);
+      const { gpu, bytes, spec } = gpuTable(container);
+      if (Boolean(spec.seed) !== isSeeded) {
+        throw new ValidationError(
+          `The module is for a table ${isSeeded ? "with" : "without"} a seed, and rehash has ${isSeeded ? "taken it away" : "given it one"}.`,
+          "Make the module again, and your pipelines.",
+        );
+      }
       return [
         { binding, resource: { buffer: gpu.slots, size: bytes } },
         { binding: binding + 1, resource: { buffer: gpu.control } },
@@ -172,10 +180,10 @@ function tableCode(spec: TableSpec, name: string, group: number, binding: number
   const types = `alias KeyType = ${spec.key};\nalias ValueType = ${spec.value ?? spec.key};`;
   const parts = [
     types,
-    constantLines({ MAX_PROBE_WORD }),
+    constantLines({ MAX_PROBE_WORD, SEED_WORD }),
     bindingLine(group, binding, "read", "table", "array<Slot>"),
     bindingLine(group, binding + 1, "read", "control", "array<u32>"),
-    probingCode(spec),
+    probingCode(spec, hashCode(spec)),
     readingCode(slotFormat(spec)),
     find,
   ];

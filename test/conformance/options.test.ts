@@ -60,10 +60,10 @@ describe("options are refused by", () => {
     using map = await StaticMap.create(device(), shape);
     using set = await StaticSet.create(device(), { key: "u32", capacity: 10 });
     for (const [call, list] of [
-      [map.insert(two, two, any({ output: "device" })), "strategy, groupSize."],
+      [map.insert(two, two, any({ output: "device" })), "strategy, groupSize, duplicates."],
       [map.erase(two, any({ into: {} })), "strategy, groupSize."],
       [map.contains(two, any({ missing: 0 })), "groupSize, output, into."],
-      [map.insertAndFind(two, two, any({ missing: 0 })), "groupSize, output, into."],
+      [map.insertAndFind(two, two, any({ missing: 0 })), "duplicates, output, into."],
       [map.find(two, any({ outpt: "device" })), 'Did you mean "output"?'],
       [map.find(two, any({ mising: 0 })), 'Did you mean "missing"?'],
       [
@@ -86,18 +86,18 @@ describe("options are refused by", () => {
       rejection(StaticMap.create(device(), any(options)), ValidationError);
     expect(await refusal({ ...shape, laodFactor: 0.7 })).toMatchObject({
       message: expect.stringContaining('There is no option "laodFactor" here.'),
-      fix: 'Did you mean "maxLoadFactor"? The options are key, value, capacity, maxLoadFactor, hash.',
+      fix: 'Did you mean "maxLoadFactor"? The options are key, value, capacity, maxLoadFactor, hash, seed.',
     });
     expect((await refusal({ ...shape, loadFactor: 0.7 })).fix).toContain('Did you mean "maxLoadFactor"?');
     expect((await refusal({ ...shape, size: 5 })).fix).toBe(
-      "The options are key, value, capacity, maxLoadFactor, hash.",
+      "The options are key, value, capacity, maxLoadFactor, hash, seed.",
     );
     for (const options of [undefined, null, "u32", 10]) {
       expect((await refusal(options)).message).toMatch(/^The options are (undefined|null|"u32"|10)\. /);
     }
     const { message, fix } = await rejection(StaticSet.create(device(), any(shape)), ValidationError);
     expect(message).toContain('There is no option "value" here.');
-    expect(fix).toBe("The options are key, capacity, maxLoadFactor, hash.");
+    expect(fix).toBe("The options are key, capacity, maxLoadFactor, hash, seed.");
     for (const noDevice of [undefined, null, {}, "cpu"]) {
       expect((await rejection(StaticMap.create(any(noDevice), shape), ValidationError)).message).toMatch(
         /^The device is .*Give what `await openDevice\(\)` answers\.$/,

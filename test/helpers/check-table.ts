@@ -3,8 +3,9 @@
  * page: it shares no code with the engine but the hash functions and homeSlot, which have tests of their own.
  */
 import type { CpuTable } from "../../src/engine/cpu/cpu-table.js";
-import { hashFunctions, homeSlot } from "../../src/engine/hash.js";
+import { homeSlot } from "../../src/engine/hash.js";
 import { canonicalF32, type KeyType, type ValueType } from "../../src/engine/scalars.js";
+import { referenceHash } from "./reference-hash.js";
 
 const EMPTY = 0xffffffff;
 const TOMBSTONE = 0xfffffffe;
@@ -14,7 +15,7 @@ export function checkTable<K extends KeyType, V extends ValueType>(
   table: CpuTable<K, V>,
 ): Map<number, number> {
   const { memory, counters } = table.inspect();
-  const { slots: slotCount, hash, key: keyType, value } = table.spec;
+  const { slots: slotCount, key: keyType, value } = table.spec;
   const words = value === null ? 1 : 2;
   const word = (slot: number) => memory.slots[slot * words];
   const valueAt = (slot: number) => (words === 2 ? memory.slots[slot * words + 1] : 0);
@@ -37,7 +38,7 @@ export function checkTable<K extends KeyType, V extends ValueType>(
     if (entries.has(key)) fail(`key ${key} is there twice`);
     if (keyType === "f32" && canonicalF32(key) !== key) fail(`f32 key ${key} is not canonical`);
     entries.set(key, valueAt(slot));
-    const home = homeSlot(hashFunctions[hash](key), slotCount);
+    const home = homeSlot(referenceHash(table.spec, [key]), slotCount);
     const displacement = (slot - home + slotCount) % slotCount;
     if (displacement >= counters.maxProbe)
       fail(`key ${key} lies ${displacement} slots on, maxProbe is ${counters.maxProbe}`);

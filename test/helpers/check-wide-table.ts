@@ -4,9 +4,10 @@
  * format, which have tests of their own.
  */
 import type { Counters } from "../../src/engine/cpu/table/probes.js";
-import { type HashName, hashFunctions, homeSlot } from "../../src/engine/hash.js";
-import { hashWords } from "../../src/engine/hash-words.js";
+import { homeSlot } from "../../src/engine/hash.js";
+import type { HashName } from "../../src/engine/hash-names.js";
 import type { SlotFormat } from "../../src/engine/slot-format.js";
+import { referenceHash } from "./reference-hash.js";
 
 const EMPTY = 0xffffffff;
 const TOMBSTONE = 0xfffffffe;
@@ -16,11 +17,12 @@ export interface WideSlots {
   readonly slotCount: number;
   readonly format: SlotFormat;
   readonly hash: HashName;
+  readonly seed?: number | undefined;
 }
 
 /** Throws an Error that names the broken invariant, or returns the entries: words of the value by words of the key, as text. */
 export function checkWideTable(
-  { slots, slotCount, format, hash }: WideSlots,
+  { slots, slotCount, format, hash, seed }: WideSlots,
   counters: Counters,
 ): Map<string, string> {
   const { keyWords, valueWords, slotWords, claim, sideSlots } = format;
@@ -42,7 +44,7 @@ export function checkWideTable(
     const key = keyAt(slot);
     if (entries.has(key.join())) fail(`key ${key} is there twice`);
     entries.set(key.join(), valueAt(slot).join());
-    let hashed = keyWords === 1 ? hashFunctions[hash](key[0]) : hashWords(hash, key, 0, keyWords);
+    let hashed = referenceHash({ hash, seed }, key);
     if (claim === "row") {
       // 31 bits of the hash with the highest bit set, below the sentinels
       const tag = Math.min(2 ** 31 + Math.floor(hashed / 2), TOMBSTONE - 1);

@@ -159,6 +159,33 @@ describe("mapModule", () => {
     }
   }
 
+  it("hashes with the table's seed, also with the one that rehash gives it, and by the user's own function", async () => {
+    const own = {
+      name: "own",
+      js: (word: number) => ~word,
+      wgsl: "fn own(word: u32) -> u32 { return ~word; }",
+    };
+    const sizing = { key: "u32", value: "u32", capacity: 500 } as const;
+    const keys = uniqueKeys(400);
+    const pairs = pairsOf("u32", keys, counting(400));
+    const asked = Uint32Array.of(...keys, ...absentKeys(100));
+    for (const hash of ["xxhash64", own] as const) {
+      using map = await StaticMap.create(device(), { ...sizing, hash, seed: 3 });
+      await map.insert(keys, counting(400));
+      const module = mapModule(map);
+      const finder = await Finder.create(module, "map", "u32", "u32");
+      await finder.expectAmong(asked, pairs, "u32");
+      await map.rehash({ seed: "random" });
+      expect(mapModule(map).code).toBe(module.code);
+      finder.bindAgain();
+      await finder.expectAmong(asked, pairs, "u32");
+      await map.clear();
+      await finder.expectAmong(asked, new Map(), "u32");
+      await map.rehash({ seed: 0 });
+      expect(() => module.entries()).toThrow("Make the module again");
+    }
+  });
+
   it("sees what later calls change, through the same bind group", async () => {
     const sizing = { capacity: 4000, maxLoadFactor: 1, hash: "murmur3" as HashName };
     using map = await StaticMap.create(device(), { key: "u32", value: "u32", ...sizing });

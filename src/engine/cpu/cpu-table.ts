@@ -16,11 +16,12 @@ import type {
   Table,
   TableStats,
 } from "../engine.js";
-import { hashNames } from "../hash.js";
+import { hashNames } from "../hash-names.js";
 import { EMPTY, type TableSpec } from "../layout.js";
 import { nextTask } from "../next-task.js";
 import { asBits, type KeyType, type ValueType, wordsOf } from "../scalars.js";
 import { isWide, slotFormat } from "../slot-format.js";
+import { choose } from "./choose.js";
 import type { CpuEngine } from "./cpu-engine.js";
 import type { Allocation } from "./memory/memory.js";
 import { Outputs } from "./memory/outputs.js";
@@ -64,6 +65,12 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
 
   get tombstones(): number {
     return this.#counters.tombstones;
+  }
+
+  readonly inOrder = true;
+
+  choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
+    return choose(this.#engine, this.spec, keys, which, call);
   }
 
   insert(
@@ -228,13 +235,14 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
   };
 
   #memory(): TableMemory {
-    const { key, slots, hash } = this.spec;
+    const { key, slots, hash, seed } = this.spec;
     const { slotWords: words, sideSlots } = slotFormat(this.spec);
     return {
       slots: new Uint32Array(this.#allocation.buffer, 0, (slots + sideSlots) * words),
       slotCount: slots,
       words,
-      hash: hashNames.indexOf(hash),
+      ...(typeof hash === "string" ? { hash: hashNames.indexOf(hash) } : { hash: -1, own: hash.js }),
+      seed,
       floatKeys: key === "f32",
     };
   }

@@ -14,6 +14,7 @@ import { TableKernels } from "./direct/direct-kernels.js";
 import { FullTable } from "./direct/full-table.js";
 import { erase, find, insert, insertAndFind, runOperation, type Strategies } from "./operations.js";
 import { plan } from "./planner.js";
+import { checkOwnWgsl } from "./table/check-hash.js";
 import { type TableHost, TableState } from "./table/table-state.js";
 import { cutWindows } from "./table/windows.js";
 
@@ -34,6 +35,7 @@ export async function rehearse(
   calls: readonly BulkCall[],
   options: CallOptions,
 ): Promise<void> {
+  await checkOwnWgsl(host, spec);
   const counts = new Set([Math.min(entries, host.hostChunk), Math.min(entries, BULK_CHUNK)]);
   for (const count of counts) {
     for (const call of calls) await new Rehearsal(host).call(call, spec, count, entries, options);

@@ -17,11 +17,9 @@ import type { TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import { type KeyType, type ValueType, wordsOf } from "../scalars.js";
 import { type Batch, eachChunk } from "./batch/batches.js";
-import { bindAt, placeOf } from "./batch/columns.js";
 import { resultColumns } from "./batch/results.js";
 import { FullTable } from "./direct/full-table.js";
 import { needsRoomForAll } from "./direct/insert.js";
-import { clearFlags } from "./direct/look-up.js";
 import { loadScans } from "./direct/rounds.js";
 import { WORKLIST_BYTES } from "./direct/worklist.js";
 import { erase, find, insert, insertAndFind, runOperation } from "./operations.js";
@@ -51,6 +49,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     return { ...buffers, maxBinding: host.maxTableBinding };
   }
 
+  async choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
+    return (await import("./direct/choose.js")).choose(this.state, keys, which, call);
+  }
+
   async insert(
     keys: Input<K>,
     values: Input<V> | null,
@@ -61,7 +63,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
     const bytes = needsRoomForAll(state, policy) ? WORKLIST_BYTES : 4;
     const batch = { ...this.#batch("insert", keys, call), values, bytes };
-    await this.#clearRejected(call);
+    if (call.rejected?.length) await (await loadMarking()).clearRejected(state, call.rejected);
     await this.#withFullTable((full) =>
       eachChunk(state, `insert ${policy}`, batch, call, "device", async (chunk, choice) => {
         const mark =
@@ -193,15 +195,6 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     } finally {
       full.destroy();
     }
-  }
-
-  /** Zeroes the mask of rejected elements: chunks that reject none leave theirs as it is. */
-  async #clearRejected({ rejected }: InsertCall): Promise<void> {
-    if (rejected === undefined || rejected.length === 0) return;
-    const { length } = rejected;
-    const { buffer, byteOffset } = placeOf(rejected);
-    const mask = bindAt(buffer, byteOffset, length);
-    await this.state.host.gpu.submit("clear rejected", (encoder) => clearFlags(encoder, mask, length));
   }
 }
 

@@ -2,7 +2,7 @@
  * Keys for tests: unique without a set to check against, colliding by construction, and every bit pattern that an engine
  * might be tempted to use as a sentinel.
  */
-import { type HashName, murmur3 } from "../../../src/engine/hash.js";
+import { type BijectionName, drawn, murmur3 } from "../../../src/engine/hash.js";
 import { arrayClass, type KeyType, type ScalarArrays, type ValueType } from "../../../src/engine/scalars.js";
 
 /** `count` distinct keys that look random. Ranges `from .. from + count` that do not overlap give disjoint keys. */
@@ -22,21 +22,24 @@ export function counting(count: number, start = 0): Uint32Array {
   return Uint32Array.from({ length: count }, (_, i) => start + i);
 }
 
-/** `count` keys whose home is slot `home` of a table with `slots` slots. */
+/** `count` keys whose home is slot `home` of a table with `slots` slots and this seed: what whoever knows it can choose. */
 export function keysWithHome(
   home: number,
   slots: number,
   count: number,
-  hash: HashName = "murmur3",
+  hash: BijectionName = "murmur3",
+  seed = 0,
 ): Uint32Array {
   const first = Math.ceil((home * 2 ** 32) / slots);
   if (first + count > Math.ceil(((home + 1) * 2 ** 32) / slots))
     throw new RangeError("a slot has no more hashes");
-  return Uint32Array.from({ length: count }, (_, i) => unhash[hash](first + i));
+  const { multiplier, offset } = seed === 0 ? { multiplier: 1, offset: 0 } : drawn(seed);
+  const unkeyed = (word: number) => Math.imul(word - offset, inverse(multiplier));
+  return Uint32Array.from({ length: count }, (_, i) => unkeyed(unhash[hash](first + i)));
 }
 
 /** The key that has a given hash. */
-export const unhash: { readonly [N in HashName]: (hash: number) => number } = {
+export const unhash: { readonly [N in BijectionName]: (hash: number) => number } = {
   murmur3(hash) {
     let h = unshift(hash, 16);
     h = unshift(Math.imul(h, inverse(0xc2b2ae35)), 13);
@@ -111,7 +114,7 @@ export function fromNumber<T extends ValueType>(type: T, value: number): ScalarA
 
 /** Types of 32 bits. */
 export const types = ["u32", "i32", "f32"] as const satisfies readonly KeyType[];
-export const hashes: readonly HashName[] = ["murmur3", "xxhash32", "identity"];
+export const hashes: readonly BijectionName[] = ["murmur3", "xxhash32", "identity"];
 
 /** 1 for two elements out of three. */
 export const maskOf = (count: number) => Uint8Array.from({ length: count }, (_, i) => Number(i % 3 !== 1));

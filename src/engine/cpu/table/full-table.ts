@@ -3,7 +3,8 @@
  * goes, which may be all its slots; so with many such keys the table's keys are put into a roomy set once, and only
  * elements whose key is in it are probed. Decides nothing that the probe loops would decide otherwise.
  */
-import { murmur3 } from "../../hash.js";
+import { keyedWord, murmur3 } from "../../hash.js";
+import { NO_SEED } from "../../hash-names.js";
 import { EMPTY, TOMBSTONE } from "../../layout.js";
 import type { Block, TableMemory } from "./blocks.js";
 import { type Counters, type InsertColumns, reject, type Territory } from "./probes.js";
@@ -49,7 +50,7 @@ export class FullTable {
     const { key, home, element } = block;
     let left = 0;
     for (let j = 0; j < count; j++) {
-      if (key[j] < TOMBSTONE && !has(this.#present, key[j])) {
+      if (key[j] < TOMBSTONE && !has(this.#present, key[j], table.seed)) {
         reject(tally, this.columns, element[j]);
         continue;
       }
@@ -68,18 +69,19 @@ export function isWorthSet({ slotCount }: TableMemory, { mainLive, maxProbe }: C
 }
 
 /** Adds the keys of slots `from..to` to a set of twice as many places as slots, or more. */
-function addKeys(set: Uint32Array, { slots, words }: TableMemory, from: number, to: number): void {
+function addKeys(set: Uint32Array, table: TableMemory, from: number, to: number): void {
+  const { slots, words, seed } = table;
   const mask = set.length - 1;
   for (let w = from * words; w < to * words; w += words) {
-    let at = murmur3(slots[w]) & mask;
+    let at = murmur3(keyedWord(slots[w], seed ?? NO_SEED)) & mask;
     while (set[at] !== EMPTY) at = (at + 1) & mask;
     set[at] = slots[w];
   }
 }
 
-function has(set: Uint32Array, key: number): boolean {
+function has(set: Uint32Array, key: number, seed = NO_SEED): boolean {
   const mask = set.length - 1;
-  let at = murmur3(key) & mask;
+  let at = murmur3(keyedWord(key, seed)) & mask;
   while (set[at] !== EMPTY && set[at] !== key) at = (at + 1) & mask;
   return set[at] === key;
 }

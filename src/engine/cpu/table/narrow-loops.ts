@@ -29,10 +29,10 @@ export class NarrowLoops implements SlotLoops {
     const { table, counters } = at;
     const full = new FullTable(at, columns);
     return {
-      shared: {
+      ...sharing(table, {
         length: (left, forced) => parallel.changeLength(left, table.slotCount - counters.mainLive, forced),
         run: (chunk) => this.#recountOnError(() => parallel.insert(at, chunk, columns)),
-      },
+      }),
       alone: (chunk) => insertChunk(at, chunk, columns, workspace.block, full),
     };
   }
@@ -41,10 +41,10 @@ export class NarrowLoops implements SlotLoops {
     const { parallel, workspace } = this.#engine;
     const columns = { found, values, missing: missing[0] };
     return {
-      shared: {
+      ...sharing(table, {
         length: (left, forced) => parallel.lookUpLength(left, forced),
         run: (chunk) => parallel.find(table, maxProbe, chunk, columns),
-      },
+      }),
       alone: (chunk) => findChunk(table, maxProbe, chunk, columns, workspace.block),
     };
   }
@@ -52,10 +52,10 @@ export class NarrowLoops implements SlotLoops {
   erase(at: Territory): ChunkWork {
     const { parallel, workspace } = this.#engine;
     return {
-      shared: {
+      ...sharing(at.table, {
         length: (left, forced) => parallel.changeLength(left, left, forced),
         run: (chunk) => this.#recountOnError(() => parallel.erase(at, chunk)),
-      },
+      }),
       alone: (chunk) => eraseChunk(at, chunk, workspace.block),
     };
   }
@@ -63,4 +63,14 @@ export class NarrowLoops implements SlotLoops {
   measurement(table: TableMemory): NarrowMeasurement {
     return new NarrowMeasurement(table, this.#engine.workspace.block);
   }
+}
+
+/** How chunks are shared; not at all where workers lack the hash function: a function's text would leave its surroundings behind. */
+function sharing(
+  { own }: TableMemory,
+  shared: NonNullable<ChunkWork["shared"]>,
+): Pick<ChunkWork, "shared" | "whyAlone"> {
+  return own
+    ? { whyAlone: "the hash function is the caller's own, and runs on the calling thread" }
+    : { shared };
 }

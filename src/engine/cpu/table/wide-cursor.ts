@@ -5,13 +5,13 @@
  * The first word of a slot tells EMPTY and TOMBSTONE from entries, and is called its *mark* here: a key of one word itself, else the
  * tag of the key (slot-format.ts). Equal keys have equal marks, and the home slot follows from the mark alone.
  */
-import { hashFunctions, hashNames, homeSlot } from "../../hash.js";
-import { hashWords } from "../../hash-words.js";
+import { homeSlot } from "../../hash.js";
 import { EMPTY, TOMBSTONE } from "../../layout.js";
 import { canonicalF32 } from "../../scalars.js";
 import { hashOfTag, type SlotFormat, tagOf } from "../../slot-format.js";
 import type { TableMemory } from "./blocks.js";
 import type { Counters } from "./probes.js";
+import { hashOfWord, hashOfWords } from "./table-hash.js";
 
 /** What `find` and `placeFor` answer in place of a word. */
 export const NONE = -1;
@@ -45,7 +45,7 @@ export class WideCursor {
     const first = element * keyWords;
     for (let word = 0; word < keyWords; word++) key[word] = keys[first + word];
     if (table.floatKeys) key[0] = canonicalF32(key[0]);
-    this.mark = claim === "key" ? key[0] : tagOf(hashWords(hashNames[table.hash], key, 0, keyWords));
+    this.mark = claim === "key" ? key[0] : tagOf(hashOfWords(table, key, 0, keyWords));
     const slot = this.isSide ? table.slotCount + (EMPTY - this.mark) : homeOfMark(table, format, this.mark);
     this.home = slot * slotWords;
   }
@@ -115,6 +115,6 @@ export class WideCursor {
 }
 
 /** Home slot of the entry with this mark. */
-export function homeOfMark({ hash, slotCount }: TableMemory, { claim }: SlotFormat, mark: number): number {
-  return homeSlot(claim === "row" ? hashOfTag(mark) : hashFunctions[hashNames[hash]](mark), slotCount);
+export function homeOfMark(table: TableMemory, { claim }: SlotFormat, mark: number): number {
+  return homeSlot(claim === "row" ? hashOfTag(mark) : hashOfWord(table, mark), table.slotCount);
 }

@@ -2,12 +2,13 @@
  * Inserting into a table of wide slots without a free slot, as full-table.ts does it for narrow ones: the slots are put into an index
  * by key once, so that a key that is not there is not probed for through all of them.
  */
-import { hashWords } from "../../hash-words.js";
+import { hashNames } from "../../hash-names.js";
 import { EMPTY } from "../../layout.js";
 import type { SlotFormat } from "../../slot-format.js";
 import type { TableMemory } from "./blocks.js";
 import { isWorthSet } from "./full-table.js";
 import type { Counters } from "./probes.js";
+import { hashOfWords, type TableHash } from "./table-hash.js";
 import type { WideCursor } from "./wide-cursor.js";
 
 /** Slots whose numbers are put into the index at once: about 20 ms of work. */
@@ -42,7 +43,7 @@ export class WideFullTable {
     const index = this.#index;
     if (index === null || this.#slots < table.slotCount || !isWorthSet(table, counters)) return false;
     const mask = index.length - 1;
-    let at = hashWords("murmur3", key, 0, key.length) & mask;
+    let at = hashOfWords(indexHash(table), key, 0, key.length) & mask;
     while (index[at] !== EMPTY && !this.#cursor.isAt(index[at] * table.words)) at = (at + 1) & mask;
     return index[at] === EMPTY;
   }
@@ -50,15 +51,22 @@ export class WideFullTable {
 
 function addSlots(
   index: Uint32Array,
-  { slots, words }: TableMemory,
+  table: TableMemory,
   { keyOffset, keyWords }: SlotFormat,
   from: number,
   to: number,
 ): void {
+  const { slots, words } = table;
+  const hash = indexHash(table);
   const mask = index.length - 1;
   for (let slot = from; slot < to; slot++) {
-    let at = hashWords("murmur3", slots, slot * words + keyOffset, keyWords) & mask;
+    let at = hashOfWords(hash, slots, slot * words + keyOffset, keyWords) & mask;
     while (index[at] !== EMPTY) at = (at + 1) & mask;
     index[at] = slot;
   }
+}
+
+/** The hash of the index: a good one, whatever the table's is, and as secret. */
+function indexHash({ seed }: TableMemory): TableHash {
+  return { hash: hashNames.indexOf("murmur3"), seed };
 }

@@ -20,6 +20,7 @@ import {
   foundColumnCode,
   keyColumnCode,
   kindOf,
+  loadHashing,
   probingCode,
   readingCode,
   slotCount,
@@ -56,6 +57,8 @@ export interface KernelOverrides {
 export const tableParams = [
   /** Slots of the table, side slots not counted. */
   "slots",
+  /** The table's seed. */
+  "seed",
   /** Elements of this dispatch: keys of the batch, or entries of the worklist. Of a scan: the window's slots. */
   "count",
   "keyShift",
@@ -245,11 +248,12 @@ export class TableKernels {
 
 async function makeKernels(spec: TableSpec, cas: string): Promise<TableKernels> {
   const format = slotFormat(spec);
+  const hashing = await loadHashing(spec);
   if (format.claim === "key") {
     const claiming = fragment(claimKey, { bindings: { values: read() } });
-    return new TableKernels(fragment(probingCode(spec)), format, cas, claiming, null);
+    return new TableKernels(fragment(probingCode(spec, hashing)), format, cas, claiming, null);
   }
   const { rowClaiming, rowProbing, settleKernel } = await import("./row-claims.js");
-  const probing = rowProbing(spec);
+  const probing = rowProbing(spec, hashing);
   return new TableKernels(probing, format, cas, rowClaiming, settleKernel(probing, format, cas));
 }

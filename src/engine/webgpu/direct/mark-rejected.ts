@@ -1,9 +1,12 @@
 /** Saying which elements of an insert were rejected. Loaded by the first insert that asks. */
 import type { DeviceArray } from "../../device-array.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
+import { bindAt, placeOf } from "../batch/columns.js";
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import type { TableState } from "../table/table-state.js";
 import { tableParams } from "./direct-kernels.js";
 import type { FullTable } from "./full-table.js";
+import { clearFlags } from "./look-up.js";
 import code from "./mark-rejected.wgsl";
 import { groupSizeAt } from "./rounds.js";
 
@@ -14,6 +17,14 @@ const kernel = kernelSource("mark rejected", tableParams, [
     constants: ["WORKGROUP", "MASKED"],
   }),
 ]);
+
+/** Zeroes the mask of rejected elements: chunks that reject none leave theirs as it is. */
+export async function clearRejected({ host }: TableState, rejected: DeviceArray<"u8">): Promise<void> {
+  const { length } = rejected;
+  const { buffer, byteOffset } = placeOf(rejected);
+  const mask = bindAt(buffer, byteOffset, length);
+  await host.gpu.submit("clear rejected", (encoder) => clearFlags(encoder, mask, length));
+}
 
 /**
  * Allocates and compiles, before anything changes, what it takes to leave 1 in `rejected` for the elements of a chunk that the mask

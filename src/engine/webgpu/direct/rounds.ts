@@ -169,6 +169,7 @@ async function round(
   const kernel = await compileRound(state, run, worklist.listed, chunk.groupSize);
   const params: Params<TableParam> = {
     slots: state.spec.slots,
+    seed: state.spec.seed,
     keyShift: chunk.keys.shift,
     valueShift: run.values?.shift,
     maskShift: run.mask?.shift,

@@ -5,21 +5,20 @@
 import type { TableSpec } from "../../layout.js";
 import { MOST_TAG, type SlotFormat, slotFormat } from "../../slot-format.js";
 import { type Fragment, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
-import hashWide from "../table/hash-wide.wgsl";
 import { each, probingCode, word } from "../table/slot-code.js";
 import claimRow from "./claim-row.wgsl";
 import { changing, elements, tableParams } from "./direct-kernels.js";
 import settle from "./settle.wgsl";
 
 /** Probing, with the tags of entries. */
-export function rowProbing(spec: TableSpec): Fragment<never, never> {
+export function rowProbing(spec: TableSpec, hashing: string): Fragment<never, never> {
   const { keyWords } = slotFormat(spec);
   const words = each(keyWords, (i) => word("key", i, keyWords)).join(", ");
-  const state = `${hashWide}
+  const state = `
 const MOST_TAG: u32 = ${MOST_TAG}u;
 fn stateOf(key: Key) -> u32 { return min(ENTRY | (hashWords(array<u32, KEY_WORDS>(${words})) >> 1u), MOST_TAG); }
 fn hashOfState(state: u32) -> u32 { return state << 1u; }`;
-  return fragment(probingCode(spec, state));
+  return fragment(probingCode(spec, hashing, state));
 }
 
 /** How the insert kernel claims: elements note what they have claimed. */

@@ -3,7 +3,7 @@
  * members; and what kernels need that find the group of a row, those of joins among them.
  */
 import { countersOf } from "../device/counters.js";
-import { constantLines, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import cas from "../direct/cas.wgsl";
 import type { KernelOverrides } from "../direct/direct-kernels.js";
 import hash from "../table/hash.wgsl";
@@ -78,14 +78,7 @@ const side = { records: read(), bytes: read() };
 const otherSide = { buildRecords: read(), buildBytes: read() };
 
 /** Comparing rows of the side that is in the table with rows of the side that probes it. */
-const comparing = [
-  fragment(constantLines({ HASH: 0 })),
-  fragment(hash),
-  rowsFragment,
-  fragment(bytesAt),
-  fragment(equal),
-  rowCounters.control,
-];
+const comparing = [fragment(hash), rowsFragment, fragment(bytesAt), fragment(equal), rowCounters.control];
 const comparingOneSide = [fragment(oneSide, { bindings: side }), ...comparing];
 
 /** Finding the group of a row of another side than the one that is in the table. */

@@ -5,6 +5,7 @@ import type { TableSpec } from "../../layout.js";
 import { getOrMake } from "../device/get-or-make.js";
 import { constantLines, fragment, readWrite } from "../device/kernel-source.js";
 import { atomicType, type Combining, combiningCode } from "../direct/combine.js";
+import { hashCode } from "../table/hash-code.js";
 import { probingCode, slotCount } from "../table/slot-code.js";
 import casSeen from "./cas-seen.wgsl";
 import distinct from "./distinct.wgsl";
@@ -58,7 +59,7 @@ export abstract class KernelMaker {
   }
 
   protected get probing() {
-    return [fragment(probingCode(this.spec)), slotCount, fragment(homes)];
+    return [fragment(probingCode(this.spec, hashCode(this.spec))), slotCount, fragment(homes)];
   }
 
   protected get tiles() {

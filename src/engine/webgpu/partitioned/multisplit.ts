@@ -147,6 +147,7 @@ export async function splitByPartition(
   ]);
   const given = {
     slots: spec.slots,
+    seed: spec.seed,
     count,
     keyShift: chunk.keys.shift,
     valueShift: chunk.values?.shift,

@@ -130,6 +130,7 @@ async function prepareLookup(
   const { control } = state.bind(windows[0]);
   const params = {
     slots: spec.slots,
+    seed: spec.seed,
     count,
     partitionShift: partitions.shift,
     partitions: partitions.count,

@@ -134,6 +134,7 @@ export async function splitByPage(
 
   const params: Params<PartitionParam> = {
     slots: spec.slots,
+    seed: spec.seed,
     count,
     partitionShift: partitions.shift,
     partitions: partitions.count,

@@ -4,6 +4,8 @@
 export const partitionParams = [
   /** Slots of the table, side slots not counted. */
   "slots",
+  /** The table's seed. */
+  "seed",
   /** Elements of the chunk. */
   "count",
   "keyShift",

@@ -109,6 +109,7 @@ async function retrieveWindows(
       const bindings = { ...state.bind(window), outKeys: keys.range, values: values?.range };
       const params = {
         slots: spec.slots,
+        seed: spec.seed,
         count: window.slots,
         windowFirst: window.first,
         flagShift: keys.shift,

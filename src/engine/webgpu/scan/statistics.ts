@@ -32,7 +32,7 @@ export async function stats(state: TableState): Promise<TableStats> {
       for (const window of windows) {
         const { first: windowFirst, slots: count } = window;
         const bindings = { table: window.range, statistics: range };
-        const params = { slots: spec.slots, count, windowFirst };
+        const params = { slots: spec.slots, seed: spec.seed, count, windowFirst };
         kernel.record(encoder, bindings, params, Math.min(WORKGROUPS, Math.ceil(count / 256)));
       }
     };

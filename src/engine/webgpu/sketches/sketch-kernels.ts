@@ -56,7 +56,7 @@ export class SketchKernels {
 
   private constructor(key: KeyType) {
     const hashing = [
-      fragment(constantLines({ HASH: 0, KEY_WORDS: scalarWords[key], KEY_F32: key === "f32" })),
+      fragment(constantLines({ KEY_WORDS: scalarWords[key], KEY_F32: key === "f32" })),
       fragment(hash),
       fragment(keys, {
         bindings: { keys: read(), mask: read() },

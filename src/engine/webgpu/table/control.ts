@@ -1,7 +1,7 @@
 /** What is counted on a table: counters of one call, which the host resets, and facts of the table. */
 import { type CountersOf, countersOf } from "../device/counters.js";
 
-/** Words in their order. The last two are facts of the table; the others count one call. */
+/** Words in their order. The last three are facts of the table; the others count one call. */
 const names = [
   "selected",
   "inserted",
@@ -17,6 +17,7 @@ const names = [
   "aborted",
   "maxProbe",
   "occupied",
+  "seed",
 ] as const;
 
 export type Counters = CountersOf<(typeof names)[number]>;
@@ -26,5 +27,7 @@ export const tableCounters = countersOf("Control", names);
 export const { control } = tableCounters;
 /** Word that holds the longest probe of any key. */
 export const MAX_PROBE_WORD = names.indexOf("maxProbe");
+/** Word that holds the table's seed, for users' kernels: the engine's have it as a parameter. */
+export const SEED_WORD = names.indexOf("seed");
 /** Bytes at its start that are zeroed before every dispatch round: the counters of the call. */
 export const CALL_COUNTER_BYTES = MAX_PROBE_WORD * 4;

@@ -1,4 +1,5 @@
-// Hash functions of keys of several words: hashWords of engine/hash-words.ts, bit for bit. A fragment after hash.wgsl, for modules with KEY_WORDS.
+// 32-bit hash functions of keys of several words: hashWords of engine/hash-words.ts, bit for bit. A fragment after hash.wgsl, for modules with
+// KEY_WORDS.
 
 fn rotate(word: u32, bits: u32) -> u32 { return (word << bits) | (word >> (32u - bits)); }
 
@@ -30,10 +31,4 @@ fn xxhash32Words(words: array<u32, KEY_WORDS>) -> u32 {
   h = (h ^ (h >> 15u)) * 0x85ebca77u;
   h = (h ^ (h >> 13u)) * 0xc2b2ae3du;
   return h ^ (h >> 16u);
-}
-
-fn hashWords(words: array<u32, KEY_WORDS>) -> u32 {
-  if (HASH == 0u) { return murmur3Words(words); }
-  if (HASH == 1u) { return xxhash32Words(words); }
-  return words[0];
 }

@@ -1,24 +1,11 @@
-// Hash functions and home slots: the arithmetic of engine/hash.ts, bit for bit. A fragment: no bindings, no entry point.
+// What every table's hashing is made of: the arithmetic of engine/hash.ts, bit for bit. A fragment: no bindings, no entry point.
+// hash-code.ts makes the functions hashKey and hashWords of it.
 
 fn murmur3(key: u32) -> u32 {
   var h = key;
   h = (h ^ (h >> 16u)) * 0x85ebca6bu;
   h = (h ^ (h >> 13u)) * 0xc2b2ae35u;
   return h ^ (h >> 16u);
-}
-
-fn xxhash32(key: u32) -> u32 {
-  var h = 0x165667b1u + 4u + key * 0xc2b2ae3du;
-  h = ((h << 17u) | (h >> 15u)) * 0x27d4eb2fu;
-  h = (h ^ (h >> 15u)) * 0x85ebca77u;
-  h = (h ^ (h >> 13u)) * 0xc2b2ae3du;
-  return h ^ (h >> 16u);
-}
-
-fn hashKey(key: u32) -> u32 {
-  if (HASH == 0u) { return murmur3(key); }
-  if (HASH == 1u) { return xxhash32(key); }
-  return key;
 }
 
 /// The upper 32 bits of a × b, from 16-bit halves: WGSL has no wide product.

@@ -3,26 +3,34 @@
  * values and entries. Kernels are written over these and know no widths. Reading takes a binding `table: array<Slot>`, changing one
  * `table: array<atomic<Word>>`; columns are arrays of words.
  */
-import { hashNames } from "../../hash.js";
 import type { TableSpec } from "../../layout.js";
 import { ENTRY, type SlotFormat, slotFormat } from "../../slot-format.js";
 import { constantLines, fragment } from "../device/kernel-source.js";
 import hash from "./hash.wgsl";
 import probe from "./probe.wgsl";
 
-/** A name for tables that have the same kernels: those of one hash function and of one type of keys and values. */
-export function kindOf({ key, value, hash }: TableSpec): string {
-  return `${key} ${value} ${hash}`;
+/** A name for tables that have the same kernels: those of one hash function, with or without a seed, and of one type of keys and values. */
+export function kindOf({ key, value, hash, seed }: TableSpec): string {
+  return JSON.stringify([key, value, hash, !seed]);
+}
+
+/** The hash function of most tables, whose keys are one word: murmur3 without a seed. hash-code.ts has all. */
+const PLAIN = "fn hashKey(key: u32) -> u32 { return murmur3(key); }";
+
+/** The hash function of a table's keys. */
+export async function loadHashing(spec: TableSpec): Promise<string> {
+  const isPlain = spec.hash === "murmur3" && !spec.seed && slotFormat(spec).claim === "key";
+  return isPlain ? PLAIN : (await import("./hash-code.js")).hashCode(spec);
 }
 
 /**
  * How a table's keys are hashed and its slots are probed, without bindings: also for users' own kernels.
+ * @param hashing that of `loadHashing` or hash-code.ts.
  * @param state stateOf and hashOfState; for slots that are claimed by row those of row-claims.ts.
  */
-export function probingCode(spec: TableSpec, state = KEY_STATE): string {
+export function probingCode(spec: TableSpec, hashing: string, state = KEY_STATE): string {
   const format = slotFormat(spec);
   const constants = constantLines({
-    HASH: hashNames.indexOf(spec.hash),
     KEY_F32: spec.key === "f32",
     SLOT_WORDS: format.slotWords,
     KEY_WORDS: format.keyWords,
@@ -33,11 +41,13 @@ export function probingCode(spec: TableSpec, state = KEY_STATE): string {
     CLAIMED_BY_ROW: format.claim === "row",
     ENTRY,
   });
-  return [constants, typesCode(format), hash, state, probe].join("\n");
+  return [constants, typesCode(format), hash, hashing, state, probe].join("\n");
 }
 
-/** The function that probing code asks for, in modules with params.slots. */
-export const slotCount = fragment("fn slotCount() -> u32 { return params.slots; }");
+/** The functions that probing code asks for, in modules with params.slots and params.seed. */
+export const slotCount = fragment(
+  "fn slotCount() -> u32 { return params.slots; } fn hashSeed() -> u32 { return params.seed; }",
+);
 
 /** Types of a key, a slot, and what a look-up answers: the value, or in sets the stored key. */
 function typesCode(format: SlotFormat): string {

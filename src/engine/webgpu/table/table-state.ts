@@ -4,6 +4,7 @@
  */
 import type { Engine } from "../../engine.js";
 import { EMPTY, type TableSpec } from "../../layout.js";
+import { lazily } from "../../lazily.js";
 import type { PlanLog } from "../../plan.js";
 import { tableBytes } from "../../slot-format.js";
 import { filling } from "../device/fill.js";
@@ -14,8 +15,10 @@ import type { Pacer } from "../device/pacer.js";
 import { type Submitter, withSubmitter } from "../device/submitter.js";
 import { type KernelOverrides, TableKernels } from "../direct/direct-kernels.js";
 import type { Readback } from "../memory/readback.js";
-import { CALL_COUNTER_BYTES, type Counters, tableCounters } from "./control.js";
+import { CALL_COUNTER_BYTES, type Counters, SEED_WORD, tableCounters } from "./control.js";
 import { cutWindows, type TableWindow } from "./windows.js";
+
+const loadHashCheck = lazily(() => import("./check-hash.js"));
 
 /** What a table needs of its engine. */
 export interface TableHost {
@@ -32,9 +35,14 @@ export interface TableHost {
   readonly hostChunk: number;
 }
 
-/** Makes an empty table. @throws LimitError when it does not fit one buffer, or the GPU's memory. */
+/**
+ * Makes an empty table.
+ * @throws LimitError when it does not fit one buffer, or the GPU's memory; ValidationError when a user's own hash function is another on the
+ * GPU
+ */
 export async function newState(host: TableHost, spec: TableSpec): Promise<TableState> {
   const { gpu } = host;
+  if (typeof spec.hash !== "string") await (await loadHashCheck()).checkOwnWgsl(host, spec);
   const bytes = slotBytes(spec);
   const usage = STORAGE_USAGE;
   const made: GPUBuffer[] = [];
@@ -193,7 +201,9 @@ export class TableState {
     const { gpu, kernels } = this.host;
     const { slots, control } = this.buffers;
     const fill = await filling(gpu, kernels, EMPTY);
-    gpu.write(control, 0, new Uint8Array(tableCounters.bytes));
+    const counters = new Uint32Array(tableCounters.bytes / 4);
+    counters[SEED_WORD] = this.spec.seed ?? 0;
+    gpu.write(control, 0, new Uint8Array(counters.buffer));
     return gpu.begin("fill", (encoder) => fill(encoder, { buffer: slots, size: slotBytes(this.spec) }), []);
   }
 

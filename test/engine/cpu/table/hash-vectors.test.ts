@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { allocateBlock, computeHomes, type TableMemory } from "../../../../src/engine/cpu/table/blocks.js";
-import { hashFunctions, hashNames, homeSlot } from "../../../../src/engine/hash.js";
+import { hashFunctions, homeSlot } from "../../../../src/engine/hash.js";
+import { hashNames } from "../../../../src/engine/hash-names.js";
 import { hashWords } from "../../../../src/engine/hash-words.js";
+import { referenceHash } from "../../../helpers/reference-hash.js";
 
 const keys = [0, 1, 2, 42, 0x7fffffff, 0x80000000, 0xfffffffd, 0xfffffffe, 0xffffffff];
 for (let i = 0; i < 2000; i++) keys.push(Math.floor(i * 2147483.647 * 1.9999) >>> 0);
@@ -161,18 +163,29 @@ describe("home slots", () => {
   });
 
   for (const [hash, name] of hashNames.entries()) {
-    for (const words of [1, 2]) {
-      it(`the loops for ${name}, ${words} words a slot, equal the reference functions`, () => {
+    for (const [words, seed] of [
+      [1, 0],
+      [2, 0],
+      [2, 0xdeadbeef],
+    ]) {
+      it(`the loops for ${name}, ${words} words a slot, seed ${seed}, equal the reference functions`, () => {
         const block = allocateBlock(keys.length);
         block.key.set(keys);
+        const hashes = keys.map((key) => referenceHash({ hash: name, seed }, [key]));
         for (const slotCount of slotCounts) {
           // word numbers have 32 bits
           if (slotCount * words >= 2 ** 32) continue;
-          const table: TableMemory = { slots: new Uint32Array(0), slotCount, words, hash, floatKeys: false };
+          const table: TableMemory = {
+            slots: new Uint32Array(0),
+            slotCount,
+            words,
+            hash,
+            seed,
+            floatKeys: false,
+          };
           computeHomes(block, table, keys.length);
-          for (const [i, key] of keys.entries()) {
-            expect(block.home[i]).toBe(homeSlot(hashFunctions[name](key), slotCount) * words);
-          }
+          const homes = hashes.map((hashed) => homeSlot(hashed, slotCount) * words);
+          expect(block.home).toEqual(Uint32Array.from(homes));
         }
       });
     }

@@ -1,12 +1,16 @@
-/** The arithmetic in hash.wgsl, hash-wide.wgsl and probe.wgsl against the reference in TypeScript, bit by bit. */
+/** The arithmetic in hash.wgsl, the hash functions' fragments and probe.wgsl against the reference in TypeScript, bit by bit. */
 import { describe, expect, it } from "vitest";
-import { hashFunctions, hashNames, homeSlot } from "../../../../src/engine/hash.js";
+import { hashOfWord, hashOfWords } from "../../../../src/engine/cpu/table/table-hash.js";
+import { homeSlot } from "../../../../src/engine/hash.js";
+import { hashNames } from "../../../../src/engine/hash-names.js";
 import { hashWords } from "../../../../src/engine/hash-words.js";
 import { canonicalF32 } from "../../../../src/engine/scalars.js";
 import { constantLines } from "../../../../src/engine/webgpu/device/kernel-source.js";
 import hash from "../../../../src/engine/webgpu/table/hash.wgsl";
+import { hashCode } from "../../../../src/engine/webgpu/table/hash-code.js";
 import hashWide from "../../../../src/engine/webgpu/table/hash-wide.wgsl";
 import { probingCode } from "../../../../src/engine/webgpu/table/slot-code.js";
+import xxhash64 from "../../../../src/engine/webgpu/table/xxhash64.wgsl";
 import { expectSame } from "../../../conformance/helpers/checks.js";
 import { useDevice } from "../../../conformance/helpers/device.js";
 import { edgePatterns, oddFloats, uniqueKeys } from "../../../conformance/helpers/keys.js";
@@ -48,30 +52,56 @@ async function evaluate(
 }
 
 describe("hash.wgsl", () => {
-  for (const [HASH, name] of hashNames.entries()) {
-    it(`${name} is that of hash.ts`, async () => {
-      const hashes = await evaluate([constantLines({ HASH }), hash], "hashKey(a) + b * 0u", patterns);
-      expectSame(hashes, patterns.map(hashFunctions[name]));
-    });
-  }
+  for (const name of hashNames) {
+    for (const seed of [0, 0x89abcdef]) {
+      const code = (keyWords: number) =>
+        hashCode({ key: keyWords === 1 ? "u32" : "u64", value: null, slots: 1, hash: name, seed });
+      const fragments = (KEY_WORDS: number) => [
+        constantLines({ KEY_WORDS }),
+        hash,
+        `fn hashSeed() -> u32 { return ${seed}u; }`,
+        code(KEY_WORDS),
+      ];
 
-  for (const [HASH, name] of hashNames.entries()) {
-    it(`${name} of keys of several words is that of hash-words.ts`, async () => {
-      const others = uniqueKeys(patterns.length, 700_000);
-      // five words go through the four lanes of xxhash32 too
-      for (const words of ["a, b", "a, b, b ^ a, a, b"]) {
-        const KEY_WORDS = words.split(",").length;
-        const fragments = [constantLines({ HASH, KEY_WORDS }), hash, hashWide];
-        const hashes = await evaluate(
-          fragments,
-          `hashWords(array<u32, KEY_WORDS>(${words}))`,
-          patterns,
-          others,
-        );
-        const key = (a: number, b: number) => Uint32Array.of(a, b, b ^ a, a, b);
+      it(`${name} with the seed ${seed} is that of hash.ts`, async () => {
+        const hashes = await evaluate(fragments(1), "hashKey(a) + b * 0u", patterns);
         expectSame(
           hashes,
-          patterns.map((a, i) => hashWords(name, key(a, others[i]), 0, KEY_WORDS)),
+          patterns.map((word) => hashOfWord({ hash: hashNames.indexOf(name), seed }, word)),
+        );
+      });
+
+      it(`${name} with the seed ${seed} of keys of two words is that of hash-words.ts`, async () => {
+        const others = uniqueKeys(patterns.length, 700_000);
+        const hashes = await evaluate(fragments(2), "hashWords(array<u32, 2>(a, b))", patterns, others);
+        const at = { hash: hashNames.indexOf(name), seed };
+        expectSame(
+          hashes,
+          patterns.map((a, i) => hashOfWords(at, Uint32Array.of(a, others[i]), 0, 2)),
+        );
+      });
+    }
+  }
+
+  for (const [name, text] of [
+    ["murmur3", hashWide],
+    ["xxhash32", hashWide],
+    ["xxhash64", xxhash64],
+  ] as const) {
+    it(`${name} of keys of many words is that of hash-words.ts`, async () => {
+      const others = uniqueKeys(patterns.length, 700_000);
+      // five words go through the four lanes of xxhash32, eleven through those of xxhash64
+      for (const words of ["a, b, b ^ a, a, b", "a, b, b ^ a, a, b, b, a, a ^ b, b, a, b"]) {
+        const KEY_WORDS = words.split(",").length;
+        const call = `${name}${name === "xxhash64" ? "" : "Words"}(array<u32, KEY_WORDS>(${words}))`;
+        const hashes = await evaluate([constantLines({ KEY_WORDS }), hash, text], call, patterns, others);
+        const key = (a: number, b: number) => Uint32Array.of(a, b, b ^ a, a, b, b, a, a ^ b, b, a, b);
+        const short = (a: number, b: number) => Uint32Array.of(a, b, b ^ a, a, b);
+        expectSame(
+          hashes,
+          patterns.map((a, i) =>
+            hashWords(name, (KEY_WORDS === 5 ? short : key)(a, others[i]), 0, KEY_WORDS),
+          ),
         );
       }
     });
@@ -95,7 +125,7 @@ describe("hash.wgsl", () => {
     const random = uniqueKeys(patterns.length, 300_000);
     // half of them random counts up to 2^31
     const slots = random.map((n, i) => (i % 2 === 0 ? counts[(i / 2) % counts.length] : (n >>> 1) | 1));
-    const homes = await evaluate([constantLines({ HASH: 0 }), hash], "multiplyHigh(a, b)", patterns, slots);
+    const homes = await evaluate([hash], "multiplyHigh(a, b)", patterns, slots);
     expectSame(
       homes,
       patterns.map((h, i) => homeSlot(h, slots[i])),
@@ -108,8 +138,9 @@ describe("hash.wgsl", () => {
 
 describe("probe.wgsl", () => {
   it("gives f32 keys the bit pattern that scalars.ts gives them", async () => {
+    const specOf = (key: "f32" | "u32") => ({ key, value: null, slots: 1, hash: "murmur3" }) as const;
     const fragments = (key: "f32" | "u32") => [
-      probingCode({ key, value: null, slots: 1, hash: "murmur3" }),
+      probingCode(specOf(key), hashCode(specOf(key))),
       "fn slotCount() -> u32 { return 1u; }",
     ];
     const canonical = "canonicalKey(a) + b * 0u";

@@ -1,0 +1,119 @@
+/**
+ * Inserts in which the first or the last of equal keys wins. The engine says which elements that are; they alone are inserted, and the
+ * others count as if they had been, too. Engines that go through a batch in input order have some of it for nothing.
+ */
+import { DeviceArray } from "../engine/device-array.js";
+import type {
+  CallOptions,
+  Destination,
+  Input,
+  InsertCall,
+  InsertPolicy,
+  InsertTally,
+  Output,
+  Table,
+} from "../engine/engine.js";
+import { allocate, type KeyType, type ScalarType, type ValueType, zeroOf } from "../engine/scalars.js";
+import { ValidationError } from "../errors.js";
+import type { InsertOptions } from "./arguments.js";
+
+/** The table for a call in which one element of each key wins. @throws ValidationError */
+export function choosing<K extends KeyType, V extends ValueType>(
+  table: Table<K, V>,
+  duplicates: NonNullable<InsertOptions["duplicates"]>,
+): Pick<Table<K, V>, "insert" | "insertAndFind"> {
+  if (duplicates === "any") return table;
+  if (duplicates === "first" || duplicates === "last") return new OneOfEach(table, duplicates);
+  throw new ValidationError(
+    `There is no choice of duplicates ${JSON.stringify(duplicates)}.`,
+    "Use one of any, first, last.",
+  );
+}
+
+class OneOfEach<K extends KeyType, V extends ValueType>
+  implements Pick<Table<K, V>, "insert" | "insertAndFind">
+{
+  constructor(
+    private readonly table: Table<K, V>,
+    private readonly which: "first" | "last",
+  ) {}
+
+  async insert(
+    keys: Input<K>,
+    values: Input<V> | null,
+    policy: InsertPolicy,
+    call: InsertCall,
+  ): Promise<InsertTally> {
+    const winsAnyway = policy === "assign" ? "last" : "first";
+    // keys of a set have no values to differ in
+    if (values === null || this.#isInOrder(winsAnyway)) return this.table.insert(keys, values, policy, call);
+    return this.#choosing(keys, call, (where) => this.table.insert(keys, values, policy, { ...call, where }));
+  }
+
+  async insertAndFind(
+    keys: Input<K>,
+    values: Input<V> | null,
+    output: Destination,
+    call: CallOptions,
+  ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
+    const { table } = this;
+    if (this.#isInOrder("first")) return table.insertAndFind(keys, values, output, call);
+    const [flags, stored] = typeof output === "string" ? [] : output;
+    const { length } = keys;
+    // the values of the elements that win are not those of all
+    const spare = <T extends ScalarType>(type: T) => allocate(type, length);
+    const firstTo = flags
+      ? [flags, ...(values === null ? [] : [spare(table.spec.value as V)])]
+      : (output as "host");
+    const done = await this.#choosing(keys, call, (where) =>
+      table.insertAndFind(keys, values, firstTo, { ...call, where }),
+    );
+    if (values === null) return done;
+    discard(done.values);
+    try {
+      const to = stored ? [stored, spare("u8")] : (output as "host");
+      const missing = zeroOf[table.spec.value as V];
+      const { strategy, groupSize, signal, where } = call;
+      const all = await table.find(keys, missing, to, { strategy, groupSize, signal, where });
+      discard(all.found);
+      return { ...done, values: all.values };
+    } catch (error) {
+      discard(done.insertedFlags);
+      throw error;
+    }
+  }
+
+  #isInOrder(winsAnyway: "first" | "last"): boolean {
+    return this.table.inOrder === true && this.which === winsAnyway;
+  }
+
+  /** Inserts the elements that win, and counts all. */
+  async #choosing<T extends InsertTally>(
+    keys: Input<K>,
+    call: CallOptions,
+    insert: (where: Input<"u8">) => Promise<T>,
+  ): Promise<T> {
+    const start = performance.now();
+    const { chosen, selected } = await this.table.choose(keys, this.which, call);
+    call.log?.add("choose among equal keys", performance.now() - start);
+    try {
+      const done = await insert(chosen);
+      const { inserted } = done;
+      const rejected = done.rejected === 0 ? 0 : selected - (await this.#countPresent(keys, call));
+      return { ...done, rejected, existing: selected - inserted - rejected };
+    } finally {
+      chosen.destroy();
+    }
+  }
+
+  /** Elements whose keys are in the table. */
+  async #countPresent(keys: Input<K>, { strategy, groupSize, where }: CallOptions): Promise<number> {
+    const flags = (await this.table.contains(keys, "host", { strategy, groupSize, where })) as Uint8Array;
+    return flags.reduce((sum, flag) => sum + flag, 0);
+  }
+}
+
+/** Frees a result that is on the device. */
+function discard(result: Output<ScalarType> | null): void {
+  if (result instanceof DeviceArray) result.destroy();
+}
