@@ -1,5 +1,5 @@
 /**
- * THE seam: what containers ask of an engine (and, in row-operations.ts, relational operators). An engine is a place where tables live and bulk
+ * THE seam: what containers ask of an engine (and, in row-operations.ts, relational operators; in value-lists.ts, multimaps). An engine is a place where tables live and bulk
  * operations run: cpu (typed arrays and workers), webgpu (kernels), later others.
  *
  * The seam is at operations ("insert this batch into this table"), not at kernels. An engine owns: memory, probing,
@@ -17,6 +17,7 @@ import type { PinnedArray, PinnedUse } from "./pinned-array.js";
 import type { GroupSize, PlanLog, Strategy } from "./plan.js";
 import type { RowOperations } from "./row-operations.js";
 import type { KeyType, ScalarArrays, ScalarType, ValueType } from "./scalars.js";
+import type { ListOperations } from "./value-lists.js";
 
 /** Names of the engines there are. */
 export type BackendName = "cpu" | "webgpu";
@@ -219,6 +220,8 @@ export interface Engine {
   trim(): number;
   /** What relational operators ask for; loaded on first use. */
   rows(): Promise<RowOperations>;
+  /** What multimaps and multisets ask for; loaded on first use. */
+  lists(): Promise<ListOperations>;
   /** Frees all memory, ends workers, makes pending operations reject with DeviceLostError("destroyed"). Idempotent. A caller's own GPUDevice is left alive. */
   destroy(): void;
 }

@@ -42,7 +42,7 @@ describe("README", () => {
 describe("documentation comments", () => {
   /** What the examples take for granted. */
   const prelude = `
-    import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticSet } from "warpmap";
+    import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticMultimap, StaticMultiset, StaticSet } from "warpmap";
     import { count, distinct, groupBy, join, mean } from "warpmap/relational";
     import { tableFromArrays } from "@uwdata/flechette";`;
 

@@ -12,6 +12,7 @@ import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import type { RowOperations } from "../row-operations.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
 import { slotFormat, tableBytes } from "../slot-format.js";
+import type { ListOperations } from "../value-lists.js";
 import { CpuTable } from "./cpu-table.js";
 import { Memory } from "./memory/memory.js";
 import { newDeviceArray, newPinnedArray } from "./memory/storage.js";
@@ -63,6 +64,10 @@ export class CpuEngine implements Engine {
   readonly rows = lazily<RowOperations>(async () => {
     const { CpuRows } = await import("./rows/cpu-rows.js");
     return new CpuRows(this);
+  });
+  readonly lists = lazily<ListOperations>(async () => {
+    const { CpuListOperations } = await import("./lists/cpu-lists.js");
+    return new CpuListOperations(this);
   });
   /** Who must hear of freed memory, and of the end. */
   readonly #users: MemoryUser[] = [];

@@ -18,6 +18,7 @@ import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import type { RowOperations } from "../row-operations.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
+import type { ListOperations } from "../value-lists.js";
 import { HOST_CHUNK } from "./batch/chunks.js";
 import { gpuArray, newArray, placeOf } from "./batch/columns.js";
 import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./device/adapter.js";
@@ -74,10 +75,10 @@ export class WebgpuEngine implements Engine {
   readonly pacer: Pacer;
   readonly kernelOverrides: KernelOverrides;
   readonly defaults: BulkDefaults;
-  readonly rows = lazily<RowOperations>(async () => {
-    const { WebgpuRows } = await import("./webgpu-rows.js");
-    return new WebgpuRows(this);
-  });
+  readonly rows = lazily<RowOperations>(async () => (await import("./webgpu-rows.js")).operationsOf(this));
+  readonly lists = lazily<ListOperations>(async () =>
+    (await import("./lists/list-operations.js")).operationsOf(this),
+  );
   readonly #madeReady = new Set<string>();
   /** What tables need of this engine. */
   readonly tableHost: TableHost;

@@ -8,7 +8,7 @@ import { type RowHost, rowHost } from "./groups/row-run.js";
 import { joinRows } from "./join/join-rows.js";
 import type { WebgpuEngine } from "./webgpu-engine.js";
 
-export class WebgpuRows implements RowOperations {
+class WebgpuRows implements RowOperations {
   readonly #host: RowHost;
   constructor(engine: WebgpuEngine) {
     this.#host = rowHost(engine);
@@ -27,3 +27,6 @@ export class WebgpuRows implements RowOperations {
     return groupRows(this.#host, keys, call);
   }
 }
+
+/** The row operations of an engine. */
+export const operationsOf = (engine: WebgpuEngine): RowOperations => new WebgpuRows(engine);

@@ -19,6 +19,7 @@ import type { Readback } from "../memory/readback.js";
 import type { WebgpuEngine } from "../webgpu-engine.js";
 import { GroupKernels, ROW_TILE, type RowParams, rowCounters } from "./row-kernels.js";
 import type { RecordLayout } from "./row-records.js";
+import type { ScanStep } from "./scan.js";
 
 /** What operations on rows need of their engine. */
 export interface RowHost {
@@ -120,6 +121,11 @@ export class RowRun {
     const layout = { rowWords, plainWords, nullWords, nullsEqual: Number(this.work.call.nullsEqual) };
     return (encoder, bindings, params) =>
       kernel.record(encoder, bindings, { ...layout, ...params }, Math.ceil((params.count ?? 0) / ROW_TILE));
+  }
+
+  /** What records a scan. */
+  scanStep(kernel: "scan" | "scanAdd"): Promise<ScanStep> {
+    return this.step(this.host.sources[kernel], {});
   }
 
   /** Submits without waiting. When it is refused, the next `submitAndWait` throws, or the call's end. */
