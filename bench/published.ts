@@ -159,3 +159,25 @@ export const CUCO_SKETCHES: readonly Published[] = (
   source:
     "cuCollections built and timed beside this project on one H100 80GB SXM, 2^27 u32 keys; kernels alone",
 }));
+
+const BESIDE_MULTI =
+  "cuCollections built and timed beside this project on one H100 80GB SXM, 2^26 entries of u32, every key as often as the others";
+
+/** cuCollections' multiset and multimap on an H100, in G elements a second, by how often each key comes. */
+export const MULTIMAPS: readonly Published[] = Object.entries({
+  "multiset insert": { 1: 11.4, 8: 6.5, 64: 1.15, 1024: 0.1 },
+  "multiset count": { 1: 14.7, 8: 7.5, 64: 1.5, 1024: 0.12 },
+  "multiset retrieve": { 1: 5.0, 8: 14.1, 64: 22.7, 1024: 28.6 },
+  "multimap insert": { 1: 9.8, 8: 4.2, 64: 1.0 },
+  "multimap count": { 1: 10.7, 8: 5.0, 64: 1.7 },
+  "multimap retrieve": { 1: 3.8, 8: 22, 64: 38 },
+}).flatMap(([operation, byMultiplicity]) =>
+  Object.entries(byMultiplicity).map(([multiplicity, value]) => ({
+    of: "cuCollections, H100, timed beside",
+    operation: `${operation}, ${multiplicity} equal ${multiplicity === "1" ? "key" : "keys"}`,
+    size: 2 ** 26,
+    value,
+    unit: "G/s",
+    source: BESIDE_MULTI,
+  })),
+);

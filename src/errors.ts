@@ -36,19 +36,22 @@ export class WarpmapError extends Error {
 /** A table has no free slot for some keys of a batch. All other keys of the batch went in. */
 export class CapacityError extends WarpmapError {
   declare readonly code: "CAPACITY";
-  /** Keys of this call that were newly inserted. */
+  /** Keys (of multimaps and multisets, entries) of this call that were newly inserted. */
   readonly inserted: number;
-  /** Keys of this call that found no slot; keys equal to each other count each time. */
+  /** Keys of this call that found no slot, or entries that did not fit; keys equal to each other count each time. */
   readonly rejected: number;
   /** The capacity that the table was created with, in entries. */
   readonly capacity: number;
 
-  constructor(numbers: { inserted: number; rejected: number; capacity: number; slots: number }) {
-    super(
-      "CAPACITY",
-      `The table is full: ${numbers.inserted} keys went in, ${numbers.rejected} did not fit (capacity ${numbers.capacity} entries, all ${numbers.slots} slots taken).`,
-      "Create the table with a larger capacity; or make room with rehash(n), and insert the keys that contains() does not find: all others are done.",
-    );
+  /** @param text in place of what maps and sets say */
+  constructor(
+    numbers: { inserted: number; rejected: number; capacity: number; slots: number },
+    text = {
+      message: `The table is full: ${numbers.inserted} keys went in, ${numbers.rejected} did not fit (capacity ${numbers.capacity} entries, all ${numbers.slots} slots taken).`,
+      fix: "Create the table with a larger capacity; or make room with rehash(n), and insert the keys that contains() does not find: all others are done.",
+    },
+  ) {
+    super("CAPACITY", text.message, text.fix);
     this.inserted = numbers.inserted;
     this.rejected = numbers.rejected;
     this.capacity = numbers.capacity;

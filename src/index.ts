@@ -11,13 +11,18 @@ export type {
 } from "./containers/arguments.js";
 export type { ContainerStats, RehashOptions } from "./containers/container.js";
 export type { GrowingTableOptions, GrowthOptions } from "./containers/create-growing-table.js";
+export type { MultiOptions } from "./containers/create-multi.js";
 export type { HashOptions, Seed, TableOptions } from "./containers/create-table.js";
 export { DynamicMap, type DynamicMapOptions } from "./containers/dynamic-map.js";
 export { DynamicSet, type DynamicSetOptions } from "./containers/dynamic-set.js";
+export type { RetrieveChunksOptions, RetrieveOptions } from "./containers/entry-reader.js";
 export type { MapContainer } from "./containers/map-container.js";
+export type { MultiContainer, MultiStats } from "./containers/multi-container.js";
 export type { TableToPrepare } from "./containers/prepare.js";
 export type { SetContainer } from "./containers/set-container.js";
 export { StaticMap, type StaticMapOptions } from "./containers/static-map.js";
+export { StaticMultimap, type StaticMultimapOptions } from "./containers/static-multimap.js";
+export { StaticMultiset, type StaticMultisetOptions } from "./containers/static-multiset.js";
 export { StaticSet, type StaticSetOptions } from "./containers/static-set.js";
 export {
   Device,

@@ -3,11 +3,12 @@
 //
 // A fault: { name, what: the fault in a few words, file, find: text that is there exactly once, replace, project, tests: files }.
 import { cpuFaults } from "./cpu.mjs";
+import { listFaults } from "./lists.mjs";
 import { sketchFaults } from "./sketches.mjs";
 import { tableFaults } from "./tables.mjs";
 import { webgpuFaults } from "./webgpu.mjs";
 
-export const faults = [...cpuFaults, ...webgpuFaults, ...tableFaults, ...sketchFaults];
+export const faults = [...cpuFaults, ...webgpuFaults, ...tableFaults, ...sketchFaults, ...listFaults];
 
 /** A file's text with a fault in it. Throws unless the fault matches exactly once. */
 export function withFault({ name, file, find, replace }, text) {

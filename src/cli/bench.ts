@@ -33,6 +33,7 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   batch: () => import("../../bench/batch.js"),
   crossovers: () => import("../../bench/crossovers.js"),
   "large-table": () => import("../../bench/large-table.js"),
+  multimap: () => import("../../bench/multimap.js"),
   lifecycle: () => import("../../bench/lifecycle.js"),
   join: () => import("../../bench/join.js"),
   sketches: () => import("../../bench/sketches.js"),
@@ -45,7 +46,7 @@ const LIBRARY = new URL("../../dist/index.js", import.meta.url).href;
 const STDOUT = "-";
 
 /** Benchmarks that have a name already and nothing behind it yet. */
-const LATER = ["multimap"];
+const LATER: readonly string[] = [];
 
 /** Runs the command. @throws CallError for a wrong call */
 export async function bench(name: string, options: BenchCommandOptions, host: Host): Promise<void> {

@@ -2,9 +2,7 @@
  * What all maps and sets share, static and dynamic: one table, its sizing, and the calls that are the same for all; calls.ts keeps
  * these apart. It knows no backend: everything that touches slots is an engine operation.
  */
-import type { Device } from "../device.js";
 import type {
-  Engine,
   Input,
   InsertPolicy,
   InsertTally,
@@ -34,8 +32,8 @@ import {
   type Placed,
   type ProgressOptions,
 } from "./arguments.js";
-import { Calls } from "./calls.js";
 import { checkSizing, type Parts, type Seed, type Sizing, withHash } from "./create-table.js";
+import { Queued } from "./queued.js";
 import { answered, checkRoom, destination, discard, placed } from "./results.js";
 
 /** A container's health and size. */
@@ -59,37 +57,15 @@ export interface RehashOptions {
 /** What moves entries to another table, loaded by the first call that does. @internal */
 export const loadMoving = lazily(() => import("./move-entries.js"));
 
-/** The name of the method that Node asks for what console.log prints. */
-const INSPECT = Symbol.for("nodejs.util.inspect.custom");
-
 /** Base of the containers with one table. */
-export abstract class Container<K extends KeyType, V extends ValueType> {
-  /** The device that it lives on. */
-  readonly device: Device;
-  /** @internal */
-  protected readonly engine: Engine;
+export abstract class Container<K extends KeyType, V extends ValueType> extends Queued<K> {
   protected table: Table<K, V>;
   readonly #sizing: Sizing;
   /** @internal */
-  protected readonly calls = new Calls<K>(() => {
-    const what = this[Symbol.toStringTag];
-    return new ValidationError(`This ${what} was destroyed.`, `Create a new ${what}.`);
-  });
-
-  /** @internal */
   protected constructor(parts: Parts<K, V>) {
-    // in JavaScript anybody can call this
-    if (!parts?.sizing) {
-      throw new ValidationError(
-        "Containers are made by `create`, not by `new`.",
-        `Write \`await ${this[Symbol.toStringTag]}.create(device, options)\`.`,
-      );
-    }
-    const { device, table, sizing } = parts;
-    this.device = device;
-    this.engine = device.engine;
-    this.table = table;
-    this.#sizing = sizing;
+    super(parts?.device, parts?.sizing);
+    this.table = parts.table;
+    this.#sizing = parts.sizing;
   }
 
   /** Type of the keys. */
@@ -259,11 +235,8 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
     });
   }
 
-  /** The name of the class. */
-  abstract get [Symbol.toStringTag](): string;
-
   /** Types, size, capacity and load, such as "StaticMap<u32, f32> { size: 3, capacity: 10, load: 0.15 }". */
-  toString(): string {
+  override toString(): string {
     const { key, value } = this.table.spec;
     const { size, capacity, loadFactor } = this;
     const load = Number(loadFactor.toFixed(3));
@@ -271,27 +244,8 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
     return `${this[Symbol.toStringTag]}<${value === null ? key : `${key}, ${value}`}> { ${state} }`;
   }
 
-  /** What console.log prints in Node. @internal */
-  [INSPECT](): string {
-    return this.toString();
-  }
-
-  /** Frees the memory, after the calls that are under way. Later calls reject. Idempotent. */
-  destroy(): void {
-    void this.#end();
-  }
-
-  [Symbol.dispose](): void {
-    this.destroy();
-  }
-
-  /** As destroy(), and waits until the memory is free. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#end();
-  }
-
-  async #end(): Promise<void> {
-    await this.calls.end();
+  /** @internal */
+  protected override free(): void {
     this.table.destroy();
   }
 

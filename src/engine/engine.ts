@@ -1,6 +1,7 @@
 /**
- * THE seam: what containers ask of an engine (and, in row-operations.ts, relational operators, in sketch-operations.ts, sketches). An
- * engine is a place where tables live and bulk operations run: cpu (typed arrays and workers), webgpu (kernels), later others.
+ * THE seam: what containers ask of an engine (and, in row-operations.ts, relational operators, in sketch-operations.ts, sketches, in
+ * value-lists.ts, multimaps). An engine is a place where tables live and bulk operations run: cpu (typed arrays and workers), webgpu
+ * (kernels), later others.
  *
  * The seam is at operations ("insert this batch into this table"), not at kernels. An engine owns: memory, probing,
  * hashing, chunking of long batches, abort and progress between chunks, its own loss. It does not own: argument checks,
@@ -18,6 +19,7 @@ import type { GroupSize, PlanLog, Strategy } from "./plan.js";
 import type { RowOperations } from "./row-operations.js";
 import type { KeyType, ScalarArrays, ScalarType, ValueType } from "./scalars.js";
 import type { SketchOperations } from "./sketch-operations.js";
+import type { ListOperations } from "./value-lists.js";
 
 /** Names of the engines there are. */
 export type BackendName = "cpu" | "webgpu";
@@ -238,6 +240,8 @@ export interface Engine {
   rows(): Promise<RowOperations>;
   /** What sketches ask for; loaded on first use. */
   sketches(): Promise<SketchOperations>;
+  /** What multimaps and multisets ask for; loaded on first use. */
+  lists(): Promise<ListOperations>;
   /** Frees all memory, ends workers, makes pending operations reject with DeviceLostError("destroyed"). Idempotent. A caller's own GPUDevice is left alive. */
   destroy(): void;
 }

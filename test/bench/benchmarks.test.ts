@@ -2,7 +2,15 @@
 // files of their own.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { BenchModule } from "../../bench/report.js";
-import { type Device, EngineError, openDevice, StaticMap, ValidationError } from "../../src/index.js";
+import {
+  type Device,
+  type DeviceArray,
+  EngineError,
+  openDevice,
+  StaticMap,
+  StaticMultimap,
+  ValidationError,
+} from "../../src/index.js";
 import { BloomFilter, HyperLogLog } from "../../src/sketches/index.js";
 import { expectPicture, expectReport } from "./expect-report.js";
 
@@ -23,7 +31,8 @@ const benches: Record<string, { load: () => Promise<BenchModule>; size: number; 
   crossovers: { load: () => import("../../bench/crossovers.js"), size: 2048, wrongSize: 1000 },
 };
 
-/** It has no picture. */
+/** Without a picture, as large-table. */
+const multimap = { load: () => import("../../bench/multimap.js"), size: 1000 };
 const largeTable = { load: () => import("../../bench/large-table.js"), size: 2048 };
 
 /** Devices of all benchmarks: kernels are compiled once. */
@@ -104,6 +113,18 @@ it("sketches notices keys that a filter or a HyperLogLog does not take in", asyn
   }
 });
 
+it.each(["cpu", "webgpu"] as const)("multimap measures %s", async (backend) => {
+  const { run } = await multimap.load();
+  const { size } = multimap;
+  const report = await run(devices[backend] as Device, { size, runs: 1 });
+  expectReport(report, "multimap");
+  // 2 containers, 5 calls, and 1, 8 or 64 equal keys
+  expect(report.rows.length).toBe(30);
+  await expect(run(devices.cpu as Device, { size: 1 })).rejects.toThrow(ValidationError);
+  const signal = AbortSignal.abort(new Error("enough"));
+  await expect(run(devices.cpu as Device, { size, runs: 1, signal })).rejects.toThrow("enough");
+});
+
 describe("a wrong answer", () => {
   afterEach(() => {
     vi.restoreAllMocks();
@@ -153,6 +174,19 @@ describe("a wrong answer", () => {
     await expectRefused("skew");
   });
 
+  it.each(["count", "retrieve"] as const)("of %s is noticed by multimap", async (call) => {
+    const original: (...args: never) => unknown = StaticMultimap.prototype[call];
+    vi.spyOn(StaticMultimap.prototype, call).mockImplementation(async function (
+      this: StaticMultimap,
+      ...args: unknown[]
+    ) {
+      const answer = (await original.apply(this, args as never)) as DeviceArray | { values: DeviceArray };
+      flipOne(("values" in answer ? answer.values : answer).storage as { host: Uint32Array });
+      return answer as never;
+    } as never);
+    await expectRefused("multimap");
+  });
+
   it("of stats is noticed by probe-depth", async () => {
     const { stats } = StaticMap.prototype;
     vi.spyOn(StaticMap.prototype, "stats").mockImplementation(async function (this: StaticMap) {
@@ -168,7 +202,7 @@ function flipOne({ host }: { host: Uint32Array }): void {
 }
 
 async function expectRefused(name: string): Promise<void> {
-  const { load, size } = benches[name] ?? largeTable;
+  const { load, size } = benches[name] ?? { multimap, "large-table": largeTable }[name] ?? largeTable;
   const { run } = await load();
   using device = await openDevice({ backend: "cpu", threads: 1 });
   await expect(run(device, { size, runs: 1 })).rejects.toThrow(EngineError);

@@ -42,7 +42,7 @@ describe("README", () => {
 describe("documentation comments", () => {
   /** What the examples take for granted. */
   const prelude = `
-    import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticSet } from "warpmap";
+    import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticMultimap, StaticMultiset, StaticSet } from "warpmap";
     import { readTable, tableToBytes, writeTable } from "warpmap/io";
     import * as relational from "warpmap/relational";
     const { count, distinct, dropDuplicates, GroupBy, groupBy, isIn, join, mean, median, valueCounts } = relational;

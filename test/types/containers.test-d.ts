@@ -16,6 +16,8 @@ import {
   type Placement,
   type Plan,
   StaticMap,
+  StaticMultimap,
+  StaticMultiset,
   StaticSet,
   type ValidationError,
   type ValueType,
@@ -296,4 +298,41 @@ export function errors(error: CapacityError): void {
   typed<number>()(error.inserted + error.rejected + error.capacity);
   // @ts-expect-error: numbers of an error are read-only
   error.rejected = 0;
+}
+
+export async function multiResults(): Promise<void> {
+  const map = await StaticMultimap.create(device, { key: "u32", value: "f32", capacity: 10, keyCapacity: 5 });
+  typed<StaticMultimap<"u32", "f32">>()(map);
+  typed<{ inserted: number }>()(await map.insert(u32, f32, { where: u8 }));
+  typed<Uint32Array>()(await map.count(u32));
+  typed<DeviceArray<"u32">>()(await map.count(u32, { output: "device" }));
+  typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(u32, { missing: 1 }));
+  typed<{ offsets: Uint32Array; values: Float32Array }>()(await map.retrieve(u32, { outer: true }));
+  typed<{ offsets: DeviceArray<"u32">; values: DeviceArray<"f32"> }>()(
+    await map.retrieve(u32, { output: "device" }),
+  );
+  typed<{ queries: Uint32Array; values: Float32Array }>()(await map.retrievePairs(u32));
+  for await (const piece of map.retrieveChunks(u32, { chunk: 3 })) {
+    typed<{ queries: Uint32Array; values: Float32Array }>()(piece);
+  }
+  typed<{ keys: Uint32Array; counts: Uint32Array }>()(await map.retrieveKeys());
+  typed<{ keys: Uint32Array; values: Float32Array }>()(await map.retrieveAll());
+  typed<{ erased: number }>()(await map.erasePairs(u32, f32));
+  typed<StaticMultimap<"u32", "f32">>()(await map.clone());
+  const set = await StaticMultiset.create(device, { key: "u64", capacity: 10 });
+  typed<StaticMultiset<"u64">>()(set);
+  typed<{ inserted: number }>()(await set.insert(u64));
+  typed<{ offsets: Uint32Array; keys: BigUint64Array }>()(
+    await set.retrieve(u64, { outer: true, missing: 1n }),
+  );
+  typed<{ keys: BigUint64Array; found: Uint8Array }>()(await set.find(u64));
+  typed<{ keys: BigUint64Array; counts: Uint32Array }>()(await set.retrieveKeys());
+  // @ts-expect-error multisets have no values
+  await set.insert(u64, u32);
+  // @ts-expect-error the values are f32
+  await map.insert(u32, u32);
+  // @ts-expect-error chunks are on the host
+  map.retrieveChunks(u32, { output: "device" });
+  // @ts-expect-error made by create
+  new StaticMultimap();
 }

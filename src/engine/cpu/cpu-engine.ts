@@ -13,6 +13,7 @@ import type { RowOperations } from "../row-operations.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
 import type { SketchOperations } from "../sketch-operations.js";
 import { slotFormat, tableBytes } from "../slot-format.js";
+import type { ListOperations } from "../value-lists.js";
 import { CpuTable } from "./cpu-table.js";
 import { Memory } from "./memory/memory.js";
 import { newDeviceArray, newPinnedArray } from "./memory/storage.js";
@@ -68,6 +69,10 @@ export class CpuEngine implements Engine {
   readonly sketches = lazily<SketchOperations>(async () => {
     const { CpuSketches } = await import("./sketches/cpu-sketches.js");
     return new CpuSketches(this);
+  });
+  readonly lists = lazily<ListOperations>(async () => {
+    const { CpuListOperations } = await import("./lists/cpu-lists.js");
+    return new CpuListOperations(this);
   });
   /** Who must hear of freed memory, and of the end. */
   readonly #users: MemoryUser[] = [];

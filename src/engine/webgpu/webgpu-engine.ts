@@ -19,6 +19,7 @@ import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import type { RowOperations } from "../row-operations.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
 import type { SketchOperations } from "../sketch-operations.js";
+import type { ListOperations } from "../value-lists.js";
 import { HOST_CHUNK } from "./batch/chunks.js";
 import { gpuArray, newArray, placeOf } from "./batch/columns.js";
 import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./device/adapter.js";
@@ -75,10 +76,10 @@ export class WebgpuEngine implements Engine {
   readonly pacer: Pacer;
   readonly kernelOverrides: KernelOverrides;
   readonly defaults: BulkDefaults;
-  readonly rows = lazily<RowOperations>(async () => {
-    const { WebgpuRows } = await import("./webgpu-rows.js");
-    return new WebgpuRows(this);
-  });
+  readonly rows = lazily<RowOperations>(async () => (await import("./webgpu-rows.js")).operationsOf(this));
+  readonly lists = lazily<ListOperations>(async () =>
+    (await import("./lists/list-operations.js")).operationsOf(this),
+  );
   readonly sketches = lazily<SketchOperations>(async () => {
     const { WebgpuSketches } = await import("./webgpu-sketches.js");
     return new WebgpuSketches(this);

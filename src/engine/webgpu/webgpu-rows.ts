@@ -12,7 +12,7 @@ import { joinRows } from "./join/join-rows.js";
 import { matchRows } from "./join/match-rows.js";
 import type { WebgpuEngine } from "./webgpu-engine.js";
 
-export class WebgpuRows implements RowOperations {
+class WebgpuRows implements RowOperations {
   readonly prefersColumnsThere = true;
   readonly #host: RowHost;
   constructor(engine: WebgpuEngine) {
@@ -45,3 +45,6 @@ export class WebgpuRows implements RowOperations {
     return groupRows(this.#host, keys, call);
   }
 }
+
+/** The row operations of an engine. */
+export const operationsOf = (engine: WebgpuEngine): RowOperations => new WebgpuRows(engine);

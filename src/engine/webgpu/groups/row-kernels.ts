@@ -66,8 +66,6 @@ export const rowCounters = countersOf("RowControl", [
 
 /** Rows (or pairs) that one workgroup takes. */
 export const ROW_TILE = 256;
-/** Words that one workgroup scans. */
-export const SCAN_TILE = 2048;
 
 /** Rows by number. */
 export const rowsFragment = fragment(rows);

@@ -20,6 +20,7 @@ import type { Readback } from "../memory/readback.js";
 import type { WebgpuEngine } from "../webgpu-engine.js";
 import { GroupKernels, ROW_TILE, type RowParams, rowCounters } from "./row-kernels.js";
 import type { RecordLayout } from "./row-records.js";
+import type { ScanStep } from "./scan.js";
 
 /** What operations on rows need of their engine. */
 export interface RowHost {
@@ -145,6 +146,11 @@ export class RowRun {
         { ...layout, ...params },
         Math.ceil((params.count ?? 0) / (ROW_TILE * items)),
       );
+  }
+
+  /** What records a scan. */
+  scanStep(kernel: "scan" | "scanAdd"): Promise<ScanStep> {
+    return this.step(this.host.sources[kernel], {});
   }
 
   /** Submits without waiting. When it is refused, the next `submitAndWait` throws, or the call's end. */

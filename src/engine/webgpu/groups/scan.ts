@@ -1,22 +1,36 @@
 /** Exclusive prefix sums of 32-bit words on the GPU, in place: scan.wgsl tile by tile, and again over the tiles' sums. */
-import type { Range } from "../device/kernel.js";
-import { ROW_TILE, SCAN_TILE } from "./row-kernels.js";
-import type { RowRun } from "./row-run.js";
+import type { Bindings, Range } from "../device/kernel.js";
+
+/** Words that one workgroup scans, and elements that `count` has for a workgroup. */
+const SCAN_TILE = 2048;
+const ROW_TILE = 256;
+
+/** Records the dispatches of a kernel that scans. */
+export type ScanStep = (
+  encoder: GPUCommandEncoder,
+  bindings: Bindings<"words" | "tileSums">,
+  params: { readonly total: number; readonly count: number },
+) => void;
+
+/** A call that scans: its memory, and its kernels of scan.wgsl and scan-add.wgsl. */
+export interface Scanner {
+  range(bytes: number): Promise<Range>;
+  scanStep(kernel: "scan" | "scanAdd"): Promise<ScanStep>;
+}
 
 /** Allocates what a scan of `total` words takes, and answers what records it. */
 export async function scanning(
-  run: RowRun,
+  run: Scanner,
   words: Range,
   total: number,
 ): Promise<(encoder: GPUCommandEncoder) => void> {
-  const { scan, scanAdd } = run.host.sources;
   const tiles = Math.ceil(total / SCAN_TILE);
   const bindings = { words, tileSums: await run.range(tiles * 4) };
   const params = { total, count: tiles * ROW_TILE };
-  const scanTiles = await run.step(scan, {});
+  const scanTiles = await run.scanStep("scan");
   if (tiles === 1) return (encoder) => scanTiles(encoder, bindings, params);
   const scanSums = await scanning(run, bindings.tileSums, tiles);
-  const addSums = await run.step(scanAdd, {});
+  const addSums = await run.scanStep("scanAdd");
   return (encoder) => {
     scanTiles(encoder, bindings, params);
     scanSums(encoder);

@@ -1,0 +1,76 @@
+// Faults of multimaps and multisets, and of lists by number on both engines. scripts/mutants/index.mjs says what the fields are.
+
+const CPU = "src/engine/cpu/lists";
+const GPU = "src/engine/webgpu/lists";
+const edges = ["test/conformance/multimap-edges.test.ts"];
+const onCpu = { project: "cpu", tests: edges };
+const onGpu = { project: "webgpu", tests: edges };
+
+export const listFaults = [
+  {
+    name: "lists-begin-without-room",
+    what: "lists of new keys are begun where there is no room left",
+    file: `${CPU}/cpu-lists.ts`,
+    find: "if (lists.words > 0 && used + selected > roomFor(this.spec.capacity)) return false;",
+    replace: "",
+    ...onCpu,
+  },
+  {
+    name: "lists-piece-without-first",
+    what: "an entry of a longer list is looked for in its last piece",
+    file: `${CPU}/list-loops.ts`,
+    find: "while (position < records[record + 1]) record",
+    replace: "if (position < 0) record",
+    ...onCpu,
+  },
+  {
+    name: "lists-outer-without-mask",
+    what: "an outer join answers keys that the mask leaves out",
+    file: `${CPU}/cpu-lists.ts`,
+    find: "(row: number) => mask?.[row] !== 0 : null",
+    replace: "() => true : null",
+    project: "cpu",
+    tests: ["test/conformance/multimap-sequences.test.ts"],
+  },
+  {
+    name: "multi-numbers-given-twice",
+    what: "an insert that was aborted leaves its numbers to the next",
+    file: "src/containers/multi-index.ts",
+    find: "    this.lists.take(first + selected);\n    const inserting",
+    replace: "    const inserting",
+    ...onCpu,
+  },
+  {
+    name: "multi-phantoms-are-there",
+    what: "contains finds keys whose pairs were all erased",
+    file: "src/containers/multi-index.ts",
+    find: "if (table.live === lists.filled) return table.contains(keys, to, call);",
+    replace: "return table.contains(keys, to, call);",
+    project: "cpu",
+    tests: ["test/conformance/multimap-sequences.test.ts"],
+  },
+  {
+    name: "multi-pieces-not-held",
+    what: "retrieveChunks reads lists that were cleared meanwhile",
+    file: "src/containers/multi-index.ts",
+    find: "  async clear(): Promise<void> {\n    if (this.lists.held) {",
+    replace: "  async clear(): Promise<void> {\n    if (this.lists.entries < 0) {",
+    ...onCpu,
+  },
+  {
+    name: "lists-tally-without-base",
+    what: "the elements of a workgroup are ranked as if no other had any of their list",
+    file: `${GPU}/tally.wgsl`,
+    find: "rank += atomicLoad(&slotRows[slots[i]]);",
+    replace: "rank += 0u;",
+    ...onGpu,
+  },
+  {
+    name: "lists-expand-kept-only",
+    what: "a workgroup searches the offsets that it has room for, although more elements lie between its entries",
+    file: `${GPU}/expand.wgsl`,
+    find: "let isKept = count <= KEPT;",
+    replace: "let isKept = true;",
+    ...onGpu,
+  },
+];

@@ -1,0 +1,66 @@
+/** How multimaps and multisets are made: their options, the checks of these, and the empty index. */
+import type { Device } from "../device.js";
+import { hashNames } from "../engine/hash-names.js";
+import { type KeyType, scalarWords, type ValueType } from "../engine/scalars.js";
+import { LimitError } from "../errors.js";
+import { checkOneOf, checkOptions, checkWhole } from "../options.js";
+import { checkDevice, checkSizing, type Seed, type TableOptions, withHash } from "./create-table.js";
+import { MultiIndex, type MultiSizing } from "./multi-index.js";
+
+/** Options that size and shape a multimap or a multiset. */
+export interface MultiOptions<K extends KeyType> extends Omit<TableOptions<K>, "capacity"> {
+  /** Entries that fit; equal ones count each time. A whole number of at least 0. */
+  capacity: number;
+  /** Distinct keys that are guaranteed to fit. Default `capacity`; less saves memory where keys have many entries. */
+  keyCapacity?: number;
+}
+
+/** An empty index of a multimap, or of a multiset, which has no values. @internal */
+export async function createMulti<K extends KeyType, V extends ValueType>(
+  kind: "multimap" | "multiset",
+  device: Device,
+  options: MultiOptions<K> & { value?: V },
+): Promise<MultiIndex<K, V>> {
+  checkDevice(device);
+  const { types, sizing, slots, seed } = checkMulti(kind, options);
+  const { hash } = sizing.hashing;
+  const hashing = await withHash({ key: types.key, value: "u32", slots, hash }, seed);
+  const sized = { ...sizing, hashing: { hash: hashing.hash, seed: hashing.seed } };
+  return MultiIndex.create<K, V>(device.engine, types as { key: K; value: V | null }, sized);
+}
+
+/** Checks all options. */
+export function checkMulti(
+  kind: "multimap" | "multiset",
+  options: MultiOptions<KeyType> & { value?: ValueType },
+): {
+  types: { key: KeyType; value: ValueType | null };
+  sizing: MultiSizing;
+  /** Of the table of keys. */
+  slots: number;
+  seed: Seed | undefined;
+} {
+  const isMap = kind === "multimap";
+  checkOptions(options, `key ${isMap ? "value " : ""}capacity keyCapacity maxLoadFactor hash seed`);
+  const { key, value, capacity, keyCapacity = capacity, hash = "murmur3", seed } = options;
+  const types = Object.keys(scalarWords);
+  checkOneOf("key type", key, types);
+  if (isMap) checkOneOf("value type", value, types);
+  checkWhole("capacity", capacity);
+  checkWhole("keyCapacity", keyCapacity);
+  if (capacity > MOST_ENTRIES) {
+    throw new LimitError("entries", capacity, MOST_ENTRIES, "Split the data over several containers.");
+  }
+  const { maxLoadFactor: load } = options;
+  const { slots, maxLoadFactor } = checkSizing({ capacity: keyCapacity, maxLoadFactor: load });
+  if (typeof hash !== "object") checkOneOf("hash function", hash, hashNames);
+  return {
+    types: { key, value: isMap ? (value as ValueType) : null },
+    sizing: { capacity, keyCapacity, maxLoadFactor, hashing: { hash } },
+    slots,
+    seed,
+  };
+}
+
+/** Places of entries have 31 bits, and half as many again are in use at most. */
+const MOST_ENTRIES = 2 ** 30;

@@ -1,0 +1,412 @@
+/**
+ * What is under a multimap or a multiset: an engine's table that gives every key a number, and lists of values by number. This file keeps
+ * the two together; the queue, checks of arguments and results are the container's.
+ *
+ * Invariants: every list that has entries belongs to the one key with its number. A key may be in the table without entries: after a call
+ * that was stopped, or when all its pairs were erased; nobody sees it, and it goes when the index is built anew. A call that fails before
+ * its entries are in has changed nothing that is seen.
+ */
+import { DeviceArray } from "../engine/device-array.js";
+import type { CallOptions, Destination, Engine, Input, Output, Placement, Table } from "../engine/engine.js";
+import { slotsFor, type TableSpec } from "../engine/layout.js";
+import { type KeyType, type ScalarType, scalarBytes, type ValueType } from "../engine/scalars.js";
+import type { ListMatches, ListOperations, ValueLists } from "../engine/value-lists.js";
+import { EngineError, LimitError } from "../errors.js";
+import { discard } from "./results.js";
+import { Stages } from "./stages.js";
+
+/** How a multimap or a multiset was sized. */
+export interface MultiSizing {
+  /** Entries that fit. */
+  capacity: number;
+  /** Distinct keys that are guaranteed to fit. */
+  keyCapacity: number;
+  maxLoadFactor: number;
+  /** How keys are hashed. */
+  hashing: Pick<TableSpec, "hash" | "seed">;
+}
+
+/** What became of a batch. */
+export interface MultiTally {
+  readonly inserted: number;
+  /** Elements beyond the capacity: the last ones of the batch. */
+  readonly beyond: number;
+  /** Elements whose keys found no slot. */
+  readonly keyless: number;
+}
+
+/** Entries of keys, laid out, with what they are read from. */
+export interface Located<K extends KeyType, V extends ValueType> {
+  readonly lists: ValueLists<V>;
+  readonly matches: ListMatches;
+  /** The key of each list, where that is wanted. */
+  readonly keys: DeviceArray<K> | undefined;
+  /** Frees what was made for it, but for the offsets if somebody `keepsOffsets`. */
+  free(keepsOffsets?: boolean): void;
+}
+
+export class MultiIndex<K extends KeyType, V extends ValueType> {
+  private constructor(
+    private readonly engine: Engine,
+    private readonly operations: ListOperations,
+    readonly types: { readonly key: K; readonly value: V | null },
+    readonly sizing: MultiSizing,
+    private table: Table<K, "u32">,
+    private lists: ValueLists<V>,
+  ) {}
+
+  /** An empty index. @throws LimitError when it is larger than the device allows */
+  static async create<K extends KeyType, V extends ValueType>(
+    engine: Engine,
+    types: { readonly key: K; readonly value: V | null },
+    sizing: MultiSizing,
+  ): Promise<MultiIndex<K, V>> {
+    const operations = await engine.lists();
+    const { capacity, keyCapacity, maxLoadFactor, hashing } = sizing;
+    const lists = await operations.create<V>({ ...types, capacity });
+    try {
+      const spec = {
+        key: types.key,
+        value: "u32",
+        slots: slotsFor(keyCapacity, maxLoadFactor),
+        ...hashing,
+      } as const;
+      const table = await engine.createTable<K, "u32">(spec, keyCapacity);
+      return new MultiIndex(engine, operations, types, sizing, table, lists);
+    } catch (error) {
+      lists.destroy();
+      throw error;
+    }
+  }
+
+  get size(): number {
+    return this.lists.entries;
+  }
+
+  get keyCount(): number {
+    return this.lists.filled;
+  }
+
+  /** Type of what is found: the values', or of multisets the keys'. */
+  get resultType(): V {
+    const { key, value } = this.types;
+    return value ?? (key as KeyType as V);
+  }
+
+  get keyTable(): Table<K, "u32"> {
+    return this.table;
+  }
+
+  get listBytes(): number {
+    return this.lists.bytes;
+  }
+
+  /** Adds the elements that fit. */
+  async insert(given: Input<K>, values: Input<V> | null, call: CallOptions): Promise<MultiTally> {
+    call.signal?.throwIfAborted();
+    const stages = new Stages(call, given.length, 3);
+    const keys = await this.onDevice(this.types.key, given);
+    const free = this.sizing.capacity - this.size;
+    let batch = await this.#number(given.length, call.where, free);
+    let { where } = call;
+    const beyond = Math.max(0, batch.selected - free);
+    try {
+      if (beyond > 0) {
+        where = await firstSelected(batch, free);
+        batch.numbers.destroy();
+        batch = await this.#number(given.length, where, free);
+      }
+      const inserted = await this.#insert(keys.column, values, where, batch, stages);
+      stages.finish();
+      return { inserted, beyond, keyless: batch.selected - inserted };
+    } finally {
+      batch.numbers.destroy();
+      keys.free();
+    }
+  }
+
+  /** New numbers for the elements of a batch, as many as fit; builds the index anew where there are not so many. */
+  async #number(length: number, where: Input<"u8"> | undefined, free: number): Promise<Batch> {
+    for (let isRebuilt = false; ; isRebuilt = true) {
+      const first = this.lists.taken;
+      const batch = { first, ...(await this.operations.number(first, length, where)) };
+      const needed = Math.min(batch.selected, free);
+      if (isRebuilt || !this.#lacks(needed)) return batch;
+      batch.numbers.destroy();
+      await this.rebuild({ keepsEmpty: false });
+    }
+  }
+
+  /** Whether so many elements need numbers, or slots, that a new index has and this one has not. */
+  #lacks(elements: number): boolean {
+    const { lists, table } = this;
+    if (lists.taken + elements > lists.numbers) return true;
+    const empty = table.live - lists.filled;
+    return empty > 0 && (table.live + elements > this.sizing.keyCapacity || empty > this.sizing.capacity / 8);
+  }
+
+  async #insert(
+    keys: Input<K>,
+    values: Input<V> | null,
+    where: Input<"u8"> | undefined,
+    { first, numbers, selected }: Batch,
+    stages: Stages,
+  ): Promise<number> {
+    if (selected === 0) return 0;
+    // whatever happens from here on, nobody else gets these numbers
+    this.lists.take(first + selected);
+    const inserting = { ...stages.next(), where };
+    const { log } = inserting;
+    const { inserted } = await this.table.insert(keys, numbers, "keep", inserting);
+    if (inserted === selected && (await this.lists.begin(numbers, first, values, { log, where }, selected))) {
+      return selected;
+    }
+    if (inserted === 0) this.lists.take(first);
+    const looking = { ...stages.next(), where };
+    for (const call of [looking, { ...looking, onProgress: undefined }]) {
+      const found = await this.#numbersOf(keys, call);
+      try {
+        const appended = await this.lists.append(found, values, { log });
+        if (appended !== null) return appended;
+      } finally {
+        found.destroy();
+      }
+      await this.rebuild({ keepsEmpty: true });
+    }
+    throw new EngineError("Lists that were built anew have no room for a batch.");
+  }
+
+  /** The number of each key's list, or that of none. The caller frees them. */
+  async #numbersOf(keys: Input<K>, call: CallOptions): Promise<DeviceArray<"u32">> {
+    const { values, found } = await this.table.find(keys, this.operations.none, "device", call);
+    discard([found]);
+    return values as DeviceArray<"u32">;
+  }
+
+  async #withNumbers<T>(
+    keys: Input<K>,
+    call: CallOptions,
+    work: (numbers: DeviceArray<"u32">, call: CallOptions) => Promise<T>,
+  ): Promise<T> {
+    const stages = new Stages(call, keys.length, 2);
+    const numbers = await this.#numbersOf(keys, stages.next());
+    try {
+      const result = await work(numbers, stages.next());
+      stages.finish();
+      return result;
+    } finally {
+      numbers.destroy();
+    }
+  }
+
+  count(keys: Input<K>, to: Destination, call: CallOptions): Promise<Output<"u32">> {
+    return this.#withNumbers(keys, call, (numbers, call) => this.lists.sizes(numbers, to, call));
+  }
+
+  contains(keys: Input<K>, to: Destination, call: CallOptions): Promise<Output<"u8">> {
+    const { table, lists } = this;
+    if (table.live === lists.filled) return table.contains(keys, to, call);
+    return this.#withNumbers(keys, call, (numbers, call) => lists.present(numbers, to, call));
+  }
+
+  /** An entry of each key; of multisets the key. */
+  find(keys: Input<K>, missing: number | bigint, to: Destination, call: CallOptions) {
+    const given = this.types.value === null ? keys : null;
+    return this.#withNumbers(keys, call, (numbers, call) =>
+      this.lists.firsts(numbers, given, missing, to, call),
+    );
+  }
+
+  /** The entries of keys, laid out; the caller frees that. */
+  async locate(
+    keys: Input<K>,
+    { outer, to }: { readonly outer: boolean; readonly to: Destination },
+    call: CallOptions,
+  ): Promise<Located<K, V>> {
+    const { lists } = this;
+    return this.#withNumbers(keys, call, async (numbers, call) => {
+      const bytes = scalarBytes[this.types.value ?? this.types.key];
+      return located(lists, await lists.locate(numbers, { outer, bytes, to }, call));
+    });
+  }
+
+  /** All entries, laid out, and the key of each list. */
+  async locateAll(to: Destination, call: CallOptions): Promise<Located<K, V>> {
+    const { keys, values } = await this.table.retrieveAll("device", call);
+    const numbers = values as DeviceArray<"u32">;
+    try {
+      const bytes = Math.max(scalarBytes[this.types.key], scalarBytes[this.types.value ?? "u32"]);
+      const matches = await this.lists.locate(numbers, { outer: false, bytes, to }, { signal: call.signal });
+      return located(this.lists, matches, keys as DeviceArray<K>);
+    } catch (error) {
+      discard([keys]);
+      throw error;
+    } finally {
+      numbers.destroy();
+    }
+  }
+
+  /** Distinct keys and how many entries each has. */
+  async keys(to: Placement, call: CallOptions): Promise<{ keys: Output<K>; counts: Output<"u32"> }> {
+    if (this.table.live > this.lists.filled) await this.rebuild({ keepsEmpty: false });
+    const { keys, values } = await this.table.retrieveAll("device", call);
+    const brief: (Output<ScalarType> | null)[] = [values];
+    try {
+      const counts = await this.lists.sizes(values as DeviceArray<"u32">, to, { signal: call.signal });
+      const column = keys as DeviceArray<K>;
+      if (to === "device") return { keys: column, counts };
+      brief.push(column);
+      return { keys: await column.storage.read(0, column.length), counts };
+    } catch (error) {
+      discard([keys]);
+      throw error;
+    } finally {
+      discard(brief);
+    }
+  }
+
+  /** Takes keys out with all their entries; answers these. */
+  async erase(given: Input<K>, call: CallOptions): Promise<number> {
+    const stages = new Stages(call, given.length, 2);
+    const keys = await this.onDevice(this.types.key, given);
+    try {
+      const numbers = await this.#numbersOf(keys.column, stages.next());
+      const erased = await this.lists.drop(numbers).finally(() => numbers.destroy());
+      await this.table.erase(keys.column, { ...stages.next(), log: undefined });
+      await this.#clean();
+      stages.finish();
+      return erased;
+    } finally {
+      keys.free();
+    }
+  }
+
+  /** Takes all entries out that are equal to one of some pairs; answers how many. */
+  async erasePairs(keys: Input<K>, values: Input<V>, call: CallOptions): Promise<number> {
+    const { eraseListed } = await import("./erase-pairs.js");
+    // somebody reads the entries as they are
+    if (this.lists.held) await this.rebuild({ keepsEmpty: false });
+    const { engine, operations, lists } = this;
+    return this.#withNumbers(keys, call, (numbers) =>
+      eraseListed({ engine, operations, lists }, numbers, values),
+    );
+  }
+
+  async clear(): Promise<void> {
+    if (this.lists.held) {
+      const lists = await this.operations.create<V>(this.lists.spec);
+      this.lists.destroy();
+      this.lists = lists;
+    } else await this.lists.clear();
+    await this.table.clear();
+  }
+
+  /** Drops the tombstones of the table when they take so many slots that the move was paid for by the keys erased. */
+  async #clean(): Promise<void> {
+    const { live, tombstones, spec } = this.table;
+    const { keyCapacity } = this.sizing;
+    if (tombstones <= Math.max(keyCapacity - live, (spec.slots - keyCapacity) / 2, spec.slots / 64)) return;
+    await this.rebuild({ keepsEmpty: false }).catch((error) => {
+      // the keys are erased already: where there is too little memory, the tombstones stay
+      if (!(error instanceof LimitError)) throw error;
+    });
+  }
+
+  /**
+   * Builds table and lists anew: without tombstones, garbage, and, unless `keepsEmpty`, keys without entries.
+   * @throws LimitError when there is not the memory for both, and nothing was changed
+   */
+  async rebuild({
+    keepsEmpty,
+    ...sizing
+  }: { readonly keepsEmpty: boolean } & Partial<MultiSizing>): Promise<void> {
+    const fresh = await this.#built(keepsEmpty, { ...this.sizing, ...sizing });
+    this.table.destroy();
+    this.lists.destroy();
+    Object.assign(this.sizing, sizing);
+    this.table = fresh.table;
+    this.lists = fresh.lists;
+  }
+
+  /** Another index with the same entries. */
+  async copy(): Promise<MultiIndex<K, V>> {
+    const { engine, operations, types } = this;
+    const sizing = { ...this.sizing };
+    const { table, lists } = await this.#built(false, sizing);
+    return new MultiIndex(engine, operations, types, sizing, table, lists);
+  }
+
+  async #built(keepsEmpty: boolean, { capacity, keyCapacity, maxLoadFactor }: MultiSizing) {
+    const { engine, operations } = this;
+    const { keys, values } = await this.table.retrieveAll("device", {});
+    const numbers = values as DeviceArray<"u32">;
+    const made: { destroy(): void }[] = [];
+    const brief: { destroy(): void }[] = [keys as DeviceArray<K>, numbers];
+    try {
+      const lists = await this.lists.moved(numbers, capacity);
+      made.push(lists);
+      const spec = { ...this.table.spec, slots: slotsFor(keyCapacity, maxLoadFactor) };
+      const table = await engine.createTable<K, "u32">(spec, keyCapacity);
+      made.push(table);
+      const places = await operations.number(0, numbers.length, undefined);
+      brief.push(places.numbers);
+      let where: DeviceArray<"u8"> | undefined;
+      if (!keepsEmpty && this.table.live > this.lists.filled) {
+        where = (await this.lists.present(numbers, "device", {})) as DeviceArray<"u8">;
+        brief.push(where);
+      }
+      const { rejected } = await table.insert(keys as DeviceArray<K>, places.numbers, "keep", { where });
+      if (rejected > 0) throw new EngineError("A table that was built anew has no room for its keys.");
+      return { table, lists };
+    } catch (error) {
+      for (const part of made) part.destroy();
+      throw error;
+    } finally {
+      for (const part of brief) part.destroy();
+    }
+  }
+
+  /** An input as a device array: it is used more than once. */
+  async onDevice<T extends ScalarType>(
+    type: T,
+    input: Input<T>,
+  ): Promise<{ column: DeviceArray<T>; free(): void }> {
+    if (input instanceof DeviceArray) return { column: input, free() {} };
+    const column = await this.operations.copied(type, input);
+    return { column, free: () => column.destroy() };
+  }
+
+  destroy(): void {
+    this.table.destroy();
+    this.lists.destroy();
+  }
+}
+
+/** The elements of a batch, numbered. */
+interface Batch {
+  readonly first: number;
+  readonly numbers: DeviceArray<"u32">;
+  readonly selected: number;
+}
+
+/** A mask of the first selected elements of a batch: numbers rise by one at each that is selected. */
+async function firstSelected({ first, numbers, selected }: Batch, most: number): Promise<Uint8Array> {
+  const list = await numbers.storage.read(0, numbers.length);
+  return Uint8Array.from(list, (number, row) => {
+    const next = row + 1 < list.length ? list[row + 1] : first + selected;
+    return Number(next > number && number - first < most);
+  });
+}
+
+function located<K extends KeyType, V extends ValueType>(
+  lists: ValueLists<V>,
+  matches: ListMatches,
+  keys?: DeviceArray<K>,
+): Located<K, V> {
+  const release = lists.hold();
+  const free = (keepsOffsets = false) => {
+    discard([keepsOffsets ? null : matches.offsets, matches.places, keys ?? null]);
+    release();
+  };
+  return { lists, matches, keys, free };
+}

@@ -1,0 +1,127 @@
+/**
+ * StaticMultiset: a hash set that counts equal keys (cuCollections' static_multiset).
+ *
+ * | at a glance | |
+ * |---|---|
+ * | keys | u32, i32, f32, u64 (as bigints); every bit pattern usable. f32 keys are equal as in JavaScript's Set (−0 = +0, NaN = NaN) |
+ * | equal keys | each one is an entry, and takes no memory: of each key only the count is kept |
+ * | order of results | count, find, contains, retrieve: that of the keys asked. retrieveAll: unspecified, equal keys together |
+ * | when full | the first elements of a batch that fit go in; CapacityError with counts |
+ * | cost | of a batch: a table access and a count a key; the same at 1 and at 2^20 equal keys. docs/multimap.md |
+ * | memory, in bytes | 8 × keyCapacity / maxLoadFactor for keys of 32 bits; 5 × capacity |
+ */
+import type { Device } from "../device.js";
+import type { Input, Placement, Target } from "../engine/engine.js";
+import type { ElementOf, KeyType, ScalarArrays } from "../engine/scalars.js";
+import {
+  type BulkOptions,
+  checkEntries,
+  type EntriesOptions,
+  type FindOptions,
+  type IntoOption,
+  type OutputOption,
+  type Placed,
+  type ProgressOptions,
+} from "./arguments.js";
+import { createMulti, type MultiOptions } from "./create-multi.js";
+import type { RetrieveChunksOptions, RetrieveOptions } from "./entry-reader.js";
+import { MultiContainer } from "./multi-container.js";
+
+/** Options of {@link StaticMultiset.create}. */
+export type StaticMultisetOptions<K extends KeyType> = MultiOptions<K>;
+
+/** A hash set that counts equal keys. Create one with {@link StaticMultiset.create}. */
+export class StaticMultiset<K extends KeyType = "u32"> extends MultiContainer<K, K> {
+  /**
+   * Makes an empty multiset on a device.
+   * @throws ValidationError for wrong options, LimitError when it is larger than the device allows.
+   * @example
+   * const words = await StaticMultiset.create(device, { key: "u32", capacity: 1 << 20 });
+   */
+  static async create<K extends KeyType>(
+    device: Device,
+    options: StaticMultisetOptions<K>,
+  ): Promise<StaticMultiset<K>> {
+    return new StaticMultiset(device, await createMulti<K, K>("multiset", device, options));
+  }
+
+  /** A multiset of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the memory for it. */
+  async clone(): Promise<StaticMultiset<K>> {
+    return new StaticMultiset(this.device, await this.calls.run(() => this.index.copy()));
+  }
+
+  /**
+   * Inserts keys. A call that is stopped before it counts them, or fails, inserts none.
+   * @throws CapacityError when some did not fit: the first ones that do are in.
+   */
+  async insert(keys: Input<K>, options: BulkOptions = {}): Promise<{ inserted: number }> {
+    return this.insertEntries(keys, null, this.checkKeys(keys, options));
+  }
+
+  /** Looks keys up: the stored key (`missing` for absent ones) and a byte (1 found, 0 not) per key, in input order. */
+  async find<P extends Placement = "host">(
+    keys: Input<K>,
+    options: FindOptions<P, K> & IntoOption<{ keys: Target<K>; found: Target<"u8"> }> = {},
+  ): Promise<{ keys: Placed<K, P>; found: Placed<"u8", P> }> {
+    return this.lookUp(keys, options, "keys");
+  }
+
+  /**
+   * Each key as often as it is there: key i as `keys[offsets[i]]` to `keys[offsets[i + 1] - 1]`. `count` says how often, and takes no memory
+   * for each time.
+   * @throws LimitError with the number of entries when there are more than an array holds; nothing was allocated for them
+   */
+  async retrieve<P extends Placement = "host">(
+    keys: Input<K>,
+    options: RetrieveOptions<P, K> = {},
+  ): Promise<{ offsets: Placed<"u32", P>; keys: Placed<K, P> }> {
+    const { offsets, entries } = await this.reader.retrieve(keys, options, true);
+    return { offsets, keys: entries };
+  }
+
+  /** The same as pairs of the number of the key that was asked for, and the key that is there. @throws LimitError as `retrieve`. */
+  async retrievePairs<P extends Placement = "host">(
+    keys: Input<K>,
+    options: RetrieveOptions<P, K> = {},
+  ): Promise<{ queries: Placed<"u32", P>; keys: Placed<K, P> }> {
+    const { queries, entries } = await this.reader.retrieve(keys, options, false);
+    return { queries, keys: entries };
+  }
+
+  /** `retrievePairs` in pieces of `chunk` pairs (default 2^20; the last has fewer), with memory for one at a time. */
+  async *retrieveChunks(
+    keys: Input<K>,
+    options: RetrieveChunksOptions<K> = {},
+  ): AsyncGenerator<{ queries: Uint32Array; keys: ScalarArrays[K] }, void, undefined> {
+    for await (const { queries, entries } of this.reader.retrievePieces(keys, options)) {
+      yield { queries, keys: entries };
+    }
+  }
+
+  /** All keys, each as often as it is there, in an unspecified order. `retrieveKeys` answers each once, with its count. */
+  async retrieveAll<P extends Placement = "host">(
+    options: ProgressOptions & OutputOption<P> & IntoOption<{ keys: Target<K> }> = {},
+  ): Promise<{ keys: Placed<K, P> }> {
+    const { keys } = await this.reader.retrieveAll<P>(options);
+    return { keys };
+  }
+
+  /** Calls `visit(key)` for every entry, on copies brought to the host in chunks. Order unspecified. */
+  async forEach(visit: (key: ElementOf<K>) => void): Promise<void> {
+    for await (const { keys: k } of this.entries()) {
+      for (let i = 0; i < k.length; i++) visit(k[i] as ElementOf<K>);
+    }
+  }
+
+  /**
+   * All keys, each as often as it is there, as columns of `chunk` keys (default 2^20; the last has fewer). They are those of the first step,
+   * whatever is inserted or erased until the last. Order unspecified.
+   */
+  async *entries(options: EntriesOptions = {}): AsyncGenerator<{ keys: ScalarArrays[K] }, void, undefined> {
+    for await (const { keys } of this.reader.allPieces(checkEntries(options))) yield { keys };
+  }
+
+  get [Symbol.toStringTag](): string {
+    return "StaticMultiset";
+  }
+}

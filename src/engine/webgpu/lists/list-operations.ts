@@ -1,0 +1,145 @@
+/** What the webgpu engine does for lists beside their own operations: it makes them, and numbers elements. */
+import type { DeviceArray } from "../../device-array.js";
+import type { Input } from "../../engine.js";
+import type { ScalarType, ValueType } from "../../scalars.js";
+import { type ListOperations, type ListSpec, NO_LIST, type ValueLists } from "../../value-lists.js";
+import { bindAt, gpuArray, newArray, placeOf } from "../batch/columns.js";
+import { STORAGE_USAGE } from "../device/gpu-flags.js";
+import { scanning } from "../groups/scan.js";
+import type { WebgpuEngine } from "../webgpu-engine.js";
+import { countUp, flagRows, pair } from "./list-kernels.js";
+import { checkBinding, copied, type ListHost, type ListRun, runLists } from "./list-run.js";
+import { WebgpuLists } from "./webgpu-lists.js";
+
+class WebgpuListOperations implements ListOperations {
+  readonly none = NO_LIST;
+  readonly #host: ListHost;
+
+  constructor(engine: WebgpuEngine) {
+    const { gpu, kernels, pacer, tableHost } = engine;
+    this.#host = { engine, gpu, kernels, pacer, hostChunk: tableHost.hostChunk };
+  }
+
+  create<V extends ValueType>(spec: ListSpec): Promise<ValueLists<V>> {
+    return WebgpuLists.create<V>(this.#host, spec);
+  }
+
+  async number(
+    first: number,
+    length: number,
+    where: Input<"u8"> | undefined,
+  ): Promise<{ numbers: DeviceArray<"u32">; selected: number }> {
+    const host = this.#host;
+    if (where !== undefined) {
+      const { buffer, count } = await scannedFlags(host, where, length, first);
+      const place = { buffer, byteOffset: 4, owned: true };
+      return { numbers: gpuArray(host.engine, host.gpu, "u32", length, place), selected: count - first };
+    }
+    const numbers = await newArray(host.engine, host.gpu, "u32", length);
+    return keepUnlessThrown(numbers, () =>
+      runLists(host, {}, async (run) => {
+        const count = await run.step(countUp, { HEAD: 1 });
+        await run.eachChunk("count up", length, {}, async (chunk) => {
+          const words = bindAt(placeOf(numbers).buffer, chunk.first * 4, chunk.count * 4).range;
+          await run.submit("count up", (encoder) =>
+            count(encoder, { words }, { count: chunk.count, base: first + chunk.first }),
+          );
+        });
+        return { numbers, selected: length };
+      }),
+    );
+  }
+
+  copied<T extends ScalarType>(type: T, input: Input<T>): Promise<DeviceArray<T>> {
+    return copied(this.#host, type, input);
+  }
+
+  async pair(
+    numbers: DeviceArray<"u32">,
+    type: ValueType,
+    lower: Input<ValueType>,
+  ): Promise<DeviceArray<"u64">> {
+    const host = this.#host;
+    const { length } = numbers;
+    checkBinding(host.gpu, length * 8);
+    const pairs = await newArray(host.engine, host.gpu, "u64", length);
+    return keepUnlessThrown(pairs, () =>
+      runLists(host, {}, async (run) => {
+        const write = await run.step(pair, { HEAD: 1 });
+        const range = { buffer: placeOf(pairs).buffer };
+        await run.eachChunk("pair", length, {}, async (chunk, scratch) => {
+          const upper = await scratch.input("u32", numbers, chunk);
+          const values = await scratch.input(type, lower, chunk);
+          await run.submit("pair", (encoder) =>
+            write(
+              encoder,
+              { numbers: upper.range, values: values.range, pairs: range },
+              { ...chunk, numbersShift: upper.shift, valuesShift: values.shift },
+            ),
+          );
+        });
+        return pairs;
+      }),
+    );
+  }
+}
+
+/** The operations on lists of an engine. */
+export const operationsOf = (engine: WebgpuEngine): ListOperations => new WebgpuListOperations(engine);
+
+/**
+ * For each element, from the second word of a buffer on, `first` and how many are selected before it, and behind them all; answers the
+ * last one too. The caller releases the buffer.
+ */
+export async function scannedFlags(
+  host: ListHost,
+  where: Input<"u8">,
+  length: number,
+  first: number,
+): Promise<{ buffer: GPUBuffer; count: number }> {
+  const { gpu } = host;
+  const bytes = (length + 2) * 4;
+  checkBinding(gpu, bytes);
+  const buffer = await gpu.memory.acquire("array", { bytes, usage: STORAGE_USAGE });
+  try {
+    return await runLists(host, {}, async (run) => ({
+      buffer,
+      count: await scanFlags(run, where, buffer, length, first),
+    }));
+  } catch (error) {
+    gpu.memory.release(buffer);
+    throw error;
+  }
+}
+
+async function scanFlags(
+  run: ListRun,
+  where: Input<"u8">,
+  buffer: GPUBuffer,
+  length: number,
+  first: number,
+): Promise<number> {
+  const words = { buffer, size: (length + 2) * 4 };
+  const flag = await run.step(flagRows, { HEAD: 1, MASKED: true });
+  const sum = await scanning(run, words, length + 2);
+  run.host.gpu.write(buffer, 0, new Uint8Array(Uint32Array.of(first).buffer));
+  await run.eachChunk("flag rows", length, {}, async (chunk, scratch) => {
+    const mask = await scratch.input("u8", where, chunk);
+    await run.submit("flag rows", (encoder) =>
+      flag(encoder, { mask: mask.range, words }, { ...chunk, maskShift: mask.shift }),
+    );
+  });
+  const last = new Uint32Array(1);
+  await run.submit("scan", sum, [{ buffer, offset: (length + 1) * 4, into: new Uint8Array(last.buffer) }]);
+  return last[0];
+}
+
+/** Runs what fills an array; when it throws, gives the array up. */
+async function keepUnlessThrown<T>(array: DeviceArray, fill: () => Promise<T>): Promise<T> {
+  try {
+    return await fill();
+  } catch (error) {
+    array.destroy();
+    throw error;
+  }
+}

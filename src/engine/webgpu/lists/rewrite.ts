@@ -1,0 +1,142 @@
+/** Writing lists anew: all of them without gaps, or some without entries that were struck. */
+import type { DeviceArray } from "../../device-array.js";
+import type { ListMatches } from "../../value-lists.js";
+import { placeOf } from "../batch/columns.js";
+import { drop, EXPAND_TILE, expand, headLists, shorten, stay } from "./list-kernels.js";
+import { scannedFlags } from "./list-operations.js";
+import { runLists } from "./list-run.js";
+import { ListState } from "./list-state.js";
+import { expandLists, locateLists, wholeColumn } from "./read-lists.js";
+
+/** ValueLists.moved. */
+export async function moveLists(
+  state: ListState,
+  numbers: DeviceArray<"u32">,
+  capacity: number,
+): Promise<ListState> {
+  const { host, spec, head, valueWords } = state;
+  const to = await ListState.create(host, { ...spec, capacity });
+  let matches: ListMatches | undefined;
+  try {
+    matches = await locateLists(state, numbers, { outer: false, bytes: 4, to: "host" }, {});
+    const { offsets, places, total } = matches;
+    await runLists(host, {}, async (run) => {
+      const heads = await run.step(headLists, { HEAD: head });
+      const constants = {
+        HEAD: head,
+        QUERIES: false,
+        KEY_WORDS: 0,
+        VALUE_WORDS: valueWords,
+        FLOAT_KEYS: false,
+      };
+      const write = await run.step(expand, constants, EXPAND_TILE);
+      const located = { buffer: placeOf(offsets).buffer, size: offsets.length * 4 };
+      await run.eachChunk("head lists", numbers.length, {}, (chunk) =>
+        run.submit("head lists", (encoder) =>
+          heads(encoder, { offsets: located, heads: to.bind("heads") }, { ...chunk, total: numbers.length }),
+        ),
+      );
+      if (valueWords === 0) return;
+      const from = { room: state.bind("room"), records: state.bind("records") };
+      const bindings = {
+        ...from,
+        offsets: located,
+        places: wholeColumn(host, places).range,
+        outValues: to.bind("room"),
+      };
+      await run.eachChunk("move lists", total, {}, (chunk) =>
+        run.submit("move lists", (encoder) =>
+          write(encoder, bindings, { ...chunk, total: numbers.length, outShift: chunk.first * valueWords }),
+        ),
+      );
+    });
+    to.entries = total;
+    to.used = valueWords > 0 ? total : 0;
+    to.filled = state.filled;
+    to.taken = numbers.length;
+    return to;
+  } catch (error) {
+    to.release();
+    throw error;
+  } finally {
+    matches?.offsets.destroy();
+    matches?.places.destroy();
+  }
+}
+
+/** ValueLists.strike. */
+export async function strikeEntries(
+  state: ListState,
+  numbers: DeviceArray<"u32">,
+  matches: ListMatches,
+  flags: DeviceArray<"u8">,
+): Promise<number> {
+  const { host, valueWords } = state;
+  const { offsets, places, total } = matches;
+  const copies = await expandLists(
+    state,
+    matches,
+    { first: 0, count: total },
+    { queries: true, values: true },
+    0,
+    "device",
+    {},
+  );
+  const [queries, values] = [copies.queries as DeviceArray, copies.values as DeviceArray];
+  let struck: GPUBuffer | undefined;
+  try {
+    const { buffer, count } = await scannedFlags(host, flags, total, 0);
+    struck = buffer;
+    if (count === 0) return 0;
+    await runLists(host, {}, async (run) => {
+      const close = await run.step(stay, { HEAD: 2, VALUE_WORDS: valueWords });
+      const cut = await run.step(shorten, { HEAD: 2 });
+      const given = {
+        struck: { buffer, size: (total + 2) * 4 },
+        offsets: { buffer: placeOf(offsets).buffer, size: offsets.length * 4 },
+      };
+      const copied = { queries: wholeColumn(host, queries).range, copies: wholeColumn(host, values).range };
+      const at = wholeColumn(host, numbers);
+      const entries = {
+        ...given,
+        ...copied,
+        places: wholeColumn(host, places).range,
+        records: state.bind("records"),
+        room: state.bind("room"),
+      };
+      await run.eachChunk("close gaps", total, {}, (chunk) =>
+        run.submit("close gaps", (encoder) => close(encoder, entries, { ...chunk, total })),
+      );
+      const lists = { ...given, numbers: at.range, heads: state.bind("heads"), control: run.control };
+      await run.eachChunk("shorten lists", numbers.length, {}, async (chunk) => {
+        const params = { ...chunk, total: numbers.length, numbersShift: at.shift };
+        state.filled -= (await run.counted("shorten lists", (encoder) => cut(encoder, lists, params))).filled;
+      });
+    });
+    state.entries -= count;
+    return count;
+  } finally {
+    queries.destroy();
+    values.destroy();
+    if (struck) host.gpu.memory.release(struck);
+  }
+}
+
+/** ValueLists.drop. */
+export function dropLists(state: ListState, numbers: DeviceArray<"u32">): Promise<number> {
+  return runLists(state.host, {}, async (run) => {
+    const empty = await run.step(drop, { HEAD: state.head });
+    let entries = 0;
+    await run.eachChunk("drop lists", numbers.length, {}, async (chunk, scratch) => {
+      const at = await scratch.input("u32", numbers, chunk);
+      const columns = { numbers: at.range, heads: state.bind("heads"), control: run.control };
+      const counted = await run.counted("drop lists", (encoder) =>
+        empty(encoder, columns, { count: chunk.count, numbersShift: at.shift }),
+      );
+      entries += counted.entries;
+      state.entries -= counted.entries;
+      state.filled -= counted.filled;
+    });
+    return entries;
+  });
+}
