@@ -6,8 +6,9 @@ import { cpuFaults } from "./cpu.mjs";
 import { sketchFaults } from "./sketches.mjs";
 import { tableFaults } from "./tables.mjs";
 import { webgpuFaults } from "./webgpu.mjs";
+import { wgslFaults } from "./wgsl.mjs";
 
-export const faults = [...cpuFaults, ...webgpuFaults, ...tableFaults, ...sketchFaults];
+export const faults = [...cpuFaults, ...webgpuFaults, ...tableFaults, ...sketchFaults, ...wgslFaults];
 
 /** A file's text with a fault in it. Throws unless the fault matches exactly once. */
 export function withFault({ name, file, find, replace }, text) {

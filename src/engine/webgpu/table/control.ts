@@ -26,5 +26,9 @@ export const tableCounters = countersOf("Control", names);
 export const { control } = tableCounters;
 /** Word that holds the longest probe of any key. */
 export const MAX_PROBE_WORD = names.indexOf("maxProbe");
+/** Word that holds the entries in the probing table. */
+export const OCCUPIED_WORD = names.indexOf("occupied");
+/** First of the words that users' kernels count in, behind those of the engine: see kernel-changes.ts. */
+export const KERNEL_WORDS = 32;
 /** Bytes at its start that are zeroed before every dispatch round: the counters of the call. */
 export const CALL_COUNTER_BYTES = MAX_PROBE_WORD * 4;
