@@ -4,11 +4,10 @@
  * theirs.
  */
 import { type Device, ValidationError } from "../src/index.js";
-import { checkFinds, type HostMap, lookupsOf, openHostMaps } from "./host-maps.js";
+import { type HostMap, openHostMaps, timeFinds } from "./host-maps.js";
 import { type BenchOptions, type BenchReport, type BenchRow, byDevice, circumstances } from "./report.js";
 import { MOST_MAP_ENTRIES } from "./static-map-contestants.js";
 import { Workload } from "./static-map-workload.js";
-import { timeInTurn } from "./timing.js";
 
 const MOST_KEYS = 2 ** 20;
 const LEAST_RUNS = 15;
@@ -55,12 +54,12 @@ async function measure(
   count: number,
   runs: number,
 ): Promise<BenchRow[]> {
-  const lookups = lookupsOf(workload, count);
-  await checkFinds("batch", maps, lookups);
-  const timings = await timeInTurn(
-    maps.map(({ find }) => ({ call: () => find(lookups.keys) })),
-    { runs, leastTotalMs: runs < LEAST_RUNS ? 0 : LEAST_TOTAL_MS, warmUpMs: WARM_UP_MS },
-  );
+  const leastTotalMs = runs < LEAST_RUNS ? 0 : LEAST_TOTAL_MS;
+  const timings = await timeFinds("batch", maps, workload, count, {
+    runs,
+    leastTotalMs,
+    warmUpMs: WARM_UP_MS,
+  });
   return timings.map((timing, i) => ({
     keys: count,
     on: maps[i].name,

@@ -3,7 +3,7 @@ import { type Device, EngineError, openDevice, StaticMap } from "../src/index.js
 import { engineName } from "./report.js";
 import { findInMap } from "./static-map-contestants.js";
 import type { Workload } from "./static-map-workload.js";
-import { settle } from "./timing.js";
+import { type Repeats, settle, type Timing, timeInTurn } from "./timing.js";
 
 /** What a find brings to the host. */
 export interface HostAnswer {
@@ -70,9 +70,28 @@ function javascriptMap(): HostMap {
 }
 
 /** Keys of a workload to look up, with the values that they have. */
-export function lookupsOf(workload: Workload, count: number): { keys: Uint32Array; values: Uint32Array } {
+function lookupsOf(workload: Workload, count: number): { keys: Uint32Array; values: Uint32Array } {
   const values = Uint32Array.from({ length: count }, (_, i) => workload.lookedUpAt(i % workload.size));
   return { keys: values.map((number) => workload.keyOf(number)), values };
+}
+
+/**
+ * Times finds of as many keys, in turn on each map, after one whose answers are checked.
+ * @param bench what to call the benchmark in errors
+ */
+export async function timeFinds(
+  bench: string,
+  maps: readonly HostMap[],
+  workload: Workload,
+  count: number,
+  repeats: Repeats,
+): Promise<Timing[]> {
+  const lookups = lookupsOf(workload, count);
+  await checkFinds(bench, maps, lookups);
+  return timeInTurn(
+    maps.map((map) => ({ call: () => map.find(lookups.keys) })),
+    repeats,
+  );
 }
 
 /** @throws EngineError where a map does not find every key with its value. */

@@ -123,6 +123,22 @@ export const RETRIEVALS: readonly Published[] = [
   },
 ];
 
+/** Inner joins of cuDF and of cuCollections' table, as rows of the benchmark join name them. */
+export const CUDF_JOINS: readonly Published[] = (
+  [
+    ["cuDF, H100", "device to device, i64, row pairs", 10_000_000, 3.66],
+    ["cuDF, GH200", "device to device, i64, row pairs", 100_000, 0.167],
+    ["cuco::static_map insert + find, H100, timed beside", "device to device, u32", 2 ** 27, 19.2],
+  ] as const
+).map(([of, operation, size, value]) => ({
+  of,
+  operation,
+  size,
+  value,
+  unit: "ms",
+  source: of.startsWith("cuDF") ? "rapidsai/cudf, pull requests 18896 and 23640" : BESIDE,
+}));
+
 /** Sketches of cuCollections on an H100: 2^27 keys, filters of 8 × u32 blocks. */
 export const CUCO_SKETCHES: readonly Published[] = (
   [

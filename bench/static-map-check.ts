@@ -152,5 +152,5 @@ async function eachChunk(
 }
 
 function wrong(what: string): EngineError {
-  return new EngineError(`static-map: ${what}.`);
+  return new EngineError(`The map under test is wrong. ${what}.`);
 }

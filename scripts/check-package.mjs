@@ -13,6 +13,7 @@ import { checkTypes, setUps } from "./package/types.mjs";
 /** What each subpath has to export. */
 const EXPORTS = {
   warpmap: ["openDevice", "StaticMap", "StaticSet"],
+  "warpmap/io": ["readTable", "tableToBytes", "writeTable"],
   "warpmap/relational": ["count", "distinct", "groupBy", "join", "sum"],
   "warpmap/sketches": ["BloomFilter", "HyperLogLog"],
   "warpmap/wgsl": ["tableModule"],

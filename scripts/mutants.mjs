@@ -2,11 +2,11 @@
 // the tests that must catch each, and prints a table. Exit status 1 if a fault survives. NAME takes the faults whose names begin
 // with it. Each test file also runs once without a fault: one that fails then would catch anything.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { faults, withFault } from "./mutants/index.mjs";
+import { runNode, temporaryFolder } from "./mutants/processes.mjs";
 
 /** A fault may make a test hang: tests that take longer than this caught it. */
 const LIMIT_MS = 300_000;
@@ -23,10 +23,8 @@ if (chosen.length === 0) {
   process.exit(2);
 }
 
-const copy = mkdtempSync(join(tmpdir(), "warpmap-mutants-"));
+const copy = temporaryFolder("warpmap-mutants-");
 let survived = 0;
-process.on("exit", () => rmSync(copy, { recursive: true, force: true }));
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(1));
 
 copyTree();
 /** Seconds that a set of test files takes without a fault, or why it is of no use. */
@@ -34,7 +32,7 @@ const unharmed = new Map();
 const width = Math.max(...chosen.map(({ name }) => name.length));
 console.log(`${"fault".padEnd(width)}  result    seconds  tests`);
 for (const fault of chosen) {
-  const { result, seconds } = attempt(fault);
+  const { result, seconds } = await attempt(fault);
   if (result !== "caught") survived++;
   const tests = `${fault.project}: ${fault.tests.map((file) => file.replace(/^test\//, "")).join(" ")}`;
   console.log(
@@ -60,16 +58,16 @@ function copyTree() {
   for (const shared of ["node_modules", "dist"]) symlinkSync(join(root, shared), join(copy, shared));
 }
 
-function attempt(fault) {
+async function attempt(fault) {
   const group = `${fault.project} ${fault.tests}`;
-  if (!unharmed.has(group)) unharmed.set(group, runTests(fault));
+  if (!unharmed.has(group)) unharmed.set(group, await runTests(fault));
   const before = unharmed.get(group);
   if (before.outcome !== "passed") return { result: `${before.outcome} without it`, seconds: before.seconds };
   const path = join(copy, fault.file);
   const text = readFileSync(path, "utf8");
   writeFileSync(path, withFault(fault, text));
   try {
-    const { outcome, seconds } = runTests(fault);
+    const { outcome, seconds } = await runTests(fault);
     return { result: outcome === "failed" ? "caught" : outcome === "passed" ? "survived" : outcome, seconds };
   } finally {
     writeFileSync(path, text);
@@ -77,7 +75,7 @@ function attempt(fault) {
 }
 
 /** "passed", "failed" when a test failed or hung, "broken" when no test ran. */
-function runTests({ project, tests }) {
+async function runTests({ project, tests }) {
   const report = join(copy, "report.json");
   rmSync(report, { force: true });
   const start = performance.now();
@@ -94,14 +92,9 @@ function runTests({ project, tests }) {
     "--outputFile",
     report,
   ];
-  const run = spawnSync(process.execPath, [...args, ...tests], {
-    cwd: copy,
-    stdio: "ignore",
-    timeout: LIMIT_MS,
-  });
+  const status = await runNode([...args, ...tests], copy, LIMIT_MS);
   const seconds = (performance.now() - start) / 1000;
-  if (run.error?.code === "ETIMEDOUT") return { outcome: "failed", seconds };
-  return { outcome: outcomeOf(report, run.status), seconds };
+  return { outcome: status === "timeout" ? "failed" : outcomeOf(report, status), seconds };
 }
 
 function outcomeOf(report, status) {

@@ -19,13 +19,16 @@ export type ErrorCode =
 export class WarpmapError extends Error {
   /** Stable machine-readable name of the error, such as `"CAPACITY"`; one for each class. */
   readonly code: ErrorCode;
+  /** What is wrong: the message without the fix. */
+  readonly problem: string;
   /** One sentence that says what the caller can do about it. */
   readonly fix: string;
 
-  constructor(code: ErrorCode, message: string, fix: string, options?: ErrorOptions) {
-    super(`${message} ${fix}`, options);
+  constructor(code: ErrorCode, problem: string, fix: string, options?: ErrorOptions) {
+    super(`${problem} ${fix}`, options);
     this.name = new.target.name;
     this.code = code;
+    this.problem = problem;
     this.fix = fix;
   }
 }

@@ -1,6 +1,6 @@
 /** Part (d) of lifecycle: one find and one insert of 1 to 2^20 keys in host memory, in turn on the device, the cpu engine and a JS Map. */
 import { type Device, EngineError } from "../../src/index.js";
-import { checkFinds, type HostMap, lookupsOf, openHostMaps } from "../host-maps.js";
+import { checkFinds, type HostMap, openHostMaps, timeFinds } from "../host-maps.js";
 import type { BenchOptions, BenchRow } from "../report.js";
 import { Workload } from "../static-map-workload.js";
 import { type Repeats, timeInTurn } from "../timing.js";
@@ -20,7 +20,7 @@ export async function hostKeyRows(device: Device, size: number, options: BenchOp
   for (let keys = 1; keys <= Math.min(MOST_KEYS, size); keys *= 4) {
     signal?.throwIfAborted();
     onProgress?.(`find and insert of ${keys} host keys`);
-    const finds = await timeFinds(full.maps, workload, keys, repeats);
+    const finds = await timeFinds("lifecycle", full.maps, workload, keys, repeats);
     const inserts = await timeInserts(empty.maps, workload, keys, repeats);
     rows.push(
       ...full.maps.map(({ name }, i) => ({
@@ -29,26 +29,11 @@ export async function hostKeyRows(device: Device, size: number, options: BenchOp
         size,
         keys,
         "insert ms": inserts[i],
-        "find ms": finds[i],
+        "find ms": finds[i].median,
       })),
     );
   }
   return rows;
-}
-
-async function timeFinds(
-  maps: readonly HostMap[],
-  workload: Workload,
-  count: number,
-  repeats: Repeats,
-): Promise<number[]> {
-  const lookups = lookupsOf(workload, count);
-  await checkFinds("lifecycle", maps, lookups);
-  const timings = await timeInTurn(
-    maps.map((map) => ({ call: () => map.find(lookups.keys) })),
-    repeats,
-  );
-  return timings.map(({ median }) => median);
 }
 
 /** Inserts into empty maps; afterwards each map is asked for what was inserted. */

@@ -33,7 +33,7 @@ export async function checkBundler(project, { name, build, entry, output = `${en
     if (native.length > 0) throw new Error(`for ${target}: the package webgpu is in ${native.join(", ")}`);
   }
   const printed = project.node(join(outOf("node"), output)).trim();
-  if (printed !== "cpu webgpu join") throw new Error(`the program prints: ${printed}`);
+  if (printed !== "cpu webgpu join, csv tsv parquet arrow") throw new Error(`the program prints: ${printed}`);
 }
 
 async function withWebpack({ folder, entry, out, inNode }) {

@@ -50,6 +50,7 @@ async function visit(browser, server, name) {
   await page.waitForFunction(() => document.title !== "", undefined, { timeout: 30_000 });
   const title = await page.title();
   await page.close();
-  if (title !== "cpu webgpu, isolated") throw new Error(`${name} says: ${title}\n${printed.join("\n")}`);
+  if (title !== "cpu webgpu csv tsv parquet arrow, isolated")
+    throw new Error(`${name} says: ${title}\n${printed.join("\n")}`);
   if (printed.length > 0) throw new Error(`${name} prints:\n${printed.join("\n")}`);
 }

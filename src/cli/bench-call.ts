@@ -1,6 +1,6 @@
 /** What `warpmap bench` and bench/run.mjs are asked for: numbers as people write them, and how a benchmark refuses a call. */
 import { ValidationError } from "../errors.js";
-import { CallError, problemOf } from "./failure.js";
+import { CallError } from "./failure.js";
 
 /** "1048576" or "2^20" as a number. @throws CallError */
 export function parseSize(text: string): number {
@@ -19,5 +19,5 @@ export function parseCount(option: string, text: string): number {
 
 /** What a benchmark failed with, as the command's failure: it refuses nothing but what it was asked for. */
 export function asCallError(error: unknown): unknown {
-  return error instanceof ValidationError ? new CallError(problemOf(error), error.fix) : error;
+  return error instanceof ValidationError ? new CallError(error.problem, error.fix) : error;
 }

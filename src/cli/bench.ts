@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import type { BenchModule, BenchReport, BenchRow } from "../../bench/report.js";
 import { openDevice } from "../device.js";
 import { fileErrorFrom } from "../io/errors.js";
-import { checkWritable } from "../io/index.js";
+import { checkWritable } from "../io/output.js";
 import { asCallError, parseSize } from "./bench-call.js";
 import { CallError } from "./failure.js";
 import { renderGrid } from "./grid.js";
@@ -34,6 +34,7 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   crossovers: () => import("../../bench/crossovers.js"),
   "large-table": () => import("../../bench/large-table.js"),
   lifecycle: () => import("../../bench/lifecycle.js"),
+  join: () => import("../../bench/join.js"),
   sketches: () => import("../../bench/sketches.js"),
 };
 
@@ -44,7 +45,7 @@ const LIBRARY = new URL("../../dist/index.js", import.meta.url).href;
 const STDOUT = "-";
 
 /** Benchmarks that have a name already and nothing behind it yet. */
-const LATER = ["multimap", "join"];
+const LATER = ["multimap"];
 
 /** Runs the command. @throws CallError for a wrong call */
 export async function bench(name: string, options: BenchCommandOptions, host: Host): Promise<void> {

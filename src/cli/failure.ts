@@ -1,16 +1,17 @@
 /**
- * How a command fails: exit status 2 for a wrong call, 1 for an error in the data or the run, 130 when interrupted; on
- * stderr one line that says what is wrong and one that says what to do.
+ * How a command fails: exit status 2 for a wrong call, 1 for an error in the data or the run; on stderr one line that says
+ * what is wrong and one that says what to do. A stopped command says that it was interrupted, and no more; main.ts gives the
+ * process the status of the signal that stopped it.
  */
 import { CommanderError } from "commander";
 import { FormatError, WarpmapError } from "../errors.js";
 import type { Host } from "./host.js";
 import { visible } from "./text.js";
 
-export const FAILED = 1;
+const FAILED = 1;
 export const WRONG_CALL = 2;
 /** 128 + SIGINT, as shells have it. */
-export const INTERRUPTED = 130;
+const INTERRUPTED = 130;
 
 /** The command was called wrongly: nothing was read or written. */
 export class CallError extends WarpmapError {
@@ -38,16 +39,9 @@ export function fail(error: unknown, { stderr, env, signal }: Host, command: str
 
 function describe(error: unknown, command: string): { problem: string; hint: string } {
   if (error instanceof CommanderError) return describeCommander(error, command);
-  if (error instanceof WarpmapError) {
-    return { problem: problemOf(error), hint: error.fix };
-  }
+  if (error instanceof WarpmapError) return { problem: error.problem, hint: error.fix };
   const problem = error instanceof Error ? error.message || error.name : String(error);
   return { problem, hint: "Run again with WARPMAP_DEBUG=1 to see where this happened, and report it." };
-}
-
-/** What is wrong: the message of a WarpmapError ends with its fix. */
-export function problemOf({ message, fix }: WarpmapError): string {
-  return message.slice(0, -fix.length).trimEnd();
 }
 
 function describeCommander(error: CommanderError, command: string): { problem: string; hint: string } {

@@ -1,25 +1,11 @@
 /** `warpmap group` and `warpmap distinct`: one file in, its groups or its different rows on the screen or in a file. */
-import { basename } from "node:path";
-import type { Table } from "@uwdata/flechette";
-import { openDevice } from "../device.js";
-import type { Plan } from "../engine/plan.js";
-import { readTable } from "../io/index.js";
 import { nearestOf } from "../options.js";
 import { AGGREGATE_NAMES, type Aggregate } from "../relational/aggregates.js";
-import { distinct as distinctRows, type GroupCallOptions, groupBy } from "../relational/index.js";
+import { distinct as distinctRows, groupBy } from "../relational/index.js";
 import { CallError } from "./failure.js";
 import type { Host } from "./host.js";
-import { openProgress } from "./progress.js";
-import { StageClock } from "./stage-clock.js";
-import {
-  askedTypes,
-  checkColumn,
-  checkFiles,
-  checkTypes,
-  sizeOf,
-  type TableCommandOptions,
-  tellOutcome,
-} from "./table-command.js";
+import { columnList } from "./table-checks.js";
+import { runTableCommand, selected, type TableCommand, type TableCommandOptions } from "./table-command.js";
 
 /** Options of `group` as commander gives them. */
 export interface GroupCommandOptions extends TableCommandOptions {
@@ -30,74 +16,40 @@ export interface GroupCommandOptions extends TableCommandOptions {
 /** Options of `distinct` as commander gives them. */
 export interface DistinctCommandOptions extends TableCommandOptions {
   readonly on: string;
+  readonly select?: string;
 }
 
 /** Runs `group`. @throws CallError for a wrong call; whatever reading, grouping and writing throw */
 export async function group(path: string, options: GroupCommandOptions, host: Host): Promise<void> {
   const by = columnList("--by", options.by);
   const aggregates = askedAggregates(options.agg, by);
-  const aggregated = [...aggregates.values()].flatMap(({ column }) => column ?? []);
-  await overOneFile(path, [...by, ...aggregated], options, host, "to group", (table, call) =>
-    groupBy(table, { ...call, by, aggregate: Object.fromEntries(aggregates) }),
-  );
+  const columns = [...by, ...[...aggregates.values()].flatMap(({ column }) => column ?? [])];
+  const command: TableCommand = {
+    inputs: [{ path, stage: "read", columns, isNeeded: () => false }],
+    purpose: "to group",
+    stage: "group rows",
+    work: ([table], call) => groupBy(table, { ...call, by, aggregate: Object.fromEntries(aggregates) }),
+  };
+  await runTableCommand(command, options, host);
 }
 
 /** Runs `distinct`. @throws as group */
 export async function distinct(path: string, options: DistinctCommandOptions, host: Host): Promise<void> {
   const on = columnList("--on", options.on);
-  await overOneFile(path, on, options, host, "to read", (table, call) =>
-    distinctRows(table, { ...call, on }),
-  );
+  const { select } = options;
+  const columns = select === undefined ? on : [...new Set([...on, ...columnList("--select", select)])];
+  const isNeeded = select === undefined ? undefined : () => false;
+  const command: TableCommand = {
+    inputs: [{ path, stage: "read", columns, isNeeded }],
+    purpose: "to read",
+    stage: "group rows",
+    work: async ([table], call) => selected(await distinctRows(table, { ...call, on }), select),
+  };
+  await runTableCommand(command, options, host);
 }
 
-async function overOneFile(
-  path: string,
-  columns: readonly string[],
-  options: TableCommandOptions,
-  host: Host,
-  purpose: string,
-  work: (table: Table, call: GroupCallOptions) => Promise<Table>,
-): Promise<void> {
-  const types = askedTypes(options.type);
-  await checkFiles([path], options.out, purpose);
-  const { signal } = host;
-  const start = performance.now();
-  const progress = await openProgress(host, options.json === true);
-  const clock = new StageClock();
-  try {
-    using device = await openDevice({ backend: options.device, software: options.software });
-    const reading = { signal, types, onProgress: progress.stage("read") };
-    const input = await clock.time("read", basename(path), () => readTable(path, reading));
-    clock.note("read", sizeOf(input));
-    for (const name of columns) checkColumn(input, name, path);
-    checkTypes(types, [path], [input]);
-    let plan: Plan | undefined;
-    const onPlan = (told: Plan) => {
-      plan = told;
-    };
-    const table = await work(input, {
-      device,
-      signal,
-      onProgress: progress.stage("group rows"),
-      onPlan: options.explain ? onPlan : undefined,
-      onStage: (stage, seconds) => clock.add(stage, seconds),
-    });
-    await tellOutcome({ table, device, clock, plan, start }, "group rows", options, progress, host);
-  } finally {
-    progress.stop();
-  }
-}
-
-/** "a,b" as names. */
-function columnList(option: string, text: string): string[] {
-  const names = text.split(",");
-  const isRight = names.every((name, i) => name !== "" && names.indexOf(name) === i);
-  if (isRight) return names;
-  throw new CallError(
-    `${option} ${text} is not a list of different columns.`,
-    `Write ${option} origin, or ${option} origin,month.`,
-  );
-}
+/** Those that need no more than a column. */
+const AGGREGATES = AGGREGATE_NAMES.filter((name) => name !== "quantile");
 
 /** NAME=AGGREGATE:COLUMN, of which the name and, for count, the column may be left out. */
 const AGGREGATE = /^(?:([^:=]+)=)?([^:=]+)(?::(.+))?$/;
@@ -107,7 +59,7 @@ function askedAggregates(text: string, by: readonly string[]): Map<string, Aggre
   const aggregates = new Map<string, Aggregate>();
   for (const item of text.split(",")) {
     const [, given, asked, column] = AGGREGATE.exec(item) ?? [];
-    const name = AGGREGATE_NAMES.find((each) => each === asked);
+    const name = AGGREGATES.find((each) => each === asked);
     if (name === undefined || (column === undefined && name !== "count")) throw notAnAggregate(item, asked);
     const called = given ?? (column === undefined ? name : `${name}_${column}`);
     if (aggregates.has(called) || by.includes(called)) {
@@ -122,9 +74,9 @@ function askedAggregates(text: string, by: readonly string[]): Map<string, Aggre
 }
 
 function notAnAggregate(item: string, asked: string | undefined): CallError {
-  const near = asked === undefined ? undefined : nearestOf(asked, AGGREGATE_NAMES);
+  const near = asked === undefined ? undefined : nearestOf(asked, AGGREGATES);
   return new CallError(
     `"${item}" in --agg is no aggregate${asked !== undefined && near === asked ? " without a column" : ""}.`,
-    `${near === undefined || near === asked ? "" : `Did you mean "${near}"? `}Write --agg count,sum:price, with any of ${AGGREGATE_NAMES.join(", ")}.`,
+    `${near === undefined || near === asked ? "" : `Did you mean "${near}"? `}Write --agg count,sum:price, with any of ${AGGREGATES.join(", ")}.`,
   );
 }

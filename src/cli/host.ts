@@ -7,6 +7,8 @@ export interface Output extends NodeJS.WritableStream {
 }
 
 export interface Host {
+  /** What a command reads that is told to read "-". */
+  readonly stdin: AsyncIterable<Uint8Array>;
   /** Results, and nothing else. */
   readonly stdout: Output;
   /** Errors, progress and notes. */

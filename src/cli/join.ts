@@ -1,30 +1,21 @@
 /** `warpmap join`: two files in, their join on the screen or in a file, and how long each stage took. */
-import { basename } from "node:path";
-import type { Table } from "@uwdata/flechette";
-import { openDevice } from "../device.js";
-import type { Plan } from "../engine/plan.js";
+import { JOIN_KINDS } from "../engine/join-kinds.js";
 import { ValidationError } from "../errors.js";
-import { type AskedType, formatOf, readTable } from "../io/index.js";
+import { type Format, isTextFormat, knownFormatOf } from "../io/formats.js";
+import { noColumn } from "../io/select-columns.js";
+import type { SourceTable } from "../relational/columns.js";
 import { type JoinKind, join as joinTables } from "../relational/index.js";
-import { JOIN_KINDS } from "../relational/join-kinds.js";
-import { CallError, problemOf } from "./failure.js";
+import { possibleColumns } from "../relational/join-columns.js";
+import { CallError } from "./failure.js";
 import type { Host } from "./host.js";
-import { openProgress, type Progress } from "./progress.js";
-import { StageClock } from "./stage-clock.js";
-import {
-  askedTypes,
-  checkColumn,
-  checkFiles,
-  checkTypes,
-  sizeOf,
-  type TableCommandOptions,
-  tellOutcome,
-} from "./table-command.js";
+import { columnList } from "./table-checks.js";
+import { runTableCommand, type TableCommand, type TableCommandOptions } from "./table-command.js";
 
 /** Options as commander gives them. */
 export interface JoinCommandOptions extends TableCommandOptions {
   readonly on: string;
   readonly how: string;
+  readonly select?: string;
   readonly nullsEqual?: boolean;
 }
 
@@ -36,81 +27,67 @@ export async function join(
   host: Host,
 ): Promise<void> {
   const on = keyPairs(options.on);
-  const { how } = options;
+  const { how, nullsEqual } = options;
   checkKind(how);
-  const types = askedTypes(options.type);
-  await checkFiles([left, right], options.out, "to join");
-
-  const start = performance.now();
-  const progress = await openProgress(host, options.json === true);
-  const clock = new StageClock();
-  try {
-    using device = await openDevice({ backend: options.device, software: options.software });
-    const tables = await readBoth(left, right, { on, types }, clock, progress, host);
-    const report = progress.stage("hash join");
-    let plan: Plan | undefined;
-    const onPlan = (told: Plan) => {
-      plan = told;
-    };
-    const joined = await joinTables(tables.left, tables.right, {
-      on,
-      how,
-      device,
-      nullsEqual: options.nullsEqual,
-      signal: host.signal,
-      onProgress: report,
-      onPlan: options.explain ? onPlan : undefined,
-      onStage: (stage, seconds) => clock.add(stage, seconds),
-    }).catch((error: unknown) => {
-      throw withTypeHint(error, [left, right], on);
-    });
-    await tellOutcome({ table: joined, device, clock, plan, start }, "hash join", options, progress, host);
-  } finally {
-    progress.stop();
-  }
-}
-
-/** What a call says about columns of its files. */
-interface AskedColumns {
-  readonly on: readonly (readonly [string, string])[];
-  readonly types: ReadonlyMap<string, AskedType>;
-}
-
-async function readBoth(
-  left: string,
-  right: string,
-  { on, types }: AskedColumns,
-  clock: StageClock,
-  progress: Progress,
-  { signal }: Host,
-): Promise<{ left: Table; right: Table }> {
-  const read = (side: string, path: string) => {
-    const options = { signal, types, onProgress: progress.stage(`read ${side}`) };
-    return clock.time(`read ${side}`, basename(path), async () => readTable(path, options));
+  const select = options.select === undefined ? undefined : columnList("--select", options.select);
+  const isNeeded = select && neededFor(select);
+  const keysAlone = how === "semi" || how === "anti" ? () => false : isNeeded;
+  const command: TableCommand = {
+    inputs: [
+      { path: left, stage: "read left", columns: on.map(([name]) => name), isNeeded },
+      { path: right, stage: "read right", columns: on.map(([, name]) => name), isNeeded: keysAlone },
+    ],
+    purpose: "to join",
+    check: (names) => checkSelect(select ?? [], resultNames(names, on, how)),
+    stage: "hash join",
+    work: (tables, call) =>
+      joinTables(tables[0], tables[1], { ...call, on, how, nullsEqual, select }).catch((error: unknown) => {
+        const isCsv = (path: string) =>
+          isTextFormat(knownFormatOf(path) ?? (options.format as Format | undefined) ?? "arrow");
+        throw withTypeHint(error, [left, right].findIndex(isCsv), on);
+      }),
   };
-  const tables = { left: await read("left", left), right: await read("right", right) };
-  clock.note("read left", sizeOf(tables.left));
-  clock.note("read right", sizeOf(tables.right));
-  for (const [leftName, rightName] of on) {
-    checkColumn(tables.left, leftName, left);
-    checkColumn(tables.right, rightName, right);
-  }
-  checkTypes(types, [left, right], [tables.left, tables.right]);
-  return tables;
+  await runTableCommand(command, options, host);
 }
 
-/** Keys of types that do not compare: in csv files the call can change them. */
-function withTypeHint(
-  error: unknown,
-  paths: readonly string[],
+/**
+ * Which columns of a file names of the result can come from: the columns of those names and, since a right column whose name is
+ * taken gets "_right" at its end, of what the names are without it, on either side.
+ */
+function neededFor(select: readonly string[]): (name: string) => boolean {
+  const needed = new Set(select);
+  for (const name of needed) if (name.endsWith(SUFFIX)) needed.add(name.slice(0, -SUFFIX.length));
+  return (name) => needed.has(name);
+}
+
+const SUFFIX = "_right";
+
+/** The columns that the result has without --select. The joined tables may lack those that are not needed. */
+function resultNames(
+  [left, right]: readonly (readonly string[])[],
   on: readonly (readonly [string, string])[],
-): unknown {
+  how: JoinKind,
+): string[] {
+  const tables = { left: { names: left } as SourceTable, right: { names: right } as SourceTable };
+  const keys = {
+    left: on.map(([name]) => left.indexOf(name)),
+    right: on.map(([, name]) => right.indexOf(name)),
+  };
+  return possibleColumns(how, tables, keys).map(({ name }) => name);
+}
+
+function checkSelect(select: readonly string[], names: readonly string[]): void {
+  const missing = select.find((name) => !names.includes(name));
+  if (missing !== undefined) throw noColumn(missing, names, "the result");
+}
+
+/** Keys of types that do not compare: in a csv file the call can change them. @param csv which side is one; -1: neither */
+function withTypeHint(error: unknown, csv: number, on: readonly (readonly [string, string])[]): unknown {
   const ofTypes = error instanceof ValidationError && error.message.includes("cannot be compared");
-  const csv = paths.findIndex((path) => formatOf(path) === "csv");
   if (!ofTypes || csv < 0) return error;
   const pair = on.find((names) => names.every((name) => error.message.includes(`"${name}"`))) ?? on[0];
   const fix = `Read a csv column as another type, for example --type ${pair[csv]}=utf8.`;
-  return new ValidationError(problemOf(error), fix, { cause: error });
+  return new ValidationError(error.problem, fix, { cause: error });
 }
 
 /** "a=b,c" as pairs: a and b, c and c. */

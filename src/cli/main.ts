@@ -12,11 +12,25 @@ let stopped: number | undefined;
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
-    if (stopped !== undefined) process.exit(stopped);
-    stopped = 128 + constants.signals[signal];
+    if (stopped !== undefined) return end(signal, stopped);
+    const status = 128 + constants.signals[signal];
+    stopped = status;
     interrupt.abort();
-    setTimeout(() => process.exit(stopped), GRACE).unref();
+    setTimeout(() => end(signal, status), GRACE).unref();
   });
+}
+
+/**
+ * Ends the process after a signal, by that signal: process.exit() alone waits for the threads that open and read files, and
+ * open() of a pipe that nobody writes to does not return.
+ */
+function end(signal: NodeJS.Signals, status: number): void {
+  process.on("exit", () => {
+    // behind the listeners that remove unfinished files
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+  process.exit(status);
 }
 
 // A reader that has seen enough (`| head`) closes the pipe: that is no error.
@@ -29,6 +43,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 process.stderr.on("error", () => {});
 
 const status = await run(process.argv.slice(2), {
+  stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   env: process.env,

@@ -3,11 +3,10 @@
  * loaded when it runs. run() prints, never throws, and answers with the exit status.
  */
 import { readFile } from "node:fs/promises";
-import { Command, CommanderError, Option } from "commander";
+import { Argument, Command, CommanderError, Option } from "commander";
+import { FORMATS } from "../io/formats.js";
 import { fail, WRONG_CALL } from "./failure.js";
 import type { Host } from "./host.js";
-
-export { INTERRUPTED } from "./failure.js";
 
 const NAME = "warpmap";
 
@@ -49,6 +48,7 @@ async function makeProgram(host: Host): Promise<Command> {
   addGroup(program, host);
   addDistinct(program, host);
   addBench(program, host);
+  addCompletion(program, host);
   return program;
 }
 
@@ -59,8 +59,12 @@ Examples:
   $ warpmap join left.csv right.csv --on id=id,day=date --out joined.parquet
   $ warpmap group flights.parquet --by origin --agg count,mean:delay
   $ warpmap distinct flights.parquet --on origin,destination
+  $ gunzip -c log.csv.gz | warpmap group - --format csv --by status
 
 Exit status: 0; 1 for an error in the data or the run; 2 for a wrong call.`;
+
+/** What the arguments of commands are. */
+const FILE = "a file: .csv, .tsv, .parquet or .arrow, also with .gz; - is standard input";
 
 function addDevices(program: Command, host: Host): void {
   program
@@ -75,14 +79,24 @@ function addJoin(program: Command, host: Host): void {
   const command = program
     .command("join")
     .description("join two tables on equal keys")
-    .argument("<left>", "a file: .csv, .parquet or .arrow")
+    .argument("<left>", FILE)
     .argument("<right>", "another")
     .requiredOption(
       "--on <pairs>",
       "key columns: left=right, or one name for both; several with commas between them or with --on again",
       commaSeparated,
     )
-    .option("--how <kind>", "which rows come out: inner, left, right, full, semi or anti", "inner")
+    .addOption(
+      choice("--how <kind>", "which rows come out", [
+        "inner",
+        "left",
+        "right",
+        "full",
+        "semi",
+        "anti",
+      ]).default("inner"),
+    )
+    .option("--select <columns>", "columns of the result, in this order (default: all)", commaSeparated)
     .option("--nulls-equal", "a null key equals a null key (else rows with one match nothing)");
   addTableOptions(command)
     .addHelpText(
@@ -105,7 +119,7 @@ function addGroup(program: Command, host: Host): void {
   const command = program
     .command("group")
     .description("group the rows of a table by equal keys")
-    .argument("<file>", "a file: .csv, .parquet or .arrow")
+    .argument("<file>", FILE)
     .requiredOption(
       "--by <columns>",
       "key columns; several with commas between them or with --by again",
@@ -120,8 +134,8 @@ function addGroup(program: Command, host: Host): void {
     .addHelpText(
       "after",
       `
-Aggregates: count (rows), count:x (not null), countDistinct:x, sum:x, mean:x, min:x, max:x, first:x, last:x. Their columns are
-called count, count_x, sum_x and so on, or as NAME=sum:x says. Groups come in the order of their first rows.
+Aggregates: count (rows), count:x (not null), countDistinct:x, sum:x, mean:x, var:x, std:x, median:x, min:x, max:x,
+first:x, last:x. Their columns are called count, count_x, sum_x and so on, or as NAME=sum:x says. Groups come in the order of their first rows.
 
 Examples:
   $ warpmap group flights.parquet --by origin,destination --agg count,mean:delay
@@ -136,12 +150,13 @@ function addDistinct(program: Command, host: Host): void {
   const command = program
     .command("distinct")
     .description("leave out rows that equal an earlier one in some columns")
-    .argument("<file>", "a file: .csv, .parquet or .arrow")
+    .argument("<file>", FILE)
     .requiredOption(
       "--on <columns>",
       "columns to compare; several with commas between them or with --on again",
       commaSeparated,
-    );
+    )
+    .option("--select <columns>", "columns of the result, in this order (default: all)", commaSeparated);
   addTableOptions(command)
     .addHelpText(
       "after",
@@ -162,10 +177,42 @@ function addTableOptions(command: Command): Command {
       "types of csv columns in place of inferred ones: code=utf8,n=int64",
       commaSeparated,
     )
-    .option("--out <file>", "write the result to a file (.csv, .parquet or .arrow) and do not print it");
+    .option(
+      "--delimiter <character>",
+      "what is between the fields of csv inputs (default: a comma; in .tsv a tab)",
+    )
+    .option("--quote <character>", `what is around fields of csv inputs, "" for nothing (default: ")`)
+    .option("--no-header", "csv inputs have no line of names; columns are called column_1, column_2, ...")
+    .option("--out <file>", "write the result to a file and do not print it; - is standard output")
+    .addOption(choice("--format <format>", "what - is, and files of other extensions", FORMATS))
+    .option("--limit <rows>", "at most so many rows of the result");
   return addDeviceOptions(command)
     .option("--explain", "also say how it was done: strategy, reason, time by phase")
     .option("--json", "print one JSON object: rows, columns, seconds, device (and plan, with --explain)");
+}
+
+function addCompletion(program: Command, host: Host): void {
+  program
+    .command("completion")
+    .description("print a script that completes commands and options in a shell")
+    .addArgument(new Argument("<shell>", "which shell").choices(["bash", "zsh", "fish"]))
+    .addHelpText("after", COMPLETION)
+    .action(async (shell) => {
+      host.stdout.write((await import("./completion.js")).completionScript(program, shell));
+    });
+}
+
+const COMPLETION = `
+Examples:
+  $ warpmap completion bash >> ~/.bashrc
+  $ warpmap completion zsh > "\${fpath[1]}/_warpmap"
+  $ warpmap completion fish > ~/.config/fish/completions/warpmap.fish`;
+
+/** An option with choices. The command checks them, and words it. */
+function choice(flags: string, description: string, choices: readonly string[]): Option {
+  const option = new Option(flags, description);
+  option.argChoices = [...choices];
+  return option;
 }
 
 /** An option given again adds to what it said before. */

@@ -1,8 +1,30 @@
 /** Progress bars: on stderr, on a terminal only, gone when their stage is done. By the package cli-progress. */
+import type { Format } from "../io/formats.js";
 import type { Host } from "./host.js";
+import { grouped } from "./text.js";
 
 /** Reports that a part of the work is done. */
 export type Report = (done: number, total: number) => void;
+
+/** What is counted: rows, values of columns, or bytes. */
+export type Unit = "rows" | "values" | "bytes";
+
+/** What reading a format counts. */
+export function readUnit(format: Format): Unit {
+  return format === "parquet" ? "values" : "bytes";
+}
+
+/** What writing a format counts. */
+export function writeUnit(format: Format): Unit {
+  return format === "arrow" ? "bytes" : "rows";
+}
+
+/** "1,200 of 5,000 rows", "12.3 of 40.0 MB". */
+export function amountText(done: number, total: number, unit: Unit): string {
+  if (unit !== "bytes") return `${grouped(done)} of ${grouped(total)} ${unit}`;
+  const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
+  return `${megabytes(done)} of ${megabytes(total)} MB`;
+}
 
 /** To the start of the line, and all of it away (ECMA-48). */
 const CLEAR_LINE = "\r\u001b[2K";
@@ -10,7 +32,7 @@ const CLEAR_LINE = "\r\u001b[2K";
 /** The bar of one stage at a time. */
 export interface Progress {
   /** Starts the bar of a stage, in place of what was there before. */
-  stage(label: string): Report;
+  stage(label: string, unit: Unit): Report;
   /** Says what is being done, where nobody knows how much of it is done. */
   step(label: string): void;
   /** Takes the bar away. Idempotent. */
@@ -24,8 +46,8 @@ export async function openProgress({ stderr }: Host, quiet: boolean): Promise<Pr
   const bar = new SingleBar(
     {
       stream: stderr,
-      format: "{label} {bar} {percentage}%",
-      barsize: 30,
+      format: "{label} {bar} {percentage}%  {amount}",
+      barsize: 20,
       clearOnComplete: true,
       hideCursor: true,
       linewrap: null,
@@ -39,12 +61,12 @@ export async function openProgress({ stderr }: Host, quiet: boolean): Promise<Pr
     stepShown = false;
   };
   return {
-    stage(label) {
+    stage(label, unit) {
       stop();
-      bar.start(1, 0, { label: label.padEnd(24) });
+      bar.start(1, 0, { label: label.padEnd(12), amount: "" });
       return (done, total) => {
         bar.setTotal(Math.max(1, total));
-        bar.update(done);
+        bar.update(done, { amount: amountText(done, total, unit) });
       };
     },
     step(label) {

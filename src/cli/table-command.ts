@@ -1,54 +1,162 @@
-/** What commands that turn tables into a table share: their options, checks of files and columns, and how a result is told. */
+/** The frame of commands that turn tables into a table: files are read, the work is done, the result is written or printed. */
+import { once } from "node:events";
 import { basename } from "node:path";
-import type { Table } from "@uwdata/flechette";
-import type { Device } from "../device.js";
+import { Table } from "@uwdata/flechette";
+import { type Device, openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
-import { ValidationError } from "../errors.js";
-import { ASKED_TYPES, type AskedType, checkWritable, formatOf, sameFile, writeTable } from "../io/index.js";
-import { nearestOf } from "../options.js";
-import { CallError } from "./failure.js";
+import { readTable, tableBlocks, writeTable } from "../io/index.js";
+import { noColumn } from "../io/select-columns.js";
+import { firstRows } from "../relational/first-rows.js";
 import type { Host } from "./host.js";
 import { printTable } from "./preview.js";
-import type { Progress } from "./progress.js";
+import { openProgress, type Progress, readUnit, writeUnit } from "./progress.js";
 import { StageClock } from "./stage-clock.js";
-import { counted, jsonLine, listed, visible } from "./text.js";
+import { checkTypes, columnList, rowLimit } from "./table-checks.js";
+import { type CommandFiles, checkFiles, type FileOptions, type NamedFile, STANDARD } from "./table-files.js";
+import { counted, jsonLine, visible } from "./text.js";
 
 /** Options that all such commands have, as commander gives them. */
-export interface TableCommandOptions {
-  readonly type?: string;
-  readonly out?: string;
+export interface TableCommandOptions extends FileOptions {
+  readonly limit?: string;
   readonly device: "auto" | "webgpu" | "cpu";
   readonly software?: boolean;
   readonly explain?: boolean;
-  readonly json?: boolean;
 }
 
-/**
- * Checks formats, and that the result can be written.
- * @param purpose what the files are for, in words: "to join"
- */
-export async function checkFiles(
-  inputs: readonly string[],
-  out: string | undefined,
-  purpose: string,
+/** A file that a command reads. */
+export interface CommandInput {
+  readonly path: string;
+  /** Its stage: "read left". */
+  readonly stage: string;
+  /** Columns that the call names; the file must have them. */
+  readonly columns: readonly string[];
+  /** Which other columns the result needs. Default: all. */
+  readonly isNeeded?: (name: string) => boolean;
+}
+
+/** Options that commands hand on to the operator. */
+export interface OperatorCall {
+  readonly device: Device;
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: number, total: number) => void;
+  readonly onPlan?: (plan: Plan) => void;
+  readonly onStage: (stage: string, seconds: number) => void;
+}
+
+/** What a command does. */
+export interface TableCommand {
+  readonly inputs: readonly CommandInput[];
+  /** What the files are for, in words: "to join". */
+  readonly purpose: string;
+  /** The operator's stage that progress and plan are of: "hash join". */
+  readonly stage: string;
+  /** Told the names of all columns of the files before the work begins, in the order of `inputs`. */
+  readonly check?: (names: readonly (readonly string[])[]) => void;
+  /** Makes the result of the files' tables, in the order of `inputs`. */
+  readonly work: (tables: readonly Table[], call: OperatorCall) => Promise<Table>;
+}
+
+/** Runs a command. @throws CallError for a wrong call; whatever reading, the work and writing throw */
+export async function runTableCommand(
+  command: TableCommand,
+  options: TableCommandOptions,
+  host: Host,
 ): Promise<void> {
-  for (const path of [...inputs, out ?? inputs[0]]) formatOf(path);
-  if (out === undefined) return;
-  await refuseInput(out, inputs, purpose);
-  await checkWritable(out);
-}
-
-/** Writing over an input would destroy it. Paths are compared by the files they lead to. */
-async function refuseInput(out: string, inputs: readonly string[], purpose: string): Promise<void> {
-  for (const input of inputs) {
-    if (!(await sameFile(input, out))) continue;
-    const which = inputs.length === 1 ? "the file" : "one of the files";
-    throw new CallError(`--out ${out} is ${which} ${purpose}.`, "Name another file.");
+  const limit = rowLimit(options.limit);
+  const paths = command.inputs.map(({ path }) => path);
+  const files = await checkFiles(paths, options, command.purpose, host);
+  const { signal } = host;
+  const start = performance.now();
+  const progress = await openProgress(host, options.json === true);
+  const clock = new StageClock();
+  const notes: string[] = [];
+  try {
+    using device = await openDevice({ backend: options.device, software: options.software });
+    const onNote = (note: string) => notes.push(note);
+    const tables = await readInputs(command, files, { clock, progress, host, onNote });
+    let plan: Plan | undefined;
+    const onPlan = (told: Plan) => {
+      plan = told;
+    };
+    const made = await command.work(tables, {
+      device,
+      signal,
+      onProgress: progress.stage(command.stage, "rows"),
+      onPlan: options.explain ? onPlan : undefined,
+      onStage: (stage, seconds) => clock.add(stage, seconds),
+    });
+    const table = limit === undefined ? made : firstRows(made, limit);
+    const outcome = { table, device, clock, plan, start, out: files.out };
+    await tellOutcome(outcome, command.stage, options, progress, host);
+  } finally {
+    progress.stop();
+    for (const note of notes) host.stderr.write(`note: ${visible(note)}\n`);
   }
 }
 
+/** What reading needs of the frame. */
+interface Reading {
+  readonly clock: StageClock;
+  readonly progress: Progress;
+  readonly host: Host;
+  readonly onNote: (note: string) => void;
+}
+
+async function readInputs(
+  { inputs, check }: TableCommand,
+  files: CommandFiles,
+  { clock, progress, host, onNote }: Reading,
+): Promise<Table[]> {
+  const tables: Table[] = [];
+  const names: (readonly string[])[] = [];
+  for (const [i, { stage, columns, isNeeded = () => true }] of inputs.entries()) {
+    const { path, name, format } = files.inputs[i];
+    const select = (there: readonly string[]) => {
+      names.push(there);
+      const missing = columns.find((column) => !there.includes(column));
+      if (missing !== undefined) throw noColumn(missing, there, name);
+      return there.filter((column) => columns.includes(column) || isNeeded(column));
+    };
+    const onProgress = progress.stage(stage, readUnit(format));
+    const reading = {
+      ...files.reading,
+      format,
+      name,
+      columns: select,
+      signal: host.signal,
+      onProgress,
+      onNote,
+    };
+    const source = path === STANDARD ? host.stdin : path;
+    const table = await clock.time(stage, shortName(files.inputs[i]), () => readTable(source, reading));
+    clock.note(stage, sizeOf(table));
+    tables.push(table);
+  }
+  checkTypes(Object.keys(files.reading.types ?? {}), files.inputs, names);
+  check?.(names);
+  return tables;
+}
+
+function shortName({ path, name }: NamedFile): string {
+  return path === STANDARD ? name : basename(path);
+}
+
+/** The columns of a table that --select names, in its order; all of them without. */
+export function selected(table: Table, select: string | undefined): Table {
+  if (select === undefined) return table;
+  const names = table.names.map(String);
+  const columns = columnList("--select", select).map((name) => {
+    const index = names.indexOf(name);
+    if (index < 0) throw noColumn(name, names, "the result");
+    return index;
+  });
+  const fields = columns.map((index) => table.schema.fields[index]);
+  const children = columns.map((index) => table.children[index]);
+  return new Table({ ...table.schema, fields }, children);
+}
+
 /** What a command made, and how. */
-export interface Outcome {
+interface Outcome {
   readonly table: Table;
   readonly device: Device;
   readonly clock: StageClock;
@@ -56,20 +164,21 @@ export interface Outcome {
   readonly plan: Plan | undefined;
   /** When the command began, by performance.now(). */
   readonly start: number;
+  /** Where the result goes; undefined: it is printed. */
+  readonly out: NamedFile | undefined;
 }
 
 /** Writes or prints the result, and says how long what took. `stage` names what the plan is of: "hash join". */
-export async function tellOutcome(
-  { table, device, clock, plan, start }: Outcome,
+async function tellOutcome(
+  { table, device, clock, plan, start, out }: Outcome,
   stage: string,
-  { out, json }: TableCommandOptions,
+  { json, explain }: TableCommandOptions,
   progress: Progress,
   host: Host,
 ): Promise<void> {
   if (out !== undefined) {
-    await clock.time("write", basename(out), () =>
-      writeTable(out, table, { onProgress: progress.stage("write"), signal: host.signal }),
-    );
+    const onProgress = progress.stage("write", writeUnit(out.format));
+    await clock.time("write", shortName(out), () => writeResult(out, table, onProgress, host));
   }
   progress.stop();
   const seconds = (performance.now() - start) / 1000;
@@ -79,9 +188,24 @@ export async function tellOutcome(
     return;
   }
   if (out === undefined) printTable(table, host);
-  else host.stdout.write(`wrote ${sizeOf(table)} to ${visible(out)}\n`);
-  host.stderr.write(`\n${deviceLine(device)}\n${clock.text(seconds)}`);
+  else {
+    const told = out.path === STANDARD ? host.stderr : host.stdout;
+    told.write(`wrote ${sizeOf(table)} to ${visible(out.name)}\n`);
+  }
+  host.stderr.write(`\n${deviceLine(device)}\n${clock.text(seconds, explain)}`);
   if (plan) host.stderr.write(planText(stage, plan));
+}
+
+async function writeResult(
+  { path, format }: NamedFile,
+  table: Table,
+  onProgress: (done: number, total: number) => void,
+  { stdout, signal }: Host,
+): Promise<void> {
+  if (path !== STANDARD) return writeTable(path, table, { format, onProgress, signal });
+  for await (const block of tableBlocks(table, { format, onProgress, signal })) {
+    if (!stdout.write(block)) await once(stdout, "drain", { signal });
+  }
 }
 
 function deviceLine({ backend, info }: Device): string {
@@ -96,58 +220,10 @@ function planText(
   const how = partitions > 1 ? `${strategy}, ${partitions} partitions` : strategy;
   const times = new StageClock();
   for (const phase of phases) times.add(phase.name, phase.milliseconds / 1000, clock);
-  return `${stage}: ${how}, because ${reason}\n${times.text(milliseconds / 1000)}`;
+  return `${stage}: ${how}, because ${reason}\n${times.text(milliseconds / 1000, true)}`;
 }
 
 /** "2 rows × 3 columns". */
-export function sizeOf(table: Table): string {
+function sizeOf(table: Table): string {
   return `${counted(table.numRows, "row")} × ${counted(table.numCols, "column")}`;
-}
-
-/** @throws ValidationError that names the file, the nearest column and the others */
-export function checkColumn(table: Table, name: string, path: string): void {
-  const names = table.names.map(String);
-  if (names.includes(name)) return;
-  const near = nearestOf(name, names);
-  throw new ValidationError(
-    `${path} has no column "${name}".`,
-    `${near === undefined ? "" : `Did you mean "${near}"? `}Its columns are: ${listed(names)}.`,
-  );
-}
-
-/** "a=utf8,b=int64" by column. The last "=" counts: types have none, names may. */
-export function askedTypes(text: string | undefined): Map<string, AskedType> {
-  const types = new Map<string, AskedType>();
-  for (const item of text?.split(",") ?? []) {
-    const at = item.lastIndexOf("=");
-    const type = ASKED_TYPES.find((name) => name === item.slice(at + 1));
-    if (at <= 0 || type === undefined) {
-      throw new CallError(
-        `"${item}" in --type does not give a column a type.`,
-        `Write --type COLUMN=TYPE, with commas between pairs; the types are ${ASKED_TYPES.join(", ")}.`,
-      );
-    }
-    types.set(item.slice(0, at), type);
-  }
-  return types;
-}
-
-/** A type is for csv columns: elsewhere it would be ignored in silence. */
-export function checkTypes(
-  types: ReadonlyMap<string, AskedType>,
-  paths: readonly string[],
-  tables: readonly Table[],
-): void {
-  for (const name of types.keys()) {
-    const used = paths.some((path, i) => formatOf(path) === "csv" && tables[i].names.includes(name));
-    if (used) continue;
-    const elsewhere = tables.findIndex((table) => table.names.includes(name));
-    const nowhere = paths.length === 1 ? "the file does not have" : "neither file has";
-    throw new ValidationError(
-      elsewhere < 0
-        ? `--type names a column "${name}" that ${nowhere}.`
-        : `--type names the column "${name}" of ${paths[elsewhere]}, which says itself what type it has.`,
-      "Name columns of csv files only.",
-    );
-  }
 }

@@ -10,7 +10,7 @@
  * | 16-63 | numbers of the kind's own |
  */
 import { FormatError, LimitError } from "../errors.js";
-import { xxh32 } from "./xxh32.js";
+import { xxh32 } from "../xxh32.js";
 
 /** What bytes are. */
 export interface Seal {

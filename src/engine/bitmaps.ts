@@ -10,6 +10,11 @@ export function isSet(bits: Uint8Array, index: number): boolean {
   return ((bits[index >>> 3] >>> (index & 7)) & 1) === 1;
 }
 
+/** Sets a bitmap's bit. */
+export function setBit(bits: Uint8Array, index: number): void {
+  bits[index >>> 3] |= 1 << (index & 7);
+}
+
 /** Bits that are set among the first `length`. */
 export function countSet(bits: Uint8Array, length: number): number {
   const whole = length >>> 3;

@@ -187,7 +187,7 @@ export interface MemoryUse {
   readonly inUse: number;
   /** Unused: the next table, array or call takes it, and allocates nothing. */
   readonly kept: number;
-  /** Most bytes that were in use at once. No more than that is kept, whatever the bound. */
+  /** Most bytes that were in use at once. A GPU keeps no more than twice that and 64 MiB, the cpu engine no more than that, whatever the bound. */
   readonly peak: number;
   /** The bound on `kept`. */
   readonly keep: number;

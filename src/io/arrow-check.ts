@@ -19,10 +19,14 @@ import { FlatError, readFlat } from "./flatbuffers.js";
 import { LZ4_MAX_RATIO } from "./lz4.js";
 
 /** A file that the Arrow format does not allow. */
-export class ArrowError extends Error {}
+class ArrowError extends Error {}
 
-/** How messages of files start that end too early. */
-export const CUT = "it is cut off";
+/** A file that ends too early. */
+export class CutError extends ArrowError {
+  constructor(missing?: string) {
+    super(missing === undefined ? "is cut off" : `is cut off: ${missing}`);
+  }
+}
 
 /** "ARROW1", and two bytes of padding at the start. */
 const MAGIC = [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31];
@@ -39,14 +43,11 @@ export function isArrowFile(bytes: Uint8Array): boolean {
   return bytes.length >= START && MAGIC.every((byte, i) => bytes[i] === byte);
 }
 
-/** @throws ArrowError that says in a few words what is wrong */
-export function checkArrow(bytes: Uint8Array): void {
-  try {
-    if (isArrowFile(bytes)) checkFile(bytes);
-    else checkStream(bytes);
-  } catch (error) {
-    throw error instanceof FlatError ? new ArrowError(error.message, { cause: error }) : error;
-  }
+/** @returns whether there is a mark at the end, which writers of streams may leave out @throws Error that says in a few words what is wrong: a CutError where the end is missing */
+export function checkArrow(bytes: Uint8Array): { hasEnd: boolean } {
+  if (!isArrowFile(bytes)) return { hasEnd: checkStream(bytes) };
+  checkFile(bytes);
+  return { hasEnd: true };
 }
 
 interface Message extends MessageTable {
@@ -60,22 +61,27 @@ interface Message extends MessageTable {
 function readMessage(bytes: Uint8Array, at: number): Message | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const word = (offset: number): number => {
-    if (offset < 0 || offset + 4 > bytes.length) throw new ArrowError(CUT);
+    if (offset < 0 || offset + 4 > bytes.length) throw new CutError();
     return view.getUint32(offset, true);
   };
   const marked = word(at) === CONTINUATION;
   const start = at + (marked ? 8 : 4); // before version 0.15 there was no mark
   const length = word(start - 4);
   if (length === 0) return null;
-  if (start + length > bytes.length) throw new ArrowError(CUT);
+  if (start + length > bytes.length) throw new CutError();
   const table = readFlat(bytes.subarray(start, start + length), MESSAGE) as unknown as MessageTable;
   const { version, bodyLength } = table;
-  if (version < OLDEST || version > NEWEST)
-    throw new ArrowError("its version of the Arrow format is not known");
+  checkVersion(version);
   const body = start + length;
-  if (bodyLength < 0 || body + bodyLength > bytes.length) throw new ArrowError(CUT);
+  if (bodyLength < 0 || body + bodyLength > bytes.length) throw new CutError();
   if (table.header === null) throw new ArrowError("a message is empty");
   return { ...table, at, body: bytes.subarray(body, body + bodyLength), end: body + bodyLength };
+}
+
+function checkVersion(version: number): void {
+  if (version < OLDEST || version > NEWEST) {
+    throw new ArrowError("its version of the Arrow format is not known");
+  }
 }
 
 function schemaOf(message: Message | null): SchemaTable {
@@ -88,7 +94,8 @@ function checkEndianness({ endianness }: SchemaTable): void {
   if (endianness !== 0) throw new ArrowError("its numbers are big-endian, which is not supported");
 }
 
-function checkStream(bytes: Uint8Array): void {
+/** Whether the stream has its end mark. */
+function checkStream(bytes: Uint8Array): boolean {
   const first = readMessage(bytes, 0);
   const schema = schemaOf(first);
   checkEndianness(schema);
@@ -96,7 +103,7 @@ function checkStream(bytes: Uint8Array): void {
   const dictionaries = new Set<number>();
   let at = first?.end ?? 0;
   for (;;) {
-    if (at === bytes.length) throw new ArrowError(`${CUT}: the mark at the end of the stream is missing`);
+    if (at === bytes.length) return false;
     const message = readMessage(bytes, at);
     if (message === null) break;
     checkBatch(message, layout);
@@ -106,33 +113,35 @@ function checkStream(bytes: Uint8Array): void {
   }
   const rest = bytes.subarray(at + (bytes[at] === 0xff ? 8 : 4));
   if (rest.some((byte) => byte !== 0)) throw new ArrowError("there is more behind the end of the stream");
+  return true;
 }
 
 function checkFile(bytes: Uint8Array): void {
   const tail = bytes.length - TRAILER;
   if (tail < START || !MAGIC.every((byte, i) => bytes[tail + 4 + i] === byte)) {
-    throw new ArrowError(`${CUT}: the footer is missing`);
+    throw new CutError("the footer is missing");
   }
   const length = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getInt32(tail, true);
   if (length <= 0 || length > tail - START) throw new ArrowError("the length of its footer is wrong");
   const footerAt = tail - length;
   const footer = readFlat(bytes.subarray(footerAt, tail), FOOTER) as unknown as FooterTable;
   const { version, schema } = footer;
-  if (version < OLDEST || version > NEWEST)
-    throw new ArrowError("its version of the Arrow format is not known");
+  checkVersion(version);
   if (schema === null) throw new ArrowError("its footer has no schema");
   checkEndianness(schema);
   const layout = layoutOf(schema, version);
   const body = bytes.subarray(0, footerAt);
   const dictionaries = checkBlocks(body, footer.dictionaries, HEADER.dictionary, layout);
   const records = checkBlocks(body, footer.records, HEADER.records, layout);
-  const offsets = [...dictionaries, ...records].map(({ at }) => at);
-  if (new Set(offsets).size !== offsets.length) throw new ArrowError("its footer names a batch twice");
+  const batches = new Map([...dictionaries, ...records].map((message) => [message.at, message]));
+  if (batches.size < dictionaries.length + records.length) {
+    throw new ArrowError("its footer names a batch twice");
+  }
   if (records.length > 0) {
     const first = Math.min(...records.map(({ at }) => at));
     checkDictionaries(layout, new Set(dictionaries.filter(({ at }) => at < first).map(dictionaryId)));
   }
-  compareWithStream(body, schema, new Set(offsets));
+  compareWithStream(body, schema, batches);
 }
 
 function dictionaryId({ header }: Message): number {
@@ -167,17 +176,25 @@ function checkBlocks(
 /**
  * A file is a stream with a footer behind it, so the footer has to name all batches of the stream, and its schema. Files
  * that leave gaps in the stream cannot be read that way, and are taken by their footer alone.
+ * @param batches those that the footer names, by where they start
  */
-function compareWithStream(bytes: Uint8Array, schema: SchemaTable, offsets: ReadonlySet<number>): void {
-  const found: number[] = [];
+function compareWithStream(
+  bytes: Uint8Array,
+  schema: SchemaTable,
+  batches: ReadonlyMap<number, Message>,
+): void {
   let first: SchemaTable;
+  let found = 0;
+  let unnamed = 0;
   try {
     const start = readMessage(bytes, START);
     first = schemaOf(start);
     for (let at = start?.end ?? 0; ; ) {
-      const message = readMessage(bytes, at);
+      const known = batches.get(at);
+      const message = known ?? readMessage(bytes, at);
       if (message === null) break;
-      found.push(at);
+      if (known) found++;
+      else unnamed++;
       at = message.end;
     }
   } catch (error) {
@@ -187,9 +204,8 @@ function compareWithStream(bytes: Uint8Array, schema: SchemaTable, offsets: Read
   if (JSON.stringify(first.fields) !== JSON.stringify(schema.fields)) {
     throw new ArrowError("its footer has another schema than its start");
   }
-  if (found.length !== offsets.size || found.some((offset) => !offsets.has(offset))) {
+  if (unnamed > 0 || found < batches.size)
     throw new ArrowError("its footer does not name all of its batches");
-  }
 }
 
 function checkBatch({ headerType, header, body }: Message, layout: SchemaLayout): void {
@@ -217,8 +233,11 @@ function checkBatch({ headerType, header, body }: Message, layout: SchemaLayout)
 /** Bytes that one byte of a body can become, by codec: LZ4, and Zstandard with blocks of 128 KiB in 4 bytes. */
 const RATIOS: Readonly<Record<number, number>> = { 0: LZ4_MAX_RATIO, 1: 2 ** 15 };
 
-/** Rows of nothing but nulls, which take no bytes. */
-const ROWS_OF_NOTHING = 1 << 20;
+/**
+ * A batch without bytes may have rows: of type null, or structs of such. Rows that need bytes are held against their buffers
+ * once they are columns, before anything is allocated for them.
+ */
+const MAX_ROWS = 2 ** 32 - 1;
 
 function checkBuffers(batch: RecordBatchTable, body: Uint8Array, layout: Layout): void {
   const nodes = batch.nodes ?? [];
@@ -252,8 +271,8 @@ function checkSizes({ length, compression, buffers }: RecordBatchTable, body: Ui
   if (ratio === undefined || (compression !== null && compression.method !== 0)) {
     throw new ArrowError("its compression is not known");
   }
-  if (length < 0 || length > Math.max(ROWS_OF_NOTHING, 8 * body.length * ratio)) {
-    throw new ArrowError(`it says that it has ${length} rows, more than it can hold`);
+  if (length < 0 || length > MAX_ROWS) {
+    throw new ArrowError(`it says that it has ${length} rows, the most is ${MAX_ROWS}`);
   }
   if (compression === null) return;
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);

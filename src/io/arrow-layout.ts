@@ -102,7 +102,7 @@ function valueLayout(
   }
 }
 
-/** Types with a table of their own, whose fields flechette reads wherever the table is. */
+/** How many children a nested type has to have, by its number. */
 const CHILDREN: Readonly<Record<number, number>> = {
   [Type.List]: 1,
   [Type.LargeList]: 1,

@@ -15,6 +15,16 @@ const pairs: FieldShape = {
   ],
 };
 const longs: FieldShape = { kind: "structs", bytes: 8, ints: [[0, 8]] };
+/** Offset, bytes of the metadata, bytes of the body. */
+const blocks: FieldShape = {
+  kind: "structs",
+  bytes: 24,
+  ints: [
+    [0, 8],
+    [8, 4],
+    [16, 8],
+  ],
+};
 const ints: FieldShape = { kind: "structs", bytes: 4, ints: [[0, 4]] };
 
 const KEY_VALUE: Shape = { key: string, value: string };
@@ -22,14 +32,15 @@ const metadata: FieldShape = { kind: "tables", shape: () => KEY_VALUE };
 
 const INT: Shape = { bitWidth: int, signed: byte };
 const withUnit = (otherwise: number): FieldShape => ({ kind: "int", bytes: 2, otherwise });
+const width = (otherwise: number): FieldShape => ({ kind: "int", bytes: 4, otherwise });
 
 /** Tables of types, by the number of the type. Types that are not here have no fields. */
 const TYPES: Readonly<Record<number, Shape>> = {
   2: INT,
   3: { precision: short },
-  7: { precision: int, scale: int, bitWidth: { kind: "int", bytes: 4, otherwise: 128 } },
+  7: { precision: int, scale: int, bitWidth: width(128) },
   8: { unit: withUnit(1) },
-  9: { unit: withUnit(1), bitWidth: { kind: "int", bytes: 4, otherwise: 32 } },
+  9: { unit: withUnit(1), bitWidth: width(32) },
   10: { unit: short, timezone: string },
   11: { unit: short },
   14: { mode: short, typeIds: ints },
@@ -99,24 +110,8 @@ export const MESSAGE: Shape = {
 export const FOOTER: Shape = {
   version: short,
   schema: { kind: "table", shape: () => SCHEMA },
-  dictionaries: {
-    kind: "structs",
-    bytes: 24,
-    ints: [
-      [0, 8],
-      [8, 4],
-      [16, 8],
-    ],
-  },
-  records: {
-    kind: "structs",
-    bytes: 24,
-    ints: [
-      [0, 8],
-      [8, 4],
-      [16, 8],
-    ],
-  },
+  dictionaries: blocks,
+  records: blocks,
   metadata,
 };
 
@@ -170,7 +165,6 @@ export interface MessageTable {
 export interface FooterTable {
   readonly version: number;
   readonly schema: SchemaTable | null;
-  /** Offset, bytes of the metadata, bytes of the body. */
   readonly dictionaries: readonly (readonly number[])[] | null;
   readonly records: readonly (readonly number[])[] | null;
 }

@@ -3,9 +3,7 @@
  * Feather files have by default); writes uncompressed files. Nothing in a file is believed: its structure is checked before
  * flechette reads it (arrow-check.ts), its values before anybody uses them.
  */
-import { open } from "node:fs/promises";
 import {
-  Column,
   CompressionType,
   getCompressionCodec,
   setCompressionCodec,
@@ -14,53 +12,52 @@ import {
   tableToIPC,
 } from "@uwdata/flechette";
 import { WarpmapError } from "../errors.js";
-import { checkTable, readTable as readSource } from "../relational/columns.js";
-import { compactChunk } from "../relational/compact-chunk.js";
-import { BatchMaker } from "../relational/to-flechette.js";
-import { ArrowError, CUT, checkArrow, isArrowFile } from "./arrow-check.js";
+import { readTable as readSource } from "../relational/columns.js";
+import { CutError, checkArrow, isArrowFile } from "./arrow-check.js";
 import { RAW } from "./columns.js";
+import { compacted } from "./compacted.js";
 import { FileError, fileErrorFrom } from "./errors.js";
-import type { TransferOptions } from "./formats.js";
+import type { ReadOptions, TransferOptions } from "./formats.js";
 import { uniqueNames } from "./names.js";
+import { selectedColumns } from "./select-columns.js";
+import { joined, type Source, wholeOf } from "./source.js";
 import { checkUtf8 } from "./utf8.js";
 
 const REWRITE = "Write or download the file again.";
-const READ_SIZE = 1 << 24; // bytes
-
 /** Reads an Arrow IPC file or stream. @throws FileError when it is neither, is cut off, or breaks a rule of the format */
-export async function readArrow(path: string, options: TransferOptions = {}): Promise<Table> {
-  const bytes = await readWhole(path, options);
+export async function readArrow(source: Source, options: ReadOptions): Promise<Table> {
+  const path = source.name;
+  const bytes = await wholeOf(source, options);
   if (!isArrowFile(bytes) && !startsLikeStream(bytes)) {
     throw new FileError(path, "is not an Arrow file", "Check that the extension is right.");
   }
+  const note = options.onNote && ((text: string) => options.onNote?.(`${path}: ${text}`));
+  let table: Table;
+  let names: string[];
   try {
-    checkArrow(bytes);
+    const { hasEnd } = checkArrow(bytes);
+    if (!hasEnd)
+      note?.("the stream has no end mark; if it was cut off between two batches, rows are missing.");
     await registerCodecs();
-    const table = decoded(bytes);
-    checkTable(table);
+    table = tableFromIPC(bytes, RAW);
+    const { columns } = readSource(table, ""); // which checks them
     checkUtf8(table);
-    const names = uniqueNames(table.names.map(String));
-    const fields = table.schema.fields.map((field, i) => ({ ...field, name: names[i] }));
-    return new Table({ ...table.schema, fields }, [...table.children]);
+    names = uniqueNames(
+      columns.map(({ field }) => field.name),
+      note,
+    );
   } catch (error) {
-    if (error instanceof ArrowError && error.message.startsWith(CUT)) {
-      throw new FileError(path, error.message.replace(/^it /, ""), REWRITE, { cause: error });
-    }
+    if (error instanceof CutError) throw new FileError(path, error.message, REWRITE, { cause: error });
     if (!(error instanceof WarpmapError)) throw fileErrorFrom(path, error, "is damaged", REWRITE);
     // it names a column but no file
-    const problem = error.message.slice(0, -error.fix.length).trimEnd().replace(/\.$/, "");
-    throw new FileError(path, problem, error.fix, { cause: error });
+    throw new FileError(path, error.problem.replace(/\.$/, ""), error.fix, { cause: error });
   }
-}
-
-function decoded(bytes: Uint8Array): Table {
-  try {
-    return tableFromIPC(bytes, RAW);
-  } catch (error) {
-    // what a missing part looks like to flechette
-    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
-    throw new ArrowError("its parts do not fit together", { cause: error });
-  }
+  const columns = selectedColumns(names, options, path);
+  const fields = columns.map((i) => ({ ...table.schema.fields[i], name: names[i] }));
+  return new Table(
+    { ...table.schema, fields },
+    columns.map((i) => table.children[i]),
+  );
 }
 
 /** A mark, or before version 0.15 the length of the schema, and a table behind it. */
@@ -70,29 +67,6 @@ function startsLikeStream(bytes: Uint8Array): boolean {
   if (view.getUint32(0, true) === 0xffffffff) return true;
   const length = view.getUint32(0, true);
   return length % 8 === 4 && length < bytes.length && view.getUint32(4, true) < length;
-}
-
-/** Files may be larger than what readFile takes. */
-async function readWhole(
-  path: string,
-  { onProgress, signal }: TransferOptions,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    const bytes = new Uint8Array(size);
-    let at = 0;
-    while (at < size) {
-      signal?.throwIfAborted();
-      const { bytesRead } = await file.read(bytes, at, Math.min(READ_SIZE, size - at), at);
-      if (bytesRead === 0) break;
-      at += bytesRead;
-      onProgress?.(at, size);
-    }
-    return bytes.subarray(0, at);
-  } finally {
-    await file.close();
-  }
 }
 
 /** Flechette takes codecs from outside. Only decoding is used. */
@@ -115,15 +89,14 @@ async function registerCodecs(): Promise<void> {
   });
 }
 
-/** Pieces of a file are put together up to this size, then written; signals are heard in between. */
+/** Pieces of a file are put together up to this size, then handed on; signals are heard in between. */
 const WRITE_SIZE = 1 << 24; // bytes
 
-/** Writes a table as an Arrow IPC file, over what was there. The file goes out piece by piece, without a copy in memory. */
-export async function writeArrow(
-  path: string,
+/** A table as an Arrow IPC file, block by block, without a copy of the whole in memory. */
+export async function* arrowBlocks(
   table: Table,
-  { onProgress, signal }: TransferOptions = {},
-): Promise<void> {
+  { onProgress }: TransferOptions,
+): AsyncGenerator<Uint8Array> {
   const pieces: Uint8Array[] = [];
   tableToIPC(compacted(table), {
     format: "file",
@@ -134,17 +107,11 @@ export async function writeArrow(
     },
   });
   const total = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  const file = await open(path, "w");
-  try {
-    let done = 0;
-    for (const block of blocksOf(pieces)) {
-      signal?.throwIfAborted();
-      for (let rest = block; rest.length > 0; ) rest = rest.subarray((await file.write(rest)).bytesWritten);
-      done += block.length;
-      onProgress?.(done, total);
-    }
-  } finally {
-    await file.close();
+  let done = 0;
+  for (const block of blocksOf(pieces)) {
+    yield block;
+    done += block.length;
+    onProgress?.(done, total);
   }
 }
 
@@ -154,7 +121,7 @@ function* blocksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
   let size = 0;
   for (const piece of pieces) {
     if (size + piece.length > WRITE_SIZE && size > 0) {
-      yield Buffer.concat(small);
+      yield joined(small);
       small = [];
       size = 0;
     }
@@ -165,17 +132,5 @@ function* blocksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
       for (let at = 0; at < piece.length; at += WRITE_SIZE) yield piece.subarray(at, at + WRITE_SIZE);
     }
   }
-  if (size > 0) yield Buffer.concat(small);
-}
-
-/** The same table with batches that hold no more than their own values. */
-function compacted(table: Table): Table {
-  const maker = new BatchMaker();
-  const columns = readSource(table, "").columns.map(({ column }, i) => {
-    if (column.chunks.length === 0) return table.children[i] as Column<unknown>;
-    const batches = column.chunks.map((chunk) => maker.batch(compactChunk(chunk)));
-    return new Column(batches, batches[0].type);
-  });
-  const fields = table.schema.fields.map((field, i) => ({ ...field, type: columns[i].type }));
-  return new Table({ ...table.schema, fields }, columns);
+  if (size > 0) yield joined(small);
 }

@@ -14,7 +14,7 @@ import {
   uint64,
 } from "@uwdata/flechette";
 import { fixedColumn, type Nulls } from "./columns.js";
-import { isDate, isFloat } from "./csv-types.js";
+import { DATE_TEXT, isDate, isFloat } from "./csv-types.js";
 
 /** Types that can be asked for, by the names that messages use. */
 export const ASKED_TYPES = [
@@ -101,7 +101,7 @@ const PARSERS: Record<Exclude<AskedType, "utf8">, Parser> = {
   date32: {
     arrow: dateDay,
     array: (rows) => new Int32Array(rows),
-    parse: (text) => (/^\d{4}-\d\d-\d\d$/.test(text) && isDate(text) ? Date.parse(text) / 86_400_000 : null),
+    parse: (text) => (DATE_TEXT.test(text) && isDate(text) ? Date.parse(text) / 86_400_000 : null),
   },
 };
 

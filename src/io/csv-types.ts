@@ -5,6 +5,8 @@
  * (ZIP codes), a leading "+" (telephone numbers), integers of more than 64 bits or that a float64 beside them would round,
  * numbers that are beyond a float64, dates that are not in the calendar or that nanoseconds beside them do not reach.
  */
+import { asciiText } from "./ascii.js";
+import { daysInMonth, isWholeTime, yearOfDay } from "./csv-values.js";
 
 /** Types a CSV column can have. `none`: no value yet. Timestamps: micro- or nanoseconds, without or with a time zone. */
 export const CsvType = {
@@ -65,7 +67,7 @@ function typeOfNumbers(kinds: number): CsvType {
 
 const INTEGER = /^(?:0|-?[1-9]\d*)$/;
 const DECIMAL = /^-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-const DATE_TEXT = /^\d{4}-\d\d-\d\d$/;
+export const DATE_TEXT = /^\d{4}-\d\d-\d\d$/;
 const TIMESTAMP =
   /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/;
 const WORDS = new Map<string, number>([
@@ -79,25 +81,65 @@ const WORDS = new Map<string, number>([
   ["Infinity", FLOAT],
   ["-Infinity", FLOAT],
 ]);
+/** First letters of these. */
+const WORD_STARTS = new Set(Array.from("tTfFNI", (letter) => letter.charCodeAt(0)));
+
+/** What the value in bytes `start` to `end` can be, which is not empty. The frequent forms are told apart without a string. */
+export function kindOfBytes(bytes: Uint8Array, start: number, end: number): number {
+  const first = bytes[start];
+  const numeric = isDigit(first) || first === MINUS || first === POINT;
+  if (!numeric && !WORD_STARTS.has(first)) return TEXT;
+  return (numeric ? frequentKind(bytes, start, end) : 0) || kindOf(asciiText(bytes, start, end));
+}
+
+const MINUS = 45;
+const POINT = 46;
+const isDigit = (code: number) => code >= 48 && code <= 57;
+
+/** Numbers of few digits, days, and times of whole seconds; 0 for all else. */
+function frequentKind(bytes: Uint8Array, start: number, end: number): number {
+  const digits = bytes[start] === MINUS ? start + 1 : start;
+  let at = digits;
+  while (at < end && isDigit(bytes[at])) at++;
+  const whole = at - digits;
+  if (whole === 0 || (whole > 1 && bytes[digits] === 48)) return 0;
+  if (at === end) {
+    if (bytes[digits] === 48 && digits > start) return 0;
+    return whole <= 9 ? INT32 : 0;
+  }
+  if (bytes[at] === POINT && end - start <= EXACT_DIGITS) {
+    for (at++; at < end && isDigit(bytes[at]); ) at++;
+    return at === end ? FLOAT : 0;
+  }
+  if (whole !== 4 || digits > start) return 0;
+  if (end - start !== 10 && !isWholeTime(bytes, start, end)) return 0;
+  const year = yearOfDay(bytes, start);
+  if (year < 0) return 0;
+  return (end - start === 10 ? DATE : MICROS) | farBit(year);
+}
 
 /** What one value that is not empty can be. */
-export function kindOf(text: string): number {
+function kindOf(text: string): number {
   const first = text.charCodeAt(0);
   const numeric = (first >= 48 && first <= 57) || first === 45 || first === 46;
   if (!numeric) return WORDS.get(text) ?? TEXT;
   if (INTEGER.test(text)) return kindOfInteger(text);
   if (DECIMAL.test(text)) return isFloat(text) ? FLOAT : TEXT;
-  if (DATE_TEXT.test(text)) return isDate(text) ? DATE | farBit(text) : TEXT;
+  if (DATE_TEXT.test(text)) return isDate(text) ? DATE | farBit(Number(text.slice(0, 4))) : TEXT;
   return kindOfTimestamp(text);
 }
 
 /** Whole numbers of so many digits are exact as float64. */
 const EXACT_DIGITS = 15;
 
+/** Of the longest integer of 64 bits, with its sign. */
+const INT64_LENGTH = 20;
+
 function kindOfInteger(text: string): number {
   const value = Number(text);
   if (value >= -(2 ** 31) && value < 2 ** 31) return INT32;
   if (text.length <= EXACT_DIGITS) return INT64;
+  if (text.length > INT64_LENGTH) return TEXT;
   const exact = BigInt(text);
   if (BigInt.asIntN(64, exact) !== exact) return TEXT;
   return BigInt(value) === exact ? INT64 : LONG;
@@ -124,14 +166,14 @@ function kindOfTimestamp(text: string): number {
     isDate(text) && text.slice(11, 13) < "24" && text.slice(14, 16) < "60" && secondsOf(text) < "60";
   if (!inRange) return TEXT;
   const nanos = fraction.length > 6;
-  if (zone === undefined) return (nanos ? NANOS : MICROS) | farBit(text);
-  return (nanos ? UTC_NANOS : UTC) | farBit(text);
+  const far = farBit(Number(text.slice(0, 4)));
+  if (zone === undefined) return (nanos ? NANOS : MICROS) | far;
+  return (nanos ? UTC_NANOS : UTC) | far;
 }
 
 /** Nanoseconds reach from September 1677 to April 2262: from whole year to whole year, whatever the zone. */
-function farBit(text: string): number {
-  const year = text.slice(0, 4);
-  return year < "1678" || year > "2261" ? FAR : 0;
+function farBit(year: number): number {
+  return year < 1678 || year > 2261 ? FAR : 0;
 }
 
 function secondsOf(text: string): string {
@@ -143,9 +185,4 @@ export function isDate(text: string): boolean {
   const month = Number(text.slice(5, 7));
   const day = Number(text.slice(8, 10));
   return month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(Number(text.slice(0, 4)), month);
-}
-
-function daysInMonth(year: number, month: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }

@@ -26,11 +26,11 @@ const SYSTEM_ERRORS: Record<string, { problem: string; fix: string }> = {
 };
 
 /**
- * The error to throw when `error` came up while `path` was read or written: errors of warpmap and aborts as they are, the
+ * The error to throw when `error` came up while `path` was read or written: errors of warpmap as they are, the
  * system's in words, anything else (a parser's) as `otherwise`.
  */
 export function fileErrorFrom(path: string, error: unknown, otherwise: string, fix: string): unknown {
-  if (error instanceof WarpmapError || (error instanceof Error && error.name === "AbortError")) return error;
+  if (error instanceof WarpmapError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   const known = code === undefined ? undefined : SYSTEM_ERRORS[code];
   if (known) return new FileError(path, known.problem, known.fix, { cause: error });

@@ -1,40 +1,86 @@
-/** Which format a file has: by its extension, as on the command line. */
-import { extname } from "node:path";
+/** File formats, and the options of what reads and writes them. */
 import { FormatError } from "../errors.js";
 import type { AskedType } from "./csv-asked.js";
 
-export type Format = "csv" | "parquet" | "arrow";
+/** `tsv` is csv with tabs in place of commas. */
+export const FORMATS = ["csv", "tsv", "parquet", "arrow"] as const;
+export type Format = (typeof FORMATS)[number];
 
 const EXTENSIONS: Record<string, Format> = {
   ".csv": "csv",
+  ".tsv": "tsv",
   ".parquet": "parquet",
   ".arrow": "arrow",
   ".feather": "arrow",
   ".ipc": "arrow",
 };
 
-/** The format of a file. @throws FormatError for an extension that is not known */
+/** The format of a file by its extension, before which gzip's may come; undefined for others. */
+export function knownFormatOf(path: string): Format | undefined {
+  const name = isGzipName(path) ? path.slice(0, -GZIP_EXTENSION.length) : path;
+  const [extension = ""] = /(?<=[^/\\])\.[^./\\]*$/.exec(name) ?? [];
+  return EXTENSIONS[extension.toLowerCase()];
+}
+
+/** The format of a file by its extension. @throws FormatError for an extension that is not known */
 export function formatOf(path: string): Format {
-  const format = EXTENSIONS[extname(path).toLowerCase()];
-  if (format === undefined) {
-    throw new FormatError(
-      `The extension of ${path} names no format that warpmap knows.`,
-      `Use one of ${Object.keys(EXTENSIONS).join(", ")}.`,
-    );
-  }
-  return format;
+  const format = knownFormatOf(path);
+  if (format !== undefined) return format;
+  throw new FormatError(
+    `The extension of ${path} names no format that warpmap knows.`,
+    `Use one of ${Object.keys(EXTENSIONS).join(", ")} (${GZIP_EXTENSION} may follow), or name the format.`,
+  );
+}
+
+const GZIP_EXTENSION = ".gz";
+
+/** Whether a file is to be compressed by gzip when it is written. */
+export function isGzipName(path: string): boolean {
+  return path.toLowerCase().endsWith(GZIP_EXTENSION);
+}
+
+/** Whether a format is text: csv and tsv. */
+export function isTextFormat(format: Format): boolean {
+  return format === "csv" || format === "tsv";
 }
 
 /** What every reader and writer takes. */
 export interface TransferOptions {
   /** Called now and then with the part that is done; the unit is the format's own. */
-  onProgress?: (done: number, total: number) => void;
+  readonly onProgress?: (done: number, total: number) => void;
   /** When aborted the call rejects with the signal's reason. */
-  signal?: AbortSignal;
+  readonly signal?: AbortSignal;
 }
 
-/** What readers take besides. */
-export interface ReadOptions extends TransferOptions {
-  /** The types of csv columns by name, in place of those that their values suggest. Other formats name their types. */
-  types?: ReadonlyMap<string, AskedType>;
+/** How csv files are written down. Other formats have no such options. */
+export interface CsvOptions {
+  /** Between fields: one ASCII character. Default: a comma; a tab in tsv files. */
+  readonly delimiter?: string;
+  /** Whether the first line names the columns. Default true. Without, columns are called column_1, column_2 and so on. */
+  readonly header?: boolean;
+}
+
+/** What readers take. */
+export interface ReadOptions extends TransferOptions, CsvOptions {
+  /** What the bytes are. Default: what the extension of the path says. */
+  readonly format?: Format;
+  /** What errors call the source. Default: its path, or "the bytes". */
+  readonly name?: string;
+  /**
+   * The columns to read; others are not decoded. As a function: told the names of all columns, answers with those to read.
+   * They come in the file's order.
+   */
+  readonly columns?: readonly string[] | ((names: readonly string[]) => readonly string[]);
+  /** Types of csv columns by name, in place of those that their values suggest. Other formats name their types. */
+  readonly types?: Readonly<Record<string, AskedType>>;
+  /** Around csv fields that hold what would end them: one ASCII character, or "" for none. Default `"`. */
+  readonly quote?: string;
+  /** Told what a reader should know though the file can be read: one sentence. */
+  readonly onNote?: (note: string) => void;
+}
+
+/** What writers take. */
+export interface WriteOptions extends TransferOptions, CsvOptions {
+  /** Default: what the extension of the path says. */
+  readonly format?: Format;
 }

@@ -1,77 +1,178 @@
 /**
- * Tables in files, for the command line: csv, parquet and arrow by extension. Readers and writers are loaded when they are
- * used, and nothing outside io and cli imports them, so the library itself holds no file format.
+ * warpmap/io: tables in files. Reads and writes csv, parquet and Arrow IPC: paths in Node, bytes, Blobs and streams
+ * everywhere. Readers and writers of a format are loaded when they are used.
  */
-import { stat } from "node:fs/promises";
-import { dirname } from "node:path";
-import type { Table } from "@uwdata/flechette";
-import { FileError, fileErrorFrom } from "./errors.js";
-import { formatOf, type ReadOptions, type TransferOptions } from "./formats.js";
-import { replaceFile } from "./output.js";
+import { Table } from "@uwdata/flechette";
+import { check, checkCallbacks, checkOneOf, checkOptions } from "../options.js";
+import type { TableInput } from "../relational/table-input.js";
+import { ASKED_TYPES } from "./csv-asked.js";
+import { fileErrorFrom } from "./errors.js";
+import {
+  type CsvOptions,
+  FORMATS,
+  type Format,
+  formatOf,
+  isGzipName,
+  type ReadOptions,
+  type WriteOptions,
+} from "./formats.js";
+import { type Bytes, joined, type Source, sourceOf, unzipped } from "./source.js";
 
-export { FormatError } from "../errors.js";
-export { ASKED_TYPES, type AskedType } from "./csv-asked.js";
+export type { ArrowColumn, ArrowTable, ColumnValues, TableInput } from "../relational/table-input.js";
+export type { AskedType } from "./csv-asked.js";
 export { FileError } from "./errors.js";
-export { type Format, formatOf, type ReadOptions, type TransferOptions } from "./formats.js";
+export type { CsvOptions, Format, ReadOptions, TransferOptions, WriteOptions } from "./formats.js";
+export type { Bytes } from "./source.js";
 
 /**
- * Reads a table. @throws FormatError for an unknown extension; FileError when the file is not there or does not hold what
- * its extension says
+ * Reads a table. What gzip compressed is decompressed.
+ * @param source a path (in Node), or the bytes, whose format then has to be named
+ * @throws FormatError for an extension that is not known
+ * @throws FileError when the file is not there or does not hold what it should
+ * @throws ValidationError for wrong options, and for columns that are not in the file
+ * @example
+ * const page = await fetch("data:text/csv,id,name,unused%0A1,Ada,x%0A2,Grace,y");
+ * const people = await readTable(page.body, { format: "csv", columns: ["id", "name"] });
+ * console.log(people.numRows, people.names); // 2 [ 'id', 'name' ]
  */
-export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
-  const read = await READERS[formatOf(path)]();
+export async function readTable(source: string | Bytes, options: ReadOptions = {}): Promise<Table> {
+  checkReadOptions(options);
+  const path = typeof source === "string" ? source : undefined;
+  const name = options.name ?? path ?? "the bytes";
+  const format = options.format ?? formatOf(path ?? "");
+  const read = await READERS[format]();
+  let opened: Source | undefined;
   try {
-    if ((await stat(path)).isDirectory()) throw new FileError(path, "is a directory", "Name a file.");
-    return await read(path, options);
+    opened =
+      typeof source === "string"
+        ? await (await import("./file-source.js")).fileSource(source, name)
+        : sourceOf(source, name);
+    return await read(await unzipped(opened), withDelimiter(format, options));
   } catch (error) {
-    throw fileErrorFrom(path, error, "cannot be read", "Check the file.");
+    throw options.signal?.aborted
+      ? options.signal.reason
+      : fileErrorFrom(name, error, "cannot be read", "Check the file.");
+  } finally {
+    await opened?.close();
   }
 }
 
+const csvReader = async () => (await import("./csv-read.js")).readCsv;
 const READERS = {
-  csv: async () => (await import("./csv-read.js")).readCsv,
+  csv: csvReader,
+  tsv: csvReader,
   parquet: async () => (await import("./parquet-read.js")).readParquet,
   arrow: async () => (await import("./arrow.js")).readArrow,
 };
 
 /**
- * Writes a table: to a temporary file beside the target first, so that at no time there is half a file under its name.
- * What is no regular file is written to, and stays what it is.
- * @throws FormatError for an unknown extension; FileError when the file cannot be written
+ * Writes a table to a file, in Node: to a temporary file beside the target first, so that at no time there is half a file under
+ * its name. What is no regular file (a pipe, a device) is written to, and stays what it is. With `.gz` at the end of the path
+ * the file is compressed.
+ * @throws FormatError for an extension that is not known
+ * @throws FileError when the file cannot be written
+ * @throws ValidationError for wrong options, and for a column of a type that the format has no like of
  */
-export async function writeTable(path: string, table: Table, options: TransferOptions = {}): Promise<void> {
-  const write = await WRITERS[formatOf(path)]();
+export async function writeTable(path: string, table: TableInput, options: WriteOptions = {}): Promise<void> {
+  checkWriteOptions(options);
+  const format = options.format ?? formatOf(path);
+  const { signal } = options;
+  const blocks = await encoded(table, format, options);
+  const { replaceFile } = await import("./output.js");
   try {
-    await replaceFile(path, (temporary) => write(temporary, table, options), options.signal);
+    await replaceFile(path, isGzipName(path) ? zipped(blocks) : blocks, signal);
   } catch (error) {
+    if (signal?.aborted) throw signal.reason;
     // what is not of the system is no matter of the path
     const ofSystem = typeof (error as NodeJS.ErrnoException).syscall === "string";
     throw ofSystem ? fileErrorFrom(path, error, "cannot be written", "Check the path.") : error;
   }
 }
 
-const WRITERS = {
-  csv: async () => (await import("./csv-write.js")).writeCsv,
-  parquet: async () => (await import("./parquet-write.js")).writeParquet,
-  arrow: async () => (await import("./arrow.js")).writeArrow,
-};
+/**
+ * A table as the bytes of a file.
+ * @throws ValidationError for wrong options, and for a column of a type that the format has no like of
+ */
+export async function tableToBytes(
+  table: TableInput,
+  options: WriteOptions & { readonly format: Format },
+): Promise<Uint8Array> {
+  checkWriteOptions(options);
+  const blocks: Uint8Array[] = [];
+  for await (const block of tableBlocks(table, options)) blocks.push(block);
+  return joined(blocks);
+}
 
-/** Throws unless a file can be made at `path`: to learn that before the work and not after it. */
-export async function checkWritable(path: string): Promise<void> {
-  try {
-    const folder = await stat(dirname(path));
-    if (!folder.isDirectory()) throw new FileError(path, "its directory is a file", "Check the path.");
-    const target = await stat(path).catch(() => null);
-    if (target?.isDirectory()) throw new FileError(path, "is a directory", "Name a file.");
-  } catch (error) {
-    throw fileErrorFrom(path, error, "cannot be written", "Check the path.");
+/** The bytes of a file, block by block. @internal */
+export async function* tableBlocks(
+  table: TableInput,
+  options: WriteOptions & { readonly format: Format },
+): AsyncGenerator<Uint8Array> {
+  for await (const block of await encoded(table, options.format, options)) {
+    options.signal?.throwIfAborted();
+    yield block;
   }
 }
 
-/** Whether two paths lead to one file, through symbolic or hard links or not. */
-export async function sameFile(a: string, b: string): Promise<boolean> {
-  const [first, second] = await Promise.all(
-    [a, b].map((path) => stat(path, { bigint: true }).catch(() => null)),
-  );
-  return first !== null && second !== null && first.dev === second.dev && first.ino === second.ino;
+async function encoded(
+  table: TableInput,
+  format: Format,
+  options: WriteOptions,
+): Promise<AsyncIterable<Uint8Array>> {
+  const write = await WRITERS[format]();
+  return write(await flechetteTable(table), withDelimiter(format, options));
+}
+
+const csvWriter = async () => (await import("./csv-write.js")).csvBlocks;
+const WRITERS = {
+  csv: csvWriter,
+  tsv: csvWriter,
+  parquet: async () => (await import("./parquet-write.js")).parquetBlocks,
+  arrow: async () => (await import("./arrow.js")).arrowBlocks,
+};
+
+async function flechetteTable(table: TableInput): Promise<Table> {
+  return table instanceof Table ? table : (await import("./compacted.js")).compacted(table);
+}
+
+async function* zipped(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const { transformed } = await import("./streams.js");
+  yield* transformed(blocks, new CompressionStream("gzip"));
+}
+
+function withDelimiter<Options extends CsvOptions>(format: Format, options: Options): Options {
+  return format === "tsv" ? { ...options, delimiter: options.delimiter ?? "\t" } : options;
+}
+
+const WRITE_OPTIONS = "format delimiter header signal onProgress";
+
+function checkWriteOptions(options: WriteOptions): void {
+  checkOptions(options, WRITE_OPTIONS);
+  checkCommon(options);
+}
+
+function checkReadOptions(options: ReadOptions): void {
+  checkOptions(options, `${WRITE_OPTIONS} name columns types quote onNote`);
+  checkCommon(options);
+  checkCallbacks({ signal: undefined, onNote: options.onNote });
+  if (options.quote !== undefined && options.quote !== "") checkCharacter("quote", options.quote);
+  const { types = {}, columns } = options;
+  check(typeof types === "object" && types !== null, "types", types, 'Give an object: { code: "utf8" }.');
+  for (const type of Object.values(types)) checkOneOf("type", type, ASKED_TYPES);
+  const isList = Array.isArray(columns) && columns.every((name) => typeof name === "string");
+  const isRight = columns === undefined || typeof columns === "function" || isList;
+  check(isRight, "columns", columns, "Give a list of column names.");
+}
+
+function checkCommon({ format, delimiter, header, signal, onProgress }: WriteOptions): void {
+  checkCallbacks({ signal, onProgress });
+  if (format !== undefined) checkOneOf("format", format, FORMATS);
+  if (delimiter !== undefined) checkCharacter("delimiter", delimiter);
+  check(header === undefined || typeof header === "boolean", "header", header, "Give true or false.");
+}
+
+/** What separates and quotes fields is one byte, and nothing that numbers and dates are made of. */
+function checkCharacter(name: string, value: unknown): void {
+  const isRight = typeof value === "string" && /^[^\w.:+\-\r\n\u0080-\uffff]$/.test(value);
+  check(isRight, name, value, "Give one ASCII character that is no letter, no digit and none of _ . : + -");
 }

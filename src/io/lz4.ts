@@ -3,6 +3,7 @@
  * distance is checked against its buffer, the result has exactly the length that was promised, and checksums are compared
  * where there are any. After the LZ4 block and frame format descriptions (lz4/doc, versions 1.1 and 1.6).
  */
+import { xxh32 } from "../xxh32.js";
 
 /** A block decodes to at most so many times its own bytes: a byte of 255 in a length stands for 255 bytes. */
 export const LZ4_MAX_RATIO = 255;
@@ -112,45 +113,4 @@ function frameHeader(input: Uint8Array, word: (at: number) => number, length: nu
     throw new Lz4Error("its header's checksum does not match");
   }
   return { flags, end: end + 1 };
-}
-
-const PRIME_1 = 0x9e3779b1;
-const PRIME_2 = 0x85ebca77;
-const PRIME_3 = 0xc2b2ae3d;
-const PRIME_4 = 0x27d4eb2f;
-const PRIME_5 = 0x165667b1;
-
-function rotate(x: number, bits: number): number {
-  return (x << bits) | (x >>> (32 - bits));
-}
-
-/** xxHash of 32 bits with seed 0, which LZ4 frames are checked with. After the xxHash specification 0.1.1. */
-export function xxh32(bytes: Uint8Array): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const length = bytes.length;
-  let at = 0;
-  let hash = PRIME_5;
-  if (length >= 16) {
-    let a = (PRIME_1 + PRIME_2) | 0;
-    let b = PRIME_2 | 0;
-    let c = 0;
-    let d = -PRIME_1 | 0;
-    const round = (lane: number, offset: number) =>
-      Math.imul(rotate(lane + Math.imul(view.getUint32(at + offset, true), PRIME_2), 13), PRIME_1);
-    for (; at + 16 <= length; at += 16) {
-      a = round(a, 0);
-      b = round(b, 4);
-      c = round(c, 8);
-      d = round(d, 12);
-    }
-    hash = rotate(a, 1) + rotate(b, 7) + rotate(c, 12) + rotate(d, 18);
-  }
-  hash = (hash + length) | 0;
-  for (; at + 4 <= length; at += 4) {
-    hash = Math.imul(rotate(hash + Math.imul(view.getUint32(at, true), PRIME_3), 17), PRIME_4);
-  }
-  for (; at < length; at++) hash = Math.imul(rotate(hash + Math.imul(bytes[at], PRIME_5), 11), PRIME_1);
-  hash = Math.imul(hash ^ (hash >>> 15), PRIME_2);
-  hash = Math.imul(hash ^ (hash >>> 13), PRIME_3);
-  return (hash ^ (hash >>> 16)) >>> 0;
 }

@@ -1,9 +1,9 @@
 /**
  * Decompression of Parquet pages: to exactly the length that the page's header names, with every checksum that the format
- * has. gzip, brotli and (where Node has it) zstd by Node's zlib, snappy by hysnappy, LZ4 by lz4.ts.
+ * has. gzip, brotli and zstd by Node's zlib where there is one, else by hyparquet-compressors, snappy by hysnappy, LZ4 by lz4.ts.
  */
-import * as zlib from "node:zlib";
 import { compressors } from "hyparquet-compressors";
+import { builtin } from "./builtin.js";
 import { decodeLz4Block, LZ4_MAX_RATIO, Lz4Error } from "./lz4.js";
 import { decompressZstd } from "./zstd.js";
 
@@ -23,13 +23,20 @@ function decoderOf(codec: string): Decoder {
   return decoder;
 }
 
+const zlib = builtin("node:zlib");
+
+function inJs(codec: "GZIP" | "BROTLI" | "SNAPPY", input: Uint8Array, length: number): Uint8Array {
+  return (compressors[codec] as Decoder)(input, length);
+}
+
 /** A byte more than expected shows that there is more; zlib wants at least one. */
 const limit = (length: number) => ({ maxOutputLength: length + 1 });
 
 const DECODERS: Readonly<Record<string, Decoder>> = {
   UNCOMPRESSED: (input) => input.slice(),
-  GZIP: (input, length) => zlib.gunzipSync(input, limit(length)),
-  BROTLI: (input, length) => zlib.brotliDecompressSync(input, limit(length)),
+  GZIP: (input, length) => zlib?.gunzipSync(input, limit(length)) ?? inJs("GZIP", input, length),
+  BROTLI: (input, length) =>
+    zlib?.brotliDecompressSync(input, limit(length)) ?? inJs("BROTLI", input, length),
   ZSTD: (input, length) => decompressZstd(input, length),
   SNAPPY: snappy,
   LZ4_RAW: lz4Block,
@@ -41,8 +48,7 @@ const SNAPPY_MAX_RATIO = 22;
 
 function snappy(input: Uint8Array, length: number): Uint8Array {
   if (length > input.length * SNAPPY_MAX_RATIO) throw new Error("a page cannot hold as much as it says");
-  const decode = compressors.SNAPPY as Decoder;
-  return decode(input, length);
+  return inJs("SNAPPY", input, length);
 }
 
 function lz4Block(input: Uint8Array, length: number): Uint8Array {

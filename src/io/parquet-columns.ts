@@ -4,6 +4,7 @@
  */
 import type { Column, DataType } from "@uwdata/flechette";
 import type { DecodedArray, ParquetParsers } from "hyparquet/src/types.js";
+import { asciiText, hexText } from "./ascii.js";
 import { bytesColumn, dictionaryColumn, fixedColumn, Nulls, setInt64 } from "./columns.js";
 import type { ColumnType } from "./parquet-types.js";
 
@@ -233,7 +234,7 @@ class BytesCollector extends RowCollector {
     let used = 0;
     for (let entry = 0; entry < this.#entries; entry++) {
       const bytes = this.#entry(entry);
-      const key = latin1(bytes);
+      const key = asciiText(bytes);
       let code = codes.get(key);
       if (code === undefined) {
         code = codes.size;
@@ -286,11 +287,8 @@ function grown<T extends Uint8Array | Float64Array>(array: T, needed: number): T
   return larger;
 }
 
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-}
+const encoder = new TextEncoder();
 
 function uuidText(bytes: Uint8Array): Uint8Array {
-  const hex = Buffer.from(bytes).toString("hex");
-  return Buffer.from(hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"), "latin1");
+  return encoder.encode(hexText(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"));
 }

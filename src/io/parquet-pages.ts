@@ -3,16 +3,18 @@
  * lengths, checksums, the runs of levels and of dictionary codes, the number of values, codes against the dictionary.
  * Columns are flat: nothing repeats, and there is one level of nulls at most.
  */
-import * as zlib from "node:zlib";
 import { parquetHeader } from "hyparquet/src/column.js";
 import { convert, convertWithDictionary } from "hyparquet/src/convert.js";
 import { readDataPage, readDataPageV2 } from "hyparquet/src/datapage.js";
 import { readPlain } from "hyparquet/src/plain.js";
 import type { ColumnDecoder, DecodedArray, PageHeader } from "hyparquet/src/types.js";
 import { countSet } from "../engine/bitmaps.js";
+import { crc32 } from "./crc32.js";
 import { decompress } from "./parquet-codecs.js";
 
-/** Values that one byte of a page can stand for: a run takes some bytes, and pages of more rows are not written. */
+/** Values that a page may have however few its bytes: one run, of about ten bytes, is a whole page of nulls or of one value. */
+const FEW = 1 << 24;
+/** In larger pages, how many values a byte may stand for. The format sets no bound; this one keeps damage from taking memory. */
 const MAX_VALUES_PER_BYTE = 1 << 17;
 
 /** Hands the values of a chunk of `rows` rows to `take`, page by page; nulls are null. @throws Error for damaged pages */
@@ -40,30 +42,31 @@ export function readPages(
     if (header.type !== "DATA_PAGE" && header.type !== "DATA_PAGE_V2") continue; // index pages
     const values =
       header.type === "DATA_PAGE"
-        ? pageOf(page, header, decoder, dictionary)
-        : pageV2Of(page, header, decoder, dictionary);
+        ? pageOf(page, header, rows - row, decoder, dictionary)
+        : pageV2Of(page, header, rows - row, decoder, dictionary);
     if (values.length === 0 && size === 0) throw new Error("a page is empty");
     row += values.length;
-    if (row > rows) throw new Error("a column has more values than the file has rows");
     take(values);
   }
 }
 
 /** Of the bytes as they are in the file, levels included. */
 function checkCrc({ crc }: PageHeader, page: Uint8Array): void {
-  if (crc !== undefined && crc >>> 0 !== zlib.crc32(page))
+  if (crc !== undefined && crc >>> 0 !== crc32(page))
     throw new Error("the checksum of a page does not match");
 }
 
-function checkCount(count: number, page: Uint8Array): void {
-  if (!(count >= 0) || count > MAX_VALUES_PER_BYTE * Math.max(1, page.length)) {
+/** Before anything is allocated for the values. `left`: the rows that no page before had. */
+function checkCount(count: number, page: Uint8Array, left: number): void {
+  if (!(count >= 0) || count > Math.max(FEW, MAX_VALUES_PER_BYTE * page.length)) {
     throw new Error("a page says that it has more values than it can hold");
   }
+  if (count > left) throw new Error("a column has more values than its row group has rows");
 }
 
 /** In memory of its own, so that no length in it reaches beyond it. */
 function own(bytes: Uint8Array): Uint8Array {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 function pageBytes(page: Uint8Array, header: PageHeader, { codec }: ColumnDecoder): Uint8Array {
@@ -74,7 +77,9 @@ function readDictionary(page: Uint8Array, header: PageHeader, decoder: ColumnDec
   const head = header.dictionary_page_header;
   if (!head) throw new Error("a dictionary has no header");
   const bytes = pageBytes(page, header, decoder);
-  checkCount(head.num_values, bytes);
+  if (!(head.num_values >= 0) || head.num_values > bytes.length) {
+    throw new Error("a dictionary says that it has more values than it can hold");
+  }
   const view = { view: new DataView(bytes.buffer), offset: 0 };
   const values =
     head.num_values === 0 ? [] : readPlain(view, decoder.type, head.num_values, decoder.element.type_length);
@@ -88,21 +93,22 @@ function isNullable({ element }: ColumnDecoder): boolean {
 function pageOf(
   page: Uint8Array,
   header: PageHeader,
+  left: number,
   decoder: ColumnDecoder,
   dictionary: DecodedArray | undefined,
 ): DecodedArray {
   const head = header.data_page_header;
   if (!head) throw new Error("a page has no header");
-  const bytes = pageBytes(page, header, decoder);
   const count = head.num_values;
-  checkCount(count, page);
+  checkCount(count, page, left);
+  const bytes = pageBytes(page, header, decoder);
   let at = 0;
   let nulls = 0;
   if (isNullable(decoder)) {
     if (head.definition_level_encoding !== "RLE")
       throw new Error("its levels are encoded in a way that is not supported");
     const levels = prefixed(bytes, at);
-    nulls = count - runs(levels, 1, count).ones;
+    nulls = count - markedIn(levels, count);
     at += 4 + levels.length;
   }
   checkCodes(bytes.subarray(at), head.encoding, count - nulls, decoder, dictionary);
@@ -117,17 +123,18 @@ function pageOf(
 function pageV2Of(
   page: Uint8Array,
   header: PageHeader,
+  left: number,
   decoder: ColumnDecoder,
   dictionary: DecodedArray | undefined,
 ): DecodedArray {
   const head = header.data_page_header_v2;
   if (!head) throw new Error("a page has no header");
   const { num_values: count, num_nulls: nulls, definition_levels_byte_length: levelBytes } = head;
-  checkCount(count, page);
+  checkCount(count, page, left);
   if (head.repetition_levels_byte_length !== 0) throw new Error("a flat column has levels of repetition");
   if (!(levelBytes >= 0) || levelBytes > page.length) throw new Error("its levels lead out of the page");
   const levels = page.subarray(0, levelBytes);
-  const marked = isNullable(decoder) && levelBytes > 0 ? count - runs(levels, 1, count).ones : 0;
+  const marked = isNullable(decoder) && levelBytes > 0 ? count - markedIn(levels, count) : 0;
   if (marked !== nulls) throw new Error(`a page says it has ${nulls} nulls and marks ${marked}`);
   const compressed = head.is_compressed !== false;
   const size = header.uncompressed_page_size - levelBytes;
@@ -148,6 +155,13 @@ function pageV2Of(
     definitionLevels,
     count,
   );
+}
+
+/** How many of `count` values levels mark as not null. */
+function markedIn(levels: Uint8Array, count: number): number {
+  const { ones, end } = runs(levels, 1, count);
+  if (end < levels.length) throw new Error("its levels are of more values than the page has");
+  return ones;
 }
 
 /** Bytes behind their length. */
@@ -194,9 +208,14 @@ function checkCodes(
 /**
  * Walks the runs of the RLE and bit-packing hybrid, which have to hold `count` values: one more is an error, except for the
  * filling of a bit-packed run. Answers with the largest value, unless none of that width reaches `limit`, and, for a width of 1,
- * the number of ones.
+ * the number of ones; `end` is where the runs end.
  */
-function runs(bytes: Uint8Array, width: number, count: number, limit = 2): { largest: number; ones: number } {
+function runs(
+  bytes: Uint8Array,
+  width: number,
+  count: number,
+  limit = 2,
+): { largest: number; ones: number; end: number } {
   let at = 0;
   let seen = 0;
   let largest = 0;
@@ -218,7 +237,9 @@ function runs(bytes: Uint8Array, width: number, count: number, limit = 2): { lar
       continue;
     }
     const values = Math.min(8 * length, count - seen);
-    if (length === 0 || at + Math.ceil((values * width) / 8) > bytes.length) {
+    // the format fills up to a multiple of 8; who fills up to more writes the bytes, too
+    const filled = 8 * length - values < 8 ? values : 8 * length;
+    if (length === 0 || at + Math.ceil((filled * width) / 8) > bytes.length) {
       throw new Error("a page has fewer values than it says");
     }
     if (width === 1) {
@@ -231,7 +252,7 @@ function runs(bytes: Uint8Array, width: number, count: number, limit = 2): { lar
     seen += values;
     at += length * width;
   }
-  return { largest, ones };
+  return { largest, ones, end: at };
 }
 
 /** An unsigned number in groups of seven bits, and where it ends. */
@@ -247,13 +268,14 @@ function varint(bytes: Uint8Array, at: number): { value: number; end: number } {
 
 /** Delta-packed numbers start with the size of a block, its parts, and how many numbers there are. */
 function checkDeltas(bytes: Uint8Array, count: number): void {
-  if (count === 0) return;
+  if (count === 0 && bytes.length === 0) return;
   const block = varint(bytes, 0);
   const parts = varint(bytes, block.end);
   const total = varint(bytes, parts.end);
   const perPart = block.value / parts.value;
   if (!(perPart > 0) || perPart % 32 !== 0) throw new Error("its deltas come in parts that there are not");
   if (total.value !== count) throw new Error(`a page has ${total.value} values where it says ${count}`);
+  if (count === 0) return;
   let at = afterVarint(bytes, total.end); // the first number
   for (let left = count - 1; left > 0; ) {
     at = afterVarint(bytes, at); // the smallest delta of the block

@@ -3,7 +3,6 @@
  * result. Types keep their units, widths and signs; strings that the file keeps in dictionaries become Arrow dictionary
  * columns. Columns with children (lists, maps, structs) are refused. Columns of one name get a number behind it.
  */
-import { type FileHandle, open } from "node:fs/promises";
 import { type Column, type Table, Type, tableFromColumns } from "@uwdata/flechette";
 import {
   type ColumnChunk,
@@ -16,62 +15,47 @@ import {
 import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
 import type { ColumnDecoder, ColumnMetaData } from "hyparquet/src/types.js";
 import { FileError, fileErrorFrom } from "./errors.js";
-import type { TransferOptions } from "./formats.js";
+import type { ReadOptions } from "./formats.js";
 import { uniqueNames } from "./names.js";
 import { collectorFor } from "./parquet-columns.js";
 import { readPages } from "./parquet-pages.js";
-import { type ColumnType, columnTypeOf, physicalElement } from "./parquet-types.js";
+import { type ColumnType, columnTypeOf, isStoredRight, physicalElement } from "./parquet-types.js";
+import { selectedColumns } from "./select-columns.js";
+import { placed, type Source } from "./source.js";
 import { checkUtf8 } from "./utf8.js";
 
 const DAMAGED = "is damaged";
 const REWRITE = "Write or download the file again.";
 
 /** Reads a Parquet file. @throws FileError when it is none, is cut off, or has columns of a type that is not known */
-export async function readParquet(path: string, options: TransferOptions = {}): Promise<Table> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    await checkMagic(path, file, size);
-    return await readColumns(path, file, size, options);
-  } finally {
-    await file.close();
-  }
-}
-
-async function readColumns(
-  path: string,
-  file: FileHandle,
-  size: number,
-  { onProgress, signal }: TransferOptions,
-): Promise<Table> {
-  let metadata: FileMetaData;
-  try {
-    const buffer = {
-      byteLength: size,
-      slice: async (start: number, end = size) => (await bytesAt(file, start, end)).buffer,
-    };
-    metadata = await parquetMetadataAsync(buffer, { geoparquet: false, parsers: NO_PARSERS });
-    checkGroups(metadata);
-  } catch (error) {
-    throw fileErrorFrom(path, error, DAMAGED, REWRITE);
-  }
+export async function readParquet(source: Source, options: ReadOptions): Promise<Table> {
+  const file = await placed(source, options);
+  await checkMagic(file);
+  const metadata = await readMetadata(file);
+  const { name: path } = file;
   const rows = Number(metadata.num_rows);
-  const fields = parquetSchema(metadata).children.map((field) => ({
-    field,
-    columnType: checkedType(path, field),
+  const fields = parquetSchema(metadata).children;
+  const note = options.onNote && ((text: string) => options.onNote?.(`${path}: ${text}`));
+  const names = uniqueNames(
+    fields.map(({ element }) => element.name),
+    note,
+  );
+  const selected = selectedColumns(names, options, path).map((index) => ({
+    index,
+    field: fields[index],
+    name: names[index],
+    columnType: checkedType(path, fields[index]),
   }));
-  const names = uniqueNames(fields.map(({ field }) => field.element.name));
   const columns: [string, Column<unknown>][] = [];
-  for (const [index, { field, columnType }] of fields.entries()) {
-    const name = names[index];
+  for (const [i, { index, field, name, columnType }] of selected.entries()) {
     const chunks = metadata.row_groups.map((group) => ({
       chunk: group.columns[index],
       rows: Number(group.num_rows),
     }));
-    const report = (done: number) => onProgress?.(index * rows + done, fields.length * rows);
+    const report = (done: number) => options.onProgress?.(i * rows + done, selected.length * rows);
     try {
-      const source = { file, size, root: metadata.schema[0], chunks, rows };
-      columns.push([name, await readColumn(source, field.element, columnType, report, signal)]);
+      const source = { file, root: metadata.schema[0], chunks, rows };
+      columns.push([name, await readColumn(source, field.element, columnType, report, options.signal)]);
     } catch (error) {
       throw fileErrorFrom(path, error, `${DAMAGED} at column "${name}"`, REWRITE);
     }
@@ -83,6 +67,22 @@ async function readColumns(
     throw fileErrorFrom(path, error, DAMAGED, REWRITE);
   }
   return table;
+}
+
+type PlacedSource = Awaited<ReturnType<typeof placed>>;
+
+async function readMetadata(file: PlacedSource): Promise<FileMetaData> {
+  try {
+    const buffer = {
+      byteLength: file.size,
+      slice: async (start: number, end = file.size) => (await bytesAt(file, start, end)).buffer,
+    };
+    const metadata = await parquetMetadataAsync(buffer, { geoparquet: false, parsers: NO_PARSERS });
+    checkGroups(metadata);
+    return metadata;
+  } catch (error) {
+    throw fileErrorFrom(file.name, error, DAMAGED, REWRITE);
+  }
 }
 
 /** Statistics in the footer are not looked at, so nothing in them needs to make sense. */
@@ -99,6 +99,7 @@ function asIs<T>(value: T): T {
 /** Rows of the groups add up to those of the file, and every group has every column. */
 function checkGroups(metadata: FileMetaData): void {
   if (metadata.schema.some(({ name }) => typeof name !== "string")) throw new Error("a column has no name");
+  if (!metadata.schema.every(isStoredRight)) throw new Error("a column is stored as its type cannot be");
   const children = metadata.schema.reduce((sum, { num_children }) => sum + (num_children ?? 0), 0);
   if (children !== metadata.schema.length - 1) throw new Error("its schema has other columns than it says");
   const leaves = metadata.schema.filter((element) => element.num_children === undefined).length;
@@ -110,20 +111,15 @@ function checkGroups(metadata: FileMetaData): void {
   if (rows !== metadata.num_rows) throw new Error("its row groups have other rows than the file");
 }
 
-async function bytesAt(file: FileHandle, start: number, end: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(end - start);
-  for (let at = 0; at < bytes.length; ) {
-    const { bytesRead } = await file.read(bytes, at, bytes.length - at, start + at);
-    if (bytesRead === 0) throw new Error("it is cut off");
-    at += bytesRead;
-  }
+async function bytesAt(file: PlacedSource, start: number, end: number): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await file.at(start, end);
+  if (bytes.length < end - start) throw new Error("it is cut off");
   return bytes;
 }
 
 /** Where the values of one column are. */
 interface ColumnSource {
-  readonly file: FileHandle;
-  readonly size: number;
+  readonly file: PlacedSource;
   readonly root: SchemaElement;
   /** One of each row group. */
   readonly chunks: readonly { readonly chunk: ColumnChunk; readonly rows: number }[];
@@ -131,14 +127,14 @@ interface ColumnSource {
 }
 
 async function readColumn(
-  { file, size, root, chunks, rows }: ColumnSource,
+  { file, root, chunks, rows }: ColumnSource,
   element: SchemaElement,
   columnType: ColumnType,
   report: (done: number) => void,
   signal: AbortSignal | undefined,
 ): Promise<Column<unknown>> {
   // before memory for the rows is taken
-  const ranges = chunks.map(({ chunk, rows: groupRows }) => rangeOf(chunk, element, groupRows, size));
+  const ranges = chunks.map(({ chunk, rows: groupRows }) => rangeOf(chunk, element, groupRows, file.size));
   const physical = physicalElement(element, columnType.storage);
   const collector = collectorFor(columnType, rows);
   const leaf: SchemaTree = { element: physical, children: [], count: 1, path: [element.name] };
@@ -147,7 +143,7 @@ async function readColumn(
     signal?.throwIfAborted();
     const decoder: ColumnDecoder = {
       pathInSchema: [element.name],
-      type: isWideDelta(metadata, element) ? "INT64" : metadata.type,
+      type: isWideDelta(metadata, element, columnType) ? "INT64" : metadata.type,
       element: physical,
       schemaPath: [{ element: root, children: [leaf], count: 2, path: [] }, leaf],
       codec: metadata.codec,
@@ -189,8 +185,12 @@ function rangeOf(
  * DuckDB starts delta-packed pages of unsigned 32-bit integers with a number of up to 33 bits, of which hyparquet's decoder
  * for INT32 keeps 32. Its decoder for INT64 reads the same bytes, and all of them.
  */
-function isWideDelta({ encodings }: ColumnMetaData, element: SchemaElement): boolean {
-  if (element.type !== "INT32" || columnTypeOf(element)?.type.typeId !== Type.Int) return false;
+function isWideDelta(
+  { encodings }: ColumnMetaData,
+  { type: physical }: SchemaElement,
+  { type }: ColumnType,
+): boolean {
+  if (physical !== "INT32" || type.typeId !== Type.Int) return false;
   return encodings.every((encoding) => encoding === "DELTA_BINARY_PACKED");
 }
 
@@ -198,13 +198,11 @@ const MAGIC = "PAR1";
 const ENCRYPTED_MAGIC = "PARE";
 
 /** A Parquet file starts and ends with four known bytes. */
-async function checkMagic(path: string, file: FileHandle, size: number): Promise<void> {
-  const start = Buffer.alloc(4);
-  const end = Buffer.alloc(4);
-  await file.read(start, 0, 4, 0);
-  await file.read(end, 0, 4, Math.max(0, size - 4));
-  const first = start.toString("latin1");
-  const last = end.toString("latin1");
+async function checkMagic(file: PlacedSource): Promise<void> {
+  const { name: path, size } = file;
+  const [first, last] = (await Promise.all([file.at(0, 4), file.at(Math.max(0, size - 4), size)])).map(
+    (bytes) => String.fromCharCode(...bytes),
+  );
   if (first === ENCRYPTED_MAGIC || last === ENCRYPTED_MAGIC) {
     throw new FileError(path, "is encrypted", "Decrypt it first.");
   }

@@ -75,6 +75,38 @@ export function columnTypeOf(element: SchemaElement): ColumnType | null {
   }
 }
 
+const BYTES = ["BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"];
+
+/** Which physical types a converted type is stored in. */
+const STORED_IN: Readonly<Record<string, readonly string[]>> = {
+  UTF8: BYTES,
+  ENUM: BYTES,
+  JSON: BYTES,
+  BSON: BYTES,
+  INTERVAL: BYTES,
+  DECIMAL: [...BYTES, "INT32", "INT64"],
+  INT_8: ["INT32"],
+  INT_16: ["INT32"],
+  INT_32: ["INT32"],
+  UINT_8: ["INT32"],
+  UINT_16: ["INT32"],
+  UINT_32: ["INT32"],
+  DATE: ["INT32"],
+  TIME_MILLIS: ["INT32"],
+  INT_64: ["INT64"],
+  UINT_64: ["INT64"],
+  TIME_MICROS: ["INT64"],
+  TIMESTAMP_MILLIS: ["INT64"],
+  TIMESTAMP_MICROS: ["INT64"],
+};
+
+/** Whether a column's converted type goes with how it is stored, and has what it needs; also of columns with children. */
+export function isStoredRight({ type, converted_type: converted, precision }: SchemaElement): boolean {
+  const storedIn = type === undefined || converted === undefined ? undefined : STORED_IN[converted];
+  if (storedIn === undefined) return true;
+  return storedIn.includes(type as string) && (converted !== "DECIMAL" || precision !== undefined);
+}
+
 function int32TypeOf(element: SchemaElement): ColumnType {
   const { converted_type: converted, logical_type: logical } = element;
   if (isDecimal(element)) return decimalTypeOf(element);

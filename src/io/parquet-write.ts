@@ -1,7 +1,7 @@
 /** Arrow to Parquet by the package hyparquet-writer: one row group at a time, Snappy-compressed, all columns nullable. */
 import { type Column, type DataType, type Table, TimeUnit, Type } from "@uwdata/flechette";
 import type { DecodedArray, SchemaElement } from "hyparquet/src/types.js";
-import { fileWriter, ParquetWriter } from "hyparquet-writer";
+import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { ValidationError } from "../errors.js";
 import { typeName } from "../relational/arrow-types.js";
 import { rawColumn } from "./columns.js";
@@ -11,26 +11,31 @@ import { schemaElementOf } from "./parquet-types.js";
 /** Rows of a row group, as DuckDB writes them. */
 const ROW_GROUP = 122_880;
 
-/** Writes a table as Parquet, over what was there. @throws ValidationError for a column of a type that Parquet has no like of */
-export async function writeParquet(
-  path: string,
+/** A table as Parquet, row group by row group. @throws ValidationError for a column of a type that Parquet has no like of */
+export async function* parquetBlocks(
   table: Table,
-  { onProgress, signal }: TransferOptions = {},
-): Promise<void> {
+  { onProgress }: TransferOptions,
+): AsyncGenerator<Uint8Array> {
   const fields = table.schema.fields.map(({ name, type }) => checkedElement(name, type));
   const schema: SchemaElement[] = [{ name: "root", num_children: fields.length }, ...fields];
   const columns = table.children.map((column) => valueReader(column as Column<unknown>));
   const rows = table.numRows;
-  const writer = new ParquetWriter({ writer: fileWriter(path), schema, createdBy: "warpmap" });
+  const buffer = new ByteWriter() as ByteWriter & { index: number };
+  const taken = () => {
+    const bytes = buffer.getBytes().slice();
+    buffer.index = 0;
+    return bytes;
+  };
+  const writer = new ParquetWriter({ writer: buffer, schema, createdBy: "warpmap" });
   for (let start = 0; start < rows; start += ROW_GROUP) {
-    signal?.throwIfAborted();
     const end = Math.min(rows, start + ROW_GROUP);
     const columnData = fields.map(({ name }, i) => ({ name, data: columns[i](start, end) }));
     await writer.write({ columnData, rowGroupSize: ROW_GROUP });
+    yield taken();
     onProgress?.(end, rows);
-    await new Promise(setImmediate); // lets signals and progress bars in
   }
   await writer.finish();
+  yield taken();
 }
 
 function checkedElement(name: string, type: DataType): SchemaElement {

@@ -1,15 +1,26 @@
 /** Whether strings are UTF-8: bytes that are not would come out as replacement characters, in silence. */
-import { isUtf8 } from "node:buffer";
 import { type Batch, type Column, type Table, Type } from "@uwdata/flechette";
+import { builtin } from "./builtin.js";
 
-/** @throws Error that names the column and the row of the first string that is not UTF-8 */
+/** Whether bytes are UTF-8. */
+export function isUtf8(bytes: Uint8Array): boolean {
+  if (nodeBuffer) return nodeBuffer.isUtf8(bytes);
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const nodeBuffer = builtin("node:buffer");
+
+/** @throws Error that names the first column with a string that is not UTF-8 */
 export function checkUtf8(table: Table): void {
   const seen = new Set<object>();
   table.children.forEach((column, i) => {
-    for (const batch of (column as Column<unknown>).data) {
-      const row = badRow(batch as AnyBatch, seen);
-      if (row >= 0) throw new Error(`column "${table.names[i]}" holds text that is not UTF-8`);
-    }
+    const whole = (column as Column<unknown>).data.every((batch) => isText(batch as AnyBatch, seen));
+    if (!whole) throw new Error(`column "${table.names[i]}" holds text that is not UTF-8`);
   });
 }
 
@@ -18,29 +29,22 @@ type AnyBatch = Batch<unknown> & {
   readonly dictionary?: Column<unknown>;
 };
 
-/** The first row with a string that is not UTF-8, of a batch or of what is nested in it; -1 if there is none. */
-function badRow(batch: AnyBatch, seen: Set<object>): number {
-  if (seen.has(batch)) return -1;
+/** Whether all strings of a batch, and of what is nested in it, are UTF-8. What was `seen` is not looked at again. */
+function isText(batch: AnyBatch, seen: Set<object>): boolean {
+  if (seen.has(batch)) return true;
   seen.add(batch);
-  for (const child of batch.children ?? []) {
-    const row = badRow(child as AnyBatch, seen);
-    if (row >= 0) return row;
-  }
+  const isPartText = (part: unknown) => isText(part as AnyBatch, seen);
+  if (!(batch.children ?? []).every(isPartText)) return false;
   switch (batch.type.typeId) {
     case Type.Utf8:
     case Type.LargeUtf8:
-      return badString(batch);
+      return areStrings(batch);
     case Type.Utf8View:
-      return badView(batch);
-    case Type.Dictionary: {
-      for (const values of batch.dictionary?.data ?? []) {
-        const row = badRow(values as AnyBatch, seen);
-        if (row >= 0) return row;
-      }
-      return -1;
-    }
+      return areViews(batch);
+    case Type.Dictionary:
+      return (batch.dictionary?.data ?? []).every(isPartText);
     default:
-      return -1;
+      return true;
   }
 }
 
@@ -49,9 +53,9 @@ function continues(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-function badString(batch: AnyBatch): number {
+function areStrings(batch: AnyBatch): boolean {
   const { length } = batch;
-  if (length === 0) return -1;
+  if (length === 0) return true;
   const offsets = batch.offsets as Int32Array | BigInt64Array;
   const bytes = batch.values as Uint8Array;
   const first = Number(offsets[0]);
@@ -62,15 +66,15 @@ function badString(batch: AnyBatch): number {
     const at = Number(offsets[row]);
     if (at < last && continues(bytes[at])) whole = false;
   }
-  if (whole) return -1;
+  if (whole) return true;
   for (let row = 0; row < length; row++) {
     const text = bytes.subarray(Number(offsets[row]), Number(offsets[row + 1]));
-    if (!isNull(batch, row) && !isUtf8(text)) return row;
+    if (!isNull(batch, row) && !isUtf8(text)) return false;
   }
-  return -1;
+  return true;
 }
 
-function badView(batch: AnyBatch): number {
+function areViews(batch: AnyBatch): boolean {
   const views = batch.values as Uint8Array;
   const words = new DataView(views.buffer, views.byteOffset, views.byteLength);
   for (let row = 0; row < batch.length; row++) {
@@ -81,9 +85,9 @@ function badView(batch: AnyBatch): number {
     const from = length > 12 ? words.getInt32(at + 12, true) : 0;
     const text =
       length > 12 ? batch.data?.[words.getInt32(at + 8, true)]?.subarray(from, from + length) : inline;
-    if (text && !isUtf8(text)) return row;
+    if (text && !isUtf8(text)) return false;
   }
-  return -1;
+  return true;
 }
 
 function isNull(batch: AnyBatch, row: number): boolean {

@@ -3,6 +3,7 @@
  * times are ISO 8601 with as many digits as the value needs; binary is hexadecimal; nested values are JSON.
  */
 import { type Column, type DataType, Precision, TimeUnit, type TimeUnit_, Type } from "@uwdata/flechette";
+import { hexText } from "./ascii.js";
 import { rawColumn } from "./columns.js";
 
 /** A function from row to text, null for null. Dictionary values are turned into text once each. */
@@ -77,7 +78,7 @@ export function textOf(type: DataType): (value: unknown) => string {
     case Type.LargeBinary:
     case Type.BinaryView:
     case Type.FixedSizeBinary:
-      return (value) => Buffer.from(value as Uint8Array).toString("hex");
+      return (value) => hexText(value as Uint8Array);
     default:
       return (value) => JSON.stringify(value, jsonValue) ?? "";
   }

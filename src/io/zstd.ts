@@ -1,9 +1,9 @@
 /** Zstandard by Node's own zlib where it has it (22.15, 23.8), which also compares checksums; else by the package fzstd. */
-import * as zlib from "node:zlib";
 import { decompressZstd as decompressInJs } from "hyparquet-compressors";
+import { builtin } from "./builtin.js";
 
 type Native = (input: Uint8Array, options: { maxOutputLength: number }) => Uint8Array;
-const native = (zlib as unknown as { zstdDecompressSync?: Native }).zstdDecompressSync;
+const native = (builtin("node:zlib") as { zstdDecompressSync?: Native } | undefined)?.zstdDecompressSync;
 
 /** Decodes frames that hold `length` bytes in all. @throws Error for other data */
 export function decompressZstd(input: Uint8Array, length: number): Uint8Array {

@@ -1,8 +1,8 @@
 /**
  * The aggregates of `groupBy`: what to compute for each group, as plain descriptions. How they are computed, and of which
- * type the answer is, says aggregate-columns.ts.
+ * type the answer is, says aggregate/chunks.ts.
  */
-import { check } from "../options.js";
+import { check, checkBoolean, checkOptions } from "../options.js";
 
 /** Names of the aggregates. */
 export const AGGREGATE_NAMES = [
@@ -10,6 +10,10 @@ export const AGGREGATE_NAMES = [
   "countDistinct",
   "sum",
   "mean",
+  "var",
+  "std",
+  "median",
+  "quantile",
   "min",
   "max",
   "first",
@@ -24,6 +28,16 @@ export interface Aggregate {
   readonly name: AggregateName;
   /** The column that is aggregated; `count()` alone has none. */
   readonly column?: string;
+  /** Of `var` and `std`: the values are the population, not a sample of it. */
+  readonly population?: boolean;
+  /** Of `quantile`: which part of the way through the values, or a list of such. */
+  readonly at?: number | readonly number[];
+}
+
+/** An aggregate under the name of its column in the answer. @internal */
+export interface NamedAggregate {
+  readonly name: string;
+  readonly aggregate: Aggregate;
 }
 
 /** Rows of a group; of a column: its values that are not null. An int64 that reads as a number. */
@@ -59,6 +73,57 @@ export function sum(column: string): Aggregate {
  */
 export function mean(column: string): Aggregate {
   return of("mean", column);
+}
+
+/** Options of {@link variance} and {@link std}. */
+export interface SpreadOptions {
+  /** True: the values are the whole population, so their number is divided by; default false: one less, as of a sample. */
+  readonly population?: boolean;
+}
+
+/**
+ * The variance of a column's values as a float64: of a sample, unless `{ population: true }`. Null for a group with fewer than two
+ * values (one of a population). Bools, integers, decimals and floats. Two passes, so values far from 0 lose nothing.
+ */
+export function variance(column: string, options: SpreadOptions = {}): Aggregate {
+  return spread("var", column, options);
+}
+
+/** The standard deviation of a column's values: the root of {@link variance}. */
+export function std(column: string, options: SpreadOptions = {}): Aggregate {
+  return spread("std", column, options);
+}
+
+/**
+ * The median of a column's values as a float64, between the two in the middle where their number is even; null for a group without
+ * any. Bools, integers, decimals and floats; NaN is above all numbers. Exact: takes 8 bytes a value, and sorts them.
+ */
+export function median(column: string): Aggregate {
+  return of("median", column);
+}
+
+/**
+ * The value at a part of the way through a column's, 0 the least, 1 the greatest, interpolated between two as DuckDB's
+ * `quantile_cont`: a float64, or of a list of parts a list of them. Otherwise as {@link median}.
+ */
+export function quantile(column: string, at: number | readonly number[]): Aggregate {
+  const parts: readonly unknown[] = Array.isArray(at) ? at : [at];
+  const isRight =
+    parts.length > 0 && parts.every((part) => typeof part === "number" && part >= 0 && part <= 1);
+  check(
+    isRight,
+    `The part of quantile`,
+    at,
+    'Give a number from 0 to 1 or a list of such, as in quantile("price", 0.9).',
+  );
+  return { ...of("quantile", column), at };
+}
+
+function spread(name: "var" | "std", column: string, options: SpreadOptions): Aggregate {
+  checkOptions(options, "population");
+  const { population = false } = options;
+  checkBoolean("population", population);
+  return { ...of(name, column), population };
 }
 
 /**

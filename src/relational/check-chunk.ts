@@ -7,7 +7,15 @@ import { bitmapBytes, countSet } from "../engine/bitmaps.js";
 import { ValidationError } from "../errors.js";
 import { typeName } from "./arrow-types.js";
 import { alignBits } from "./bitmaps.js";
-import type { Chunk, DictionaryChunk, ListViewChunk, UnionChunk, ViewChunk } from "./chunk.js";
+import {
+  type Chunk,
+  type DictionaryChunk,
+  INLINE_BYTES,
+  isValid,
+  type ListViewChunk,
+  type UnionChunk,
+  type ViewChunk,
+} from "./chunk.js";
 import type { RawBatch } from "./read-batch.js";
 
 const REMAKE = "Write, download or build the table again; its memory does not hold what it says.";
@@ -99,13 +107,6 @@ function checkListView(chunk: ListViewChunk): void {
   }
 }
 
-function isValid({ validity }: Chunk, row: number): boolean {
-  return validity === null || ((validity.bits[row >>> 3] >>> (row & 7)) & 1) === 1;
-}
-
-/** Bytes of a string that lie in the view itself. */
-const INLINE = 12;
-
 function checkViews(chunk: ViewChunk): void {
   const { views, buffers } = chunk;
   const words = new DataView(views.buffer, views.byteOffset, views.byteLength);
@@ -113,7 +114,7 @@ function checkViews(chunk: ViewChunk): void {
     if (!isValid(chunk, i)) continue;
     const at = 16 * i;
     const length = words.getInt32(at, true);
-    if (length >= 0 && length <= INLINE) continue;
+    if (length >= 0 && length <= INLINE_BYTES) continue;
     const buffer = buffers[words.getInt32(at + 8, true)];
     const from = words.getInt32(at + 12, true);
     const inside = length > 0 && buffer !== undefined && from >= 0 && from + length <= buffer.byteLength;
@@ -128,9 +129,7 @@ function checkViews(chunk: ViewChunk): void {
 function checkUnion(chunk: UnionChunk): void {
   const { typeIds, offsets, children, length } = chunk;
   const { typeMap } = chunk.type as unknown as { typeMap: Readonly<Record<number, number>> };
-  if (typeIds.length < length || (offsets !== null && offsets.length < length)) {
-    damaged(chunk, `its ${length} rows have ${typeIds.length} type numbers`);
-  }
+  if (typeIds.length < length) damaged(chunk, `its ${length} rows have ${typeIds.length} type numbers`);
   if (offsets === null && children.some((child) => child.length < length)) {
     damaged(chunk, "a child has fewer rows than the union");
   }

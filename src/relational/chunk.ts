@@ -6,6 +6,7 @@
  * of them, and need not start at 0; data never changes after the chunk was made, so chunks may share memory.
  */
 import type { Batch, DataType, Column as FlechetteColumn } from "@uwdata/flechette";
+import { isSet } from "../engine/bitmaps.js";
 import type { Validity } from "./bitmaps.js";
 
 /** Class of flechette batches. A batch's class decides what values look like when read (numbers, Dates, bigints, …). */
@@ -52,6 +53,9 @@ export interface ViewChunk extends AnyChunk {
   readonly views: Uint8Array;
   readonly buffers: readonly Uint8Array[];
 }
+
+/** Most bytes of a view that holds its value inline (Arrow columnar format, "Variable-size Binary View Layout"). */
+export const INLINE_BYTES = 12;
 
 /** Lists (and maps): list i is the child's values from offsets[i] to offsets[i + 1]. */
 export interface ListChunk extends AnyChunk {
@@ -117,6 +121,11 @@ export interface ChunkedColumn {
   readonly chunks: readonly Chunk[];
   /** The flechette column it was read from, if it was. */
   readonly source: FlechetteColumn<unknown> | null;
+}
+
+/** Whether a value of a chunk is not null. */
+export function isValid({ validity }: Chunk, row: number): boolean {
+  return validity === null || isSet(validity.bits, row);
 }
 
 /** The same bytes as 16-bit elements; copied only when they do not start at a multiple of 2. */

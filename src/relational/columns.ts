@@ -10,16 +10,7 @@ import { type ApacheField, fromApacheField } from "./arrow-types.js";
 import type { Chunk, ChunkedColumn } from "./chunk.js";
 import { contiguous } from "./contiguous.js";
 import { type ApacheData, type DictionaryReader, type FlechetteBatch, readBatch } from "./read-batch.js";
-
-/**
- * An Arrow table of either library: flechette's `Table` (`tableFromIPC`, `tableFromArrays`, …) or apache-arrow's.
- * Columns may come in any number of batches and may be slices.
- */
-export interface ArrowTable {
-  readonly numRows: number;
-  readonly schema: { readonly fields: readonly { readonly name: string }[] };
-  getChildAt(index: number): unknown;
-}
+import { asArrowTable, type TableInput } from "./table-input.js";
 
 /** A named column in normal form. */
 export class SourceColumn {
@@ -38,65 +29,79 @@ export class SourceColumn {
   }
 }
 
-/** A table in normal form. */
+/** A table whose columns are brought to normal form when they are first asked for. */
 export interface SourceTable {
   readonly rows: number;
+  readonly names: readonly string[];
+  /**
+   * Reads a column. Costs one small object per batch, and the checks of check-chunk.ts; values are not copied.
+   * @throws ValidationError that names the column where it holds something else than it says
+   */
+  column(index: number): SourceColumn;
+  /** Reads all columns. */
   readonly columns: readonly SourceColumn[];
 }
 
 /**
- * Reads a table of either library. Costs one small object per column and batch; values are not copied.
+ * Opens a table; reads none of its columns.
  * @param side what to call the table in messages: "left" or "right", or "" where there is one only
+ * @throws ValidationError for what is no table, and for columns of different lengths
  */
-export function readTable(table: ArrowTable, side: string): SourceTable {
-  const fields = table?.schema?.fields;
-  if (!Array.isArray(fields) || typeof table.numRows !== "number" || typeof table.getChildAt !== "function") {
-    throw new ValidationError(
-      `The ${called(side)} is not an Arrow table.`,
-      "Give a table of @uwdata/flechette or apache-arrow, for example from tableFromIPC or tableFromArrays.",
-    );
-  }
+export function readTable(input: TableInput, side: string): SourceTable {
+  const table = asArrowTable(input, tableOf(side));
+  const fields = table.schema.fields as readonly (Field | ApacheField)[];
   const chunkOf = chunkReader();
-  const columns = fields.map((field: Field | ApacheField, index: number) => {
-    const column = table.getChildAt(index) as { data: readonly (FlechetteBatch | ApacheData)[] };
-    try {
+  const called = (field: { readonly name: string }) =>
+    side === "" ? `Column "${field.name}"` : `Column "${field.name}" of the ${side} table`;
+  const parts = fields.map((field, index) => {
+    const column = table.getChildAt(index) as AnyColumn;
+    checkLength(column, table.numRows, called(field));
+    return { field, column };
+  });
+  const read = (index: number) => {
+    const { field, column } = parts[index];
+    return located(called(field), () => {
       const normal = isApacheField(field) ? fromApacheField(field) : typedField(field);
       return new SourceColumn(normal, readColumn(column, normal.type, chunkOf));
-    } catch (error) {
-      throw named(error, field.name, side);
-    }
-  });
-  return { rows: table.numRows, columns };
-}
-
-/**
- * Throws unless every column holds what it says: for tables from outside. What was checked once is not checked again.
- * @throws ValidationError that names the column
- */
-export function checkTable(table: ArrowTable): void {
-  const { rows, columns } = readTable(table, "");
-  for (const { field, column } of columns) {
-    if (column.length === rows) continue;
-    throw new ValidationError(
-      `Column "${field.name}" has ${column.length} rows where the table has ${rows}.`,
-      "Read or build the table again.",
-    );
-  }
+    });
+  };
+  const columns: SourceColumn[] = [];
+  return {
+    rows: table.numRows,
+    names: fields.map(({ name }) => name),
+    column(index) {
+      columns[index] ??= read(index);
+      return columns[index];
+    },
+    get columns() {
+      return fields.map((_, index) => this.column(index));
+    },
+  };
 }
 
 /** Index of the first column called `name`. @throws ValidationError that names the nearest column, and all */
 export function columnIndex(table: SourceTable, name: string, side: string): number {
-  const index = table.columns.findIndex((column) => column.field.name === name);
+  const { names } = table;
+  const index = names.indexOf(name);
   if (index >= 0) return index;
-  const names = table.columns.map((column) => column.field.name);
   const near = nearestOf(name, names);
   throw new ValidationError(
-    `The ${called(side)} has no column "${name}".`,
+    `The ${tableOf(side)} has no column "${name}".`,
     `${near === undefined ? "" : `Did you mean "${near}"? `}Its columns are: ${names.join(", ") || "none"}.`,
   );
 }
 
-function called(side: string): string {
+/** Flechette's `Table` takes columns of any lengths, and has as many rows as the first one. */
+function checkLength({ data }: AnyColumn, rows: number, where: string): void {
+  const length = data.reduce((sum, batch) => sum + batch.length, 0);
+  if (length === rows) return;
+  throw new ValidationError(
+    `${where} has ${length} rows where the table has ${rows}.`,
+    "Read or build the table again.",
+  );
+}
+
+function tableOf(side: string): string {
   return side === "" ? "table" : `${side} table`;
 }
 
@@ -111,6 +116,11 @@ function isApacheField(field: Field | ApacheField): field is ApacheField {
   return Symbol.toStringTag in field.type;
 }
 
+/** A column of either library. */
+interface AnyColumn {
+  readonly data: readonly (FlechetteBatch | ApacheData)[];
+}
+
 type ChunkReader = (batch: FlechetteBatch | ApacheData) => Chunk;
 
 /** Reads each batch and each dictionary once, so that equal dictionaries are known by identity. */
@@ -120,7 +130,7 @@ function chunkReader(): ChunkReader {
   const readDictionary: DictionaryReader = (dictionary, type) => {
     let read = dictionaries.get(dictionary);
     if (!read) {
-      read = readColumn(dictionary as { data: readonly (FlechetteBatch | ApacheData)[] }, type, chunkOf);
+      read = readColumn(dictionary as AnyColumn, type, chunkOf);
       dictionaries.set(dictionary, read);
     }
     return read;
@@ -136,11 +146,7 @@ function chunkReader(): ChunkReader {
   return chunkOf;
 }
 
-function readColumn(
-  column: { readonly data: readonly (FlechetteBatch | ApacheData)[] },
-  type: DataType,
-  chunkOf: ChunkReader,
-): ChunkedColumn {
+function readColumn(column: AnyColumn, type: DataType, chunkOf: ChunkReader): ChunkedColumn {
   const chunks = column.data.map(chunkOf);
   return {
     type,
@@ -150,11 +156,12 @@ function readColumn(
   };
 }
 
-function named(error: unknown, column: string, side: string): unknown {
-  if (!(error instanceof ValidationError)) return error;
-  const message = error.message.slice(0, -error.fix.length).trimEnd();
-  const where = side === "" ? `Column "${column}"` : `Column "${column}" of the ${side} table`;
-  return new ValidationError(`${where}: ${message}`, error.fix, {
-    cause: error,
-  });
+/** Says in errors which column they are about. */
+function located<T>(where: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    throw new ValidationError(`${where}: ${error.problem}`, error.fix, { cause: error });
+  }
 }

@@ -2,7 +2,15 @@
  * A chunk that holds no more than its own values: slices share the bytes, the list elements and the buffers of the chunk that
  * they were cut from, and a writer would write all of it with each of them. Bytes are not copied, except those of views.
  */
-import type { Chunk, ListChunk, ListViewChunk, UnionChunk, ViewChunk } from "./chunk.js";
+import {
+  type Chunk,
+  INLINE_BYTES,
+  isValid,
+  type ListChunk,
+  type ListViewChunk,
+  type UnionChunk,
+  type ViewChunk,
+} from "./chunk.js";
 import { sliceChunk } from "./slice-chunk.js";
 
 /** Costs a copy of the offsets where they do not start at 0, and of the strings behind views. */
@@ -72,16 +80,12 @@ function compactUnion(chunk: UnionChunk): Chunk {
   };
 }
 
-/** Bytes of a string that lie in the view itself. */
-const INLINE = 12;
-
 function compactViews(chunk: ViewChunk): Chunk {
   const words = new DataView(chunk.views.buffer, chunk.views.byteOffset, chunk.views.byteLength);
   const has = chunk.buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
   const longAt = (i: number) => {
-    const valid = chunk.validity === null || (chunk.validity.bits[i >>> 3] >>> (i & 7)) & 1;
-    const length = valid ? words.getInt32(16 * i, true) : 0;
-    return length > INLINE ? length : 0;
+    const length = isValid(chunk, i) ? words.getInt32(16 * i, true) : 0;
+    return length > INLINE_BYTES ? length : 0;
   };
   let needed = 0;
   for (let i = 0; i < chunk.length; i++) needed += longAt(i);

@@ -7,7 +7,7 @@ import { bitmapBytes } from "../engine/bitmaps.js";
 import { LimitError } from "../errors.js";
 import { fixedWidth } from "./arrow-types.js";
 import { appendBits, type Validity } from "./bitmaps.js";
-import type { Chunk, ChunkedColumn } from "./chunk.js";
+import { type Chunk, type ChunkedColumn, INLINE_BYTES } from "./chunk.js";
 import { sliceChunk } from "./slice-chunk.js";
 import { unifyDictionaries } from "./unify-dictionaries.js";
 
@@ -188,7 +188,7 @@ function joinViews(chunks: readonly ChunkOf<"views">[], common: Common): Chunk {
   let base = 0;
   for (const chunk of chunks) {
     for (let i = 0; i < chunk.length; i++, at += 4) {
-      const inView = words[at] <= 12;
+      const inView = words[at] <= INLINE_BYTES;
       if (!inView) words[at + 2] += base;
     }
     base += chunk.buffers.length;

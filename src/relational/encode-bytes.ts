@@ -1,6 +1,6 @@
 /** Strings and binary values as ranges of one byte array. */
 import { LimitError } from "../errors.js";
-import { as32, type Chunk } from "./chunk.js";
+import { as32, type Chunk, INLINE_BYTES } from "./chunk.js";
 
 /** Value i is `bytes[starts[i] .. ends[i])`. */
 export interface ByteRanges {
@@ -34,9 +34,6 @@ export function encodeBytes(chunk: Chunk): ByteRanges {
   }
 }
 
-/** Most bytes of a view that holds its value inline (Arrow columnar format, "Variable-size Binary View Layout"). */
-const INLINE_BYTES = 12;
-
 function viewRanges(views: Uint8Array, buffers: readonly Uint8Array[]): ByteRanges {
   const bases: number[] = [];
   let total = views.byteLength;
@@ -64,4 +61,24 @@ function viewRanges(views: Uint8Array, buffers: readonly Uint8Array[]): ByteRang
 function checkTotal(bytes: number): void {
   if (bytes < 2 ** 32) return;
   throw new LimitError("bytes", bytes, 2 ** 32 - 1, "Join part of the table at a time.");
+}
+
+/** The values of one range list, and behind them those of another. @throws LimitError for 4 GiB or more */
+export function concatenateBytes(first: ByteRanges, second: ByteRanges): ByteRanges {
+  const shared = first.bytes === second.bytes;
+  const base = shared ? 0 : first.bytes.byteLength;
+  checkTotal(base + second.bytes.byteLength);
+  const join = (a: Uint32Array, b: Uint32Array) => {
+    const both = new Uint32Array(a.length + b.length);
+    both.set(a);
+    for (let i = 0; i < b.length; i++) both[a.length + i] = b[i] + base;
+    return both;
+  };
+  const starts = join(first.starts, second.starts);
+  const ends = join(first.ends, second.ends);
+  if (shared) return { starts, ends, bytes: first.bytes };
+  const bytes = new Uint8Array(base + second.bytes.byteLength);
+  bytes.set(first.bytes);
+  bytes.set(second.bytes, base);
+  return { starts, ends, bytes };
 }

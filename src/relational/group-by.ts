@@ -1,23 +1,23 @@
 /**
- * The relational group-by: an Arrow table in, one row for each group of equal keys out. Four stages: key columns are brought
- * to a form that the engine compares (encode-keys.ts), the device's engine numbers equal rows (group-rows.ts), aggregates are
- * computed over the numbers on the calling thread (aggregate-columns.ts), and the answer is gathered (materialise.ts).
+ * The relational group-by: tables in, one row for each group of equal keys out. Four stages: key columns are brought to a form
+ * that the engine compares (encode-keys.ts), the device's engine numbers equal rows (group-rows.ts), what aggregates need of
+ * the values is computed over the numbers on the calling thread (aggregate/), and the answer is gathered (materialise.ts).
  */
 import type { Table } from "@uwdata/flechette";
-import { defaultDevice } from "../default-device.js";
+import type { Device } from "../device.js";
 import { ValidationError } from "../errors.js";
 import { check, checkOneOf, describe } from "../options.js";
-import { checkAggregated } from "./aggregate-chunks.js";
-import { Aggregator } from "./aggregate-columns.js";
-import { AGGREGATE_NAMES, type Aggregate } from "./aggregates.js";
-import { type ArrowTable, columnIndex, readTable, type SourceColumn, type SourceTable } from "./columns.js";
+import { type GroupedSource, GroupStates, openSource } from "./aggregate/group-states.js";
+import { AGGREGATE_NAMES, type Aggregate, type NamedAggregate } from "./aggregates.js";
+import { readTable } from "./columns.js";
 import { encodeOwnKeys } from "./encode-keys.js";
-import { type GroupCallOptions, GroupCalls } from "./group-calls.js";
+import type { GroupCallOptions, GroupStage } from "./group-calls.js";
 import { groupRows } from "./group-rows.js";
-import { plainColumn } from "./join-columns.js";
 import { materialise } from "./materialise.js";
+import { checkNames, RelationalCall } from "./relational-call.js";
+import { batchesOf, type TableInput, type Tables } from "./table-input.js";
 
-/** Options of {@link groupBy}. */
+/** Options of {@link groupBy} and {@link GroupBy}. */
 export interface GroupByOptions extends GroupCallOptions {
   /** Key columns, at least one. Rows are of one group when all of them are equal; a null is equal to a null. */
   readonly by: readonly string[];
@@ -26,15 +26,18 @@ export interface GroupByOptions extends GroupCallOptions {
 }
 
 /**
- * Groups the rows of an Arrow table by equal keys, and returns a flechette table with one row a group.
+ * Groups the rows of a table by equal keys, and returns a flechette table with one row a group.
  *
  * Columns: the keys as they are in the group's first row, in the order of `by`; then the aggregates. The functions that make
  * aggregates say which types they take and give. Groups come in the order of their first rows. Nulls form a group of their own;
  * −0 is equal to +0, NaN to NaN.
  *
- * The engine numbers the groups; one thread of the host computes the aggregates, in one pass over each column. Memory besides
- * the answer: what the engine takes for the groups, 4 bytes a row and 12 a group on the host; 4 bytes a row for each aggregated
- * column with nulls, 8 to 16 a group for each sum or mean.
+ * The engine numbers the groups; one thread of the host computes the aggregates, in one pass over each column for each kind of
+ * them. Memory besides the answer: what the engine takes for the groups, 4 bytes a row and 12 a group on the host; 4 bytes a row for
+ * each aggregated column with nulls, 8 to 16 a group for each sum or mean, 8 a row for medians and quantiles.
+ *
+ * Of an iterable or async iterable of tables or record batches the groups are those of one table with all their rows; a
+ * {@link GroupBy} adds them up one after the other.
  *
  * @throws ValidationError for wrong options, unknown columns, names that clash, and types that cannot be keys or aggregated
  * @throws LimitError when a sum of decimals outgrows its type, or there is no memory for the groups
@@ -43,41 +46,178 @@ export interface GroupByOptions extends GroupCallOptions {
  * const delays = await groupBy(flights, { by: ["origin"], aggregate: { flights: count(), delay: mean("delay") } });
  * console.log(delays.toArray()); // [ { origin: 'SFO', flights: 2, delay: 4 }, { origin: 'JFK', flights: 1, delay: 3 } ]
  */
-export async function groupBy(table: ArrowTable, options: GroupByOptions): Promise<Table> {
-  const calls = new GroupCalls("groupBy", options, "by aggregate");
-  const by = calls.columnNames("by", options.by);
-  const aggregates = checkAggregates(options.aggregate, by);
-  calls.throwIfAborted();
-  const source = readTable(table, "");
-  const keys = by.map((name) => source.columns[columnIndex(source, name, "")]);
-  const columns = aggregates.map(({ aggregate }) => aggregatedColumn(aggregate, source));
-  const encoded = encodeOwnKeys(keys, source.rows);
-  calls.endStage("encode keys");
-
-  const device = options.device ?? (await defaultDevice());
-  const grouped = await calls.group(device, encoded);
-  calls.endStage("group rows");
-
-  const outputs = keys.map((column) => plainColumn("left", column));
-  const aggregator = new Aggregator(grouped, (keys) => groupRows(device, keys, { signal: options.signal }));
-  for (const [i, { name, aggregate }] of aggregates.entries()) {
-    outputs.push(plainColumn("right", await aggregator.column(aggregate, name, columns[i])));
-    await calls.pause();
-  }
-  calls.endStage("aggregate");
-
-  // keys are gathered from the groups' first rows, aggregates are there already
-  const { firsts } = grouped;
-  const rows = { rows: firsts.length, left: firsts, right: firsts, inOrder: "right" as const };
-  const made = await materialise(outputs, [rows], calls.pause, undefined, await calls.gatherOn(device));
-  calls.endStage("materialise");
-  calls.tellPlan();
-  return made;
+export async function groupBy(table: TableInput | Tables, options: GroupByOptions): Promise<Table> {
+  const grouping = new Grouping("groupBy", options);
+  const batches = batchesOf(table);
+  if (batches === null) return grouping.finish(await grouping.read(table as TableInput));
+  const groups = new GroupBy(options);
+  for await (const batch of batches) await groups.add(batch);
+  return groups.finish();
 }
 
-interface NamedAggregate {
-  readonly name: string;
-  readonly aggregate: Aggregate;
+/**
+ * Groups of rows that come in batches, in memory proportional to the groups (with medians, quantiles and countDistinct to the
+ * values): what {@link groupBy} answers for one table with all rows. Calls queue up behind each other.
+ *
+ * A batch costs its own group-by; merging costs each group a grouping of its key about log2(batches) times.
+ *
+ * @example
+ * const groups = new GroupBy({ by: ["origin"], aggregate: { flights: count(), delay: median("delay") } });
+ * await groups.add({ origin: ["SFO", "JFK"], delay: [12, 3] });
+ * await groups.add({ origin: ["SFO"], delay: [-4] });
+ * console.log((await groups.finish()).toArray()); // [ { origin: 'SFO', flights: 2, delay: 4 }, { origin: 'JFK', flights: 1, delay: 3 } ]
+ */
+export class GroupBy {
+  readonly #grouping: Grouping;
+  /** Each has more than twice as many groups as the next. */
+  #parts: GroupStates[] = [];
+  #rows = 0;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  /** @throws ValidationError for wrong options */
+  constructor(options: GroupByOptions) {
+    this.#grouping = new Grouping("GroupBy", options);
+  }
+
+  /** Rows that were added. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /**
+   * Adds the rows of a table or record batch. After an error nothing of it was added. Its columns may be used again at once: nothing
+   * of the table is held on to.
+   * @throws as `groupBy`; ValidationError for columns of other types than those of the batches before
+   */
+  add(batch: TableInput): Promise<void> {
+    return this.#next(async () => {
+      const { states } = await this.#grouping.read(batch);
+      await this.#take([states.own()]);
+    });
+  }
+
+  /** Adds the rows that another one was given, as if they had been added here behind all others. The other one stays as it is. */
+  merge(other: GroupBy): Promise<void> {
+    return this.#next(async () => {
+      check(other instanceof GroupBy && other !== this, "other", other, "Give another GroupBy.");
+      await other.#queue;
+      this.#grouping.checkSame(other.#grouping);
+      await this.#take(other.#parts);
+    });
+  }
+
+  /**
+   * The groups of all rows so far, as `groupBy` answers them. More may be added afterwards.
+   * @throws ValidationError when nothing was added, a table without rows neither: nobody knows the columns' types
+   */
+  finish(): Promise<Table> {
+    return this.#next(async () => {
+      if (this.#parts.length === 0)
+        throw new ValidationError("No batch was added to the GroupBy.", "Add one; it may be without rows.");
+      const device = await this.#grouping.call.begin();
+      const states = await this.#grouping.merge(device, this.#parts);
+      this.#parts = [states];
+      return this.#grouping.finish({ device, states });
+    });
+  }
+
+  /** Puts parts behind those that are there, and merges those that are about as large as the next. */
+  async #take(added: readonly GroupStates[]): Promise<void> {
+    let parts = [...this.#parts];
+    for (const part of added) {
+      parts.push(part);
+      let from = parts.length - 1;
+      for (let groups = part.groups; from > 0 && parts[from - 1].groups <= 2 * groups; from--)
+        groups += parts[from - 1].groups;
+      const device = await this.#grouping.call.begin();
+      const merged = await this.#grouping.merge(device, parts.slice(from));
+      parts = [...parts.slice(0, from), merged];
+    }
+    this.#rows += added.reduce((sum, part) => sum + rowsOf(part), 0);
+    this.#parts = parts;
+  }
+
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+}
+
+function rowsOf({ rowCounts }: GroupStates): number {
+  return rowCounts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Groups, and the device that found them. */
+interface Groups {
+  readonly device: Device;
+  readonly states: GroupStates;
+}
+
+/** What a group-by does, whether its rows come at once or in batches. */
+class Grouping {
+  readonly call: RelationalCall<GroupStage>;
+  readonly #options: GroupByOptions;
+  readonly #by: readonly string[];
+  readonly #aggregates: readonly NamedAggregate[];
+
+  constructor(name: string, options: GroupByOptions) {
+    this.call = new RelationalCall(options, "by aggregate device signal onProgress onPlan onStage");
+    this.#options = options;
+    this.#by = checkNames(name, "by", "key column", options.by);
+    this.#aggregates = checkAggregates(options.aggregate, this.#by);
+  }
+
+  /** Groups the rows of a table. */
+  async read(table: TableInput): Promise<Groups> {
+    const { call } = this;
+    call.throwIfAborted();
+    const opened = readTable(table, "");
+    const source: GroupedSource = openSource(opened, this.#by, this.#aggregates);
+    const device = await call.begin();
+    const encoded = encodeOwnKeys(source.keys, opened.rows);
+    call.endStage("encode keys");
+    const grouped = await call.onEngine((engineCall) => groupRows(device, encoded, engineCall));
+    call.endStage("group rows");
+    const states = await GroupStates.of(source, grouped, this.#aggregates, this.#grouper(device), call.pause);
+    call.endStage("aggregate");
+    return { device, states };
+  }
+
+  /** The groups of several tables. */
+  async merge(device: Device, parts: readonly GroupStates[]): Promise<GroupStates> {
+    if (parts.length === 1) return parts[0];
+    const merged = await GroupStates.merge(parts, this.#grouper(device), this.call.pause);
+    this.call.endStage("aggregate");
+    return merged;
+  }
+
+  async finish({ device, states }: Groups): Promise<Table> {
+    const { call } = this;
+    const outputs = states.outputs(this.#aggregates);
+    // keys are gathered from the groups' first rows, aggregates are there already
+    const { groups, keyRows } = states;
+    const rows = { rows: groups, left: keyRows, right: keyRows, inOrder: "right" as const };
+    const made = await materialise(outputs, [rows], call.pause, undefined, await call.gatherOn(device));
+    call.endStage("materialise");
+    call.tellPlan();
+    return made;
+  }
+
+  /** @throws ValidationError unless both group by the same keys and compute the same */
+  checkSame(other: Grouping): void {
+    const [mine, theirs] = [this, other].map((each) => JSON.stringify([each.#by, each.#aggregates]));
+    if (mine === theirs) return;
+    throw new ValidationError(
+      "The other GroupBy has other keys or aggregates.",
+      "Make both with the same `by` and `aggregate`.",
+    );
+  }
+
+  #grouper(device: Device) {
+    const { signal } = this.#options;
+    return (keys: Parameters<typeof groupRows>[1]) => groupRows(device, keys, { signal });
+  }
 }
 
 const EXAMPLE = 'Write aggregate: { rows: count(), total: sum("price") }.';
@@ -102,13 +242,7 @@ function checkAggregates(aggregates: unknown, by: readonly string[]): NamedAggre
 
 function isAggregate(value: unknown): value is Aggregate {
   if (typeof value !== "object" || value === null || !("name" in value)) return false;
-  const { name, column } = value as Aggregate;
+  const { name, column, at } = value as Aggregate;
+  if (name === "quantile" && at === undefined) return false;
   return typeof column === "string" || (column === undefined && name === "count");
-}
-
-function aggregatedColumn({ name, column }: Aggregate, table: SourceTable): SourceColumn | null {
-  if (column === undefined) return null;
-  const source = table.columns[columnIndex(table, column, "")];
-  checkAggregated(name, source);
-  return source;
 }

@@ -1,4 +1,6 @@
 /** warpmap/relational: Arrow tables in, Arrow tables out. */
+
+export type { JoinKind } from "../engine/join-kinds.js";
 export {
   type Aggregate,
   type AggregateName,
@@ -8,12 +10,26 @@ export {
   last,
   max,
   mean,
+  median,
   min,
+  quantile,
+  type SpreadOptions,
+  std,
   sum,
+  variance,
 } from "./aggregates.js";
-export type { ArrowTable } from "./columns.js";
-export { type DistinctOptions, distinct } from "./distinct.js";
-export { type GroupByOptions, groupBy } from "./group-by.js";
+export { DeviceTable, type PlacedTable, type UploadTableOptions } from "./device-table.js";
+export {
+  type DistinctOptions,
+  type DropDuplicatesOptions,
+  distinct,
+  dropDuplicates,
+  type Keep,
+} from "./distinct.js";
+export { GroupBy, type GroupByOptions, groupBy } from "./group-by.js";
 export type { GroupCallOptions, GroupStage } from "./group-calls.js";
-export { type JoinOptions, type JoinStage, join } from "./join.js";
-export type { JoinKind } from "./join-kinds.js";
+export { type IsInOptions, isIn } from "./is-in.js";
+export { type BatchOptions, type JoinOptions, type JoinResult, type JoinStage, join } from "./join.js";
+export type { PairFilter } from "./pair-filter.js";
+export type { ArrowColumn, ArrowTable, ColumnValues, TableInput, Tables } from "./table-input.js";
+export { type ValueCountsOptions, valueCounts } from "./value-counts.js";

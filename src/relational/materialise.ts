@@ -5,16 +5,20 @@
  */
 import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
 import type { GatherTask } from "../engine/gather-buffers.js";
+import type { Segment } from "../engine/join-kinds.js";
 import { gatherHere } from "../engine/row-operations.js";
+import { LimitError } from "../errors.js";
 import type { Chunk } from "./chunk.js";
+import type { SourceColumn } from "./columns.js";
 import { type GatherPlan, planGather } from "./gather.js";
-import type { Segment } from "./join-kinds.js";
 import { nullsLike } from "./null-chunk.js";
 import { sliceChunk } from "./slice-chunk.js";
 import { BatchMaker } from "./to-flechette.js";
 
 /** Where one side's values of an output column come from. */
 export interface ColumnPart {
+  /** The column, where it comes out as it is. */
+  readonly source?: SourceColumn;
   /** All values of the side. */
   chunk(): Chunk;
   /** Brings gathered values to the type of the output column, where that is another one. */
@@ -34,7 +38,7 @@ export interface OutputColumn {
  * memory from the system, page by page, which costs more than gathering (216 MB: 112 ms in buffers of 72 MB, 20 to 55 ms
  * in buffers of 8 to 24 MB; EPYC 9004, Node 20, glibc 2.36). Threads share a column batch by batch, too.
  */
-const MAX_BATCH_ROWS = 2 ** 19;
+export const MAX_BATCH_ROWS = 2 ** 19;
 
 /** Runs gather tasks: `gather` of an engine's row operations, or `gatherHere`. */
 export type GatherRunner = (
@@ -45,7 +49,7 @@ export type GatherRunner = (
 /**
  * Builds the table. Time and memory are proportional to the bytes of the result.
  * @param pause called between columns; may throw to stop
- * @throws LimitError when a batch's strings or lists outgrow their offsets
+ * @throws LimitError when a batch's strings or lists outgrow their offsets, or there is no memory for the table
  */
 export async function materialise(
   outputs: readonly OutputColumn[],
@@ -59,7 +63,9 @@ export async function materialise(
     placed.flatMap((segment) => planBatches(output, segment, maxBatchRows)),
   );
   const tasks = plans.flatMap((batches) => batches.flatMap((plan) => plan.tasks));
-  const made = await runTasks(tasks, pause);
+  const made = await runTasks(tasks, pause).catch((error: unknown) => {
+    throw error instanceof RangeError ? tooLarge(segments, error) : error;
+  });
   const maker = new BatchMaker();
   const columns: Column<unknown>[] = [];
   let next = 0;
@@ -73,6 +79,12 @@ export async function materialise(
     columns.push(new Column(done, done[0].type));
   }
   return new Table(schemaOf(outputs, columns), columns);
+}
+
+/** Allocation throws a RangeError where there is no memory. */
+function tooLarge(segments: readonly Segment[], cause: RangeError): LimitError {
+  const rows = segments.reduce((sum, segment) => sum + segment.rows, 0);
+  return new LimitError("rows", rows, Number.NaN, "Take fewer columns, or fewer rows at a time.", { cause });
 }
 
 /** A segment, and the sides whose row numbers in it are 0, 1, 2, … */

@@ -31,8 +31,9 @@ export interface UnifiedDictionary {
 export function unifyDictionaries(chunks: readonly DictionaryChunk[]): UnifiedDictionary {
   const type = chunks[0].type as DictionaryType;
   const longest = chunks.reduce((a, b) => (b.dictionary.length > a.dictionary.length ? b : a)).dictionary;
-  if (chunks.every((chunk) => isPrefix(chunk.dictionary, longest))) {
-    return { type, width: chunks[0].width, codes: chunks.map((chunk) => chunk.codes), dictionary: longest };
+  const { width } = chunks[0];
+  if (chunks.every((chunk) => chunk.width === width && isPrefix(chunk.dictionary, longest))) {
+    return { type, width, codes: chunks.map((chunk) => chunk.codes), dictionary: longest };
   }
   const bases = new Map<ChunkedColumn, number>();
   const parts: Chunk[] = [];
@@ -44,10 +45,10 @@ export function unifyDictionaries(chunks: readonly DictionaryChunk[]): UnifiedDi
     parts.push(...dictionary.chunks);
   }
   const indices = length - 1 <= largestCode(type.indices) ? type.indices : int32();
-  const width = indices.bitWidth / 8;
-  const codes = chunks.map((chunk) => shiftCodes(chunk, bases.get(chunk.dictionary) ?? 0, width));
+  const wide = indices.bitWidth / 8;
+  const codes = chunks.map((chunk) => shiftCodes(chunk, bases.get(chunk.dictionary) ?? 0, wide));
   const dictionary = { type: type.dictionary, length, chunks: parts, source: null };
-  return { type: { ...type, indices }, width, codes, dictionary };
+  return { type: { ...type, indices }, width: wide, codes, dictionary };
 }
 
 function largestCode(type: IntType): number {

@@ -109,7 +109,13 @@ it("keeps its numbers before it prints: who reads may stop, which ends the proce
   const json = path("before.json");
   const kept: unknown[] = [];
   const output = { write: () => kept.push(JSON.parse(readFileSync(json, "utf8")).bench) } as never;
-  const host = { stdout: output, stderr: output, env: {}, signal: new AbortController().signal };
+  const host = {
+    stdin: output,
+    stdout: output,
+    stderr: output,
+    env: {},
+    signal: new AbortController().signal,
+  };
   expect(await run(["bench", "gups", "--size", "2^10", "--device", "cpu", "--json", json], host)).toBe(0);
   expect(new Set(kept)).toEqual(new Set(["gups"]));
 });

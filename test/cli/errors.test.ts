@@ -91,7 +91,7 @@ describe("1: an error in the data or the run", () => {
       "a value that is not of the type",
       ["join", A, A, ...OK, "--type", "when=bool"],
       /a\.csv: "2024-01-01" in row 1 of column "when" is not bool/,
-      /--type/,
+      /another type/,
     ],
     [
       "no folder for the output",

@@ -71,6 +71,26 @@ it("keeps the first of equal rows", async () => {
   });
 });
 
+it("knows spreads and medians, and quantiles not", async () => {
+  const aggregates = "var:price,std:price,middle=median:price";
+  const { status, stdout } = await cli([
+    "group",
+    SALES,
+    "--by",
+    "day",
+    "--agg",
+    aggregates,
+    "--json",
+    ...CPU,
+  ]);
+  expect([status, JSON.parse(stdout).columns]).toEqual([0, ["day", "var_price", "std_price", "middle"]]);
+  const wrong = await cli(["group", SALES, "--by", "day", "--agg", "quantile:price", ...CPU]);
+  expect([wrong.status, wrong.stderr]).toEqual([
+    2,
+    expect.stringContaining('"quantile:price" in --agg is no aggregate'),
+  ]);
+});
+
 it("groups three million flights", async () => {
   const out = path("origins.csv");
   const args = ["group", flights, "--by", "origin", "--agg", "count,n=count:delay,sum:delay"];

@@ -102,7 +102,7 @@ it("prints one JSON object and nothing else with --json", async () => {
 it("says how the join was done with --explain, and not without", async () => {
   const explained = await cli([...JOIN, "--explain"]);
   expect(explained.stderr).toMatch(
-    /\nhash join: direct, because [a-z ']+\n( {2}[a-z ]+ +[\d.]+ m?s +host\n)+ {2}total/,
+    /\nhash join: direct, because [a-z ']+\n( {2}[a-z ]+ +[\d.]+ m?s {2}[ ▏▎▍▌▋▊▉█]+ host\n)+ {2}total/,
   );
   expect((await cli(JOIN)).stderr).not.toContain("because");
   const { plan, ...rest } = JSON.parse((await cli([...JOIN, "--explain", "--json"])).stdout);

@@ -82,7 +82,7 @@ it("loads no engine, reader or operator before a command asks for it", () => {
   load(resolve(source, "cli/main.ts"));
   const names = [...loaded].map((path) => relative(source, path));
   expect(names).toContain("cli/program.ts");
-  expect(names.filter((name) => /^(engine|relational)\/|^io\/(?!errors)/.test(name))).toEqual([]);
+  expect(names.filter((name) => /^(engine|relational)\/|^io\/(?!errors|formats)/.test(name))).toEqual([]);
 });
 
 it("keeps its status when nobody reads the errors", async () => {
@@ -101,6 +101,26 @@ describe.runIf(process.platform === "linux")("on Linux", () => {
     closeSync(full);
     expect(status).toBe(1);
     expect(stderr).toMatch(/^warpmap: standard output cannot be written \(.*ENOSPC.*\)\.\nhint: .+\n$/);
+  });
+
+  it.each([
+    ["SIGINT", 130, 1],
+    ["SIGTERM", 143, 2],
+  ] as const)("ends by %s while it waits for a pipe that nobody writes to", async (signal, status, times) => {
+    const pipe = path(`${signal}.csv`);
+    execFileSync("mkfifo", [pipe]);
+    const child = start(["join", pipe, path("a.csv"), "--on", "id", "--device", "cpu"]);
+    const outcome = outcomeOf(child);
+    await new Promise((go) => setTimeout(go, 1500)); // until it opens the pipe
+    const asked = performance.now();
+    for (let time = 0; time < times; time++) {
+      child.kill(signal);
+      await new Promise((go) => setTimeout(go, 100));
+    }
+    const left = setTimeout(() => child.kill("SIGKILL"), 10_000);
+    expect((await outcome).status).toBe(status);
+    clearTimeout(left);
+    expect(performance.now() - asked).toBeLessThan(10_000);
   });
 
   it("writes to a pipe and leaves it one", async () => {

@@ -1,7 +1,8 @@
 /** The command line under test: in this process with streams that keep what is written, or as a process of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { Writable } from "node:stream";
+import { constants } from "node:os";
+import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Host, Output } from "../../src/cli/host.js";
 import { run } from "../../src/cli/program.js";
@@ -10,6 +11,8 @@ export interface Outcome {
   status: number | null;
   stdout: string;
   stderr: string;
+  /** What was printed as bytes. */
+  bytes?: Buffer;
 }
 
 interface Terminal {
@@ -19,6 +22,8 @@ interface Terminal {
   progress?: boolean;
   env?: Host["env"];
   signal?: AbortSignal;
+  /** What is on standard input. */
+  stdin?: Uint8Array;
 }
 
 /** Runs the command in this process. */
@@ -26,12 +31,15 @@ export async function cli(args: readonly string[], terminal: Terminal = {}): Pro
   const stdout = new Capture(terminal.columns);
   const stderr = new Capture(terminal.progress ? 80 : undefined);
   const { env = {}, signal = new AbortController().signal } = terminal;
-  const status = await run(args, { stdout, stderr, env, signal });
-  return { status, stdout: stdout.text, stderr: stderr.text };
+  const stdin = Readable.from(terminal.stdin === undefined ? [] : [terminal.stdin]);
+  const status = await run(args, { stdin, stdout, stderr, env, signal });
+  const outcome: Outcome = { status, stdout: stdout.text, stderr: stderr.text };
+  return Object.defineProperty(outcome, "bytes", { value: Buffer.concat(stdout.blocks), enumerable: false });
 }
 
 class Capture extends Writable implements Output {
   text = "";
+  readonly blocks: Buffer[] = [];
   readonly isTTY: boolean;
 
   constructor(readonly columns: number | undefined) {
@@ -41,6 +49,7 @@ class Capture extends Writable implements Output {
 
   override _write(chunk: string | Buffer, _encoding: string, done: () => void): void {
     this.text += chunk.toString();
+    this.blocks.push(Buffer.from(chunk));
     done();
   }
 
@@ -62,7 +71,7 @@ export function start(
   return spawn(process.execPath, [BUILT, ...args], { env, stdio: ["ignore", stdout, "pipe"] });
 }
 
-/** What a process prints, and how it ends. */
+/** What a process prints, and how it ends: by a signal is 128 and its number, as shells have it. */
 export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
   const outcome: Outcome = { status: null, stdout: "", stderr: "" };
   child.stdout?.on("data", (text) => {
@@ -71,6 +80,8 @@ export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
   child.stderr?.on("data", (text) => {
     outcome.stderr += text;
   });
-  outcome.status = await new Promise((resolve) => child.on("close", resolve));
+  outcome.status = await new Promise((resolve) => {
+    child.on("close", (code, signal) => resolve(signal === null ? code : 128 + constants.signals[signal]));
+  });
   return outcome;
 }

@@ -1,6 +1,5 @@
 /** entries, clone, merge, toBytes and fromBytes, of static and dynamic maps and sets. */
 import { describe, expect, it } from "vitest";
-import { xxh32 } from "../../src/containers/xxh32.js";
 import type { KeyType, ValueType } from "../../src/engine/scalars.js";
 import {
   CapacityError,
@@ -11,6 +10,7 @@ import {
   StaticSet,
   ValidationError,
 } from "../../src/index.js";
+import { xxh32 } from "../../src/xxh32.js";
 import { expectKeys, expectPairs, pairsByBits, rejection } from "./helpers/checks.js";
 import { openTestDevice, useDevice } from "./helpers/device.js";
 import { counting, edgePatterns, fromBits, sentinelPatterns, types, uniqueKeys } from "./helpers/keys.js";

@@ -43,7 +43,9 @@ describe("documentation comments", () => {
   /** What the examples take for granted. */
   const prelude = `
     import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticSet } from "warpmap";
-    import { count, distinct, groupBy, join, mean } from "warpmap/relational";
+    import { readTable, tableToBytes, writeTable } from "warpmap/io";
+    import * as relational from "warpmap/relational";
+    const { count, distinct, dropDuplicates, GroupBy, groupBy, isIn, join, mean, median, valueCounts } = relational;
     import { BloomFilter, HyperLogLog } from "warpmap/sketches";
     import { tableFromArrays } from "@uwdata/flechette";`;
 

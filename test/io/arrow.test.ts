@@ -2,18 +2,23 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import {
+  type Batch,
+  batchType,
   type Codec,
   Column,
   CompressionType,
+  columnFromArray,
   type DataType,
   dictionary,
   getCompressionCodec,
   int32,
   list,
+  nullType,
   setCompressionCodec,
   struct,
   Table,
   tableFromArrays,
+  tableFromColumns,
   tableToIPC,
   utf8,
 } from "@uwdata/flechette";
@@ -50,6 +55,20 @@ it.each([".arrow", ".feather", ".ipc", ".ARROW"])(
     expect(types(back)).toEqual(types(table));
   },
 );
+
+it("tables whose rows take no bytes read back, also with millions of rows", async () => {
+  const count = 2_000_000;
+  const nulls = columnFromArray(new Array<null>(count).fill(null), nullType());
+  await writeTable(path("nulls.arrow"), tableFromColumns({ x: nulls }));
+  const back = await readTable(path("nulls.arrow"));
+  expect([back.numRows, types(back), back.at(count - 1)]).toEqual([count, { x: "null" }, { x: null }]);
+
+  const type = struct({ a: nullType() });
+  const StructBatch = batchType(type) as unknown as new (parts: object) => Batch<unknown>;
+  const structs = new StructBatch({ type, length: count, nullCount: 0, validity: [], children: nulls.data });
+  await writeTable(path("structs.arrow"), tableFromColumns({ x: new Column([structs], type) }));
+  expect((await readTable(path("structs.arrow"))).at(count - 1)).toEqual({ x: { a: null } });
+});
 
 it("apache-arrow reads what we write", async () => {
   await writeTable(path("ours.arrow"), tableFromArrays(sample));

@@ -107,7 +107,7 @@ describe("types that are asked for", () => {
   async function asked(type: AskedType, ...values: string[]) {
     const file = path("asked.csv");
     writeFileSync(file, `x,y\n${values.map((value) => `${value},z\n`).join("")}`);
-    const table = await readTable(file, { types: new Map([["x", type]]) });
+    const table = await readTable(file, { types: { x: type } });
     return { type: types(table).x, values: texts(table).x };
   }
 
@@ -202,9 +202,19 @@ describe("the format", () => {
     expect((await read(",a,\n1,2,3\n")).names).toEqual(["column_1", "a", "column_3"]);
     expect((await read("a,,column_2,column_2_2\n1,2,3,4\n")).names).toEqual([
       "a",
-      "column_2_3",
+      "column_2_1",
       "column_2",
       "column_2_2",
+    ]);
+  });
+
+  it("tells columns of one name apart as DuckDB does, and says so", async () => {
+    writeFileSync(path("twice.csv"), "a,b,a,a_1,a\n1,2,3,4,5\n");
+    const notes: string[] = [];
+    const table = await readTable(path("twice.csv"), { onNote: (note) => notes.push(note) });
+    expect(texts(table)).toEqual({ a: ["1"], b: ["2"], a_2: ["3"], a_1: ["4"], a_3: ["5"] });
+    expect(notes).toEqual([
+      `${path("twice.csv")}: several columns are called "a"; the second is read as "a_2".`,
     ]);
   });
 
@@ -223,7 +233,6 @@ describe("bad files are refused with the line", () => {
     ['a,b\n1,"x"y\n', /line 2: text follows a closing quote/],
     ["", /is empty/],
     ["\n\n", /is empty/],
-    ["a,b,a\n1,2,3\n", /has two columns named "a"/],
     [Buffer.from("a,b\n1,2\ncaf\xe9,3\n", "latin1"), /is not UTF-8 text/],
     [Buffer.from("PAR1\0\0\xff\xfe,x\n", "latin1"), /is not a CSV file/],
   ])("%j", async (content, message) => {

@@ -2,22 +2,20 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { dirname } from "node:path";
 import { int32, list, tableFromArrays } from "@uwdata/flechette";
 import { expect, it } from "vitest";
+import { FormatError } from "../../src/errors.js";
 import { fileErrorFrom } from "../../src/io/errors.js";
-import { FileError, FormatError, formatOf, readTable, writeTable } from "../../src/io/index.js";
+import { formatOf } from "../../src/io/formats.js";
+import { FileError, readTable, writeTable } from "../../src/io/index.js";
 import { temporaryFolder } from "./temporary.js";
 
 const path = temporaryFolder();
 const table = tableFromArrays({ a: [1, 2] });
 
 it("knows formats by extension", () => {
-  expect(["a.csv", "b.PARQUET", "c.d.arrow", "/x/y.feather", "z.ipc"].map(formatOf)).toEqual([
-    "csv",
-    "parquet",
-    "arrow",
-    "arrow",
-    "arrow",
-  ]);
-  for (const name of ["a.json", "csv", "a.csv.gz", ""]) expect(() => formatOf(name)).toThrow(FormatError);
+  const names = ["a.csv", "b.PARQUET", "c.d.arrow", "/x/y.feather", "z.ipc", "a.csv.gz", "b.tsv"];
+  expect(names.map(formatOf)).toEqual(["csv", "parquet", "arrow", "arrow", "arrow", "csv", "tsv"]);
+  for (const name of ["a.json", "csv", "a.gz", "a.csv/b", ".csv", ""])
+    expect(() => formatOf(name)).toThrow(FormatError);
 });
 
 it.each(["csv", "parquet", "arrow"])("says what is wrong with the path of a .%s file", async (extension) => {
@@ -58,4 +56,14 @@ it.each([
 ])("puts the system's %s into words", (code, message) => {
   const error = Object.assign(new Error("too many open files"), { code });
   expect(String(fileErrorFrom("secret.csv", error, "cannot be read", "Check the file."))).toMatch(message);
+});
+
+it.each(["csv", "parquet", "arrow"])("rejects with the signal's own reason: %s", async (extension) => {
+  const file = path(`stopped.${extension}`);
+  await writeTable(file, table);
+  for (const reason of [new RangeError("enough"), "enough", { code: "ENOENT" }]) {
+    const signal = AbortSignal.abort(reason);
+    expect(await readTable(file, { signal }).catch((error: unknown) => error)).toBe(reason);
+    expect(await writeTable(file, table, { signal }).catch((error: unknown) => error)).toBe(reason);
+  }
 });

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { tableFromArrays, utf8 } from "@uwdata/flechette";
+import type { SchemaElement } from "hyparquet";
 import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import { describe, expect, it } from "vitest";
@@ -27,16 +28,16 @@ describe("files that are right are read", () => {
     const column = (name: string) => ({ name, type: "INT32" as const, repetition_type: "REQUIRED" as const });
     const writer = new ParquetWriter({
       writer: fileWriter(path("twice.parquet")),
-      schema: [{ name: "root", num_children: 4 }, column("a"), column("a"), column("a_2"), column("a")],
+      schema: [{ name: "root", num_children: 4 }, column("a"), column("a"), column("a_1"), column("a")],
     });
-    const data = [[1], [2], [3], [4]].map((values, i) => ({ name: i === 2 ? "a_2" : "a", data: values }));
+    const data = [[1], [2], [3], [4]].map((values, i) => ({ name: i === 2 ? "a_1" : "a", data: values }));
     await writer.write({ columnData: data });
     await writer.finish();
     expect(texts(await readTable(path("twice.parquet")))).toEqual({
       a: ["1"],
-      a_3: ["2"],
-      a_2: ["3"],
-      a_4: ["4"],
+      a_2: ["2"],
+      a_1: ["3"],
+      a_3: ["4"],
     });
   });
 
@@ -48,6 +49,20 @@ describe("files that are right are read", () => {
     const { i, s } = texts(await readTable(file));
     expect(i.map(Number)).toEqual(Array.from({ length: 30_000 }, (_, row) => row));
     expect(s[29_999]).toBe("text 999");
+  });
+
+  it.each(["V1", "V2"])("columns of one run, in pages of millions of rows: %s", async (version) => {
+    const file = path(`one-run-${version}.parquet`);
+    const rows = "select null::integer as x, 7 as y, 'text' as z from range(3000000)";
+    await duck.run(
+      `copy (${rows}) to '${file}' (format parquet, parquet_version ${version}, row_group_size 3000000)`,
+    );
+    const table = await readTable(file);
+    expect(table.numRows).toBe(3_000_000);
+    expect(table.getChild("x").data[0].nullCount).toBe(3_000_000);
+    for (const row of [0, 1_500_000, 2_999_999]) {
+      expect(table.get(row)).toEqual({ x: null, y: 7, z: "text" });
+    }
   });
 
   it("thousands of columns, in proportion to their number", async () => {
@@ -83,42 +98,136 @@ describe("checksums", () => {
     }
     expect(refused).toBeGreaterThan(30);
   });
+});
 
-  /** A page of two int32, with a checksum in its header: thrift's compact protocol by hand. */
-  function page(crc: number): Uint8Array {
-    const varint = (value: number) => {
-      const bytes = [];
-      let rest = value < 0 ? -2 * value - 1 : 2 * value; // zigzag
-      for (; rest > 0x7f; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
-      return [...bytes, rest];
-    };
-    const head = [0x15, 0, 0x15, ...varint(8), 0x15, ...varint(8), 0x15, ...varint(crc | 0)];
-    const dataPage = [0x1c, 0x15, ...varint(2), 0x15, 0, 0x15, ...varint(3), 0x15, ...varint(3), 0];
-    return Uint8Array.from([...head, ...dataPage, 0, 7, 0, 0, 0, 9, 0, 0, 0]);
+describe("pages made by hand", () => {
+  /** Thrift's compact protocol. */
+  const varint = (value: number) => {
+    const bytes = [];
+    let rest = value < 0 ? -2 * value - 1 : 2 * value; // zigzag
+    for (; rest > 0x7f; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
+    return [...bytes, rest];
+  };
+  const TWO_INTS = [7, 0, 0, 0, 9, 0, 0, 0];
+  const CRC = crc32(Uint8Array.from(TWO_INTS));
+  const header = (type: number, crc: number) =>
+    [type, 8, 8, crc | 0].flatMap((field) => [0x15, ...varint(field)]);
+
+  /** A page of two int32 that says it has `count`. */
+  function dataPage({ crc = CRC, count = 2 }): Uint8Array {
+    const head = [0x1c, 0x15, ...varint(count), 0x15, 0, 0x15, ...varint(3), 0x15, ...varint(3), 0];
+    return Uint8Array.from([...header(0, crc), ...head, 0, ...TWO_INTS]);
   }
 
-  it("of pages are compared", () => {
-    const element = { name: "x", type: "INT32" as const, repetition_type: "REQUIRED" as const };
-    const leaf = { element, children: [], count: 1, path: ["x"] };
-    const decoder = {
-      pathInSchema: ["x"],
-      type: "INT32" as const,
-      element,
-      schemaPath: [{ element: { name: "root" }, children: [leaf], count: 2, path: [] }, leaf],
-      codec: "UNCOMPRESSED" as const,
-      parsers: DEFAULT_PARSERS,
-    };
+  /** A dictionary of two int32 that says it has `count`. */
+  function dictionaryPage(count: number): Uint8Array {
+    return Uint8Array.from([...header(2, CRC), 0x3c, 0x15, ...varint(count), 0x15, 0, 0, 0, ...TWO_INTS]);
+  }
+
+  const element = { name: "x", type: "INT32" as const, repetition_type: "REQUIRED" as const };
+  const leaf = { element, children: [], count: 1, path: ["x"] };
+  const decoder = {
+    pathInSchema: ["x"],
+    type: "INT32" as const,
+    element,
+    schemaPath: [{ element: { name: "root" }, children: [leaf], count: 2, path: [] }, leaf],
+    codec: "UNCOMPRESSED" as const,
+    parsers: DEFAULT_PARSERS,
+  };
+  function valuesOf(bytes: Uint8Array, rows = 2): number[] {
     const values: number[] = [];
-    const crc = crc32(Uint8Array.from([7, 0, 0, 0, 9, 0, 0, 0]));
-    readPages(page(crc), 2, decoder, (decoded) => void values.push(...(decoded as number[])));
-    expect(values).toEqual([7, 9]);
-    expect(() => readPages(page(crc ^ 1), 2, decoder, () => {})).toThrow(
-      "the checksum of a page does not match",
+    readPages(bytes, rows, decoder, (decoded) => void values.push(...(decoded as number[])));
+    return values;
+  }
+
+  it("are read, and their checksums compared", () => {
+    expect(valuesOf(dataPage({}))).toEqual([7, 9]);
+    expect(valuesOf(Buffer.concat([dictionaryPage(2), dataPage({})]))).toEqual([7, 9]);
+    expect(() => valuesOf(dataPage({ crc: CRC ^ 1 }))).toThrow("the checksum of a page does not match");
+  });
+
+  it("are refused where they say more values than their row group has rows, before these are decoded", () => {
+    const message = "a column has more values than its row group has rows";
+    expect(() => valuesOf(dataPage({}), 1)).toThrow(message);
+    expect(() => valuesOf(dataPage({ count: 2 ** 24 }))).toThrow(message);
+    expect(() => valuesOf(Buffer.concat([dataPage({}), dataPage({})]), 3)).toThrow(message);
+  });
+
+  it("are refused where they say more values than they can hold", () => {
+    const rows = 2 ** 30;
+    expect(() => valuesOf(dataPage({ count: 2 ** 24 + 1 }), rows)).toThrow(
+      "a page says that it has more values than it can hold",
     );
+    for (const count of [9, 2 ** 24, -1]) {
+      expect(() => valuesOf(Buffer.concat([dictionaryPage(count), dataPage({})]))).toThrow(
+        "a dictionary says that it has more values than it can hold",
+      );
+    }
   });
 });
 
 describe("damaged files are refused in words", () => {
+  /** Where long runs of the fuzzer found files that were read: what is changed, as text, and what is said of it. */
+  it.each<[string, string, string, string, RegExp]>([
+    [
+      "levels of more values than the page has",
+      "snappy",
+      "020000007801",
+      "030000007801",
+      /its levels are of more values/,
+    ],
+    [
+      "a run of codes that its bytes do not hold",
+      "uncompressed",
+      "020000007801044110",
+      "020000007801045110",
+      /fewer values than it says/,
+    ],
+  ])("%s", async (name, codec, before, after, message) => {
+    const file = path("run.parquet");
+    await duck.run(
+      `copy (select 'text ' || (i % 11) as s from range(60) t(i)) to '${file}' (format parquet, compression ${codec})`,
+    );
+    const bytes = readFileSync(file);
+    const at = bytes.indexOf(Buffer.from(before, "hex"));
+    expect(at, name).toBeGreaterThan(0);
+    Buffer.from(after, "hex").copy(bytes, at);
+    writeFileSync(file, bytes);
+    await expect(readTable(file)).rejects.toThrow(message);
+  });
+
+  it("converted types that are not stored so, and decimals without digits", async () => {
+    const refused = async (column: Omit<SchemaElement, "name">) => {
+      const writer = new ParquetWriter({
+        writer: fileWriter(path("odd.parquet")),
+        schema: [
+          { name: "root", num_children: 1 },
+          { name: "a", repetition_type: "REQUIRED", ...column },
+        ],
+      });
+      await writer.finish();
+      return expect(readTable(path("odd.parquet"))).rejects.toThrow(
+        /a column is stored as its type cannot be/,
+      );
+    };
+    await refused({ type: "INT32", converted_type: "UINT_64" });
+    await refused({ type: "INT32", converted_type: "TIMESTAMP_MILLIS" });
+    await refused({ type: "INT32", converted_type: "DECIMAL" });
+  });
+
+  it("pages without values whose deltas have some", async () => {
+    const file = path("deltas.parquet");
+    await duck.run(
+      `copy (select i from range(60) t(i)) to '${file}' (format parquet, compression uncompressed, parquet_version v2)`,
+    );
+    const bytes = readFileSync(file);
+    const at = bytes.indexOf(Buffer.from("02000000780180", "hex"));
+    expect(at).toBeGreaterThan(0);
+    bytes[at + 5] = 0; // all of them are null
+    writeFileSync(file, bytes);
+    await expect(readTable(file)).rejects.toThrow(/a page has 60 values where it says 0/);
+  });
+
   it("text that is not UTF-8", async () => {
     await writeTable(
       path("text.parquet"),

@@ -17,7 +17,7 @@ import {
 } from "@uwdata/flechette";
 import { describe, expect, it } from "vitest";
 import { ValidationError } from "../../src/errors.js";
-import { join } from "../../src/relational/index.js";
+import { count, distinct, groupBy, join } from "../../src/relational/index.js";
 import { useDevice } from "../conformance/helpers/device.js";
 
 const device = useDevice();
@@ -123,7 +123,7 @@ describe("a damaged column", () => {
     [
       "a struct with a short field",
       structs,
-      () => ({ children: [numbers.children[0].data[0]], length: 4 }),
+      () => ({ children: [tableFromArrays({ x: Int32Array.of(1, 2) }).children[0].data[0]] }),
       /fewer rows/,
     ],
   ])("%s", async (_, table, change, message) => {
@@ -135,6 +135,54 @@ describe("a damaged column", () => {
     expect(error.message).toMatch(/^Column "v" of the left table: An array of type .* is damaged: /);
     expect((await join(table, right, { on: ["id"], device: device() })).numRows).toBe(3);
   });
+});
+
+describe("columns of different lengths", () => {
+  const ids = tableFromArrays({ id: [1, 2, 3] }, { types: { id: int32() } });
+  const pair = tableFromArrays({ v: [1, 2] }, { types: { v: int32() } });
+  /** The first column's length is the table's. */
+  const beside = (first: Table, second: Table) =>
+    new Table({ ...first.schema, fields: [...first.schema.fields, ...second.schema.fields] }, [
+      ...first.children,
+      ...second.children,
+    ]);
+  const short = beside(ids, pair);
+  const long = beside(pair, ids);
+  const twoRows = 'Column "v" has 2 rows where the table has 3.';
+  const threeRows = 'Column "id" has 3 rows where the table has 2.';
+
+  it("join refuses them on either side", async () => {
+    const call = { on: ["id"], device: device() };
+    for (const [lengths, left, other] of [
+      ['Column "v" of the left table has 2 rows where the table has 3.', short, right],
+      ['Column "v" of the right table has 2 rows where the table has 3.', right, short],
+      ['Column "id" of the left table has 3 rows where the table has 2.', long, right],
+      ['Column "id" of the right table has 3 rows where the table has 2.', right, long],
+    ] as const) {
+      await refused(join(left, other, call), lengths);
+    }
+  });
+
+  it("groupBy refuses them, keys or not", async () => {
+    for (const name of ["id", "v"]) {
+      const call = { by: [name], aggregate: { n: count() }, device: device() };
+      await refused(groupBy(short, call), twoRows);
+      await refused(groupBy(long, call), threeRows);
+    }
+  });
+
+  it("distinct refuses them, keys or not", async () => {
+    for (const on of [undefined, ["id"], ["v"]]) {
+      await refused(distinct(short, { on, device: device() }), twoRows);
+      await refused(distinct(long, { on, device: device() }), threeRows);
+    }
+  });
+
+  async function refused(call: Promise<Table>, message: string): Promise<void> {
+    const error = await call.catch((reason) => reason);
+    expect(error).toBeInstanceOf(ValidationError);
+    expect(error.message).toBe(`${message} Read or build the table again.`);
+  }
 });
 
 it("joins columns that were made of empty arrays, which have no type", async () => {

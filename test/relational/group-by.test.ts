@@ -214,7 +214,7 @@ describe("a wrong call", () => {
     const lists = tableFromArrays({ k: [[1]], x: [1] }, { types: { k: flechette.list(int32()) } });
     await expect(group(lists, ["k"], {})).rejects.toThrow(/"k" of type list cannot be a key/);
     await expect(group(lists, ["x"], { m: min("k") })).rejects.toThrow(/no min of column "k"/);
-    await expect(group(null as never, ["x"], {})).rejects.toThrow(/The table is not an Arrow table/);
+    await expect(group(null as never, ["x"], {})).rejects.toThrow(/The table is not a table/);
   });
 });
 

@@ -151,3 +151,15 @@ describe("slices and joins of chunks", () => {
     }
   });
 });
+
+it("says how many rows do not fit into memory", async () => {
+  const source = readTable(flechette.tableFromArrays({ k: new Int32Array(3) }), "left");
+  const outputs = source.columns.map(({ field, contiguous }, i) => ({
+    field,
+    left: { chunk: () => contiguous.call(source.columns[i]) },
+  }));
+  const segment = { rows: 2, left: Uint32Array.of(0, 2), right: null };
+  const full = async () => new Array(2 ** 32) as never;
+  const call = materialise(outputs, [segment], async () => {}, undefined, full);
+  await expect(call).rejects.toMatchObject({ code: "LIMIT", limit: "rows", need: 2 });
+});

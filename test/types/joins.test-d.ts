@@ -1,7 +1,13 @@
 /** What the types of joins promise, checked by `npm run typecheck`. Nothing here runs. */
 import type { Table } from "@uwdata/flechette";
 import type { Table as ApacheTable } from "apache-arrow";
-import { type JoinKind, type JoinOptions, join } from "../../src/relational/index.js";
+import {
+  type JoinKind,
+  type JoinOptions,
+  type JoinResult,
+  join,
+  type PairFilter,
+} from "../../src/relational/index.js";
 
 declare const left: Table;
 declare const right: ApacheTable;
@@ -30,4 +36,20 @@ export async function kinds(): Promise<Table[]> {
     await join(right, left, { on: [["a", "b"]] }),
     await join(left, left, { on: ["id"], how: other }),
   ];
+}
+
+export async function answers(): Promise<Table[]> {
+  const asked: JoinResult = join(left, right, { on: ["id"], select: ["id", "at"] });
+  const rows: number = await asked.count();
+  const tables: Table[] = [];
+  for await (const batch of asked.batches({ maxBytes: rows })) tables.push(batch);
+  const test = ({ at, until }: { at: number; until: number | null }) => until === null || at < until;
+  const where: PairFilter<{ at: number; until: number | null }> = { columns: ["at", "until"], test };
+  // @ts-expect-error: a condition answers true or false
+  await join(left, right, { on: ["id"], where: { columns: ["at"], test: ({ at }) => at } });
+  // @ts-expect-error: and names its columns
+  await join(left, right, { on: ["id"], where: { test } });
+  // @ts-expect-error: columns are a list
+  await join(left, right, { on: ["id"], select: "id" });
+  return [...tables, await join(left, right, { on: ["id"], where }), await asked.finally(() => {})];
 }

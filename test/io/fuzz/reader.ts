@@ -11,7 +11,7 @@ import { ANY, type Question } from "./child.js";
 async function byWarpmap({ file }: Question): Promise<(string | null)[][]> {
   const table = await readTable(file);
   if (!file.endsWith(".csv")) return Object.values(texts(table));
-  const types = new Map(table.names.map((name) => [String(name), "utf8" as const]));
+  const types = Object.fromEntries(table.names.map((name) => [String(name), "utf8" as const]));
   return Object.values(texts(await readTable(file, { types })));
 }
 

@@ -2,22 +2,35 @@
  * The oracle of group-by and distinct: DuckDB groups the same table, and the answers are compared row by row, in order (the
  * groups' first rows), with names and nulls. Our answer is read back through Arrow IPC.
  */
-import type { DuckDBDecimalValue, DuckDBValue } from "@duckdb/node-api";
+import type { DuckDBDecimalValue, DuckDBListValue, DuckDBValue } from "@duckdb/node-api";
 import * as flechette from "@uwdata/flechette";
 import { expect } from "vitest";
 import type { Device } from "../../../src/index.js";
-import { type Aggregate, distinct, groupBy } from "../../../src/relational/index.js";
+import {
+  type Aggregate,
+  type ArrowTable,
+  distinct,
+  dropDuplicates,
+  GroupBy,
+  groupBy,
+  type Keep,
+  valueCounts,
+} from "../../../src/relational/index.js";
 import type { Logical } from "./buffers.js";
 import type { Kind } from "./kinds.js";
 import { duck, load, readBack } from "./oracle.js";
 import { duckText, fromFlechette } from "./reading.js";
-import { arrowTable, type Form, type TestTable } from "./tables.js";
+import { arrowTable, type Form, type TestTable, testTable } from "./tables.js";
 
 export interface GroupCase {
   readonly table: TestTable;
   readonly by: readonly string[];
   readonly aggregate: Readonly<Record<string, Aggregate>>;
   readonly form?: Form;
+  /** Hand the rows over in batches that end before these rows. */
+  readonly cuts?: readonly number[];
+  /** With cuts: the first half of the batches goes to a GroupBy that the other one is merged into. */
+  readonly merged?: boolean;
 }
 
 /** A column of the answer: how DuckDB makes it, and the texts of its values here and there. */
@@ -26,14 +39,14 @@ interface Answer {
   readonly sql: string;
   readonly ours: (value: unknown) => string;
   readonly theirs: (value: DuckDBValue) => string;
-  /** Both may differ by rounding. */
-  readonly isRounded?: boolean;
+  /** Both may differ by rounding, by how much in units of 1e-12. */
+  readonly rounding?: (x: number) => number;
 }
 
 /** Groups on the device and in DuckDB, and expects the same groups in the same order. Returns how many there are. */
 export async function expectSameGroups(device: Device, groupCase: GroupCase): Promise<number> {
-  const { table, by, aggregate, form } = groupCase;
-  const made = await groupBy(arrowTable(table, form), { by, aggregate, device });
+  const { table, by, aggregate } = groupCase;
+  const made = await groups(device, groupCase);
   const answers = [
     ...by.map((name) =>
       noNegativeZero(valueAnswer(name, `first("${name}" order by rowid)`, kindOf(table, name))),
@@ -44,16 +57,62 @@ export async function expectSameGroups(device: Device, groupCase: GroupCase): Pr
   return expectSameRows(made, answers, table, from);
 }
 
+const KEPT: Record<Keep, string> = {
+  first: "select min(rowid) from t group by",
+  last: "select max(rowid) from t group by",
+  none: "select min(rowid) from t group by",
+};
+
+async function groups(device: Device, groupCase: GroupCase): Promise<flechette.Table> {
+  const { table, by, aggregate, form, cuts, merged } = groupCase;
+  const options = { by, aggregate, device };
+  if (cuts === undefined) return groupBy(arrowTable(table, form), options);
+  const batches = batchesOf(table, cuts, form);
+  if (!merged) return groupBy(batches.values(), options);
+  const [first, second] = [new GroupBy(options), new GroupBy(options)];
+  for (const [i, batch] of batches.entries()) await (i < batches.length / 2 ? first : second).add(batch);
+  await first.merge(second);
+  expect(first.rows).toBe(table.rows);
+  return first.finish();
+}
+
+/** The rows of a table in batches that end before rows `cuts`. */
+export function batchesOf(table: TestTable, cuts: readonly number[], form?: Form): ArrowTable[] {
+  const ends = [...cuts.map((cut) => Math.min(cut, table.rows)).sort((a, b) => a - b), table.rows];
+  return ends.map((end, i) => {
+    const columns = table.columns.map((column) => ({
+      ...column,
+      values: column.values.slice(ends[i - 1] ?? 0, end),
+    }));
+    return arrowTable(testTable(columns), form);
+  });
+}
+
 /** Leaves out equal rows on the device and in DuckDB, and expects the same rows in the same order. */
 export async function expectSameDistinct(
   device: Device,
-  { table, on, form }: { table: TestTable; on?: readonly string[]; form?: Form },
+  { table, on, form, keep }: { table: TestTable; on?: readonly string[]; form?: Form; keep?: Keep },
 ): Promise<number> {
-  const made = await distinct(arrowTable(table, form), { on, device });
+  const made = await (keep
+    ? dropDuplicates(arrowTable(table, form), { on, keep, device })
+    : distinct(arrowTable(table, form), { on, device }));
   const names = table.columns.map(({ name }) => name);
   const answers = names.map((name) => valueAnswer(name, `"${name}"`, kindOf(table, name)));
-  const firsts = `select min(rowid) from t group by ${quoted(on ?? names)}`;
-  return expectSameRows(made, answers, table, `from t where rowid in (${firsts}) order by rowid`);
+  const kept = `${KEPT[keep ?? "first"]} ${quoted(on ?? names)}${keep === "none" ? " having count(*) = 1" : ""}`;
+  return expectSameRows(made, answers, table, `from t where rowid in (${kept}) order by rowid`);
+}
+
+/** Counts values on the device and in DuckDB, and expects the same values in the same order. */
+export async function expectSameCounts(
+  device: Device,
+  table: TestTable,
+  name: string,
+  form?: Form,
+): Promise<number> {
+  const made = await valueCounts(arrowTable(table, form), name, { as: "times", device });
+  const value = noNegativeZero(valueAnswer(name, `first("${name}" order by rowid)`, kindOf(table, name)));
+  const from = `from t group by "${name}" order by count(*) desc, min(rowid)`;
+  return expectSameRows(made, [value, whole("times", "count(*)")], table, from);
 }
 
 async function expectSameRows(
@@ -72,10 +131,10 @@ async function expectSameRows(
   const list = answers.map(({ sql }, c) => `${sql} as c${c}`).join(", ");
   const rows = (await db.runAndReadAll(`select ${list} ${from}`)).getRows();
   expect(read.numRows).toBe(rows.length);
-  answers.forEach(({ theirs, name, isRounded }, c) => {
+  answers.forEach(({ theirs, name, rounding }, c) => {
     const texts = rows.map((row, i) => {
       const text = row[c] === null ? "null" : theirs(row[c]);
-      return isRounded && isNear(text, columns[c][i]) ? columns[c][i] : text;
+      return rounding && isNear(text, columns[c][i], rounding) ? columns[c][i] : text;
     });
     expect([name, ...columns[c]]).toEqual([name, ...texts]);
   });
@@ -116,6 +175,18 @@ function answerOf(name: string, aggregate: Aggregate, table: TestTable): Answer 
       return sumAnswer(name, `sum(${x})`, kind);
     case "mean":
       return float(name, `avg(${x})`);
+    case "var":
+    case "std": {
+      const spread = aggregate.name === "var" ? "var" : "stddev";
+      const values = table.columns.flatMap((each) => (each.name === column ? each.values : []));
+      const largest = Math.max(0, ...values.map(magnitude(kind)));
+      const sql = `${spread}_${aggregate.population ? "pop" : "samp"}(${x}::double)`;
+      return float(name, sql, () => (spread === "var" ? largest ** 2 : largest * 1e6));
+    }
+    case "median":
+      return float(name, `quantile_cont(${x}::double, 0.5)`);
+    case "quantile":
+      return quantiles(name, `quantile_cont(${x}::double, ${JSON.stringify(aggregate.at)})`);
     case "min":
     case "max":
       return valueAnswer(name, `${aggregate.name}("${column}")`, kind);
@@ -140,14 +211,29 @@ function sumAnswer(name: string, sql: string, kind: Kind): Answer {
 }
 
 /** A float that both may round otherwise: DuckDB neither compensates nor rounds once. */
-function float(name: string, sql: string): Answer {
+function float(name: string, sql: string, rounding: Answer["rounding"] = Math.abs): Answer {
   const text = (value: unknown) => String(Number(value));
-  return { name, sql, ours: text, theirs: text, isRounded: true };
+  return { name, sql, ours: text, theirs: text, rounding };
 }
 
-function isNear(a: string, b: string): boolean {
-  const [x, y] = [Number(a), Number(b)];
-  return Math.abs(x - y) <= 1e-12 * Math.max(1, Math.abs(x));
+/** Lists of floats. */
+function quantiles(name: string, sql: string): Answer {
+  const ours = (value: unknown) => Array.from(value as Float64Array).join(" ");
+  const theirs = (value: DuckDBValue) => (value as DuckDBListValue).items.join(" ");
+  return { name, sql, ours, theirs, rounding: Math.abs };
+}
+
+function magnitude(kind: Kind): (value: Logical | null) => number {
+  const { type } = kind;
+  const unit = type.typeId === flechette.Type.Decimal ? 10 ** type.scale : 1;
+  return (value) => (value === null ? 0 : Math.abs(Number(value)) / unit);
+}
+
+/** Of numbers, or of lists of numbers. */
+function isNear(a: string, b: string, rounding: (x: number) => number): boolean {
+  const [x, y] = [a, b].map((text) => text.split(" ").map(Number));
+  const limit = (each: number) => 1e-12 * Math.max(1, rounding(each));
+  return x.length === y.length && x.every((each, i) => Math.abs(each - y[i]) <= limit(each));
 }
 
 /** Which of two equal zeros is the least nobody says; DuckDB has no −0 in keys, nor in what it orders. */

@@ -6,7 +6,13 @@ import { type DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from "@duckdb/
 import { type DataType, type Table, Type, tableFromIPC, tableToIPC } from "@uwdata/flechette";
 import { expect } from "vitest";
 import type { Device } from "../../../src/index.js";
-import { type JoinKind, join } from "../../../src/relational/index.js";
+import {
+  type ArrowTable,
+  type JoinKind,
+  type JoinOptions,
+  join,
+  type PairFilter,
+} from "../../../src/relational/index.js";
 import { decimalText, type Kind, nanos } from "./kinds.js";
 import { duckText, exactReading, fromFlechette } from "./reading.js";
 import { arrowTable, type Form, type TestTable } from "./tables.js";
@@ -20,9 +26,14 @@ export interface Case {
   /** Default: inner. */
   readonly how?: JoinKind;
   readonly nullsEqual?: boolean;
+  /** A condition on pairs, and the same in SQL over `l` and `r`. */
+  readonly where?: PairFilter<never>;
+  readonly sql?: string;
   /** How each side is handed over. Default: flechette, one batch. */
   readonly leftForm?: Form;
   readonly rightForm?: Form;
+  /** Upload both tables, join them there, and bring the result back. */
+  readonly onDevice?: boolean;
 }
 
 let connection: Promise<DuckDBConnection> | undefined;
@@ -41,12 +52,9 @@ export function duck(): Promise<DuckDBConnection> {
 /** Joins on the device and in DuckDB, and expects the same rows. Returns how many there are. */
 export async function expectSameJoin(device: Device, joinCase: Case): Promise<number> {
   const { left, right, on, how, nullsEqual = false } = joinCase;
-  const joined = await join(arrowTable(left, joinCase.leftForm), arrowTable(right, joinCase.rightForm), {
-    on,
-    how,
-    device,
-    nullsEqual,
-  });
+  const tables = [arrowTable(left, joinCase.leftForm), arrowTable(right, joinCase.rightForm)] as const;
+  const options = { on, how, device, nullsEqual, where: joinCase.where };
+  const joined = await (joinCase.onDevice ? joinThere(tables, options) : join(...tables, options));
   const columns = outputColumns(joinCase);
   expect(joined.names).toEqual(columns.map(({ name }) => name));
   const ours = rowTexts(readBack(joined), columns);
@@ -54,6 +62,16 @@ export async function expectSameJoin(device: Device, joinCase: Case): Promise<nu
   expect(ours.length).toBe(theirs.length);
   expect(ours.sort()).toEqual(theirs);
   return ours.length;
+}
+
+async function joinThere(
+  [left, right]: readonly [ArrowTable, ArrowTable],
+  options: JoinOptions<never> & { device: Device },
+): Promise<Table> {
+  using l = await options.device.uploadTable(left);
+  using r = await options.device.uploadTable(right);
+  using joined = await join(l, r, { ...options, output: "device" });
+  return await joined.toArrow();
 }
 
 interface Output {
@@ -114,7 +132,7 @@ function duckRows(joinCase: Case, columns: readonly Output[]): Promise<string[]>
   const { left, right, on, how: joinKind, nullsEqual = false } = joinCase;
   const known = answers.get(left) ?? [];
   answers.set(left, known);
-  const how = JSON.stringify([on, joinKind, nullsEqual]);
+  const how = JSON.stringify([on, joinKind, nullsEqual, joinCase.where && joinCase.sql]);
   let answer = known.find((each) => each.right === right && each.how === how);
   if (!answer) {
     answer = { right, how, rows: askDuck(joinCase, columns) };
@@ -124,14 +142,15 @@ function duckRows(joinCase: Case, columns: readonly Output[]): Promise<string[]>
 }
 
 async function askDuck(
-  { left, right, on, how = "inner", nullsEqual }: Case,
+  { left, right, on, how = "inner", nullsEqual, where, sql }: Case,
   columns: readonly Output[],
 ): Promise<string[]> {
   const db = await duck();
   await load(db, "l", left);
   await load(db, "r", right);
   const equal = nullsEqual ? "is not distinct from" : "=";
-  const condition = on.map(([a, b]) => `l."${a}" ${equal} r."${b}"`).join(" and ");
+  const equalities = on.map(([a, b]) => `l."${a}" ${equal} r."${b}"`);
+  const condition = [...equalities, ...(where ? [sql] : [])].join(" and ");
   const list = columns.map(({ sql, name }) => `${sql} as "${name}"`).join(", ");
   const reader = await db.runAndReadAll(`select ${list} from l ${how} join r on ${condition}`);
   return reader

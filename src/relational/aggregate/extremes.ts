@@ -3,9 +3,9 @@
  * the answer has the column's type, whatever it is. Of equal values the first row's is taken. Rows whose value is null have
  * the number of an extra group behind the last one.
  */
-import type { ByteColumn } from "../engine/rows.js";
-import type { Integers } from "./aggregate-sums.js";
-import { NONE } from "./group-rows.js";
+import type { ByteColumn } from "../../engine/rows.js";
+import { NONE } from "../group-rows.js";
+import type { Integers } from "./sums.js";
 
 /** −1: the least; 1: the greatest. */
 export type Sign = -1 | 1;

@@ -23,17 +23,41 @@ export interface Integers {
 export class IntegerSums {
   readonly #parts: Float64Array[] = [];
 
+  private constructor(readonly groups: number) {}
+
   /** @param groupOf per row its group, up to `groups`, the extra one, included */
-  constructor({ data, width, signed }: Integers, groupOf: Uint32Array, groups: number) {
+  static of({ data, width, signed }: Integers, groupOf: Uint32Array, groups: number): IntegerSums {
+    const sums = new IntegerSums(groups);
     const top = signed ? new Int32Array(data.buffer, data.byteOffset, data.length) : data;
-    const part = (k: number) => {
-      this.#parts[k] ??= new Float64Array(groups + 1);
-      return this.#parts[k];
-    };
     for (let k = 0; k < width; k++) {
       const words = k === width - 1 ? top : data;
-      addWords(words, width, k, groupOf, part(k), () => part(k + 1));
+      addWords(words, width, k, groupOf, sums.#part(k), () => sums.#part(k + 1));
     }
+    return sums;
+  }
+
+  /**
+   * Sums of the sums of several tables.
+   * @param groupOf per group of the tables, one table after the other: its new number
+   */
+  static merge(all: readonly IntegerSums[], groupOf: Uint32Array, groups: number): IntegerSums {
+    const merged = new IntegerSums(groups);
+    const parts = Math.max(...all.map((sums) => sums.#parts.length));
+    for (let k = 0; k < parts; k++) {
+      let first = 0;
+      for (const sums of all) {
+        const own = groupOf.subarray(first, first + sums.groups);
+        first += sums.groups;
+        const part = sums.#parts[k];
+        if (part) addWords(part, 1, 0, own, merged.#part(k), () => merged.#part(k + 1));
+      }
+    }
+    return merged;
+  }
+
+  #part(k: number): Float64Array {
+    this.#parts[k] ??= new Float64Array(this.groups + 1);
+    return this.#parts[k];
   }
 
   /** Writes the sum of a group as `size` words of two's complement, and answers whether it fits. */
@@ -44,6 +68,8 @@ export class IntegerSums {
       out[at + k] = value;
       carry = Math.floor(value / WORD);
     }
+    // of values as wide as `out` a sum may have come to a part behind it
+    carry += this.#parts[size]?.[group] ?? 0;
     return carry === (out[at + size - 1] >= 0x80000000 ? -1 : 0);
   }
 
@@ -58,7 +84,7 @@ export class IntegerSums {
 }
 
 function addWords(
-  words: Uint32Array | Int32Array,
+  words: Uint32Array | Int32Array | Float64Array,
   width: number,
   word: number,
   groupOf: Uint32Array,
@@ -81,15 +107,46 @@ function addWords(
 /**
  * Compensated sums of floats (Neumaier, 1974: "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen"): the
  * error does not grow with the number of values.
- * @param groupOf per row its group, up to `groups`, the extra one, included
  */
-export function floatSums(
+export class FloatSums {
+  private constructor(
+    readonly groups: number,
+    readonly sums = new Float64Array(groups + 1),
+    readonly errors = new Float64Array(groups + 1),
+  ) {}
+
+  /** @param groupOf per row its group, up to `groups`, the extra one, included */
+  static of(values: Float32Array | Float64Array, groupOf: Uint32Array, groups: number): FloatSums {
+    const sums = new FloatSums(groups);
+    addFloats(values, groupOf, sums);
+    return sums;
+  }
+
+  /** As IntegerSums.merge. */
+  static merge(all: readonly FloatSums[], groupOf: Uint32Array, groups: number): FloatSums {
+    const merged = new FloatSums(groups);
+    let first = 0;
+    for (const part of all) {
+      const own = groupOf.subarray(first, first + part.groups);
+      first += part.groups;
+      addFloats(part.sums, own, merged);
+      for (let group = 0; group < own.length; group++) merged.errors[own[group]] += part.errors[group];
+    }
+    return merged;
+  }
+
+  /** The sum of a group. Infinities and NaN make the error NaN, and are the sum. */
+  toNumber(group: number): number {
+    const sum = this.sums[group];
+    return Number.isFinite(sum) ? sum + this.errors[group] : sum;
+  }
+}
+
+function addFloats(
   values: Float32Array | Float64Array,
   groupOf: Uint32Array,
-  groups: number,
-): Float64Array {
-  const sums = new Float64Array(groups + 1);
-  const errors = new Float64Array(groups + 1);
+  { sums, errors }: FloatSums,
+): void {
   for (let row = 0; row < groupOf.length; row++) {
     const group = groupOf[row];
     const value = values[row];
@@ -98,9 +155,4 @@ export function floatSums(
     errors[group] += Math.abs(before) >= Math.abs(value) ? before - after + value : value - after + before;
     sums[group] = after;
   }
-  // infinities and NaN make the error NaN, and are the sum
-  for (let group = 0; group < groups; group++) {
-    if (Number.isFinite(sums[group])) sums[group] += errors[group];
-  }
-  return sums.subarray(0, groups);
 }

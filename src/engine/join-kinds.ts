@@ -3,9 +3,9 @@
  * are in no pair. The result is a list of segments, each of rows that come from the same sides, so that a side without a
  * row costs no row numbers.
  */
-import { bitmapBytes, countSet, isSet } from "../engine/bitmaps.js";
-import { MAX_PAIRS, type RowPairs } from "../engine/rows.js";
 import { LimitError } from "../errors.js";
+import { bitmapBytes, countSet, isSet, setBit } from "./bitmaps.js";
+import { MAX_PAIRS, type RowPairs } from "./rows.js";
 
 /** All kinds of join. */
 export const JOIN_KINDS = ["inner", "left", "right", "full", "semi", "anti"] as const;
@@ -79,7 +79,7 @@ async function selectRows(
   const bits = new Uint8Array(bitmapBytes(count));
   for (let from = 0; from < paired.length; from += PAIRS_AT_ONCE) {
     const to = Math.min(paired.length, from + PAIRS_AT_ONCE);
-    for (let i = from; i < to; i++) bits[paired[i] >>> 3] |= 1 << (paired[i] & 7);
+    for (let i = from; i < to; i++) setBit(bits, paired[i]);
     await pause();
   }
   const found = countSet(bits, count);
@@ -93,7 +93,7 @@ function rowsFrom(first: number, end: number): Uint32Array {
 }
 
 /** Indices of the set or the clear bits, of which there are `total`. */
-function rowsWhere(bits: Uint8Array, count: number, set: boolean, total: number): Uint32Array {
+export function rowsWhere(bits: Uint8Array, count: number, set: boolean, total: number): Uint32Array {
   const rows = new Uint32Array(total);
   const none = set ? 0 : 0xff;
   for (let byte = 0, out = 0; out < total; byte++) {

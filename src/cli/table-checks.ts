@@ -1,0 +1,64 @@
+/** Checks of the columns, types and numbers that commands are called with. */
+import { ValidationError } from "../errors.js";
+import { ASKED_TYPES, type AskedType } from "../io/csv-asked.js";
+import { isTextFormat } from "../io/formats.js";
+import { CallError } from "./failure.js";
+import type { NamedFile } from "./table-files.js";
+
+/** "a=utf8,b=int64" by column. The last "=" counts: types have none, names may. */
+export function askedTypes(text: string | undefined): Map<string, AskedType> {
+  const types = new Map<string, AskedType>();
+  for (const item of text?.split(",") ?? []) {
+    const at = item.lastIndexOf("=");
+    const type = ASKED_TYPES.find((name) => name === item.slice(at + 1));
+    if (at <= 0 || type === undefined) {
+      throw new CallError(
+        `"${item}" in --type does not give a column a type.`,
+        `Write --type COLUMN=TYPE, with commas between pairs; the types are ${ASKED_TYPES.join(", ")}.`,
+      );
+    }
+    types.set(item.slice(0, at), type);
+  }
+  return types;
+}
+
+/**
+ * A type is for csv columns: elsewhere it would be ignored in silence.
+ * @param names the columns of each file
+ */
+export function checkTypes(
+  types: readonly string[],
+  files: readonly NamedFile[],
+  names: readonly (readonly string[])[],
+): void {
+  for (const name of types) {
+    const used = files.some(({ format }, i) => isTextFormat(format) && names[i].includes(name));
+    if (used) continue;
+    const elsewhere = names.findIndex((there) => there.includes(name));
+    const nowhere = files.length === 1 ? "the file does not have" : "neither file has";
+    throw new ValidationError(
+      elsewhere < 0
+        ? `--type names a column "${name}" that ${nowhere}.`
+        : `--type names the column "${name}" of ${files[elsewhere].name}, which says itself what type it has.`,
+      "Name columns of csv files only.",
+    );
+  }
+}
+
+/** "a,b" as names. */
+export function columnList(option: string, text: string): string[] {
+  const names = text.split(",");
+  const isRight = names.every((name, i) => name !== "" && names.indexOf(name) === i);
+  if (isRight) return names;
+  throw new CallError(
+    `${option} ${text} is not a list of different columns.`,
+    `Write ${option} origin, or ${option} origin,month.`,
+  );
+}
+
+/** The N of --limit N; undefined: all rows. */
+export function rowLimit(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new CallError(`--limit ${text} is not a number of rows.`, "Write --limit 100.");
+}

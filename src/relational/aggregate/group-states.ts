@@ -1,0 +1,211 @@
+/**
+ * The groups of one table or of several, as far as they were read: their keys, and for every aggregated column the states that its
+ * aggregates need. Groups are in the order of their first rows.
+ */
+import { field } from "@uwdata/flechette";
+import { ValidationError } from "../../errors.js";
+import type { NamedAggregate } from "../aggregates.js";
+import { typeName } from "../arrow-types.js";
+import type { BatchClass } from "../chunk.js";
+import { columnIndex, type SourceColumn, type SourceTable } from "../columns.js";
+import { encodeOwnKeys } from "../encode-keys.js";
+import { gather } from "../gather.js";
+import type { GroupedRows } from "../group-rows.js";
+import { plainColumn } from "../join-columns.js";
+import type { OutputColumn } from "../materialise.js";
+import { concatenateColumns, ownColumn, sourceColumn } from "../source-columns.js";
+import { aggregateChunk, checkAggregated, countChunk, NEEDS } from "./chunks.js";
+import { countRows, GroupedValues } from "./grouped-values.js";
+import { numbersOf } from "./numbers.js";
+import { sortGroups } from "./quantiles.js";
+import { type Grouper, type Regrouping, STATE_KINDS, type StateName, type States } from "./states.js";
+
+/** What of a table a group-by looks at. */
+export interface GroupedSource {
+  readonly keys: readonly SourceColumn[];
+  /** The aggregated columns by name. */
+  readonly columns: ReadonlyMap<string, SourceColumn>;
+}
+
+/** @throws ValidationError for columns that there are not, and of types that an aggregate does not take */
+export function openSource(
+  table: SourceTable,
+  by: readonly string[],
+  aggregates: readonly NamedAggregate[],
+): GroupedSource {
+  const keys = by.map((name) => table.column(columnIndex(table, name, "")));
+  const columns = new Map<string, SourceColumn>();
+  for (const { aggregate } of aggregates) {
+    if (aggregate.column === undefined) continue;
+    const column = table.column(columnIndex(table, aggregate.column, ""));
+    checkAggregated(aggregate.name, column.field);
+    columns.set(aggregate.column, column);
+  }
+  return { keys, columns };
+}
+
+/** A column's states by name. */
+type ColumnStates = { -readonly [K in StateName]?: States[K] };
+
+/** What is known of an aggregated column besides its states. */
+interface ColumnKind {
+  readonly field: SourceColumn["field"];
+  readonly batchClass: BatchClass | null;
+}
+
+export class GroupStates {
+  private constructor(
+    readonly groups: number,
+    readonly keys: readonly SourceColumn[],
+    /** Where the keys of each group are in the key columns. */
+    readonly keyRows: Uint32Array,
+    /** Rows of each group. */
+    readonly rowCounts: Float64Array,
+    readonly columns: ReadonlyMap<string, ColumnKind & { readonly states: ColumnStates }>,
+  ) {}
+
+  /**
+   * The states of one table.
+   * @param pause called between columns; may throw to stop
+   */
+  static async of(
+    { keys, columns }: GroupedSource,
+    grouped: GroupedRows,
+    aggregates: readonly NamedAggregate[],
+    group: Grouper,
+    pause: () => Promise<void>,
+  ): Promise<GroupStates> {
+    const groups = grouped.firsts.length;
+    const made = new Map<string, ColumnKind & { states: ColumnStates }>();
+    for (const [name, column] of columns) {
+      const values = new GroupedValues(column, grouped.groupOf, groups);
+      const states: ColumnStates = {};
+      const state = async <K extends StateName>(kind: K): Promise<States[K]> => {
+        states[kind] ??= (await STATE_KINDS[kind].of({ values, group, state })) as ColumnStates[K];
+        return states[kind] as States[K];
+      };
+      for (const kind of needed(name, aggregates)) {
+        await state(kind);
+        await pause();
+      }
+      const { batchClass } = column.contiguous();
+      made.set(name, { field: column.field, batchClass, states });
+    }
+    return new GroupStates(groups, keys, grouped.firsts, countRows(grouped.groupOf, groups), made);
+  }
+
+  /** The groups of several tables, in the order of the tables. @throws ValidationError when their columns have other types */
+  static async merge(
+    all: readonly GroupStates[],
+    group: Grouper,
+    pause: () => Promise<void>,
+  ): Promise<GroupStates> {
+    const [first, ...others] = all;
+    for (const other of others) first.#checkSameTypes(other);
+    const keys = first.keys.map((_, k) => concatenateColumns(all.map((each) => each.#ownKey(k))));
+    const parts = all.map(({ groups }) => groups);
+    const rows = parts.reduce((sum, groups) => sum + groups, 0);
+    const { groupOf, firsts } = await group(encodeOwnKeys(keys, rows));
+    const to: Regrouping = { groupOf, groups: firsts.length, parts };
+    const counts = all.map(({ rowCounts }) => rowCounts);
+    const merged = new Map<string, ColumnKind & { states: ColumnStates }>();
+    for (const [name, { states, ...kind }] of first.columns) {
+      const made: ColumnStates = {};
+      for (const state of Object.keys(states) as StateName[]) {
+        const of = all.map((each) => each.columns.get(name)?.states[state]);
+        await mergeState(made, state, of as never, to, group);
+        await pause();
+      }
+      merged.set(name, { ...kind, states: made });
+    }
+    const rowCounts = (await STATE_KINDS.counts.merge(counts, to, group)) as Float64Array;
+    return new GroupStates(firsts.length, keys, firsts, rowCounts, merged).own();
+  }
+
+  /** The same in memory of its own: nothing of the table is held on to. */
+  own(): GroupStates {
+    const columns = new Map<string, ColumnKind & { states: ColumnStates }>();
+    for (const [name, { states, ...kind }] of this.columns) {
+      const made: ColumnStates = {};
+      for (const state of Object.keys(states) as StateName[]) ownState(made, state, states[state] as never);
+      columns.set(name, { ...kind, states: made });
+    }
+    const keys = this.keys.map((_, k) => this.#ownKey(k));
+    const keyRows = Uint32Array.from({ length: this.groups }, (_, group) => group);
+    return new GroupStates(this.groups, keys, keyRows, this.rowCounts, columns);
+  }
+
+  /** The columns of the answer: keys as rows `keyRows` of the left, aggregates as they are, of the right. */
+  outputs(aggregates: readonly NamedAggregate[]): OutputColumn[] {
+    const sorted = new Map<string, ReturnType<typeof sortGroups>>();
+    const made = aggregates.map(({ name, aggregate }) => {
+      const column = aggregate.column === undefined ? undefined : this.columns.get(aggregate.column);
+      if (column === undefined) return namedOutput(name, countChunk(this.rowCounts));
+      const key = column.field.name;
+      const sort = () => {
+        const values = sorted.get(key) ?? sortedValues(column.states as States, this.groups);
+        sorted.set(key, values);
+        return values;
+      };
+      const { groups } = this;
+      const states = column.states as States;
+      return namedOutput(name, aggregateChunk(aggregate, { ...column, states, groups, sorted: sort }));
+    });
+    return [...this.keys.map((column) => plainColumn("left", column)), ...made];
+  }
+
+  /** A key column with one value a group. */
+  #ownKey(k: number): SourceColumn {
+    const { field, column } = this.keys[k];
+    if (column.length === this.groups && isIdentity(this.keyRows)) return ownColumn(this.keys[k]);
+    return ownColumn(sourceColumn(field, gather(this.keys[k].contiguous(), this.keyRows)));
+  }
+
+  #checkSameTypes(other: GroupStates): void {
+    const fields = ({ keys, columns }: GroupStates) => [
+      ...keys.map((key) => key.field),
+      ...Array.from(columns.values(), (column) => column.field),
+    ];
+    const theirs = fields(other);
+    for (const [i, { name, type }] of fields(this).entries()) {
+      const [before, now] = [typeName(type), typeName(theirs[i].type)];
+      if (before === now) continue;
+      throw new ValidationError(
+        `Column "${name}" is of type ${now} in this batch, and of type ${before} in the ones before.`,
+        "Give all batches columns of the same types: typed arrays, or Arrow columns.",
+      );
+    }
+  }
+}
+
+async function mergeState<K extends StateName>(
+  into: ColumnStates,
+  name: K,
+  states: readonly States[K][],
+  to: Regrouping,
+  group: Grouper,
+): Promise<void> {
+  into[name] = (await STATE_KINDS[name].merge(states, to, group)) as ColumnStates[K];
+}
+
+function ownState<K extends StateName>(into: ColumnStates, name: K, state: States[K]): void {
+  into[name] = (STATE_KINDS[name].own?.(state) ?? state) as ColumnStates[K];
+}
+
+function needed(column: string, aggregates: readonly NamedAggregate[]): Set<StateName> {
+  const of = aggregates.filter(({ aggregate }) => aggregate.column === column);
+  return new Set(of.flatMap(({ aggregate }) => NEEDS[aggregate.name]));
+}
+
+function sortedValues({ values: { column, rowGroups } }: States, groups: number) {
+  const values = new GroupedValues(column, rowGroups, groups);
+  return sortGroups(numbersOf(values), values.groupOf, groups);
+}
+
+function namedOutput(name: string, chunk: Parameters<typeof sourceColumn>[1]): OutputColumn {
+  return plainColumn("right", sourceColumn(field(name, chunk.type), chunk));
+}
+
+function isIdentity(rows: Uint32Array): boolean {
+  return rows.every((row, i) => row === i);
+}

@@ -1,0 +1,82 @@
+/** Values of columns in the forms that the loops of aggregates take: integers as words, floats, numbers, ordered values. */
+import { type DataType, Type } from "@uwdata/flechette";
+import type { KeyColumn } from "../../engine/rows.js";
+import { valueType } from "../key-types.js";
+import type { Ordered } from "./extremes.js";
+import type { GroupedValues } from "./grouped-values.js";
+import type { Integers } from "./sums.js";
+
+/** The type of a column's values: of a dictionary's, where it is one. */
+export function typeOf({ column }: GroupedValues): DataType {
+  return valueType(column.field.type);
+}
+
+/** Floats as they are, where they are aligned; else as keys have them, with one NaN and no −0. */
+export function floatsOf(values: GroupedValues): Float32Array | Float64Array {
+  const chunk = values.column.contiguous();
+  if (chunk.layout === "fixed" && chunk.type.typeId === Type.Float && chunk.type.precision > 0) {
+    const { data, length } = chunk;
+    const Floats = chunk.type.precision === 1 ? Float32Array : Float64Array;
+    if (data.byteOffset % Floats.BYTES_PER_ELEMENT === 0)
+      return new Floats(data.buffer as ArrayBuffer, data.byteOffset, length);
+  }
+  return floatKey(values.key);
+}
+
+/** Booleans, integers and decimals, unscaled. */
+export function integersOf(type: DataType, key: KeyColumn): Integers {
+  const { data, width } = wordsOf(key);
+  return { data, width, signed: type.typeId === Type.Int ? type.signed : type.typeId !== Type.Bool };
+}
+
+/** What unscaled integers are divided by: 10^scale for decimals. */
+export function unitOf(type: DataType): number {
+  return type.typeId === Type.Decimal ? 10 ** type.scale : 1;
+}
+
+/** Values as numbers, each rounded once; those of nulls mean nothing. */
+export function numbersOf(values: GroupedValues): ArrayLike<number> {
+  const type = typeOf(values);
+  if (type.typeId === Type.Float) return floatsOf(values);
+  const { data, width, signed } = integersOf(type, values.key);
+  const unit = unitOf(type);
+  const top = signed ? new Int32Array(data.buffer, data.byteOffset, data.length) : data;
+  if (width === 1 && unit === 1) return top;
+  const numbers = new Float64Array(data.length / width);
+  for (let row = 0; row < numbers.length; row++) numbers[row] = numberAt(data, top, width, row) / unit;
+  return numbers;
+}
+
+function numberAt(words: Uint32Array, top: Uint32Array | Int32Array, width: number, row: number): number {
+  const last = row * width + width - 1;
+  if (width === 1) return top[last];
+  // scaling by a power of two does not round
+  if (width === 2) return top[last] * 2 ** 32 + words[last - 1];
+  let value = BigInt(top[last]);
+  for (let k = last - 1; k >= row * width; k--) value = (value << 32n) + BigInt(words[k]);
+  return Number(value);
+}
+
+/** Values that are compared. */
+export function orderedOf(type: DataType, key: KeyColumn): Ordered {
+  if (key.kind === "bytes") return { kind: "bytes", bytes: key };
+  if (type.typeId === Type.Float) return { kind: "numbers", values: floatKey(key) };
+  const integers = integersOf(type, key);
+  if (integers.width > 1) return { kind: "integers", integers };
+  const { data, signed } = integers;
+  return {
+    kind: "numbers",
+    values: signed ? new Int32Array(data.buffer, data.byteOffset, data.length) : data,
+  };
+}
+
+function floatKey(key: KeyColumn): Float32Array | Float64Array {
+  const { data, width } = wordsOf(key);
+  const Floats = width === 1 ? Float32Array : Float64Array;
+  return new Floats(data.buffer as ArrayBuffer, data.byteOffset, data.length / width);
+}
+
+function wordsOf(key: KeyColumn) {
+  if (key.kind === "words") return key;
+  throw new TypeError("byte strings are no numbers");
+}

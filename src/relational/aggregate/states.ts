@@ -1,0 +1,206 @@
+/**
+ * What is kept of a column's values by group, until aggregates are made of it. Of the groups of several tables the states are
+ * merged, which takes no value twice: so batches are added up to what their table would have given. Several aggregates of
+ * a column share its states: a sum and a mean add it up once.
+ *
+ * Work is done on the calling thread, over the group numbers of the rows; different values are found by the engine.
+ */
+import { Type } from "@uwdata/flechette";
+import type { RowKeys } from "../../engine/rows.js";
+import type { SourceColumn } from "../columns.js";
+import { gather } from "../gather.js";
+import { type GroupedRows, NONE } from "../group-rows.js";
+import { concatenateColumns, ownColumn, sourceColumn } from "../source-columns.js";
+import { nonEmpty } from "./chunks.js";
+import { extremeRows, type Sign } from "./extremes.js";
+import { GroupedValues } from "./grouped-values.js";
+import { Moments } from "./moments.js";
+import { floatsOf, integersOf, numbersOf, orderedOf, typeOf, unitOf } from "./numbers.js";
+import { FloatSums, IntegerSums } from "./sums.js";
+
+/** Numbers rows by group on the engine. */
+export type Grouper = (keys: RowKeys) => Promise<GroupedRows>;
+
+/** The groups of several tables as groups of one. */
+export interface Regrouping {
+  /** Per group of the tables, one table after the other: its new number. */
+  readonly groupOf: Uint32Array;
+  readonly groups: number;
+  /** Groups of each table. */
+  readonly parts: readonly number[];
+}
+
+/** Values beside the groups of their rows, nulls included. */
+export interface GroupedColumn {
+  readonly column: SourceColumn;
+  readonly rowGroups: Uint32Array;
+}
+
+/** What the states of a column are computed from. */
+export interface StateInput {
+  readonly values: GroupedValues;
+  readonly group: Grouper;
+  /** Another state of the same column. */
+  readonly state: <K extends StateName>(name: K) => Promise<States[K]>;
+}
+
+/** One kind of state. */
+interface StateKind<S> {
+  of(input: StateInput): S | Promise<S>;
+  merge(states: readonly S[], to: Regrouping, group: Grouper): S | Promise<S>;
+  /** The same in memory of its own, where it holds on to the table's. */
+  own?(state: S): S;
+}
+
+/** All states of a column. */
+export interface States {
+  /** Values that are not null. */
+  readonly counts: Float64Array;
+  readonly sums: IntegerSums | FloatSums;
+  readonly moments: Moments;
+  /** One value a group, null where it has none. */
+  readonly least: SourceColumn;
+  readonly greatest: SourceColumn;
+  /** One value a group, null or not. */
+  readonly first: SourceColumn;
+  readonly last: SourceColumn;
+  /** Each value of a group once; no nulls. */
+  readonly distinct: GroupedColumn;
+  readonly values: GroupedColumn;
+}
+
+export type StateName = keyof States;
+
+/** The kinds of state. */
+export const STATE_KINDS: { readonly [K in StateName]: StateKind<States[K]> } = {
+  counts: {
+    of: ({ values }) => values.counts,
+    merge: (counts, { groupOf, groups }) => {
+      const merged = new Float64Array(groups);
+      eachGroup(counts, groupOf, (part, old, group) => {
+        merged[group] += part[old];
+      });
+      return merged;
+    },
+  },
+  sums: {
+    of: ({ values }) => {
+      const { groupOf, groups } = values;
+      const type = typeOf(values);
+      return type.typeId === Type.Float
+        ? FloatSums.of(floatsOf(values), groupOf, groups)
+        : IntegerSums.of(integersOf(type, values.key), groupOf, groups);
+    },
+    merge: (sums, { groupOf, groups }) =>
+      sums[0] instanceof FloatSums
+        ? FloatSums.merge(sums as FloatSums[], groupOf, groups)
+        : IntegerSums.merge(sums as IntegerSums[], groupOf, groups),
+  },
+  moments: {
+    of: async ({ values, state }) =>
+      Moments.of(numbersOf(values), values.groupOf, values.counts, meansOf(await state("sums"), values)),
+    merge: (moments, { groupOf, groups }) => Moments.merge(moments, groupOf, groups),
+  },
+  least: extremes(-1),
+  greatest: extremes(1),
+  first: {
+    of: ({ values }) => takeRows(values.column, firstRows(values.rowGroups, values.groups)),
+    merge: (columns, { groupOf, groups }) =>
+      takeRows(concatenateColumns(columns), firstRows(groupOf, groups)),
+    own: ownColumn,
+  },
+  last: {
+    of: ({ values }) => takeRows(values.column, lastRows(values.rowGroups, values.groups)),
+    merge: (columns, { groupOf, groups }) => takeRows(concatenateColumns(columns), lastRows(groupOf, groups)),
+    own: ownColumn,
+  },
+  distinct: {
+    of: ({ values, group }) => differentValues(values, group),
+    merge: (parts, to, group) => {
+      const { column, rowGroups } = mergeColumns(parts, to);
+      return differentValues(new GroupedValues(column, rowGroups, to.groups), group);
+    },
+    own: (state) => ({ ...state, column: ownColumn(state.column) }),
+  },
+  values: {
+    of: ({ values: { column, rowGroups } }) => ({ column, rowGroups }),
+    merge: mergeColumns,
+    own: ({ column, rowGroups }) => ({ column: takeRows(column, allRows(rowGroups.length)), rowGroups }),
+  },
+};
+
+/** Goes over the groups of several parts: calls back with the part, the group's number in it, and its new one. */
+function eachGroup<P extends { readonly length: number }>(
+  parts: readonly P[],
+  groupOf: Uint32Array,
+  visit: (part: P, old: number, group: number) => void,
+): void {
+  let at = 0;
+  for (const part of parts) {
+    for (let old = 0; old < part.length; old++) visit(part, old, groupOf[at++]);
+  }
+}
+
+function meansOf(sums: IntegerSums | FloatSums, values: GroupedValues): Float64Array {
+  const unit = unitOf(typeOf(values));
+  return values.counts.map((count, group) => sums.toNumber(group) / (count * unit));
+}
+
+function extremes(sign: Sign): StateKind<SourceColumn> {
+  const of = (values: GroupedValues) => {
+    const { column, key, groupOf, groups } = values;
+    const rows = extremeRows(orderedOf(typeOf(values), key), groupOf, groups, sign);
+    const counts = values.counts;
+    // any row will do where there is no value
+    for (let group = 0; group < groups; group++) if (rows[group] === NONE) rows[group] = 0;
+    return sourceColumn(column.field, { ...gather(column.contiguous(), rows), validity: nonEmpty(counts) });
+  };
+  return {
+    of: ({ values }) => of(values),
+    merge: (columns, { groupOf, groups }) =>
+      of(new GroupedValues(concatenateColumns(columns), groupOf, groups)),
+    own: ownColumn,
+  };
+}
+
+function takeRows(column: SourceColumn, rows: Uint32Array): SourceColumn {
+  return sourceColumn(column.field, gather(column.contiguous(), rows));
+}
+
+function allRows(count: number): Uint32Array {
+  return Uint32Array.from({ length: count }, (_, row) => row);
+}
+
+/** The first row of each group. */
+export function firstRows(groupOf: Uint32Array, groups: number): Uint32Array {
+  const rows = new Uint32Array(groups);
+  for (let row = groupOf.length - 1; row >= 0; row--) rows[groupOf[row]] = row;
+  return rows;
+}
+
+/** The last row of each group. */
+export function lastRows(groupOf: Uint32Array, groups: number): Uint32Array {
+  const rows = new Uint32Array(groups);
+  for (let row = 0; row < groupOf.length; row++) rows[groupOf[row]] = row;
+  return rows;
+}
+
+/** Groups by group and value: every such group whose value is not null is one more value of its group. */
+async function differentValues(values: GroupedValues, group: Grouper): Promise<GroupedColumn> {
+  const { key, groupOf, groups } = values;
+  const numbers = { kind: "words", width: 1, data: groupOf, validity: null } as const;
+  const { firsts } = await group({ rows: groupOf.length, columns: [numbers, key] });
+  const rows = firsts.filter((row) => groupOf[row] < groups);
+  return { column: takeRows(values.column, rows), rowGroups: rows.map((row) => groupOf[row]) };
+}
+
+function mergeColumns(parts: readonly GroupedColumn[], to: Regrouping): GroupedColumn {
+  const rowGroups = new Uint32Array(parts.reduce((sum, part) => sum + part.rowGroups.length, 0));
+  let at = 0;
+  let base = 0;
+  for (const [i, part] of parts.entries()) {
+    for (const group of part.rowGroups) rowGroups[at++] = to.groupOf[base + group];
+    base += to.parts[i];
+  }
+  return { column: concatenateColumns(parts.map(({ column }) => column)), rowGroups };
+}

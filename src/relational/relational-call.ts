@@ -1,0 +1,115 @@
+/**
+ * What relational operators share of a call: checks of the options that all of them take, the device and its engine's row
+ * operations, the times of stages, the plan, and pauses in which signals are heard. Knows nothing of tables.
+ */
+import { defaultDevice } from "../default-device.js";
+import type { Device } from "../device.js";
+import { nextTask } from "../engine/next-task.js";
+import { type Plan, PlanLog } from "../engine/plan.js";
+import type { JoinCall } from "../engine/row-operations.js";
+import { ValidationError } from "../errors.js";
+import { check, checkCallbacks, checkOptions } from "../options.js";
+import type { GatherRunner } from "./materialise.js";
+
+/** The options that all such calls take; each call documents its own. @internal */
+export interface RelationalOptions<Stage extends string> {
+  readonly device?: Device;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, total: number) => void;
+  readonly onPlan?: (plan: Plan) => void;
+  readonly onStage?: (stage: Stage, seconds: number) => void;
+}
+
+/** One call, from its options on. @internal */
+export class RelationalCall<Stage extends string> {
+  readonly options: RelationalOptions<Stage>;
+  #stageBegan = 0;
+  #plan: Plan | undefined;
+
+  /**
+   * Checks the shared options, and that there are no others than `known`.
+   * @param known names of all options, with spaces between them
+   */
+  constructor(options: RelationalOptions<Stage>, known: string) {
+    checkOptions(options, known);
+    const { device, signal, onProgress, onPlan, onStage } = options;
+    checkCallbacks({ signal, onProgress, onPlan, onStage });
+    const isDevice = device === undefined || Boolean(device?.engine);
+    check(isDevice, "device", device, "Give what `await openDevice()` answers.");
+    this.options = options;
+  }
+
+  throwIfAborted(): void {
+    this.options.signal?.throwIfAborted();
+  }
+
+  /** The device to work on. The first stage begins when it is there. */
+  async begin(): Promise<Device> {
+    const device = this.options.device ?? (await defaultDevice());
+    this.beginStages();
+    return device;
+  }
+
+  /** The first stage begins. */
+  beginStages(): void {
+    this.#stageBegan = performance.now();
+  }
+
+  /** Lets the event loop run, and heeds the signal. */
+  readonly pause = async (): Promise<void> => {
+    await nextTask();
+    this.throwIfAborted();
+  };
+
+  /** Tells the time of a stage, and begins the next one. */
+  endStage(stage: Stage): void {
+    const now = performance.now();
+    this.options.onStage?.(stage, (now - this.#stageBegan) / 1000);
+    this.#stageBegan = now;
+  }
+
+  /** Begins the next stage now: what was since the last one ended is no stage's. */
+  restartStage(): void {
+    this.#stageBegan = performance.now();
+  }
+
+  /** Has the engine work, with signal, progress and plan. */
+  async onEngine<T>(work: (call: Omit<JoinCall, "nullsEqual">) => Promise<T>): Promise<T> {
+    const { signal, onProgress, onPlan } = this.options;
+    const log = onPlan && new PlanLog();
+    log?.begin();
+    const answer = await work({ signal, onProgress, log });
+    this.#plan = log?.finish();
+    return answer;
+  }
+
+  /** Gathers columns by the engine's threads, where it has some. */
+  async gatherOn(device: Device): Promise<GatherRunner> {
+    const rows = await device.engine.rows();
+    return (tasks, pause) => rows.gather(tasks, pause);
+  }
+
+  /** Tells the plan, where somebody asked. */
+  tellPlan(): void {
+    if (this.#plan) this.options.onPlan?.(this.#plan);
+  }
+}
+
+/**
+ * Checks a list of different names of columns, at least one.
+ * @param call whose option it is
+ * @param what the columns are: "key column"
+ */
+export function checkNames(call: string, option: string, what: string, names: unknown): readonly string[] {
+  const example = `Write ${option}: ["origin", "month"].`;
+  if (typeof names === "string")
+    throw new ValidationError(`${option} is "${names}", not a list of columns.`, example);
+  if (!Array.isArray(names) || names.length === 0)
+    throw new ValidationError(`${call} needs at least one ${what} in ${option}.`, example);
+  for (const [i, name] of names.entries()) {
+    if (typeof name !== "string") throw new ValidationError(`A column in ${option} is not a name.`, example);
+    if (names.indexOf(name) !== i)
+      throw new ValidationError(`${option} names the column "${name}" twice.`, "Name it once.");
+  }
+  return names;
+}

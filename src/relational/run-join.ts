@@ -1,0 +1,69 @@
+/**
+ * A join's work. Three stages: key columns are brought to a common form (encode-keys.ts), the device's engine finds the pairs
+ * of equal rows, the result is gathered column by column (materialise.ts). Rows are matched by comparing all their key
+ * values; hashes only find candidates.
+ */
+import type { Table } from "@uwdata/flechette";
+import type { Device } from "../device.js";
+import { segmentsOf } from "../engine/join-kinds.js";
+import type { JoinCall } from "../engine/row-operations.js";
+import type { RowPairs } from "../engine/rows.js";
+import { semiPairs } from "../engine/semi-pairs.js";
+import type { EncodedKeys } from "./encode-keys.js";
+import { materialise } from "./materialise.js";
+import { filterPairs } from "./pair-filter.js";
+import type { PreparedJoin } from "./prepare-join.js";
+
+/** Runs a join. @throws as `join` */
+export async function joinTable(prepared: PreparedJoin): Promise<Table> {
+  const { call, how, rows, outputs } = prepared;
+  const device = await call.begin();
+  const encoded = prepared.encode();
+  call.endStage("encode keys");
+  const pairs = await call.onEngine((engineCall) => findPairs(prepared, device, encoded, engineCall));
+  call.endStage("hash join");
+  try {
+    const segments = await segmentsOf(how, pairs, rows, call.pause);
+    const joined = await materialise(outputs, segments, call.pause, undefined, await call.gatherOn(device));
+    call.endStage("materialise");
+    call.tellPlan();
+    return joined;
+  } finally {
+    pairs.release?.();
+  }
+}
+
+/**
+ * The pairs of rows that match. For semi and anti joins pairs in which every left row that matches comes at least once.
+ * @param encoded keys of all rows, or of some of the left's
+ * @param firstLeft number of the first left row among them
+ */
+export async function findPairs(
+  { call, how, nullsEqual, filter }: PreparedJoin,
+  device: Device,
+  encoded: EncodedKeys,
+  engineCall: Omit<JoinCall, "nullsEqual">,
+  firstLeft = 0,
+): Promise<RowPairs> {
+  const rows = await device.engine.rows();
+  const joinCall = { ...engineCall, nullsEqual };
+  const isSemi = how === "semi" || how === "anti";
+  if (isSemi && filter === null) return semiPairs(rows, encoded, joinCall);
+  const pairs = await rows.join(encoded.left, encoded.right, joinCall);
+  if (filter === null) return pairs;
+  try {
+    const all = { left: addTo(pairs.left, firstLeft), right: pairs.right };
+    const kept = await filterPairs(all, filter, call.pause, await call.gatherOn(device));
+    return { left: addTo(kept.left, -firstLeft), right: kept.right };
+  } finally {
+    pairs.release?.();
+  }
+}
+
+/** The numbers, each larger by `difference`. */
+export function addTo(numbers: Uint32Array, difference: number): Uint32Array {
+  if (difference === 0) return numbers;
+  const sums = new Uint32Array(numbers.length);
+  for (let i = 0; i < sums.length; i++) sums[i] = numbers[i] + difference;
+  return sums;
+}

@@ -1,0 +1,143 @@
+/**
+ * What operators take as a table: an Arrow table of either library, columns by name, or a list of row objects. All become the
+ * shape of an Arrow table, which columns.ts reads.
+ */
+import * as arrow from "@uwdata/flechette";
+import { Column, type DataType } from "@uwdata/flechette";
+import { ValidationError } from "../errors.js";
+import { describe } from "../options.js";
+
+/**
+ * An Arrow table of either library: flechette's `Table` (`tableFromIPC`, `tableFromArrays`, …) or apache-arrow's, or one of its
+ * record batches. Columns may come in any number of batches and may be slices.
+ */
+export interface ArrowTable {
+  readonly numRows: number;
+  readonly schema: { readonly fields: readonly { readonly name: string }[] };
+  getChildAt(index: number): unknown;
+}
+
+/**
+ * The values of a column: a typed array, a list (null and undefined are null), or a column of an Arrow table: flechette's
+ * `Column`, apache-arrow's `Vector`. The type of a list is inferred from its values, as flechette's `columnFromArray` does:
+ * strings become a dictionary, integers the narrowest type, bigints int64, dates timestamps.
+ */
+export type ColumnValues = ArrayBufferView | readonly unknown[] | ArrowColumn;
+
+/** A column of an Arrow table, of either library. */
+export interface ArrowColumn {
+  readonly length: number;
+  readonly type: unknown;
+  readonly data: readonly unknown[];
+}
+
+/** What operators take as a table: an Arrow table, an object of columns, or a list of row objects. */
+export type TableInput = ArrowTable | Readonly<Record<string, ColumnValues>> | readonly object[];
+
+const FIX =
+  'Give a table of @uwdata/flechette or apache-arrow, columns as in { id: ids, city: ["Rome", "Oslo"] }, or a list of row objects.';
+
+/** Whether something has the shape of an Arrow table. */
+export function isArrowTable(input: unknown): input is ArrowTable {
+  if (typeof input !== "object" || input === null) return false;
+  const { schema, numRows, getChildAt } = input as Partial<ArrowTable>;
+  return Array.isArray(schema?.fields) && typeof numRows === "number" && typeof getChildAt === "function";
+}
+
+/**
+ * The input as an Arrow table. Arrow tables stay as they are, typed arrays and columns are not copied.
+ * @param what to call it in messages: "left table"
+ * @throws ValidationError for what is no table, and for columns that cannot be made
+ */
+export function asArrowTable(input: TableInput, what: string): ArrowTable {
+  if (isArrowTable(input)) return input;
+  if (Array.isArray(input)) return tableOf(columnsOfRows(input, what), what);
+  const isRecord = typeof input === "object" && input !== null && !ArrayBuffer.isView(input);
+  if (!isRecord || Symbol.iterator in input || Symbol.asyncIterator in input)
+    throw new ValidationError(`The ${what} is not a table.`, FIX);
+  return tableOf(Object.entries(input), what);
+}
+
+function tableOf(columns: readonly (readonly [string, unknown])[], what: string): ArrowTable {
+  if (columns.length === 0) throw new ValidationError(`The ${what} has no columns.`, FIX);
+  const made = columns.map(([name, values]) => columnOf(values, `Column "${name}" of the ${what}`));
+  const fields = columns.map(([name], i) => fieldOf(name, made[i].type));
+  return { numRows: made[0].length, schema: { fields }, getChildAt: (index) => made[index] };
+}
+
+/** A field of either library: what both read of one. */
+function fieldOf(name: string, type: unknown): { readonly name: string } {
+  const field = { name, type, nullable: true, metadata: null };
+  return field;
+}
+
+/** The Arrow types of typed arrays, which tell their type by name: empty ones have no values to infer it from. */
+const TYPED: Readonly<Record<string, () => DataType>> = {
+  Int8Array: arrow.int8,
+  Uint8Array: arrow.uint8,
+  Int16Array: arrow.int16,
+  Uint16Array: arrow.uint16,
+  Int32Array: arrow.int32,
+  Uint32Array: arrow.uint32,
+  BigInt64Array: arrow.int64,
+  BigUint64Array: arrow.uint64,
+  Float32Array: arrow.float32,
+  Float64Array: arrow.float64,
+};
+
+/** @throws ValidationError for values that are no column */
+function columnOf(values: unknown, where: string): ArrowColumn {
+  if (isArrowColumn(values)) return values;
+  const type = ArrayBuffer.isView(values)
+    ? TYPED[Object.prototype.toString.call(values).slice(8, -1)]
+    : undefined;
+  if (type === undefined && !Array.isArray(values)) {
+    const fix = "Give a list, an Arrow column, or a typed array of a type that Arrow has.";
+    throw new ValidationError(`${where} is ${describe(values)}.`, fix);
+  }
+  try {
+    // with a type, values are copied
+    const plain = values as unknown[];
+    const inferred = plain.length > 0 && plain.constructor.name in TYPED;
+    return arrow.columnFromArray(plain, inferred ? undefined : type?.());
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const fix = "Make it an Arrow column of the type you want.";
+    throw new ValidationError(`${where} holds values of no one type: ${reason}`, fix, { cause });
+  }
+}
+
+function isArrowColumn(values: unknown): values is ArrowColumn {
+  if (values instanceof Column) return true;
+  if (typeof values !== "object" || values === null || Array.isArray(values) || ArrayBuffer.isView(values))
+    return false;
+  const { data, length, type } = values as Partial<ArrowColumn>;
+  return Array.isArray(data) && typeof length === "number" && typeof type === "object";
+}
+
+/** The columns of row objects: every name that a row has, in the order in which names appear. */
+function columnsOfRows(rows: readonly unknown[], what: string): [string, unknown[]][] {
+  const columns = new Map<string, unknown[]>();
+  for (const [i, row] of rows.entries()) {
+    if (typeof row !== "object" || row === null || Array.isArray(row))
+      throw new ValidationError(`Row ${i} of the ${what} is ${describe(row)}, not an object.`, FIX);
+    for (const [name, value] of Object.entries(row)) {
+      const column = columns.get(name) ?? new Array(rows.length).fill(null);
+      columns.set(name, column);
+      column[i] = value ?? null;
+    }
+  }
+  return [...columns];
+}
+
+/** Tables or record batches of the same columns, one after the other. */
+export type Tables = Iterable<ArrowTable> | AsyncIterable<TableInput>;
+
+/** The tables that an input gives one after the other; null for one table. */
+export function batchesOf(input: TableInput | Tables): Tables | null {
+  if (typeof input !== "object" || input === null || isArrowTable(input)) return null;
+  // a list of row objects is a table
+  if (Array.isArray(input)) return input.length > 0 && input.every(isArrowTable) ? input : null;
+  if (ArrayBuffer.isView(input) || input instanceof Map) return null;
+  return Symbol.asyncIterator in input || Symbol.iterator in input ? (input as Tables) : null;
+}

@@ -1,0 +1,85 @@
+// What operators take as a table besides Arrow tables: columns by name, lists of row objects; and what they refuse.
+import * as flechette from "@uwdata/flechette";
+import * as apache from "apache-arrow";
+import { describe, expect, it } from "vitest";
+import { readTable } from "../../src/relational/columns.js";
+import { count, distinct, groupBy, join, sum } from "../../src/relational/index.js";
+import { useDevice } from "../conformance/helpers/device.js";
+
+const device = useDevice();
+
+const rows = [
+  { origin: "SFO", delay: 12 },
+  { origin: "JFK", delay: null },
+  { delay: -4, origin: "SFO" },
+  { origin: undefined, late: true },
+];
+const expected = [
+  { origin: "SFO", rows: 2, delay: 8 },
+  { origin: "JFK", rows: 1, delay: null },
+  { origin: null, rows: 1, delay: null },
+];
+
+describe("tables", () => {
+  it.each<[string, Parameters<typeof groupBy>[0]]>([
+    ["row objects", rows],
+    ["lists", { origin: ["SFO", "JFK", "SFO", null], delay: [12, null, -4, undefined] }],
+    [
+      "columns of both libraries",
+      {
+        origin: apache.vectorFromArray(["SFO", "JFK", "SFO", null], new apache.Utf8()),
+        delay: flechette.columnFromArray([12, null, -4, null], flechette.int64()),
+      },
+    ],
+    [
+      "a record batch of apache-arrow",
+      apache.tableFromArrays({ origin: ["SFO", "JFK", "SFO", null], delay: [12, null, -4, null] }).batches[0],
+    ],
+  ])("may be %s", async (_, table) => {
+    const aggregate = { rows: count(), delay: sum("delay") };
+    const made = await groupBy(table, { by: ["origin"], aggregate, device: device() });
+    // apache-arrow infers floats, and sums of floats are floats
+    const plain = made
+      .toArray()
+      .map((row) => ({ ...row, delay: row.delay === null ? null : Number(row.delay) }));
+    expect(plain).toEqual(expected);
+  });
+
+  it("share the memory of typed arrays, wherever they begin", async () => {
+    const whole = Float64Array.of(0, 1, 2, 3);
+    const part = whole.subarray(1, 3);
+    const [column] = readTable({ x: part }, "").columns;
+    const chunk = column.contiguous() as { data: Uint8Array };
+    expect([chunk.data.buffer, chunk.data.byteOffset]).toEqual([whole.buffer, 8]);
+    const made = await join({ id: Uint32Array.of(1, 2) }, [{ id: 2, word: "two" }], {
+      on: ["id"],
+      device: device(),
+    });
+    expect(made.toArray()).toEqual([{ id: 2, word: "two" }]);
+    const bytes = readTable({ x: Buffer.from([7, 8]) }, "").columns[0].contiguous() as { data: Uint8Array };
+    expect([...bytes.data.subarray(0, 2)]).toEqual([7, 8]);
+    expect((await distinct([{ a: 1 }, { a: 1 }], { device: device() })).numRows).toBe(1);
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ["a number", 7, /The table is not a table/],
+    ["a typed array", Int32Array.of(1), /The table is not a table/],
+    ["a Map", new Map([["a", [1]]]), /The table is not a table/],
+    ["no columns", {}, /The table has no columns/],
+    ["no rows", [], /The table has no columns/],
+    ["a row that is none", [{ a: 1 }, 2], /Row 1 of the table is 2/],
+    ["a row that is a list", [[1]], /Row 0 of the table is an Array/],
+    ["a column that is none", { a: 3 }, /Column "a" of the table is 3/],
+    ["values of many types", { a: [1, "x"] }, /Column "a" of the table holds values of no one type/],
+    ["integers beyond 64 bits", { a: [1n << 70n] }, /"a".*BigInt exceeds 64 bits/],
+    [
+      "a typed array that Arrow has not",
+      { a: new Uint8ClampedArray(2) },
+      /Column "a" of the table is a Uint8ClampedArray/,
+    ],
+    ["columns of different lengths", { a: [1, 2], b: [1] }, /Column "b" has 1 rows where the table has 2/],
+  ])("are refused: %s", async (_, table, message) => {
+    const call = distinct(table as never, { device: device() });
+    await expect(call).rejects.toMatchObject({ code: "VALIDATION", message: expect.stringMatching(message) });
+  });
+});
