@@ -6,7 +6,7 @@
 // One dispatch reads a million orders, finds each article's price in the map and multiplies. No price leaves the GPU, and
 // none is copied into an array by article number first: the article numbers are any 32-bit numbers.
 import { openDevice, StaticMap } from "warpmap";
-import { mapModule } from "warpmap/wgsl";
+import { tableModule } from "warpmap/wgsl";
 
 const ARTICLES = 100_000;
 const ORDERS = 1_000_000;
@@ -29,7 +29,7 @@ const article = await device.upload(Uint32Array.from(ordered, numberOf));
 const quantity = await device.upload(Uint32Array.from(ordered, (_, i) => 1 + (i % 3)));
 const cost = await device.allocate("f32", ORDERS);
 
-const module = mapModule(prices, { name: "price" });
+const module = tableModule(prices, { prefix: "price" });
 const code = `${module.code}
   @group(0) @binding(0) var<storage, read> article: array<u32>;
   @group(0) @binding(1) var<storage, read> quantity: array<u32>;

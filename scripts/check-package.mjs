@@ -16,7 +16,7 @@ const EXPORTS = {
   "warpmap/io": ["readTable", "tableToBytes", "writeTable"],
   "warpmap/relational": ["count", "distinct", "groupBy", "join", "sum"],
   "warpmap/sketches": ["BloomFilter", "HyperLogLog"],
-  "warpmap/wgsl": ["mapModule"],
+  "warpmap/wgsl": ["tableModule"],
 };
 
 /** Of the repository's packages, what the project gets beside the packed one, and its dependencies. */

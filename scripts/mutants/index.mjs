@@ -7,8 +7,16 @@ import { listFaults } from "./lists.mjs";
 import { sketchFaults } from "./sketches.mjs";
 import { tableFaults } from "./tables.mjs";
 import { webgpuFaults } from "./webgpu.mjs";
+import { wgslFaults } from "./wgsl.mjs";
 
-export const faults = [...cpuFaults, ...webgpuFaults, ...tableFaults, ...sketchFaults, ...listFaults];
+export const faults = [
+  ...cpuFaults,
+  ...webgpuFaults,
+  ...tableFaults,
+  ...sketchFaults,
+  ...listFaults,
+  ...wgslFaults,
+];
 
 /** A file's text with a fault in it. Throws unless the fault matches exactly once. */
 export function withFault({ name, file, find, replace }, text) {

@@ -26,6 +26,8 @@ export class Calls<K extends ScalarType> {
   /** Reading calls at the queue's end that others may join. */
   #waiting: JoinedCalls<K> | undefined;
   #ended = false;
+  /** Comes before each call. */
+  before: (() => Promise<void>) | undefined;
 
   /** @param gone the error of calls after the end */
   constructor(private readonly gone: () => ValidationError) {}
@@ -60,7 +62,7 @@ export class Calls<K extends ScalarType> {
     const begin = () => {
       if (columns.some((column, i) => column?.length !== lengths[i])) throw detached();
       log?.begin();
-      return operation();
+      return this.before ? this.before().then(operation) : operation();
     };
     return this.#queue.add(begin).finally(() => Promise.all(releases.map((release) => release())));
   }

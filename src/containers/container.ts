@@ -114,6 +114,15 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
     return (await import("./one-of-each.js")).choosing(this.table, duplicates);
   }
 
+  /**
+   * Says that users' kernels change the table: each call first has `take` read what they did. Answers a call that does no more.
+   * @internal
+   */
+  expectKernels(take: (table: Table<K, V>) => Promise<void>): () => Promise<void> {
+    this.calls.before = () => take(this.table);
+    return () => this.calls.run(async () => {});
+  }
+
   /** Which keys are there: one byte per key, 1 or 0. */
   async contains<P extends Placement = "host">(
     keys: Input<K>,

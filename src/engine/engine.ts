@@ -134,10 +134,15 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
   /** Erased slots not taken again: exact when `live` is. */
   readonly tombstones: number;
   /**
-   * The buffers under the table, for users' own kernels, and the bytes of it that can be bound at once; absent on engines
-   * without GPUBuffers.
+   * The buffers under the table, for users' own kernels, the bytes of it that can be bound at once, and what the engine knows of it;
+   * absent on engines without GPUBuffers.
    */
-  readonly gpu?: { readonly slots: GPUBuffer; readonly control: GPUBuffer; readonly maxBinding: number };
+  readonly gpu?: {
+    readonly slots: GPUBuffer;
+    readonly control: GPUBuffer;
+    readonly maxBinding: number;
+    readonly state: object;
+  };
   /** What a call does is what going through its batch in input order would do: the first of equal keys inserts, the last one assigns. */
   readonly inOrder?: boolean;
   /** Of the elements with one key, among those that `where` selects, chooses the first or the last. Changes nothing. */

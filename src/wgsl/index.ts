@@ -1,21 +1,25 @@
 /**
- * warpmap/wgsl: look keys up in a live map or set from your own WebGPU kernels. A module is WGSL text to put
- * in front of your shader, and the bind group entries that connect it to the table.
+ * warpmap/wgsl: a live map or set in your own WebGPU kernels. A module is WGSL text to put in front of your shader, and the bind group
+ * entries that connect it to the table.
  *
  * | at a glance | |
  * |---|---|
- * | functions | `NAME_find(key) -> NAME_Result { found: bool, value }`, `NAME_contains(key) -> bool`; NAME is an option |
- * | types | those of the table: u32, i32 or f32; tables with u64 keys or values are refused. Every key is usable; f32 keys are equal as in JavaScript's Map |
- * | bindings | two read-only storage buffers, next to each other in one bind group |
- * | stages | compute, vertex, fragment; no barriers, no subgroups, no extensions, any WebGPU implementation |
+ * | reading | `PREFIX_find(key) -> PREFIX_Result { found: bool, value }`, `PREFIX_contains(key) -> bool` |
+ * | changing, with `access: "read_write"` | maps: `PREFIX_insert(key, value)`, `PREFIX_insertOrAssign(key, value)`, for u32 and i32 values `PREFIX_insertOrAdd(key, value)`; sets: `PREFIX_insert(key)`. All answer `PREFIX_INSERTED`, `PREFIX_EXISTING` or `PREFIX_FULL`. `PREFIX_erase(key) -> bool` |
+ * | types | those of the table; u64 keys and values are `vec2u`, the low word first. Every key is usable; f32 keys are equal as in JavaScript's Map. Changing: keys and values of 32 bits |
+ * | in one dispatch | any of the functions, by any invocations: what they answer about keys is what some order of the calls would answer. Values: see docs/own-kernels.md |
+ * | full table | `PREFIX_FULL`, and nothing was changed: none of the 8,192 slots from the key's home on is free (in smaller tables: no slot). What kernels erase is free again after an insert or a rehash by the host |
+ * | size | exact after `await module.sync()`, and after any awaited call on the table |
+ * | bindings | two storage buffers, next to each other in one bind group; read-only unless the kernel changes the table |
+ * | stages | compute, vertex (reading only), fragment; no barriers, no subgroups, no extensions, any WebGPU implementation |
  * | cost per key | expected O(1): one random memory access at load factor 0.5 |
- * | ends | always: a probe is never longer than the table's longest probe, read from the table itself |
+ * | ends | always: probes are bounded by the table's longest probe, and by constants |
  * | table size | one binding at most (maxStorageBufferBindingSize: 2 GiB on most GPUs); larger tables are a LimitError |
  * | sees | all calls on the table that were awaited before your submission |
  *
  * The code stays the same for as long as the table lives, unless `rehash` gives a table without a seed its first one. The buffers do not: `rehash` makes new ones, and so may `reserve`,
- * `shrinkToFit`, and all calls that insert into (`merge` too) or erase from a DynamicMap or DynamicSet. Call `entries()` again and make a new bind group after each of them. There are
- * no functions that change a table: its size is counted on the host.
+ * `shrinkToFit`, and all calls that insert into (`merge` too) or erase from a DynamicMap or DynamicSet. Call `entries()` again and make a new bind group
+ * after each of them. Await the calls on a table before you submit a kernel that changes it.
  */
 
 import type { Container } from "../containers/container.js";
@@ -27,19 +31,21 @@ import type { TableSpec } from "../engine/layout.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { isWide, slotFormat, tableBytes } from "../engine/slot-format.js";
 import { STAGE_COMPUTE } from "../engine/webgpu/device/gpu-flags.js";
-import { bindingLine, constantLines } from "../engine/webgpu/device/kernel-source.js";
-import { MAX_PROBE_WORD, SEED_WORD } from "../engine/webgpu/table/control.js";
-import { hashCode } from "../engine/webgpu/table/hash-code.js";
-import { prefixNames } from "../engine/webgpu/table/prefix-names.js";
-import { probingCode, readingCode } from "../engine/webgpu/table/slot-code.js";
+import { lend, takeKernelChanges } from "../engine/webgpu/table/kernel-changes.js";
+import type { TableState } from "../engine/webgpu/table/table-state.js";
 import { LimitError, ValidationError } from "../errors.js";
-import { checkOptions, checkWhole, describe } from "../options.js";
-import find from "./find.wgsl";
+import { checkOneOf, checkOptions, checkWhole, describe } from "../options.js";
+import { moduleText } from "./module-text.js";
 
-/** Where a module goes in your shader. */
+/** What a kernel does with a table. */
+export type ModuleAccess = "read" | "read_write";
+
+/** Where a module goes in your shader, and what the shader does. */
 export interface ModuleOptions {
-  /** Prefix of everything the code declares: a WGSL name. Default `map`, or `set` for sets. */
-  name?: string;
+  /** Of everything the code declares, with an underscore behind it: a WGSL name. Default `map`, or `set` for sets. */
+  prefix?: string;
+  /** Whether the kernel changes the table. Default `read`. */
+  access?: ModuleAccess;
   /** Bind group of both bindings. Default 1, which leaves group 0 to you. */
   group?: number;
   /** Number of the first binding; the second one is the next number. Default 0. */
@@ -62,21 +68,34 @@ export interface TableModule {
    * @throws ValidationError when the table was destroyed, LimitError when it has become larger than one binding.
    */
   entries(): GPUBindGroupEntry[];
+  /**
+   * Brings the container's `size` up to date, after kernels that were submitted before have changed the table. Each call on the container does so
+   * by itself, too. Costs one round trip to the GPU.
+   */
+  sync(): Promise<void>;
 }
 
+/** A map or a set. */
+type AnyContainer<K extends KeyType, V extends ValueType> =
+  | StaticMap<K, V>
+  | DynamicMap<K, V>
+  | StaticSet<K>
+  | DynamicSet<K>;
+
 /**
- * The module of a map.
- * @throws ValidationError when the map was destroyed, is not on a GPU, or has u64 keys or values; LimitError when it is larger than one binding.
+ * Functions on a map or a set for your own shaders. `find` of a set answers the stored key as its value.
+ * @throws ValidationError when the table was destroyed, is not on a GPU, or is to be changed and has keys or values of 64 bits; LimitError
+ * when it is larger than one binding.
  * @example
  * ```js
  * import { openDevice, StaticMap } from "warpmap";
- * import { mapModule } from "warpmap/wgsl";
+ * import { tableModule } from "warpmap/wgsl";
  *
  * const device = await openDevice({ backend: "webgpu" });
  * const prices = await StaticMap.create(device, { key: "u32", value: "f32", capacity: 1000 });
  * await prices.insert(Uint32Array.of(11, 12, 13), Float32Array.of(1.5, 20, 0.25));
  *
- * const price = mapModule(prices, { name: "price" });
+ * const price = tableModule(prices, { prefix: "price" });
  * const code = `
  *   @group(0) @binding(0) var<storage, read> articles: array<u32>;
  *   @group(0) @binding(1) var<storage, read_write> result: array<f32>;
@@ -107,87 +126,61 @@ export interface TableModule {
  * console.log(await result.read()); // Float32Array [0.25, 1.5, -1, 20]
  * ```
  */
-export function mapModule<K extends KeyType, V extends ValueType>(
-  map: StaticMap<K, V> | DynamicMap<K, V>,
+export function tableModule<K extends KeyType, V extends ValueType>(
+  container: AnyContainer<K, V>,
   options: ModuleOptions = {},
 ): TableModule {
-  return tableModule(map, "map", options);
-}
-
-/**
- * The module of a set, as {@link mapModule}. `find` answers the stored key as its value.
- * @throws ValidationError when the set was destroyed, is not on a GPU, or has u64 keys; LimitError when it is larger than one binding.
- * @example
- * ```js
- * const module = setModule(set, { name: "seen" });
- * const code = `${module.code}
- *   fn isNew(key: u32) -> bool { return !seen_contains(key); }`;
- * ```
- */
-export function setModule<K extends KeyType>(
-  set: StaticSet<K> | DynamicSet<K>,
-  options: ModuleOptions = {},
-): TableModule {
-  return tableModule(set, "set", options);
-}
-
-function tableModule(
-  container: Container<KeyType, ValueType>,
-  defaultName: string,
-  options: ModuleOptions,
-): TableModule {
-  checkOptions(options, "name group binding visibility");
-  const { name = defaultName, group = 1, binding = 0, visibility = STAGE_COMPUTE } = options;
-  checkName(name);
+  checkOptions(options, "prefix access group binding visibility");
+  const table = container as unknown as Container<KeyType, ValueType>;
+  // a container keeps its types, its hash function and its engine for life
+  const { spec } = gpuTable(table);
+  const { prefix = spec.value === null ? "set" : "map", access = "read" } = options;
+  const { group = 1, binding = 0, visibility = STAGE_COMPUTE } = options;
+  checkPrefix(prefix);
+  checkOneOf("access", access, ["read", "read_write"]);
   checkWhole("group", group);
   checkWhole("binding", binding);
   checkWhole("visibility", visibility);
-  // a container keeps its types, its hash function and its engine for life; rehash may change the seed
-  const { spec } = gpuTable(container);
+  // rehash may change the seed
   const isSeeded = Boolean(spec.seed);
-  if (isWide(slotFormat(spec))) {
-    throw new ValidationError(
-      "Kernels look up keys and values of 32 bits, and this table has wider ones.",
-      'Use find or contains with output "device", and give your kernel their results.',
-    );
-  }
+  const changes = access === "read_write";
+  if (changes) checkChangeable(spec);
+  const takeIn = changes
+    ? table.expectKernels(async ({ gpu }) => gpu && takeKernelChanges(gpu.state as TableState))
+    : async () => {};
   return {
-    code: tableCode(spec, name, group, binding),
+    code: moduleText(spec, { prefix, access, group, binding }),
     group,
     layoutEntries: [binding, binding + 1].map((number) => ({
       binding: number,
       visibility,
-      buffer: { type: "read-only-storage" },
+      buffer: { type: changes ? "storage" : "read-only-storage" },
     })),
     entries() {
-      const { gpu, bytes, spec } = gpuTable(container);
+      const { gpu, bytes, spec } = gpuTable(table);
       if (Boolean(spec.seed) !== isSeeded) {
         throw new ValidationError(
           `The module is for a table ${isSeeded ? "with" : "without"} a seed, and rehash has ${isSeeded ? "taken it away" : "given it one"}.`,
           "Make the module again, and your pipelines.",
         );
       }
+      if (changes) lend(gpu.state as TableState);
       return [
         { binding, resource: { buffer: gpu.slots, size: bytes } },
         { binding: binding + 1, resource: { buffer: gpu.control } },
       ];
     },
+    sync: takeIn,
   };
 }
 
-/** The table's code; slot count and longest probe are not in it, since they change. */
-function tableCode(spec: TableSpec, name: string, group: number, binding: number): string {
-  const types = `alias KeyType = ${spec.key};\nalias ValueType = ${spec.value ?? spec.key};`;
-  const parts = [
-    types,
-    constantLines({ MAX_PROBE_WORD, SEED_WORD }),
-    bindingLine(group, binding, "read", "table", "array<Slot>"),
-    bindingLine(group, binding + 1, "read", "control", "array<u32>"),
-    probingCode(spec, hashCode(spec)),
-    readingCode(slotFormat(spec)),
-    find,
-  ];
-  return prefixNames(parts.join("\n"), name);
+/** WGSL's atomics have 32 bits: what claims a wider key can be compared with others in the next dispatch only. */
+function checkChangeable(spec: TableSpec): void {
+  if (!isWide(slotFormat(spec))) return;
+  throw new ValidationError(
+    `Kernels change tables with keys and values of 32 bits, and this one has ${spec.value === null ? "" : `${spec.value} values and `}${spec.key} keys.`,
+    'Use access "read", and leave changes to the calls of the container: they take device arrays that your kernel writes.',
+  );
 }
 
 function gpuTable(container: Container<KeyType, ValueType>) {
@@ -216,10 +209,10 @@ function gpuTable(container: Container<KeyType, ValueType>) {
   return { gpu, spec, bytes };
 }
 
-function checkName(name: unknown): void {
-  if (typeof name === "string" && /^[A-Za-z][A-Za-z0-9_]*$/.test(name)) return;
+function checkPrefix(prefix: unknown): void {
+  if (typeof prefix === "string" && /^[A-Za-z][A-Za-z0-9_]*$/.test(prefix)) return;
   throw new ValidationError(
-    `name is ${JSON.stringify(name)}.`,
+    `prefix is ${JSON.stringify(prefix)}.`,
     "Give a WGSL name: an ASCII letter, then letters, digits and underscores.",
   );
 }

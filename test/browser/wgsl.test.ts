@@ -1,2 +1,3 @@
 /** The tests of warpmap/wgsl once more, on the browser's WebGPU. */
+import "../wgsl/changing.test.js";
 import "../wgsl/wgsl.test.js";

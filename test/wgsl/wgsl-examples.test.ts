@@ -17,8 +17,17 @@ it("examples/wgsl-find.mjs finds what every order costs", async () => {
   expect(stdout).toMatch(/1000000 orders cost [\d.]+; 10000 are for articles that do not exist/);
 });
 
-it("the example of mapModule's documentation prints what it says", async () => {
-  const example = exampleOf("mapModule");
+it("examples/wgsl-insert.mjs counts the points of each voxel", async () => {
+  const { status, stdout, stderr } = await runProgram(
+    text("examples/wgsl-insert.mjs"),
+    onSoftwareGpu ? ["--software"] : [],
+  );
+  expect(status, stderr).toBe(0);
+  expect(stdout).toMatch(/200000 points lie in \d{4,} voxels; the fullest has \d+/);
+});
+
+it("the example of tableModule's documentation prints what it says", async () => {
+  const example = exampleOf("tableModule");
   const asked = onSoftwareGpu
     ? example.replace('backend: "webgpu"', 'backend: "webgpu", software: true')
     : example;

@@ -10,7 +10,7 @@ import {
   StaticSet,
   ValidationError,
 } from "../../src/index.js";
-import { mapModule, setModule, type TableModule } from "../../src/wgsl/index.js";
+import { type TableModule, tableModule } from "../../src/wgsl/index.js";
 import { expectSame, storedBits } from "../conformance/helpers/checks.js";
 import { useDevice } from "../conformance/helpers/device.js";
 import {
@@ -99,14 +99,14 @@ class Finder {
 }
 
 const mapFinder = (map: StaticMap<KeyType, ValueType>) =>
-  Finder.create(mapModule(map), "map", map.keyType, map.valueType);
+  Finder.create(tableModule(map), "map", map.keyType, map.valueType);
 
 /** What a map should hold, by stored bit patterns. */
 function pairsOf(type: KeyType, keys: Uint32Array, values: Uint32Array): Map<number, number> {
   return new Map(Array.from(keys, (bits, i) => [storedBits(type, bits), values[i]]));
 }
 
-describe("mapModule", () => {
+describe("the module of a map", () => {
   for (const key of types) {
     for (const value of types) {
       it(`finds 10,000 ${key} keys with ${value} values among as many others`, async () => {
@@ -172,11 +172,11 @@ describe("mapModule", () => {
     for (const hash of ["xxhash64", own] as const) {
       using map = await StaticMap.create(device(), { ...sizing, hash, seed: 3 });
       await map.insert(keys, counting(400));
-      const module = mapModule(map);
+      const module = tableModule(map);
       const finder = await Finder.create(module, "map", "u32", "u32");
       await finder.expectAmong(asked, pairs, "u32");
       await map.rehash({ seed: "random" });
-      expect(mapModule(map).code).toBe(module.code);
+      expect(tableModule(map).code).toBe(module.code);
       finder.bindAgain();
       await finder.expectAmong(asked, pairs, "u32");
       await map.clear();
@@ -214,13 +214,13 @@ describe("mapModule", () => {
     const keys = uniqueKeys(400);
     const pairs = pairsOf("i32", keys, asBits(Float32Array.from(counting(400))));
     await map.insert(fromBits("i32", keys), Float32Array.from(counting(400)));
-    const module = mapModule(map);
+    const module = tableModule(map);
     const finder = await Finder.create(module, "map", "i32", "f32");
     const { code } = module;
     for (const capacity of [5000, 400]) {
       await map.rehash(capacity);
       await expect(finder.find(fromBits("i32", keys))).rejects.toThrow(/destroyed/);
-      expect(mapModule(map).code).toBe(code);
+      expect(tableModule(map).code).toBe(code);
       finder.bindAgain();
       await finder.expectAmong(fromBits("i32", Uint32Array.of(...keys, ...absentKeys(100))), pairs, "i32");
     }
@@ -228,7 +228,7 @@ describe("mapModule", () => {
 
   it("works for a map that grows, with new entries after each growth", async () => {
     using map = await DynamicMap.create(device(), { key: "u32", value: "u32", capacity: 10 });
-    const finder = await Finder.create(mapModule(map), "map", "u32", "u32");
+    const finder = await Finder.create(tableModule(map), "map", "u32", "u32");
     for (const size of [10, 300, 5000]) {
       await map.insert(uniqueKeys(size), counting(size));
       finder.bindAgain();
@@ -243,8 +243,8 @@ describe("mapModule", () => {
     await ages.insert(Int32Array.of(-1, -2, -3), Uint32Array.of(10, 20, 30));
     await flagged.insert(Uint32Array.of(20, 30, 40));
     const modules = [
-      mapModule(ages, { name: "ages", group: 0, binding: 5 }),
-      setModule(flagged, { name: "flagged2_", group: 0, binding: 8 }),
+      tableModule(ages, { prefix: "ages", group: 0, binding: 5 }),
+      tableModule(flagged, { prefix: "flagged2_", group: 0, binding: 8 }),
     ];
     const code = `
       @group(0) @binding(0) var<storage, read_write> result: array<u32>;
@@ -273,7 +273,7 @@ describe("mapModule", () => {
   it("declares nothing without its prefix, so that users may use every name", async () => {
     using map = await StaticMap.create(device(), { key: "f32", value: "i32", capacity: 100 });
     await map.insert(Float32Array.of(1.5), Int32Array.of(-5));
-    const { code, entries, group } = mapModule(map, { name: "m" });
+    const { code, entries, group } = tableModule(map, { prefix: "m" });
     const names = new Set(code.match(/\bm_\w+/g)?.map((name) => name.slice(2)));
     expect(names.size).toBeGreaterThan(20);
     for (const name of ["find", "contains", "Result", "table", "EMPTY", "murmur3", "KeyType", "ValueType"]) {
@@ -302,7 +302,7 @@ describe("mapModule", () => {
   it("serves fragment shaders", async () => {
     using map = await StaticMap.create(device(), { key: "u32", value: "f32", capacity: 100 });
     const FRAGMENT = 2;
-    const { code, layoutEntries } = mapModule(map, { group: 0, visibility: FRAGMENT });
+    const { code, layoutEntries } = tableModule(map, { group: 0, visibility: FRAGMENT });
     const gpu = gpuOf(device());
     const module = gpu.createShaderModule({
       code: `${code}
@@ -322,7 +322,7 @@ describe("mapModule", () => {
   });
 });
 
-describe("setModule", () => {
+describe("the module of a set", () => {
   for (const key of types) {
     it(`finds the ${key} keys of a set`, async () => {
       using set = await StaticSet.create(device(), { key, capacity: 6000, maxLoadFactor: 0.9 });
@@ -330,7 +330,7 @@ describe("setModule", () => {
       const present = Uint32Array.from([...uniqueKeys(5000), ...odd]);
       await set.insert(fromBits(key, present));
       const stored = present.map((bits) => storedBits(key, bits));
-      const finder = await Finder.create(setModule(set), "set", key, key);
+      const finder = await Finder.create(tableModule(set), "set", key, key);
       const keys = Uint32Array.of(...present, ...absentKeys(5000));
       await finder.expectAmong(fromBits(key, keys), pairsOf(key, stored, stored), key);
     });
@@ -342,47 +342,49 @@ describe("what modules refuse", () => {
     using cpu = await openDevice({ backend: "cpu", threads: 1 });
     using map = await StaticMap.create(cpu, { key: "u32", value: "u32", capacity: 10 });
     using set = await StaticSet.create(cpu, { key: "u32", capacity: 10 });
-    for (const module of [() => mapModule(map), () => setModule(set)]) {
+    for (const module of [() => tableModule(map), () => tableModule(set)]) {
       expect(module).toThrow(ValidationError);
       expect(module).toThrow(/not on a GPU.*backend: "webgpu"/);
     }
   });
 
-  it("tables of keys or values of 64 bits", async () => {
+  it("to change tables of keys or values of 64 bits", async () => {
     using map = await StaticMap.create(device(), { key: "u32", value: "u64", capacity: 10 });
     using set = await StaticSet.create(device(), { key: "u64", capacity: 10 });
-    for (const module of [() => mapModule(map), () => setModule(set)]) {
+    const access = "read_write";
+    for (const module of [() => tableModule(map, { access }), () => tableModule(set, { access })]) {
       expect(module).toThrow(ValidationError);
-      expect(module).toThrow(/keys and values of 32 bits/);
+      expect(module).toThrow(/keys and values of 32 bits, and this one has .*u64/);
     }
   });
 
   it("destroyed tables, also when the module is older", async () => {
     const map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 10 });
-    const module = mapModule(map);
+    const module = tableModule(map);
     map.destroy();
     expect(() => module.entries()).toThrow(ValidationError);
-    expect(() => mapModule(map)).toThrow(/This StaticMap was destroyed\. Create a new StaticMap/);
+    expect(() => tableModule(map)).toThrow(/This StaticMap was destroyed\. Create a new StaticMap/);
   });
 
   it("names that are not WGSL names, and numbers that are not slots", async () => {
     using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 10 });
-    for (const name of ["", "1st", "a-b", "_a", "a b", "ä", 7 as never]) {
-      expect(() => mapModule(map, { name })).toThrow(ValidationError);
+    for (const prefix of ["", "1st", "a-b", "_a", "a b", "ä", 7 as never]) {
+      expect(() => tableModule(map, { prefix })).toThrow(ValidationError);
     }
     for (const number of [-1, 0.5, Number.NaN, "0" as never]) {
-      expect(() => mapModule(map, { group: number })).toThrow(ValidationError);
-      expect(() => mapModule(map, { binding: number })).toThrow(ValidationError);
-      expect(() => mapModule(map, { visibility: number })).toThrow(ValidationError);
+      expect(() => tableModule(map, { group: number })).toThrow(ValidationError);
+      expect(() => tableModule(map, { binding: number })).toThrow(ValidationError);
+      expect(() => tableModule(map, { visibility: number })).toThrow(ValidationError);
+      expect(() => tableModule(map, { access: number as never })).toThrow(/There is no access/);
     }
   });
 
   it("options that are unknown, and what is no container", async () => {
     using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 10 });
-    expect(() => mapModule(map, { bindings: 2 } as never)).toThrow(/no option "bindings".* mean "binding"/);
-    expect(() => setModule(map as never, null as never)).toThrow(/The options are null/);
+    expect(() => tableModule(map, { bindings: 2 } as never)).toThrow(/no option "bindings".* mean "binding"/);
+    expect(() => tableModule(map as never, null as never)).toThrow(/The options are null/);
     for (const wrong of [undefined, null, {}, device(), "map"]) {
-      expect(() => mapModule(wrong as never)).toThrow(/The first argument is .*, not a map or a set/);
+      expect(() => tableModule(wrong as never)).toThrow(/The first argument is .*, not a map or a set/);
     }
   });
 });

@@ -43,10 +43,11 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     return this.state.tombstones;
   }
 
-  get gpu(): { slots: GPUBuffer; control: GPUBuffer; maxBinding: number } {
-    const { buffers, host } = this.state;
+  get gpu(): { slots: GPUBuffer; control: GPUBuffer; maxBinding: number; state: TableState } {
+    const { state } = this;
+    const { buffers, host } = state;
     for (const buffer of Object.values(buffers)) host.gpu.memory.share(buffer);
-    return { ...buffers, maxBinding: host.maxTableBinding };
+    return { ...buffers, maxBinding: host.maxTableBinding, state };
   }
 
   async choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {

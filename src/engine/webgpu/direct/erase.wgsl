@@ -21,13 +21,19 @@ fn meet(element: u32, at: u32, step: u32, side: bool, key: Key) -> u32 {
   let state = select(stateOf(key), SIDE_PRESENT, side);
   let claim = compareExchange(at * SLOT_WORDS, state, select(TOMBSTONE, EMPTY, side));
   if (claim.stored) {
-    if (side) { atomicAdd(&control.sideErased, 1u); } else { myErased++; }
+    if (side) { clearSide(at); } else { myErased++; }
     return HELD;
   }
   // somebody else has erased it
   if (claim.old != state) { return MISSED; }
   failures++;
   return select(AGAIN, MISSED, failures == SPURIOUS_LIMIT);
+}
+
+/// An absent key's side slot has an EMPTY value: see engine/layout.ts.
+fn clearSide(at: u32) {
+  atomicAdd(&control.sideErased, 1u);
+  for (var i = 0u; i < VALUE_WORDS; i++) { atomicStore(&table[at * SLOT_WORDS + VALUE_OFFSET + i], bitcast<Word>(EMPTY)); }
 }
 
 fn miss(element: u32, probe: Probe, state: u32) -> u32 { return MISSED; }

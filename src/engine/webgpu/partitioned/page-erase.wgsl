@@ -4,7 +4,7 @@
 // back. What was erased are the tombstones that it has then and had not before, so equal items count once. A TOMBSTONE with only
 // tombstones between it and an EMPTY slot of the page holds nothing together, and becomes EMPTY: `reused` counts it as a
 // tombstone gone. Probes that reach the page's end overflow; keys that live in side slots are left to the fallback.
-// Bytes per slot: 8 read, 4 written where it is a tombstone now (sets: 4, 4); per item 4 read.
+// Bytes per slot: 8 read, 4 written where it is a tombstone now, 8 where it becomes EMPTY (sets: 4, 4); per item 4 read.
 
 const CAPACITY: u32 = WORKGROUP * ITEMS;
 /// Neighbouring slots that an invocation looks at for tombstones; 32 or fewer.
@@ -109,7 +109,8 @@ fn main(
   workgroupBarrier();
   for (var slot = local; slot < mine.slots; slot += WORKGROUP) {
     let bit = 1u << (slot % 32u);
-    if ((atomicLoad(&tombstones[slot / 32u]) & bit) != 0u) { setState(mine.at + slot, select(TOMBSTONE, EMPTY, (idle[slot / 32u] & bit) != 0u)); }
+    if ((atomicLoad(&tombstones[slot / 32u]) & bit) == 0u) { continue; }
+    if ((idle[slot / 32u] & bit) == 0u) { setState(mine.at + slot, TOMBSTONE); } else { setEmpty(mine.at + slot); }
   }
   if (local != 0u) { return; }
   let erased = atomicLoad(&now) - atomicLoad(&before);

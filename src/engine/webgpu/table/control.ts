@@ -29,5 +29,9 @@ export const { control } = tableCounters;
 export const MAX_PROBE_WORD = names.indexOf("maxProbe");
 /** Word that holds the table's seed, for users' kernels: the engine's have it as a parameter. */
 export const SEED_WORD = names.indexOf("seed");
+/** Word that holds the entries in the probing table. */
+export const OCCUPIED_WORD = names.indexOf("occupied");
+/** First of the words that users' kernels count in, behind those of the engine: see kernel-changes.ts. */
+export const KERNEL_WORDS = 32;
 /** Bytes at its start that are zeroed before every dispatch round: the counters of the call. */
 export const CALL_COUNTER_BYTES = MAX_PROBE_WORD * 4;

@@ -1,6 +1,6 @@
 /**
  * A table's memory on the GPU and its numbers on the host. Every submission that may change the table goes through
- * `submit`, which keeps the numbers exact: entries, tombstones, longest probe.
+ * `submit`, which keeps the numbers exact: entries, tombstones, longest probe. What users' kernels change is taken in by kernel-changes.ts.
  */
 import type { Engine } from "../../engine.js";
 import { EMPTY, type TableSpec } from "../../layout.js";
@@ -151,7 +151,11 @@ export class TableState {
     const into = new Uint8Array(tableCounters.bytes);
     this.host.gpu.write(control, 0, zeroCounters);
     await this.#submitter.submit(label, record, [{ buffer: control, offset: 0, into }, ...reads]);
-    const counters = tableCounters.read(into);
+    return this.note(tableCounters.read(into));
+  }
+
+  /** Notes what changed the table. */
+  note(counters: Counters): Counters {
     this.#mainLive += counters.inserted - counters.erased;
     this.#sideLive += counters.sideInserted - counters.sideErased;
     this.#tombstones += counters.erased - counters.reused;

@@ -1,4 +1,5 @@
 /** Kernels of the tests' own: one dispatch of a module with automatic layout, on a device's GPU. */
+import { scalarBytes } from "../../../../src/engine/scalars.js";
 import type { Device, DeviceArray } from "../../../../src/index.js";
 
 /** The GPU of a device of the webgpu engine. */
@@ -23,9 +24,9 @@ export async function computePipeline(
 
 /** Bind group entries for device arrays, numbered from 0. */
 export function arrayEntries(arrays: readonly DeviceArray[]): GPUBindGroupEntry[] {
-  return arrays.map(({ buffer, byteOffset, length }, binding) => ({
+  return arrays.map(({ buffer, byteOffset, length, type }, binding) => ({
     binding,
-    resource: { buffer: buffer as GPUBuffer, offset: byteOffset, size: length * 4 },
+    resource: { buffer: buffer as GPUBuffer, offset: byteOffset, size: length * scalarBytes[type] },
   }));
 }
 

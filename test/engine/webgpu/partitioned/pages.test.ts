@@ -70,6 +70,30 @@ it("are built from a whole batch at once", async () => {
   expect(plan).toMatchObject({ strategy: "partitioned", chunks: 1, pages: PAGES });
 });
 
+it("leave an EMPTY value in slots that are free again, which users' kernels add to", async () => {
+  const slots = 2 * PAGE_SLOTS;
+  using map = await StaticMap.create(device(), {
+    key: "u32",
+    value: "u32",
+    capacity: slots,
+    maxLoadFactor: 1,
+  });
+  const keys = Uint32Array.of(0xffffffff, 0xfffffffe, ...uniqueKeys(slots / 2));
+  await map.insert(keys, counting(keys.length));
+  await map.erase(keys.filter((_, i) => i % 3 !== 2));
+  const table = map.engineTable.gpu?.slots as GPUBuffer;
+  const words = await device()
+    .wrap(table, { type: "u32", length: 2 * (slots + 2) })
+    .read();
+  const free = counting(slots + 2).filter((slot) => words[2 * slot] === 0xffffffff);
+  // some of the erased keys' slots, and those that never held a key
+  expect(free.length).toBeGreaterThan(slots / 2 + slots / 16);
+  expectSame(
+    free.map((slot) => words[2 * slot + 1]),
+    free.fill(0xffffffff),
+  );
+});
+
 it.each([0.96, 0.985])(
   "keep the order of homes at load %d, across pages too, and lookups rely on it until keys are inserted anywhere",
   async (load) => {

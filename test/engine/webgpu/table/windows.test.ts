@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asBits, type KeyType, type ValueType } from "../../../../src/engine/scalars.js";
 import { tableBytes } from "../../../../src/engine/slot-format.js";
 import { type Device, LimitError, StaticMap, StaticSet } from "../../../../src/index.js";
-import { mapModule } from "../../../../src/wgsl/index.js";
+import { tableModule } from "../../../../src/wgsl/index.js";
 import { expectPairs, pairsByBits } from "../../../conformance/helpers/checks.js";
 import { scaled } from "../../../conformance/helpers/device.js";
 import {
@@ -213,7 +213,7 @@ describe("tables of several windows", () => {
 
   it("cannot be lent to a kernel that binds them in one piece", async () => {
     using map = await StaticMap.create(real, { key: "u32", value: "u32", capacity: 2048 });
-    const module = mapModule(map);
+    const module = tableModule(map);
     expect(module.entries()).toHaveLength(2);
     await map.rehash(SLOTS / 2);
     const refused = expect.objectContaining({
@@ -222,7 +222,7 @@ describe("tables of several windows", () => {
       have: WINDOW_BYTES,
     });
     expect(() => module.entries()).toThrow(LimitError);
-    expect(() => mapModule(map)).toThrow(refused);
+    expect(() => tableModule(map)).toThrow(refused);
     await map.rehash(2048);
     expect(module.entries()).toHaveLength(2);
   });
