@@ -122,3 +122,40 @@ export const RETRIEVALS: readonly Published[] = [
     source: "the blog post on retrieve_all: 10^8 pairs out of 2 × 10^8 slots in about 3 ms",
   },
 ];
+
+/** Inner joins of cuDF and of cuCollections' table, as rows of the benchmark join name them. */
+export const CUDF_JOINS: readonly Published[] = (
+  [
+    ["cuDF, H100", "device to device, i64, row pairs", 10_000_000, 3.66],
+    ["cuDF, GH200", "device to device, i64, row pairs", 100_000, 0.167],
+    ["cuco::static_map insert + find, H100, timed beside", "device to device, u32", 2 ** 27, 19.2],
+  ] as const
+).map(([of, operation, size, value]) => ({
+  of,
+  operation,
+  size,
+  value,
+  unit: "ms",
+  source: of.startsWith("cuDF") ? "rapidsai/cudf, pull requests 18896 and 23640" : BESIDE,
+}));
+
+/** Sketches of cuCollections on an H100: 2^27 keys, filters of 8 × u32 blocks. */
+export const CUCO_SKETCHES: readonly Published[] = (
+  [
+    ["bloom add, 16 MiB", 16.8],
+    ["bloom add, 256 MiB", 12.4],
+    ["bloom add, 1 GiB", 11.7],
+    ["bloom contains, 16 MiB", 79],
+    ["bloom contains, 256 MiB", 32],
+    ["bloom contains, 1 GiB", 30],
+    ["hyperloglog add, 4 to 128 KiB", 526],
+  ] as const
+).map(([operation, value]) => ({
+  of: "cuCollections, H100, timed beside",
+  operation,
+  size: 2 ** 27,
+  value,
+  unit: "G/s",
+  source:
+    "cuCollections built and timed beside this project on one H100 80GB SXM, 2^27 u32 keys; kernels alone",
+}));

@@ -15,6 +15,7 @@ const EXPORTS = {
   warpmap: ["openDevice", "StaticMap", "StaticSet"],
   "warpmap/io": ["readTable", "tableToBytes", "writeTable"],
   "warpmap/relational": ["count", "distinct", "groupBy", "join", "sum"],
+  "warpmap/sketches": ["BloomFilter", "HyperLogLog"],
   "warpmap/wgsl": ["mapModule"],
 };
 

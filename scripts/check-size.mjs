@@ -1,8 +1,8 @@
 // npm run check:size: what an application that imports from `warpmap` ships to a browser, minified and gzipped. Reads dist.
 //
 // A page loads the entry and one engine, the GPU's or the CPU's: "first" is what the limit is for. "with large batches" adds what the
-// engine loads on the first use of such; the engine's row operations only where a bundle has joins. "all chunks" is what a bundler without
-// code splitting ships.
+// engine loads on the first use of such; the engine's row operations only where a bundle has joins, those of sketches where it has sketches.
+// "all chunks" is what a bundler without code splitting ships.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,29 +11,34 @@ import { build } from "esbuild";
 
 const KB = 1000;
 
-/** `rows`: whether the engine's row operations are used. `engines`: those it is for. */
+/** `uses`: operations of the engine, besides tables, that are used: entries of OPERATIONS. `engines`: those it is for. */
 const BUNDLES = [
   {
     name: "StaticMap",
     source: `export { openDevice, StaticMap } from "./dist/index.js";`,
-    limitBytes: 31 * KB,
+    limitBytes: 31.5 * KB,
   },
   {
     name: "StaticSet",
     source: `export { openDevice, StaticSet } from "./dist/index.js";`,
-    limitBytes: 31 * KB,
+    limitBytes: 31.5 * KB,
   },
   { name: "DynamicMap", source: `export { openDevice, DynamicMap } from "./dist/index.js";` },
   { name: "warpmap", source: `export * from "./dist/index.js";` },
   { name: "warpmap/io", source: `export * from "./dist/io/index.js";`, engines: ["none"] },
-  { name: "warpmap/relational", source: `export * from "./dist/relational/index.js";`, rows: true },
+  { name: "warpmap/relational", source: `export * from "./dist/relational/index.js";`, uses: ["rows"] },
+  {
+    name: "warpmap/sketches",
+    source: `export { openDevice } from "./dist/index.js"; export * from "./dist/sketches/index.js";`,
+    uses: ["sketches"],
+  },
   { name: "warpmap/wgsl", source: `export * from "./dist/wgsl/index.js";`, engines: ["webgpu"] },
 ];
 const ENGINES = ["webgpu", "cpu"];
 /** Chunks that no page loads: WebGPU for Node. */
 const IN_NODE = "chunks/dawn.js";
-/** Entries of chunks with an engine's row operations, which joins load: webgpu-rows.js, cpu-rows.js. */
-const ROWS = "-rows.js";
+/** What is loaded by who uses it alone, in chunks whose entries are named for it: webgpu-rows.js, cpu-sketches.js; with rows device-table.js. */
+const OPERATIONS = ["rows", "sketches"];
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 if (!existsSync(join(root, "dist/index.js"))) {
@@ -43,11 +48,11 @@ if (!existsSync(join(root, "dist/index.js"))) {
 
 const table = [["gzip", "engine", "first", "with large batches", "all chunks", ""]];
 let tooLarge = 0;
-for (const { name, source, limitBytes = Infinity, rows: hasRows = false, engines = ENGINES } of BUNDLES) {
+for (const { name, source, limitBytes = Infinity, uses = [], engines = ENGINES } of BUNDLES) {
   const chunks = await bundle(source);
   for (const engine of engines) {
     const first = onPage(chunks, engine);
-    const later = onPage(chunks, engine, { later: true, hasRows });
+    const later = onPage(chunks, engine, { later: true, uses });
     if (first > limitBytes) tooLarge++;
     const verdict =
       limitBytes === Infinity ? "" : `${first > limitBytes ? "TOO LARGE: " : ""}limit ${kb(limitBytes)}`;
@@ -79,14 +84,18 @@ async function bundle(source) {
       const { imports, inputs } = metafile.outputs[path.slice(root.length + 1)];
       return [
         path.slice(root.length + 1),
-        { gzip: gzipSync(contents, { level: 9 }).length, imports, inputs: Object.keys(inputs) },
+        {
+          gzip: gzipSync(contents, { level: 9 }).length,
+          imports,
+          inputs: Object.keys(inputs),
+        },
       ];
     }),
   );
 }
 
 /** Bytes of the entry, of the engine's chunk, and of all that they import; with `later`, also of what these load on first use. */
-function onPage(chunks, engine, { later = false, hasRows = false } = {}) {
+function onPage(chunks, engine, { later = false, uses = [] } = {}) {
   const loaded = new Set();
   const load = (path) => {
     if (loaded.has(path)) return;
@@ -94,7 +103,11 @@ function onPage(chunks, engine, { later = false, hasRows = false } = {}) {
     for (const { path: next, kind } of chunks.get(path).imports) {
       const holds = (ending) => chunks.get(next).inputs.some((input) => input.endsWith(ending));
       const isOther = ENGINES.some((each) => each !== engine && belongsTo(chunks.get(next), each));
-      const isUsed = !isOther && !holds(IN_NODE) && (hasRows || !holds(ROWS));
+      const isTables = chunks.get(next).inputs.some((input) => /device-table\d?\.js$/.test(input));
+      const isUnused =
+        OPERATIONS.some((name) => !uses.includes(name) && holds(`-${name}.js`)) ||
+        (isTables && !uses.includes("rows"));
+      const isUsed = !isOther && !holds(IN_NODE) && !isUnused;
       if (kind === "import-statement" || holds(`/${engine}-engine.js`) || (later && isUsed)) load(next);
     }
   };

@@ -10,6 +10,8 @@ import { checkStrategy, type GroupSize, type Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
 import { check, checkBoolean, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
+import type { DeviceTable, UploadTableOptions } from "./relational/device-table.js";
+import type { TableInput } from "./relational/table-input.js";
 
 /** What `openDevice` is asked for. */
 export interface OpenDeviceOptions {
@@ -24,7 +26,7 @@ export interface OpenDeviceOptions {
   /** Which GPU to prefer where there are two. Default `high-performance`. */
   powerPreference?: "low-power" | "high-performance";
   /**
-   * What becomes of memory that nobody uses. `keep`: bytes that are kept for the next table, array or call, at most; by default 8 GiB on
+   * What becomes of memory that nobody uses. `keep`: bytes that are kept for the next table, array or call, at most; by default 16 GiB on
    * a GPU in Node, 1 GiB on a page, 128 MiB on a software GPU, and on the cpu engine what the garbage collector leaves.
    */
   memory?: MemoryOptions;
@@ -201,6 +203,14 @@ export class Device {
     }
     const copy = await this.engine.upload(type, array as ScalarArrays[typeof type]);
     return copy as unknown as DeviceArray<ScalarOf<A>>;
+  }
+
+  /**
+   * Copies columns of a table to the device, for operators of warpmap/relational.
+   * @throws ValidationError for a table that is none, and for columns of types that tables on a device do not hold
+   */
+  async uploadTable(table: TableInput, options?: UploadTableOptions): Promise<DeviceTable> {
+    return (await import("./relational/device-table.js")).uploadTable(this, table, options);
   }
 
   /** A zeroed device array. */

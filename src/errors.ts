@@ -92,7 +92,7 @@ export class DeviceLostError extends WarpmapError {
 /** Something needs more than the device or the format allows. */
 export class LimitError extends WarpmapError {
   declare readonly code: "LIMIT";
-  /** Name of the limit: a WebGPU limit, `"memory"`, `"rows"`, `"slots"`, or the option `"maxBytes"`. */
+  /** Name of the limit: a WebGPU limit, `"memory"`, `"rows"`, `"slots"`, `"blocks"`, or the option `"maxBytes"`. */
   readonly limit: string;
   /** What the call needs, in the limit's unit. */
   readonly need: number;

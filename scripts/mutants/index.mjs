@@ -3,10 +3,11 @@
 //
 // A fault: { name, what: the fault in a few words, file, find: text that is there exactly once, replace, project, tests: files }.
 import { cpuFaults } from "./cpu.mjs";
+import { sketchFaults } from "./sketches.mjs";
 import { tableFaults } from "./tables.mjs";
 import { webgpuFaults } from "./webgpu.mjs";
 
-export const faults = [...cpuFaults, ...webgpuFaults, ...tableFaults];
+export const faults = [...cpuFaults, ...webgpuFaults, ...tableFaults, ...sketchFaults];
 
 /** A file's text with a fault in it. Throws unless the fault matches exactly once. */
 export function withFault({ name, file, find, replace }, text) {

@@ -34,6 +34,8 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   crossovers: () => import("../../bench/crossovers.js"),
   "large-table": () => import("../../bench/large-table.js"),
   lifecycle: () => import("../../bench/lifecycle.js"),
+  join: () => import("../../bench/join.js"),
+  sketches: () => import("../../bench/sketches.js"),
 };
 
 /** What users import. Two folders up lies the package, from src/cli as from dist/cli and dist/chunks. */
@@ -43,7 +45,7 @@ const LIBRARY = new URL("../../dist/index.js", import.meta.url).href;
 const STDOUT = "-";
 
 /** Benchmarks that have a name already and nothing behind it yet. */
-const LATER = ["multimap", "join"];
+const LATER = ["multimap"];
 
 /** Runs the command. @throws CallError for a wrong call */
 export async function bench(name: string, options: BenchCommandOptions, host: Host): Promise<void> {

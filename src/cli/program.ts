@@ -248,6 +248,7 @@ Benchmarks, and what --size is:
   crossovers    the direct strategy beside the partitioned one; slots
   large-table   a table beyond one binding, every answer checked; slots
   lifecycle     cold processes, first and fresh tables, calls after rest, small calls; keys of the largest table
+  sketches      add and contains of Bloom filters, add of HyperLogLogs; keys
 
 Examples:
   $ warpmap bench static-map --size 2^24 --json results.json --svg results.svg

@@ -4,9 +4,7 @@
  *
  * | bytes | |
  * |---|---|
- * | 0-7 | 0x89 "WMAP" 0x0d 0x0a 0x1a: no text, and damaged by what converts line ends |
- * | 8-11 | version, 1 |
- * | 12-15 | XXH32 of all bytes from 16 on |
+ * | 0-15 | the frame of sealed-bytes.ts: "WMAP", version 1, checksum |
  * | 16-31 | four numbers of 32 bits: kind, key type, value type, hash function (their places in the lists below) |
  * | 32-55 | three numbers of 64 bits floating-point: capacity, maxLoadFactor, entries |
  * | 56-63 | 0 |
@@ -21,15 +19,16 @@ import {
   scalarBytes,
   type ValueType,
 } from "../engine/scalars.js";
-import { FormatError, LimitError, ValidationError } from "../errors.js";
-import { xxh32 } from "../xxh32.js";
+import { FormatError, ValidationError } from "../errors.js";
 import type { Parts, Sizing, TableOptions } from "./create-table.js";
+import { damaged, HEADER_BYTES, newBytes, type Seal, seal, unseal } from "./sealed-bytes.js";
 
-const MAGIC = [0x89, 0x57, 0x4d, 0x41, 0x50, 0x0d, 0x0a, 0x1a];
-const VERSION = 1;
-const HEADER_BYTES = 64;
-/** Where the bytes begin that the checksum is of. */
-const CHECKED = 16;
+const TABLE: Seal = {
+  letters: "WMAP",
+  version: 1,
+  what: "warpmap table",
+  instead: "Write the pieces that entries({ chunk }) gives.",
+};
 const kinds = ["map", "set"] as const;
 /** Sets have the value type "none". New types come behind the others. */
 const types = ["u32", "i32", "f32", "u64", "none"] as const;
@@ -44,10 +43,8 @@ export async function pack<K extends KeyType, V extends ValueType>(
   const { key, value } = table.spec;
   const entries = table.live;
   const { valuesAt, end } = places(key, value, entries);
-  const bytes = newBytes(end);
+  const bytes = newBytes(TABLE, end);
   const header = new DataView(bytes.buffer);
-  bytes.set(MAGIC);
-  header.setUint32(8, VERSION, true);
   const numbers = [kinds.indexOf(value === null ? "set" : "map"), types.indexOf(key)];
   numbers.push(types.indexOf(value ?? "none"), hashNames.indexOf(hash));
   for (const [i, number] of numbers.entries()) header.setUint32(16 + 4 * i, number, true);
@@ -57,7 +54,7 @@ export async function pack<K extends KeyType, V extends ValueType>(
   const keys = new arrayClass[key](bytes.buffer, HEADER_BYTES, entries);
   const values = value === null ? [] : [new arrayClass[value](bytes.buffer, valuesAt, entries)];
   await table.retrieveAll([keys, ...values], {});
-  header.setUint32(12, xxh32(bytes.subarray(CHECKED)), true);
+  seal(TABLE, bytes);
   return bytes;
 }
 
@@ -97,7 +94,7 @@ export async function unpack<K extends KeyType, V extends ValueType, P extends P
 /** What the bytes say. Columns are views of them where they lie at a multiple of 8 bytes. */
 function read(kind: "map" | "set", given: Uint8Array) {
   const bytes = given.byteOffset % 8 === 0 ? given : new Uint8Array(given);
-  const header = checkHeader(bytes);
+  const header = unseal(TABLE, bytes);
   const [kindNumber, keyNumber, valueNumber, hashNumber] = [0, 1, 2, 3].map((i) =>
     header.getUint32(16 + 4 * i, true),
   );
@@ -134,29 +131,6 @@ function read(kind: "map" | "set", given: Uint8Array) {
   };
 }
 
-/** Checks magic, version and checksum. */
-function checkHeader(bytes: Uint8Array): DataView {
-  if (bytes.length < HEADER_BYTES || MAGIC.some((byte, i) => bytes[i] !== byte)) {
-    throw new FormatError(
-      `These ${bytes.length} bytes do not begin as those of a warpmap table do.`,
-      "Give what toBytes made, whole and as binary data.",
-    );
-  }
-  const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const version = header.getUint32(8, true);
-  if (version !== VERSION) {
-    throw new FormatError(
-      `The bytes have version ${version} of the format, and this warpmap reads version ${VERSION}.`,
-      "Read them with the version of warpmap that wrote them, or a newer one.",
-    );
-  }
-  const [said, is] = [header.getUint32(12, true), xxh32(bytes.subarray(CHECKED))];
-  if (said !== is) {
-    throw damaged(`The checksum of the ${bytes.length} bytes is ${hex(is)} and should be ${hex(said)}.`);
-  }
-  return header;
-}
-
 function typeOf(number: number): KeyType | null {
   const type = types[number];
   if (type === undefined) throw damaged(`The header has the type ${number}, which means nothing.`);
@@ -170,20 +144,3 @@ function places(key: KeyType, value: ValueType | null, entries: number): { value
   const valuesAt = HEADER_BYTES + columnBytes(key);
   return { valuesAt, end: valuesAt + columnBytes(value) };
 }
-
-function newBytes(length: number): Uint8Array<ArrayBuffer> {
-  try {
-    return new Uint8Array(length);
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new LimitError("memory", length, Number.NaN, "Write the pieces that entries({ chunk }) gives.", {
-      cause,
-    });
-  }
-}
-
-function damaged(message: string, options?: ErrorOptions): FormatError {
-  return new FormatError(message, "The bytes are damaged or cut off: take another copy of them.", options);
-}
-
-const hex = (number: number) => `0x${number.toString(16).padStart(8, "0")}`;

@@ -1,6 +1,6 @@
 /**
- * THE seam: what containers ask of an engine (and, in row-operations.ts, relational operators). An engine is a place where tables live and bulk
- * operations run: cpu (typed arrays and workers), webgpu (kernels), later others.
+ * THE seam: what containers ask of an engine (and, in row-operations.ts, relational operators, in sketch-operations.ts, sketches). An
+ * engine is a place where tables live and bulk operations run: cpu (typed arrays and workers), webgpu (kernels), later others.
  *
  * The seam is at operations ("insert this batch into this table"), not at kernels. An engine owns: memory, probing,
  * hashing, chunking of long batches, abort and progress between chunks, its own loss. It does not own: argument checks,
@@ -17,6 +17,7 @@ import type { PinnedArray, PinnedUse } from "./pinned-array.js";
 import type { GroupSize, PlanLog, Strategy } from "./plan.js";
 import type { RowOperations } from "./row-operations.js";
 import type { KeyType, ScalarArrays, ScalarType, ValueType } from "./scalars.js";
+import type { SketchOperations } from "./sketch-operations.js";
 
 /** Names of the engines there are. */
 export type BackendName = "cpu" | "webgpu";
@@ -181,7 +182,7 @@ export interface MemoryUse {
   readonly inUse: number;
   /** Unused: the next table, array or call takes it, and allocates nothing. */
   readonly kept: number;
-  /** Most bytes that were in use at once. No more than that is kept, whatever the bound. */
+  /** Most bytes that were in use at once. A GPU keeps no more than twice that and 64 MiB, the cpu engine no more than that, whatever the bound. */
   readonly peak: number;
   /** The bound on `kept`. */
   readonly keep: number;
@@ -219,6 +220,8 @@ export interface Engine {
   trim(): number;
   /** What relational operators ask for; loaded on first use. */
   rows(): Promise<RowOperations>;
+  /** What sketches ask for; loaded on first use. */
+  sketches(): Promise<SketchOperations>;
   /** Frees all memory, ends workers, makes pending operations reject with DeviceLostError("destroyed"). Idempotent. A caller's own GPUDevice is left alive. */
   destroy(): void;
 }

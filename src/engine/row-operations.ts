@@ -2,8 +2,10 @@
  * Row operations, part of the seam: what relational operators ask of an engine. `Engine.rows()` loads an engine's on first
  * use, so that a page with maps only does not carry them.
  *
- * Keys and gathered columns are in host memory. Groups stay where the engine works: see row-groups.ts.
+ * Keys and gathered columns are in host memory; of tables that stay where the engine works see device-columns.ts. Groups stay
+ * there, too: see row-groups.ts.
  */
+import type { ColumnOperations } from "./device-columns.js";
 import { type GatherTask, gatherBuffers } from "./gather-buffers.js";
 import type { PlanLog } from "./plan.js";
 import type { GroupCall, RowGroups } from "./row-groups.js";
@@ -24,7 +26,9 @@ export interface JoinCall {
 }
 
 /** The row operations of one engine. After the engine is destroyed they reject with DeviceLostError. */
-export interface RowOperations {
+export interface RowOperations extends ColumnOperations {
+  /** Whether tables of the host are joined faster on the device, their upload and the result's read-back included. */
+  readonly prefersColumnsThere: boolean;
   /**
    * Inner join of two batches of row keys by value: see rows.ts for what makes rows equal.
    * @throws LimitError of `"rows"` when build rows repeat and there are more than `mostPairs` pairs; others when there is no

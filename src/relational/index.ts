@@ -1,4 +1,6 @@
 /** warpmap/relational: Arrow tables in, Arrow tables out. */
+
+export type { JoinKind } from "../engine/join-kinds.js";
 export {
   type Aggregate,
   type AggregateName,
@@ -11,6 +13,7 @@ export {
   min,
   sum,
 } from "./aggregates.js";
+export { DeviceTable, type PlacedTable, type UploadTableOptions } from "./device-table.js";
 export {
   type DistinctOptions,
   type DropDuplicatesOptions,
@@ -22,7 +25,6 @@ export { type GroupByOptions, groupBy } from "./group-by.js";
 export type { GroupCallOptions, GroupStage } from "./group-calls.js";
 export { type IsInOptions, isIn } from "./is-in.js";
 export { type BatchOptions, type JoinOptions, type JoinResult, type JoinStage, join } from "./join.js";
-export type { JoinKind } from "./join-kinds.js";
 export type { PairFilter } from "./pair-filter.js";
 export type { ArrowColumn, ArrowTable, ColumnValues, TableInput } from "./table-input.js";
 export { type ValueCountsOptions, valueCounts } from "./value-counts.js";

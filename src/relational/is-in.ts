@@ -29,7 +29,7 @@ export async function isIn(
 ): Promise<Uint8Array> {
   checkOptions(options, "device nullsEqual signal onProgress onPlan onStage");
   const asked = { ...options, on: [["values", "set"]] as const, how: "semi" as const };
-  const prepared = prepareJoin({ values }, { set }, asked);
+  const prepared = prepareJoin({ left: { values }, right: { set } }, asked);
   const { call } = prepared;
   const device = await call.begin();
   const encoded = prepared.encode();

@@ -5,9 +5,9 @@
 import type { Table } from "@uwdata/flechette";
 import type { Device } from "../device.js";
 import { bitmapBytes, countSet, setBit } from "../engine/bitmaps.js";
+import { type JoinKind, rowsWhere, type Segment, segmentsOf } from "../engine/join-kinds.js";
 import { LimitError } from "../errors.js";
 import type { EncodedKeys } from "./encode-keys.js";
-import { type JoinKind, rowsWhere, type Segment, segmentsOf } from "./join-kinds.js";
 import { materialise } from "./materialise.js";
 import type { PreparedJoin } from "./prepare-join.js";
 import { cutByBytes } from "./row-bytes.js";

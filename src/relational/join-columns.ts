@@ -4,10 +4,10 @@
  * whichever side has the row. Columns that nobody asks for are not read.
  */
 import type { Field } from "@uwdata/flechette";
+import type { JoinKind, Sides } from "../engine/join-kinds.js";
 import { ValidationError } from "../errors.js";
 import { nearestOf } from "../options.js";
 import type { SourceColumn, SourceTable } from "./columns.js";
-import type { JoinKind, Sides } from "./join-kinds.js";
 import type { ColumnPart, OutputColumn } from "./materialise.js";
 import { mergeKeys } from "./merge-keys.js";
 
@@ -76,7 +76,7 @@ export function pickColumns(
 
 /** A column of one side as it is. */
 export function plainColumn(side: "left" | "right", column: SourceColumn, hasNulls = false): OutputColumn {
-  const part: ColumnPart = { chunk: () => column.contiguous() };
+  const part: ColumnPart = { source: column, chunk: () => column.contiguous() };
   const field: Field = hasNulls ? { ...column.field, nullable: true } : column.field;
   return side === "left" ? { field, left: part } : { field, right: part };
 }

@@ -2,12 +2,13 @@
  * How many rows a join has, without its pairs: the rows of both sides are grouped together, and each group has as many pairs as
  * its left rows times its right rows.
  */
+
+import { type JoinKind, segmentsOf } from "../engine/join-kinds.js";
 import { NO_GROUP } from "../engine/row-groups.js";
 import type { KeyColumn, RowKeys } from "../engine/rows.js";
 import { appendBits } from "./bitmaps.js";
 import { concatenateBytes } from "./encode-bytes.js";
 import type { EncodedKeys } from "./encode-keys.js";
-import { type JoinKind, segmentsOf } from "./join-kinds.js";
 import type { PreparedJoin } from "./prepare-join.js";
 import { findPairs } from "./run-join.js";
 

@@ -1,11 +1,14 @@
 /** What `join` answers: a promise of the table that begins its work when it is asked, and two other ways to ask. */
 import type { Table } from "@uwdata/flechette";
+import type { OutputOption } from "../containers/arguments.js";
+import type { Placement } from "../engine/engine.js";
 import { check, checkOptions } from "../options.js";
+import type { DeviceTable } from "./device-table.js";
 import type { JoinOptions } from "./join.js";
 import { joinBatches } from "./join-batches.js";
 import { countJoin } from "./join-count.js";
-import { prepareJoin } from "./prepare-join.js";
-import { joinTable } from "./run-join.js";
+import { joinSides, onHost } from "./join-sides.js";
+import { type JoinSides, prepareJoin } from "./prepare-join.js";
 import type { TableInput } from "./table-input.js";
 
 /** Options of {@link JoinResult.batches}. */
@@ -20,29 +23,31 @@ export interface BatchOptions {
 const BATCH_BYTES = 2 ** 26;
 
 /** A join that was asked for. Awaiting it, `then`, `catch` and `finally` run it once; `count` and `batches` each time. */
-export class JoinResult implements Promise<Table> {
+export class JoinResult<T extends Table | DeviceTable = Table> implements Promise<T> {
   readonly [Symbol.toStringTag] = "JoinResult";
-  readonly #left: TableInput;
-  readonly #right: TableInput;
-  readonly #options: JoinOptions<never>;
-  #table: Promise<Table> | undefined;
+  readonly #sides: JoinSides;
+  readonly #options: JoinOptions<never> & OutputOption<Placement>;
+  #table: Promise<T> | undefined;
 
   /** Made by `join`. @internal */
-  constructor(left: TableInput, right: TableInput, options: JoinOptions<never>) {
-    this.#left = left;
-    this.#right = right;
+  constructor(
+    left: TableInput | DeviceTable,
+    right: TableInput | DeviceTable,
+    options: JoinOptions<never> & OutputOption<Placement>,
+  ) {
+    this.#sides = { left, right };
     this.#options = options;
   }
 
   /** Runs the join, unless it ran already. */
   // biome-ignore lint/suspicious/noThenProperty: it is a promise
-  readonly then: Promise<Table>["then"] = (fulfilled, rejected) => this.#run().then(fulfilled, rejected);
+  readonly then: Promise<T>["then"] = (fulfilled, rejected) => this.#run().then(fulfilled, rejected);
 
   /** As a promise's. */
-  readonly catch: Promise<Table>["catch"] = (rejected) => this.#run().catch(rejected);
+  readonly catch: Promise<T>["catch"] = (rejected) => this.#run().catch(rejected);
 
   /** As a promise's. */
-  readonly finally: Promise<Table>["finally"] = (settled) => this.#run().finally(settled);
+  readonly finally: Promise<T>["finally"] = (settled) => this.#run().finally(settled);
 
   /**
    * How many rows the table would have. No row is gathered, and no pair written unless there is a `where`: time and memory are
@@ -68,12 +73,13 @@ export class JoinResult implements Promise<Table> {
     yield* joinBatches(await this.#prepare(), maxBytes);
   }
 
-  #run(): Promise<Table> {
-    this.#table ??= this.#prepare().then(joinTable);
+  #run(): Promise<T> {
+    this.#table ??= joinSides(this.#sides, this.#options) as Promise<T>;
     return this.#table;
   }
 
+  /** The join of what is on the host. */
   async #prepare() {
-    return prepareJoin(this.#left, this.#right, this.#options);
+    return prepareJoin(await onHost(this.#sides), this.#options);
   }
 }

@@ -1,7 +1,10 @@
 /** The relational join: what is asked for, checked; and the answer, which may be a table, its row count, or batches. */
+import type { OutputOption } from "../containers/arguments.js";
 import type { Device } from "../device.js";
+import type { Placement } from "../engine/engine.js";
+import type { JoinKind } from "../engine/join-kinds.js";
 import type { Plan } from "../engine/plan.js";
-import type { JoinKind } from "./join-kinds.js";
+import type { DeviceTable, PlacedTable } from "./device-table.js";
 import { type BatchOptions, JoinResult } from "./join-result.js";
 import type { PairFilter } from "./pair-filter.js";
 import type { TableInput } from "./table-input.js";
@@ -44,7 +47,8 @@ export interface JoinOptions<Row extends object = Readonly<Record<string, unknow
 
 /**
  * Joins two Arrow tables on equal keys. `await` gives a flechette table; `.count()` its row count alone, `.batches()` its rows
- * in pieces. Nothing runs before one of them is asked for.
+ * in pieces. Nothing runs before one of them is asked for. Tables on a device (`device.uploadTable`) are taken as well, and joined there;
+ * with `output: "device"` the answer is one.
  *
  * Columns: the left's in order, key columns under the left's name; then the right's in order, without its key columns. A
  * right column whose name is taken gets the suffix `_right`, again and again until it is free. Semi and anti joins answer
@@ -71,11 +75,11 @@ export interface JoinOptions<Row extends object = Readonly<Record<string, unknow
  * console.log(joined.numRows, joined.names); // 3 [ 'origin', 'delay', 'city' ]
  * console.log(await join(flights, airports, { on: [["origin", "iata"]], how: "anti" }).count()); // 0
  */
-export function join<Row extends object = Readonly<Record<string, unknown>>>(
-  left: TableInput,
-  right: TableInput,
-  options: JoinOptions<Row>,
-): JoinResult {
+export function join<Row extends object = Readonly<Record<string, unknown>>, P extends Placement = "host">(
+  left: TableInput | DeviceTable,
+  right: TableInput | DeviceTable,
+  options: JoinOptions<Row> & OutputOption<P>,
+): JoinResult<PlacedTable<P>> {
   return new JoinResult(left, right, options);
 }
 

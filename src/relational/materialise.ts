@@ -5,17 +5,20 @@
  */
 import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
 import type { GatherTask } from "../engine/gather-buffers.js";
+import type { Segment } from "../engine/join-kinds.js";
 import { gatherHere } from "../engine/row-operations.js";
 import { LimitError } from "../errors.js";
 import type { Chunk } from "./chunk.js";
+import type { SourceColumn } from "./columns.js";
 import { type GatherPlan, planGather } from "./gather.js";
-import type { Segment } from "./join-kinds.js";
 import { nullsLike } from "./null-chunk.js";
 import { sliceChunk } from "./slice-chunk.js";
 import { BatchMaker } from "./to-flechette.js";
 
 /** Where one side's values of an output column come from. */
 export interface ColumnPart {
+  /** The column, where it comes out as it is. */
+  readonly source?: SourceColumn;
   /** All values of the side. */
   chunk(): Chunk;
   /** Brings gathered values to the type of the output column, where that is another one. */
@@ -35,7 +38,7 @@ export interface OutputColumn {
  * memory from the system, page by page, which costs more than gathering (216 MB: 112 ms in buffers of 72 MB, 20 to 55 ms
  * in buffers of 8 to 24 MB; EPYC 9004, Node 20, glibc 2.36). Threads share a column batch by batch, too.
  */
-const MAX_BATCH_ROWS = 2 ** 19;
+export const MAX_BATCH_ROWS = 2 ** 19;
 
 /** Runs gather tasks: `gather` of an engine's row operations, or `gatherHere`. */
 export type GatherRunner = (

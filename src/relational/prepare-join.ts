@@ -1,15 +1,21 @@
 /** A join before its work: options checked, columns found and read that it needs. */
+import type { OutputOption } from "../containers/arguments.js";
+import type { Placement } from "../engine/engine.js";
+import { JOIN_KINDS, type JoinKind, type Sides } from "../engine/join-kinds.js";
 import { ValidationError } from "../errors.js";
-import { checkBoolean } from "../options.js";
-import { columnIndex, readTable, type SourceColumn } from "./columns.js";
+import { checkBoolean, checkOneOf } from "../options.js";
+import { columnIndex, readTable, type SourceColumn, type SourceTable } from "./columns.js";
+import { DeviceTable } from "./device-table.js";
 import { type EncodedKeys, encodeKeys } from "./encode-keys.js";
 import type { JoinOptions, JoinStage } from "./join.js";
 import { pickColumns, possibleColumns } from "./join-columns.js";
-import { JOIN_KINDS, type JoinKind, type Sides } from "./join-kinds.js";
 import type { OutputColumn } from "./materialise.js";
 import { checkFilter, type ReadFilter } from "./pair-filter.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
 import type { TableInput } from "./table-input.js";
+
+/** What is joined. */
+export type JoinSides = Sides<TableInput | DeviceTable>;
 
 /** A join that can be run. */
 export interface PreparedJoin {
@@ -18,18 +24,24 @@ export interface PreparedJoin {
   readonly nullsEqual: boolean;
   /** Rows of each side. */
   readonly rows: Sides<number>;
-  /** Encodes the keys. @throws ValidationError when they cannot be compared */
+  /** Key columns: those of one place are compared. */
+  readonly keys: Sides<readonly SourceColumn[]>;
+  /** Encodes the keys, whose columns are on the host. @throws ValidationError when they cannot be compared */
   readonly encode: () => EncodedKeys;
   readonly outputs: readonly OutputColumn[];
   readonly filter: ReadFilter | null;
 }
 
 /** @throws ValidationError for wrong options, and columns that there are not or that cannot be read */
-export function prepareJoin(left: TableInput, right: TableInput, options: JoinOptions<never>): PreparedJoin {
+export function prepareJoin(
+  { left, right }: JoinSides,
+  options: JoinOptions<never> & OutputOption<Placement>,
+): PreparedJoin {
   const call = new RelationalCall<JoinStage>(
     options,
-    "on how select where device nullsEqual signal onProgress onPlan onStage",
+    "on how select where device nullsEqual output signal onProgress onPlan onStage",
   );
+  checkOneOf("output", options.output ?? "host", ["host", "device"]);
   const { how = "inner", nullsEqual = false } = options;
   checkBoolean("nullsEqual", nullsEqual);
   checkKind(how);
@@ -38,7 +50,7 @@ export function prepareJoin(left: TableInput, right: TableInput, options: JoinOp
   const selected = select === undefined ? null : checkNames("join", "select", "column", select);
   const filter = where === undefined ? null : checkFilter(where);
   call.throwIfAborted();
-  const tables = { left: readTable(left, "left"), right: readTable(right, "right") };
+  const tables = { left: readSide(left, "left"), right: readSide(right, "right") };
   const keys = {
     left: pairs.map(([name]) => columnIndex(tables.left, name, "left")),
     right: pairs.map(([, name]) => columnIndex(tables.right, name, "right")),
@@ -54,6 +66,7 @@ export function prepareJoin(left: TableInput, right: TableInput, options: JoinOp
     how,
     nullsEqual,
     rows,
+    keys: columns,
     encode: () => encodeKeys(columns.left, columns.right, rows),
     outputs: selected ? pickColumns(possible, selected, "select") : possible.map(({ make }) => make()),
     filter: filter && {
@@ -61,6 +74,10 @@ export function prepareJoin(left: TableInput, right: TableInput, options: JoinOp
       test: filter.test,
     },
   };
+}
+
+function readSide(table: JoinSides["left"], side: "left" | "right"): SourceTable {
+  return table instanceof DeviceTable ? table.source : readTable(table, side);
 }
 
 function keyNames(options: JoinOptions<never>): (readonly [string, string])[] {

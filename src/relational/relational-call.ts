@@ -22,7 +22,7 @@ export interface RelationalOptions<Stage extends string> {
 
 /** One call, from its options on. @internal */
 export class RelationalCall<Stage extends string> {
-  readonly #options: RelationalOptions<Stage>;
+  readonly options: RelationalOptions<Stage>;
   #stageBegan = 0;
   #plan: Plan | undefined;
 
@@ -36,18 +36,23 @@ export class RelationalCall<Stage extends string> {
     checkCallbacks({ signal, onProgress, onPlan, onStage });
     const isDevice = device === undefined || Boolean(device?.engine);
     check(isDevice, "device", device, "Give what `await openDevice()` answers.");
-    this.#options = options;
+    this.options = options;
   }
 
   throwIfAborted(): void {
-    this.#options.signal?.throwIfAborted();
+    this.options.signal?.throwIfAborted();
   }
 
   /** The device to work on. The first stage begins when it is there. */
   async begin(): Promise<Device> {
-    const device = this.#options.device ?? (await defaultDevice());
-    this.#stageBegan = performance.now();
+    const device = this.options.device ?? (await defaultDevice());
+    this.beginStages();
     return device;
+  }
+
+  /** The first stage begins. */
+  beginStages(): void {
+    this.#stageBegan = performance.now();
   }
 
   /** Lets the event loop run, and heeds the signal. */
@@ -59,7 +64,7 @@ export class RelationalCall<Stage extends string> {
   /** Tells the time of a stage, and begins the next one. */
   endStage(stage: Stage): void {
     const now = performance.now();
-    this.#options.onStage?.(stage, (now - this.#stageBegan) / 1000);
+    this.options.onStage?.(stage, (now - this.#stageBegan) / 1000);
     this.#stageBegan = now;
   }
 
@@ -70,7 +75,7 @@ export class RelationalCall<Stage extends string> {
 
   /** Has the engine work, with signal, progress and plan. */
   async onEngine<T>(work: (call: Omit<JoinCall, "nullsEqual">) => Promise<T>): Promise<T> {
-    const { signal, onProgress, onPlan } = this.#options;
+    const { signal, onProgress, onPlan } = this.options;
     const log = onPlan && new PlanLog();
     log?.begin();
     const answer = await work({ signal, onProgress, log });
@@ -86,7 +91,7 @@ export class RelationalCall<Stage extends string> {
 
   /** Tells the plan, where somebody asked. */
   tellPlan(): void {
-    if (this.#plan) this.#options.onPlan?.(this.#plan);
+    if (this.#plan) this.options.onPlan?.(this.#plan);
   }
 }
 

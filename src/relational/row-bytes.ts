@@ -1,7 +1,8 @@
 /** How many bytes rows of a result take in its columns, and where to cut rows so that none takes more than a cap. */
+
+import type { Segment } from "../engine/join-kinds.js";
 import { fixedWidth } from "./arrow-types.js";
 import type { Chunk } from "./chunk.js";
-import type { Segment } from "./join-kinds.js";
 import type { OutputColumn } from "./materialise.js";
 
 /** Bytes of a row: the same for all, and what each adds to that. */

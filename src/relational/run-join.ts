@@ -5,14 +5,14 @@
  */
 import type { Table } from "@uwdata/flechette";
 import type { Device } from "../device.js";
+import { segmentsOf } from "../engine/join-kinds.js";
 import type { JoinCall } from "../engine/row-operations.js";
 import type { RowPairs } from "../engine/rows.js";
+import { semiPairs } from "../engine/semi-pairs.js";
 import type { EncodedKeys } from "./encode-keys.js";
-import { segmentsOf } from "./join-kinds.js";
 import { materialise } from "./materialise.js";
 import { filterPairs } from "./pair-filter.js";
 import type { PreparedJoin } from "./prepare-join.js";
-import { semiPairs } from "./semi-pairs.js";
 
 /** Runs a join. @throws as `join` */
 export async function joinTable(prepared: PreparedJoin): Promise<Table> {

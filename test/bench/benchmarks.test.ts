@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { BenchModule } from "../../bench/report.js";
 import { type Device, EngineError, openDevice, StaticMap, ValidationError } from "../../src/index.js";
+import { BloomFilter, HyperLogLog } from "../../src/sketches/index.js";
 import { expectPicture, expectReport } from "./expect-report.js";
 
 // the random reads that benchmarks state ratios to: of a small table here
@@ -76,6 +77,31 @@ it.each(["cpu", "webgpu"] as const)("large-table measures %s", async (backend) =
   const report = await run(devices[backend] as Device, { size: largeTable.size });
   expectReport(report, "large-table");
   expect(report.rows.map(({ keys }) => keys)).toEqual([1024, 2048, 1024, 256, 768]);
+});
+
+const loadSketches = () => import("../../bench/sketches.js");
+
+it.each(["cpu", "webgpu"] as const)("sketches measures %s", async (backend) => {
+  const { run } = await loadSketches();
+  const report = await run(devices[backend] as Device, { size: 4096, runs: 1 });
+  expectReport(report, "sketches");
+  const adds = report.rows.filter(({ operation }) => operation === "bloom add").length;
+  expect(report.rows.map(({ operation }) => operation)).toEqual([
+    ...Array.from({ length: adds }, () => ["bloom add", "bloom contains"]).flat(),
+    ...Array(3).fill("hyperloglog add"),
+  ]);
+});
+
+it("sketches notices keys that a filter or a HyperLogLog does not take in", async () => {
+  const { run } = await loadSketches();
+  for (const { prototype } of [BloomFilter, HyperLogLog] as { prototype: { add: BloomFilter["add"] } }[]) {
+    const { add } = prototype;
+    const spy = vi.spyOn(prototype, "add").mockImplementation(async function (this: BloomFilter, keys) {
+      await add.call(this, keys, { where: Uint8Array.from({ length: keys.length }, (_, i) => i & 3) });
+    });
+    await expect(run(devices.cpu as Device, { size: 4096, runs: 1 })).rejects.toThrow(EngineError);
+    spy.mockRestore();
+  }
 });
 
 describe("a wrong answer", () => {

@@ -46,6 +46,7 @@ describe("documentation comments", () => {
     import { readTable, tableToBytes, writeTable } from "warpmap/io";
     import * as relational from "warpmap/relational";
     const { count, distinct, dropDuplicates, groupBy, isIn, join, mean, valueCounts } = relational;
+    import { BloomFilter, HyperLogLog } from "warpmap/sketches";
     import { tableFromArrays } from "@uwdata/flechette";`;
 
   // warpmap/wgsl has programs of its own: test/wgsl/wgsl-examples.test.ts

@@ -43,6 +43,7 @@ async function bundle(source: string, dir: string): Promise<void> {
     resolve: {
       alias: {
         "warpmap/relational": join(root, "src/relational/index.ts"),
+        "warpmap/sketches": join(root, "src/sketches/index.ts"),
         "warpmap/wgsl": join(root, "src/wgsl/index.ts"),
         warpmap: join(root, "src/index.ts"),
       },

@@ -3,9 +3,9 @@
 import * as flechette from "@uwdata/flechette";
 import * as apache from "apache-arrow";
 import { describe, expect, it } from "vitest";
+import { JOIN_KINDS, segmentsOf } from "../../src/engine/join-kinds.js";
 import { LimitError, ValidationError } from "../../src/index.js";
 import { type JoinKind, join } from "../../src/relational/index.js";
-import { JOIN_KINDS, segmentsOf } from "../../src/relational/join-kinds.js";
 import { scaled, useDevice } from "../conformance/helpers/device.js";
 import { kinds } from "./helpers/kinds.js";
 import { expectSameJoin, type Keys } from "./helpers/oracle.js";

@@ -2,9 +2,9 @@
 import * as flechette from "@uwdata/flechette";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { JOIN_KINDS } from "../../src/engine/join-kinds.js";
 import { LimitError } from "../../src/index.js";
 import { type JoinOptions, join } from "../../src/relational/index.js";
-import { JOIN_KINDS } from "../../src/relational/join-kinds.js";
 import { scaled, useDevice } from "../conformance/helpers/device.js";
 import { rounds } from "../helpers/rounds.js";
 import { kinds } from "./helpers/kinds.js";

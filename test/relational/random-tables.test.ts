@@ -1,7 +1,7 @@
 // Random tables with fast-check: any columns, any key kinds, any nulls, any kind of join, any form of input, against DuckDB.
 import fc from "fast-check";
 import { it } from "vitest";
-import { JOIN_KINDS } from "../../src/relational/join-kinds.js";
+import { JOIN_KINDS } from "../../src/engine/join-kinds.js";
 import { scaled, useDevice } from "../conformance/helpers/device.js";
 import { rounds } from "../helpers/rounds.js";
 import type { Logical } from "./helpers/buffers.js";

@@ -11,6 +11,7 @@ import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import type { RowOperations } from "../row-operations.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
+import type { SketchOperations } from "../sketch-operations.js";
 import { slotFormat, tableBytes } from "../slot-format.js";
 import { CpuTable } from "./cpu-table.js";
 import { Memory } from "./memory/memory.js";
@@ -63,6 +64,10 @@ export class CpuEngine implements Engine {
   readonly rows = lazily<RowOperations>(async () => {
     const { CpuRows } = await import("./rows/cpu-rows.js");
     return new CpuRows(this);
+  });
+  readonly sketches = lazily<SketchOperations>(async () => {
+    const { CpuSketches } = await import("./sketches/cpu-sketches.js");
+    return new CpuSketches(this);
   });
   /** Who must hear of freed memory, and of the end. */
   readonly #users: MemoryUser[] = [];

@@ -18,6 +18,7 @@ import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import type { RowOperations } from "../row-operations.js";
 import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
+import type { SketchOperations } from "../sketch-operations.js";
 import { HOST_CHUNK } from "./batch/chunks.js";
 import { gpuArray, newArray, placeOf } from "./batch/columns.js";
 import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./device/adapter.js";
@@ -77,6 +78,10 @@ export class WebgpuEngine implements Engine {
   readonly rows = lazily<RowOperations>(async () => {
     const { WebgpuRows } = await import("./webgpu-rows.js");
     return new WebgpuRows(this);
+  });
+  readonly sketches = lazily<SketchOperations>(async () => {
+    const { WebgpuSketches } = await import("./webgpu-sketches.js");
+    return new WebgpuSketches(this);
   });
   readonly #madeReady = new Set<string>();
   /** What tables need of this engine. */

@@ -1,14 +1,19 @@
 /** The webgpu engine's row operations. Columns are gathered by the calling thread: they are in host memory. */
+import type { DeviceColumn, DeviceKeys, Matches, Words } from "../device-columns.js";
 import type { GatherTask } from "../gather-buffers.js";
+import type { JoinKind } from "../join-kinds.js";
 import type { GroupCall, RowGroups } from "../row-groups.js";
 import { gatherHere, type JoinCall, type RowOperations } from "../row-operations.js";
 import type { RowKeys, RowPairs } from "../rows.js";
+import { gatherColumns } from "./columns/gather-columns.js";
 import { groupRows } from "./groups/group-rows.js";
 import { type RowHost, rowHost } from "./groups/row-run.js";
 import { joinRows } from "./join/join-rows.js";
+import { matchRows } from "./join/match-rows.js";
 import type { WebgpuEngine } from "./webgpu-engine.js";
 
 export class WebgpuRows implements RowOperations {
+  readonly prefersColumnsThere = true;
   readonly #host: RowHost;
   constructor(engine: WebgpuEngine) {
     this.#host = rowHost(engine);
@@ -21,6 +26,19 @@ export class WebgpuRows implements RowOperations {
   async gather(tasks: readonly GatherTask[], pause: () => Promise<void>) {
     this.#host.gpu.checkAlive();
     return gatherHere(tasks, pause);
+  }
+
+  match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches> {
+    return matchRows(this.#host, left, right, how, call);
+  }
+
+  gatherColumns(
+    columns: readonly DeviceColumn[],
+    rows: Words,
+    mayLack: boolean,
+    call: Pick<JoinCall, "signal">,
+  ): Promise<DeviceColumn[]> {
+    return gatherColumns(this.#host, columns, rows, mayLack, call);
   }
 
   group(keys: RowKeys, call: GroupCall): Promise<RowGroups> {

@@ -6,7 +6,13 @@ import { type DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from "@duckdb/
 import { type DataType, type Table, Type, tableFromIPC, tableToIPC } from "@uwdata/flechette";
 import { expect } from "vitest";
 import type { Device } from "../../../src/index.js";
-import { type JoinKind, join, type PairFilter } from "../../../src/relational/index.js";
+import {
+  type ArrowTable,
+  type JoinKind,
+  type JoinOptions,
+  join,
+  type PairFilter,
+} from "../../../src/relational/index.js";
 import { decimalText, type Kind, nanos } from "./kinds.js";
 import { duckText, exactReading, fromFlechette } from "./reading.js";
 import { arrowTable, type Form, type TestTable } from "./tables.js";
@@ -26,6 +32,8 @@ export interface Case {
   /** How each side is handed over. Default: flechette, one batch. */
   readonly leftForm?: Form;
   readonly rightForm?: Form;
+  /** Upload both tables, join them there, and bring the result back. */
+  readonly onDevice?: boolean;
 }
 
 let connection: Promise<DuckDBConnection> | undefined;
@@ -44,13 +52,9 @@ export function duck(): Promise<DuckDBConnection> {
 /** Joins on the device and in DuckDB, and expects the same rows. Returns how many there are. */
 export async function expectSameJoin(device: Device, joinCase: Case): Promise<number> {
   const { left, right, on, how, nullsEqual = false } = joinCase;
-  const joined = await join(arrowTable(left, joinCase.leftForm), arrowTable(right, joinCase.rightForm), {
-    on,
-    how,
-    device,
-    nullsEqual,
-    where: joinCase.where,
-  });
+  const tables = [arrowTable(left, joinCase.leftForm), arrowTable(right, joinCase.rightForm)] as const;
+  const options = { on, how, device, nullsEqual, where: joinCase.where };
+  const joined = await (joinCase.onDevice ? joinThere(tables, options) : join(...tables, options));
   const columns = outputColumns(joinCase);
   expect(joined.names).toEqual(columns.map(({ name }) => name));
   const ours = rowTexts(readBack(joined), columns);
@@ -58,6 +62,16 @@ export async function expectSameJoin(device: Device, joinCase: Case): Promise<nu
   expect(ours.length).toBe(theirs.length);
   expect(ours.sort()).toEqual(theirs);
   return ours.length;
+}
+
+async function joinThere(
+  [left, right]: readonly [ArrowTable, ArrowTable],
+  options: JoinOptions<never> & { device: Device },
+): Promise<Table> {
+  using l = await options.device.uploadTable(left);
+  using r = await options.device.uploadTable(right);
+  using joined = await join(l, r, { ...options, output: "device" });
+  return await joined.toArrow();
 }
 
 interface Output {

@@ -1,15 +1,19 @@
 /** The cpu engine's row operations, on the engine's threads. They reject once it is destroyed, also those under way. */
+import type { DeviceColumn, DeviceKeys, Matches, Words } from "../../device-columns.js";
 import type { GatherTask } from "../../gather-buffers.js";
+import type { JoinKind } from "../../join-kinds.js";
 import type { GroupCall, RowGroups } from "../../row-groups.js";
 import type { JoinCall, RowOperations } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
 import type { CpuEngine } from "../cpu-engine.js";
 import { groupRows } from "../groups/group-rows.js";
 import { joinRows } from "../join/join-rows.js";
+import { gatherColumns, matchRows } from "./device-columns.js";
 import { gatherOnThreads } from "./gather-tasks.js";
 import { rowThreads } from "./row-threads.js";
 
 export class CpuRows implements RowOperations {
+  readonly prefersColumnsThere = false;
   readonly #engine: CpuEngine;
 
   constructor(engine: CpuEngine) {
@@ -19,6 +23,21 @@ export class CpuRows implements RowOperations {
   async join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
     this.#engine.guard();
     return joinRows(left, right, call, undefined, rowThreads(this.#engine));
+  }
+
+  async match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches> {
+    this.#engine.guard();
+    return matchRows(this.#engine, this, left, right, how, call);
+  }
+
+  async gatherColumns(
+    columns: readonly DeviceColumn[],
+    rows: Words,
+    mayLack: boolean,
+    call: Pick<JoinCall, "signal">,
+  ): Promise<DeviceColumn[]> {
+    this.#engine.guard();
+    return gatherColumns(this.#engine, this, columns, rows, mayLack, call);
   }
 
   async group(keys: RowKeys, call: GroupCall): Promise<RowGroups> {

@@ -1,5 +1,5 @@
 /**
- * Jobs on rows that several threads share. As with jobs on tables (jobs.ts), a job is plain data in memory that all
+ * Jobs on rows, and on the keys of sketches, that several threads share. As with jobs on tables (jobs.ts), a job is plain data in memory that all
  * threads reach, and threads take pieces of it from a counter until none is left; which thread works on which piece
  * never shows in a result.
  */
@@ -9,6 +9,16 @@ import { openSort, type SortJob } from "../groups/sort.js";
 import { type MatchJob, openMatch, openPlace, type PlaceJob } from "../join/match.js";
 import { type CountJob, openCount, openPairs, type PairsJob } from "../join/pairs.js";
 import { type ExpandJob, openExpand, openProbe, type ProbeJob } from "../join/probe.js";
+import {
+  type FilterAddJob,
+  type FilterContainsJob,
+  openFilterAdd,
+  openFilterContains,
+  openRegistersAdd,
+  openSortKeys,
+  type RegistersAddJob,
+  type SortKeysJob,
+} from "../sketches/sketch-jobs.js";
 import { type GatherJob, openGather } from "./gather-job.js";
 import type { Work } from "./work.js";
 
@@ -21,7 +31,11 @@ export type RowJob =
   | ExpandJob
   | CountJob
   | PairsJob
-  | GatherJob;
+  | GatherJob
+  | SortKeysJob
+  | FilterAddJob
+  | FilterContainsJob
+  | RegistersAddJob;
 
 /** A job as a thread works on it. */
 export function openRowJob(job: RowJob): Work {
@@ -44,5 +58,13 @@ export function openRowJob(job: RowJob): Work {
       return openPairs(job);
     case "gather":
       return openGather(job);
+    case "sort keys":
+      return openSortKeys(job);
+    case "filter add":
+      return openFilterAdd(job);
+    case "filter contains":
+      return openFilterContains(job);
+    case "registers add":
+      return openRegistersAdd(job);
   }
 }

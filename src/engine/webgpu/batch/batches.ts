@@ -3,7 +3,7 @@ import type { CallOptions, Destination, Input } from "../../engine.js";
 import type { KeyType, ValueType } from "../../scalars.js";
 import { loadOverlap } from "../device/gpu.js";
 import type { Choice } from "../planner.js";
-import type { TableState } from "../table/table-state.js";
+import type { TableHost, TableState } from "../table/table-state.js";
 import { type BoundChunk, boundChunk } from "./bound-chunk.js";
 import { forEachChunk } from "./chunks.js";
 import { type Chunk, Scratch } from "./columns.js";
@@ -19,6 +19,11 @@ export interface Batch<K extends KeyType, V extends ValueType> {
   plan: (count: number) => Promise<Choice>;
 }
 
+/** What a batch is for: a table, or a sketch. */
+export interface BatchTarget extends Pick<TableState, "spec" | "runCall"> {
+  readonly host: Pick<TableHost, "gpu" | "pacer" | "hostChunk">;
+}
+
 /** Bytes of a binding that partitioning takes for an element, at most: a pair, and what pages have room for besides. */
 const PARTITION_BYTES = 12;
 /** Elements of a chunk of a large batch, whatever speed was seen: some milliseconds on a large GPU, below a second on a small one. */
@@ -29,7 +34,7 @@ export const BULK_CHUNK = 2 ** 27;
  * @param output where the call's results go.
  */
 export async function eachChunk<K extends KeyType, V extends ValueType>(
-  state: TableState,
+  state: BatchTarget,
   operation: string,
   batch: Batch<K, V>,
   call: CallOptions,
@@ -80,7 +85,7 @@ function copiedByHost(column: unknown): boolean {
 }
 
 async function bindColumns<K extends KeyType, V extends ValueType>(
-  { spec }: TableState,
+  { spec }: BatchTarget,
   { keys, values }: Batch<K, V>,
   call: CallOptions,
   chunk: Chunk,

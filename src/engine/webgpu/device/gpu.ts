@@ -268,7 +268,7 @@ export class Gpu {
 /** Unused memory that is kept at most, in bytes: in Node what 2^27 pairs and all work on them take; less where the GPU is shared with pages, or is the CPU. */
 function keepBytes(software: boolean): number {
   if (software) return 2 ** 27;
-  return globalThis.process?.versions?.node ? 2 ** 33 : 2 ** 30;
+  return globalThis.process?.versions?.node ? 2 ** 34 : 2 ** 30;
 }
 
 /** Uploads of less than this part of a staging buffer go through writeBuffer. */

@@ -9,10 +9,9 @@
 import type { DeviceArray } from "../../device-array.js";
 import { type GroupCall, RowGroups } from "../../row-groups.js";
 import type { RowKeys } from "../../rows.js";
-import { newArray, placeOf } from "../batch/columns.js";
 import type { Range } from "../device/kernel.js";
-import { bufferSize } from "../memory/buffer-pool.js";
 import { buildGroups, type GroupTable, listMembers } from "./group-table.js";
+import { ResultColumns } from "./result-columns.js";
 import { largestRange, packRecords, recordLayout } from "./row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "./row-run.js";
 import { scanning } from "./scan.js";
@@ -28,7 +27,7 @@ export async function groupRows(host: RowHost, keys: RowKeys, call: GroupCall): 
   const { rows } = keys;
   const layout = recordLayout(keys, keys);
   checkBinding(host.gpu, largestRange(keys, layout));
-  const columns = new Columns(host);
+  const columns = new ResultColumns(host);
   const work = { call, layout, rows, passes: keys.columns.length + PASSES };
   try {
     return await runRows(host, work, (run) => group(run, keys, columns));
@@ -38,7 +37,7 @@ export async function groupRows(host: RowHost, keys: RowKeys, call: GroupCall): 
   }
 }
 
-async function group(run: RowRun, keys: RowKeys, columns: Columns): Promise<RowGroups> {
+async function group(run: RowRun, keys: RowKeys, columns: ResultColumns): Promise<RowGroups> {
   const { rows } = keys;
   const groupOf = await columns.add(rows);
   if (rows === 0) return noRows(run, groupOf.array, columns);
@@ -75,34 +74,10 @@ async function scanCounts(run: RowRun, groups: number, counts: Range, offsets: R
   });
 }
 
-async function noRows(run: RowRun, groupOf: DeviceArray<"u32">, columns: Columns): Promise<RowGroups> {
+async function noRows(run: RowRun, groupOf: DeviceArray<"u32">, columns: ResultColumns): Promise<RowGroups> {
   const offsets = await columns.add(1);
   const [counts, members] = [await columns.add(0), await columns.add(0)];
   await run.submitAndWait("no rows", (encoder) => encoder.clearBuffer(offsets.range.buffer));
   run.finish();
   return new RowGroups({ groupOf, counts: counts.array, offsets: offsets.array, members: members.array });
-}
-
-/** A result column, and what kernels bind of it. */
-interface Column {
-  readonly array: DeviceArray<"u32">;
-  readonly range: Range;
-}
-
-/** The result columns of one call. */
-class Columns {
-  readonly #arrays: DeviceArray<"u32">[] = [];
-
-  constructor(private readonly host: RowHost) {}
-
-  async add(length: number): Promise<Column> {
-    const array = await newArray(this.host.engine, this.host.gpu, "u32", length);
-    this.#arrays.push(array);
-    // the buffer may be larger than a binding
-    return { array, range: { buffer: placeOf(array).buffer, size: bufferSize(length * 4) } };
-  }
-
-  destroy(): void {
-    for (const array of this.#arrays) array.destroy();
-  }
 }

@@ -7,6 +7,7 @@ import { constantLines, fragment, kernelSource, read, readWrite } from "../devic
 import cas from "../direct/cas.wgsl";
 import type { KernelOverrides } from "../direct/direct-kernels.js";
 import hash from "../table/hash.wgsl";
+import addTotal from "./add-total.wgsl";
 import bytesAt from "./bytes-at.wgsl";
 import equal from "./equal.wgsl";
 import findGroup from "./find-group.wgsl";
@@ -58,7 +59,7 @@ export const rowCounters = countersOf("RowControl", [
   "excluded",
   /** Rows that dispatches left for another one, all dispatches together. */
   "unfinished",
-  /** Pairs, 64 bits. */
+  /** Pairs, or bytes of gathered strings: 64 bits. */
   "pairsLow",
   "pairsHigh",
 ]);
@@ -70,6 +71,8 @@ export const SCAN_TILE = 2048;
 
 /** Rows by number. */
 export const rowsFragment = fragment(rows);
+/** Adding counts up, in `rowCounters`. */
+export const totalling = fragment(addTotal);
 
 const side = { records: read(), bytes: read() };
 const otherSide = { buildRecords: read(), buildBytes: read() };

@@ -1,10 +1,10 @@
 /**
- * Brings the key columns of rows to the GPU as records: a hash and all key words of a row side by side, so that comparing two rows
- * reads two places. rows.wgsl says what is where in a record.
+ * Makes records of the key columns of rows: a hash and all key words of a row side by side, so that comparing two rows reads two
+ * places. rows.wgsl says what is where in a record. Columns of the host are uploaded, those of the device are read where they are.
  */
-import type { KeyColumn, RowKeys } from "../../rows.js";
+import type { DeviceKeys, Words } from "../../device-columns.js";
 import { asBytes } from "../../scalars.js";
-import { Scratch } from "../batch/columns.js";
+import { placeOf, Scratch } from "../batch/columns.js";
 import type { Range } from "../device/kernel.js";
 import type { RowParams } from "./row-kernels.js";
 import type { RowRun } from "./row-run.js";
@@ -26,8 +26,15 @@ export interface Records {
   bytes: Range | undefined;
 }
 
+type KeyColumn = DeviceKeys["columns"][number];
+
+/** Words of a column's values in a record; undefined for strings. */
+function widthOf(column: KeyColumn): number | undefined {
+  return "width" in column ? column.width : undefined;
+}
+
 /** The layout that suits both sides. */
-export function recordLayout(left: RowKeys, right: RowKeys): RecordLayout {
+export function recordLayout(left: DeviceKeys, right: DeviceKeys): RecordLayout {
   const nullable = [...left.columns, ...right.columns].some((column) => column.validity !== null);
   const nullWords = nullable ? Math.ceil(left.columns.length / 32) : 0;
   const columnWords = new Array<number>(left.columns.length);
@@ -37,11 +44,12 @@ export function recordLayout(left: RowKeys, right: RowKeys): RecordLayout {
     word += width;
   };
   left.columns.forEach((column, i) => {
-    if (column.kind === "words") place(i, column.width);
+    const width = widthOf(column);
+    if (width !== undefined) place(i, width);
   });
   const plainWords = word;
   left.columns.forEach((column, i) => {
-    if (column.kind === "bytes") place(i, 2);
+    if (widthOf(column) === undefined) place(i, 2);
   });
   return { rowWords: word, plainWords, nullWords, columnWords };
 }
@@ -50,19 +58,19 @@ export function recordLayout(left: RowKeys, right: RowKeys): RecordLayout {
  * Bytes of the largest range that a call over these rows binds: the records or the strings. A record is two words or more, and
  * larger than each of its columns; whatever else there is of a row takes two words at most.
  */
-export function largestRange({ rows, columns }: RowKeys, { rowWords }: RecordLayout): number {
+export function largestRange({ rows, columns }: DeviceKeys, { rowWords }: RecordLayout): number {
   return Math.max(rows * rowWords * 4, bytesOfStrings(columns));
 }
 
 /** Packs rows; a pass over them for each column. */
-export async function packRecords(run: RowRun, side: RowKeys): Promise<Records> {
+export async function packRecords(run: RowRun, side: DeviceKeys): Promise<Records> {
   const records = await run.range(side.rows * run.layout.rowWords * 4);
   const { bytes, starts } = await packStrings(run, side);
   for (const [i, column] of side.columns.entries()) {
     const params: RowParams = {
       column: i,
       columnWord: run.layout.columnWords[i],
-      columnWidth: column.kind === "words" ? column.width : 0,
+      columnWidth: widthOf(column) ?? 0,
       columnBytes: starts[i],
     };
     await packColumn(run, column, { rows: side.rows, records, bytes }, params);
@@ -76,13 +84,14 @@ function bytesOfStrings(columns: readonly KeyColumn[]): number {
 }
 
 function bytesOf(column: KeyColumn): number {
+  if (column.kind === "device bytes") return column.bytes.length * 4;
   return column.kind === "bytes" ? Math.ceil(column.bytes.length / 4) * 4 : 0;
 }
 
 /** Brings the bytes of all string columns into one buffer. */
 async function packStrings(
   run: RowRun,
-  { columns }: RowKeys,
+  { columns }: DeviceKeys,
 ): Promise<{ bytes: Range | undefined; starts: number[] }> {
   const starts: number[] = [];
   let at = 0;
@@ -90,12 +99,22 @@ async function packStrings(
     starts.push(at);
     at += bytesOf(column);
   }
-  if (!columns.some(({ kind }) => kind === "bytes")) return { bytes: undefined, starts };
+  if (columns.every((column) => widthOf(column) !== undefined)) return { bytes: undefined, starts };
   const bytes = await run.range(bytesOfStrings(columns));
   for (const [i, column] of columns.entries()) {
     if (column.kind === "bytes") await run.host.gpu.upload(bytes.buffer, starts[i], column.bytes);
+    if (column.kind === "device bytes") await copyWords(run, column.bytes, bytes.buffer, starts[i]);
   }
   return { bytes, starts };
+}
+
+/** Copies an array of the device, from its element `first` on. */
+async function copyWords(run: RowRun, words: Words, to: GPUBuffer, at: number, first = 0): Promise<void> {
+  const { buffer, byteOffset } = placeOf(words);
+  const size = (words.length - first) * 4;
+  await run.submit("copy", (encoder) =>
+    encoder.copyBufferToBuffer(buffer, byteOffset + first * 4, to, at, size),
+  );
 }
 
 async function packColumn(
@@ -106,25 +125,21 @@ async function packColumn(
 ): Promise<void> {
   const { gpu, sources } = run.host;
   const scratch = new Scratch(gpu);
-  const upload = async (data: Uint8Array): Promise<Range> => {
-    const buffer = await scratch.buffer(data.length);
-    await gpu.upload(buffer, 0, data);
-    return { buffer, size: Math.max(4, Math.ceil(data.length / 4) * 4) };
-  };
+  const columns = new ColumnRanges(run, scratch, rows);
   try {
-    const { validity: bits } = column;
-    const validity = bits ? await upload(bits.subarray(0, Math.ceil(rows / 8))) : undefined;
+    const validity = await columns.validity(column.validity);
     const constants = { NULLABLE: validity !== undefined, HASH_MASK: sources.hashMask };
     const head = { records, validity };
-    if (column.kind === "words") {
-      const data = await upload(asBytes(column.data.subarray(0, rows * column.width)));
+    const width = widthOf(column);
+    if (width !== undefined) {
+      const { data } = column as { data: Uint32Array | Words };
+      const words = await columns.words(data, 0, rows * width);
       const pack = await run.step(sources.packWords, constants);
       await run.eachChunk("pack words", rows, (encoder, chunk) =>
-        pack(encoder, { ...head, data }, { ...params, ...chunk }),
+        pack(encoder, { ...head, data: words }, { ...params, ...chunk }),
       );
     } else {
-      const starts = await upload(asBytes(column.starts.subarray(0, rows)));
-      const ends = await upload(asBytes(column.ends.subarray(0, rows)));
+      const { starts, ends } = await columns.bounds(column as StringColumn);
       const pack = await run.step(sources.packBytes, constants);
       await run.eachChunk("pack bytes", rows, (encoder, chunk) =>
         pack(encoder, { ...head, starts, ends, bytes }, { ...params, ...chunk }),
@@ -132,5 +147,45 @@ async function packColumn(
     }
   } finally {
     scratch.release();
+  }
+}
+
+type StringColumn = Extract<KeyColumn, { kind: "bytes" | "device bytes" }>;
+
+/** The arrays of one column as bindings. */
+class ColumnRanges {
+  constructor(
+    private readonly run: RowRun,
+    private readonly scratch: Scratch,
+    private readonly rows: number,
+  ) {}
+
+  /** `count` words from element `first` on. */
+  async words(words: Uint32Array | Words, first: number, count: number): Promise<Range> {
+    if (words instanceof Uint32Array) return this.#upload(asBytes(words.subarray(first, first + count)));
+    return this.run.bind(words, first, count, this.scratch);
+  }
+
+  async validity(bits: Uint8Array | Words | null): Promise<Range | undefined> {
+    if (bits === null) return undefined;
+    if (bits instanceof Uint8Array) return this.#upload(bits.subarray(0, Math.ceil(this.rows / 8)));
+    return this.words(bits, 0, Math.ceil(this.rows / 32));
+  }
+
+  /** Where each string begins and ends. */
+  async bounds(column: StringColumn): Promise<{ starts: Range; ends: Range }> {
+    const { rows } = this;
+    if (column.kind === "device bytes") {
+      const { offsets } = column;
+      return { starts: await this.words(offsets, 0, rows), ends: await this.words(offsets, 1, rows) };
+    }
+    const { starts, ends } = column;
+    return { starts: await this.words(starts, 0, rows), ends: await this.words(ends, 0, rows) };
+  }
+
+  async #upload(data: Uint8Array): Promise<Range> {
+    const buffer = await this.scratch.buffer(data.length);
+    await this.run.host.gpu.upload(buffer, 0, data);
+    return { buffer, size: Math.max(4, Math.ceil(data.length / 4) * 4) };
   }
 }

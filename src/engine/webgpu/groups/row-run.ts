@@ -5,11 +5,12 @@
  * Submissions run in their order. Only those that read the counters back are waited for. However the call ends, its memory
  * is given back.
  */
+import type { Words } from "../../device-columns.js";
 import type { Engine } from "../../engine.js";
 import type { ChunkPlan } from "../../plan.js";
 import type { GroupCall } from "../../row-groups.js";
 import { forEachChunk } from "../batch/chunks.js";
-import { type Chunk, Scratch } from "../batch/columns.js";
+import { type Chunk, placeOf, Scratch } from "../batch/columns.js";
 import type { Gpu } from "../device/gpu.js";
 import type { Bindings, Kernels, Range } from "../device/kernel.js";
 import type { Constants, KernelSource } from "../device/kernel-source.js";
@@ -110,16 +111,40 @@ export class RowRun {
     return { buffer: await this.scratch.buffer(size), offset: 0, size };
   }
 
-  /** What records a kernel's dispatches. */
+  /**
+   * Elements of a device array as a binding, `count` from `first` on (all, unless told): a copy where a binding cannot begin. `scratch`
+   * holds the copy.
+   */
+  async bind(words: Words, first = 0, count = words.length - first, scratch = this.scratch): Promise<Range> {
+    const { buffer, byteOffset } = placeOf(words);
+    const offset = byteOffset + first * 4;
+    const size = Math.max(4, count * 4);
+    checkBinding(this.host.gpu, size);
+    if (offset % 256 === 0) return { buffer, offset, size };
+    const copy = await scratch.buffer(size);
+    await this.submit("copy", (encoder) => encoder.copyBufferToBuffer(buffer, offset, copy, 0, count * 4));
+    return { buffer: copy, size };
+  }
+
+  /**
+   * What records a kernel's dispatches.
+   * @param items rows that an invocation takes
+   */
   async step<B extends string, C extends string>(
     source: KernelSource<keyof RowParams, B, C>,
     constants: Constants<C>,
+    items = 1,
   ): Promise<RowStep<B>> {
     const kernel = await this.host.kernels.compile(source, constants);
     const { rowWords, plainWords, nullWords } = this.work.layout;
     const layout = { rowWords, plainWords, nullWords, nullsEqual: Number(this.work.call.nullsEqual) };
     return (encoder, bindings, params) =>
-      kernel.record(encoder, bindings, { ...layout, ...params }, Math.ceil((params.count ?? 0) / ROW_TILE));
+      kernel.record(
+        encoder,
+        bindings,
+        { ...layout, ...params },
+        Math.ceil((params.count ?? 0) / (ROW_TILE * items)),
+      );
   }
 
   /** Submits without waiting. When it is refused, the next `submitAndWait` throws, or the call's end. */

@@ -1,10 +1,15 @@
-/** The kernels of a join: the probe side finds its groups, and pairs are written. */
+/** The kernels of joins: the probe side finds its groups, pairs are written, and rows are listed by whether they match. */
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
-import { finding, rowParams, rowsFragment } from "../groups/row-kernels.js";
+import { finding, rowCounters, rowParams, rowsFragment, totalling } from "../groups/row-kernels.js";
+import countUp from "./count-up.wgsl";
 import expand from "./expand.wgsl";
+import flagsOfBits from "./flags-of-bits.wgsl";
+import markRows from "./mark-rows.wgsl";
 import matchCounts from "./match-counts.wgsl";
+import partners from "./partners.wgsl";
 import probe from "./probe.wgsl";
 import probeUnique from "./probe-unique.wgsl";
+import selectRows from "./select-rows.wgsl";
 
 /** Writes the pairs of a side whose partners are groups of one row. */
 export const probeUniqueKernel = kernelSource("probe unique", rowParams, [
@@ -15,6 +20,7 @@ export const probeUniqueKernel = kernelSource("probe unique", rowParams, [
 /** Finds each row's group, and counts pairs. */
 export const probeKernel = kernelSource("probe", rowParams, [
   ...finding,
+  totalling,
   fragment(probe, { bindings: { sizes: read(), matches: readWrite("array<vec2u>") } }),
 ]);
 
@@ -37,4 +43,45 @@ export const expandKernel = kernelSource("expand", rowParams, [
       outProbe: readWrite(),
     },
   }),
+]);
+
+/** The partner of every probe row. */
+export const partnersKernel = kernelSource("partners", rowParams, [
+  ...finding,
+  fragment(partners, { bindings: { partners: readWrite() } }),
+]);
+
+/** Rows that a workgroup of `selectRowsKernel` takes for each that others take. */
+export const SELECT_ITEMS = 4;
+/** Lists the rows that have a partner, or those that have none. */
+export const selectRowsKernel = kernelSource("select rows", rowParams, [
+  rowsFragment,
+  rowCounters.control,
+  fragment(selectRows, {
+    bindings: { partners: read(), outRows: readWrite(), outPartners: readWrite() },
+    constants: [
+      /** Rows that have a partner are listed. */
+      "MATCHED",
+      /** Their partners are, too. */
+      "WITH_PARTNERS",
+    ],
+  }),
+]);
+
+/** Notes which rows are partners: their words become 0. */
+export const markRowsKernel = kernelSource("mark rows", rowParams, [
+  rowsFragment,
+  fragment(markRows, { bindings: { partners: read(), marks: readWrite("array<atomic<u32>>") } }),
+]);
+
+/** The numbers of rows. */
+export const countUpKernel = kernelSource("count up", rowParams, [
+  rowsFragment,
+  fragment(countUp, { bindings: { numbers: readWrite() } }),
+]);
+
+/** A bitmap as a mask. */
+export const flagsOfBitsKernel = kernelSource("flags of bits", rowParams, [
+  rowsFragment,
+  fragment(flagsOfBits, { bindings: { validity: read(), flags: readWrite() } }),
 ]);

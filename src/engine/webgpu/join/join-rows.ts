@@ -6,16 +6,14 @@
  *
  * Grouping, scanning and listing are not here but in ../groups.
  */
-import { LimitError } from "../../../errors.js";
 import type { GroupCall } from "../../row-groups.js";
 import { MAX_PAIRS, type RowKeys, type RowPairs } from "../../rows.js";
 import { asBytes } from "../../scalars.js";
-import type { Bindings, Range } from "../device/kernel.js";
-import { buildGroups, type GroupTable, listMembers, probing } from "../groups/group-table.js";
+import { buildGroups, type GroupTable, probing } from "../groups/group-table.js";
 import { largestRange, packRecords, type Records, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
-import { scanning } from "../groups/scan.js";
-import { expandKernel, matchCountsKernel, probeKernel, probeUniqueKernel } from "./join-kernels.js";
+import { countPairs, type PairInputs } from "./count-pairs.js";
+import { expandKernel, probeUniqueKernel } from "./join-kernels.js";
 
 /** Passes over the rows after packing: numbering or probing. */
 const PASSES = 1;
@@ -97,55 +95,12 @@ async function probeGroups(
   probe: Records,
   mostPairs: number,
 ): Promise<Pairs> {
-  const { sizes, leaders, side } = table;
-  const matches = await run.range(probe.rows * 8);
-  const find = await run.step(probeKernel, {});
-  const { bindings, params } = probing(run, table, probe);
-  const onChunk = run.noting("build rows repeat, so pairs are counted before they are written");
-  await run.eachChunk(
-    "join probe",
-    probe.rows,
-    (encoder, chunk) => find(encoder, { ...bindings, sizes, matches }, { ...params, ...chunk }),
-    { onChunk },
-  );
-  const { pairsLow, pairsHigh } = run.counters;
-  const total = pairsHigh * 2 ** 32 + pairsLow;
-  if (total > mostPairs) {
-    throw new LimitError("rows", total, mostPairs, "Join on more columns, or filter one side first.");
-  }
-  const pairStarts = await scanPairs(run, table, probe, matches);
-  const members = await run.range(side.rows * 4);
-  const starts = sizes;
-  await listMembers(run, table, { groupOf: leaders, starts, members }, false);
-  return expand(run, total, probe.rows, { pairStarts, matches, starts, members });
-}
-
-/** Replaces the groups' sizes by where they begin; answers where the pairs of each probe row begin. */
-async function scanPairs(
-  run: RowRun,
-  { sizes, side }: GroupTable,
-  probe: Records,
-  matches: Range,
-): Promise<Range> {
-  const pairStarts = await run.range(probe.rows * 4);
-  const scanSizes = await scanning(run, sizes, side.rows);
-  const countMatches = await run.step(matchCountsKernel, {});
-  const scanCounts = await scanning(run, pairStarts, probe.rows);
-  await run.submit("scan", (encoder) => {
-    scanSizes(encoder);
-    countMatches(encoder, { matches, counts: pairStarts }, { count: probe.rows });
-    scanCounts(encoder);
-  });
-  return pairStarts;
+  const { total, inputs } = await countPairs(run, table, probe, mostPairs);
+  return expand(run, total, probe.rows, inputs);
 }
 
 /** Writes the pairs a chunk at a time and brings them to the host. */
-async function expand(
-  run: RowRun,
-  total: number,
-  probeRows: number,
-  inputs: Bindings<"pairStarts" | "matches" | "starts" | "members">,
-): Promise<Pairs> {
+async function expand(run: RowRun, total: number, probeRows: number, inputs: PairInputs): Promise<Pairs> {
   const pairs = newPairs(total);
   const room = Math.min(total, PAIR_CHUNK) * 4;
   const outBuild = await run.range(room);

@@ -21,6 +21,9 @@ export class BufferPool {
   /** Released longest ago first. */
   readonly #kept: GPUBuffer[] = [];
   #bytes = 0;
+  /** In the order in which buffers first came. */
+  readonly #numbers = new WeakMap<GPUBuffer, number>();
+  #seen = 0;
 
   constructor(private readonly destroy: (buffer: GPUBuffer) => void) {}
 
@@ -29,13 +32,16 @@ export class BufferPool {
     return this.#bytes;
   }
 
-  /** The smallest buffer that suits, its contents unspecified; of equal ones that which was released last. */
+  /**
+   * The smallest buffer that suits, its contents unspecified; of equal ones that which came first of all. So calls that repeat find their
+   * buffers in the same places, and the bind groups that kernels keep.
+   */
   take({ bytes, usage, brief = false }: Wanted): GPUBuffer | undefined {
     const largest = sizeClass(bytes) * (brief ? LARGEST.brief : LARGEST.lasting);
     let best = -1;
     this.#kept.forEach((buffer, i) => {
       if (buffer.usage !== usage || buffer.size < bytes || buffer.size > largest) return;
-      if (best < 0 || buffer.size <= this.#kept[best].size) best = i;
+      if (best < 0 || this.#comesBefore(buffer, this.#kept[best])) best = i;
     });
     if (best < 0) return undefined;
     const [buffer] = this.#kept.splice(best, 1);
@@ -43,8 +49,14 @@ export class BufferPool {
     return buffer;
   }
 
+  #comesBefore(buffer: GPUBuffer, other: GPUBuffer): boolean {
+    if (buffer.size !== other.size) return buffer.size < other.size;
+    return (this.#numbers.get(buffer) as number) < (this.#numbers.get(other) as number);
+  }
+
   /** Takes a buffer back. Work that was submitted on it still runs before any later use. */
   put(buffer: GPUBuffer): void {
+    if (!this.#numbers.has(buffer)) this.#numbers.set(buffer, ++this.#seen);
     this.#kept.push(buffer);
     this.#bytes += buffer.size;
   }

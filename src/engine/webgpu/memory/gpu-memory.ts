@@ -2,13 +2,17 @@
  * The memory of one GPU. Buffers that are released are kept in one pool and handed out again, up to a bound; when there is too
  * little memory they are freed, and then what others have only to save time (`lend`). Allocation has typed errors.
  *
- * What is kept never exceeds the bound, nor what was once in use at the same time: a program with small tables keeps little.
+ * What is kept never exceeds the bound, nor by much twice what was once in use at the same time: a program with small tables keeps
+ * little, and one that makes the same calls again allocates nothing, though their memory was not all in use at once.
  */
 import { EngineError, LimitError } from "../../../errors.js";
 import type { MemoryUse } from "../../engine.js";
 import { inErrorScopes } from "../device/error-scopes.js";
 import type { Gpu } from "../device/gpu.js";
 import { BufferPool, bufferSize, sizeClass, type Wanted } from "./buffer-pool.js";
+
+/** Bytes that are kept whatever was in use. */
+const LEAST_KEPT = 2 ** 26;
 
 /** How an allocation goes about a GPU that is out of memory. */
 export interface AllocateOptions {
@@ -61,7 +65,7 @@ export class GpuMemory {
   putKept(pool: BufferPool, buffer: GPUBuffer): void {
     if (!this.#buffers.has(buffer)) return;
     pool.put(buffer);
-    const most = Math.min(this.keep, this.#peak);
+    const most = Math.min(this.keep, LEAST_KEPT + 2 * this.#peak);
     for (const each of this.#pools) each.shrink(Math.max(0, most - (this.#keptBytes - each.bytes)));
   }
 

@@ -100,7 +100,7 @@ interface SplitOptions {
 
 /** Submits the multisplit of a chunk by partition. Work that follows is prepared while the GPU does it. */
 export async function splitByPartition(
-  state: TableState,
+  state: Pick<TableState, "host" | "spec" | "submitAhead">,
   chunk: BoundChunk,
   partitions: Partitions,
   { kind, put, placed = false, distinct = false, sampled = false }: SplitOptions,

@@ -7,6 +7,7 @@ import { Partitioner } from "./partitioner.js";
 import { cachePartitions } from "./partitions.js";
 
 export { planBulk } from "./crossovers.js";
+export { FEW_PARTITIONS, splitByPartition } from "./multisplit.js";
 export { findByPage } from "./page-lookups.js";
 export { eraseByPage, insertByPage } from "./page-operations.js";
 export {

@@ -3,14 +3,13 @@
  * pairs than memory has room for; then each key of the right is left one row, and the pairs are as many as left rows at
  * most. That takes a grouping of the right, so it is not done where the pairs are few.
  */
-import { bitmapBytes, isSet, setBit } from "../engine/bitmaps.js";
-import { gatherBits, gatherBuffers } from "../engine/gather-buffers.js";
-import { NO_GROUP } from "../engine/row-groups.js";
-import type { JoinCall, RowOperations } from "../engine/row-operations.js";
-import type { KeyColumn, RowKeys, RowPairs } from "../engine/rows.js";
 import { LimitError } from "../errors.js";
-import { asBytes } from "./chunk.js";
-import type { EncodedKeys } from "./encode-keys.js";
+import { bitmapBytes, isSet, setBit } from "./bitmaps.js";
+import { gatherBits, gatherBuffers } from "./gather-buffers.js";
+import { NO_GROUP } from "./row-groups.js";
+import type { JoinCall, RowOperations } from "./row-operations.js";
+import type { KeyColumn, RowKeys, RowPairs } from "./rows.js";
+import { asBytes } from "./scalars.js";
 
 /** Pairs per row of both sides, 8 bytes each, from which the right's keys are made distinct. */
 const PAIRS_PER_ROW = 4;
@@ -20,7 +19,7 @@ const FEW_PAIRS = 2 ** 20;
 /** Pairs in which every left row that matches comes at least once. Right row numbers mean nothing. */
 export async function semiPairs(
   rows: RowOperations,
-  { left, right }: EncodedKeys,
+  { left, right }: { readonly left: RowKeys; readonly right: RowKeys },
   call: JoinCall,
 ): Promise<RowPairs> {
   const mostPairs = Math.max(FEW_PAIRS, PAIRS_PER_ROW * (left.rows + right.rows));

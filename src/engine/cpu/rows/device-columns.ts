@@ -1,0 +1,189 @@
+/**
+ * Joins and gathering of columns on the cpu engine's device, whose memory is the host's: the same operations as for host columns, and
+ * their results in device arrays.
+ */
+import { bitmapBytes } from "../../bitmaps.js";
+import {
+  type DeviceColumn,
+  type DeviceKeys,
+  type DeviceValues,
+  destroyColumns,
+  type Matches,
+  NO_ROW,
+  type Words,
+} from "../../device-columns.js";
+import type { GatherSource, GatherTask } from "../../gather-buffers.js";
+import { type JoinKind, segmentsOf } from "../../join-kinds.js";
+import { nextTask } from "../../next-task.js";
+import type { JoinCall, RowOperations } from "../../row-operations.js";
+import type { RowKeys } from "../../rows.js";
+import { asBytes } from "../../scalars.js";
+import { semiPairs } from "../../semi-pairs.js";
+import type { CpuEngine } from "../cpu-engine.js";
+
+/** Joins two sides; see engine/device-columns.ts. */
+export async function matchRows(
+  engine: CpuEngine,
+  rows: RowOperations,
+  left: DeviceKeys,
+  right: DeviceKeys,
+  how: JoinKind,
+  call: JoinCall,
+): Promise<Matches> {
+  const keys = { left: hostKeys(left), right: hostKeys(right) };
+  const isHalf = how === "semi" || how === "anti";
+  const pairs = await (isHalf ? semiPairs(rows, keys, call) : rows.join(keys.left, keys.right, call));
+  try {
+    const counts = { left: left.rows, right: right.rows };
+    const segments = await segmentsOf(how, pairs, counts, pauses(call.signal));
+    const total = segments.reduce((sum, segment) => sum + segment.rows, 0);
+    const column = (side: "left" | "right"): Words => {
+      const array = engine.newArray("u32", total, false);
+      const words = hostWords(array);
+      let at = 0;
+      for (const segment of segments) {
+        const numbers = segment[side];
+        if (numbers) words.set(numbers, at);
+        else words.fill(NO_ROW, at, at + segment.rows);
+        at += segment.rows;
+      }
+      return array;
+    };
+    return { left: column("left"), right: isHalf ? null : column("right") };
+  } finally {
+    pairs.release?.();
+  }
+}
+
+/** Gathers columns; see engine/device-columns.ts. */
+export async function gatherColumns(
+  engine: CpuEngine,
+  operations: RowOperations,
+  columns: readonly DeviceColumn[],
+  rows: Words,
+  mayLack: boolean,
+  { signal }: Pick<JoinCall, "signal">,
+): Promise<DeviceColumn[]> {
+  const numbers = hostWords(rows);
+  const lacking = mayLack ? lackingRows(numbers) : null;
+  // rows that are not there gather the first one, and are null
+  const present = lacking ? numbers.map((row) => (row === NO_ROW ? 0 : row)) : numbers;
+  const plans = columns.map((column) => tasksOf(column, present));
+  const tasks = plans.flatMap(({ values, validity }) => [...values, ...validity]);
+  const made = await operations.gather(tasks, pauses(signal));
+  const gathered: DeviceColumn[] = [];
+  try {
+    let next = 0;
+    for (const [i, plan] of plans.entries()) {
+      const [values] = made.slice(next, next + plan.values.length);
+      next += plan.values.length;
+      const [bits] = made.slice(next, next + plan.validity.length);
+      next += plan.validity.length;
+      const source = columns[i].values;
+      gathered.push({
+        values: source && valuesOf(engine, source, values, numbers.length),
+        validity: validityOf(engine, bits?.[0], lacking, numbers.length),
+      });
+    }
+    return gathered;
+  } catch (error) {
+    destroyColumns(gathered);
+    throw error;
+  }
+}
+
+function pauses(signal: AbortSignal | undefined): () => Promise<void> {
+  return async () => {
+    await nextTask();
+    signal?.throwIfAborted();
+  };
+}
+
+function hostWords(array: Words): Uint32Array {
+  return array.storage.host as Uint32Array;
+}
+
+function hostBits(bits: Words | null): Uint8Array | null {
+  return bits && asBytes(hostWords(bits));
+}
+
+/** Keys with all columns in host memory. */
+function hostKeys({ rows, columns }: DeviceKeys): RowKeys {
+  return {
+    rows,
+    columns: columns.map((column) => {
+      if (column.kind === "device words") {
+        const { width, data, validity } = column;
+        const words = hostWords(data).subarray(0, rows * width);
+        return { kind: "words", width, data: words, validity: hostBits(validity) };
+      }
+      if (column.kind !== "device bytes") return column;
+      const offsets = hostWords(column.offsets);
+      return {
+        kind: "bytes",
+        starts: offsets.subarray(0, rows),
+        ends: offsets.subarray(1, rows + 1),
+        bytes: asBytes(hostWords(column.bytes)),
+        validity: hostBits(column.validity),
+      };
+    }),
+  };
+}
+
+/** A bitmap of the rows that are there; null where all are. */
+function lackingRows(rows: Uint32Array): Uint8Array | null {
+  if (!rows.includes(NO_ROW)) return null;
+  const bits = new Uint8Array(bitmapBytes(rows.length));
+  for (let i = 0; i < rows.length; i++) if (rows[i] !== NO_ROW) bits[i >>> 3] |= 1 << (i & 7);
+  return bits;
+}
+
+/** What is to be gathered of a column: its values, and its validity. */
+function tasksOf({ values, validity }: DeviceColumn, rows: Uint32Array) {
+  const task = (source: GatherSource): GatherTask => ({ source, rows });
+  const bits = hostBits(validity);
+  return {
+    values: values ? [task(sourceOf(values))] : [],
+    validity: bits ? [task({ kind: "bits", bits })] : [],
+  };
+}
+
+function sourceOf(values: DeviceValues): GatherSource {
+  if (values.kind === "fixed") {
+    return { kind: "fixed", data: asBytes(hostWords(values.data)), width: values.width };
+  }
+  if (values.kind === "bits") return { kind: "bits", bits: asBytes(hostWords(values.data)) };
+  const { offsets, bytes, most } = values;
+  return { kind: "strings", offsets: hostWords(offsets), bytes: asBytes(hostWords(bytes)), most };
+}
+
+function valuesOf(
+  engine: CpuEngine,
+  like: DeviceValues,
+  [first, second]: readonly ArrayBuffer[],
+  length: number,
+): DeviceValues {
+  if (like.kind !== "strings") return { ...like, data: arrayOf(engine, new Uint8Array(first)) };
+  const offsets = new Uint32Array(first, 0, length + 1);
+  const bytes = new Uint8Array(second, 0, offsets[length]);
+  return { ...like, offsets: arrayOf(engine, asBytes(offsets)), bytes: arrayOf(engine, bytes) };
+}
+
+function validityOf(
+  engine: CpuEngine,
+  own: ArrayBuffer | undefined,
+  present: Uint8Array | null,
+  length: number,
+): Words | null {
+  if (!own && !present) return null;
+  const bits = own ? new Uint8Array(own, 0, bitmapBytes(length)) : (present as Uint8Array);
+  if (own && present) for (let i = 0; i < bits.length; i++) bits[i] &= present[i];
+  return arrayOf(engine, bits);
+}
+
+/** A device array of the bytes, filled up to whole words. */
+function arrayOf(engine: CpuEngine, bytes: Uint8Array): Words {
+  const array = engine.newArray("u32", Math.ceil(bytes.length / 4), false);
+  asBytes(hostWords(array)).set(bytes);
+  return array;
+}

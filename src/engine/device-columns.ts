@@ -1,0 +1,100 @@
+/**
+ * Table columns in an engine's memory, part of the seam: what relational operators ask for tables that stay on the device. Values are
+ * laid out as in Arrow, in arrays of 32-bit words whose last word may be filled up with unspecified bits.
+ *
+ * A row that a result lacks on one side has the number NO_ROW, and gathers as null.
+ */
+import type { DeviceArray } from "./device-array.js";
+import type { JoinKind } from "./join-kinds.js";
+import type { JoinCall } from "./row-operations.js";
+import type { KeyColumn } from "./rows.js";
+
+/** Words in the memory of an engine. */
+export type Words = DeviceArray<"u32">;
+
+/** The values of a column: Arrow's buffers but for the validity. */
+export type DeviceValues =
+  /** `width` bytes a value: 1, 2 or a multiple of 4. */
+  | { readonly kind: "fixed"; readonly width: number; readonly data: Words }
+  /** One bit a value. */
+  | { readonly kind: "bits"; readonly data: Words }
+  /** Byte strings: value i is bytes offsets[i] .. offsets[i + 1] of `bytes`, the first of which is byte 0. */
+  | {
+      readonly kind: "strings";
+      readonly offsets: Words;
+      readonly bytes: Words;
+      /** Most bytes that the type's offsets can number. */
+      readonly most: number;
+    };
+
+/** A column of a table on a device. */
+export interface DeviceColumn {
+  /** Null for a column of nothing but nulls. */
+  readonly values: DeviceValues | null;
+  /** A set bit is a value, a clear bit a null. Null where no value is null. */
+  readonly validity: Words | null;
+}
+
+/** A key column on a device, which engine/rows.ts's rules hold for: `width` words a value. */
+export interface DeviceWordColumn {
+  readonly kind: "device words";
+  readonly width: number;
+  readonly data: Words;
+  readonly validity: Words | null;
+}
+
+/** A key column of byte strings on a device. */
+export interface DeviceByteColumn {
+  readonly kind: "device bytes";
+  readonly offsets: Words;
+  readonly bytes: Words;
+  readonly validity: Words | null;
+}
+
+/** Keys of rows, each column on the host or on the device. */
+export interface DeviceKeys {
+  readonly rows: number;
+  readonly columns: readonly (KeyColumn | DeviceWordColumn | DeviceByteColumn)[];
+}
+
+/** The number of a row that is not there. */
+export const NO_ROW = 0xffffffff;
+
+/** Matching rows in the memory of an engine: row `left[i]` beside row `right[i]`. Order unspecified. Whoever gets them frees them. */
+export interface Matches {
+  readonly left: Words;
+  /** Null for semi and anti joins. */
+  readonly right: Words | null;
+}
+
+/** Operations on columns that stay in the memory of an engine. After the engine is destroyed they reject with DeviceLostError. */
+export interface ColumnOperations {
+  /**
+   * Joins two sides by value: see rows.ts for what makes rows equal.
+   * @throws LimitError of `"rows"` when there are more than `mostPairs` pairs; others when there is no memory for them
+   */
+  match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches>;
+  /**
+   * Gathers columns by row numbers. The caller frees the result.
+   * @param mayLack some rows may be NO_ROW
+   * @throws LimitError when strings outgrow their offsets
+   */
+  gatherColumns(
+    columns: readonly DeviceColumn[],
+    rows: Words,
+    mayLack: boolean,
+    call: Pick<JoinCall, "signal">,
+  ): Promise<DeviceColumn[]>;
+}
+
+/** The arrays of a column. */
+export function arraysOf({ values, validity }: DeviceColumn): Words[] {
+  const own =
+    values === null ? [] : values.kind === "strings" ? [values.offsets, values.bytes] : [values.data];
+  return validity === null ? own : [...own, validity];
+}
+
+/** Frees columns. */
+export function destroyColumns(columns: readonly DeviceColumn[]): void {
+  for (const column of columns) for (const array of arraysOf(column)) array.destroy();
+}

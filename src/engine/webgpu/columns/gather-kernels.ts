@@ -1,0 +1,53 @@
+/** The kernels that gather columns by row numbers. */
+import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import { rowCounters, rowParams, rowsFragment, totalling } from "../groups/row-kernels.js";
+import gatherBytes from "./gather-bytes.wgsl";
+import gatherSmall from "./gather-small.wgsl";
+import gatherWords from "./gather-words.wgsl";
+import stringLengths from "./string-lengths.wgsl";
+
+const byRow = { rows: read() };
+
+/** Values of whole words. */
+export const gatherWordsKernel = kernelSource("gather words", rowParams, [
+  rowsFragment,
+  fragment(gatherWords, { bindings: { ...byRow, data: read(), gathered: readWrite() } }),
+]);
+
+/** Values of less than a word. */
+export const gatherSmallKernel = kernelSource("gather small", rowParams, [
+  rowsFragment,
+  fragment(gatherSmall, {
+    bindings: { ...byRow, data: read(), gathered: readWrite() },
+    constants: [
+      /** 32 for bits, 4 for bytes, 2 for values of two bytes. */
+      "VALUES_PER_WORD",
+      /** False: every row that is there has the bit 1. */
+      "HAS_DATA",
+    ],
+  }),
+]);
+
+/** Bytes of each string, and of all. */
+export const stringLengthsKernel = kernelSource("string lengths", rowParams, [
+  rowsFragment,
+  rowCounters.control,
+  totalling,
+  fragment(stringLengths, { bindings: { ...byRow, offsets: read(), lengths: readWrite() } }),
+]);
+
+/** Bytes of strings. */
+export const gatherBytesKernel = kernelSource("gather bytes", rowParams, [
+  rowsFragment,
+  fragment(gatherBytes, {
+    bindings: {
+      ...byRow,
+      /** Where the strings begin in the source. */
+      offsets: read(),
+      bytes: read(),
+      /** Where the gathered ones begin. */
+      starts: read(),
+      gathered: readWrite(),
+    },
+  }),
+]);

@@ -1,0 +1,38 @@
+// select-rows: lists the rows that have a partner, and their partners; or those that have none. The order is unspecified.
+// 256 invocations a workgroup, four rows each; a workgroup takes room with one addition.
+// `total` is what was counted before this list.
+// Bytes per row: 4 read; per listed row 4 or 8 written.
+
+const ITEMS: u32 = 4u;
+var<workgroup> selected: atomic<u32>;
+var<workgroup> base: u32;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let start = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * ITEMS + local;
+  var mine: array<u32, ITEMS>;
+  var count = 0u;
+  for (var i = 0u; i < ITEMS; i++) {
+    let at = start + i * WORKGROUP;
+    mine[i] = EMPTY;
+    if (at < params.count) { mine[i] = partners[params.first + at]; }
+    if (at < params.count && (mine[i] != EMPTY) == MATCHED) { count++; }
+  }
+  var rank = 0u;
+  if (count > 0u) { rank = atomicAdd(&selected, count); }
+  workgroupBarrier();
+  if (local == 0u) { base = atomicAdd(&control.pairsLow, atomicLoad(&selected)); }
+  workgroupBarrier();
+  var out = base - params.total + rank;
+  for (var i = 0u; i < ITEMS; i++) {
+    let at = start + i * WORKGROUP;
+    if (at >= params.count || (mine[i] != EMPTY) != MATCHED) { continue; }
+    outRows[out] = params.first + at;
+    if (WITH_PARTNERS) { outPartners[out] = mine[i]; }
+    out++;
+  }
+}

@@ -1,0 +1,95 @@
+/** The registers of a HyperLogLog on the GPU: a word each, since atomics have 32 bits. */
+import type { CallOptions, Input } from "../../engine.js";
+import type { TableSpec } from "../../layout.js";
+import { asBytes, type KeyType } from "../../scalars.js";
+import type { EngineRegisters } from "../../sketch-operations.js";
+import { eachChunk } from "../batch/batches.js";
+import type { TableHost } from "../table/table-state.js";
+import { GpuSketch, sketchBuffer } from "./gpu-sketch.js";
+import { HOW, REGISTER_ITEMS, SketchKernels } from "./sketch-kernels.js";
+
+/** Invocations of a dispatch at most, which stride over the chunk: as many as an H100 runs at once (132 × 2,048). */
+const MOST_INVOCATIONS = 270_336;
+/** Invocations of a workgroup at most: the more, the fewer registers of workgroups are merged. */
+const MOST_WORKGROUP = 1024;
+/** A software GPU takes longer for the barriers of large workgroups. */
+const SOFTWARE_WORKGROUP = 128;
+
+const DIRECT = { strategy: "direct", reason: "keys are read once, in order" } as const;
+
+export class GpuRegisters<K extends KeyType> extends GpuSketch<K> implements EngineRegisters<K> {
+  private constructor(
+    host: TableHost,
+    spec: TableSpec & { readonly key: K },
+    buffer: GPUBuffer,
+    private readonly precision: number,
+  ) {
+    super(host, spec, buffer, 4 * 2 ** precision);
+  }
+
+  /** Makes registers with `contents`, a byte a register, or those of others, or 0. */
+  static async create<K extends KeyType>(
+    host: TableHost,
+    key: K,
+    precision: number,
+    contents?: Uint8Array | GpuRegisters<K>,
+  ): Promise<GpuRegisters<K>> {
+    const slots = 2 ** precision;
+    const buffer = await sketchBuffer(host, 4 * slots);
+    const registers = new GpuRegisters(host, { key, value: null, slots, hash: "murmur3" }, buffer, precision);
+    try {
+      if (contents === undefined) await registers.clear();
+      else if (contents instanceof GpuRegisters) await registers.copyFrom(contents.buffer);
+      else await host.gpu.upload(buffer, 0, asBytes(Uint32Array.from(contents)));
+      return registers;
+    } catch (error) {
+      registers.destroy();
+      throw error;
+    }
+  }
+
+  get bytes(): number {
+    return this.spec.slots;
+  }
+
+  copy(): Promise<GpuRegisters<K>> {
+    const { host, spec, precision } = this;
+    return GpuRegisters.create(host, spec.key, precision, this);
+  }
+
+  async add(keys: Input<K>, call: CallOptions): Promise<void> {
+    const { gpu, kernels } = this.host;
+    const { maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupStorageSize } = gpu.device.limits;
+    const most = gpu.software ? SOFTWARE_WORKGROUP : MOST_WORKGROUP;
+    const workgroup = Math.min(most, maxComputeInvocationsPerWorkgroup);
+    const constants = {
+      SKETCH_WORKGROUP: workgroup,
+      PRECISION: this.precision,
+      LOCAL: this.bytes <= maxComputeWorkgroupStorageSize,
+    };
+    const source = SketchKernels.of(this.spec.key).registersAdd;
+    const batch = { keys, plan: async () => DIRECT };
+    await eachChunk(this, "registers add", batch, call, "device", async (chunk) => {
+      chunk.log?.correctChunk(DIRECT);
+      const { count, keys, mask } = chunk;
+      const kernel = await kernels.compile(source, { ...constants, MASKED: mask !== undefined });
+      const bindings = { keys: keys.range, mask: mask?.range, registers: this.range };
+      const params = { count, keyShift: keys.shift, maskShift: mask?.shift };
+      const wanted = Math.ceil(count / (workgroup * REGISTER_ITEMS));
+      const workgroups = Math.min(Math.ceil(MOST_INVOCATIONS / workgroup), wanted);
+      await this.submit("registers add", [], (encoder) =>
+        kernel.record(encoder, bindings, params, workgroups),
+      );
+    });
+  }
+
+  async read(into: Uint8Array): Promise<void> {
+    const words = new Uint32Array(this.bytes);
+    await this.host.gpu.read("read registers", { buffer: this.buffer, offset: 0, into: asBytes(words) });
+    into.set(words);
+  }
+
+  protected howOf(): number {
+    return HOW.max;
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * Joins on a device: keys are compared where they are, and the result is gathered there. Columns of the host are uploaded, those alone
+ * that are needed. What the device cannot compare as it is (keys of two types, floats, dictionaries) is encoded on the host.
+ */
+import type { Device } from "../device.js";
+import { type DeviceKeys, destroyColumns, type Matches } from "../engine/device-columns.js";
+import type { Engine } from "../engine/engine.js";
+import type { RowOperations } from "../engine/row-operations.js";
+import type { SourceColumn } from "./columns.js";
+import { DeviceTable, deviceColumnOf, type TableColumn, toHost, uploadColumn } from "./device-table.js";
+import { encodeKeys } from "./encode-keys.js";
+import { keyForm } from "./key-types.js";
+import type { PreparedJoin } from "./prepare-join.js";
+
+type DeviceKeyColumn = DeviceKeys["columns"][number];
+
+/** Joins on a device; not for full joins and filters. The stages are those of `join`. */
+export async function joinOnDevice(device: Device, prepared: PreparedJoin): Promise<DeviceTable> {
+  const { call, how, nullsEqual, outputs } = prepared;
+  const { engine } = device;
+  const uploads = new Uploads(engine);
+  call.beginStages();
+  try {
+    const keys = await deviceKeys(prepared, uploads);
+    call.endStage("encode keys");
+    const rows = await engine.rows();
+    // on their way while rows are matched
+    for (const { left, right } of outputs) uploads.begin(left?.source, right?.source);
+    const matches = await call.onEngine((engineCall) =>
+      rows.match(keys.left, keys.right, how, { ...engineCall, nullsEqual }),
+    );
+    call.endStage("hash join");
+    try {
+      const columns = await gatherOutputs(rows, prepared, uploads, matches);
+      call.endStage("materialise");
+      call.tellPlan();
+      return new DeviceTable(device, matches.left.length, columns);
+    } finally {
+      matches.left.destroy();
+      matches.right?.destroy();
+    }
+  } finally {
+    await uploads.destroy();
+  }
+}
+
+/** Columns on the device by their sources; those of the host are uploaded once, and freed in the end. */
+class Uploads {
+  readonly #columns = new Map<SourceColumn, Promise<TableColumn>>();
+
+  constructor(private readonly engine: Engine) {}
+
+  /** Uploads columns, if they are not there; `of` tells what fails. */
+  begin(...sources: readonly (SourceColumn | undefined)[]): void {
+    for (const source of sources) if (source) this.of(source).catch(() => {});
+  }
+
+  of(source: SourceColumn): Promise<TableColumn> {
+    const there = deviceColumnOf(source);
+    if (there) return Promise.resolve(there);
+    const known = this.#columns.get(source) ?? uploadColumn(this.engine, source);
+    this.#columns.set(source, known);
+    return known;
+  }
+
+  async destroy(): Promise<void> {
+    for (const each of await Promise.allSettled(this.#columns.values())) {
+      if (each.status === "fulfilled") destroyColumns([each.value]);
+    }
+  }
+}
+
+/** Keys of both sides: as they are where their bits are equal exactly when their values are, else encoded on the host. */
+async function deviceKeys({ keys, rows }: PreparedJoin, uploads: Uploads) {
+  const left: DeviceKeyColumn[] = [];
+  const right: DeviceKeyColumn[] = [];
+  for (const [i, l] of keys.left.entries()) {
+    const r = keys.right[i];
+    const [a, b] = (await ownKeys(l, r, uploads)) ?? (await encodedKeys(l, r, rows));
+    left.push(a);
+    right.push(b);
+  }
+  return { left: { rows: rows.left, columns: left }, right: { rows: rows.right, columns: right } };
+}
+
+type Pair = [DeviceKeyColumn, DeviceKeyColumn];
+
+/** Two key columns as they are; undefined where their bits cannot be compared. */
+async function ownKeys(left: SourceColumn, right: SourceColumn, uploads: Uploads): Promise<Pair | undefined> {
+  const words = plainWords(left, right);
+  if (words === undefined) return undefined;
+  const [a, b] = await Promise.all([uploads.of(left), uploads.of(right)]);
+  const keys = [keyOf(a, words), keyOf(b, words)];
+  return keys[0] && keys[1] ? [keys[0], keys[1]] : undefined;
+}
+
+async function encodedKeys(
+  left: SourceColumn,
+  right: SourceColumn,
+  rows: PreparedJoin["rows"],
+): Promise<Pair> {
+  const encoded = encodeKeys([await toHost(left)], [await toHost(right)], rows);
+  return [encoded.left.columns[0], encoded.right.columns[0]];
+}
+
+/** Words of the values of two columns that can be compared as they are, 0 for strings; undefined where they cannot. */
+function plainWords(left: SourceColumn, right: SourceColumn): number | undefined {
+  const form = keyForm(left.field, right.field);
+  if (form.kind === "bytes") return 0;
+  if (form.kind !== "integer") return undefined;
+  const isPlain = form.leftFactors.length === 0 && form.rightFactors.length === 0;
+  return isPlain ? form.words : undefined;
+}
+
+/** A column as a key of so many words; undefined where its values are others. */
+function keyOf({ values, validity, dictionary }: TableColumn, words: number): DeviceKeyColumn | undefined {
+  if (values === null || dictionary) return undefined;
+  if (values.kind === "strings" && words === 0) {
+    return { kind: "device bytes", offsets: values.offsets, bytes: values.bytes, validity };
+  }
+  if (values.kind !== "fixed" || values.width !== 4 * words) return undefined;
+  return { kind: "device words", width: words, data: values.data, validity };
+}
+
+/** Gathers the columns of the result, those of a side together. */
+async function gatherOutputs(
+  rows: RowOperations,
+  { outputs, how, call }: PreparedJoin,
+  uploads: Uploads,
+  matches: Matches,
+): Promise<TableColumn[]> {
+  const made: TableColumn[] = new Array(outputs.length);
+  try {
+    for (const side of ["left", "right"] as const) {
+      const numbers = matches[side];
+      const mine: { at: number; column: TableColumn }[] = [];
+      for (const [at, { field, [side]: part }] of outputs.entries()) {
+        if (!part?.source) continue;
+        const column = await uploads.of(part.source);
+        mine.push({ at, column: { ...column, field: { ...field, type: column.field.type } } });
+      }
+      if (mine.length === 0 || !numbers) continue;
+      const mayLack = how === (side === "left" ? "right" : "left");
+      const columns = mine.map(({ column }) => column);
+      const gathered = await rows.gatherColumns(columns, numbers, mayLack, call.options);
+      for (const [i, { at, column }] of mine.entries()) made[at] = { ...column, ...gathered[i] };
+    }
+    return made;
+  } catch (error) {
+    destroyColumns(made.filter((column) => column !== undefined));
+    throw error;
+  }
+}

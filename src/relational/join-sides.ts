@@ -1,0 +1,73 @@
+/** Where a join runs: on the host's columns, or on the device's, where a side lies there, the result is to, or the engine prefers it. */
+import type { Table } from "@uwdata/flechette";
+import type { OutputOption } from "../containers/arguments.js";
+import type { Device } from "../device.js";
+import type { Placement } from "../engine/engine.js";
+import type { Sides } from "../engine/join-kinds.js";
+import { ValidationError } from "../errors.js";
+import { DeviceTable, isHeld, uploadTable } from "./device-table.js";
+import type { JoinOptions } from "./join.js";
+import { type JoinSides, type PreparedJoin, prepareJoin } from "./prepare-join.js";
+import { joinTable } from "./run-join.js";
+import type { TableInput } from "./table-input.js";
+
+/** Joins two tables. @throws as `join` */
+export async function joinSides(
+  sides: JoinSides,
+  options: JoinOptions<never> & OutputOption<Placement>,
+): Promise<Table | DeviceTable> {
+  const prepared = prepareJoin(sides, options);
+  const { output = "host" } = options;
+  const tables = [sides.left, sides.right].filter((side) => side instanceof DeviceTable);
+  const device = commonDevice(options.device, tables) ?? (await prepared.call.begin());
+  const isThere = tables.length > 0 || output === "device";
+  if (joinsThere(prepared) && (isThere || (await prefersThere(device, prepared)))) {
+    const { joinOnDevice } = await import("./device-join.js");
+    const joined = await joinOnDevice(device, prepared);
+    if (output === "device") return joined;
+    using result = joined;
+    const answer = await result.toArrow();
+    prepared.call.endStage("materialise");
+    return answer;
+  }
+  const host = tables.length > 0 ? prepareJoin(await onHost(sides), { ...options, device }) : prepared;
+  const joined = await joinTable(host);
+  return output === "device" ? uploadTable(device, joined) : joined;
+}
+
+/** Both sides on the host. */
+export async function onHost({ left, right }: JoinSides): Promise<Sides<TableInput>> {
+  const bring = async (side: TableInput | DeviceTable) =>
+    side instanceof DeviceTable ? side.toArrow() : side;
+  return { left: await bring(left), right: await bring(right) };
+}
+
+/** Key columns of full joins come from both sides, and conditions are JavaScript: both take the host. */
+function joinsThere({ how, filter }: PreparedJoin): boolean {
+  return how !== "full" && filter === null;
+}
+
+/** Whether tables of the host are better joined on the device. Semi and anti joins promise the left's order. */
+async function prefersThere(device: Device, { how, outputs, keys }: PreparedJoin): Promise<boolean> {
+  if (how === "semi" || how === "anti") return false;
+  const { prefersColumnsThere } = await device.engine.rows();
+  const columns = [
+    ...keys.left,
+    ...keys.right,
+    ...outputs.map(({ left, right }) => (left ?? right)?.source),
+  ];
+  return prefersColumnsThere && columns.every((column) => column !== undefined && isHeld(column.field.type));
+}
+
+/** The device of the tables and of the call; undefined where nobody names one. */
+function commonDevice(named: Device | undefined, tables: readonly DeviceTable[]): Device | undefined {
+  const devices = tables.map(({ device }) => device);
+  if (named) devices.unshift(named);
+  if (devices.some(({ engine }) => engine !== devices[0].engine)) {
+    throw new ValidationError(
+      "The tables of this call are on different devices.",
+      "Upload both to one device, and leave `device` out or name that one.",
+    );
+  }
+  return devices[0];
+}

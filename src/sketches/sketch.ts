@@ -1,0 +1,192 @@
+/**
+ * What all sketches share: the engine's sketch, the calls on it one after another (containers/calls.ts), and the calls that are the same
+ * for all. It knows no backend.
+ */
+import {
+  type Call,
+  checkCallOptions,
+  checkColumn,
+  checkLength,
+  type ProgressOptions,
+} from "../containers/arguments.js";
+import { Calls } from "../containers/calls.js";
+import { answered } from "../containers/results.js";
+import type { Device } from "../device.js";
+import type { Engine, Input, Placement } from "../engine/engine.js";
+import { checkStrategy, type Strategy } from "../engine/plan.js";
+import { type KeyType, scalarWords } from "../engine/scalars.js";
+import type { Combination, EngineSketch } from "../engine/sketch-operations.js";
+import { ValidationError } from "../errors.js";
+import { check, checkOneOf } from "../options.js";
+
+/** Options of the calls of sketches over keys. */
+export interface SketchCallOptions extends ProgressOptions {
+  /** One byte per element: elements whose byte is 0 are left out. A Uint8Array, device array or pinned array of the keys' length. */
+  where?: Input<"u8">;
+  /** How the engine works on the batch. Default `auto`, or what openDevice was told. The sketch and the answer do not depend on it. */
+  strategy?: Strategy;
+}
+
+/** What a sketch is made of. @internal */
+export interface SketchParts<K extends KeyType, S extends EngineSketch<K>> {
+  readonly device: Device;
+  readonly key: K;
+  readonly sketch: S;
+}
+
+/** The name of the method that Node asks for what console.log prints. */
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
+
+/** Base of the sketches. */
+export abstract class Sketch<K extends KeyType, S extends EngineSketch<K> = EngineSketch<K>> {
+  /** The device that it lives on. */
+  readonly device: Device;
+  /** Type of the keys. */
+  readonly keyType: K;
+  /** @internal */
+  protected readonly sketch: S;
+  /** @internal */
+  protected readonly engine: Engine;
+  /** @internal */
+  protected readonly calls = new Calls<K>(() => {
+    const what = this[Symbol.toStringTag];
+    return new ValidationError(`This ${what} was destroyed.`, `Create a new ${what}.`);
+  });
+
+  /** @internal */
+  protected constructor(parts: SketchParts<K, S>) {
+    // in JavaScript anybody can call this
+    if (!parts?.sketch) {
+      throw new ValidationError(
+        "Sketches are made by `create`, not by `new`.",
+        `Write \`await ${this[Symbol.toStringTag]}.create(device, options)\`.`,
+      );
+    }
+    this.device = parts.device;
+    this.engine = parts.device.engine;
+    this.keyType = parts.key;
+    this.sketch = parts.sketch;
+  }
+
+  /** The name of the class. */
+  abstract get [Symbol.toStringTag](): string;
+
+  /** Bytes of the contents; what `toBytes` writes has 64 more. */
+  get bytes(): number {
+    return this.sketch.bytes;
+  }
+
+  /** Takes keys in. Keys that were in change nothing. When the call is aborted or fails, some of them are in. */
+  async add(keys: Input<K>, options: SketchCallOptions = {}): Promise<void> {
+    const call = this.checkCall(keys, options);
+    await this.calls.run(() => this.sketch.add(keys, call), [keys], call);
+    answered(call, {});
+  }
+
+  /** Takes everything out. */
+  clear(): Promise<void> {
+    return this.calls.run(() => this.sketch.clear());
+  }
+
+  /** Frees the memory, after the calls that are under way. Later calls reject. Idempotent. */
+  destroy(): void {
+    void this.#end();
+  }
+
+  [Symbol.dispose](): void {
+    this.destroy();
+  }
+
+  /** As destroy(), and waits until the memory is free. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    await this.calls.end();
+    this.sketch.destroy();
+  }
+
+  /** Types, sizes and error in one line. */
+  toString(): string {
+    const state = this.calls.ended ? "destroyed" : this.facts;
+    return `${this[Symbol.toStringTag]}<${this.keyType}> { ${state} }`;
+  }
+
+  /** What console.log prints in Node. @internal */
+  [INSPECT](): string {
+    return this.toString();
+  }
+
+  /** Sizes and error, in words. @internal */
+  protected abstract get facts(): string;
+  /** What another sketch must share with this one to be merged with it. @internal */
+  protected abstract get shape(): string;
+  /** An engine sketch of this shape on this device, with these contents. @internal */
+  protected abstract load(contents: Uint8Array): Promise<S>;
+  /** Another engine sketch with the contents of this one. @internal */
+  protected abstract copySketch(): Promise<S>;
+
+  /** The contents, in the order of calls. @internal */
+  protected contents(): Promise<Uint8Array> {
+    return this.calls.run(() => readContents(this.sketch));
+  }
+
+  /** Takes in another sketch of the same class and shape, which stays as it is and may be on another device. @internal */
+  protected async take(other: Sketch<K, S>, how: Combination): Promise<void> {
+    this.calls.check();
+    const isAlike = other instanceof Sketch && other[Symbol.toStringTag] === this[Symbol.toStringTag];
+    check(
+      isAlike && other.shape === this.shape,
+      "What to merge",
+      isAlike ? String(other) : other,
+      `Give a ${this[Symbol.toStringTag]} of ${this.shape}.`,
+    );
+    // in the queue of the other one now, and in this one's behind all calls made before
+    const copy =
+      other.device === this.device
+        ? other.calls.run(() => other.copySketch())
+        : other.contents().then((contents) => this.load(contents));
+    copy.catch(() => {});
+    await this.calls
+      .run(async () => {
+        const sketch = await copy;
+        try {
+          await this.sketch.combine(sketch, how);
+        } finally {
+          sketch.destroy();
+        }
+      })
+      .catch(async (error: unknown) => {
+        // a call that was refused has left the copy to nobody
+        (await copy.catch(() => undefined))?.destroy();
+        throw error;
+      });
+  }
+
+  /** Checks a call over keys. @param more names of options that it takes beside those of all, each after a space @internal */
+  protected checkCall(keys: Input<K>, options: SketchCallOptions & { output?: Placement }, more = ""): Call {
+    const { engine } = this;
+    checkColumn(engine, "keys", this.keyType, keys);
+    const call = checkCallOptions(options, ` where strategy${more}`);
+    const { where, strategy = engine.defaults.strategy } = options;
+    if (where !== undefined) {
+      checkColumn(engine, "where", "u8", where);
+      checkLength("where", where, keys);
+    }
+    checkStrategy({ strategy });
+    return { ...call, where, strategy };
+  }
+}
+
+/** An engine sketch's contents. */
+export async function readContents(sketch: EngineSketch): Promise<Uint8Array> {
+  const contents = new Uint8Array(sketch.bytes);
+  await sketch.read(contents);
+  return contents;
+}
+
+/** Checks the type of a sketch's keys. */
+export function checkKeyType(key: unknown): void {
+  checkOneOf("key type", key, Object.keys(scalarWords));
+}

@@ -1,0 +1,58 @@
+import { expect, it } from "vitest";
+import { mostRank } from "../../src/engine/sketch-format.js";
+import { estimate, standardError } from "../../src/sketches/estimate.js";
+
+/** Numbers below 1 that look random: xorshift of 32 bits, with a seed. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+/**
+ * Registers that `count` distinct keys with ideal hashes leave behind, drawn register by register: the largest of its Poisson many
+ * geometric ranks. Any count is as quick, so this reaches where no test could add so many keys.
+ */
+function drawRegisters(count: number, precision: number, random: () => number): Uint8Array {
+  const most = mostRank(precision);
+  return Uint8Array.from({ length: 2 ** precision }, () => {
+    // probability that no key has a rank above k: exp(-count / registers × 2^-k)
+    const level = random();
+    for (let rank = 0; rank < most; rank++) {
+      if (level < Math.exp((-count / 2 ** precision) * 2 ** -rank)) return rank;
+    }
+    return most;
+  });
+}
+
+it("is unbiased, with the standard error that it states, from few keys to 10^18", () => {
+  const [precision, rounds] = [8, 400];
+  for (const count of [10, 100, 300, 600, 1000, 3000, 1e5, 1e9, 1e15, 1e18]) {
+    const random = randomOf((count % 2 ** 31) | 1);
+    const errors = Array.from(
+      { length: rounds },
+      () => estimate(drawRegisters(count, precision, random), precision) / count - 1,
+    );
+    const mean = errors.reduce((sum, error) => sum + error, 0) / rounds;
+    const deviation = Math.sqrt(errors.reduce((sum, error) => sum + error ** 2, 0) / rounds);
+    const stated = standardError(precision);
+    // fewer keys than registers are told apart better than that; the draws are of Poisson counts, which vary by 1 / sqrt(count)
+    const most = Math.sqrt(stated ** 2 + 1 / count);
+    expect(Math.abs(mean), `mean error of ${count}`).toBeLessThan((4 * most) / Math.sqrt(rounds));
+    expect(deviation, `deviation of ${count}`).toBeLessThan(1.15 * most);
+    if (count >= 3000) expect(deviation).toBeGreaterThan(0.85 * stated);
+  }
+});
+
+it("tells nothing from something, and is infinite where all registers are full", () => {
+  expect(estimate(new Uint8Array(16), 4)).toBe(0);
+  const one = new Uint8Array(2 ** 14);
+  one[7] = 3;
+  expect(estimate(one, 14)).toBeCloseTo(1, 1);
+  expect(estimate(new Uint8Array(16).fill(mostRank(4)), 4)).toBe(Number.POSITIVE_INFINITY);
+  expect(standardError(14)).toBeCloseTo(0.00812, 4);
+});
