@@ -1,7 +1,7 @@
 /** A join before its work: options checked, columns found and read that it needs. */
 import { ValidationError } from "../errors.js";
 import { checkBoolean } from "../options.js";
-import { columnIndex, readTable, type SourceColumn } from "./columns.js";
+import { columnIndex, isSourceTable, readTable, type SourceColumn, type SourceTable } from "./columns.js";
 import { type EncodedKeys, encodeKeys } from "./encode-keys.js";
 import type { JoinOptions, JoinStage } from "./join.js";
 import { pickColumns, possibleColumns } from "./join-columns.js";
@@ -18,14 +18,20 @@ export interface PreparedJoin {
   readonly nullsEqual: boolean;
   /** Rows of each side. */
   readonly rows: Sides<number>;
-  /** Encodes the keys. @throws ValidationError when they cannot be compared */
+  /** The key columns, compared one by one. */
+  readonly keys: Sides<readonly SourceColumn[]>;
+  /** Encodes them. @throws ValidationError when they cannot be compared */
   readonly encode: () => EncodedKeys;
   readonly outputs: readonly OutputColumn[];
   readonly filter: ReadFilter | null;
 }
 
 /** @throws ValidationError for wrong options, and columns that there are not or that cannot be read */
-export function prepareJoin(left: TableInput, right: TableInput, options: JoinOptions<never>): PreparedJoin {
+export function prepareJoin(
+  left: TableInput | SourceTable,
+  right: TableInput | SourceTable,
+  options: JoinOptions<never>,
+): PreparedJoin {
   const call = new RelationalCall<JoinStage>(
     options,
     "on how select where device nullsEqual signal onProgress onPlan onStage",
@@ -38,7 +44,7 @@ export function prepareJoin(left: TableInput, right: TableInput, options: JoinOp
   const selected = select === undefined ? null : checkNames("join", "select", "column", select);
   const filter = where === undefined ? null : checkFilter(where);
   call.throwIfAborted();
-  const tables = { left: readTable(left, "left"), right: readTable(right, "right") };
+  const tables = { left: opened(left, "left"), right: opened(right, "right") };
   const keys = {
     left: pairs.map(([name]) => columnIndex(tables.left, name, "left")),
     right: pairs.map(([, name]) => columnIndex(tables.right, name, "right")),
@@ -54,6 +60,7 @@ export function prepareJoin(left: TableInput, right: TableInput, options: JoinOp
     how,
     nullsEqual,
     rows,
+    keys: columns,
     encode: () => encodeKeys(columns.left, columns.right, rows),
     outputs: selected ? pickColumns(possible, selected, "select") : possible.map(({ make }) => make()),
     filter: filter && {
@@ -61,6 +68,10 @@ export function prepareJoin(left: TableInput, right: TableInput, options: JoinOp
       test: filter.test,
     },
   };
+}
+
+function opened(table: TableInput | SourceTable, side: "left" | "right"): SourceTable {
+  return isSourceTable(table) ? table : readTable(table, side);
 }
 
 function keyNames(options: JoinOptions<never>): (readonly [string, string])[] {

@@ -44,7 +44,7 @@ describe("documentation comments", () => {
   const prelude = `
     import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticSet } from "warpmap";
     import * as relational from "warpmap/relational";
-    const { count, distinct, dropDuplicates, GroupBy, groupBy, isIn, join, mean, median, valueCounts } = relational;
+    const { count, distinct, dropDuplicates, GroupBy, groupBy, isIn, JoinIndex, join, mean, median, valueCounts } = relational;
     import { tableFromArrays } from "@uwdata/flechette";`;
 
   // warpmap/wgsl has programs of its own: test/wgsl/wgsl-examples.test.ts

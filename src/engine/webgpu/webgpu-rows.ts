@@ -1,11 +1,12 @@
 /** The webgpu engine's row operations. Columns are gathered by the calling thread: they are in host memory. */
 import type { GatherTask } from "../gather-buffers.js";
 import type { GroupCall, RowGroups } from "../row-groups.js";
-import { gatherHere, type JoinCall, type RowOperations } from "../row-operations.js";
+import { gatherHere, type JoinCall, type RowIndex, type RowOperations } from "../row-operations.js";
 import type { RowKeys, RowPairs } from "../rows.js";
 import { groupRows } from "./groups/group-rows.js";
 import { type RowHost, rowHost } from "./groups/row-run.js";
 import { joinRows } from "./join/join-rows.js";
+import { indexRows } from "./join/row-index.js";
 import type { WebgpuEngine } from "./webgpu-engine.js";
 
 export class WebgpuRows implements RowOperations {
@@ -16,6 +17,10 @@ export class WebgpuRows implements RowOperations {
 
   join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
     return joinRows(this.#host, left, right, call);
+  }
+
+  index(keys: RowKeys, call: JoinCall): Promise<RowIndex> {
+    return indexRows(this.#host, keys, call);
   }
 
   async gather(tasks: readonly GatherTask[], pause: () => Promise<void>) {

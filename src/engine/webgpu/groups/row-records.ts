@@ -26,9 +26,10 @@ export interface Records {
   bytes: Range | undefined;
 }
 
-/** The layout that suits both sides. */
-export function recordLayout(left: RowKeys, right: RowKeys): RecordLayout {
-  const nullable = [...left.columns, ...right.columns].some((column) => column.validity !== null);
+/** The layout that suits both sides. @param right null where it is not known yet: it may have nulls */
+export function recordLayout(left: RowKeys, right: RowKeys | null): RecordLayout {
+  const columns = [...left.columns, ...(right?.columns ?? [])];
+  const nullable = right === null || columns.some((column) => column.validity !== null);
   const nullWords = nullable ? Math.ceil(left.columns.length / 32) : 0;
   const columnWords = new Array<number>(left.columns.length);
   let word = 1 + nullWords;

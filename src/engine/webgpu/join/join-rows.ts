@@ -61,9 +61,30 @@ async function join(
   const probe = await packRecords(run, probeSide);
   const leaders = await run.range(build.rows * 4);
   const table = await buildGroups(run, build, { leaders, numbered: false });
+  return findPairs(run, table, probe, mostPairs);
+}
+
+/** The build rows of a table, group after group. */
+export interface GroupLists {
+  /** Per leader: where its group begins in `members`. */
+  readonly starts: Range;
+  readonly members: Range;
+}
+
+/**
+ * The pairs of some rows with those of a table.
+ * @param lists of the table; null: they are made, and the groups' sizes are replaced by where groups begin
+ */
+export function findPairs(
+  run: RowRun,
+  table: GroupTable,
+  probe: Records,
+  mostPairs = MAX_PAIRS,
+  lists: GroupLists | null = null,
+): Promise<Pairs> {
   return table.groups === table.members
     ? probeUnique(run, table, probe)
-    : probeGroups(run, table, probe, mostPairs);
+    : probeGroups(run, table, probe, mostPairs, lists);
 }
 
 /** Pairs when no two build rows are equal: at most one per probe row. */
@@ -96,8 +117,9 @@ async function probeGroups(
   table: GroupTable,
   probe: Records,
   mostPairs: number,
+  lists: GroupLists | null,
 ): Promise<Pairs> {
-  const { sizes, leaders, side } = table;
+  const { sizes } = table;
   const matches = await run.range(probe.rows * 8);
   const find = await run.step(probeKernel, {});
   const { bindings, params } = probing(run, table, probe);
@@ -113,26 +135,27 @@ async function probeGroups(
   if (total > mostPairs) {
     throw new LimitError("rows", total, mostPairs, "Join on more columns, or filter one side first.");
   }
-  const pairStarts = await scanPairs(run, table, probe, matches);
-  const members = await run.range(side.rows * 4);
-  const starts = sizes;
-  await listMembers(run, table, { groupOf: leaders, starts, members }, false);
+  const pairStarts = await scanPairs(run, probe, matches);
+  const { starts, members } = lists ?? (await listGroups(run, table, sizes));
   return expand(run, total, probe.rows, { pairStarts, matches, starts, members });
 }
 
-/** Replaces the groups' sizes by where they begin; answers where the pairs of each probe row begin. */
-async function scanPairs(
-  run: RowRun,
-  { sizes, side }: GroupTable,
-  probe: Records,
-  matches: Range,
-): Promise<Range> {
+/** Lists the rows of all groups. @param starts sizes of the groups, which are replaced by where they begin */
+export async function listGroups(run: RowRun, table: GroupTable, starts: Range): Promise<GroupLists> {
+  const { leaders, side } = table;
+  const scan = await scanning(run, starts, side.rows);
+  await run.submit("scan", (encoder) => scan(encoder));
+  const members = await run.range(side.rows * 4);
+  await listMembers(run, table, { groupOf: leaders, starts, members }, false);
+  return { starts, members };
+}
+
+/** Where the pairs of each probe row begin. */
+async function scanPairs(run: RowRun, probe: Records, matches: Range): Promise<Range> {
   const pairStarts = await run.range(probe.rows * 4);
-  const scanSizes = await scanning(run, sizes, side.rows);
   const countMatches = await run.step(matchCountsKernel, {});
   const scanCounts = await scanning(run, pairStarts, probe.rows);
   await run.submit("scan", (encoder) => {
-    scanSizes(encoder);
     countMatches(encoder, { matches, counts: pairStarts }, { count: probe.rows });
     scanCounts(encoder);
   });
