@@ -35,8 +35,11 @@ export async function joinSides(
 }
 
 async function broughtBack(table: DeviceTable): Promise<Table> {
-  using brought = table;
-  return await brought.toArrow();
+  try {
+    return await table.toArrow();
+  } finally {
+    table.destroy();
+  }
 }
 
 /** Both sides on the host. */
