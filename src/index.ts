@@ -13,11 +13,20 @@ export type { GrowingTableOptions, GrowthOptions } from "./containers/create-gro
 export type { TableOptions } from "./containers/create-table.js";
 export { DynamicMap, type DynamicMapOptions } from "./containers/dynamic-map.js";
 export { DynamicSet, type DynamicSetOptions } from "./containers/dynamic-set.js";
+export type {
+  ContainerKey as KeyType,
+  KeyColumn,
+  KeyFindOptions,
+  KeyOf,
+  Keys,
+  PlacedKeys,
+} from "./containers/key-types.js";
 export type { MapContainer } from "./containers/map-container.js";
 export type { TableToPrepare } from "./containers/prepare.js";
 export type { SetContainer } from "./containers/set-container.js";
 export { StaticMap, type StaticMapOptions } from "./containers/static-map.js";
 export { StaticSet, type StaticSetOptions } from "./containers/static-set.js";
+export type { ArrowStrings, Utf8Bytes, Utf8Keys } from "./containers/utf8/read-keys.js";
 export {
   Device,
   type DeviceInfo,
@@ -42,7 +51,8 @@ export type {
 export type { HashName } from "./engine/hash.js";
 export { PinnedArray, type PinnedUse } from "./engine/pinned-array.js";
 export type { ChunkPlan, GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";
-export type { ElementOf, KeyType, ScalarArrays, ScalarType, ValueType } from "./engine/scalars.js";
+export type { ElementOf, ScalarArrays, ScalarType, ValueType } from "./engine/scalars.js";
+export type { Utf8Column } from "./engine/utf8-column.js";
 export {
   BackendUnavailableError,
   CapacityError,

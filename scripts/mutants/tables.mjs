@@ -22,18 +22,18 @@ export const tableFaults = [
   {
     name: "read-in-chunks-not-freed",
     what: "forEach keeps its copy on the device",
-    file: "src/containers/read-in-chunks.ts",
+    file: "src/containers/entries.ts",
     find: "    for (const column of columns) column.destroy();\n",
     replace: "",
-    ...test("containers/read-in-chunks"),
+    ...test("containers/entries"),
   },
   {
     name: "read-in-chunks-border",
     what: "pieces overlap by one element",
-    file: "src/containers/read-in-chunks.ts",
+    file: "src/containers/entries.ts",
     find: "const end = Math.min(start + chunk, length);",
     replace: "const end = Math.min(start + chunk + 1, length);",
-    ...test("containers/read-in-chunks"),
+    ...test("containers/entries"),
   },
   {
     name: "joined-call-slice",

@@ -23,7 +23,6 @@ import {
   checkCallbacks,
   checkOneOf,
   checkOptions,
-  checkWhole,
   conversion,
   describe,
   isPlaced,
@@ -185,14 +184,6 @@ export function checkLength(name: string, column: { length: number }, keys: { le
 export interface EntriesOptions {
   /** Entries of each piece. Default 2^20. */
   chunk?: number;
-}
-
-/** Checks the options of `entries`, and answers the entries of a piece, undefined unless told. @internal */
-export function checkEntries(options: EntriesOptions): number | undefined {
-  checkOptions(options, "chunk");
-  const { chunk } = options;
-  if (chunk !== undefined) checkWhole("chunk", chunk, 1);
-  return chunk;
 }
 
 /** A call whose options were checked. @internal */

@@ -10,13 +10,12 @@ import type {
   InsertTally,
   Output,
   Placement,
-  Table,
   TableStats,
   Target,
 } from "../engine/engine.js";
 import type { HashName } from "../engine/hash.js";
 import { slotsFor } from "../engine/layout.js";
-import type { KeyType, ScalarType, ValueType } from "../engine/scalars.js";
+import type { ElementOf, ScalarType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { CapacityError, ValidationError } from "../errors.js";
 import { check } from "../options.js";
@@ -34,6 +33,7 @@ import {
 } from "./arguments.js";
 import { Calls } from "./calls.js";
 import { checkTableOptions, type Parts, type Sizing } from "./create-table.js";
+import type { ContainerKey, ContainerTable, Keys, PlacedKeys, TableKey } from "./key-types.js";
 import { rebuilt } from "./move-entries.js";
 import { answered, checkRoom, destination, discard, placed } from "./results.js";
 
@@ -43,7 +43,7 @@ export interface ContainerStats extends TableStats {
   slots: number;
   /** live / slots. */
   loadFactor: number;
-  /** Bytes of the slot array. */
+  /** Bytes of the slot array; for strings also those of the strings, and of what finds them. */
   bytes: number;
 }
 
@@ -51,15 +51,15 @@ export interface ContainerStats extends TableStats {
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 /** Base of the containers with one table. */
-export abstract class Container<K extends KeyType, V extends ValueType> {
+export abstract class Container<K extends ContainerKey, V extends ValueType> {
   /** The device that it lives on. */
   readonly device: Device;
   /** @internal */
   protected readonly engine: Engine;
-  protected table: Table<K, V>;
+  protected table: ContainerTable<K, V>;
   readonly #sizing: Sizing;
   /** @internal */
-  protected readonly calls = new Calls<K>(() => {
+  protected readonly calls = new Calls<TableKey<K>>(() => {
     const what = this[Symbol.toStringTag];
     return new ValidationError(`This ${what} was destroyed.`, `Create a new ${what}.`);
   });
@@ -110,27 +110,27 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
   }
 
   /** The engine's table, for `warpmap/wgsl`: another one after every rehash. @internal */
-  get engineTable(): Table<K, V> {
+  get engineTable(): ContainerTable<K, V> {
     this.calls.check();
     return this.table;
   }
 
   /** Which keys are there: one byte per key, 1 or 0. */
   async contains<P extends Placement = "host">(
-    keys: Input<K>,
+    given: Keys<K>,
     options: BulkOptions & OutputOption<P> & IntoOption<{ found: Target<"u8"> }> = {},
   ): Promise<Placed<"u8", P>> {
-    checkColumn(this.engine, "keys", this.keyType, keys);
+    const keys = this.taken(given);
     const call = checkBulkOptions(this.engine, keys, options, " output into");
     const to = destination(this.engine, options, keys.length, { found: "u8" });
-    const contains = async (keys: Input<K>) => [await this.table.contains(keys, to, call)] as const;
+    const contains = async (keys: Input<TableKey<K>>) => [await this.table.contains(keys, to, call)] as const;
     const [result] = await this.calls.read({ operation: "contains", keys, call, to }, contains);
     return answered(call, { found: placed<"u8", P>(result, keys.length) }).found;
   }
 
   /** Takes keys out. Absent keys are passed over; of equal keys in a batch one counts. Freed slots are taken by later inserts. */
-  async erase(keys: Input<K>, options: BulkOptions = {}): Promise<{ erased: number }> {
-    checkColumn(this.engine, "keys", this.keyType, keys);
+  async erase(given: Keys<K>, options: BulkOptions = {}): Promise<{ erased: number }> {
+    const keys = this.taken(given);
     const call = checkBulkOptions(this.engine, keys, options);
     const erased = await this.calls.run(() => this.table.erase(keys, call), [keys], call);
     return answered(call, { erased });
@@ -179,9 +179,19 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
     });
   }
 
-  #rebuilt(capacity: number): Promise<Table<K, V>> {
-    const slots = slotsFor(capacity, this.maxLoadFactor);
-    return rebuilt(this.engine, this.table, { slots, entries: capacity });
+  #rebuilt(entries: number): Promise<ContainerTable<K, V>> {
+    const size = { slots: slotsFor(entries, this.maxLoadFactor), entries };
+    const ofStrings = this.table.rebuilt?.(size) as Promise<ContainerTable<K, V>> | undefined;
+    return ofStrings ?? rebuilt(this.engine, this.table, size);
+  }
+
+  /** Keys as operations take them, which are checked. */
+  protected taken(keys: Keys<K>): Input<TableKey<K>> {
+    const { table, engine } = this;
+    if (table.takeKeys) return table.takeKeys(keys) as Input<TableKey<K>>;
+    const columns = keys as unknown as Input<TableKey<K>>;
+    checkColumn(engine, "keys", table.spec.key as TableKey<K>, columns);
+    return columns;
   }
 
   /**
@@ -207,14 +217,15 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
       `Give a container with the types of this one, ${this}.`,
     );
     // in the queue of the other one now, and in this one's behind all calls made before
-    const entries = other.retrieve({ output: other.device === this.device ? "device" : "host" });
+    const stays = other.device === this.device && this.keyType !== "utf8";
+    const entries = other.retrieve({ output: stays ? "device" : "host" });
     entries.catch(() => {});
     const insert = async () => {
       const { keys, values } = await entries;
       try {
-        return await this.table.insert(keys, spec.value === null ? null : values, policy, {});
+        return await this.table.insert(keys as never, spec.value === null ? null : values, policy, {});
       } finally {
-        discard([keys, values]);
+        discard([keys as Output<ScalarType>, values]);
       }
     };
     const { inserted, existing } = this.accepted(await this.calls.run(insert));
@@ -226,7 +237,7 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
     return this.calls.run(async () => {
       const stats = await this.table.stats();
       const { capacity, slots, loadFactor } = this;
-      return { ...stats, capacity, slots, loadFactor, bytes: tableBytes(this.table.spec) };
+      return { bytes: tableBytes(this.table.spec), ...stats, capacity, slots, loadFactor };
     });
   }
 
@@ -268,18 +279,18 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
 
   /** find, for maps and sets, whose first result is called `name`. */
   protected async lookUp<P extends Placement, N extends "keys" | "values">(
-    keys: Input<K>,
+    given: Keys<K>,
     options: FindOptions<P, V> & IntoOption<object>,
     name: N,
   ): Promise<{ [name in N]: Placed<V, P> } & { found: Placed<"u8", P> }> {
-    checkColumn(this.engine, "keys", this.keyType, keys);
+    const keys = this.taken(given);
     const call = checkBulkOptions(this.engine, keys, options, " output into missing");
-    const { spec } = this.table;
-    const type = spec.value ?? spec.key;
-    const missing = checkMissing(type, options.missing);
+    const { table } = this;
+    const type = (table.spec.value ?? table.spec.key) as V;
+    const missing = (table.takeMissing?.(options) ?? checkMissing(type, options.missing)) as ElementOf<V>;
     const types = { [name]: type, found: "u8" } as const;
     const to = destination(this.engine, options, keys.length, types);
-    const find = async (keys: Input<K>) => {
+    const find = async (keys: Input<TableKey<K>>) => {
       const { values, found } = await this.table.find(keys, missing, to, call);
       return [values, found] as const;
     };
@@ -297,8 +308,9 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
   /** retrieveAll, for maps and sets. */
   protected async retrieve<P extends Placement>(
     options: ProgressOptions & OutputOption<P> & IntoOption<object>,
-  ): Promise<{ keys: Placed<K, P>; values: Placed<V, P> }> {
+  ): Promise<{ keys: PlacedKeys<K, P>; values: Placed<V, P> }> {
     const call = checkCallOptions(options, " output into");
+    this.table.checkPlacement?.(options);
     const { key, value } = this.table.spec;
     const types = { keys: key, ...(value !== null && { values: value }) };
     // how many entries there will be is known when the call's turn comes
@@ -310,7 +322,8 @@ export abstract class Container<K extends KeyType, V extends ValueType> {
       return this.table.retrieveAll(to, call);
     };
     const { keys, values } = await this.calls.run(retrieve, [], call, to);
-    return answered(call, { keys: placed(keys, length), values: placed(values, length) });
+    const placedKeys = placed<TableKey<K>, P>(keys, length) as unknown as PlacedKeys<K, P>;
+    return answered(call, { keys: placedKeys, values: placed<V, P>(values, length) });
   }
 
   /** Answers an insert's tally, or gives its results up and throws the CapacityError it stands for. */

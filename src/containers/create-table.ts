@@ -1,14 +1,15 @@
 /** How a container's table is made: the options that size and shape it, their checks, and the engine's table itself. */
 import type { Device } from "../device.js";
-import type { Table } from "../engine/engine.js";
+import type { Engine } from "../engine/engine.js";
 import { type HashName, hashNames } from "../engine/hash.js";
 import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
-import { type KeyType, scalarWords, type ValueType } from "../engine/scalars.js";
+import { scalarWords, type ValueType } from "../engine/scalars.js";
 import { LimitError } from "../errors.js";
 import { check, checkOneOf, checkOptions, checkWhole } from "../options.js";
+import type { ContainerKey, ContainerTable, TableKey } from "./key-types.js";
 
 /** Options that size and shape a table. */
-export interface TableOptions<K extends KeyType> {
+export interface TableOptions<K extends ContainerKey> {
   /** Type of the keys. */
   key: K;
   /** Distinct keys that are guaranteed to fit. A whole number of at least 0. */
@@ -19,6 +20,9 @@ export interface TableOptions<K extends KeyType> {
   hash?: HashName;
 }
 
+/** What a container asks its engine for. */
+export type ContainerSpec = Omit<TableSpec, "key"> & { readonly key: ContainerKey };
+
 /** How a container was sized; kept for rehash. */
 export interface Sizing {
   capacity: number;
@@ -27,14 +31,14 @@ export interface Sizing {
 }
 
 /** What a container is made of. @internal */
-export interface Parts<K extends KeyType, V extends ValueType> {
+export interface Parts<K extends ContainerKey, V extends ValueType> {
   readonly device: Device;
-  readonly table: Table<K, V>;
+  readonly table: ContainerTable<K, V>;
   readonly sizing: Sizing;
 }
 
 /** Opens the engine table of a map, or of a set, which has no values. @internal */
-export async function createTable<K extends KeyType, V extends ValueType>(
+export async function createTable<K extends ContainerKey, V extends ValueType>(
   kind: "map" | "set",
   device: Device,
   options: TableOptions<K> & { value?: V },
@@ -49,22 +53,29 @@ export function checkDevice(device: Device): void {
 }
 
 /** Opens the engine table of options that were checked. @internal */
-export async function openTable<K extends KeyType, V extends ValueType>(
+export async function openTable<K extends ContainerKey, V extends ValueType>(
   device: Device,
   { spec, sizing }: ReturnType<typeof checkTable>,
 ): Promise<Parts<K, V>> {
-  return { device, table: await device.engine.createTable<K, V>(spec, sizing.capacity), sizing };
+  const { engine } = device;
+  const open =
+    spec.key === "utf8"
+      ? (await import("./utf8/open-utf8-table.js")).openUtf8Table
+      : (engine: Engine, spec: TableSpec, entries: number) =>
+          engine.createTable<TableKey<K>, V>(spec, entries);
+  const table = await open(engine, spec as TableSpec, sizing.capacity);
+  return { device, table: table as ContainerTable<K, V>, sizing };
 }
 
 /** Opens an engine table with the entries of `toBytes`. @internal */
-export async function tableFromBytes<K extends KeyType, V extends ValueType>(
+export async function tableFromBytes<K extends ContainerKey, V extends ValueType>(
   kind: "map" | "set",
   device: Device,
   bytes: Uint8Array,
 ): Promise<Parts<K, V>> {
   const { unpack } = await loadBytes(bytes);
-  const create = (options: TableOptions<KeyType>) => createTable<K, V>(kind, device, options as never);
-  return unpack(kind, bytes, { check: checkTable, create });
+  const create = (options: TableOptions<ContainerKey>) => createTable<K, V>(kind, device, options as never);
+  return unpack<K, V, Parts<K, V>>(kind, bytes, { check: checkTable, create: create as never });
 }
 
 /** What reads bytes, which are checked to be some. @internal */
@@ -76,19 +87,24 @@ export function loadBytes(bytes: Uint8Array): Promise<typeof import("./table-byt
 /** Checks all options of a table. */
 export function checkTable(
   kind: "map" | "set",
-  options: TableOptions<KeyType> & { value?: ValueType },
-): { spec: TableSpec; sizing: Sizing } {
+  options: TableOptions<ContainerKey> & { value?: ValueType },
+): { spec: ContainerSpec; sizing: Sizing } {
   checkOptions(options, `key ${kind === "map" ? "value " : ""}capacity maxLoadFactor hash`);
   const { key, value = null, capacity } = options;
   const types = Object.keys(scalarWords);
   checkOneOf("key type", key, types);
-  if (kind === "map") checkOneOf("value type", value, types);
+  if (kind === "map")
+    checkOneOf(
+      "value type",
+      value,
+      types.filter((type) => type !== "utf8"),
+    );
   const { slots, maxLoadFactor, hash } = checkTableOptions(options);
   return { spec: { key, value, slots, hash }, sizing: { capacity, maxLoadFactor, hash } };
 }
 
 /** Checks the sizing options and answers the number of slots. */
-export function checkTableOptions(options: Omit<TableOptions<KeyType>, "key">): {
+export function checkTableOptions(options: Omit<TableOptions<ContainerKey>, "key">): {
   slots: number;
   maxLoadFactor: number;
   hash: HashName;

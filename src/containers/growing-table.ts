@@ -24,7 +24,7 @@ import { tableBytes } from "../engine/slot-format.js";
 import { LimitError } from "../errors.js";
 import { countNewKeys, type Sample, sampleKeys } from "./count-new-keys.js";
 import { checkedSlots, type Sizing } from "./create-table.js";
-import { rebuilt } from "./move-entries.js";
+import { type Renumber, rebuilt } from "./move-entries.js";
 
 /** How a table grows. */
 export interface GrowthPolicy {
@@ -134,13 +134,18 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
   }
 
   /** Moves the entries to a table for `capacity` of them. @throws LimitError, and nothing was changed */
-  async resize(capacity: number): Promise<void> {
+  async resize(capacity: number, renumber?: Renumber<K>): Promise<void> {
     const old = this.#table;
     const slots = checkedSlots(capacity, this.#sizing.maxLoadFactor);
     checkBytes(tableBytes(old.spec) + this.#bytesFor(capacity), this.policy.maxBytes);
-    this.#table = await rebuilt(this.#engine, old, { slots, entries: capacity });
+    this.#table = await rebuilt(this.#engine, old, { slots, entries: capacity }, renumber);
     this.#sizing.capacity = capacity;
     old.destroy();
+  }
+
+  /** Moves the entries to a table of the same size, with other keys. @throws LimitError, and nothing was changed */
+  renumber(renumber: Renumber<K>): Promise<void> {
+    return this.resize(this.#sizing.capacity, renumber);
   }
 
   /** Makes room for the keys of a batch that are new. @throws LimitError, and nothing was changed */

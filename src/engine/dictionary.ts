@@ -45,7 +45,7 @@ export interface Dictionary {
   /** The number of each string, NO_NUMBER for those that have none. */
   lookUp(strings: Utf8Column, call: DictionaryCall): Promise<DeviceArray<"u32">>;
   /** The strings that have these numbers. @throws LimitError when their bytes are 2^32 or more */
-  read(numbers: DeviceArray<"u32">): Promise<Utf8Column>;
+  read(numbers: Uint32Array): Promise<Utf8Column>;
   /**
    * A dictionary of the strings that have these numbers, which are all different, and what number each has there. This one stays as it is.
    * @throws LimitError

@@ -53,11 +53,12 @@ export class Utf8Column implements Iterable<string> {
   }
 }
 
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+let decoder: TextDecoder | undefined;
 
 function decode(bytes: Uint8Array, from: number, to: number): string {
   if (from === to) return "";
   const part = bytes.subarray(from, to);
+  decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });
   // browsers do not decode shared memory
   return decoder.decode(part.buffer instanceof ArrayBuffer ? part : part.slice());
 }

@@ -63,10 +63,8 @@ class Numbered implements Disposable {
 
   /** The strings by their numbers. */
   async expectStrings(): Promise<void> {
-    const array = await device().upload(Uint32Array.from(this.known.values()));
-    const column = await this.dictionary.read(array);
+    const column = await this.dictionary.read(Uint32Array.from(this.known.values()));
     expect(column.toArray()).toEqual([...this.known.keys()]);
-    array.destroy();
   }
 
   /** Another dictionary, of some of the strings. */
@@ -166,4 +164,15 @@ it("many equal strings have one number, and long ones are compared to their ends
   await numbered.add([long, `${long}!`, `${long}?`, `${long.slice(1)}0`, long]);
   await numbered.expectLookUp([`${long}.`, long.slice(1), `${long}?`]);
   await numbered.expectStrings();
+});
+
+it("large batches, which threads share", async () => {
+  using numbered = await Numbered.open();
+  const count = onWebgpu ? 2000 : 80_000;
+  await numbered.add(many(count));
+  await numbered.add([...many(count / 2, "other "), ...many(count / 2), ...edges]);
+  await numbered.expectLookUp([...many(count / 2, "other"), ...many(count / 2), ...edges]);
+  const where = Uint8Array.from({ length: count }, (_, i) => i % 2);
+  (await numbered.dictionary.add(readKeys(many(count, "masked ")), { where })).destroy();
+  expect(numbered.dictionary.strings).toBe(numbered.known.size + count / 2);
 });

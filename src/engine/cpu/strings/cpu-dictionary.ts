@@ -22,6 +22,7 @@ import {
   addRecord,
   BLOCK,
   blockEnd,
+  emptySlot,
   hashBlock,
   lookUpBlock,
   moveSlots,
@@ -31,6 +32,7 @@ import {
   slotFor,
   writeRecord,
 } from "./string-table.js";
+import { stringThreads } from "./string-threads.js";
 
 /** Slots of a dictionary without strings. */
 const FIRST_SLOTS = 1024;
@@ -40,6 +42,13 @@ const FIRST_WORDS = 4096;
 const RECORDS_AT_ONCE = 2 ** 16;
 /** Blocks between two looks at the clock, the signal and the engine: some milliseconds. */
 const BLOCKS_AT_ONCE = 64;
+
+/** Elements of a batch, and their hashes. */
+interface HashedBlock {
+  readonly from: number;
+  readonly to: number;
+  readonly hashes: Uint32Array;
+}
 
 export class CpuDictionary implements Dictionary {
   readonly #engine: CpuEngine;
@@ -84,40 +93,36 @@ export class CpuDictionary implements Dictionary {
   }
 
   add(strings: Utf8Column, call: DictionaryCall): Promise<DeviceArray<"u32">> {
-    return this.#number(strings, call, (batch, numbers, from, to, absent) => {
-      if (absent > 0) this.#addBlock(batch, numbers, from, to);
-    });
+    return this.#number(strings, call, (batch, numbers, block) => this.#addBlock(batch, numbers, block));
   }
 
   lookUp(strings: Utf8Column, call: DictionaryCall): Promise<DeviceArray<"u32">> {
     return this.#number(strings, call, () => {});
   }
 
-  /** Looks a batch up, block by block; `then` is told of each how many of its strings have no number. */
+  /** Looks a batch up; `complete` is told of elements among which some have no number. */
   async #number(
     { offsets, bytes, length }: Utf8Column,
     { where, signal }: DictionaryCall,
-    then: (batch: Strings, numbers: Uint32Array, from: number, to: number, absent: number) => void,
+    complete: (batch: Strings, numbers: Uint32Array, block: HashedBlock) => void,
   ): Promise<DeviceArray<"u32">> {
     const engine = this.#engine;
     engine.guard();
     const inputs = new Inputs(engine);
     const array = engine.newArray("u32", length, false);
+    const threads = stringThreads(engine);
     try {
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const batch = { offsets, bytes, view, where: where === undefined ? null : inputs.mask(where) };
       const numbers = array.storage.host as Uint32Array;
-      const hashes = this.#hashes;
       await inChunks(length, { signal }, this.#guard, (from) => {
-        let done = from;
-        for (let blocks = 0; done < length && blocks < BLOCKS_AT_ONCE; blocks++) {
-          const end = blockEnd(batch, done, length);
-          hashBlock(this.#table, batch, done, end, hashes);
-          const absent = lookUpBlock(this.#table, batch, hashes, numbers, done, end, NO_NUMBER);
-          then(batch, numbers, done, end, absent);
-          done = end;
-        }
-        return done;
+        const to = threads.chunkEnd(batch, from, length);
+        if (to === from) return this.#alone(batch, numbers, from, complete);
+        return threads.lookUp(this.#table, batch, numbers, from, to, ({ absent, hashes }) => {
+          this.#guard();
+          if (absent > 0) complete(batch, numbers, { from, to, hashes });
+          return to;
+        });
       });
       return array;
     } catch (error) {
@@ -128,33 +133,58 @@ export class CpuDictionary implements Dictionary {
     }
   }
 
-  /** Gives a number to the elements of a block that have none. Their hashes are in `#hashes`. */
-  #addBlock(batch: Strings, numbers: Uint32Array, from: number, to: number): void {
+  /** Looks some blocks up on the calling thread; answers where it stopped. */
+  #alone(
+    batch: Strings,
+    numbers: Uint32Array,
+    first: number,
+    complete: (batch: Strings, numbers: Uint32Array, block: HashedBlock) => void,
+  ): number {
+    const hashes = this.#hashes;
+    const { length } = numbers;
+    let from = first;
+    for (let blocks = 0; from < length && blocks < BLOCKS_AT_ONCE; blocks++) {
+      const to = blockEnd(batch, from, length);
+      hashBlock(this.#table, batch, from, to, hashes);
+      const absent = lookUpBlock(this.#table, batch, hashes, numbers, from, to, NO_NUMBER);
+      if (absent > 0) complete(batch, numbers, { from, to, hashes });
+      from = to;
+    }
+    return from;
+  }
+
+  /** Gives a number to the elements of a block that have none. */
+  #addBlock(batch: Strings, numbers: Uint32Array, { from, to, hashes }: HashedBlock): void {
     const { offsets, view } = batch;
-    this.#ensureSlots(this.#strings + (to - from));
     for (let i = from; i < to; i++) {
       if (numbers[i] !== NO_NUMBER) continue;
-      const hash = this.#hashes[i - from];
       const start = offsets[i];
       const length = offsets[i + 1] - start;
-      const words = recordWords(length);
-      this.#ensureWords(this.#used + words);
-      const { slots, arena } = this.#table;
-      const slot = slotFor(this.#table, hash, view, start, length);
-      if (slots[slot + 1] === 0) {
-        writeRecord(arena, this.#used, batch, start, length);
-        slots[slot] = hash;
-        slots[slot + 1] = this.#used + 1;
-        this.#used += words;
-        this.#strings++;
-      }
-      numbers[i] = slots[slot + 1] - 1;
+      const slot = slotFor(this.#table, hashes[i - from], view, start, length);
+      const number = this.#table.slots[slot + 1];
+      numbers[i] = number > 0 ? number - 1 : this.#addString(batch, hashes[i - from], start, length, slot);
     }
   }
 
-  async read(numbers: DeviceArray<"u32">): Promise<Utf8Column> {
+  /** Puts a string into its empty slot; answers its number. */
+  #addString(batch: Strings, hash: number, start: number, length: number, slot: number): number {
+    const number = this.#used;
+    const words = recordWords(length);
+    this.#ensureWords(number + words);
+    const isMoved = this.#ensureSlots(this.#strings + 1);
+    const { slots, arena } = this.#table;
+    const w = isMoved ? emptySlot(slots, hash) : slot;
+    writeRecord(arena, number, batch, start, length);
+    slots[w] = hash;
+    slots[w + 1] = number + 1;
+    this.#used += words;
+    this.#strings++;
+    return number;
+  }
+
+  async read(numbers: Uint32Array): Promise<Utf8Column> {
     this.#guard();
-    return readRecords(this.#table.arena, numbers.storage.host as Uint32Array);
+    return readRecords(this.#table.arena, numbers);
   }
 
   async compact(
@@ -215,16 +245,17 @@ export class CpuDictionary implements Dictionary {
     };
   }
 
-  /** Makes room for so many strings. */
-  #ensureSlots(strings: number): void {
+  /** Makes room for so many strings. True when that moved the slots. */
+  #ensureSlots(strings: number): boolean {
     const { slots, arena } = this.#table;
+    if (4 * strings <= slots.length) return false;
     const wanted = slotsFor(strings);
-    if (wanted <= slots.length / 2) return;
     const old = this.#slots;
     this.#slots = this.#engine.buffers.allocate(wanted * 8, true);
     this.#table = this.#tableOf(wanted, arena.length);
     moveSlots(slots, this.#table.slots);
     old.release();
+    return true;
   }
 
   /** Makes the arena large enough for so many words: twice what it was, or what is needed. */

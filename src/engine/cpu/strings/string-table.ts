@@ -160,13 +160,19 @@ export function writeRecord(
   if (rest > 0) arena[w] = tailWord(view, at, rest);
 }
 
+/** The word of the first empty slot of a probe. */
+export function emptySlot(slots: Uint32Array, hash: number): number {
+  const mask = slots.length / 2 - 1;
+  let w = 2 * (hash & mask);
+  while (slots[w + 1] !== 0) w = w + 2 === slots.length ? 0 : w + 2;
+  return w;
+}
+
 /** Puts the strings of a table into the empty slots of a larger one. */
 export function moveSlots(from: Uint32Array, to: Uint32Array): void {
-  const mask = to.length / 2 - 1;
   for (let w = 0; w < from.length; w += 2) {
     if (from[w + 1] === 0) continue;
-    let target = 2 * (from[w] & mask);
-    while (to[target + 1] !== 0) target = target + 2 === to.length ? 0 : target + 2;
+    const target = emptySlot(to, from[w]);
     to[target] = from[w];
     to[target + 1] = from[w + 1];
   }
@@ -189,15 +195,18 @@ export function addRecord(
   else for (let k = 0; k < words; k++) arena[number + k] = from[record + k];
   const first = 4 * (number + 1);
   const hash = hashBytes(spec, view, first, first + length);
-  const mask = slots.length / 2 - 1;
-  let w = 2 * (hash & mask);
-  while (slots[w + 1] !== 0) w = w + 2 === slots.length ? 0 : w + 2;
+  const w = emptySlot(slots, hash);
   slots[w] = hash;
   slots[w + 1] = number + 1;
   return words;
 }
 
-function hashBytes({ hash, seed = 0, hashMask = -1 }: DictionarySpec, view: DataView, from: number, to: number) {
+function hashBytes(
+  { hash, seed = 0, hashMask = -1 }: DictionarySpec,
+  view: DataView,
+  from: number,
+  to: number,
+) {
   const bytesHash = hash === "xxhash32" ? xxhash32Bytes : murmur3Bytes;
   return (bytesHash(view, from, to, seed) & hashMask) >>> 0;
 }

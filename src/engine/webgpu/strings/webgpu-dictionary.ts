@@ -216,13 +216,13 @@ export class WebgpuDictionary implements Dictionary {
     return counters;
   }
 
-  async read(numbers: DeviceArray<"u32">): Promise<Utf8Column> {
+  async read(numbers: Uint32Array): Promise<Utf8Column> {
     const { gpu } = this.#host;
-    const records = await numbers.storage.read(0, numbers.length);
-    if (records.length === 0) return readRecords(new Uint32Array(0), records);
-    const arena = new Uint32Array(this.#used);
-    await gpu.read("strings", { buffer: this.#arena, offset: 0, into: asBytes(arena) });
-    return readRecords(arena, records);
+    const arena = new Uint32Array(numbers.length === 0 ? 0 : this.#used);
+    if (arena.length > 0) {
+      await gpu.read("strings", { buffer: this.#arena, offset: 0, into: asBytes(arena) });
+    }
+    return readRecords(arena, numbers);
   }
 
   async compact(
