@@ -58,7 +58,7 @@ function* slices(entries: unknown, chunk: number): Generator<{ keys: Utf8Column;
   const { keys, values } = entries as { keys: Utf8Column; values?: ScalarArrays[ValueType] };
   const { offsets, bytes, length } = keys;
   for (let start = 0; start < length; start += chunk) {
-    const end = Math.min(start + chunk, length);
+    const end = Math.min(length, start + chunk);
     const piece = new Utf8Column(offsets.subarray(start, end + 1), bytes);
     yield { keys: piece, ...(values && { values: values.subarray(start, end) }) } as {
       keys: Utf8Column;

@@ -34,6 +34,11 @@ export interface GrowthPolicy {
   readonly maxBytes: number;
 }
 
+/** What the caller knows of a batch that a table is to make room for: keys that are new at most, or exactly. */
+export interface KnownNew {
+  readonly newKeys?: { readonly most: number; readonly isExact: boolean };
+}
+
 /** @throws LimitError when tables of so many bytes are not allowed. */
 export function checkBytes(bytes: number, maxBytes: number): void {
   if (bytes <= maxBytes) return;
@@ -82,7 +87,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     keys: Input<K>,
     values: Input<V> | null,
     policy: InsertPolicy,
-    call: InsertCall,
+    call: InsertCall & KnownNew,
   ): Promise<InsertTally> {
     await this.#makeRoom(keys, call);
     return this.#table.insert(keys, values, policy, call);
@@ -92,7 +97,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     keys: Input<K>,
     values: Input<V> | null,
     output: Destination,
-    call: CallOptions,
+    call: CallOptions & KnownNew,
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
     await this.#makeRoom(keys, call);
     return this.#table.insertAndFind(keys, values, output, call);
@@ -149,14 +154,21 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
   }
 
   /** Makes room for the keys of a batch that are new. @throws LimitError, and nothing was changed */
-  async #makeRoom(keys: Input<K>, call: CallOptions): Promise<void> {
-    if (keys.length <= this.#room) return;
+  async #makeRoom(keys: Input<K>, call: CallOptions & KnownNew): Promise<void> {
+    const { most, isExact } = call.newKeys ?? { most: keys.length, isExact: false };
+    if (most <= this.#room) return;
     const start = performance.now();
     call.signal?.throwIfAborted();
+    if (isExact) await this.#growFor(most);
+    else await this.#growForUnknown(keys, call);
+    call.log?.add("make room", performance.now() - start);
+  }
+
+  /** Grows for a batch of which nobody knows how much of it is new. */
+  async #growForUnknown(keys: Input<K>, call: CallOptions): Promise<void> {
     const sample = await sampleKeys(this.#table, keys, call);
     const isGrown = sample !== null && (await this.#growUncounted(keys, sample));
     if (!isGrown) await this.#growCounted(keys, call, sample);
-    call.log?.add("make room", performance.now() - start);
   }
 
   /** Grows for all elements of a batch that is mostly new and needs room, by its sample: counting would take longer. */

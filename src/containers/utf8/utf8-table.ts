@@ -25,7 +25,7 @@ import { tableBytes } from "../../engine/slot-format.js";
 import { Utf8Column } from "../../engine/utf8-column.js";
 import { LimitError, ValidationError } from "../../errors.js";
 import { check } from "../../options.js";
-import type { GrowingTable, GrowthPolicy } from "../growing-table.js";
+import type { GrowingTable, GrowthPolicy, KnownNew } from "../growing-table.js";
 import { type Renumber as RenumberKeys, rebuilt } from "../move-entries.js";
 import { encodeStrings } from "./encode-strings.js";
 import { readKeys } from "./read-keys.js";
@@ -90,7 +90,9 @@ export class Utf8Table<V extends ValueType, T extends Table<"u32", V> = Table<"u
     policy: InsertPolicy,
     call: InsertCall,
   ): Promise<InsertTally> {
-    return this.#adding(keys, call, (numbers) => this.table.insert(numbers, values, policy, call));
+    const insert = (numbers: Numbers) =>
+      this.table.insert(numbers, values, policy, { ...call, ...this.#newKeys });
+    return this.#adding(keys, call, insert);
   }
 
   insertAndFind(
@@ -99,7 +101,8 @@ export class Utf8Table<V extends ValueType, T extends Table<"u32", V> = Table<"u
     output: Destination,
     call: CallOptions,
   ): ReturnType<T["insertAndFind"]> {
-    const insert = (numbers: Numbers) => this.table.insertAndFind(numbers, values, output, call);
+    const insert = (numbers: Numbers) =>
+      this.table.insertAndFind(numbers, values, output, { ...call, ...this.#newKeys });
     return this.#adding(keys, call, insert) as ReturnType<T["insertAndFind"]>;
   }
 
@@ -199,6 +202,11 @@ export class Utf8Table<V extends ValueType, T extends Table<"u32", V> = Table<"u
       made?.destroy();
       throw error;
     }
+  }
+
+  /** Of a batch whose strings all have numbers: strings without an entry are new, or dead. */
+  get #newKeys(): KnownNew {
+    return { newKeys: { most: this.dictionary.strings - this.live, isExact: this.#dead === 0 } };
   }
 
   /** Runs an insert on the numbers of keys, which all have one then. */
