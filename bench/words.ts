@@ -4,7 +4,7 @@
  * strings are cut out of the text before each run, as a tokenizer would, so no string has a hash yet. Besides, the map takes the same
  * words as a column of bytes, which is how Arrow has them, and words are looked up.
  */
-import { type Device, DynamicMap, EngineError, openDevice } from "../src/index.js";
+import { type Device, DynamicMap, EngineError, openDevice, ValidationError } from "../src/index.js";
 import {
   type BenchOptions,
   type BenchReport,
@@ -20,6 +20,8 @@ import { Random, Zipf } from "./zipf.js";
 const VOCABULARY = 1 / 20;
 const LOOKED_UP = 1 / 4;
 const RUNS = 5;
+/** A JavaScript string has 2^29 code units at most. */
+const MOST_WORDS = 2 ** 25;
 
 type Counts = DynamicMap<"utf8", "u32">;
 
@@ -33,8 +35,15 @@ interface Text {
 /** `options.size`: words of the text. */
 export async function run(device: Device, options: BenchOptions): Promise<BenchReport> {
   const size = options.size ?? byDevice(device, { gpu: 4e6, cpu: 4e6, software: 2 ** 16 });
+  if (!(Number.isInteger(size) && size >= 1 && size <= MOST_WORDS)) {
+    throw new ValidationError(
+      `words does not measure texts of ${size} words.`,
+      `Give a whole number from 1 to ${MOST_WORDS}: the text is one JavaScript string.`,
+    );
+  }
   const runs = options.runs ?? RUNS;
   const where = circumstances(device);
+  options.signal?.throwIfAborted();
   options.onProgress?.(`writing a text of ${size} words`);
   const text = writeText(size);
   const counted = countInMap(text.text.split(" "));
@@ -70,6 +79,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
       }),
     );
     note("count a column of bytes", names, size, await timeInTurn(columns, repeats));
+    options.signal?.throwIfAborted();
     options.onProgress?.("looking up");
     const asked = Math.max(1, Math.floor(size * LOOKED_UP));
     note("find strings", names, asked, await timeFinds(devices, text, counted, asked, repeats));

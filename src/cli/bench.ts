@@ -34,6 +34,7 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   crossovers: () => import("../../bench/crossovers.js"),
   "large-table": () => import("../../bench/large-table.js"),
   lifecycle: () => import("../../bench/lifecycle.js"),
+  words: () => import("../../bench/words.js"),
 };
 
 /** What users import. Two folders up lies the package, from src/cli as from dist/cli and dist/chunks. */

@@ -2,7 +2,14 @@
 // files of their own.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { BenchModule } from "../../bench/report.js";
-import { type Device, EngineError, openDevice, StaticMap, ValidationError } from "../../src/index.js";
+import {
+  type Device,
+  DynamicMap,
+  EngineError,
+  openDevice,
+  StaticMap,
+  ValidationError,
+} from "../../src/index.js";
 import { expectPicture, expectReport } from "./expect-report.js";
 
 // the random reads that benchmarks state ratios to: of a small table here
@@ -22,7 +29,8 @@ const benches: Record<string, { load: () => Promise<BenchModule>; size: number; 
   crossovers: { load: () => import("../../bench/crossovers.js"), size: 2048, wrongSize: 1000 },
 };
 
-/** It has no picture. */
+/** They have no picture. */
+const words = { load: () => import("../../bench/words.js"), size: 2000 };
 const largeTable = { load: () => import("../../bench/large-table.js"), size: 2048 };
 
 /** Devices of all benchmarks: kernels are compiled once. */
@@ -76,6 +84,28 @@ it.each(["cpu", "webgpu"] as const)("large-table measures %s", async (backend) =
   const report = await run(devices[backend] as Device, { size: largeTable.size });
   expectReport(report, "large-table");
   expect(report.rows.map(({ keys }) => keys)).toEqual([1024, 2048, 1024, 256, 768]);
+});
+
+it.each(["cpu", "webgpu"] as const)("words counts words on %s", async (backend) => {
+  const { run } = await words.load();
+  const report = await run(devices[backend] as Device, { size: words.size, runs: 1 });
+  expectReport(report, "words");
+  await expect(run(devices.cpu as Device, { size: 0 })).rejects.toThrow(ValidationError);
+});
+
+it("words notices a wrong count", async () => {
+  const { insertOrApply } = DynamicMap.prototype;
+  vi.spyOn(DynamicMap.prototype, "insertOrApply").mockImplementation(function (
+    this: DynamicMap,
+    keys,
+    values,
+  ) {
+    return insertOrApply.call(this, keys, values, "max");
+  });
+  const { run } = await words.load();
+  const measured = run(devices.cpu as Device, { size: words.size, runs: 1 });
+  await expect(measured).rejects.toThrow(EngineError);
+  vi.restoreAllMocks();
 });
 
 describe("a wrong answer", () => {

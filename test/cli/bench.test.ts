@@ -78,6 +78,7 @@ it.each([
   "crossovers",
   "large-table",
   "lifecycle",
+  "words",
 ])("hands --size to %s, which says what it takes", async (name) => {
   const { status, stderr } = await cli(["bench", name, "--size", "2^40", "--device", "cpu"]);
   expect(status).toBe(2);

@@ -1,68 +1,20 @@
-// The examples of the README and of the documentation comments, run as they stand.
-import { readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { describe, expect, it } from "vitest";
+/** The examples that need no GPU, run as they stand. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, it } from "vitest";
 import { runProgram } from "../helpers/run-program.js";
 
 const root = resolve(import.meta.dirname, "../..");
-const text = (path: string) => readFileSync(join(root, path), "utf8");
-const flat = (output: string) => output.replace(/\s+/g, " ").trim();
 
-describe("README", () => {
-  const blocks = [...text("README.md").matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code);
-  /** What each block prints, in part, with spaces and line ends taken as one. */
-  const prints = [
-    [
-      "{ inserted: 1000000, existing: 0 }",
-      "Uint32Array(3) [ 4, 0, 7 ] Uint8Array(3) [ 1, 0, 1 ]",
-      "500000 1000000 2000000",
-    ],
-    ["{ inserted: 4, applied: 2 } DynamicMap<u32, u32> { size: 4, capacity: 1024, load: 0.002 }"],
-    ["3 [ 'San Francisco', 'Los Angeles', 'San Francisco' ]"],
-    [
-      "{ origin: 'SFO', flights: 2, delay: 33 }",
-      "{ origin: null, flights: 1, delay: 0 }",
-      "3 [ 'origin', 'delay' ]",
-    ],
-  ];
-
-  it("has the blocks that are checked here", () => expect(blocks.length).toBe(prints.length));
-
-  it.each(blocks.map((code, i) => ({ code, expected: prints[i], number: i + 1 })))(
-    "block $number prints what it says",
-    async ({ code, expected }) => {
-      const { status, stdout, stderr } = await runProgram(code);
-      expect(stderr).toBe("");
-      expect(status).toBe(0);
-      for (const part of expected) expect(flat(stdout)).toContain(part);
-    },
-  );
-});
-
-describe("documentation comments", () => {
-  /** What the examples take for granted. */
-  const prelude = `
-    import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticSet } from "warpmap";
-    import { count, distinct, groupBy, join, mean } from "warpmap/relational";
-    import { tableFromArrays } from "@uwdata/flechette";`;
-
-  // warpmap/wgsl has programs of its own: test/wgsl/wgsl-examples.test.ts
-  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && !path.startsWith("wgsl"))
-    .map((path) => `src/${path}`);
-  const examples = files.flatMap((path) =>
-    [...text(path).matchAll(/^( *)\* @example\n((?:^ *\*(?!\/).*\n)*)/gm)].map(([, , lines]) => ({
-      path,
-      code: lines.replace(/^ *\* ?/gm, ""),
-    })),
-  );
-
-  it("has examples", () => expect(examples.length).toBeGreaterThanOrEqual(4));
-
-  it.each(examples)("$path", async ({ code }) => {
-    const opens = code.includes("openDevice(") ? "" : `const device = await openDevice({ backend: "cpu" });`;
-    const { status, stderr } = await runProgram(`${prelude}\n${opens}\n${code}`);
-    expect(stderr).toBe("");
-    expect(status).toBe(0);
-  });
+it("examples/word-count.mjs counts the words of a text", async () => {
+  const program = readFileSync(resolve(root, "examples/word-count.mjs"), "utf8");
+  const { status, stdout, stderr } = await runProgram(program, [resolve(root, "README.md"), "3"]);
+  expect(status, stderr).toBe(0);
+  const words =
+    readFileSync(resolve(root, "README.md"), "utf8")
+      .toLowerCase()
+      .match(/\p{Letter}+/gu) ?? [];
+  const the = words.filter((word) => word === "the").length;
+  expect(stdout).toContain(`${3 * the} the\n`);
+  expect(stdout).toContain(`${3 * words.length} words, ${new Set(words).size} different ones`);
 });
