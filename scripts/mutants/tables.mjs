@@ -179,4 +179,20 @@ export const tableFaults = [
     replace: "year % 4 === 0 ? 29 : 28",
     ...test("io/csv-read"),
   },
+  {
+    name: "strings-surrogate",
+    what: "a surrogate without its other half is encoded",
+    file: "src/containers/utf8/encode-strings.ts",
+    find: "if (unit >= 0xdc00 || low < 0xdc00 || low >= 0xe000) return -1;",
+    replace: "",
+    ...test("containers/utf8/read-keys"),
+  },
+  {
+    name: "strings-dead-kept",
+    what: "the strings of erased keys are kept for good",
+    file: "src/containers/utf8/utf8-table.ts",
+    find: "if (usedBytes < FEW_BYTES || this.#dead < usedBytes / 2) return;",
+    replace: "if (usedBytes >= 0) return;",
+    ...test("conformance/utf8-maps"),
+  },
 ];

@@ -19,7 +19,7 @@ import type { ContainerKey, ContainerTable, TableKey } from "./key-types.js";
 
 /** Options that shape a table that grows. */
 export interface GrowingTableOptions<K extends ContainerKey> {
-  /** Type of the keys. */
+  /** Type of the keys; `utf8` for strings. */
   key: K;
   /** Entries that fit before the table first grows. Default 1,024. */
   capacity?: number;

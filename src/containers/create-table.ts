@@ -10,7 +10,7 @@ import type { ContainerKey, ContainerTable, TableKey } from "./key-types.js";
 
 /** Options that size and shape a table. */
 export interface TableOptions<K extends ContainerKey> {
-  /** Type of the keys. */
+  /** Type of the keys; `utf8` for strings. */
   key: K;
   /** Distinct keys that are guaranteed to fit. A whole number of at least 0. */
   capacity: number;

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CapacityError, DynamicMap, StaticMap, ValidationError } from "../../src/index.js";
+import { mapModule } from "../../src/wgsl/index.js";
 import { rounds } from "../helpers/rounds.js";
 import { rejection } from "./helpers/checks.js";
 import { backend, inBrowser, scaled, useDevice } from "./helpers/device.js";
@@ -258,6 +259,7 @@ it("refuses keys on the device, lone surrogates, and what is no string", async (
     () => map.map.retrieveAll({ output: "device" }),
     () => map.map.retrieveAll({ into: { keys: counting(3), values: counting(3) } } as never),
     () => StaticMap.create(device(), { key: "utf8", value: "u32", capacity: 5, hash: "identity" }),
+    async () => mapModule(map.map as never),
     () => StaticMap.create(device(), { key: "u32", value: "utf8" as never, capacity: 5 }),
   ];
   for (const call of calls) await rejection(call(), ValidationError);
