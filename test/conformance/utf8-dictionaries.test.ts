@@ -105,6 +105,7 @@ it("grows, and keeps its numbers", async () => {
   using numbered = await Numbered.open();
   const count = scaled(30_000, 6000);
   await numbered.add(many(1000));
+  await numbered.expectLookUp(many(1100));
   await numbered.add(many(count, "a common prefix, longer than a few words, "));
   await numbered.expectLookUp([...numbered.known.keys(), ...many(1500)]);
   await numbered.expectStrings();
