@@ -19,7 +19,9 @@ export type {
   KeyFindOptions,
   KeyOf,
   Keys,
+  KeyTarget,
   PlacedKeys,
+  TableKey,
 } from "./containers/key-types.js";
 export type { MapContainer } from "./containers/map-container.js";
 export type { TableToPrepare } from "./containers/prepare.js";
@@ -51,7 +53,13 @@ export type {
 export type { HashName } from "./engine/hash.js";
 export { PinnedArray, type PinnedUse } from "./engine/pinned-array.js";
 export type { ChunkPlan, GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";
-export type { ElementOf, ScalarArrays, ScalarType, ValueType } from "./engine/scalars.js";
+export type {
+  ElementOf,
+  KeyType as ColumnKeyType,
+  ScalarArrays,
+  ScalarType,
+  ValueType,
+} from "./engine/scalars.js";
 export type { Utf8Column } from "./engine/utf8-column.js";
 export {
   BackendUnavailableError,
