@@ -35,6 +35,13 @@ const isShared = onPath((path) =>
   ),
 );
 
+/** What every page with a container loads, some of it again imported by what containers load later: it compresses better in one piece. */
+const isContainer = onPath((path) =>
+  /\/src\/(device|options|engine\/plan|containers\/(arguments|calls|container|create-table|joined-calls|map-container|move-entries|queue|results))\.ts$/.test(
+    path,
+  ),
+);
+
 /** What the GPU's engine loads later, in one piece, but for what has a folder and an entry of its own, and WebGPU for Node. */
 const isLater = onPath(
   (path) =>
@@ -76,6 +83,7 @@ async function bundle() {
         includeDependenciesRecursively: false,
         groups: [
           { name: "shared", test: isShared },
+          { name: "containers", test: isContainer },
           { name: "webgpu-core", test: isCore },
           { name: "webgpu-later", test: isLater },
         ],

@@ -16,6 +16,16 @@ export type { HashOptions, Seed, TableOptions } from "./containers/create-table.
 export { DynamicMap, type DynamicMapOptions } from "./containers/dynamic-map.js";
 export { DynamicSet, type DynamicSetOptions } from "./containers/dynamic-set.js";
 export type { RetrieveChunksOptions, RetrieveOptions } from "./containers/entry-reader.js";
+export type {
+  ContainerKey as KeyType,
+  KeyColumn,
+  KeyFindOptions,
+  KeyOf,
+  Keys,
+  KeyTarget,
+  PlacedKeys,
+  TableKey,
+} from "./containers/key-types.js";
 export type { MapContainer } from "./containers/map-container.js";
 export type { MultiContainer, MultiStats } from "./containers/multi-container.js";
 export type { TableToPrepare } from "./containers/prepare.js";
@@ -24,6 +34,7 @@ export { StaticMap, type StaticMapOptions } from "./containers/static-map.js";
 export { StaticMultimap, type StaticMultimapOptions } from "./containers/static-multimap.js";
 export { StaticMultiset, type StaticMultisetOptions } from "./containers/static-multiset.js";
 export { StaticSet, type StaticSetOptions } from "./containers/static-set.js";
+export type { ArrowStrings, Utf8Bytes, Utf8Keys } from "./containers/utf8/read-keys.js";
 export {
   Device,
   type DeviceInfo,
@@ -48,7 +59,14 @@ export type {
 export type { HashName, OwnHash } from "./engine/hash-names.js";
 export { PinnedArray, type PinnedUse } from "./engine/pinned-array.js";
 export type { ChunkPlan, GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";
-export type { ElementOf, KeyType, ScalarArrays, ScalarType, ValueType } from "./engine/scalars.js";
+export type {
+  ElementOf,
+  KeyType as ColumnKeyType,
+  ScalarArrays,
+  ScalarType,
+  ValueType,
+} from "./engine/scalars.js";
+export type { Utf8Column } from "./engine/utf8-column.js";
 export {
   BackendUnavailableError,
   CapacityError,

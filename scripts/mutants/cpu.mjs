@@ -6,6 +6,7 @@ const threads = { project: "cpu", tests: ["test/engine/cpu/threads/threads.test.
 const pace = { project: "cpu", tests: ["test/engine/cpu/table/pace.test.ts"] };
 const chunks = { project: "cpu", tests: ["test/engine/cpu/table/chunks.test.ts"] };
 const wide = { project: "cpu", tests: ["test/engine/cpu/table/wide-loops.test.ts"] };
+const strings = { project: "cpu", tests: ["test/conformance/utf8-dictionaries.test.ts"] };
 
 export const cpuFaults = [
   {
@@ -239,5 +240,29 @@ export const cpuFaults = [
     replace: "",
     project: "cpu",
     tests: ["test/conformance/memory.test.ts"],
+  },
+  {
+    name: "cpu-strings-by-hash",
+    what: "strings of one hash and length are taken for equal",
+    file: "src/engine/cpu/strings/string-table.ts",
+    find: "    if (view.getUint32(at, true) !== arena[w]) return false;\n",
+    replace: "",
+    ...strings,
+  },
+  {
+    name: "cpu-strings-tail",
+    what: "the last bytes of strings are not compared",
+    file: "src/engine/cpu/strings/string-table.ts",
+    find: "return rest === 0 || tailWord(view, at, rest) === (arena[w] | 0);",
+    replace: "return true;",
+    ...strings,
+  },
+  {
+    name: "cpu-strings-slot-moved",
+    what: "a string that made the slots grow goes into its old slot",
+    file: "src/engine/cpu/strings/cpu-dictionary.ts",
+    find: "const w = isMoved ? emptySlot(slots, hash) : slot;",
+    replace: "const w = slot;",
+    ...strings,
   },
 ];

@@ -178,4 +178,20 @@ export const webgpuFaults = [
     replace: "if (pairStarts[middle] < pair)",
     ...rows,
   },
+  {
+    name: "gpu-strings-claims-not-met",
+    what: "a string that another element has claimed is not recognised",
+    file: "src/engine/webgpu/strings/probe.wgsl",
+    find: "if (CLAIMS && state < ENTRY && isElement(state, start, length)) { return DONE | slot; }",
+    replace: "",
+    ...conformance("utf8-dictionaries"),
+  },
+  {
+    name: "gpu-strings-tail",
+    what: "the last bytes of strings are taken with what follows them",
+    file: "src/engine/webgpu/strings/strings.wgsl",
+    find: "return select(word & ((1u << (left % 4u * 8u)) - 1u), word, left >= 4u);",
+    replace: "return word;",
+    ...conformance("utf8-dictionaries"),
+  },
 ];

@@ -37,6 +37,7 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   lifecycle: () => import("../../bench/lifecycle.js"),
   join: () => import("../../bench/join.js"),
   sketches: () => import("../../bench/sketches.js"),
+  words: () => import("../../bench/words.js"),
 };
 
 /** What users import. Two folders up lies the package, from src/cli as from dist/cli and dist/chunks. */

@@ -8,14 +8,13 @@ import type {
   InsertTally,
   Output,
   Placement,
-  Table,
   TableStats,
   Target,
 } from "../engine/engine.js";
 import { NO_SEED } from "../engine/hash-names.js";
 import { slotsFor } from "../engine/layout.js";
 import { lazily } from "../engine/lazily.js";
-import type { KeyType, ScalarType, ValueType } from "../engine/scalars.js";
+import type { ElementOf, ScalarType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { CapacityError, ValidationError } from "../errors.js";
 import { check, checkOptions } from "../options.js";
@@ -33,6 +32,7 @@ import {
   type ProgressOptions,
 } from "./arguments.js";
 import { checkSizing, type Parts, type Seed, type Sizing, withHash } from "./create-table.js";
+import type { ContainerKey, ContainerTable, Keys, PlacedKeys, TableKey } from "./key-types.js";
 import { Queued } from "./queued.js";
 import { answered, checkRoom, destination, discard, placed } from "./results.js";
 
@@ -42,7 +42,7 @@ export interface ContainerStats extends TableStats {
   slots: number;
   /** live / slots. */
   loadFactor: number;
-  /** Bytes of the slot array. */
+  /** Bytes of the slot array; for strings also those of the strings, and of what finds them. */
   bytes: number;
 }
 
@@ -58,8 +58,8 @@ export interface RehashOptions {
 export const loadMoving = lazily(() => import("./move-entries.js"));
 
 /** Base of the containers with one table. */
-export abstract class Container<K extends KeyType, V extends ValueType> extends Queued<K> {
-  protected table: Table<K, V>;
+export abstract class Container<K extends ContainerKey, V extends ValueType> extends Queued<TableKey<K>> {
+  protected table: ContainerTable<K, V>;
   readonly #sizing: Sizing;
   /** @internal */
   protected constructor(parts: Parts<K, V>) {
@@ -103,13 +103,15 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
   }
 
   /** The engine's table, for `warpmap/wgsl`: another one after every rehash. @internal */
-  get engineTable(): Table<K, V> {
+  get engineTable(): ContainerTable<K, V> {
     this.calls.check();
     return this.table;
   }
 
   /** The table as a call inserts into it. @internal */
-  protected async inserting({ duplicates }: Call): Promise<Pick<Table<K, V>, "insert" | "insertAndFind">> {
+  protected async inserting({
+    duplicates,
+  }: Call): Promise<Pick<ContainerTable<K, V>, "insert" | "insertAndFind">> {
     if (duplicates === undefined) return this.table;
     return (await import("./one-of-each.js")).choosing(this.table, duplicates);
   }
@@ -118,27 +120,27 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
    * Says that users' kernels change the table: each call first has `take` read what they did. Answers a call that does no more.
    * @internal
    */
-  expectKernels(take: (table: Table<K, V>) => Promise<void>): () => Promise<void> {
+  expectKernels(take: (table: ContainerTable<K, V>) => Promise<void>): () => Promise<void> {
     this.calls.before = () => take(this.table);
     return () => this.calls.run(async () => {});
   }
 
   /** Which keys are there: one byte per key, 1 or 0. */
   async contains<P extends Placement = "host">(
-    keys: Input<K>,
+    given: Keys<K>,
     options: BulkOptions & OutputOption<P> & IntoOption<{ found: Target<"u8"> }> = {},
   ): Promise<Placed<"u8", P>> {
-    checkColumn(this.engine, "keys", this.keyType, keys);
+    const keys = this.taken(given);
     const call = checkBulkOptions(this.engine, keys, options, " output into");
     const to = destination(this.engine, options, keys.length, { found: "u8" });
-    const contains = async (keys: Input<K>) => [await this.table.contains(keys, to, call)] as const;
+    const contains = async (keys: Input<TableKey<K>>) => [await this.table.contains(keys, to, call)] as const;
     const [result] = await this.calls.read({ operation: "contains", keys, call, to }, contains);
     return answered(call, { found: placed<"u8", P>(result, keys.length) }).found;
   }
 
   /** Takes keys out. Absent keys are passed over; of equal keys in a batch one counts. Freed slots are taken by later inserts. */
-  async erase(keys: Input<K>, options: BulkOptions = {}): Promise<{ erased: number }> {
-    checkColumn(this.engine, "keys", this.keyType, keys);
+  async erase(given: Keys<K>, options: BulkOptions = {}): Promise<{ erased: number }> {
+    const keys = this.taken(given);
     const call = checkBulkOptions(this.engine, keys, options);
     const erased = await this.calls.run(() => this.table.erase(keys, call), [keys], call);
     return answered(call, { erased });
@@ -192,10 +194,21 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
     });
   }
 
-  async #rebuilt(capacity: number, seed?: number): Promise<Table<K, V>> {
-    const slots = slotsFor(capacity, this.maxLoadFactor);
+  async #rebuilt(entries: number, seed?: number): Promise<ContainerTable<K, V>> {
+    const size = { slots: slotsFor(entries, this.maxLoadFactor), entries, seed };
+    const ofStrings = this.table.rebuilt?.(size) as Promise<ContainerTable<K, V>> | undefined;
+    if (ofStrings) return ofStrings;
     const { rebuilt } = await loadMoving();
-    return rebuilt(this.engine, this.table, { slots, entries: capacity, seed });
+    return rebuilt(this.engine, this.table, size);
+  }
+
+  /** Keys as operations take them, which are checked. */
+  protected taken(keys: Keys<K>): Input<TableKey<K>> {
+    const { table, engine } = this;
+    if (table.takeKeys) return table.takeKeys(keys) as Input<TableKey<K>>;
+    const columns = keys as unknown as Input<TableKey<K>>;
+    checkColumn(engine, "keys", table.spec.key as TableKey<K>, columns);
+    return columns;
   }
 
   /**
@@ -221,14 +234,15 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
       `Give a container with the types of this one, ${this}.`,
     );
     // in the queue of the other one now, and in this one's behind all calls made before
-    const entries = other.retrieve({ output: other.device === this.device ? "device" : "host" });
+    const stays = other.device === this.device && this.keyType !== "utf8";
+    const entries = other.retrieve({ output: stays ? "device" : "host" });
     entries.catch(() => {});
     const insert = async () => {
       const { keys, values } = await entries;
       try {
-        return await this.table.insert(keys, spec.value === null ? null : values, policy, {});
+        return await this.table.insert(keys as never, spec.value === null ? null : values, policy, {});
       } finally {
-        discard([keys, values]);
+        discard([keys as Output<ScalarType>, values]);
       }
     };
     const { inserted, existing } = this.accepted(await this.calls.run(insert));
@@ -240,7 +254,7 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
     return this.calls.run(async () => {
       const stats = await this.table.stats();
       const { capacity, slots, loadFactor } = this;
-      return { ...stats, capacity, slots, loadFactor, bytes: tableBytes(this.table.spec) };
+      return { bytes: tableBytes(this.table.spec), ...stats, capacity, slots, loadFactor };
     });
   }
 
@@ -260,18 +274,18 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
 
   /** find, for maps and sets, whose first result is called `name`. */
   protected async lookUp<P extends Placement, N extends "keys" | "values">(
-    keys: Input<K>,
+    given: Keys<K>,
     options: FindOptions<P, V> & IntoOption<object>,
     name: N,
   ): Promise<{ [name in N]: Placed<V, P> } & { found: Placed<"u8", P> }> {
-    checkColumn(this.engine, "keys", this.keyType, keys);
+    const keys = this.taken(given);
     const call = checkBulkOptions(this.engine, keys, options, " output into missing");
-    const { spec } = this.table;
-    const type = spec.value ?? spec.key;
-    const missing = checkMissing(type, options.missing);
+    const { table } = this;
+    const type = (table.spec.value ?? table.spec.key) as V;
+    const missing = (table.takeMissing?.(options) ?? checkMissing(type, options.missing)) as ElementOf<V>;
     const types = { [name]: type, found: "u8" } as const;
     const to = destination(this.engine, options, keys.length, types);
-    const find = async (keys: Input<K>) => {
+    const find = async (keys: Input<TableKey<K>>) => {
       const { values, found } = await this.table.find(keys, missing, to, call);
       return [values, found] as const;
     };
@@ -289,8 +303,9 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
   /** retrieveAll, for maps and sets. */
   protected async retrieve<P extends Placement>(
     options: ProgressOptions & OutputOption<P> & IntoOption<object>,
-  ): Promise<{ keys: Placed<K, P>; values: Placed<V, P> }> {
+  ): Promise<{ keys: PlacedKeys<K, P>; values: Placed<V, P> }> {
     const call = checkCallOptions(options, " output into");
+    this.table.checkPlacement?.(options);
     const { key, value } = this.table.spec;
     const types = { keys: key, ...(value !== null && { values: value }) };
     // how many entries there will be is known when the call's turn comes
@@ -302,7 +317,8 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
       return this.table.retrieveAll(to, call);
     };
     const { keys, values } = await this.calls.run(retrieve, [], call, to);
-    return answered(call, { keys: placed(keys, length), values: placed(values, length) });
+    const placedKeys = placed<TableKey<K>, P>(keys, length) as unknown as PlacedKeys<K, P>;
+    return answered(call, { keys: placedKeys, values: placed<V, P>(values, length) });
   }
 
   /** Answers an insert's tally, or gives its results up and throws the CapacityError it stands for. */

@@ -1,7 +1,9 @@
 /** How a dynamic container's table is made: the options that a static one does not have, and their checks. */
 import type { Device } from "../device.js";
+import type { Table } from "../engine/engine.js";
 import type { HashName, OwnHash } from "../engine/hash-names.js";
-import type { KeyType, ValueType } from "../engine/scalars.js";
+import type { TableSpec } from "../engine/layout.js";
+import type { ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { check, checkOptions, checkWhole } from "../options.js";
 import {
@@ -14,10 +16,11 @@ import {
   type TableOptions,
 } from "./create-table.js";
 import { checkBytes, GrowingTable, type GrowthPolicy } from "./growing-table.js";
+import type { ContainerKey, ContainerTable, TableKey } from "./key-types.js";
 
 /** Options that shape a table that grows. */
-export interface GrowingTableOptions<K extends KeyType> {
-  /** Type of the keys. */
+export interface GrowingTableOptions<K extends ContainerKey> {
+  /** Type of the keys; `utf8` for strings. */
   key: K;
   /** Entries that fit before the table first grows. Default 1,024. */
   capacity?: number;
@@ -37,17 +40,24 @@ export interface GrowingTableOptions<K extends KeyType> {
 }
 
 /** How a table goes on growing that is made of bytes; `hash` and `seed` in place of what the bytes say. */
-export type GrowthOptions = Pick<GrowingTableOptions<KeyType>, "growthFactor" | "maxBytes" | "hash" | "seed">;
+export type GrowthOptions = Pick<
+  GrowingTableOptions<ContainerKey>,
+  "growthFactor" | "maxBytes" | "hash" | "seed"
+>;
 
 const FIRST_CAPACITY = 1024;
 
+/** A table that grows: of numbers, or of strings. */
+export type TableThatGrows<K extends ContainerKey, V extends ValueType> = ContainerTable<K, V> &
+  Pick<GrowingTable<TableKey<K>, V>, "policy" | "reserve" | "resize">;
+
 /** What a dynamic container is made of. @internal */
-export interface GrowingParts<K extends KeyType, V extends ValueType> extends Parts<K, V> {
-  readonly table: GrowingTable<K, V>;
+export interface GrowingParts<K extends ContainerKey, V extends ValueType> extends Parts<K, V> {
+  readonly table: TableThatGrows<K, V>;
 }
 
 /** Opens the growing table of a map, or of a set, which has no values. @internal */
-export async function createGrowingTable<K extends KeyType, V extends ValueType>(
+export async function createGrowingTable<K extends ContainerKey, V extends ValueType>(
   kind: "map" | "set",
   device: Device,
   options: GrowingTableOptions<K> & { value?: V },
@@ -57,13 +67,13 @@ export async function createGrowingTable<K extends KeyType, V extends ValueType>
   const { growthFactor, maxBytes, capacity = FIRST_CAPACITY, ...rest } = options;
   const policy = checkPolicy({ growthFactor, maxBytes });
   const checked = checkTable(kind, { ...rest, capacity });
-  checkBytes(tableBytes(checked.spec), policy.maxBytes);
+  checkBytes(tableBytes(checked.spec as TableSpec), policy.maxBytes);
   checkDevice(device);
   return growing(await openTable<K, V>(device, checked), policy);
 }
 
 /** The same with the entries of `toBytes`. @internal */
-export async function growingTableFromBytes<K extends KeyType, V extends ValueType>(
+export async function growingTableFromBytes<K extends ContainerKey, V extends ValueType>(
   kind: "map" | "set",
   device: Device,
   bytes: Uint8Array,
@@ -73,9 +83,9 @@ export async function growingTableFromBytes<K extends KeyType, V extends ValueTy
   const { hash, seed, ...growth } = options;
   checkPolicy(growth);
   const { unpack } = await loadBytes(bytes);
-  const create = (shape: TableOptions<KeyType>) =>
+  const create = (shape: TableOptions<ContainerKey>) =>
     createGrowingTable<K, V>(kind, device, { ...shape, ...growth } as never);
-  return unpack(kind, bytes, { hash, seed }, { check: checkTable, create });
+  return unpack(kind, bytes, { hash, seed }, { check: checkTable, create: create as never });
 }
 
 /** Checks how a table is to grow, and answers it. */
@@ -87,9 +97,10 @@ function checkPolicy({ growthFactor = 2, maxBytes = Number.POSITIVE_INFINITY }: 
 }
 
 /** Lets an engine table grow. @internal */
-export function growing<K extends KeyType, V extends ValueType>(
+export function growing<K extends ContainerKey, V extends ValueType>(
   { device, table, sizing }: Parts<K, V>,
   policy: GrowthPolicy,
 ): GrowingParts<K, V> {
-  return { device, sizing, table: new GrowingTable(device.engine, table, sizing, policy) };
+  const grow = (each: Table<TableKey<K>, V>) => new GrowingTable(device.engine, each, sizing, policy);
+  return { device, sizing, table: (table.grown?.(grow) ?? grow(table)) as TableThatGrows<K, V> };
 }

@@ -1,7 +1,7 @@
 /** How multimaps and multisets are made: their options, the checks of these, and the empty index. */
 import type { Device } from "../device.js";
 import { hashNames } from "../engine/hash-names.js";
-import { type KeyType, scalarWords, type ValueType } from "../engine/scalars.js";
+import { columnTypes, type KeyType, type ValueType } from "../engine/scalars.js";
 import { LimitError } from "../errors.js";
 import { checkOneOf, checkOptions, checkWhole } from "../options.js";
 import { checkDevice, checkSizing, type Seed, type TableOptions, withHash } from "./create-table.js";
@@ -43,9 +43,8 @@ export function checkMulti(
   const isMap = kind === "multimap";
   checkOptions(options, `key ${isMap ? "value " : ""}capacity keyCapacity maxLoadFactor hash seed`);
   const { key, value, capacity, keyCapacity = capacity, hash = "murmur3", seed } = options;
-  const types = Object.keys(scalarWords);
-  checkOneOf("key type", key, types);
-  if (isMap) checkOneOf("value type", value, types);
+  checkOneOf("key type", key, columnTypes);
+  if (isMap) checkOneOf("value type", value, columnTypes);
   checkWhole("capacity", capacity);
   checkWhole("keyCapacity", keyCapacity);
   if (capacity > MOST_ENTRIES) {

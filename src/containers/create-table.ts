@@ -1,15 +1,15 @@
 /** How a container's table is made: the options that size and shape it, their checks, and the engine's table itself. */
 import type { Device } from "../device.js";
-import type { Table } from "../engine/engine.js";
 import { type HashName, hashNames, type OwnHash } from "../engine/hash-names.js";
 import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
-import { type KeyType, scalarWords, type ValueType } from "../engine/scalars.js";
+import { columnTypes, scalarWords, type ValueType } from "../engine/scalars.js";
 import { LimitError } from "../errors.js";
 import { check, checkOneOf, checkOptions, checkWhole } from "../options.js";
+import type { ContainerKey, ContainerTable, TableKey } from "./key-types.js";
 
 /** Options that size and shape a table. */
-export interface TableOptions<K extends KeyType> {
-  /** Type of the keys. */
+export interface TableOptions<K extends ContainerKey> {
+  /** Type of the keys; `utf8` for strings. */
   key: K;
   /** Distinct keys that are guaranteed to fit. A whole number of at least 0. */
   capacity: number;
@@ -27,6 +27,9 @@ export interface TableOptions<K extends KeyType> {
 /** What a seed is asked for with: 32 bits, or `"random"`, which is never 0. */
 export type Seed = number | "random";
 
+/** What a container asks its engine for. */
+export type ContainerSpec = Omit<TableSpec, "key"> & { readonly key: ContainerKey };
+
 /** How a container was sized; kept for rehash. */
 export interface Sizing {
   capacity: number;
@@ -34,14 +37,14 @@ export interface Sizing {
 }
 
 /** What a container is made of. @internal */
-export interface Parts<K extends KeyType, V extends ValueType> {
+export interface Parts<K extends ContainerKey, V extends ValueType> {
   readonly device: Device;
-  readonly table: Table<K, V>;
+  readonly table: ContainerTable<K, V>;
   readonly sizing: Sizing;
 }
 
 /** Opens the engine table of a map, or of a set, which has no values. @internal */
-export async function createTable<K extends KeyType, V extends ValueType>(
+export async function createTable<K extends ContainerKey, V extends ValueType>(
   kind: "map" | "set",
   device: Device,
   options: TableOptions<K> & { value?: V },
@@ -56,12 +59,17 @@ export function checkDevice(device: Device): void {
 }
 
 /** Opens the engine table of options that were checked. @internal */
-export async function openTable<K extends KeyType, V extends ValueType>(
+export async function openTable<K extends ContainerKey, V extends ValueType>(
   device: Device,
   { spec, seed, sizing }: ReturnType<typeof checkTable>,
 ): Promise<Parts<K, V>> {
-  const hashed = await withHash(spec, seed);
-  return { device, table: await device.engine.createTable<K, V>(hashed, sizing.capacity), sizing };
+  const { engine } = device;
+  const { capacity } = sizing;
+  const table =
+    spec.key === "utf8"
+      ? await (await import("./utf8/open-utf8-table.js")).openUtf8Table<V>(engine, spec, seed, capacity)
+      : await engine.createTable<TableKey<K>, V>(await withHash(spec as TableSpec, seed), capacity);
+  return { device, table: table as ContainerTable<K, V>, sizing };
 }
 
 /** The specification with the seed that its options ask for. A user's own hash function is tried. @internal */
@@ -71,10 +79,10 @@ export async function withHash(spec: TableSpec, seed?: Seed): Promise<TableSpec>
 }
 
 /** In place of what the bytes of a table say. */
-export type HashOptions = Pick<TableOptions<KeyType>, "hash" | "seed">;
+export type HashOptions = Pick<TableOptions<ContainerKey>, "hash" | "seed">;
 
 /** Opens an engine table with the entries of `toBytes`. @internal */
-export async function tableFromBytes<K extends KeyType, V extends ValueType>(
+export async function tableFromBytes<K extends ContainerKey, V extends ValueType>(
   kind: "map" | "set",
   device: Device,
   bytes: Uint8Array,
@@ -82,8 +90,8 @@ export async function tableFromBytes<K extends KeyType, V extends ValueType>(
 ): Promise<Parts<K, V>> {
   checkOptions(options, "hash seed");
   const { unpack } = await loadBytes(bytes);
-  const create = (shape: TableOptions<KeyType>) => createTable<K, V>(kind, device, shape as never);
-  return unpack(kind, bytes, options, { check: checkTable, create });
+  const create = (shape: TableOptions<ContainerKey>) => createTable<K, V>(kind, device, shape as never);
+  return unpack<K, V, Parts<K, V>>(kind, bytes, options, { check: checkTable, create: create as never });
 }
 
 /** What reads bytes, which are checked to be some. @internal */
@@ -95,13 +103,12 @@ export function loadBytes(bytes: Uint8Array): Promise<typeof import("./table-byt
 /** Checks all options of a table, but for the seed, and whether a user's own hash function is one: see `withHash`. */
 export function checkTable(
   kind: "map" | "set",
-  options: TableOptions<KeyType> & { value?: ValueType },
-): { spec: TableSpec; seed: Seed | undefined; sizing: Sizing } {
+  options: TableOptions<ContainerKey> & { value?: ValueType },
+): { spec: ContainerSpec; seed: Seed | undefined; sizing: Sizing } {
   checkOptions(options, `key ${kind === "map" ? "value " : ""}capacity maxLoadFactor hash seed`);
   const { key, value = null, capacity } = options;
-  const types = Object.keys(scalarWords);
-  checkOneOf("key type", key, types);
-  if (kind === "map") checkOneOf("value type", value, types);
+  checkOneOf("key type", key, Object.keys(scalarWords));
+  if (kind === "map") checkOneOf("value type", value, columnTypes);
   const { slots, maxLoadFactor } = checkSizing(options);
   const { hash = "murmur3", seed } = options;
   if (typeof hash !== "object") checkOneOf("hash function", hash, hashNames);
@@ -109,7 +116,7 @@ export function checkTable(
 }
 
 /** Checks the sizing options and answers the number of slots. */
-export function checkSizing(options: Pick<TableOptions<KeyType>, "capacity" | "maxLoadFactor">): {
+export function checkSizing(options: Pick<TableOptions<ContainerKey>, "capacity" | "maxLoadFactor">): {
   slots: number;
   maxLoadFactor: number;
 } {

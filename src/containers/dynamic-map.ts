@@ -13,7 +13,7 @@
  * | after an error in growing | the map is as it was |
  */
 import type { Device } from "../device.js";
-import type { KeyType, ValueType } from "../engine/scalars.js";
+import type { ValueType } from "../engine/scalars.js";
 import { checkWhole } from "../options.js";
 import {
   createGrowingTable,
@@ -22,20 +22,25 @@ import {
   type GrowthOptions,
   growing,
   growingTableFromBytes,
+  type TableThatGrows,
 } from "./create-growing-table.js";
-import type { GrowingTable } from "./growing-table.js";
+import type { ContainerKey } from "./key-types.js";
 import { MapContainer } from "./map-container.js";
 
 /** Options of {@link DynamicMap.create}. */
-export interface DynamicMapOptions<K extends KeyType, V extends ValueType> extends GrowingTableOptions<K> {
+export interface DynamicMapOptions<K extends ContainerKey, V extends ValueType>
+  extends GrowingTableOptions<K> {
   /** Type of the values. */
   value: V;
 }
 
 /** A hash map that grows. Create one with {@link DynamicMap.create}. */
-export class DynamicMap<K extends KeyType = "u32", V extends ValueType = "u32"> extends MapContainer<K, V> {
+export class DynamicMap<K extends ContainerKey = "u32", V extends ValueType = "u32"> extends MapContainer<
+  K,
+  V
+> {
   /** @internal */
-  declare protected table: GrowingTable<K, V>;
+  declare protected table: TableThatGrows<K, V>;
 
   /** @internal */
   protected constructor(parts: GrowingParts<K, V>) {
@@ -48,7 +53,7 @@ export class DynamicMap<K extends KeyType = "u32", V extends ValueType = "u32"> 
    * @example
    * const map = await DynamicMap.create(device, { key: "u32", value: "u32" });
    */
-  static async create<K extends KeyType, V extends ValueType>(
+  static async create<K extends ContainerKey, V extends ValueType>(
     device: Device,
     options: DynamicMapOptions<K, V>,
   ): Promise<DynamicMap<K, V>> {
@@ -61,7 +66,7 @@ export class DynamicMap<K extends KeyType = "u32", V extends ValueType = "u32"> 
    * @throws FormatError when the bytes are damaged, or are not a map's; ValidationError when its hash function was your own, and `options` do
    * not give it again.
    */
-  static async fromBytes<K extends KeyType = KeyType, V extends ValueType = ValueType>(
+  static async fromBytes<K extends ContainerKey = ContainerKey, V extends ValueType = ValueType>(
     device: Device,
     bytes: Uint8Array,
     options: GrowthOptions = {},

@@ -3,7 +3,6 @@
  * DynamicMap: dynamic-map.ts.
  */
 import type { Device } from "../device.js";
-import type { KeyType } from "../engine/scalars.js";
 import { checkWhole } from "../options.js";
 import {
   createGrowingTable,
@@ -12,20 +11,21 @@ import {
   type GrowthOptions,
   growing,
   growingTableFromBytes,
+  type TableThatGrows,
 } from "./create-growing-table.js";
-import type { GrowingTable } from "./growing-table.js";
+import type { ContainerKey, TableKey } from "./key-types.js";
 import { SetContainer } from "./set-container.js";
 
 /** Options of {@link DynamicSet.create}. */
-export type DynamicSetOptions<K extends KeyType> = GrowingTableOptions<K>;
+export type DynamicSetOptions<K extends ContainerKey> = GrowingTableOptions<K>;
 
 /** A hash set that grows. Create one with {@link DynamicSet.create}. */
-export class DynamicSet<K extends KeyType = "u32"> extends SetContainer<K> {
+export class DynamicSet<K extends ContainerKey = "u32"> extends SetContainer<K> {
   /** @internal */
-  declare protected table: GrowingTable<K, K>;
+  declare protected table: TableThatGrows<K, TableKey<K>>;
 
   /** @internal */
-  protected constructor(parts: GrowingParts<K, K>) {
+  protected constructor(parts: GrowingParts<K, TableKey<K>>) {
     super(parts);
   }
 
@@ -35,11 +35,11 @@ export class DynamicSet<K extends KeyType = "u32"> extends SetContainer<K> {
    * @example
    * const set = await DynamicSet.create(device, { key: "u32" });
    */
-  static async create<K extends KeyType>(
+  static async create<K extends ContainerKey>(
     device: Device,
     options: DynamicSetOptions<K>,
   ): Promise<DynamicSet<K>> {
-    return new DynamicSet(await createGrowingTable<K, K>("set", device, options));
+    return new DynamicSet(await createGrowingTable<K, TableKey<K>>("set", device, options));
   }
 
   /**
@@ -48,12 +48,12 @@ export class DynamicSet<K extends KeyType = "u32"> extends SetContainer<K> {
    * @throws FormatError when the bytes are damaged, or are not a set's; ValidationError when its hash function was your own, and `options` do
    * not give it again.
    */
-  static async fromBytes<K extends KeyType = KeyType>(
+  static async fromBytes<K extends ContainerKey = ContainerKey>(
     device: Device,
     bytes: Uint8Array,
     options: GrowthOptions = {},
   ): Promise<DynamicSet<K>> {
-    return new DynamicSet(await growingTableFromBytes<K, K>("set", device, bytes, options));
+    return new DynamicSet(await growingTableFromBytes<K, TableKey<K>>("set", device, bytes, options));
   }
 
   /** A set of its own with the same entries, capacity and policy, on the same device. @throws LimitError when there is not the memory for it. */

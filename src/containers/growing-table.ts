@@ -25,6 +25,7 @@ import { LimitError } from "../errors.js";
 import { loadMoving } from "./container.js";
 import { countNewKeys, type Sample, sampleKeys } from "./count-new-keys.js";
 import { checkedSlots, type Sizing } from "./create-table.js";
+import type { Renumber } from "./move-entries.js";
 
 /** How a table grows. */
 export interface GrowthPolicy {
@@ -32,6 +33,11 @@ export interface GrowthPolicy {
   readonly growthFactor: number;
   /** Bytes of all tables at any time, at most: of the old and the new one while the entries move. */
   readonly maxBytes: number;
+}
+
+/** What the caller knows of a batch that a table is to make room for: keys that are new at most, or exactly. */
+export interface KnownNew {
+  readonly newKeys?: { readonly most: number; readonly isExact: boolean };
 }
 
 /** @throws LimitError when tables of so many bytes are not allowed. */
@@ -82,7 +88,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     keys: Input<K>,
     values: Input<V> | null,
     policy: InsertPolicy,
-    call: InsertCall,
+    call: InsertCall & KnownNew,
   ): Promise<InsertTally> {
     await this.#makeRoom(keys, call);
     return this.#table.insert(keys, values, policy, call);
@@ -92,7 +98,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     keys: Input<K>,
     values: Input<V> | null,
     output: Destination,
-    call: CallOptions,
+    call: CallOptions & KnownNew,
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
     await this.#makeRoom(keys, call);
     return this.#table.insertAndFind(keys, values, output, call);
@@ -142,25 +148,37 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
   }
 
   /** Moves the entries to a table for `capacity` of them, with another seed if one is given. @throws LimitError, and nothing was changed */
-  async resize(capacity: number, seed?: number): Promise<void> {
+  async resize(capacity: number, seed?: number, renumber?: Renumber<K>): Promise<void> {
     const old = this.#table;
     const slots = checkedSlots(capacity, this.#sizing.maxLoadFactor);
     checkBytes(tableBytes(old.spec) + this.#bytesFor(capacity), this.policy.maxBytes);
     const { rebuilt } = await loadMoving();
-    this.#table = await rebuilt(this.#engine, old, { slots, entries: capacity, seed });
+    this.#table = await rebuilt(this.#engine, old, { slots, entries: capacity, seed }, renumber);
     this.#sizing.capacity = capacity;
     old.destroy();
   }
 
+  /** Moves the entries to a table of the same size, with other keys. @throws LimitError, and nothing was changed */
+  renumber(renumber: Renumber<K>): Promise<void> {
+    return this.resize(this.#sizing.capacity, undefined, renumber);
+  }
+
   /** Makes room for the keys of a batch that are new. @throws LimitError, and nothing was changed */
-  async #makeRoom(keys: Input<K>, call: CallOptions): Promise<void> {
-    if (keys.length <= this.#room) return;
+  async #makeRoom(keys: Input<K>, call: CallOptions & KnownNew): Promise<void> {
+    const { most, isExact } = call.newKeys ?? { most: keys.length, isExact: false };
+    if (most <= this.#room) return;
     const start = performance.now();
     call.signal?.throwIfAborted();
+    if (isExact) await this.#growFor(most);
+    else await this.#growForUnknown(keys, call);
+    call.log?.add("make room", performance.now() - start);
+  }
+
+  /** Grows for a batch of which nobody knows how much of it is new. */
+  async #growForUnknown(keys: Input<K>, call: CallOptions): Promise<void> {
     const sample = await sampleKeys(this.#table, keys, call);
     const isGrown = sample !== null && (await this.#growUncounted(keys, sample));
     if (!isGrown) await this.#growCounted(keys, call, sample);
-    call.log?.add("make room", performance.now() - start);
   }
 
   /** Grows for all elements of a batch that is mostly new and needs room, by its sample: counting would take longer. */

@@ -1,7 +1,6 @@
 /** What maps can do, whatever their table: the calls that take or answer values. What a map is at a glance: static-map.ts, dynamic-map.ts. */
-import type { DeviceArray } from "../engine/device-array.js";
 import type { ApplyOp, Input, InsertPolicy, InsertTally, Placement, Target } from "../engine/engine.js";
-import type { ElementOf, KeyType, ScalarArrays, ValueType } from "../engine/scalars.js";
+import type { ElementOf, ScalarArrays, ValueType } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
 import { checkOneOf } from "../options.js";
 import {
@@ -9,7 +8,6 @@ import {
   type Call,
   checkBulkOptions,
   checkColumn,
-  checkEntries,
   checkLength,
   checkOffered,
   type EntriesOptions,
@@ -21,12 +19,13 @@ import {
   type ProgressOptions,
 } from "./arguments.js";
 import { Container } from "./container.js";
+import type { ContainerKey, KeyColumn, KeyOf, Keys, KeyTarget, PlacedKeys } from "./key-types.js";
 import { answered, destination, placed } from "./results.js";
 
 const applyOps: readonly ApplyOp[] = ["add", "min", "max", "and", "or", "xor"];
 
 /** Base of the maps. */
-export abstract class MapContainer<K extends KeyType, V extends ValueType> extends Container<K, V> {
+export abstract class MapContainer<K extends ContainerKey, V extends ValueType> extends Container<K, V> {
   /** Type of the values. */
   get valueType(): V {
     return this.table.spec.value as V;
@@ -34,7 +33,7 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
 
   /** Inserts pairs; a key that is there keeps its value. @throws CapacityError when some keys found no slot. */
   async insert(
-    keys: Input<K>,
+    keys: Keys<K>,
     values: Input<V>,
     options: InsertOptions = {},
   ): Promise<{ inserted: number; existing: number }> {
@@ -47,7 +46,7 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
    * @throws CapacityError when some keys found no slot.
    */
   async insertOrAssign(
-    keys: Input<K>,
+    keys: Keys<K>,
     values: Input<V>,
     options: InsertOptions = {},
   ): Promise<{ inserted: number; assigned: number }> {
@@ -63,7 +62,7 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
    * @throws CapacityError when some keys found no slot.
    */
   async insertOrApply(
-    keys: Input<K>,
+    keys: Keys<K>,
     values: Input<V>,
     op: ApplyOp,
     options: BulkOptions = {},
@@ -79,12 +78,12 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
    * @throws CapacityError when some keys found no slot.
    */
   async insertAndFind<P extends Placement = "host">(
-    keys: Input<K>,
+    given: Keys<K>,
     values: Input<V>,
     options: InsertOptions & OutputOption<P> & IntoOption<{ values: Target<V>; isNew: Target<"u8"> }> = {},
   ): Promise<{ inserted: number; existing: number; values: Placed<V, P>; isNew: Placed<"u8", P> }> {
     checkOffered("insertAndFind", this.table.spec);
-    const call = this.#checkPairs(keys, values, options, " duplicates output into");
+    const { call, keys } = this.#checkPairs(given, values, options, " duplicates output into");
     const types = { isNew: "u8", values: this.valueType } as const;
     const to = destination(this.engine, options, keys.length, types);
     const insertAndFind = async () => (await this.inserting(call)).insertAndFind(keys, values, to, call);
@@ -100,7 +99,7 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
 
   /** Looks keys up: the value and a byte (1 found, 0 not) per key, in input order. */
   async find<P extends Placement = "host">(
-    keys: Input<K>,
+    keys: Keys<K>,
     options: FindOptions<P, V> & IntoOption<{ values: Target<V>; found: Target<"u8"> }> = {},
   ): Promise<{ values: Placed<V, P>; found: Placed<"u8", P> }> {
     return this.lookUp(keys, options, "values");
@@ -108,16 +107,15 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
 
   /** All pairs, in an unspecified order that is the same in both arrays. */
   async retrieveAll<P extends Placement = "host">(
-    options: ProgressOptions & OutputOption<P> & IntoOption<{ keys: Target<K>; values: Target<V> }> = {},
-  ): Promise<{ keys: Placed<K, P>; values: Placed<V, P> }> {
+    options: ProgressOptions & OutputOption<P> & IntoOption<{ keys: KeyTarget<K>; values: Target<V> }> = {},
+  ): Promise<{ keys: PlacedKeys<K, P>; values: Placed<V, P> }> {
     return this.retrieve(options);
   }
 
   /** Calls `visit(value, key)` for every pair, on copies brought to the host in chunks. Order unspecified. */
-  async forEach(visit: (value: ElementOf<V>, key: ElementOf<K>) => void): Promise<void> {
-    for await (const { keys: k, values: v } of this.entries()) {
-      for (let i = 0; i < k.length; i++) visit(v[i] as ElementOf<V>, k[i] as ElementOf<K>);
-    }
+  async forEach(visit: (value: ElementOf<V>, key: KeyOf<K>) => void): Promise<void> {
+    const { visitEntries } = await import("./entries.js");
+    await visitEntries<K, V>(this, visit);
   }
 
   /**
@@ -126,16 +124,9 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
    */
   async *entries(
     options: EntriesOptions = {},
-  ): AsyncGenerator<{ keys: ScalarArrays[K]; values: ScalarArrays[V] }, void, undefined> {
-    const chunk = checkEntries(options);
-    const [{ keys, values }, { readInChunks }] = await Promise.all([
-      this.retrieveAll({ output: "device" }),
-      import("./read-in-chunks.js"),
-    ]);
-    const columns = [keys, values] as readonly DeviceArray<ValueType>[];
-    for await (const [k, v] of readInChunks(columns, chunk)) {
-      yield { keys: k as ScalarArrays[K], values: v as ScalarArrays[V] };
-    }
+  ): AsyncGenerator<{ keys: KeyColumn<K>; values: ScalarArrays[V] }, void, undefined> {
+    const { readEntries } = await import("./entries.js");
+    yield* readEntries<K, V>(this, options);
   }
 
   /**
@@ -160,26 +151,26 @@ export abstract class MapContainer<K extends KeyType, V extends ValueType> exten
   }
 
   #checkPairs(
-    keys: Input<K>,
+    given: Keys<K>,
     values: Input<V>,
     options: InsertOptions & OutputOption<Placement>,
     more: string,
   ) {
-    checkColumn(this.engine, "keys", this.keyType, keys);
+    const keys = this.taken(given);
     checkColumn(this.engine, "values", this.valueType, values);
     checkLength("values", values, keys);
-    return checkBulkOptions(this.engine, keys, options, more);
+    return { call: checkBulkOptions(this.engine, keys, options, more), keys };
   }
 
   async #insert(
-    keys: Input<K>,
+    given: Keys<K>,
     values: Input<V>,
     policy: InsertPolicy,
     options: BulkOptions,
   ): Promise<InsertTally & { call: Call }> {
     // values that are combined are all combined
     const chooses = policy === "keep" || policy === "assign";
-    const call = this.#checkPairs(keys, values, options, chooses ? " duplicates" : "");
+    const { call, keys } = this.#checkPairs(given, values, options, chooses ? " duplicates" : "");
     const insert = async () => (await this.inserting(call)).insert(keys, values, policy, call);
     return { call, ...this.accepted(await this.calls.run(insert, [keys, values], call)) };
   }

@@ -4,15 +4,21 @@ import type { Engine, Table } from "../engine/engine.js";
 import type { KeyType, ValueType } from "../engine/scalars.js";
 import { CapacityError } from "../errors.js";
 
+/** Answers other keys in the place of an entry's: of numbers that stand for strings, which another dictionary numbers otherwise. */
+export type Renumber<K extends KeyType> = (keys: DeviceArray<K>) => Promise<DeviceArray<K>>;
+
 /** Inserts all entries of a table into an empty one. @throws CapacityError when they do not fit. */
 async function moveEntries<K extends KeyType, V extends ValueType>(
   from: Table<K, V>,
   to: Table<K, V>,
+  renumber: Renumber<K> = async (keys) => keys,
 ): Promise<void> {
   const entries = await from.retrieveAll("device", {});
   const { keys, values } = entries as { keys: DeviceArray<K>; values: DeviceArray<V> | null };
+  let moved: DeviceArray<K> | undefined;
   try {
-    const { rejected } = await to.insert(keys, values, "keep", {});
+    moved = await renumber(keys);
+    const { rejected } = await to.insert(moved, values, "keep", {});
     if (rejected > 0) {
       const { slots } = to.spec;
       throw new CapacityError({ inserted: to.live, rejected, capacity: slots, slots });
@@ -20,6 +26,7 @@ async function moveEntries<K extends KeyType, V extends ValueType>(
   } finally {
     keys.destroy();
     values?.destroy();
+    moved?.destroy();
   }
 }
 
@@ -28,10 +35,11 @@ export async function rebuilt<K extends KeyType, V extends ValueType>(
   engine: Engine,
   old: Table<K, V>,
   { slots, entries, seed = old.spec.seed }: { slots: number; entries: number; seed?: number | undefined },
+  renumber?: Renumber<K>,
 ): Promise<Table<K, V>> {
   const fresh = await engine.createTable<K, V>({ ...old.spec, slots, seed }, entries);
   try {
-    await moveEntries(old, fresh);
+    await moveEntries(old, fresh, renumber);
     return fresh;
   } catch (error) {
     fresh.destroy();

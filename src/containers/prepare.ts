@@ -1,12 +1,14 @@
 /** device.prepare: what is to be ready before it is asked for. Checks the descriptions of tables, and asks the engine. */
 import type { BulkCall, Engine } from "../engine/engine.js";
-import type { KeyType, ValueType } from "../engine/scalars.js";
+import type { TableSpec } from "../engine/layout.js";
+import type { ValueType } from "../engine/scalars.js";
 import { isWide, slotFormat } from "../engine/slot-format.js";
 import { check, checkOneOf, checkOptions } from "../options.js";
-import { checkTable, type TableOptions, withHash } from "./create-table.js";
+import { type ContainerSpec, checkTable, type Seed, type TableOptions, withHash } from "./create-table.js";
+import type { ContainerKey } from "./key-types.js";
 
 /** A table to make ready for: of a map, or without `value` of a set. */
-export interface TableToPrepare extends TableOptions<KeyType> {
+export interface TableToPrepare extends TableOptions<ContainerKey> {
   /** Type of the values of a map. */
   value?: ValueType;
   /** What will be called. Default: insert and find. */
@@ -21,13 +23,19 @@ export async function prepare(engine: Engine, tables: readonly TableToPrepare[])
     const { calls = ["insert", "find"], ...options } = table;
     const { spec, seed } = checkTable("value" in options ? "map" : "set", options);
     check(Array.isArray(calls), "calls", calls, 'Give a list, as ["insert", "find"].');
-    const known = isWide(slotFormat(spec)) ? WIDE_CALLS : CALLS;
+    const known = isWide(slotFormat(spec as TableSpec)) ? WIDE_CALLS : CALLS;
     for (const call of calls) checkOneOf("call", call, spec.value === null ? known.filter(isOfSets) : known);
     return { spec, seed, capacity: options.capacity, calls };
   });
   for (const { spec, seed, capacity, calls } of checked) {
-    await engine.prepare(await withHash(spec, seed), capacity, calls);
+    await engine.prepare(await engineSpec(spec, seed), capacity, calls);
   }
+}
+
+/** The specification of the engine's table; under strings it is one of their numbers. @throws ValidationError */
+async function engineSpec(spec: ContainerSpec, seed?: Seed): Promise<TableSpec> {
+  if (spec.key !== "utf8") return withHash(spec as TableSpec, seed);
+  return (await import("./utf8/open-utf8-table.js")).numbersSpec(spec, seed);
 }
 
 /** Calls of tables whose keys or values are wider than 32 bits. */

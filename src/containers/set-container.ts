@@ -1,11 +1,7 @@
 /** What sets can do, whatever their table: the calls without values. What a set is at a glance: static-set.ts, dynamic-set.ts. */
-import type { DeviceArray } from "../engine/device-array.js";
-import type { Input, Placement, Target } from "../engine/engine.js";
-import type { ElementOf, KeyType, ScalarArrays } from "../engine/scalars.js";
+import type { Placement, Target } from "../engine/engine.js";
 import {
   checkBulkOptions,
-  checkColumn,
-  checkEntries,
   checkOffered,
   type EntriesOptions,
   type FindOptions,
@@ -16,13 +12,23 @@ import {
   type ProgressOptions,
 } from "./arguments.js";
 import { Container } from "./container.js";
+import type {
+  ContainerKey,
+  KeyColumn,
+  KeyFindOptions,
+  KeyOf,
+  Keys,
+  KeyTarget,
+  PlacedKeys,
+  TableKey,
+} from "./key-types.js";
 import { answered, destination, placed } from "./results.js";
 
 /** Base of the sets. */
-export abstract class SetContainer<K extends KeyType> extends Container<K, K> {
+export abstract class SetContainer<K extends ContainerKey> extends Container<K, TableKey<K>> {
   /** Inserts keys. @throws CapacityError when some keys found no slot. */
-  async insert(keys: Input<K>, options: InsertOptions = {}): Promise<{ inserted: number; existing: number }> {
-    checkColumn(this.engine, "keys", this.keyType, keys);
+  async insert(given: Keys<K>, options: InsertOptions = {}): Promise<{ inserted: number; existing: number }> {
+    const keys = this.taken(given);
     const call = checkBulkOptions(this.engine, keys, options, " duplicates");
     const insert = async () => (await this.inserting(call)).insert(keys, null, "keep", call);
     const { inserted, existing } = this.accepted(await this.calls.run(insert, [keys], call));
@@ -35,11 +41,11 @@ export abstract class SetContainer<K extends KeyType> extends Container<K, K> {
    * @throws CapacityError when some keys found no slot.
    */
   async insertAndFind<P extends Placement = "host">(
-    keys: Input<K>,
+    given: Keys<K>,
     options: InsertOptions & OutputOption<P> & IntoOption<{ isNew: Target<"u8"> }> = {},
   ): Promise<{ inserted: number; existing: number; isNew: Placed<"u8", P> }> {
     checkOffered("insertAndFind", this.table.spec);
-    checkColumn(this.engine, "keys", this.keyType, keys);
+    const keys = this.taken(given);
     const call = checkBulkOptions(this.engine, keys, options, " duplicates output into");
     const to = destination(this.engine, options, keys.length, { isNew: "u8" });
     const insertAndFind = async () => (await this.inserting(call)).insertAndFind(keys, null, to, call);
@@ -50,40 +56,34 @@ export abstract class SetContainer<K extends KeyType> extends Container<K, K> {
 
   /** Looks keys up: the stored key (`missing` for absent ones) and a byte (1 found, 0 not) per key, in input order. */
   async find<P extends Placement = "host">(
-    keys: Input<K>,
-    options: FindOptions<P, K> & IntoOption<{ keys: Target<K>; found: Target<"u8"> }> = {},
-  ): Promise<{ keys: Placed<K, P>; found: Placed<"u8", P> }> {
-    return this.lookUp(keys, options, "keys");
+    keys: Keys<K>,
+    options: KeyFindOptions<P, K> & IntoOption<{ keys: KeyTarget<K>; found: Target<"u8"> }> = {},
+  ): Promise<{ keys: PlacedKeys<K, P>; found: Placed<"u8", P> }> {
+    const { found, ...rest } = await this.lookUp(keys, options as FindOptions<P, TableKey<K>>, "keys");
+    return { keys: rest.keys as unknown as PlacedKeys<K, P>, found };
   }
 
   /** All keys, in an unspecified order. */
   async retrieveAll<P extends Placement = "host">(
-    options: ProgressOptions & OutputOption<P> & IntoOption<{ keys: Target<K> }> = {},
-  ): Promise<{ keys: Placed<K, P> }> {
+    options: ProgressOptions & OutputOption<P> & IntoOption<{ keys: KeyTarget<K> }> = {},
+  ): Promise<{ keys: PlacedKeys<K, P> }> {
     const { keys } = await this.retrieve<P>(options);
     return { keys };
   }
 
   /** Calls `visit(key)` for every key, on copies brought to the host in chunks. Order unspecified. */
-  async forEach(visit: (key: ElementOf<K>) => void): Promise<void> {
-    for await (const { keys: k } of this.entries()) {
-      for (let i = 0; i < k.length; i++) visit(k[i] as ElementOf<K>);
-    }
+  async forEach(visit: (key: KeyOf<K>) => void): Promise<void> {
+    const { visitEntries } = await import("./entries.js");
+    await visitEntries<K, never>(this, (_, key) => visit(key));
   }
 
   /**
    * All keys as columns of `chunk` keys (default 2^20; the last has fewer), from a copy on the device that is made at the first step and
    * freed at the last, or when the loop is left. Order unspecified.
    */
-  async *entries(options: EntriesOptions = {}): AsyncGenerator<{ keys: ScalarArrays[K] }, void, undefined> {
-    const chunk = checkEntries(options);
-    const [{ keys }, { readInChunks }] = await Promise.all([
-      this.retrieveAll({ output: "device" }),
-      import("./read-in-chunks.js"),
-    ]);
-    for await (const [k] of readInChunks([keys as DeviceArray<KeyType>], chunk)) {
-      yield { keys: k as ScalarArrays[K] };
-    }
+  async *entries(options: EntriesOptions = {}): AsyncGenerator<{ keys: KeyColumn<K> }, void, undefined> {
+    const { readEntries } = await import("./entries.js");
+    yield* readEntries<K, never>(this, options);
   }
 
   /**

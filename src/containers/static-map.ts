@@ -4,6 +4,7 @@
  * | at a glance | |
  * |---|---|
  * | keys, values | u32, i32, f32, u64 (as bigints); every bit pattern usable. f32 keys are equal as in JavaScript's Map (−0 = +0, NaN = NaN) |
+ * | strings | keys of type `utf8`, compared byte for byte: docs/string-keys.md |
  * | equal keys in one batch | exactly one is inserted; `duplicates` says whose value |
  * | order of results | find, contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
  * | when full | CapacityError with counts; every key that found a slot is in |
@@ -12,25 +13,29 @@
  * | u64 keys or values | all calls but insertOrAssign, insertOrApply, insertAndFind, and merge with `op` |
  */
 import type { Device } from "../device.js";
-import type { KeyType, ValueType } from "../engine/scalars.js";
+import type { ValueType } from "../engine/scalars.js";
 import { createTable, type HashOptions, type TableOptions, tableFromBytes } from "./create-table.js";
+import type { ContainerKey } from "./key-types.js";
 import { MapContainer } from "./map-container.js";
 
 /** Options of {@link StaticMap.create}. */
-export interface StaticMapOptions<K extends KeyType, V extends ValueType> extends TableOptions<K> {
+export interface StaticMapOptions<K extends ContainerKey, V extends ValueType> extends TableOptions<K> {
   /** Type of the values. */
   value: V;
 }
 
 /** A hash map of fixed capacity. Create one with {@link StaticMap.create}. */
-export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> extends MapContainer<K, V> {
+export class StaticMap<K extends ContainerKey = "u32", V extends ValueType = "u32"> extends MapContainer<
+  K,
+  V
+> {
   /**
    * Makes an empty map on a device.
    * @throws ValidationError for wrong options, LimitError when the table is larger than the device allows.
    * @example
    * const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 1 << 20 });
    */
-  static async create<K extends KeyType, V extends ValueType>(
+  static async create<K extends ContainerKey, V extends ValueType>(
     device: Device,
     options: StaticMapOptions<K, V>,
   ): Promise<StaticMap<K, V>> {
@@ -43,7 +48,7 @@ export class StaticMap<K extends KeyType = "u32", V extends ValueType = "u32"> e
    * @throws FormatError when the bytes are damaged, or are not a map's; ValidationError when its hash function was your own, and `options` do
    * not give it again.
    */
-  static async fromBytes<K extends KeyType = KeyType, V extends ValueType = ValueType>(
+  static async fromBytes<K extends ContainerKey = ContainerKey, V extends ValueType = ValueType>(
     device: Device,
     bytes: Uint8Array,
     options: HashOptions = {},

@@ -4,6 +4,7 @@
  * | at a glance | |
  * |---|---|
  * | keys | u32, i32, f32, u64 (as bigints); every bit pattern usable. f32 keys are equal as in JavaScript's Set (−0 = +0, NaN = NaN) |
+ * | strings | keys of type `utf8`, compared byte for byte: docs/string-keys.md |
  * | equal keys in one batch | exactly one is inserted |
  * | order of results | contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
  * | when full | CapacityError with counts; every key that found a slot is in |
@@ -12,26 +13,26 @@
  * | u64 keys | all calls but insertAndFind |
  */
 import type { Device } from "../device.js";
-import type { KeyType } from "../engine/scalars.js";
 import { createTable, type HashOptions, type TableOptions, tableFromBytes } from "./create-table.js";
+import type { ContainerKey, TableKey } from "./key-types.js";
 import { SetContainer } from "./set-container.js";
 
 /** Options of {@link StaticSet.create}. */
-export type StaticSetOptions<K extends KeyType> = TableOptions<K>;
+export type StaticSetOptions<K extends ContainerKey> = TableOptions<K>;
 
 /** A hash set of fixed capacity. Create one with {@link StaticSet.create}. */
-export class StaticSet<K extends KeyType = "u32"> extends SetContainer<K> {
+export class StaticSet<K extends ContainerKey = "u32"> extends SetContainer<K> {
   /**
    * Makes an empty set on a device.
    * @throws ValidationError for wrong options, LimitError when the table is larger than the device allows.
    * @example
    * const set = await StaticSet.create(device, { key: "u32", capacity: 1 << 20 });
    */
-  static async create<K extends KeyType>(
+  static async create<K extends ContainerKey>(
     device: Device,
     options: StaticSetOptions<K>,
   ): Promise<StaticSet<K>> {
-    return new StaticSet(await createTable<K, K>("set", device, options));
+    return new StaticSet(await createTable<K, TableKey<K>>("set", device, options));
   }
 
   /**
@@ -40,12 +41,12 @@ export class StaticSet<K extends KeyType = "u32"> extends SetContainer<K> {
    * @throws FormatError when the bytes are damaged, or are not a set's; ValidationError when its hash function was your own, and `options` do
    * not give it again.
    */
-  static async fromBytes<K extends KeyType = KeyType>(
+  static async fromBytes<K extends ContainerKey = ContainerKey>(
     device: Device,
     bytes: Uint8Array,
     options: HashOptions = {},
   ): Promise<StaticSet<K>> {
-    return new StaticSet(await tableFromBytes<K, K>("set", device, bytes, options));
+    return new StaticSet(await tableFromBytes<K, TableKey<K>>("set", device, bytes, options));
   }
 
   /** A set of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the memory for it. */

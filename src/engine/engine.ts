@@ -13,6 +13,7 @@
  * Every operation terminates, leaves the table valid whatever happens, and counts exactly.
  */
 import type { DeviceArray } from "./device-array.js";
+import type { Dictionary, DictionarySpec } from "./dictionary.js";
 import type { TableSpec } from "./layout.js";
 import type { PinnedArray, PinnedUse } from "./pinned-array.js";
 import type { GroupSize, PlanLog, Strategy } from "./plan.js";
@@ -236,6 +237,8 @@ export interface Engine {
     spec: TableSpec,
     entries?: number,
   ): Promise<Table<K, V>>;
+  /** An empty dictionary, for a table of strings; loaded on first use. */
+  dictionary(spec: DictionarySpec): Promise<Dictionary>;
   /** Makes ready for calls on tables of `entries` entries, so that the first of each takes no longer than the next. */
   prepare(spec: TableSpec, entries: number, calls: readonly BulkCall[]): Promise<void>;
   readonly memory: MemoryUse;

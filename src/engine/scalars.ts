@@ -47,13 +47,17 @@ export const scalarBytes: { readonly [T in ScalarType]: number } = {
   u64: 8,
 };
 
-/** 32-bit words of a key or a value. */
-export const scalarWords: { readonly [T in KeyType | ValueType]: number } = {
+/** 32-bit words of a key or a value; of a string those of the number that stands for it in its table. */
+export const scalarWords: { readonly [T in KeyType | ValueType | "utf8"]: number } = {
+  utf8: 1,
   u32: 1,
   i32: 1,
   f32: 1,
   u64: 2,
 };
+
+/** Types of columns of keys and of values, which strings have none of. */
+export const columnTypes = Object.keys(scalarWords).filter((type) => type !== "utf8");
 
 /** Zero of each scalar type. */
 export const zeroOf: { readonly [T in ScalarType]: ElementOf<T> } = {

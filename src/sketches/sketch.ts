@@ -14,7 +14,7 @@ import { answered } from "../containers/results.js";
 import type { Device } from "../device.js";
 import type { Engine, Input, Placement } from "../engine/engine.js";
 import { checkStrategy, type Strategy } from "../engine/plan.js";
-import { type KeyType, scalarWords } from "../engine/scalars.js";
+import { columnTypes, type KeyType } from "../engine/scalars.js";
 import type { Combination, EngineSketch } from "../engine/sketch-operations.js";
 import { ValidationError } from "../errors.js";
 import { check, checkOneOf } from "../options.js";
@@ -188,5 +188,5 @@ export async function readContents(sketch: EngineSketch): Promise<Uint8Array> {
 
 /** Checks the type of a sketch's keys. */
 export function checkKeyType(key: unknown): void {
-  checkOneOf("key type", key, Object.keys(scalarWords));
+  checkOneOf("key type", key, columnTypes);
 }

@@ -190,7 +190,13 @@ function gpuTable(container: Container<KeyType, ValueType>) {
       "Give a map or a set of warpmap.",
     );
   }
-  const { gpu, spec } = container.engineTable;
+  const { gpu, spec, takeKeys } = container.engineTable;
+  if (takeKeys) {
+    throw new ValidationError(
+      "Kernels look up keys of 32 bits, and this table has strings.",
+      'Use find or contains with output "device", and give your kernel their results.',
+    );
+  }
   if (gpu === undefined) {
     throw new ValidationError(
       "This table is not on a GPU, and WGSL runs nowhere else.",

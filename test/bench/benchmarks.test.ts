@@ -5,6 +5,7 @@ import type { BenchModule } from "../../bench/report.js";
 import {
   type Device,
   type DeviceArray,
+  DynamicMap,
   EngineError,
   openDevice,
   StaticMap,
@@ -31,7 +32,8 @@ const benches: Record<string, { load: () => Promise<BenchModule>; size: number; 
   crossovers: { load: () => import("../../bench/crossovers.js"), size: 2048, wrongSize: 1000 },
 };
 
-/** Without a picture, as large-table. */
+/** They have no picture, as large-table has none. */
+const words = { load: () => import("../../bench/words.js"), size: 2000 };
 const multimap = { load: () => import("../../bench/multimap.js"), size: 1000 };
 const largeTable = { load: () => import("../../bench/large-table.js"), size: 2048 };
 
@@ -123,6 +125,28 @@ it.each(["cpu", "webgpu"] as const)("multimap measures %s", async (backend) => {
   await expect(run(devices.cpu as Device, { size: 1 })).rejects.toThrow(ValidationError);
   const signal = AbortSignal.abort(new Error("enough"));
   await expect(run(devices.cpu as Device, { size, runs: 1, signal })).rejects.toThrow("enough");
+});
+
+it.each(["cpu", "webgpu"] as const)("words counts words on %s", async (backend) => {
+  const { run } = await words.load();
+  const report = await run(devices[backend] as Device, { size: words.size, runs: 1 });
+  expectReport(report, "words");
+  await expect(run(devices.cpu as Device, { size: 0 })).rejects.toThrow(ValidationError);
+});
+
+it("words notices a wrong count", async () => {
+  const { insertOrApply } = DynamicMap.prototype;
+  vi.spyOn(DynamicMap.prototype, "insertOrApply").mockImplementation(function (
+    this: DynamicMap,
+    keys,
+    values,
+  ) {
+    return insertOrApply.call(this, keys, values, "max");
+  });
+  const { run } = await words.load();
+  const measured = run(devices.cpu as Device, { size: words.size, runs: 1 });
+  await expect(measured).rejects.toThrow(EngineError);
+  vi.restoreAllMocks();
 });
 
 describe("a wrong answer", () => {

@@ -1,7 +1,7 @@
 /** Random sequences of calls on multimaps and multisets: after each of them they answer as a plain Map of arrays does. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import type { KeyType, ValueType } from "../../src/index.js";
+import type { ColumnKeyType as KeyType, ValueType } from "../../src/index.js";
 import { rounds } from "../helpers/rounds.js";
 import { backend, inBrowser, onSoftwareGpu, scaled, useDevice } from "./helpers/device.js";
 import { edgePatterns, oddFloats } from "./helpers/keys.js";

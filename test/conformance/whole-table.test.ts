@@ -193,7 +193,7 @@ describe("every type", () => {
           type === "u64" ? columnOf("u64", [...edges, ...integers(20)].slice(0, 63)) : fromBits(type, bits);
         await map.insert(column(key), column(value));
         const bytes = await map.toBytes();
-        using read = await StaticMap.fromBytes(device(), bytes);
+        using read = await StaticMap.fromBytes<KeyType, ValueType>(device(), bytes);
         using copy = await map.clone();
         using merged = await DynamicMap.create(device(), { key, value, hash: "identity" });
         await merged.merge(map);

@@ -5,6 +5,7 @@
  */
 import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
+import type { Dictionary, DictionarySpec } from "../dictionary.js";
 import type { BulkDefaults, Engine, EngineInfo, MemoryOptions, MemoryUse, Table } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
@@ -178,6 +179,12 @@ export class CpuEngine implements Engine {
     const table = new CpuTable<K, V>(this, spec, this.buffers.allocate(tableBytes(spec), false));
     await table.clear();
     return table;
+  }
+
+  async dictionary(spec: DictionarySpec): Promise<Dictionary> {
+    const { CpuDictionary } = await import("./strings/cpu-dictionary.js");
+    this.guard();
+    return new CpuDictionary(this, spec);
   }
 
   /** Starts the threads. */

@@ -4,6 +4,7 @@
  */
 import { ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
+import type { Dictionary, DictionarySpec } from "../dictionary.js";
 import type {
   BulkCall,
   BulkDefaults,
@@ -163,6 +164,10 @@ export class WebgpuEngine implements Engine {
   ): Promise<Table<K, V>> {
     if (entries !== undefined) this.#makeReady(spec, entries);
     return new WebgpuTable<K, V>(await newState(this.tableHost, spec));
+  }
+
+  async dictionary(spec: DictionarySpec): Promise<Dictionary> {
+    return (await import("./strings/webgpu-dictionary.js")).WebgpuDictionary.create(this.tableHost, spec);
   }
 
   async prepare(spec: TableSpec, entries: number, calls: readonly BulkCall[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readInChunks } from "../../src/containers/read-in-chunks.js";
+import { readInChunks } from "../../src/containers/entries.js";
 import { type Device, openDevice } from "../../src/index.js";
 
 /** Just above two chunks of 2^20 elements. */

@@ -1,0 +1,59 @@
+/**
+ * The types of containers' keys: those that engines' tables have, and `utf8`, which stands for strings. A table of strings is one of
+ * numbers with a dictionary before it (utf8/), so the table under it has keys of another type than the container.
+ */
+import type { DeviceArray } from "../engine/device-array.js";
+import type { Input, Placement, Table, Target } from "../engine/engine.js";
+import type { ElementOf, KeyType, ScalarArrays, ValueType } from "../engine/scalars.js";
+import type { Utf8Column } from "../engine/utf8-column.js";
+import type { FindOptions, IntoOption, OutputOption } from "./arguments.js";
+import type { Utf8Keys } from "./utf8/read-keys.js";
+
+/** Types a key can have. */
+export type ContainerKey = KeyType | "utf8";
+
+/** The type of the keys in the engine's table. */
+export type TableKey<K extends ContainerKey> = K extends KeyType ? K : "u32";
+
+/** Keys as calls take them. */
+export type Keys<K extends ContainerKey> = K extends KeyType ? Input<K> : Utf8Keys;
+
+/** Keys on the host, as calls answer them. */
+export type KeyColumn<K extends ContainerKey> = K extends KeyType ? ScalarArrays[K] : Utf8Column;
+
+/** Keys as calls answer them: strings always on the host. */
+export type PlacedKeys<K extends ContainerKey, P extends Placement> = K extends KeyType
+  ? P extends "device"
+    ? DeviceArray<K>
+    : ScalarArrays[K]
+  : Utf8Column;
+
+/** Where calls write keys that they answer, given by the caller: nowhere for strings. */
+export type KeyTarget<K extends ContainerKey> = K extends KeyType ? Target<K> : never;
+
+/** One key. */
+export type KeyOf<K extends ContainerKey> = K extends KeyType ? ElementOf<K> : string;
+
+/** Options of a set's find, which answers keys. */
+export type KeyFindOptions<P extends Placement, K extends ContainerKey> = Omit<
+  FindOptions<P, TableKey<K>>,
+  "missing"
+> & { missing?: KeyOf<K> };
+
+/** The table of a container: an engine's, one that grows, or one of strings, which has the further members. */
+export interface ContainerTable<K extends ContainerKey, V extends ValueType> extends Table<TableKey<K>, V> {
+  /** Keys as operations take them. @throws ValidationError, LimitError */
+  readonly takeKeys?: (keys: unknown) => unknown;
+  /** Checks the options of a look-up; answers what to write for absent keys, undefined where that is a value. */
+  readonly takeMissing?: (options: object) => string | undefined;
+  /** Checks where a call wants results that hold keys. @throws ValidationError */
+  readonly checkPlacement?: (options: OutputOption<Placement> & IntoOption<object>) => void;
+  /** A table of its own with the same entries. @throws LimitError */
+  readonly rebuilt?: (size: {
+    slots: number;
+    entries: number;
+    seed?: number | undefined;
+  }) => Promise<unknown>;
+  /** The same table over one that grows. */
+  readonly grown?: (grow: (table: never) => unknown) => unknown;
+}

@@ -1,0 +1,107 @@
+/**
+ * The threads that look strings up. A batch goes chunk by chunk through shared memory, where all threads take pieces of it; what is new
+ * among it the calling thread puts in afterwards, in input order, so results do not depend on threads.
+ */
+import type { CpuEngine } from "../cpu-engine.js";
+import type { Allocation } from "../memory/memory.js";
+import { WorkerPool } from "../threads/pool.js";
+import { runStringJob, type StringJob, type StringResult } from "./string-job.js";
+import type { Strings, StringTable } from "./string-table.js";
+import workerSource from "./string-worker.ts?worker-source";
+
+/** Bytes of a chunk's strings at most: some milliseconds of a thread's time. */
+const MOST_BYTES = 2 ** 24;
+
+/** A chunk that was looked up: its strings' numbers, NO_NUMBER where they have none, and their hashes. */
+export interface LookedUp {
+  readonly absent: number;
+  readonly hashes: Uint32Array;
+}
+
+export class StringThreads {
+  readonly #engine: CpuEngine;
+  readonly #pool: WorkerPool<StringJob, StringResult> | null = null;
+  readonly #columns = new Map<string, Allocation>();
+
+  constructor(engine: CpuEngine) {
+    this.#engine = engine;
+    if (engine.pool.threads === 1 || !engine.buffers.shared) return;
+    this.#pool = new WorkerPool(engine.pool.threads, { source: workerSource, run: runStringJob });
+    engine.addUser(this.#pool);
+  }
+
+  /** Where the chunk ends that begins at `from` and is worth several threads; `from` itself where none is. */
+  chunkEnd({ offsets }: Strings, from: number, length: number): number {
+    const { chunk, lookUpFrom } = this.#engine.tuning;
+    if (this.#pool === null || this.#pool.threads === 1) return from;
+    let end = Math.min(length, from + chunk);
+    while (end - from >= lookUpFrom && offsets[end] - offsets[from] > MOST_BYTES) {
+      end = from + Math.floor((end - from) / 2);
+    }
+    return end - from < lookUpFrom ? from : end;
+  }
+
+  /** Looks up elements from..to, of one chunk. Hashes hold until `use` ends. */
+  async lookUp<R>(
+    table: StringTable,
+    strings: Strings,
+    numbers: Uint32Array,
+    from: number,
+    to: number,
+    use: (lookedUp: LookedUp) => R,
+  ): Promise<R> {
+    const pool = this.#pool as WorkerPool<StringJob, StringResult>;
+    return pool.exclusive(async () => {
+      const length = to - from;
+      const hashes = new Uint32Array(this.#column("hashes", 4 * length), 0, length);
+      const { share, grain } = this.#engine.tuning;
+      const job: StringJob = {
+        table,
+        strings: this.#shared(strings, from, to),
+        length,
+        grain,
+        hashes,
+        numbers: numbers.subarray(from, to),
+      };
+      const results = await pool.run(job, Math.ceil(length / share) - 1);
+      return use({ absent: results.reduce((sum, { absent }) => sum + absent, 0), hashes });
+    });
+  }
+
+  /** Elements from..to in shared memory. */
+  #shared({ offsets, bytes, where }: Strings, from: number, to: number): StringJob["strings"] {
+    const first = offsets[from];
+    const length = offsets[to] - first;
+    const chunkBytes = new Uint8Array(this.#column("bytes", length), 0, length);
+    chunkBytes.set(bytes.subarray(first, first + length));
+    const chunkOffsets = new Uint32Array(this.#column("offsets", 4 * (to - from + 1)), 0, to - from + 1);
+    for (let i = from; i <= to; i++) chunkOffsets[i - from] = offsets[i] - first;
+    if (where === null) return { offsets: chunkOffsets, bytes: chunkBytes, where };
+    const chunkWhere = new Uint8Array(this.#column("where", to - from), 0, to - from);
+    chunkWhere.set(where.subarray(from, to));
+    return { offsets: chunkOffsets, bytes: chunkBytes, where: chunkWhere };
+  }
+
+  /** Shared memory for a column of a chunk, kept for the next one. */
+  #column(name: string, bytes: number): ArrayBufferLike {
+    const kept = this.#columns.get(name);
+    if (kept !== undefined && kept.bytes >= bytes) return kept.buffer;
+    kept?.release();
+    this.#columns.delete(name);
+    const allocation = this.#engine.buffers.allocate(bytes, false);
+    this.#columns.set(name, allocation);
+    return allocation.buffer;
+  }
+}
+
+const known = new WeakMap<CpuEngine, StringThreads>();
+
+/** The threads of an engine, made on first use. */
+export function stringThreads(engine: CpuEngine): StringThreads {
+  let threads = known.get(engine);
+  if (threads === undefined) {
+    threads = new StringThreads(engine);
+    known.set(engine, threads);
+  }
+  return threads;
+}

@@ -1,0 +1,101 @@
+/** The kernels of dictionaries: which fragments make up each, and what they are told. */
+import { NO_NUMBER } from "../../dictionary.js";
+import { ENTRY, MOST_TAG } from "../../slot-format.js";
+import { countersOf } from "../device/counters.js";
+import { getOrMake } from "../device/get-or-make.js";
+import { constantLines, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import bytesAt from "../groups/bytes-at.wgsl";
+import invocation from "./invocation.wgsl";
+import moveSlots from "./move-slots.wgsl";
+import numbersCode from "./numbers.wgsl";
+import placesCode from "./places.wgsl";
+import probe from "./probe.wgsl";
+import settle from "./settle.wgsl";
+import stringsCode from "./strings.wgsl";
+
+/** Invocations of a workgroup. */
+export const WORKGROUP = 256;
+
+/** What kernels count: of one dispatch, but for `used`, the words of the arena that records take. */
+export const dictionaryCounters = countersOf("Control", [
+  "unfinished",
+  "absent",
+  "absentWords",
+  "strings",
+  "used",
+]);
+const { control } = dictionaryCounters;
+
+/** What a dispatch is told. Shifts are where a column's first element lies in its binding, in 32-bit words. */
+const params = [
+  /** Elements, or slots of the old table. */
+  "count",
+  /** The last slot's number: slots are a power of two. */
+  "slotMask",
+  /** What the first byte of `bytes` has for an offset. */
+  "base",
+  "offsetShift",
+  "maskShift",
+  "numberShift",
+  "seed",
+  /** Bits of hashes that are kept. */
+  "hashMask",
+  /** The dispatch's number of those over one chunk, and the chunk's first element: tests tell dispatches apart by them. */
+  "round",
+  "first",
+] as const;
+
+const common = fragment(
+  `${constantLines({ WORKGROUP, ENTRY, MOST_TAG, NO_NUMBER })}\nalias Word = u32;\n${invocation}`,
+);
+const table = fragment("", { bindings: { table: readWrite("array<atomic<u32>>") } });
+const places = fragment(placesCode, { bindings: { places: readWrite() } });
+const strings = [
+  fragment(bytesAt, { bindings: { bytes: read() } }),
+  fragment(stringsCode, { bindings: { offsets: read() }, constants: ["HASH", "RECORDS"] }),
+];
+
+/** The kernels of an engine, with its compare-exchange. */
+export interface DictionaryKernels {
+  readonly probe: ReturnType<typeof makeKernels>["probe"];
+  readonly settle: ReturnType<typeof makeKernels>["settle"];
+  readonly numbers: ReturnType<typeof makeKernels>["numbers"];
+  readonly moveSlots: ReturnType<typeof makeKernels>["moveSlots"];
+}
+
+const made = new Map<string, DictionaryKernels>();
+
+/** The kernels with this compare-exchange: the same objects every time, so that their texts are made once. */
+export function dictionaryKernels(cas: string): DictionaryKernels {
+  return getOrMake(made, cas, () => makeKernels(cas));
+}
+
+function makeKernels(cas: string) {
+  const changing = [common, control, table, fragment(cas)];
+  return {
+    probe: kernelSource("find strings", params, [
+      ...changing,
+      places,
+      ...strings,
+      fragment(probe, {
+        bindings: { arena: read(), mask: read() },
+        constants: ["CLAIMS", "MASKED"],
+      }),
+    ]),
+    settle: kernelSource("keep strings", params, [
+      ...changing,
+      places,
+      ...strings,
+      fragment(settle, { bindings: { arena: readWrite() } }),
+    ]),
+    numbers: kernelSource("number strings", params, [
+      common,
+      places,
+      fragment(numbersCode, { bindings: { slots: read(), numbers: readWrite() } }),
+    ]),
+    moveSlots: kernelSource("move slots", params, [
+      ...changing,
+      fragment(moveSlots, { bindings: { slots: read() } }),
+    ]),
+  };
+}
