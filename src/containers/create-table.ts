@@ -1,9 +1,10 @@
 /** How a container's table is made: the options that size and shape it, their checks, and the engine's table itself. */
 import type { Device } from "../device.js";
+import { type KeyType, type ValueType, wordsIn } from "../engine/element-types.js";
 import type { Table } from "../engine/engine.js";
 import { type HashName, hashNames } from "../engine/hash.js";
 import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
-import { type KeyType, scalarWords, type ValueType } from "../engine/scalars.js";
+import { arrayClass } from "../engine/scalars.js";
 import { LimitError } from "../errors.js";
 import { check, checkOneOf, checkOptions, checkWhole } from "../options.js";
 
@@ -18,6 +19,11 @@ export interface TableOptions<K extends KeyType> {
   /** Hash function. Default `murmur3`. */
   hash?: HashName;
 }
+
+/** Most 32-bit words of a key. */
+const MOST_KEY_WORDS = 8;
+/** Most 32-bit words of a value. */
+export const MOST_VALUE_WORDS = 16;
 
 /** How a container was sized; kept for rehash. */
 export interface Sizing {
@@ -80,11 +86,18 @@ export function checkTable(
 ): { spec: TableSpec; sizing: Sizing } {
   checkOptions(options, `key ${kind === "map" ? "value " : ""}capacity maxLoadFactor hash`);
   const { key, value = null, capacity } = options;
-  const types = Object.keys(scalarWords);
-  checkOneOf("key type", key, types);
-  if (kind === "map") checkOneOf("value type", value, types);
+  checkType("key", key, MOST_KEY_WORDS);
+  if (kind === "map") checkType("value", value, MOST_VALUE_WORDS);
   const { slots, maxLoadFactor, hash } = checkTableOptions(options);
   return { spec: { key, value, slots, hash }, sizing: { capacity, maxLoadFactor, hash } };
+}
+
+/** Checks a type: a scalar, or a list of scalars that are not too many words. */
+function checkType(what: string, type: unknown, most: number): void {
+  const types = Object.keys(arrayClass).slice(1);
+  for (const scalar of [type].flat()) checkOneOf(`${what} type`, scalar, types);
+  const words = wordsIn(type as KeyType);
+  check(words > 0 && words <= most, what, type, `Give 1 to ${most} words.`);
 }
 
 /** Checks the sizing options and answers the number of slots. */

@@ -273,8 +273,8 @@ export async function wrongOptions(): Promise<void> {
   new DeviceArray(device.engine, "u32", 1, {} as never);
   // @ts-expect-error: pinned arrays by pinned
   new PinnedArray(device.engine, "u32", 1, "upload", {} as never);
-  // @ts-expect-error: there are no device arrays of floats of 64 bits
-  await device.upload(new Float64Array(1));
+  // @ts-expect-error: there are no device arrays of integers of 16 bits
+  await device.upload(new Int16Array(1));
   // @ts-expect-error: nor are Arrays
   await device.upload([1]);
 }

@@ -13,6 +13,8 @@ import type { WideCursor } from "./wide-cursor.js";
 /** Slots whose numbers are put into the index at once: about 20 ms of work. */
 const SLOTS_AT_ONCE = 2 ** 18;
 
+const byMurmur3 = (words: Uint32Array, at: number, count: number) => hashWords("murmur3", words, at, count);
+
 /** One insert call's view of a table that may be full. While a call runs a full table stays full, with the same keys. */
 export class WideFullTable {
   readonly #cursor: WideCursor;
@@ -38,11 +40,11 @@ export class WideFullTable {
 
   /** True when the table is known to be full without the cursor's key. To be asked when `isReady`. */
   lacks(counters: Counters): boolean {
-    const { table, key } = this.#cursor;
+    const { table } = this.#cursor;
     const index = this.#index;
     if (index === null || this.#slots < table.slotCount || !isWorthSet(table, counters)) return false;
     const mask = index.length - 1;
-    let at = hashWords("murmur3", key, 0, key.length) & mask;
+    let at = this.#cursor.hashBy(byMurmur3) & mask;
     while (index[at] !== EMPTY && !this.#cursor.isAt(index[at] * table.words)) at = (at + 1) & mask;
     return index[at] === EMPTY;
   }

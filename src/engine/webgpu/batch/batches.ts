@@ -1,12 +1,13 @@
 /** A batch, chunk by chunk: its columns bound, and its results brought back. */
-import type { CallOptions, Destination, Input } from "../../engine.js";
-import type { KeyType, ValueType } from "../../scalars.js";
+import { type ElementType, type KeyType, lengthOf, type ValueType } from "../../element-types.js";
+import type { CallOptions, ColumnInput, Destination, Input } from "../../engine.js";
+import type { Scalar } from "../../scalars.js";
 import { loadOverlap } from "../device/gpu.js";
 import type { Choice } from "../planner.js";
 import type { TableState } from "../table/table-state.js";
 import { type BoundChunk, boundChunk } from "./bound-chunk.js";
 import { forEachChunk } from "./chunks.js";
-import { type Chunk, Scratch } from "./columns.js";
+import { type Chunk, type Column, loadComposites, Scratch } from "./columns.js";
 import type { Pipeline, ReadBack } from "./pipeline.js";
 
 /** The keys and values of a call. */
@@ -37,14 +38,17 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   run: (chunk: BoundChunk, choice: Choice, readBack: ReadBack) => Promise<unknown>,
 ): Promise<void> {
   const { gpu, pacer, hostChunk } = state.host;
-  const { keys, values, bytes = 4, plan } = batch;
+  const { keys, values, plan } = batch;
+  const { keyWords, valueWords } = state.sources.format;
+  const bytes = Math.max(batch.bytes ?? 4, 4 * keyWords, 4 * valueWords);
+  const length = lengthOf(keys);
   gpu.checkAlive();
   // what the GPU copies by itself needs no small chunks to overlap
   const crosses = [keys, values, call.where, output].flat().some(copiedByHost);
   const host = crosses ? hostChunk : undefined;
   const bindable = gpu.device.limits.maxStorageBufferBindingSize / Math.max(bytes, PARTITION_BYTES);
   // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
-  const most = Math.min(keys.length, BULK_CHUNK);
+  const most = Math.min(length, BULK_CHUNK);
   const first = await plan(most);
   const bulk = first.strategy === "direct" || gpu.software ? undefined : BULK_CHUNK;
   const limits = { operation, bindable, host, bulk };
@@ -67,9 +71,9 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
     }
   };
   // a chunk's time sets the pace of the next: loading is not to be part of it
-  if (crosses) await gpu.uploadsOf(keys.length * 4);
+  if (crosses) await gpu.uploadsOf(length * 4);
   try {
-    await state.runCall(call.log, () => forEachChunk(pacer, limits, keys.length, call, each));
+    await state.runCall(call.log, () => forEachChunk(pacer, limits, length, call, each));
   } finally {
     await (pipeline as Pipeline<BoundChunk> | null)?.close();
   }
@@ -80,16 +84,29 @@ function copiedByHost(column: unknown): boolean {
 }
 
 async function bindColumns<K extends KeyType, V extends ValueType>(
-  { spec }: TableState,
+  state: TableState,
   { keys, values }: Batch<K, V>,
   call: CallOptions,
   chunk: Chunk,
   scratch: Scratch,
 ): Promise<BoundChunk> {
+  const { keyScalars, valueScalars } = state.sources.format;
   const columns = {
-    keys: await scratch.input(spec.key as K, keys, chunk),
-    values: values ? await scratch.input(spec.value as V, values, chunk) : undefined,
+    keys: await bindElements(state, keyScalars, keys, chunk, scratch),
+    values: values ? await bindElements(state, valueScalars, values, chunk, scratch) : undefined,
     mask: call.where && (await scratch.input("u8", call.where, chunk)),
   };
   return boundChunk(chunk, scratch, columns, call);
+}
+
+/** Binds keys or values: the words of each next to each other. */
+async function bindElements<T extends ElementType>(
+  state: TableState,
+  scalars: readonly Scalar[],
+  elements: Input<T>,
+  chunk: Chunk,
+  scratch: Scratch,
+): Promise<Column> {
+  if (!Array.isArray(elements)) return scratch.input(scalars[0], elements as ColumnInput<Scalar>, chunk);
+  return (await loadComposites()).bindColumns(state, scalars, elements, chunk, scratch);
 }

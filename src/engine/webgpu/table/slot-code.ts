@@ -3,6 +3,7 @@
  * values and entries. Kernels are written over these and know no widths. Reading takes a binding `table: array<Slot>`, changing one
  * `table: array<atomic<Word>>`; columns are arrays of words.
  */
+import { typeName } from "../../element-types.js";
 import { hashNames } from "../../hash.js";
 import type { TableSpec } from "../../layout.js";
 import { ENTRY, type SlotFormat, slotFormat } from "../../slot-format.js";
@@ -12,7 +13,7 @@ import probe from "./probe.wgsl";
 
 /** A name for tables that have the same kernels: those of one hash function and of one type of keys and values. */
 export function kindOf({ key, value, hash }: TableSpec): string {
-  return `${key} ${value} ${hash}`;
+  return `${typeName(key)} ${value && typeName(value)} ${hash}`;
 }
 
 /**
@@ -23,7 +24,7 @@ export function probingCode(spec: TableSpec, state = KEY_STATE): string {
   const format = slotFormat(spec);
   const constants = constantLines({
     HASH: hashNames.indexOf(spec.hash),
-    KEY_F32: spec.key === "f32",
+    KEY_F32: format.keyWords === 1 && format.keyScalars[0] === "f32",
     SLOT_WORDS: format.slotWords,
     KEY_WORDS: format.keyWords,
     KEY_OFFSET: format.keyOffset,
@@ -67,16 +68,6 @@ fn firstWord(found: Found) -> u32 { return ${word("found", 0, count)}; }`;
 const KEY_STATE = `
 fn stateOf(key: Key) -> u32 { return key; }
 fn hashOfState(state: u32) -> u32 { return hashKey(state); }`;
-
-/** Reading the key column of a batch. For modules with params.keyShift and the binding `keys`. */
-export function keyColumnCode({ keyWords }: SlotFormat): string {
-  const key = compose(keyWords, (i) => `keys[at + ${i}u]`);
-  return `
-fn keyOf(element: u32) -> Key {
-  let at = params.keyShift + element * KEY_WORDS;
-  return ${keyWords === 1 ? "canonicalKey(keys[at])" : key};
-}`;
-}
 
 /** Reading slots of \`table: array<Slot>\`. */
 export function readingCode({ claim }: SlotFormat): string {
