@@ -34,10 +34,13 @@ export {
   type ScalarOf,
 } from "./device.js";
 export { DeviceArray } from "./engine/device-array.js";
+export type { ArraysOf, ElementOf, ElementType, KeyType, ValueType } from "./engine/element-types.js";
 export type {
   ApplyOp,
   BackendName,
   BulkCall,
+  ColumnInput,
+  ColumnTarget,
   EngineInfo,
   Input,
   MemoryOptions,
@@ -48,7 +51,7 @@ export type {
 export type { HashName, OwnHash } from "./engine/hash-names.js";
 export { PinnedArray, type PinnedUse } from "./engine/pinned-array.js";
 export type { ChunkPlan, GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";
-export type { ElementOf, KeyType, ScalarArrays, ScalarType, ValueType } from "./engine/scalars.js";
+export type { BasicType, Scalar, ScalarArrays, ScalarType } from "./engine/scalars.js";
 export {
   BackendUnavailableError,
   CapacityError,

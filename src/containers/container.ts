@@ -2,6 +2,13 @@
  * What all maps and sets share, static and dynamic: one table, its sizing, and the calls that are the same for all; calls.ts keeps
  * these apart. It knows no backend: everything that touches slots is an engine operation.
  */
+import {
+  type ElementType,
+  type KeyType,
+  lengthOf,
+  typeName,
+  type ValueType,
+} from "../engine/element-types.js";
 import type {
   Input,
   InsertPolicy,
@@ -15,7 +22,6 @@ import type {
 import { NO_SEED } from "../engine/hash-names.js";
 import { slotsFor } from "../engine/layout.js";
 import { lazily } from "../engine/lazily.js";
-import type { KeyType, ScalarType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { CapacityError, ValidationError } from "../errors.js";
 import { check, checkOptions } from "../options.js";
@@ -24,7 +30,7 @@ import {
   type Call,
   checkBulkOptions,
   checkCallOptions,
-  checkColumn,
+  checkElements,
   checkMissing,
   type FindOptions,
   type IntoOption,
@@ -34,6 +40,7 @@ import {
 } from "./arguments.js";
 import { checkSizing, type Parts, type Seed, type Sizing, withHash } from "./create-table.js";
 import { Queued } from "./queued.js";
+import type { AllEntries } from "./read-entries.js";
 import { answered, checkRoom, destination, discard, placed } from "./results.js";
 
 /** A container's health and size. */
@@ -128,17 +135,17 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
     keys: Input<K>,
     options: BulkOptions & OutputOption<P> & IntoOption<{ found: Target<"u8"> }> = {},
   ): Promise<Placed<"u8", P>> {
-    checkColumn(this.engine, "keys", this.keyType, keys);
+    checkElements(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options, " output into");
-    const to = destination(this.engine, options, keys.length, { found: "u8" });
+    const to = destination(this.engine, options, lengthOf(keys), { found: "u8" });
     const contains = async (keys: Input<K>) => [await this.table.contains(keys, to, call)] as const;
     const [result] = await this.calls.read({ operation: "contains", keys, call, to }, contains);
-    return answered(call, { found: placed<"u8", P>(result, keys.length) }).found;
+    return answered(call, { found: placed<"u8", P>(result, lengthOf(keys)) }).found;
   }
 
   /** Takes keys out. Absent keys are passed over; of equal keys in a batch one counts. Freed slots are taken by later inserts. */
   async erase(keys: Input<K>, options: BulkOptions = {}): Promise<{ erased: number }> {
-    checkColumn(this.engine, "keys", this.keyType, keys);
+    checkElements(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options);
     const erased = await this.calls.run(() => this.table.erase(keys, call), [keys], call);
     return answered(call, { erased });
@@ -215,7 +222,7 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
     const { spec } = this.engineTable;
     const { key, value } = other?.engineTable?.spec ?? {};
     check(
-      key === spec.key && value === spec.value,
+      key !== undefined && typesOf(spec) === typesOf({ key, value: value ?? null }),
       "What to merge",
       other,
       `Give a container with the types of this one, ${this}.`,
@@ -226,7 +233,8 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
     const insert = async () => {
       const { keys, values } = await entries;
       try {
-        return await this.table.insert(keys, spec.value === null ? null : values, policy, {});
+        const given = spec.value === null ? null : (values as Input<V>);
+        return await this.table.insert(keys as Input<K>, given, policy, {});
       } finally {
         discard([keys, values]);
       }
@@ -250,7 +258,7 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
     const { size, capacity, loadFactor } = this;
     const load = Number(loadFactor.toFixed(3));
     const state = this.calls.ended ? "destroyed" : `size: ${size}, capacity: ${capacity}, load: ${load}`;
-    return `${this[Symbol.toStringTag]}<${value === null ? key : `${key}, ${value}`}> { ${state} }`;
+    return `${this[Symbol.toStringTag]}<${typesOf({ key, value })}> { ${state} }`;
   }
 
   /** @internal */
@@ -264,21 +272,21 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
     options: FindOptions<P, V> & IntoOption<object>,
     name: N,
   ): Promise<{ [name in N]: Placed<V, P> } & { found: Placed<"u8", P> }> {
-    checkColumn(this.engine, "keys", this.keyType, keys);
+    checkElements(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options, " output into missing");
     const { spec } = this.table;
     const type = spec.value ?? spec.key;
     const missing = checkMissing(type, options.missing);
     const types = { [name]: type, found: "u8" } as const;
-    const to = destination(this.engine, options, keys.length, types);
+    const to = destination(this.engine, options, lengthOf(keys), types);
     const find = async (keys: Input<K>) => {
       const { values, found } = await this.table.find(keys, missing, to, call);
       return [values, found] as const;
     };
     // in a template −0 is 0
-    const operation = `find ${Object.is(missing, -0) ? "-0" : missing}`;
+    const operation = `find ${[missing].flat().map((part) => (Object.is(part, -0) ? "-0" : part))}`;
     const results = await this.calls.read({ operation, keys, call, to }, find);
-    const { length } = keys;
+    const length = lengthOf(keys);
     const values = placed<V, P>(results[0], length);
     const found = placed<"u8", P>(results[1], length);
     return answered(call, { [name]: values, found } as { [name in N]: typeof values } & {
@@ -305,14 +313,24 @@ export abstract class Container<K extends KeyType, V extends ValueType> extends 
     return answered(call, { keys: placed(keys, length), values: placed(values, length) });
   }
 
+  /** All entries as device arrays, and what reads them. The call has its place in the queue at once. @internal */
+  protected readEntries(): Promise<[AllEntries, typeof import("./read-entries.js")]> {
+    return Promise.all([this.retrieve({ output: "device" }), import("./read-entries.js")]);
+  }
+
   /** Answers an insert's tally, or gives its results up and throws the CapacityError it stands for. */
   protected accepted<T extends InsertTally>(
     tally: T,
-    results: readonly (Output<ScalarType> | null)[] = [],
+    results: readonly (Output<ElementType> | null)[] = [],
   ): T {
     const { inserted, rejected } = tally;
     if (rejected === 0) return tally;
     discard(results);
     throw new CapacityError({ inserted, rejected, capacity: this.capacity, slots: this.slots });
   }
+}
+
+/** The types of a table as text: "u32", "u32, f32", "[u32, f32], u64". */
+function typesOf({ key, value }: { readonly key: KeyType; readonly value: ValueType | null }): string {
+  return value === null ? typeName(key) : `${typeName(key)}, ${typeName(value)}`;
 }

@@ -1,9 +1,10 @@
 /** How a container's table is made: the options that size and shape it, their checks, and the engine's table itself. */
 import type { Device } from "../device.js";
+import { type KeyType, type ValueType, wordsIn } from "../engine/element-types.js";
 import type { Table } from "../engine/engine.js";
 import { type HashName, hashNames, type OwnHash } from "../engine/hash-names.js";
 import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
-import { type KeyType, scalarWords, type ValueType } from "../engine/scalars.js";
+import { arrayClass } from "../engine/scalars.js";
 import { LimitError } from "../errors.js";
 import { check, checkOneOf, checkOptions, checkWhole } from "../options.js";
 
@@ -26,6 +27,11 @@ export interface TableOptions<K extends KeyType> {
 
 /** What a seed is asked for with: 32 bits, or `"random"`, which is never 0. */
 export type Seed = number | "random";
+
+/** Most 32-bit words of a key. */
+const MOST_KEY_WORDS = 8;
+/** Most 32-bit words of a value. */
+export const MOST_VALUE_WORDS = 16;
 
 /** How a container was sized; kept for rehash. */
 export interface Sizing {
@@ -99,13 +105,20 @@ export function checkTable(
 ): { spec: TableSpec; seed: Seed | undefined; sizing: Sizing } {
   checkOptions(options, `key ${kind === "map" ? "value " : ""}capacity maxLoadFactor hash seed`);
   const { key, value = null, capacity } = options;
-  const types = Object.keys(scalarWords);
-  checkOneOf("key type", key, types);
-  if (kind === "map") checkOneOf("value type", value, types);
+  checkType("key", key, MOST_KEY_WORDS);
+  if (kind === "map") checkType("value", value, MOST_VALUE_WORDS);
   const { slots, maxLoadFactor } = checkSizing(options);
   const { hash = "murmur3", seed } = options;
   if (typeof hash !== "object") checkOneOf("hash function", hash, hashNames);
   return { spec: { key, value, slots, hash }, seed, sizing: { capacity, maxLoadFactor } };
+}
+
+/** Checks a type: a scalar, or a list of scalars that are not too many words. */
+function checkType(what: string, type: unknown, most: number): void {
+  const types = Object.keys(arrayClass).slice(1);
+  for (const scalar of [type].flat()) checkOneOf(`${what} type`, scalar, types);
+  const words = wordsIn(type as KeyType);
+  check(words > 0 && words <= most, what, type, `Give 1 to ${most} words.`);
 }
 
 /** Checks the sizing options and answers the number of slots. */

@@ -13,7 +13,7 @@
  * | after an error in growing | the map is as it was |
  */
 import type { Device } from "../device.js";
-import type { KeyType, ValueType } from "../engine/scalars.js";
+import type { KeyType, ValueType } from "../engine/element-types.js";
 import { checkWhole } from "../options.js";
 import {
   createGrowingTable,
@@ -48,7 +48,7 @@ export class DynamicMap<K extends KeyType = "u32", V extends ValueType = "u32"> 
    * @example
    * const map = await DynamicMap.create(device, { key: "u32", value: "u32" });
    */
-  static async create<K extends KeyType, V extends ValueType>(
+  static async create<const K extends KeyType, const V extends ValueType>(
     device: Device,
     options: DynamicMapOptions<K, V>,
   ): Promise<DynamicMap<K, V>> {

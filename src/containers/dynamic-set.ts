@@ -3,7 +3,7 @@
  * DynamicMap: dynamic-map.ts.
  */
 import type { Device } from "../device.js";
-import type { KeyType } from "../engine/scalars.js";
+import type { KeyType } from "../engine/element-types.js";
 import { checkWhole } from "../options.js";
 import {
   createGrowingTable,
@@ -35,7 +35,7 @@ export class DynamicSet<K extends KeyType = "u32"> extends SetContainer<K> {
    * @example
    * const set = await DynamicSet.create(device, { key: "u32" });
    */
-  static async create<K extends KeyType>(
+  static async create<const K extends KeyType>(
     device: Device,
     options: DynamicSetOptions<K>,
   ): Promise<DynamicSet<K>> {

@@ -6,6 +6,7 @@
  * is made before an insert begins, from a count of the keys that are new (count-new-keys.ts). So every element is given to an engine's
  * insert once, by the caller's own call, and growth that fails has changed nothing.
  */
+import { type KeyType, lengthOf, type ValueType } from "../engine/element-types.js";
 import type {
   CallOptions,
   Destination,
@@ -14,12 +15,12 @@ import type {
   InsertCall,
   InsertPolicy,
   InsertTally,
+  Missing,
   Output,
   Table,
   TableStats,
 } from "../engine/engine.js";
 import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
-import type { KeyType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { LimitError } from "../errors.js";
 import { loadMoving } from "./container.js";
@@ -106,7 +107,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     return this.#table.choose(keys, which, call);
   }
 
-  find(keys: Input<K>, missing: number | bigint, output: Destination, call: CallOptions) {
+  find(keys: Input<K>, missing: Missing, output: Destination, call: CallOptions) {
     return this.#table.find(keys, missing, output, call);
   }
 
@@ -154,7 +155,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
 
   /** Makes room for the keys of a batch that are new. @throws LimitError, and nothing was changed */
   async #makeRoom(keys: Input<K>, call: CallOptions): Promise<void> {
-    if (keys.length <= this.#room) return;
+    if (lengthOf(keys) <= this.#room) return;
     const start = performance.now();
     call.signal?.throwIfAborted();
     const sample = await sampleKeys(this.#table, keys, call);
@@ -164,7 +165,8 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
   }
 
   /** Grows for all elements of a batch that is mostly new and needs room, by its sample: counting would take longer. */
-  async #growUncounted({ length }: Input<K>, { isExact, likelyNew }: Sample): Promise<boolean> {
+  async #growUncounted(keys: Input<K>, { isExact, likelyNew }: Sample): Promise<boolean> {
+    const length = lengthOf(keys);
     if (isExact || likelyNew <= Math.max(this.#room, length / 2)) return false;
     return this.#growFor(length).then(
       () => true,

@@ -1,7 +1,7 @@
 /** What rehash and growth do with the entries: they go from one table to another without the host. */
 import type { DeviceArray } from "../engine/device-array.js";
-import type { Engine, Table } from "../engine/engine.js";
-import type { KeyType, ValueType } from "../engine/scalars.js";
+import type { KeyType, ValueType } from "../engine/element-types.js";
+import type { Engine, Input, Table } from "../engine/engine.js";
 import { CapacityError } from "../errors.js";
 
 /** Inserts all entries of a table into an empty one. @throws CapacityError when they do not fit. */
@@ -9,17 +9,15 @@ async function moveEntries<K extends KeyType, V extends ValueType>(
   from: Table<K, V>,
   to: Table<K, V>,
 ): Promise<void> {
-  const entries = await from.retrieveAll("device", {});
-  const { keys, values } = entries as { keys: DeviceArray<K>; values: DeviceArray<V> | null };
+  const { keys, values } = await from.retrieveAll("device", {});
   try {
-    const { rejected } = await to.insert(keys, values, "keep", {});
+    const { rejected } = await to.insert(keys as Input<K>, values as Input<V> | null, "keep", {});
     if (rejected > 0) {
       const { slots } = to.spec;
       throw new CapacityError({ inserted: to.live, rejected, capacity: slots, slots });
     }
   } finally {
-    keys.destroy();
-    values?.destroy();
+    for (const column of [keys, values].flat() as (DeviceArray | null)[]) column?.destroy();
   }
 }
 

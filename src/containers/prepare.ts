@@ -1,7 +1,7 @@
 /** device.prepare: what is to be ready before it is asked for. Checks the descriptions of tables, and asks the engine. */
+
+import type { KeyType, ValueType } from "../engine/element-types.js";
 import type { BulkCall, Engine } from "../engine/engine.js";
-import type { KeyType, ValueType } from "../engine/scalars.js";
-import { isWide, slotFormat } from "../engine/slot-format.js";
 import { check, checkOneOf, checkOptions } from "../options.js";
 import { checkTable, type TableOptions, withHash } from "./create-table.js";
 
@@ -21,8 +21,7 @@ export async function prepare(engine: Engine, tables: readonly TableToPrepare[])
     const { calls = ["insert", "find"], ...options } = table;
     const { spec, seed } = checkTable("value" in options ? "map" : "set", options);
     check(Array.isArray(calls), "calls", calls, 'Give a list, as ["insert", "find"].');
-    const known = isWide(slotFormat(spec)) ? WIDE_CALLS : CALLS;
-    for (const call of calls) checkOneOf("call", call, spec.value === null ? known.filter(isOfSets) : known);
+    for (const call of calls) checkOneOf("call", call, spec.value === null ? CALLS.filter(isOfSets) : CALLS);
     return { spec, seed, capacity: options.capacity, calls };
   });
   for (const { spec, seed, capacity, calls } of checked) {
@@ -30,7 +29,5 @@ export async function prepare(engine: Engine, tables: readonly TableToPrepare[])
   }
 }
 
-/** Calls of tables whose keys or values are wider than 32 bits. */
-const WIDE_CALLS: readonly BulkCall[] = ["insert", "find", "contains", "erase"];
-const CALLS: readonly BulkCall[] = [...WIDE_CALLS, "insertAndFind", "insertOrAssign"];
+const CALLS: readonly BulkCall[] = ["insert", "find", "contains", "erase", "insertAndFind", "insertOrAssign"];
 const isOfSets = (call: BulkCall) => call !== "insertOrAssign";

@@ -1,12 +1,10 @@
 /** What sets can do, whatever their table: the calls without values. What a set is at a glance: static-set.ts, dynamic-set.ts. */
-import type { DeviceArray } from "../engine/device-array.js";
+import { type ArraysOf, type ElementOf, type KeyType, lengthOf } from "../engine/element-types.js";
 import type { Input, Placement, Target } from "../engine/engine.js";
-import type { ElementOf, KeyType, ScalarArrays } from "../engine/scalars.js";
 import {
   checkBulkOptions,
-  checkColumn,
+  checkElements,
   checkEntries,
-  checkOffered,
   type EntriesOptions,
   type FindOptions,
   type InsertOptions,
@@ -22,7 +20,7 @@ import { answered, destination, placed } from "./results.js";
 export abstract class SetContainer<K extends KeyType> extends Container<K, K> {
   /** Inserts keys. @throws CapacityError when some keys found no slot. */
   async insert(keys: Input<K>, options: InsertOptions = {}): Promise<{ inserted: number; existing: number }> {
-    checkColumn(this.engine, "keys", this.keyType, keys);
+    checkElements(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options, " duplicates");
     const insert = async () => (await this.inserting(call)).insert(keys, null, "keep", call);
     const { inserted, existing } = this.accepted(await this.calls.run(insert, [keys], call));
@@ -30,22 +28,24 @@ export abstract class SetContainer<K extends KeyType> extends Container<K, K> {
   }
 
   /**
-   * `insert` that also answers, per key, whether this element inserted it (`isNew`: 1 or 0; 0 where left out by `where`). For keys of
-   * 32 bits.
+   * `insert` that also answers, per key, whether this element inserted it (`isNew`: 1 or 0; 0 where left out by `where`).
    * @throws CapacityError when some keys found no slot.
    */
   async insertAndFind<P extends Placement = "host">(
     keys: Input<K>,
     options: InsertOptions & OutputOption<P> & IntoOption<{ isNew: Target<"u8"> }> = {},
   ): Promise<{ inserted: number; existing: number; isNew: Placed<"u8", P> }> {
-    checkOffered("insertAndFind", this.table.spec);
-    checkColumn(this.engine, "keys", this.keyType, keys);
+    checkElements(this.engine, "keys", this.keyType, keys);
     const call = checkBulkOptions(this.engine, keys, options, " duplicates output into");
-    const to = destination(this.engine, options, keys.length, { isNew: "u8" });
+    const to = destination(this.engine, options, lengthOf(keys), { isNew: "u8" });
     const insertAndFind = async () => (await this.inserting(call)).insertAndFind(keys, null, to, call);
     const result = await this.calls.run(insertAndFind, [keys], call, to);
     const { inserted, existing } = this.accepted(result, [result.insertedFlags]);
-    return answered(call, { inserted, existing, isNew: placed<"u8", P>(result.insertedFlags, keys.length) });
+    return answered(call, {
+      inserted,
+      existing,
+      isNew: placed<"u8", P>(result.insertedFlags, lengthOf(keys)),
+    });
   }
 
   /** Looks keys up: the stored key (`missing` for absent ones) and a byte (1 found, 0 not) per key, in input order. */
@@ -66,24 +66,18 @@ export abstract class SetContainer<K extends KeyType> extends Container<K, K> {
 
   /** Calls `visit(key)` for every key, on copies brought to the host in chunks. Order unspecified. */
   async forEach(visit: (key: ElementOf<K>) => void): Promise<void> {
-    for await (const { keys: k } of this.entries()) {
-      for (let i = 0; i < k.length; i++) visit(k[i] as ElementOf<K>);
-    }
+    const [all, { visitEntries }] = await this.readEntries();
+    await visitEntries<K, K>(this.table.spec, all, visit);
   }
 
   /**
    * All keys as columns of `chunk` keys (default 2^20; the last has fewer), from a copy on the device that is made at the first step and
    * freed at the last, or when the loop is left. Order unspecified.
    */
-  async *entries(options: EntriesOptions = {}): AsyncGenerator<{ keys: ScalarArrays[K] }, void, undefined> {
+  async *entries(options: EntriesOptions = {}): AsyncGenerator<{ keys: ArraysOf<K> }, void, undefined> {
     const chunk = checkEntries(options);
-    const [{ keys }, { readInChunks }] = await Promise.all([
-      this.retrieveAll({ output: "device" }),
-      import("./read-in-chunks.js"),
-    ]);
-    for await (const [k] of readInChunks([keys as DeviceArray<KeyType>], chunk)) {
-      yield { keys: k as ScalarArrays[K] };
-    }
+    const [all, { readEntries }] = await this.readEntries();
+    yield* readEntries<K, K>(this.table.spec, all, chunk);
   }
 
   /**

@@ -3,16 +3,15 @@
  *
  * | at a glance | |
  * |---|---|
- * | keys | u32, i32, f32, u64 (as bigints); every bit pattern usable. f32 keys are equal as in JavaScript's Set (−0 = +0, NaN = NaN) |
+ * | keys | u32, i32, f32, u64 and i64 (as bigints), f64, and lists of these; every bit pattern usable. float keys are equal as in JavaScript's Set (−0 = +0, NaN = NaN) |
  * | equal keys in one batch | exactly one is inserted |
  * | order of results | contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
  * | when full | CapacityError with counts; every key that found a slot is in |
  * | cost per key | expected O(1); one random memory access at load factor 0.5 |
  * | memory | 4 bytes × ceil(capacity / maxLoadFactor), for u64 keys 12 |
- * | u64 keys | all calls but insertAndFind |
  */
 import type { Device } from "../device.js";
-import type { KeyType } from "../engine/scalars.js";
+import type { KeyType } from "../engine/element-types.js";
 import { createTable, type HashOptions, type TableOptions, tableFromBytes } from "./create-table.js";
 import { SetContainer } from "./set-container.js";
 
@@ -27,7 +26,7 @@ export class StaticSet<K extends KeyType = "u32"> extends SetContainer<K> {
    * @example
    * const set = await StaticSet.create(device, { key: "u32", capacity: 1 << 20 });
    */
-  static async create<K extends KeyType>(
+  static async create<const K extends KeyType>(
     device: Device,
     options: StaticSetOptions<K>,
   ): Promise<StaticSet<K>> {

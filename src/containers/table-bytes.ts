@@ -9,20 +9,25 @@
  * | 32-55 | three numbers of 64 bits floating-point: capacity, maxLoadFactor, entries |
  * | 56-59 | the seed of the hash function |
  * | 60-63 | 0 |
- * | from 64 | the keys, then (maps) the values; each column is filled up with zeros to a multiple of 8 bytes |
+ * | from 64 | where keys or values are composites: a byte for the type of each of their columns, those of the keys first |
+ * | behind | the columns of the keys, then (maps) those of the values |
+ *
+ * The bytes of the types, and each column, are filled up with zeros to a multiple of 8 bytes. A composite's own type is COMPOSITE and the
+ * number of its columns.
  */
-import type { Table } from "../engine/engine.js";
+import { elementsOf, type KeyType, scalarsOf, type ValueType } from "../engine/element-types.js";
+import type { ColumnTarget, Input, Table } from "../engine/engine.js";
 import { hashNames, NO_SEED } from "../engine/hash-names.js";
-import {
-  arrayClass,
-  type KeyType,
-  type ScalarArrays,
-  scalarBytes,
-  type ValueType,
-} from "../engine/scalars.js";
+import { arrayClass, type Scalar, scalarBytes } from "../engine/scalars.js";
 import { FormatError, ValidationError } from "../errors.js";
 import { checkSeed } from "./check-hash.js";
-import type { HashOptions, Parts, Sizing, TableOptions } from "./create-table.js";
+import {
+  type HashOptions,
+  MOST_VALUE_WORDS,
+  type Parts,
+  type Sizing,
+  type TableOptions,
+} from "./create-table.js";
 import { damaged, HEADER_BYTES, newBytes, type Seal, seal, unseal } from "./sealed-bytes.js";
 
 const TABLE: Seal = {
@@ -33,7 +38,8 @@ const TABLE: Seal = {
 };
 const kinds = ["map", "set"] as const;
 /** Sets have the value type "none". New types come behind the others. */
-const types = ["u32", "i32", "f32", "u64", "none"] as const;
+const types = ["u32", "i32", "f32", "u64", "none", "i64", "f64"] as const;
+const COMPOSITE = 128;
 /** In place of a hash function's name. */
 const OWN_HASH = 0xffffffff;
 
@@ -46,20 +52,27 @@ export async function pack<K extends KeyType, V extends ValueType>(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { key, value, hash, seed = NO_SEED } = table.spec;
   const entries = table.live;
-  const { valuesAt, end } = places(key, value, entries);
+  const { columns, end } = places(
+    [...scalarsOf<Scalar>(key), ...scalarsOf<Scalar>(value)],
+    typesIn(key, value),
+    entries,
+  );
   const bytes = newBytes(TABLE, end);
   const header = new DataView(bytes.buffer);
-  const numbers = [kinds.indexOf(value === null ? "set" : "map"), types.indexOf(key)];
-  numbers.push(types.indexOf(value ?? "none"));
+  const numbers = [kinds.indexOf(value === null ? "set" : "map"), numberOf(key)];
+  numbers.push(numberOf(value ?? "none"));
   numbers.push(typeof hash === "string" ? hashNames.indexOf(hash) : OWN_HASH);
   for (const [i, number] of numbers.entries()) header.setUint32(16 + 4 * i, number, true);
   for (const [i, number] of [capacity, maxLoadFactor, entries].entries()) {
     header.setFloat64(32 + 8 * i, number, true);
   }
   header.setUint32(56, seed, true);
-  const keys = new arrayClass[key](bytes.buffer, HEADER_BYTES, entries);
-  const values = value === null ? [] : [new arrayClass[value](bytes.buffer, valuesAt, entries)];
-  await table.retrieveAll([keys, ...values], {});
+  bytes.set(
+    typesIn(key, value).map((type) => types.indexOf(type)),
+    HEADER_BYTES,
+  );
+  const targets = columns.map(({ type, at }) => new arrayClass[type](bytes.buffer, at, entries));
+  await table.retrieveAll(targets as readonly ColumnTarget[], {});
   seal(TABLE, bytes);
   return bytes;
 }
@@ -91,12 +104,7 @@ export async function unpack<K extends KeyType, V extends ValueType, P extends P
   }
   const parts = await how.create({ ...options, hash: hash ?? options.hash, seed: seed ?? options.seed });
   try {
-    const { inserted } = await parts.table.insert(
-      keys as ScalarArrays[K],
-      values as ScalarArrays[V] | null,
-      "keep",
-      {},
-    );
+    const { inserted } = await parts.table.insert(keys as Input<K>, values as Input<V> | null, "keep", {});
     if (inserted === entries) return parts;
     throw damaged(`Of ${entries} keys only ${inserted} are different, or fit.`);
   } catch (error) {
@@ -113,8 +121,9 @@ function read(kind: "map" | "set", given: Uint8Array) {
     header.getUint32(16 + 4 * i, true),
   );
   const [capacity, maxLoadFactor, entries] = [0, 1, 2].map((i) => header.getFloat64(32 + 8 * i, true));
-  const key = typeOf(keyNumber);
-  const value = typeOf(valueNumber);
+  const listed = { bytes, at: HEADER_BYTES };
+  const key = typeOf(keyNumber, listed);
+  const value = typeOf(valueNumber, listed);
   const isSet = kinds[kindNumber] === "set";
   const ownHash = hashNumber === OWN_HASH;
   if (
@@ -131,33 +140,67 @@ function read(kind: "map" | "set", given: Uint8Array) {
       `Use fromBytes of a ${kinds[kindNumber] === "set" ? "StaticSet or DynamicSet" : "StaticMap or DynamicMap"}.`,
     );
   }
-  const { valuesAt, end } = places(key, value, entries);
+  const scalars = [...scalarsOf<Scalar>(key), ...scalarsOf<Scalar>(value)];
+  const { columns, end } = places(scalars, typesIn(key, value), entries);
   if (!Number.isSafeInteger(entries) || entries < 0 || end !== bytes.length) {
     throw damaged(`There are ${bytes.length} bytes, and ${entries} entries take ${end}.`);
   }
-  const column = (type: KeyType, at: number) =>
-    new arrayClass[type](bytes.buffer, bytes.byteOffset + at, entries);
+  const arrays = columns.map(
+    ({ type, at }) => new arrayClass[type](bytes.buffer, bytes.byteOffset + at, entries),
+  );
+  const keyColumns = scalarsOf<Scalar>(key).length;
   const hash = ownHash ? "murmur3" : hashNames[hashNumber];
   const shape = { key, capacity, maxLoadFactor, hash, seed: header.getUint32(56, true) };
   return {
     ownHash,
     options: value === null ? shape : { ...shape, value },
     entries,
-    keys: column(key, HEADER_BYTES),
-    values: value === null ? null : column(value, valuesAt),
+    keys: elementsOf(key, arrays.slice(0, keyColumns)),
+    values: value === null ? null : elementsOf(value, arrays.slice(keyColumns)),
   };
 }
 
-function typeOf(number: number): KeyType | null {
-  const type = types[number];
-  if (type === undefined) throw damaged(`The header has the type ${number}, which means nothing.`);
-  return type === "none" ? null : type;
+/** The number of a type. */
+function numberOf(type: KeyType | "none"): number {
+  return typeof type === "string" ? types.indexOf(type) : COMPOSITE + type.length;
 }
 
-/** Where columns lie. */
-function places(key: KeyType, value: ValueType | null, entries: number): { valuesAt: number; end: number } {
-  const columnBytes = (type: KeyType | null) =>
-    type === null ? 0 : Math.ceil((entries * scalarBytes[type]) / 8) * 8;
-  const valuesAt = HEADER_BYTES + columnBytes(key);
-  return { valuesAt, end: valuesAt + columnBytes(value) };
+/** The types that are listed behind the header: those of the columns of composites. */
+function typesIn(key: KeyType, value: ValueType | null): Scalar[] {
+  return [key, value].flatMap((type) => (typeof type === "string" || type === null ? [] : type));
+}
+
+/** The type with a number; a composite's columns are listed from `listed.at` on, which then goes behind them. */
+function typeOf(number: number, listed: { readonly bytes: Uint8Array; at: number }): KeyType | null {
+  if (number > COMPOSITE && number <= COMPOSITE + MOST_VALUE_WORDS) {
+    const first = listed.at;
+    listed.at += number - COMPOSITE;
+    return Array.from(listed.bytes.subarray(first, listed.at), scalarOf);
+  }
+  const type = types[number];
+  return type === "none" ? null : scalarOf(number);
+}
+
+function scalarOf(number: number): Scalar {
+  const type = types[number];
+  if (type === undefined || type === "none") {
+    throw damaged(`The header has the type ${number}, which means nothing.`);
+  }
+  return type;
+}
+
+/** Where columns lie, behind the types that are listed. */
+function places(
+  scalars: readonly Scalar[],
+  listed: readonly Scalar[],
+  entries: number,
+): { columns: { readonly type: Scalar; readonly at: number }[]; end: number } {
+  const padded = (bytes: number) => Math.ceil(bytes / 8) * 8;
+  let end = HEADER_BYTES + padded(listed.length);
+  const columns = scalars.map((type) => {
+    const at = end;
+    end += padded(entries * scalarBytes[type]);
+    return { type, at };
+  });
+  return { columns, end };
 }
