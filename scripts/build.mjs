@@ -30,7 +30,7 @@ const isCore = onPath(
 
 /** What a page's entry shares with whichever engine it loads. */
 const isShared = onPath((path) =>
-  /\/src\/(errors|engine\/(scalars|device-array|pinned-array|slot-format|hash-names|layout|lazily))\.ts$/.test(
+  /\/src\/(errors|engine\/(scalars|element-types|device-array|pinned-array|slot-format|hash-names|layout|lazily))\.ts$/.test(
     path,
   ),
 );

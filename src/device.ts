@@ -43,17 +43,9 @@ export interface DeviceInfo extends EngineInfo {
 }
 
 /** The scalar type that a typed array uploads as. */
-export type ScalarOf<A> = A extends Uint32Array
-  ? "u32"
-  : A extends Int32Array
-    ? "i32"
-    : A extends Float32Array
-      ? "f32"
-      : A extends BigUint64Array
-        ? "u64"
-        : A extends Uint8Array
-          ? "u8"
-          : never;
+export type ScalarOf<A> = {
+  [T in ScalarType]: A extends ScalarArrays[T] ? T : never;
+}[ScalarType];
 
 /**
  * Opens a device. On a page this looks at `navigator.gpu`; in Node at the optional package `webgpu`.
@@ -191,13 +183,11 @@ export class Device {
    * Copies a typed array to the device. Leave `array` unchanged until the promise resolves; changes after that do not
    * reach the copy.
    */
-  async upload<A extends Uint32Array | Int32Array | Float32Array | BigUint64Array | Uint8Array>(
-    array: A,
-  ): Promise<DeviceArray<ScalarOf<A>>> {
+  async upload<A extends ScalarArrays[ScalarType]>(array: A): Promise<DeviceArray<ScalarOf<A>>> {
     const type = scalarTypeOf(array);
     if (type === undefined) {
       throw new ValidationError(
-        `upload takes a Uint32Array, Int32Array, Float32Array, BigUint64Array or Uint8Array, not ${describe(array)}.`,
+        `upload takes a Uint32Array, Int32Array, Float32Array, Float64Array, BigUint64Array, BigInt64Array or Uint8Array, not ${describe(array)}.`,
         "Write Uint32Array.from(array), or of bigints BigUint64Array.from(array).",
       );
     }

@@ -46,9 +46,18 @@ export {
 } from "./device.js";
 export { DeviceArray } from "./engine/device-array.js";
 export type {
+  ArraysOf,
+  ElementOf,
+  ElementType,
+  KeyType as ColumnKeyType,
+  ValueType,
+} from "./engine/element-types.js";
+export type {
   ApplyOp,
   BackendName,
   BulkCall,
+  ColumnInput,
+  ColumnTarget,
   EngineInfo,
   Input,
   MemoryOptions,
@@ -59,13 +68,7 @@ export type {
 export type { HashName, OwnHash } from "./engine/hash-names.js";
 export { PinnedArray, type PinnedUse } from "./engine/pinned-array.js";
 export type { ChunkPlan, GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";
-export type {
-  ElementOf,
-  KeyType as ColumnKeyType,
-  ScalarArrays,
-  ScalarType,
-  ValueType,
-} from "./engine/scalars.js";
+export type { BasicType, Scalar, ScalarArrays, ScalarType } from "./engine/scalars.js";
 export type { Utf8Column } from "./engine/utf8-column.js";
 export {
   BackendUnavailableError,

@@ -95,7 +95,7 @@ export function conversion(name: string, typedArray: string, list: unknown): str
   const [first] = list as Iterable<unknown>;
   const isBig = typeof first === "bigint";
   if (!isBig && !["number", "boolean", "undefined"].includes(typeof first)) return "";
-  const toBig = typedArray === "BigUint64Array";
+  const toBig = typedArray.startsWith("Big");
   const by =
     typedArray === "Uint8Array" ? ", Boolean" : toBig === isBig ? "" : isBig ? ", Number" : ", BigInt";
   return `Write ${typedArray}.from(${name}${by}).`;

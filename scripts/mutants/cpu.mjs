@@ -227,9 +227,9 @@ export const cpuFaults = [
     name: "cpu-wide-last-word",
     what: "keys of several words are compared without the last",
     file: `${TABLE}/wide-cursor.ts`,
-    find: "  isAt(w: number): boolean {\n    const { slots } = this.table;\n    if (slots[w] !== this.mark) return false;\n    const { keyWords, keyOffset } = this.format;\n    for (let word = 0; word < keyWords; word++) {",
+    find: "    const { keyWords, keyOffset } = this.format;\n    for (let word = 0; word < keyWords; word++) {\n      if (",
     replace:
-      "  isAt(w: number): boolean {\n    const { slots } = this.table;\n    if (slots[w] !== this.mark) return false;\n    const { keyWords, keyOffset } = this.format;\n    for (let word = 0; word < keyWords - 1; word++) {",
+      "    const { keyWords, keyOffset } = this.format;\n    for (let word = 0; word < keyWords - 1; word++) {\n      if (",
     ...wide,
   },
   {

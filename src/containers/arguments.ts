@@ -3,20 +3,33 @@
  * always means that nothing happened.
  */
 import { DeviceArray } from "../engine/device-array.js";
-import type { CallOptions, Engine, Input, Placement, Target } from "../engine/engine.js";
-import type { TableSpec } from "../engine/layout.js";
+import {
+  type ArraysOf,
+  type ElementOf,
+  type ElementType,
+  lengthOf,
+  typeName,
+  type ValueType,
+} from "../engine/element-types.js";
+import type {
+  CallOptions,
+  ColumnInput,
+  ColumnTarget,
+  Engine,
+  Input,
+  Missing,
+  Placement,
+} from "../engine/engine.js";
 import type { PinnedUse } from "../engine/pinned-array.js";
 import { checkStrategy, type GroupSize, type Plan, PlanLog, type Strategy } from "../engine/plan.js";
 import {
   allocate,
-  type ElementOf,
-  type ScalarArrays,
+  arrayClass,
+  type Scalar,
   type ScalarType,
   scalarTypeOf,
-  type ValueType,
   zeroOf,
 } from "../engine/scalars.js";
-import { isWide, slotFormat } from "../engine/slot-format.js";
 import { ValidationError } from "../errors.js";
 import {
   check,
@@ -81,48 +94,75 @@ export interface IntoOption<I> {
 export interface FindOptions<P extends Placement, V extends ValueType = ValueType>
   extends BulkOptions,
     OutputOption<P> {
-  /** Value written for keys that are not there, and for elements left out by `where`: a bigint for u64. Default 0. */
+  /**
+   * Value written for keys that are not there, and for elements left out by `where`: a bigint for u64 and i64, a list for a composite.
+   * Default 0.
+   */
   missing?: ElementOf<V>;
 }
 
-/** A result column by placement. */
-export type Placed<T extends ScalarType, P extends Placement> = P extends "device"
-  ? DeviceArray<T>
-  : ScalarArrays[T];
+/** Results by placement: a column, or of a composite type a list of columns. */
+export type Placed<T extends ElementType, P extends Placement> = P extends "device"
+  ? T extends ScalarType
+    ? DeviceArray<T>
+    : { readonly [I in keyof T]: DeviceArray<T[I] & Scalar> }
+  : ArraysOf<T>;
 
 /** Checks what a look-up writes for absent keys, and answers it: zero unless told. */
-export function checkMissing<V extends ValueType>(type: V, missing: unknown): ElementOf<V> {
-  const zero = zeroOf[type];
+export function checkMissing(type: ValueType, missing: unknown): Missing {
+  if (typeof type === "string") return checkMissingElement(type, missing);
+  if (missing !== undefined) checkList("missing", type, missing);
+  return type.map((scalar, i) => checkMissingElement(scalar, (missing as unknown[] | undefined)?.[i]));
+}
+
+/** Checks that there is something for each column of a composite. */
+function checkList(name: string, type: readonly Scalar[], list: unknown): asserts list is unknown[] {
+  const isRight = Array.isArray(list) && list.length === type.length;
+  check(isRight, name, list, `Give a list for ${typeName(type)}.`);
+}
+
+/** The same of a type in one column. @internal */
+export function checkMissingElement(type: Scalar, missing: unknown): number | bigint {
+  const zero = zeroOf(type);
   if (missing === undefined) return zero;
   const held = allocate(type, 1);
   const isElement = typeof missing === typeof zero;
   if (isElement) held[0] = missing as never;
   // floats may round, but not to infinity
   const holds =
-    type === "f32" ? Number.isFinite(held[0]) === Number.isFinite(missing) : (held[0] as unknown) === missing;
+    type === "f32" || type === "f64"
+      ? Number.isFinite(held[0]) === Number.isFinite(missing)
+      : (held[0] as unknown) === missing;
   check(
     isElement && holds,
     "missing",
     missing,
-    `Give a ${typeof zero} that ${type} can hold, such as ${zero}${type === "u64" ? "n" : ""}.`,
+    `Give a ${typeof zero} that ${type} can hold, such as ${zero}${typeof zero === "bigint" ? "n" : ""}.`,
   );
-  return missing as ElementOf<V>;
+  return missing as number | bigint;
 }
 
-/** What to do in place of operations that 32-bit atomics cannot do on wide slots. */
-const insteadOf = {
-  insertOrAssign: "Erase the keys, then insert the pairs.",
-  insertOrApply: "Find the old values, combine them, erase the keys, then insert the pairs.",
-  insertAndFind: "Use contains before insert and find after it.",
-} as const;
-
-/** Checks that an operation is there for tables of this format: it is the same on every engine. */
-export function checkOffered(operation: keyof typeof insteadOf, spec: TableSpec): void {
-  if (!isWide(slotFormat(spec))) return;
-  throw new ValidationError(
-    `${operation} takes keys and values of 32 bits, and this table has ${spec.value === null ? "" : `${spec.value} values and `}${spec.key} keys.`,
-    insteadOf[operation],
-  );
+/**
+ * Checks elements of a type: one column, or of a composite a list of columns of one length.
+ * @param name what the caller has them under @internal
+ */
+export function checkElements(
+  engine: Engine,
+  name: string,
+  type: ElementType,
+  given: unknown,
+  use: PinnedUse = "upload",
+): void {
+  if (typeof type === "string") {
+    checkColumn(engine, name, type, given as ColumnInput, use);
+    return;
+  }
+  checkList(name, type, given);
+  for (const [i, scalar] of type.entries()) {
+    checkColumn(engine, `${name}[${i}]`, scalar, given[i] as ColumnInput, use);
+    if (use === "upload")
+      checkLength(`${name}[${i}]`, given[i] as ColumnInput, given[0] as ColumnInput, `${name}[0]`);
+  }
 }
 
 /**
@@ -133,18 +173,18 @@ export function checkColumn<T extends ScalarType>(
   engine: Engine,
   name: string,
   type: T,
-  column: Input<T> | Target<T>,
+  column: ColumnInput<T> | ColumnTarget<T>,
   use: PinnedUse = "upload",
 ): void {
   const onHost = !isPlaced(column);
+  const { name: typedArray } = arrayClass[type];
   const have = onHost ? scalarTypeOf(column) : column.type;
   const isInput = use === "upload";
   if (have !== type || (column instanceof DeviceArray && !isInput)) {
     const other = isInput ? "device array" : "pinned array";
     throw new ValidationError(
-      `${name} must be a ${typedArrayName[type]} or a ${other} of ${type}, and is ${describe(column)}.`,
-      (isInput && conversion(name, typedArrayName[type], column)) ||
-        `Give a ${typedArrayName[type]}, or a ${other} of ${type}.`,
+      `${name} must be a ${typedArray} or a ${other} of ${type}, and is ${describe(column)}.`,
+      (isInput && conversion(name, typedArray, column)) || `Give a ${typedArray}, or a ${other} of ${type}.`,
     );
   }
   if (onHost) return;
@@ -172,19 +212,16 @@ export function checkColumn<T extends ScalarType>(
   }
 }
 
-const typedArrayName: { readonly [T in ScalarType]: string } = {
-  u8: "Uint8Array",
-  u32: "Uint32Array",
-  i32: "Int32Array",
-  f32: "Float32Array",
-  u64: "BigUint64Array",
-};
-
-/** Checks that a column has one element per key. */
-export function checkLength(name: string, column: { length: number }, keys: { length: number }): void {
-  if (column.length !== keys.length) {
+/** Checks that there is one element per key. */
+export function checkLength(
+  name: string,
+  elements: Parameters<typeof lengthOf>[0],
+  keys: Parameters<typeof lengthOf>[0],
+  theirs = "keys",
+): void {
+  if (lengthOf(elements) !== lengthOf(keys)) {
     throw new ValidationError(
-      `${name} has ${column.length} elements and keys has ${keys.length}.`,
+      `${name} has ${lengthOf(elements)} elements and ${theirs} has ${lengthOf(keys)}.`,
       "Give one element per key.",
     );
   }
@@ -216,7 +253,7 @@ const PROGRESS = "signal onProgress onPlan";
 /** Checks the options of a bulk call over `keys`. @param more names of options that it takes beside those of all. @internal */
 export function checkBulkOptions(
   engine: Engine,
-  keys: { length: number },
+  keys: Input<ElementType> | ColumnInput,
   options: InsertOptions & { output?: Placement },
   more = "",
 ): Call {

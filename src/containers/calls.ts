@@ -3,8 +3,9 @@
  * inputs and results until it ends. Small reading calls that wait together are made as one (joined-calls.ts). Nothing here knows what
  * a call does.
  */
-import type { Destination, Input, Output } from "../engine/engine.js";
-import type { ScalarArrays, ScalarType } from "../engine/scalars.js";
+import { columnsOf, type ElementType, type KeyType } from "../engine/element-types.js";
+import type { ColumnInput, Destination, Input, Output } from "../engine/engine.js";
+import type { Scalar, ScalarArrays } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
 import { isPlaced } from "../options.js";
 import type { Call } from "./arguments.js";
@@ -13,7 +14,7 @@ import { CallQueue } from "./queue.js";
 import { checkApart } from "./results.js";
 
 /** What is known of a call that looks keys up. */
-export interface Reading<K extends ScalarType> {
+export interface Reading<K extends KeyType> {
   /** A name for calls that differ in nothing but their keys and the options of all bulk calls. */
   readonly operation: string;
   readonly keys: Input<K>;
@@ -21,10 +22,10 @@ export interface Reading<K extends ScalarType> {
   readonly to: Destination;
 }
 
-export class Calls<K extends ScalarType> {
+export class Calls<K extends KeyType> {
   readonly #queue = new CallQueue();
   /** Reading calls at the queue's end that others may join. */
-  #waiting: JoinedCalls<K> | undefined;
+  #waiting: JoinedCalls<Scalar> | undefined;
   #ended = false;
   /** Comes before each call. */
   before: (() => Promise<void>) | undefined;
@@ -48,19 +49,19 @@ export class Calls<K extends ScalarType> {
    */
   run<T>(
     operation: () => Promise<T>,
-    inputs: readonly (Input<ScalarType> | null)[] = [],
+    inputs: readonly (Input<ElementType> | ColumnInput | null)[] = [],
     { where, log }: Call = {},
     to: Destination = "host",
   ): Promise<T> {
     this.#waiting = undefined;
     if (this.#ended) return Promise.reject(this.gone());
-    const given = [...inputs, where];
+    const given = [...inputs, where].flatMap((input) => columnsOf<ColumnInput>(input ?? null));
     checkApart(to, given);
     const columns = [...given, ...(typeof to === "string" ? [] : to)];
-    const lengths = columns.map((column) => column?.length);
+    const lengths = columns.map((column) => column.length);
     const releases = columns.filter(isPlaced).map((column) => column.hold());
     const begin = () => {
-      if (columns.some((column, i) => column?.length !== lengths[i])) throw detached();
+      if (columns.some((column, i) => column.length !== lengths[i])) throw detached();
       log?.begin();
       return this.before ? this.before().then(operation) : operation();
     };
@@ -68,20 +69,21 @@ export class Calls<K extends ScalarType> {
   }
 
   /** The same for a reading call. A small one goes together with those of its kind that still wait. */
-  read<R extends readonly Output<ScalarType>[]>(
+  read<R extends readonly Output<ElementType>[]>(
     { operation, keys, call, to }: Reading<K>,
     read: (keys: Input<K>) => Promise<R>,
   ): Promise<R> {
-    if (this.#ended || !isJoinable(keys, call, to)) return this.run(() => read(keys), [keys], call, to);
+    if (this.#ended || !isJoinable(keys, call, to))
+      return this.run(() => read(keys), [keys as Input<KeyType>], call, to);
     const kind = `${operation} ${call.strategy} ${call.groupSize}`;
     const waiting = this.#waiting;
     if (waiting?.kind === kind && waiting.hasRoom(keys)) return waiting.add(keys, detached) as Promise<R>;
-    const calls = new JoinedCalls<K>(kind);
+    const calls = new JoinedCalls<Scalar>(kind);
     const begin = () => {
       if (this.#waiting === calls) this.#waiting = undefined;
-      return read(calls.takeKeys());
+      return read(calls.takeKeys() as Input<K>);
     };
-    calls.answer = this.run(begin) as unknown as JoinedCalls<K>["answer"];
+    calls.answer = this.run(begin) as unknown as JoinedCalls<Scalar>["answer"];
     this.#waiting = calls;
     return calls.add(keys, detached) as Promise<R>;
   }
@@ -93,12 +95,12 @@ export class Calls<K extends ScalarType> {
   }
 }
 
-/** Whether others may join a reading call: it has keys and results on the host, few keys, and nothing that is told on its way. */
-function isJoinable<K extends ScalarType>(
-  keys: Input<K>,
+/** Whether others may join a reading call: it has keys in one column, and results on the host, few keys, and nothing that is told on its way. */
+function isJoinable(
+  keys: Input<KeyType>,
   { where, signal, onProgress, log }: Call,
   to: Destination,
-): keys is ScalarArrays[K] {
+): keys is ScalarArrays[Scalar] {
   const isAlone = where ?? signal ?? onProgress ?? log;
   return to === "host" && ArrayBuffer.isView(keys) && isAlone === undefined && keys.length <= MOST_KEYS;
 }

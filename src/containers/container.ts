@@ -2,6 +2,13 @@
  * What all maps and sets share, static and dynamic: one table, its sizing, and the calls that are the same for all; calls.ts keeps
  * these apart. It knows no backend: everything that touches slots is an engine operation.
  */
+import {
+  type ElementOf,
+  type ElementType,
+  lengthOf,
+  typeName,
+  type ValueType,
+} from "../engine/element-types.js";
 import type {
   Input,
   InsertPolicy,
@@ -14,7 +21,6 @@ import type {
 import { NO_SEED } from "../engine/hash-names.js";
 import { slotsFor } from "../engine/layout.js";
 import { lazily } from "../engine/lazily.js";
-import type { ElementOf, ScalarType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { CapacityError, ValidationError } from "../errors.js";
 import { check, checkOptions } from "../options.js";
@@ -23,7 +29,7 @@ import {
   type Call,
   checkBulkOptions,
   checkCallOptions,
-  checkColumn,
+  checkElements,
   checkMissing,
   type FindOptions,
   type IntoOption,
@@ -32,6 +38,7 @@ import {
   type ProgressOptions,
 } from "./arguments.js";
 import { checkSizing, type Parts, type Seed, type Sizing, withHash } from "./create-table.js";
+import type { AllEntries } from "./entries.js";
 import type { ContainerKey, ContainerTable, Keys, PlacedKeys, TableKey } from "./key-types.js";
 import { Queued } from "./queued.js";
 import { answered, checkRoom, destination, discard, placed } from "./results.js";
@@ -132,10 +139,10 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
   ): Promise<Placed<"u8", P>> {
     const keys = this.taken(given);
     const call = checkBulkOptions(this.engine, keys, options, " output into");
-    const to = destination(this.engine, options, keys.length, { found: "u8" });
+    const to = destination(this.engine, options, lengthOf(keys), { found: "u8" });
     const contains = async (keys: Input<TableKey<K>>) => [await this.table.contains(keys, to, call)] as const;
     const [result] = await this.calls.read({ operation: "contains", keys, call, to }, contains);
-    return answered(call, { found: placed<"u8", P>(result, keys.length) }).found;
+    return answered(call, { found: placed<"u8", P>(result, lengthOf(keys)) }).found;
   }
 
   /** Takes keys out. Absent keys are passed over; of equal keys in a batch one counts. Freed slots are taken by later inserts. */
@@ -207,7 +214,7 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     const { table, engine } = this;
     if (table.takeKeys) return table.takeKeys(keys) as Input<TableKey<K>>;
     const columns = keys as unknown as Input<TableKey<K>>;
-    checkColumn(engine, "keys", table.spec.key as TableKey<K>, columns);
+    checkElements(engine, "keys", table.spec.key, columns);
     return columns;
   }
 
@@ -228,7 +235,7 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     const { spec } = this.engineTable;
     const { key, value } = other?.engineTable?.spec ?? {};
     check(
-      key === spec.key && value === spec.value,
+      key !== undefined && typesOf(spec) === typesOf({ key, value: value ?? null }),
       "What to merge",
       other,
       `Give a container with the types of this one, ${this}.`,
@@ -240,9 +247,10 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     const insert = async () => {
       const { keys, values } = await entries;
       try {
-        return await this.table.insert(keys as never, spec.value === null ? null : values, policy, {});
+        const given = spec.value === null ? null : (values as Input<V>);
+        return await this.table.insert(keys as never, given, policy, {});
       } finally {
-        discard([keys as Output<ScalarType>, values]);
+        discard([keys, values]);
       }
     };
     const { inserted, existing } = this.accepted(await this.calls.run(insert));
@@ -264,7 +272,7 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     const { size, capacity, loadFactor } = this;
     const load = Number(loadFactor.toFixed(3));
     const state = this.calls.ended ? "destroyed" : `size: ${size}, capacity: ${capacity}, load: ${load}`;
-    return `${this[Symbol.toStringTag]}<${value === null ? key : `${key}, ${value}`}> { ${state} }`;
+    return `${this[Symbol.toStringTag]}<${typesOf({ key, value })}> { ${state} }`;
   }
 
   /** @internal */
@@ -284,15 +292,15 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     const type = (table.spec.value ?? table.spec.key) as V;
     const missing = (table.takeMissing?.(options) ?? checkMissing(type, options.missing)) as ElementOf<V>;
     const types = { [name]: type, found: "u8" } as const;
-    const to = destination(this.engine, options, keys.length, types);
+    const to = destination(this.engine, options, lengthOf(keys), types);
     const find = async (keys: Input<TableKey<K>>) => {
       const { values, found } = await this.table.find(keys, missing, to, call);
       return [values, found] as const;
     };
     // in a template −0 is 0
-    const operation = `find ${Object.is(missing, -0) ? "-0" : missing}`;
+    const operation = `find ${[missing].flat().map((part) => (Object.is(part, -0) ? "-0" : part))}`;
     const results = await this.calls.read({ operation, keys, call, to }, find);
-    const { length } = keys;
+    const length = lengthOf(keys);
     const values = placed<V, P>(results[0], length);
     const found = placed<"u8", P>(results[1], length);
     return answered(call, { [name]: values, found } as { [name in N]: typeof values } & {
@@ -321,14 +329,25 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     return answered(call, { keys: placedKeys, values: placed<V, P>(values, length) });
   }
 
+  /** All entries, as device arrays unless keys are strings, and what reads them. The call has its place in the queue at once. @internal */
+  protected readEntries(): Promise<[AllEntries, typeof import("./entries.js")]> {
+    const output = this.keyType === "utf8" ? "host" : "device";
+    return Promise.all([this.retrieve({ output }), import("./entries.js")]);
+  }
+
   /** Answers an insert's tally, or gives its results up and throws the CapacityError it stands for. */
   protected accepted<T extends InsertTally>(
     tally: T,
-    results: readonly (Output<ScalarType> | null)[] = [],
+    results: readonly (Output<ElementType> | null)[] = [],
   ): T {
     const { inserted, rejected } = tally;
     if (rejected === 0) return tally;
     discard(results);
     throw new CapacityError({ inserted, rejected, capacity: this.capacity, slots: this.slots });
   }
+}
+
+/** The types of a table as text: "u32", "u32, f32", "[u32, f32], u64". */
+function typesOf({ key, value }: { readonly key: ElementType; readonly value: ValueType | null }): string {
+  return value === null ? typeName(key) : `${typeName(key)}, ${typeName(value)}`;
 }

@@ -4,16 +4,18 @@
  * distinct keys are counted, in a set beside the table. Nothing here changes the table.
  */
 import { DeviceArray } from "../engine/device-array.js";
-import type { CallOptions, Engine, Input, InsertCall, Table } from "../engine/engine.js";
+import {
+  columnsOf,
+  elementsOf,
+  type KeyType,
+  lengthOf,
+  scalarsOf,
+  type ValueType,
+} from "../engine/element-types.js";
+import type { CallOptions, ColumnInput, Engine, Input, InsertCall, Table } from "../engine/engine.js";
 import type { TableSpec } from "../engine/layout.js";
 import { PinnedArray } from "../engine/pinned-array.js";
-import {
-  allocate,
-  type KeyType,
-  type ScalarArrays,
-  type ScalarType,
-  type ValueType,
-} from "../engine/scalars.js";
+import { allocate, type Scalar, type ScalarArrays, type ScalarType } from "../engine/scalars.js";
 import { discard } from "./results.js";
 
 /** What a sample says about a batch. */
@@ -39,25 +41,45 @@ export async function sampleKeys<K extends KeyType>(
   keys: Input<K>,
   { where }: CallOptions,
 ): Promise<Sample | null> {
-  const { length } = keys;
+  const length = lengthOf(keys);
   const size = Math.min(length, Math.max(SMALLEST_SAMPLE, Math.ceil(SAMPLE_RATE * Math.sqrt(length))));
   const ranges = rangesOf(length, size);
-  const [keyBlocks, masks] = await Promise.all([blocksOf(keys, ranges), where && blocksOf(where, ranges)]);
-  if (keyBlocks === null || masks === null) return null;
-  const distinct = new Set<number | bigint>();
+  const columns = columnsOf<ColumnInput>(keys as ColumnInput);
+  const masks = where && (await blocksOf(where, ranges));
+  const blocks = await Promise.all(columns.map((column) => blocksOf(column, ranges)));
+  if (masks === null || blocks.includes(null)) return null;
+  const { distinct, selected } = distinctIn(table.spec.key, blocks as Blocks[], masks);
+  const absent = countZeros((await table.contains(distinct.keys as Input<K>, "host", {})) as Uint8Array);
+  if (size === length) return { likelyNew: absent, isExact: true, distinct: distinct.size };
+  return { ...estimate({ part: size / length, selected, distinct: distinct.size, absent }), isExact: false };
+}
+
+/** Pieces of one column. */
+type Blocks = readonly ScalarArrays[ScalarType][];
+
+/** The distinct keys among pieces of a batch, and how many elements the mask lets through. */
+function distinctIn(
+  type: KeyType,
+  columns: readonly Blocks[],
+  masks: Blocks | undefined,
+): { distinct: { readonly size: number; readonly keys: unknown }; selected: number } {
+  // keys are equal as in a Map; those of several columns by their texts, in which −0 is 0
+  const rows = new Map<unknown, readonly [block: number, i: number]>();
   let selected = 0;
-  keyBlocks.forEach((block, b) => {
+  columns[0].forEach((block, b) => {
     for (let i = 0; i < block.length; i++) {
       if (masks?.[b][i] === 0) continue;
       selected++;
-      distinct.add(block[i]);
+      rows.set(columns.length === 1 ? block[i] : columns.map((blocks) => blocks[b][i]).join(), [b, i]);
     }
   });
-  const list = allocate(table.spec.key, distinct.size);
-  list.set([...distinct] as never);
-  const absent = countZeros((await table.contains(list as ScalarArrays[K], "host", {})) as Uint8Array);
-  if (size === length) return { likelyNew: absent, isExact: true, distinct: distinct.size };
-  return { ...estimate({ part: size / length, selected, distinct: distinct.size, absent }), isExact: false };
+  const keys = scalarsOf<Scalar>(type).map((scalar, c) => {
+    const list = allocate(scalar, rows.size);
+    let at = 0;
+    for (const [b, i] of rows.values()) list[at++] = columns[c][b][i] as never;
+    return list;
+  });
+  return { distinct: { size: rows.size, keys: elementsOf(type, keys) }, selected };
 }
 
 /** What a part of a batch says about all of it. */
@@ -106,7 +128,7 @@ function rangesOf(length: number, size: number): { start: number; end: number }[
 
 /** Pieces of an input on the host; null where it cannot be read. */
 async function blocksOf<T extends ScalarType>(
-  input: Input<T>,
+  input: ColumnInput<T>,
   ranges: readonly { start: number; end: number }[],
 ): Promise<ScalarArrays[T][] | null> {
   if (input instanceof DeviceArray) {
@@ -139,14 +161,15 @@ export async function countNewKeys<K extends KeyType>(
   { distinct, most }: { distinct: number | undefined; most: number },
 ): Promise<number> {
   const { key, hash, seed } = table.spec;
-  const enough = 2 * keys.length;
+  const length = lengthOf(keys);
+  const enough = 2 * length;
   let slots = Math.min(enough, distinct === undefined ? FIRST_SLOTS : Math.max(1024, 2 * distinct));
   let count = 0;
   let mask: DeviceArray<"u8"> | undefined;
   try {
     for (;;) {
       // what finds no slot goes to the next set: equal keys have the same fate, so no key is in two of them
-      const rejected = slots < keys.length ? await engine.allocate("u8", keys.length) : undefined;
+      const rejected = slots < length ? await engine.allocate("u8", length) : undefined;
       const call = { where: mask ?? where, signal, strategy, groupSize, rejected };
       const round = await countInSet(
         engine,

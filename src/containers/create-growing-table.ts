@@ -1,9 +1,9 @@
 /** How a dynamic container's table is made: the options that a static one does not have, and their checks. */
 import type { Device } from "../device.js";
+import type { ValueType } from "../engine/element-types.js";
 import type { Table } from "../engine/engine.js";
 import type { HashName, OwnHash } from "../engine/hash-names.js";
 import type { TableSpec } from "../engine/layout.js";
-import type { ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { check, checkOptions, checkWhole } from "../options.js";
 import {

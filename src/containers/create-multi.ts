@@ -1,14 +1,14 @@
 /** How multimaps and multisets are made: their options, the checks of these, and the empty index. */
 import type { Device } from "../device.js";
 import { hashNames } from "../engine/hash-names.js";
-import { columnTypes, type KeyType, type ValueType } from "../engine/scalars.js";
+import { type BasicType, basicTypes } from "../engine/scalars.js";
 import { LimitError } from "../errors.js";
 import { checkOneOf, checkOptions, checkWhole } from "../options.js";
 import { checkDevice, checkSizing, type Seed, type TableOptions, withHash } from "./create-table.js";
 import { MultiIndex, type MultiSizing } from "./multi-index.js";
 
 /** Options that size and shape a multimap or a multiset. */
-export interface MultiOptions<K extends KeyType> extends Omit<TableOptions<K>, "capacity"> {
+export interface MultiOptions<K extends BasicType> extends Omit<TableOptions<K>, "capacity"> {
   /** Entries that fit; equal ones count each time. A whole number of at least 0. */
   capacity: number;
   /** Distinct keys that are guaranteed to fit. Default `capacity`; less saves memory where keys have many entries. */
@@ -16,7 +16,7 @@ export interface MultiOptions<K extends KeyType> extends Omit<TableOptions<K>, "
 }
 
 /** An empty index of a multimap, or of a multiset, which has no values. @internal */
-export async function createMulti<K extends KeyType, V extends ValueType>(
+export async function createMulti<K extends BasicType, V extends BasicType>(
   kind: "multimap" | "multiset",
   device: Device,
   options: MultiOptions<K> & { value?: V },
@@ -32,9 +32,9 @@ export async function createMulti<K extends KeyType, V extends ValueType>(
 /** Checks all options. */
 export function checkMulti(
   kind: "multimap" | "multiset",
-  options: MultiOptions<KeyType> & { value?: ValueType },
+  options: MultiOptions<BasicType> & { value?: BasicType },
 ): {
-  types: { key: KeyType; value: ValueType | null };
+  types: { key: BasicType; value: BasicType | null };
   sizing: MultiSizing;
   /** Of the table of keys. */
   slots: number;
@@ -43,8 +43,8 @@ export function checkMulti(
   const isMap = kind === "multimap";
   checkOptions(options, `key ${isMap ? "value " : ""}capacity keyCapacity maxLoadFactor hash seed`);
   const { key, value, capacity, keyCapacity = capacity, hash = "murmur3", seed } = options;
-  checkOneOf("key type", key, columnTypes);
-  if (isMap) checkOneOf("value type", value, columnTypes);
+  checkOneOf("key type", key, basicTypes);
+  if (isMap) checkOneOf("value type", value, basicTypes);
   checkWhole("capacity", capacity);
   checkWhole("keyCapacity", keyCapacity);
   if (capacity > MOST_ENTRIES) {
@@ -54,7 +54,7 @@ export function checkMulti(
   const { slots, maxLoadFactor } = checkSizing({ capacity: keyCapacity, maxLoadFactor: load });
   if (typeof hash !== "object") checkOneOf("hash function", hash, hashNames);
   return {
-    types: { key, value: isMap ? (value as ValueType) : null },
+    types: { key, value: isMap ? (value as BasicType) : null },
     sizing: { capacity, keyCapacity, maxLoadFactor, hashing: { hash } },
     slots,
     seed,

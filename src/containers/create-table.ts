@@ -1,8 +1,9 @@
 /** How a container's table is made: the options that size and shape it, their checks, and the engine's table itself. */
 import type { Device } from "../device.js";
+import { type KeyType, type ValueType, wordsIn } from "../engine/element-types.js";
 import { type HashName, hashNames, type OwnHash } from "../engine/hash-names.js";
 import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
-import { columnTypes, scalarWords, type ValueType } from "../engine/scalars.js";
+import { arrayClass } from "../engine/scalars.js";
 import { LimitError } from "../errors.js";
 import { check, checkOneOf, checkOptions, checkWhole } from "../options.js";
 import type { ContainerKey, ContainerTable, TableKey } from "./key-types.js";
@@ -29,6 +30,11 @@ export type Seed = number | "random";
 
 /** What a container asks its engine for. */
 export type ContainerSpec = Omit<TableSpec, "key"> & { readonly key: ContainerKey };
+
+/** Most 32-bit words of a key. */
+const MOST_KEY_WORDS = 8;
+/** Most 32-bit words of a value. */
+export const MOST_VALUE_WORDS = 16;
 
 /** How a container was sized; kept for rehash. */
 export interface Sizing {
@@ -107,12 +113,21 @@ export function checkTable(
 ): { spec: ContainerSpec; seed: Seed | undefined; sizing: Sizing } {
   checkOptions(options, `key ${kind === "map" ? "value " : ""}capacity maxLoadFactor hash seed`);
   const { key, value = null, capacity } = options;
-  checkOneOf("key type", key, Object.keys(scalarWords));
-  if (kind === "map") checkOneOf("value type", value, columnTypes);
+  checkType("key", key, MOST_KEY_WORDS);
+  if (kind === "map") checkType("value", value, MOST_VALUE_WORDS);
   const { slots, maxLoadFactor } = checkSizing(options);
   const { hash = "murmur3", seed } = options;
   if (typeof hash !== "object") checkOneOf("hash function", hash, hashNames);
   return { spec: { key, value, slots, hash }, seed, sizing: { capacity, maxLoadFactor } };
+}
+
+/** Checks a type: a scalar, or a list of scalars that are not too many words; or of keys, strings, which are in no list. */
+function checkType(what: "key" | "value", type: unknown, most: number): void {
+  const types = Object.keys(arrayClass).slice(1);
+  if (what === "key" && !Array.isArray(type)) types.push("utf8");
+  for (const scalar of [type].flat()) checkOneOf(`${what} type`, scalar, types);
+  const words = wordsIn(type as KeyType);
+  check(words > 0 && words <= most, what, type, `Give 1 to ${most} words.`);
 }
 
 /** Checks the sizing options and answers the number of slots. */

@@ -13,7 +13,7 @@
  * | after an error in growing | the map is as it was |
  */
 import type { Device } from "../device.js";
-import type { ValueType } from "../engine/scalars.js";
+import type { ValueType } from "../engine/element-types.js";
 import { checkWhole } from "../options.js";
 import {
   createGrowingTable,
@@ -53,7 +53,7 @@ export class DynamicMap<K extends ContainerKey = "u32", V extends ValueType = "u
    * @example
    * const map = await DynamicMap.create(device, { key: "u32", value: "u32" });
    */
-  static async create<K extends ContainerKey, V extends ValueType>(
+  static async create<const K extends ContainerKey, const V extends ValueType>(
     device: Device,
     options: DynamicMapOptions<K, V>,
   ): Promise<DynamicMap<K, V>> {

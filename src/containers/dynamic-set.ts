@@ -35,7 +35,7 @@ export class DynamicSet<K extends ContainerKey = "u32"> extends SetContainer<K> 
    * @example
    * const set = await DynamicSet.create(device, { key: "u32" });
    */
-  static async create<K extends ContainerKey>(
+  static async create<const K extends ContainerKey>(
     device: Device,
     options: DynamicSetOptions<K>,
   ): Promise<DynamicSet<K>> {

@@ -2,8 +2,8 @@
  * Calls that answer all entries of some keys, or of all: lists are laid out one after another (multi-index.ts), and their entries written
  * to results as a whole or in pieces.
  */
-import type { CallOptions, Engine, Input, Output, Placement } from "../engine/engine.js";
-import type { ElementOf, KeyType, ScalarType, ValueType } from "../engine/scalars.js";
+import type { CallOptions, ColumnInput, ColumnOutput, Engine, Output, Placement } from "../engine/engine.js";
+import type { BasicType, ScalarElement, ScalarType } from "../engine/scalars.js";
 import type { Wanted } from "../engine/value-lists.js";
 import { checkBoolean, checkWhole } from "../options.js";
 import {
@@ -11,7 +11,7 @@ import {
   checkBulkOptions,
   checkCallOptions,
   checkColumn,
-  checkMissing,
+  checkMissingElement,
   type IntoOption,
   type OutputOption,
   type Placed,
@@ -23,17 +23,17 @@ import { answered, checkRoom, destination, placed } from "./results.js";
 import { Stages } from "./stages.js";
 
 /** Options of calls that answer all entries of keys. V is the type of what is written for absent ones. */
-export interface RetrieveOptions<P extends Placement, V extends ValueType>
+export interface RetrieveOptions<P extends Placement, V extends BasicType>
   extends BulkOptions,
     OutputOption<P> {
   /** A key that is not there, and that `where` does not leave out, has one entry in the result, `missing`: an outer join. Default false. */
   outer?: boolean;
   /** What is written for absent keys, with `outer`: a bigint for u64. Default 0. */
-  missing?: ElementOf<V>;
+  missing?: ScalarElement<V>;
 }
 
 /** Options of `retrieveChunks`. */
-export interface RetrieveChunksOptions<V extends ValueType>
+export interface RetrieveChunksOptions<V extends BasicType>
   extends Omit<RetrieveOptions<"host", V>, "output"> {
   /** Entries of each piece. Default 2^20. */
   chunk?: number;
@@ -43,13 +43,13 @@ export interface RetrieveChunksOptions<V extends ValueType>
 const CHUNK = 2 ** 20;
 
 /** The results of an expansion. */
-interface Expanded<K extends KeyType, V extends ValueType> {
-  readonly queries: Output<"u32"> | null;
-  readonly keys: Output<K> | null;
-  readonly values: Output<V> | null;
+interface Expanded<K extends BasicType, V extends BasicType> {
+  readonly queries: ColumnOutput<"u32"> | null;
+  readonly keys: ColumnOutput<K> | null;
+  readonly values: ColumnOutput<V> | null;
 }
 
-export class EntryReader<K extends KeyType, V extends ValueType> {
+export class EntryReader<K extends BasicType, V extends BasicType> {
   constructor(
     private readonly engine: Engine,
     private readonly index: MultiIndex<K, V>,
@@ -58,7 +58,7 @@ export class EntryReader<K extends KeyType, V extends ValueType> {
 
   /** All entries of keys, with offsets if `inCsr`, else with the number of its key for each. Of multisets the entries are keys. */
   async retrieve<P extends Placement>(
-    keys: Input<K>,
+    keys: ColumnInput<K>,
     options: RetrieveOptions<P, V>,
     inCsr: boolean,
   ): Promise<{ offsets: Placed<"u32", P>; queries: Placed<"u32", P>; entries: Placed<V, P> }> {
@@ -101,7 +101,7 @@ export class EntryReader<K extends KeyType, V extends ValueType> {
 
   /** The same in pieces, with the number of its key for each entry. */
   async *retrievePieces(
-    keys: Input<K>,
+    keys: ColumnInput<K>,
     { chunk, ...options }: RetrieveChunksOptions<V>,
   ): AsyncGenerator<{ queries: Uint32Array; entries: Placed<V, "host"> }, void, undefined> {
     if (chunk !== undefined) checkWhole("chunk", chunk, 1);
@@ -157,7 +157,10 @@ export class EntryReader<K extends KeyType, V extends ValueType> {
       }
     };
     const { keys, values } = await this.calls.run(retrieve, [], call, to);
-    return answered(call, { keys: placed<K, P>(keys, length), values: placed<V, P>(values, length) });
+    return answered(call, {
+      keys: placed<K, P>(keys as Output<K>, length),
+      values: placed<V, P>(values as Output<V>, length),
+    });
   }
 
   /** Pieces of what was laid out, each as a call of its own: the container may change between two of them. Frees it in the end. */
@@ -179,17 +182,17 @@ export class EntryReader<K extends KeyType, V extends ValueType> {
     }
   }
 
-  #check(keys: Input<K>, options: RetrieveOptions<Placement, V>, more: string) {
+  #check(keys: ColumnInput<K>, options: RetrieveOptions<Placement, V>, more: string) {
     checkColumn(this.engine, "keys", this.index.types.key, keys);
     const call = checkBulkOptions(this.engine, keys, options, more);
     const { outer = false } = options;
     checkBoolean("outer", outer);
-    return { call, outer, missing: checkMissing(this.index.resultType, options.missing) };
+    return { call, outer, missing: checkMissingElement(this.index.resultType, options.missing) };
   }
 
   /** Lays the entries of keys out; of multisets with the keys, which are the entries. */
   async #locate(
-    keys: Input<K>,
+    keys: ColumnInput<K>,
     options: { readonly outer: boolean; readonly to: Placement },
     call: CallOptions,
   ): Promise<Located<K, V>> {

@@ -3,21 +3,21 @@
  * keys, however many of both are of one key: pairs are looked up in a set, not in lists.
  */
 import type { DeviceArray } from "../engine/device-array.js";
-import type { Engine, Input, Table } from "../engine/engine.js";
-import { type KeyType, scalarWords, type ValueType } from "../engine/scalars.js";
+import type { ColumnInput, Engine, Input, Table } from "../engine/engine.js";
+import { type BasicType, scalarWords } from "../engine/scalars.js";
 import { type ListOperations, NO_LIST, type ValueLists } from "../engine/value-lists.js";
 
-interface Parts<V extends ValueType> {
+interface Parts<V extends BasicType> {
   readonly engine: Engine;
   readonly operations: ListOperations;
   readonly lists: ValueLists<V>;
 }
 
 /** Strikes the entries that are equal to a pair of list and value. Elements without a list are passed over. */
-export async function eraseListed<V extends ValueType>(
+export async function eraseListed<V extends BasicType>(
   parts: Parts<V>,
   numbers: DeviceArray<"u32">,
-  values: Input<V>,
+  values: ColumnInput<V>,
 ): Promise<number> {
   const made: { destroy(): void }[] = [];
   const keep = <T extends { destroy(): void }>(part: T): T => {
@@ -33,10 +33,10 @@ export async function eraseListed<V extends ValueType>(
 
 type Keep = <T extends { destroy(): void }>(part: T) => T;
 
-async function erase<V extends ValueType>(
+async function erase<V extends BasicType>(
   { engine, operations, lists }: Parts<V>,
   numbers: DeviceArray<"u32">,
-  given: Input<V>,
+  given: ColumnInput<V>,
   keep: Keep,
 ): Promise<number> {
   const { length } = numbers;
@@ -70,29 +70,29 @@ async function erase<V extends ValueType>(
 }
 
 /** Two columns of values as columns of one word, and their type: words are equal where the values' bits are. */
-async function comparable<V extends ValueType>(
+async function comparable<V extends BasicType>(
   { engine, operations }: Pick<Parts<V>, "engine" | "operations">,
-  given: Input<V>,
+  given: ColumnInput<V>,
   held: DeviceArray<V>,
   keep: Keep,
-): Promise<{ type: ValueType; wanted: Input<ValueType>; have: Input<ValueType> }> {
+): Promise<{ type: BasicType; wanted: ColumnInput<BasicType>; have: ColumnInput<BasicType> }> {
   const { type } = held;
   if (scalarWords[type] === 1) {
-    return { type, wanted: given as Input<ValueType>, have: held as unknown as Input<ValueType> };
+    return { type, wanted: given as ColumnInput<BasicType>, have: held as unknown as ColumnInput<BasicType> };
   }
   // the number of one element that has the value
-  const table = keep(await newTable(engine, type as KeyType, "u32", given.length));
+  const table = keep(await newTable(engine, type as BasicType, "u32", given.length));
   const { numbers } = await operations.number(0, given.length, undefined);
-  await table.insert(given as unknown as Input<KeyType>, keep(numbers), "keep", {});
-  const numbersOf = async (column: Input<V>) => {
-    const { values, found } = await table.find(column as unknown as Input<KeyType>, NO_LIST, "device", {});
+  await table.insert(given as Input<BasicType>, keep(numbers), "keep", {});
+  const numbersOf = async (column: ColumnInput<V>) => {
+    const { values, found } = await table.find(column as Input<BasicType>, NO_LIST, "device", {});
     keep(found as DeviceArray<"u8">);
     return keep(values as DeviceArray<"u32">);
   };
   return { type: "u32", wanted: await numbersOf(given), have: await numbersOf(held) };
 }
 
-function newTable<K extends KeyType, V extends ValueType>(
+function newTable<K extends BasicType, V extends BasicType>(
   engine: Engine,
   key: K,
   value: V | null,

@@ -6,6 +6,7 @@
  * is made before an insert begins, from a count of the keys that are new (count-new-keys.ts). So every element is given to an engine's
  * insert once, by the caller's own call, and growth that fails has changed nothing.
  */
+import { type KeyType, lengthOf, type ValueType } from "../engine/element-types.js";
 import type {
   CallOptions,
   Destination,
@@ -14,12 +15,12 @@ import type {
   InsertCall,
   InsertPolicy,
   InsertTally,
+  Missing,
   Output,
   Table,
   TableStats,
 } from "../engine/engine.js";
 import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
-import type { KeyType, ValueType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { LimitError } from "../errors.js";
 import { loadMoving } from "./container.js";
@@ -112,7 +113,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     return this.#table.choose(keys, which, call);
   }
 
-  find(keys: Input<K>, missing: number | bigint, output: Destination, call: CallOptions) {
+  find(keys: Input<K>, missing: Missing, output: Destination, call: CallOptions) {
     return this.#table.find(keys, missing, output, call);
   }
 
@@ -148,7 +149,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
   }
 
   /** Moves the entries to a table for `capacity` of them, with another seed if one is given. @throws LimitError, and nothing was changed */
-  async resize(capacity: number, seed?: number, renumber?: Renumber<K>): Promise<void> {
+  async resize(capacity: number, seed?: number, renumber?: Renumber): Promise<void> {
     const old = this.#table;
     const slots = checkedSlots(capacity, this.#sizing.maxLoadFactor);
     checkBytes(tableBytes(old.spec) + this.#bytesFor(capacity), this.policy.maxBytes);
@@ -159,13 +160,13 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
   }
 
   /** Moves the entries to a table of the same size, with other keys. @throws LimitError, and nothing was changed */
-  renumber(renumber: Renumber<K>): Promise<void> {
+  renumber(renumber: Renumber): Promise<void> {
     return this.resize(this.#sizing.capacity, undefined, renumber);
   }
 
   /** Makes room for the keys of a batch that are new. @throws LimitError, and nothing was changed */
   async #makeRoom(keys: Input<K>, call: CallOptions & KnownNew): Promise<void> {
-    const { most, isExact } = call.newKeys ?? { most: keys.length, isExact: false };
+    const { most, isExact } = call.newKeys ?? { most: lengthOf(keys), isExact: false };
     if (most <= this.#room) return;
     const start = performance.now();
     call.signal?.throwIfAborted();
@@ -182,7 +183,8 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
   }
 
   /** Grows for all elements of a batch that is mostly new and needs room, by its sample: counting would take longer. */
-  async #growUncounted({ length }: Input<K>, { isExact, likelyNew }: Sample): Promise<boolean> {
+  async #growUncounted(keys: Input<K>, { isExact, likelyNew }: Sample): Promise<boolean> {
+    const length = lengthOf(keys);
     if (isExact || likelyNew <= Math.max(this.#room, length / 2)) return false;
     return this.#growFor(length).then(
       () => true,

@@ -7,7 +7,9 @@ import { allocate, type ScalarArrays, type ScalarType, scalarTypeOf } from "../e
 /** Keys of one batch at most: more are worth a call of their own. */
 export const MOST_KEYS = 2 ** 16;
 
-type Columns = readonly ScalarArrays[ScalarType][];
+type Column = ScalarArrays[ScalarType];
+/** Results: each a column, or of a composite type a list of columns. */
+type Columns = readonly (Column | readonly Column[])[];
 
 /** Calls of one kind that are made as one. */
 export class JoinedCalls<K extends ScalarType> {
@@ -35,7 +37,8 @@ export class JoinedCalls<K extends ScalarType> {
     const columns = await this.answer;
     if (this.#gone.has(keys)) throw detached();
     if (this.#parts.length === 1) return columns;
-    return columns.map((column) => column.slice(first, first + length));
+    const part = (column: Column): Column => column.slice(first, first + length);
+    return columns.map((column) => (ArrayBuffer.isView(column) ? part(column) : column.map(part)));
   }
 
   /** The keys of all calls, at the batch's turn. */

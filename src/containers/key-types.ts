@@ -2,11 +2,10 @@
  * The types of containers' keys: those that engines' tables have, and `utf8`, which stands for strings. A table of strings is one of
  * numbers with a dictionary before it (utf8/), so the table under it has keys of another type than the container.
  */
-import type { DeviceArray } from "../engine/device-array.js";
+import type { ArraysOf, ElementOf, KeyType, ValueType } from "../engine/element-types.js";
 import type { Input, Placement, Table, Target } from "../engine/engine.js";
-import type { ElementOf, KeyType, ScalarArrays, ValueType } from "../engine/scalars.js";
 import type { Utf8Column } from "../engine/utf8-column.js";
-import type { FindOptions, IntoOption, OutputOption } from "./arguments.js";
+import type { FindOptions, IntoOption, OutputOption, Placed } from "./arguments.js";
 import type { Utf8Keys } from "./utf8/read-keys.js";
 
 /** Types a key can have. */
@@ -19,13 +18,11 @@ export type TableKey<K extends ContainerKey> = K extends KeyType ? K : "u32";
 export type Keys<K extends ContainerKey> = K extends KeyType ? Input<K> : Utf8Keys;
 
 /** Keys on the host, as calls answer them. */
-export type KeyColumn<K extends ContainerKey> = K extends KeyType ? ScalarArrays[K] : Utf8Column;
+export type KeyColumn<K extends ContainerKey> = K extends KeyType ? ArraysOf<K> : Utf8Column;
 
 /** Keys as calls answer them: strings always on the host. */
 export type PlacedKeys<K extends ContainerKey, P extends Placement> = K extends KeyType
-  ? P extends "device"
-    ? DeviceArray<K>
-    : ScalarArrays[K]
+  ? Placed<K, P>
   : Utf8Column;
 
 /** Where calls write keys that they answer, given by the caller: nowhere for strings. */

@@ -1,15 +1,21 @@
 /** What maps can do, whatever their table: the calls that take or answer values. What a map is at a glance: static-map.ts, dynamic-map.ts. */
+import {
+  type ArraysOf,
+  type ElementOf,
+  lengthOf,
+  typeName,
+  type ValueType,
+} from "../engine/element-types.js";
 import type { ApplyOp, Input, InsertPolicy, InsertTally, Placement, Target } from "../engine/engine.js";
-import type { ElementOf, ScalarArrays, ValueType } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
 import { checkOneOf } from "../options.js";
 import {
   type BulkOptions,
   type Call,
   checkBulkOptions,
-  checkColumn,
+  checkElements,
+  checkEntries,
   checkLength,
-  checkOffered,
   type EntriesOptions,
   type FindOptions,
   type InsertOptions,
@@ -42,7 +48,7 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
   }
 
   /**
-   * Inserts pairs; a key that is there gets the new value. For keys and values of 32 bits.
+   * Inserts pairs; a key that is there gets the new value.
    * @throws CapacityError when some keys found no slot.
    */
   async insertOrAssign(
@@ -50,15 +56,14 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
     values: Input<V>,
     options: InsertOptions = {},
   ): Promise<{ inserted: number; assigned: number }> {
-    checkOffered("insertOrAssign", this.table.spec);
     const { call, inserted, existing } = await this.#insert(keys, values, "assign", options);
     return answered(call, { inserted, assigned: existing });
   }
 
   /**
    * Inserts pairs; a key that is there gets `op(old value, new value)`. Equal keys in one batch are all combined.
-   * add wraps for u32 and i32: a sum beyond 2^32 - 1 (for i32, 2^31 - 1) starts again from the other end, and nothing says so; f32 add on webgpu rounds in an unspecified order and may take subnormals for 0; f32 min and max order by bits
-   * (−0 < +0, NaN above all numbers); and, or, xor are for u32 and i32. For keys and values of 32 bits.
+   * add wraps for integers: a sum beyond 2^32 - 1 (for i32, 2^31 - 1; u64 and i64 the same with 64 and 63 bits) starts again from the other end, and nothing says so; f32 add on webgpu rounds in an unspecified order and may take subnormals for 0; f64 add is for the cpu engine only;
+   * min and max of floats order by bits (−0 < +0, NaN above all numbers); and, or, xor are for integers. Composite values have no operations.
    * @throws CapacityError when some keys found no slot.
    */
   async insertOrApply(
@@ -74,7 +79,7 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
 
   /**
    * `insert` that also answers, per key, the value now stored and whether this element inserted it (`isNew`: 1 or 0). Elements left
-   * out by `where` get 0 and 0. For keys and values of 32 bits.
+   * out by `where` get 0 and 0.
    * @throws CapacityError when some keys found no slot.
    */
   async insertAndFind<P extends Placement = "host">(
@@ -82,18 +87,17 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
     values: Input<V>,
     options: InsertOptions & OutputOption<P> & IntoOption<{ values: Target<V>; isNew: Target<"u8"> }> = {},
   ): Promise<{ inserted: number; existing: number; values: Placed<V, P>; isNew: Placed<"u8", P> }> {
-    checkOffered("insertAndFind", this.table.spec);
     const { call, keys } = this.#checkPairs(given, values, options, " duplicates output into");
     const types = { isNew: "u8", values: this.valueType } as const;
-    const to = destination(this.engine, options, keys.length, types);
+    const to = destination(this.engine, options, lengthOf(keys), types);
     const insertAndFind = async () => (await this.inserting(call)).insertAndFind(keys, values, to, call);
     const result = await this.calls.run(insertAndFind, [keys, values], call, to);
     const { inserted, existing } = this.accepted(result, [result.values, result.insertedFlags]);
     return answered(call, {
       inserted,
       existing,
-      values: placed<V, P>(result.values, keys.length),
-      isNew: placed<"u8", P>(result.insertedFlags, keys.length),
+      values: placed<V, P>(result.values, lengthOf(keys)),
+      isNew: placed<"u8", P>(result.insertedFlags, lengthOf(keys)),
     });
   }
 
@@ -114,8 +118,8 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
 
   /** Calls `visit(value, key)` for every pair, on copies brought to the host in chunks. Order unspecified. */
   async forEach(visit: (value: ElementOf<V>, key: KeyOf<K>) => void): Promise<void> {
-    const { visitEntries } = await import("./entries.js");
-    await visitEntries<K, V>(this, visit);
+    const [all, { visitEntries }] = await this.readEntries();
+    await visitEntries<K, V>(this.table.spec, all, visit);
   }
 
   /**
@@ -124,9 +128,10 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
    */
   async *entries(
     options: EntriesOptions = {},
-  ): AsyncGenerator<{ keys: KeyColumn<K>; values: ScalarArrays[V] }, void, undefined> {
-    const { readEntries } = await import("./entries.js");
-    yield* readEntries<K, V>(this, options);
+  ): AsyncGenerator<{ keys: KeyColumn<K>; values: ArraysOf<V> }, void, undefined> {
+    const chunk = checkEntries(options);
+    const [all, { readEntries }] = await this.readEntries();
+    yield* readEntries<K, V>(this.table.spec, all, chunk);
   }
 
   /**
@@ -140,12 +145,13 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
   }
 
   #checkApply(op: ApplyOp): void {
-    checkOffered("insertOrApply", this.table.spec);
     checkOneOf("operation", op, applyOps);
-    if (this.valueType === "f32" && (op === "and" || op === "or" || op === "xor")) {
+    const type = typeName(this.valueType);
+    // of floats in one column: not of their bits, nor of several columns
+    if (/^\[|^f.*(and|or|xor)$/.test(type + op)) {
       throw new ValidationError(
-        `"${op}" is not defined for f32 values.`,
-        "Use add, min or max, or a map with u32 values.",
+        `"${op}" is not defined for ${type} values.`,
+        "Use insertOrAssign, or values of another type.",
       );
     }
   }
@@ -157,7 +163,7 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
     more: string,
   ) {
     const keys = this.taken(given);
-    checkColumn(this.engine, "values", this.valueType, values);
+    checkElements(this.engine, "values", this.valueType, values);
     checkLength("values", values, keys);
     return { call: checkBulkOptions(this.engine, keys, options, more), keys };
   }

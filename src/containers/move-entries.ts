@@ -1,32 +1,30 @@
 /** What rehash and growth do with the entries: they go from one table to another without the host. */
 import type { DeviceArray } from "../engine/device-array.js";
-import type { Engine, Table } from "../engine/engine.js";
-import type { KeyType, ValueType } from "../engine/scalars.js";
+import type { KeyType, ValueType } from "../engine/element-types.js";
+import type { Engine, Input, Table } from "../engine/engine.js";
 import { CapacityError } from "../errors.js";
+import { discard } from "./results.js";
 
-/** Answers other keys in the place of an entry's: of numbers that stand for strings, which another dictionary numbers otherwise. */
-export type Renumber<K extends KeyType> = (keys: DeviceArray<K>) => Promise<DeviceArray<K>>;
+/** Answers other keys in the place of entries': of numbers that stand for strings, which another dictionary numbers otherwise. */
+export type Renumber = (keys: DeviceArray<"u32">) => Promise<DeviceArray<"u32">>;
 
 /** Inserts all entries of a table into an empty one. @throws CapacityError when they do not fit. */
 async function moveEntries<K extends KeyType, V extends ValueType>(
   from: Table<K, V>,
   to: Table<K, V>,
-  renumber: Renumber<K> = async (keys) => keys,
+  renumber?: Renumber,
 ): Promise<void> {
-  const entries = await from.retrieveAll("device", {});
-  const { keys, values } = entries as { keys: DeviceArray<K>; values: DeviceArray<V> | null };
-  let moved: DeviceArray<K> | undefined;
+  const { keys, values } = await from.retrieveAll("device", {});
+  let moved: unknown = keys;
   try {
-    moved = await renumber(keys);
-    const { rejected } = await to.insert(moved, values, "keep", {});
+    if (renumber) moved = await renumber(keys as DeviceArray<"u32">);
+    const { rejected } = await to.insert(moved as Input<K>, values as Input<V> | null, "keep", {});
     if (rejected > 0) {
       const { slots } = to.spec;
       throw new CapacityError({ inserted: to.live, rejected, capacity: slots, slots });
     }
   } finally {
-    keys.destroy();
-    values?.destroy();
-    moved?.destroy();
+    discard([keys, values, moved]);
   }
 }
 
@@ -35,7 +33,7 @@ export async function rebuilt<K extends KeyType, V extends ValueType>(
   engine: Engine,
   old: Table<K, V>,
   { slots, entries, seed = old.spec.seed }: { slots: number; entries: number; seed?: number | undefined },
-  renumber?: Renumber<K>,
+  renumber?: Renumber,
 ): Promise<Table<K, V>> {
   const fresh = await engine.createTable<K, V>({ ...old.spec, slots, seed }, entries);
   try {

@@ -3,9 +3,9 @@
  * are made of. It knows no backend.
  */
 import type { Device } from "../device.js";
-import type { Input, Output, Placement, TableStats, Target } from "../engine/engine.js";
+import type { ColumnInput, ColumnTarget, Input, Output, Placement, TableStats } from "../engine/engine.js";
 import { NO_SEED } from "../engine/hash-names.js";
-import type { KeyType, ValueType } from "../engine/scalars.js";
+import type { BasicType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { CapacityError, ValidationError } from "../errors.js";
 import { checkWhole } from "../options.js";
@@ -15,7 +15,7 @@ import {
   checkBulkOptions,
   checkCallOptions,
   checkColumn,
-  checkMissing,
+  checkMissingElement,
   type FindOptions,
   type IntoOption,
   type OutputOption,
@@ -45,7 +45,7 @@ export interface MultiStats extends Omit<TableStats, "live"> {
 }
 
 /** Base of multimaps and multisets. */
-export abstract class MultiContainer<K extends KeyType, V extends ValueType> extends Queued<K> {
+export abstract class MultiContainer<K extends BasicType, V extends BasicType> extends Queued<K> {
   /** @internal */
   protected readonly index: MultiIndex<K, V>;
   /** @internal */
@@ -101,30 +101,35 @@ export abstract class MultiContainer<K extends KeyType, V extends ValueType> ext
 
   /** Which keys have entries: one byte per key, 1 or 0. */
   async contains<P extends Placement = "host">(
-    keys: Input<K>,
-    options: BulkOptions & OutputOption<P> & IntoOption<{ found: Target<"u8"> }> = {},
+    keys: ColumnInput<K>,
+    options: BulkOptions & OutputOption<P> & IntoOption<{ found: ColumnTarget<"u8"> }> = {},
   ): Promise<Placed<"u8", P>> {
     const call = this.checkKeys(keys, options, " output into");
     const to = destination(this.engine, options, keys.length, { found: "u8" });
-    const contains = async (keys: Input<K>) => [await this.index.contains(keys, to, call)] as const;
-    const [result] = await this.calls.read({ operation: "contains", keys, call, to }, contains);
+    const contains = async (keys: Input<K>) =>
+      [await this.index.contains(keys as ColumnInput<K>, to, call)] as const;
+    const [result] = await this.calls.read(
+      { operation: "contains", keys: keys as Input<K>, call, to },
+      contains,
+    );
     return answered(call, { found: placed<"u8", P>(result, keys.length) }).found;
   }
 
   /** How many entries each key has, in input order; 0 for absent keys and those left out by `where`. */
   async count<P extends Placement = "host">(
-    keys: Input<K>,
-    options: BulkOptions & OutputOption<P> & IntoOption<{ counts: Target<"u32"> }> = {},
+    keys: ColumnInput<K>,
+    options: BulkOptions & OutputOption<P> & IntoOption<{ counts: ColumnTarget<"u32"> }> = {},
   ): Promise<Placed<"u32", P>> {
     const call = this.checkKeys(keys, options, " output into");
     const to = destination(this.engine, options, keys.length, { counts: "u32" });
-    const count = async (keys: Input<K>) => [await this.index.count(keys, to, call)] as const;
-    const [result] = await this.calls.read({ operation: "count", keys, call, to }, count);
+    const count = async (keys: Input<K>) =>
+      [await this.index.count(keys as ColumnInput<K>, to, call)] as const;
+    const [result] = await this.calls.read({ operation: "count", keys: keys as Input<K>, call, to }, count);
     return answered(call, { counts: placed<"u32", P>(result, keys.length) }).counts;
   }
 
   /** Takes keys out with all their entries; `erased` counts the entries. Absent keys are passed over. */
-  async erase(keys: Input<K>, options: BulkOptions = {}): Promise<{ erased: number }> {
+  async erase(keys: ColumnInput<K>, options: BulkOptions = {}): Promise<{ erased: number }> {
     const call = this.checkKeys(keys, options);
     const erased = await this.calls.run(() => this.index.erase(keys, call), [keys], call);
     return answered(call, { erased });
@@ -195,15 +200,15 @@ export abstract class MultiContainer<K extends KeyType, V extends ValueType> ext
   }
 
   /** @internal */
-  protected checkKeys(keys: Input<K>, options: BulkOptions & OutputOption<Placement>, more = ""): Call {
+  protected checkKeys(keys: ColumnInput<K>, options: BulkOptions & OutputOption<Placement>, more = ""): Call {
     checkColumn(this.engine, "keys", this.keyType, keys);
     return checkBulkOptions(this.engine, keys, options, more);
   }
 
   /** insert, for multimaps and multisets. @internal */
   protected async insertEntries(
-    keys: Input<K>,
-    values: Input<V> | null,
+    keys: ColumnInput<K>,
+    values: ColumnInput<V> | null,
     call: Call,
   ): Promise<{ inserted: number }> {
     const insert = () => this.index.insert(keys, values, call);
@@ -224,22 +229,22 @@ export abstract class MultiContainer<K extends KeyType, V extends ValueType> ext
 
   /** find, for multimaps and multisets, whose first result is called `name`. @internal */
   protected async lookUp<P extends Placement, N extends "keys" | "values">(
-    keys: Input<K>,
+    keys: ColumnInput<K>,
     options: FindOptions<P, V> & IntoOption<object>,
     name: N,
   ): Promise<{ [name in N]: Placed<V, P> } & { found: Placed<"u8", P> }> {
     const call = this.checkKeys(keys, options, " output into missing");
     const type = this.index.resultType;
-    const missing = checkMissing(type, options.missing);
+    const missing = checkMissingElement(type, options.missing);
     const to = destination(this.engine, options, keys.length, { [name]: type, found: "u8" });
     const find = async (keys: Input<K>) => {
-      const { values, found } = await this.index.find(keys, missing, to, call);
-      return [values, found] as const;
+      const { values, found } = await this.index.find(keys as ColumnInput<K>, missing, to, call);
+      return [values as Output<V>, found] as const;
     };
     const operation = `find ${Object.is(missing, -0) ? "-0" : missing}`;
-    const results = await this.calls.read({ operation, keys, call, to }, find);
-    const values = placed<V, P>(results[0] as Output<V>, keys.length);
-    const found = placed<"u8", P>(results[1] as Output<"u8">, keys.length);
+    const results = await this.calls.read({ operation, keys: keys as Input<K>, call, to }, find);
+    const values = placed<V, P>(results[0], keys.length);
+    const found = placed<"u8", P>(results[1], keys.length);
     return answered(call, { [name]: values, found } as { [name in N]: typeof values } & {
       found: typeof found;
     });

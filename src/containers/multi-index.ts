@@ -7,9 +7,18 @@
  * its entries are in has changed nothing that is seen.
  */
 import { DeviceArray } from "../engine/device-array.js";
-import type { CallOptions, Destination, Engine, Input, Output, Placement, Table } from "../engine/engine.js";
+import type {
+  CallOptions,
+  ColumnInput,
+  ColumnOutput,
+  Destination,
+  Engine,
+  Input,
+  Placement,
+  Table,
+} from "../engine/engine.js";
 import { slotsFor, type TableSpec } from "../engine/layout.js";
-import { type KeyType, type ScalarType, scalarBytes, type ValueType } from "../engine/scalars.js";
+import { type BasicType, type ScalarType, scalarBytes } from "../engine/scalars.js";
 import type { ListMatches, ListOperations, ValueLists } from "../engine/value-lists.js";
 import { EngineError, LimitError } from "../errors.js";
 import { discard } from "./results.js";
@@ -36,7 +45,7 @@ export interface MultiTally {
 }
 
 /** Entries of keys, laid out, with what they are read from. */
-export interface Located<K extends KeyType, V extends ValueType> {
+export interface Located<K extends BasicType, V extends BasicType> {
   readonly lists: ValueLists<V>;
   readonly matches: ListMatches;
   /** The key of each list, where that is wanted. */
@@ -45,7 +54,7 @@ export interface Located<K extends KeyType, V extends ValueType> {
   free(keepsOffsets?: boolean): void;
 }
 
-export class MultiIndex<K extends KeyType, V extends ValueType> {
+export class MultiIndex<K extends BasicType, V extends BasicType> {
   private constructor(
     private readonly engine: Engine,
     private readonly operations: ListOperations,
@@ -56,7 +65,7 @@ export class MultiIndex<K extends KeyType, V extends ValueType> {
   ) {}
 
   /** An empty index. @throws LimitError when it is larger than the device allows */
-  static async create<K extends KeyType, V extends ValueType>(
+  static async create<K extends BasicType, V extends BasicType>(
     engine: Engine,
     types: { readonly key: K; readonly value: V | null },
     sizing: MultiSizing,
@@ -90,7 +99,7 @@ export class MultiIndex<K extends KeyType, V extends ValueType> {
   /** Type of what is found: the values', or of multisets the keys'. */
   get resultType(): V {
     const { key, value } = this.types;
-    return value ?? (key as KeyType as V);
+    return value ?? (key as BasicType as V);
   }
 
   get keyTable(): Table<K, "u32"> {
@@ -102,7 +111,7 @@ export class MultiIndex<K extends KeyType, V extends ValueType> {
   }
 
   /** Adds the elements that fit. */
-  async insert(given: Input<K>, values: Input<V> | null, call: CallOptions): Promise<MultiTally> {
+  async insert(given: ColumnInput<K>, values: ColumnInput<V> | null, call: CallOptions): Promise<MultiTally> {
     call.signal?.throwIfAborted();
     const stages = new Stages(call, given.length, 3);
     const keys = await this.onDevice(this.types.key, given);
@@ -126,7 +135,7 @@ export class MultiIndex<K extends KeyType, V extends ValueType> {
   }
 
   /** New numbers for the elements of a batch, as many as fit; builds the index anew where there are not so many. */
-  async #number(length: number, where: Input<"u8"> | undefined, free: number): Promise<Batch> {
+  async #number(length: number, where: ColumnInput<"u8"> | undefined, free: number): Promise<Batch> {
     for (let isRebuilt = false; ; isRebuilt = true) {
       const first = this.lists.taken;
       const batch = { first, ...(await this.operations.number(first, length, where)) };
@@ -146,9 +155,9 @@ export class MultiIndex<K extends KeyType, V extends ValueType> {
   }
 
   async #insert(
-    keys: Input<K>,
-    values: Input<V> | null,
-    where: Input<"u8"> | undefined,
+    keys: ColumnInput<K>,
+    values: ColumnInput<V> | null,
+    where: ColumnInput<"u8"> | undefined,
     { first, numbers, selected }: Batch,
     stages: Stages,
   ): Promise<number> {
@@ -157,7 +166,7 @@ export class MultiIndex<K extends KeyType, V extends ValueType> {
     this.lists.take(first + selected);
     const inserting = { ...stages.next(), where };
     const { log } = inserting;
-    const { inserted } = await this.table.insert(keys, numbers, "keep", inserting);
+    const { inserted } = await this.table.insert(keys as Input<K>, numbers, "keep", inserting);
     if (inserted === selected && (await this.lists.begin(numbers, first, values, { log, where }, selected))) {
       return selected;
     }
@@ -177,14 +186,14 @@ export class MultiIndex<K extends KeyType, V extends ValueType> {
   }
 
   /** The number of each key's list, or that of none. The caller frees them. */
-  async #numbersOf(keys: Input<K>, call: CallOptions): Promise<DeviceArray<"u32">> {
-    const { values, found } = await this.table.find(keys, this.operations.none, "device", call);
+  async #numbersOf(keys: ColumnInput<K>, call: CallOptions): Promise<DeviceArray<"u32">> {
+    const { values, found } = await this.table.find(keys as Input<K>, this.operations.none, "device", call);
     discard([found]);
     return values as DeviceArray<"u32">;
   }
 
   async #withNumbers<T>(
-    keys: Input<K>,
+    keys: ColumnInput<K>,
     call: CallOptions,
     work: (numbers: DeviceArray<"u32">, call: CallOptions) => Promise<T>,
   ): Promise<T> {
@@ -199,18 +208,18 @@ export class MultiIndex<K extends KeyType, V extends ValueType> {
     }
   }
 
-  count(keys: Input<K>, to: Destination, call: CallOptions): Promise<Output<"u32">> {
+  count(keys: ColumnInput<K>, to: Destination, call: CallOptions): Promise<ColumnOutput<"u32">> {
     return this.#withNumbers(keys, call, (numbers, call) => this.lists.sizes(numbers, to, call));
   }
 
-  contains(keys: Input<K>, to: Destination, call: CallOptions): Promise<Output<"u8">> {
+  contains(keys: ColumnInput<K>, to: Destination, call: CallOptions): Promise<ColumnOutput<"u8">> {
     const { table, lists } = this;
-    if (table.live === lists.filled) return table.contains(keys, to, call);
+    if (table.live === lists.filled) return table.contains(keys as Input<K>, to, call);
     return this.#withNumbers(keys, call, (numbers, call) => lists.present(numbers, to, call));
   }
 
   /** An entry of each key; of multisets the key. */
-  find(keys: Input<K>, missing: number | bigint, to: Destination, call: CallOptions) {
+  find(keys: ColumnInput<K>, missing: number | bigint, to: Destination, call: CallOptions) {
     const given = this.types.value === null ? keys : null;
     return this.#withNumbers(keys, call, (numbers, call) =>
       this.lists.firsts(numbers, given, missing, to, call),
@@ -219,7 +228,7 @@ export class MultiIndex<K extends KeyType, V extends ValueType> {
 
   /** The entries of keys, laid out; the caller frees that. */
   async locate(
-    keys: Input<K>,
+    keys: ColumnInput<K>,
     { outer, to }: { readonly outer: boolean; readonly to: Destination },
     call: CallOptions,
   ): Promise<Located<K, V>> {
@@ -247,10 +256,13 @@ export class MultiIndex<K extends KeyType, V extends ValueType> {
   }
 
   /** Distinct keys and how many entries each has. */
-  async keys(to: Placement, call: CallOptions): Promise<{ keys: Output<K>; counts: Output<"u32"> }> {
+  async keys(
+    to: Placement,
+    call: CallOptions,
+  ): Promise<{ keys: ColumnOutput<K>; counts: ColumnOutput<"u32"> }> {
     if (this.table.live > this.lists.filled) await this.rebuild({ keepsEmpty: false });
     const { keys, values } = await this.table.retrieveAll("device", call);
-    const brief: (Output<ScalarType> | null)[] = [values];
+    const brief: (ColumnOutput<ScalarType> | null)[] = [values];
     try {
       const counts = await this.lists.sizes(values as DeviceArray<"u32">, to, { signal: call.signal });
       const column = keys as DeviceArray<K>;
@@ -266,13 +278,13 @@ export class MultiIndex<K extends KeyType, V extends ValueType> {
   }
 
   /** Takes keys out with all their entries; answers these. */
-  async erase(given: Input<K>, call: CallOptions): Promise<number> {
+  async erase(given: ColumnInput<K>, call: CallOptions): Promise<number> {
     const stages = new Stages(call, given.length, 2);
     const keys = await this.onDevice(this.types.key, given);
     try {
       const numbers = await this.#numbersOf(keys.column, stages.next());
       const erased = await this.lists.drop(numbers).finally(() => numbers.destroy());
-      await this.table.erase(keys.column, { ...stages.next(), log: undefined });
+      await this.table.erase(keys.column as Input<K>, { ...stages.next(), log: undefined });
       await this.#clean();
       stages.finish();
       return erased;
@@ -282,7 +294,7 @@ export class MultiIndex<K extends KeyType, V extends ValueType> {
   }
 
   /** Takes all entries out that are equal to one of some pairs; answers how many. */
-  async erasePairs(keys: Input<K>, values: Input<V>, call: CallOptions): Promise<number> {
+  async erasePairs(keys: ColumnInput<K>, values: ColumnInput<V>, call: CallOptions): Promise<number> {
     const { eraseListed } = await import("./erase-pairs.js");
     // somebody reads the entries as they are
     if (this.lists.held) await this.rebuild({ keepsEmpty: false });
@@ -355,7 +367,7 @@ export class MultiIndex<K extends KeyType, V extends ValueType> {
         where = (await this.lists.present(numbers, "device", {})) as DeviceArray<"u8">;
         brief.push(where);
       }
-      const { rejected } = await table.insert(keys as DeviceArray<K>, places.numbers, "keep", { where });
+      const { rejected } = await table.insert(keys as Input<K>, places.numbers, "keep", { where });
       if (rejected > 0) throw new EngineError("A table that was built anew has no room for its keys.");
       return { table, lists };
     } catch (error) {
@@ -369,7 +381,7 @@ export class MultiIndex<K extends KeyType, V extends ValueType> {
   /** An input as a device array: it is used more than once. */
   async onDevice<T extends ScalarType>(
     type: T,
-    input: Input<T>,
+    input: ColumnInput<T>,
   ): Promise<{ column: DeviceArray<T>; free(): void }> {
     if (input instanceof DeviceArray) return { column: input, free() {} };
     const column = await this.operations.copied(type, input);
@@ -398,7 +410,7 @@ async function firstSelected({ first, numbers, selected }: Batch, most: number):
   });
 }
 
-function located<K extends KeyType, V extends ValueType>(
+function located<K extends BasicType, V extends BasicType>(
   lists: ValueLists<V>,
   matches: ListMatches,
   keys?: DeviceArray<K>,

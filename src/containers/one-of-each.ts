@@ -2,7 +2,14 @@
  * Inserts in which the first or the last of equal keys wins. The engine says which elements that are; they alone are inserted, and the
  * others count as if they had been, too. Engines that go through a batch in input order have some of it for nothing.
  */
-import { DeviceArray } from "../engine/device-array.js";
+import {
+  type ElementOf,
+  elementsOf,
+  type KeyType,
+  lengthOf,
+  scalarsOf,
+  type ValueType,
+} from "../engine/element-types.js";
 import type {
   CallOptions,
   Destination,
@@ -13,9 +20,10 @@ import type {
   Output,
   Table,
 } from "../engine/engine.js";
-import { allocate, type KeyType, type ScalarType, type ValueType, zeroOf } from "../engine/scalars.js";
+import { allocate, type Scalar, type ScalarType, zeroOf } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
 import type { InsertOptions } from "./arguments.js";
+import { discard } from "./results.js";
 
 /** The table for a call in which one element of each key wins. @throws ValidationError */
 export function choosing<K extends KeyType, V extends ValueType>(
@@ -58,27 +66,26 @@ class OneOfEach<K extends KeyType, V extends ValueType>
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
     const { table } = this;
     if (this.#isInOrder("first")) return table.insertAndFind(keys, values, output, call);
-    const [flags, stored] = typeof output === "string" ? [] : output;
-    const { length } = keys;
+    const [flags, ...stored] = typeof output === "string" ? [] : output;
+    const length = lengthOf(keys);
+    const types = scalarsOf<Scalar>(table.spec.value);
     // the values of the elements that win are not those of all
     const spare = <T extends ScalarType>(type: T) => allocate(type, length);
-    const firstTo = flags
-      ? [flags, ...(values === null ? [] : [spare(table.spec.value as V)])]
-      : (output as "host");
+    const firstTo = flags ? [flags, ...types.map(spare)] : (output as "host");
     const done = await this.#choosing(keys, call, (where) =>
       table.insertAndFind(keys, values, firstTo, { ...call, where }),
     );
     if (values === null) return done;
-    discard(done.values);
+    discard([done.values]);
     try {
-      const to = stored ? [stored, spare("u8")] : (output as "host");
-      const missing = zeroOf[table.spec.value as V];
+      const to = flags ? [...stored, spare("u8")] : (output as "host");
+      const missing = elementsOf(table.spec.value as V, types.map(zeroOf)) as ElementOf<V>;
       const { strategy, groupSize, signal, where } = call;
       const all = await table.find(keys, missing, to, { strategy, groupSize, signal, where });
-      discard(all.found);
+      discard([all.found]);
       return { ...done, values: all.values };
     } catch (error) {
-      discard(done.insertedFlags);
+      discard([done.insertedFlags]);
       throw error;
     }
   }
@@ -111,9 +118,4 @@ class OneOfEach<K extends KeyType, V extends ValueType>
     const flags = (await this.table.contains(keys, "host", { strategy, groupSize, where })) as Uint8Array;
     return flags.reduce((sum, flag) => sum + flag, 0);
   }
-}
-
-/** Frees a result that is on the device. */
-function discard(result: Output<ScalarType> | null): void {
-  if (result instanceof DeviceArray) result.destroy();
 }

@@ -1,8 +1,7 @@
 /** device.prepare: what is to be ready before it is asked for. Checks the descriptions of tables, and asks the engine. */
+import type { ValueType } from "../engine/element-types.js";
 import type { BulkCall, Engine } from "../engine/engine.js";
 import type { TableSpec } from "../engine/layout.js";
-import type { ValueType } from "../engine/scalars.js";
-import { isWide, slotFormat } from "../engine/slot-format.js";
 import { check, checkOneOf, checkOptions } from "../options.js";
 import { type ContainerSpec, checkTable, type Seed, type TableOptions, withHash } from "./create-table.js";
 import type { ContainerKey } from "./key-types.js";
@@ -23,8 +22,7 @@ export async function prepare(engine: Engine, tables: readonly TableToPrepare[])
     const { calls = ["insert", "find"], ...options } = table;
     const { spec, seed } = checkTable("value" in options ? "map" : "set", options);
     check(Array.isArray(calls), "calls", calls, 'Give a list, as ["insert", "find"].');
-    const known = isWide(slotFormat(spec as TableSpec)) ? WIDE_CALLS : CALLS;
-    for (const call of calls) checkOneOf("call", call, spec.value === null ? known.filter(isOfSets) : known);
+    for (const call of calls) checkOneOf("call", call, spec.value === null ? CALLS.filter(isOfSets) : CALLS);
     return { spec, seed, capacity: options.capacity, calls };
   });
   for (const { spec, seed, capacity, calls } of checked) {
@@ -38,7 +36,5 @@ async function engineSpec(spec: ContainerSpec, seed?: Seed): Promise<TableSpec> 
   return (await import("./utf8/open-utf8-table.js")).numbersSpec(spec, seed);
 }
 
-/** Calls of tables whose keys or values are wider than 32 bits. */
-const WIDE_CALLS: readonly BulkCall[] = ["insert", "find", "contains", "erase"];
-const CALLS: readonly BulkCall[] = [...WIDE_CALLS, "insertAndFind", "insertOrAssign"];
+const CALLS: readonly BulkCall[] = ["insert", "find", "contains", "erase", "insertAndFind", "insertOrAssign"];
 const isOfSets = (call: BulkCall) => call !== "insertOrAssign";

@@ -1,7 +1,7 @@
 /** What everything that a device holds for a user shares: its calls, which keep to their order, its end, and how it describes itself. */
 import type { Device } from "../device.js";
+import type { KeyType } from "../engine/element-types.js";
 import type { Engine } from "../engine/engine.js";
-import type { ScalarType } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
 import { Calls } from "./calls.js";
 
@@ -9,7 +9,7 @@ import { Calls } from "./calls.js";
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 /** Base of all containers. K is the type of the keys. */
-export abstract class Queued<K extends ScalarType> {
+export abstract class Queued<K extends KeyType> {
   /** The device that it lives on. */
   readonly device: Device;
   /** @internal */

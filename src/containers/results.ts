@@ -1,10 +1,11 @@
 /** Where the results of a call go, and what becomes of them. The checks are as in arguments.ts: before anything is done. */
 import { DeviceArray } from "../engine/device-array.js";
-import type { Destination, Engine, Output, Placement, Target } from "../engine/engine.js";
+import { columnsOf, type ElementType } from "../engine/element-types.js";
+import type { ColumnOutput, ColumnTarget, Destination, Engine, Output, Placement } from "../engine/engine.js";
 import { PinnedArray } from "../engine/pinned-array.js";
-import { allocate, firstOf, type ScalarType } from "../engine/scalars.js";
+import { allocate, firstOf, type ScalarArrays, type ScalarType } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
-import { type Call, checkColumn, type IntoOption, type OutputOption, type Placed } from "./arguments.js";
+import { type Call, checkElements, type IntoOption, type OutputOption, type Placed } from "./arguments.js";
 
 /**
  * Checks `into`, and answers where a call's results go.
@@ -14,16 +15,16 @@ export function destination(
   engine: Engine,
   { output = "host", into }: OutputOption<Placement> & IntoOption<object>,
   length: number,
-  types: Readonly<Record<string, ScalarType>>,
+  types: Readonly<Record<string, ElementType>>,
 ): Destination {
   if (into === undefined) return output;
   if (output === "device") {
     throw new ValidationError('into was given together with output "device".', "Leave out one of the two.");
   }
-  const targets = Object.entries(types).map(([name, type]) => {
-    const target = into?.[name as keyof typeof into] as Target<ScalarType>;
-    checkColumn(engine, `into.${name}`, type, target, "readback");
-    return target;
+  const targets = Object.entries(types).flatMap(([name, type]) => {
+    const target: ColumnTarget | readonly ColumnTarget[] = into?.[name as keyof typeof into];
+    checkElements(engine, `into.${name}`, type, target, "readback");
+    return columnsOf(target);
   });
   checkRoom(targets, length);
   return targets;
@@ -59,22 +60,30 @@ export function checkRoom(to: Destination, length: number): void {
   }
 }
 
-/**
- * A result as the caller gets it: of a pinned target its elements, once the call has given it back. There are none when
- * the caller has destroyed it, or made another call with it: as in a view of a buffer that was detached.
- */
-export function placed<T extends ScalarType, P extends Placement>(
+/** Results as the caller gets them: columns as they are, and of pinned targets their elements. */
+export function placed<T extends ElementType, P extends Placement>(
   result: Output<T> | null,
   length: number,
 ): Placed<T, P> {
-  if (!(result instanceof PinnedArray)) return result as Placed<T, P>;
+  const columns = columnsOf(result as ColumnOutput | readonly ColumnOutput[] | null);
+  const isList = Array.isArray(result);
+  const given = columns.map((column) => placedColumn(column, length));
+  return (isList ? given : (given[0] ?? null)) as Placed<T, P>;
+}
+
+/**
+ * A result column as the caller gets it: of a pinned target its elements, once the call has given it back. There are none when
+ * the caller has destroyed it, or made another call with it: as in a view of a buffer that was detached.
+ */
+function placedColumn(result: ColumnOutput, length: number): ScalarArrays[ScalarType] | DeviceArray {
+  if (!(result instanceof PinnedArray)) return result;
   const gone = result.destroyed || result.inUse;
-  return (gone ? allocate(result.type as T, 0) : firstOf<T>(result.array, length)) as Placed<T, P>;
+  return gone ? allocate(result.type, 0) : firstOf(result.array, length);
 }
 
 /** Frees results that are on the device. */
-export function discard(results: readonly (Output<ScalarType> | null)[]): void {
-  for (const result of results) if (result instanceof DeviceArray) result.destroy();
+export function discard(results: readonly unknown[]): void {
+  for (const result of results.flat()) if (result instanceof DeviceArray) result.destroy();
 }
 
 /** Tells the plan of a call that is done, and answers. When telling throws, nobody gets the results, so they are freed. */

@@ -1,8 +1,9 @@
 /** What sets can do, whatever their table: the calls without values. What a set is at a glance: static-set.ts, dynamic-set.ts. */
+import { lengthOf } from "../engine/element-types.js";
 import type { Placement, Target } from "../engine/engine.js";
 import {
   checkBulkOptions,
-  checkOffered,
+  checkEntries,
   type EntriesOptions,
   type FindOptions,
   type InsertOptions,
@@ -36,22 +37,24 @@ export abstract class SetContainer<K extends ContainerKey> extends Container<K, 
   }
 
   /**
-   * `insert` that also answers, per key, whether this element inserted it (`isNew`: 1 or 0; 0 where left out by `where`). For keys of
-   * 32 bits.
+   * `insert` that also answers, per key, whether this element inserted it (`isNew`: 1 or 0; 0 where left out by `where`).
    * @throws CapacityError when some keys found no slot.
    */
   async insertAndFind<P extends Placement = "host">(
     given: Keys<K>,
     options: InsertOptions & OutputOption<P> & IntoOption<{ isNew: Target<"u8"> }> = {},
   ): Promise<{ inserted: number; existing: number; isNew: Placed<"u8", P> }> {
-    checkOffered("insertAndFind", this.table.spec);
     const keys = this.taken(given);
     const call = checkBulkOptions(this.engine, keys, options, " duplicates output into");
-    const to = destination(this.engine, options, keys.length, { isNew: "u8" });
+    const to = destination(this.engine, options, lengthOf(keys), { isNew: "u8" });
     const insertAndFind = async () => (await this.inserting(call)).insertAndFind(keys, null, to, call);
     const result = await this.calls.run(insertAndFind, [keys], call, to);
     const { inserted, existing } = this.accepted(result, [result.insertedFlags]);
-    return answered(call, { inserted, existing, isNew: placed<"u8", P>(result.insertedFlags, keys.length) });
+    return answered(call, {
+      inserted,
+      existing,
+      isNew: placed<"u8", P>(result.insertedFlags, lengthOf(keys)),
+    });
   }
 
   /** Looks keys up: the stored key (`missing` for absent ones) and a byte (1 found, 0 not) per key, in input order. */
@@ -73,8 +76,8 @@ export abstract class SetContainer<K extends ContainerKey> extends Container<K, 
 
   /** Calls `visit(key)` for every key, on copies brought to the host in chunks. Order unspecified. */
   async forEach(visit: (key: KeyOf<K>) => void): Promise<void> {
-    const { visitEntries } = await import("./entries.js");
-    await visitEntries<K, never>(this, (_, key) => visit(key));
+    const [all, { visitEntries }] = await this.readEntries();
+    await visitEntries<K, TableKey<K>>(this.table.spec, all, (_, key) => visit(key));
   }
 
   /**
@@ -82,8 +85,9 @@ export abstract class SetContainer<K extends ContainerKey> extends Container<K, 
    * freed at the last, or when the loop is left. Order unspecified.
    */
   async *entries(options: EntriesOptions = {}): AsyncGenerator<{ keys: KeyColumn<K> }, void, undefined> {
-    const { readEntries } = await import("./entries.js");
-    yield* readEntries<K, never>(this, options);
+    const chunk = checkEntries(options);
+    const [all, { readEntries }] = await this.readEntries();
+    yield* readEntries<K, TableKey<K>>(this.table.spec, all, chunk);
   }
 
   /**

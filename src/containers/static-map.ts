@@ -3,17 +3,17 @@
  *
  * | at a glance | |
  * |---|---|
- * | keys, values | u32, i32, f32, u64 (as bigints); every bit pattern usable. f32 keys are equal as in JavaScript's Map (−0 = +0, NaN = NaN) |
+ * | keys, values | u32, i32, f32, u64 and i64 (as bigints), f64, and lists of these; every bit pattern usable. float keys are equal as in JavaScript's Map (−0 = +0, NaN = NaN) |
  * | strings | keys of type `utf8`, compared byte for byte: docs/string-keys.md |
  * | equal keys in one batch | exactly one is inserted; `duplicates` says whose value |
  * | order of results | find, contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
  * | when full | CapacityError with counts; every key that found a slot is in |
  * | cost per key | expected O(1); one random memory access at load factor 0.5 |
  * | memory | 8 bytes × ceil(capacity / maxLoadFactor); u64 values take 4 bytes more, u64 keys 8 |
- * | u64 keys or values | all calls but insertOrAssign, insertOrApply, insertAndFind, and merge with `op` |
+ * | wide keys and values | u64, i64, f64, lists of types: all calls; docs/wide-keys.md |
  */
 import type { Device } from "../device.js";
-import type { ValueType } from "../engine/scalars.js";
+import type { ValueType } from "../engine/element-types.js";
 import { createTable, type HashOptions, type TableOptions, tableFromBytes } from "./create-table.js";
 import type { ContainerKey } from "./key-types.js";
 import { MapContainer } from "./map-container.js";
@@ -35,7 +35,7 @@ export class StaticMap<K extends ContainerKey = "u32", V extends ValueType = "u3
    * @example
    * const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 1 << 20 });
    */
-  static async create<K extends ContainerKey, V extends ValueType>(
+  static async create<const K extends ContainerKey, const V extends ValueType>(
     device: Device,
     options: StaticMapOptions<K, V>,
   ): Promise<StaticMap<K, V>> {

@@ -11,8 +11,9 @@
  * | memory, in bytes | 8 × keyCapacity / maxLoadFactor for keys of 32 bits; 15 × capacity, and 6 × capacity for values of 32 bits |
  */
 import type { Device } from "../device.js";
-import type { Input, Placement, Target } from "../engine/engine.js";
-import type { ElementOf, KeyType, ScalarArrays, ValueType } from "../engine/scalars.js";
+import type { ArraysOf, ElementOf } from "../engine/element-types.js";
+import type { ColumnInput, ColumnTarget, Placement } from "../engine/engine.js";
+import type { BasicType } from "../engine/scalars.js";
 import {
   type BulkOptions,
   checkBulkOptions,
@@ -32,13 +33,13 @@ import { MultiContainer } from "./multi-container.js";
 import { answered } from "./results.js";
 
 /** Options of {@link StaticMultimap.create}. */
-export interface StaticMultimapOptions<K extends KeyType, V extends ValueType> extends MultiOptions<K> {
+export interface StaticMultimapOptions<K extends BasicType, V extends BasicType> extends MultiOptions<K> {
   /** Type of the values. */
   value: V;
 }
 
 /** A hash map with any number of values for a key. Create one with {@link StaticMultimap.create}. */
-export class StaticMultimap<K extends KeyType = "u32", V extends ValueType = "u32"> extends MultiContainer<
+export class StaticMultimap<K extends BasicType = "u32", V extends BasicType = "u32"> extends MultiContainer<
   K,
   V
 > {
@@ -48,7 +49,7 @@ export class StaticMultimap<K extends KeyType = "u32", V extends ValueType = "u3
    * @example
    * const map = await StaticMultimap.create(device, { key: "u32", value: "u32", capacity: 1 << 20 });
    */
-  static async create<K extends KeyType, V extends ValueType>(
+  static async create<K extends BasicType, V extends BasicType>(
     device: Device,
     options: StaticMultimapOptions<K, V>,
   ): Promise<StaticMultimap<K, V>> {
@@ -69,14 +70,18 @@ export class StaticMultimap<K extends KeyType = "u32", V extends ValueType = "u3
    * Inserts pairs. A call that is stopped, or fails, inserts none.
    * @throws CapacityError when some did not fit: the first ones that do are in.
    */
-  async insert(keys: Input<K>, values: Input<V>, options: BulkOptions = {}): Promise<{ inserted: number }> {
+  async insert(
+    keys: ColumnInput<K>,
+    values: ColumnInput<V>,
+    options: BulkOptions = {},
+  ): Promise<{ inserted: number }> {
     return this.insertEntries(keys, values, this.#checkPairs(keys, values, options));
   }
 
   /** One value of each key, the same one as long as it is there, and a byte (1 found, 0 not), in input order. */
   async find<P extends Placement = "host">(
-    keys: Input<K>,
-    options: FindOptions<P, V> & IntoOption<{ values: Target<V>; found: Target<"u8"> }> = {},
+    keys: ColumnInput<K>,
+    options: FindOptions<P, V> & IntoOption<{ values: ColumnTarget<V>; found: ColumnTarget<"u8"> }> = {},
   ): Promise<{ values: Placed<V, P>; found: Placed<"u8", P> }> {
     return this.lookUp(keys, options, "values");
   }
@@ -86,7 +91,7 @@ export class StaticMultimap<K extends KeyType = "u32", V extends ValueType = "u3
    * @throws LimitError with the number of values when there are more than an array holds; nothing was allocated for them
    */
   async retrieve<P extends Placement = "host">(
-    keys: Input<K>,
+    keys: ColumnInput<K>,
     options: RetrieveOptions<P, V> = {},
   ): Promise<{ offsets: Placed<"u32", P>; values: Placed<V, P> }> {
     const { offsets, entries } = await this.reader.retrieve(keys, options, true);
@@ -95,7 +100,7 @@ export class StaticMultimap<K extends KeyType = "u32", V extends ValueType = "u3
 
   /** The same as pairs: `keys[queries[j]]` has `values[j]`. `queries` ascend. @throws LimitError as `retrieve`. */
   async retrievePairs<P extends Placement = "host">(
-    keys: Input<K>,
+    keys: ColumnInput<K>,
     options: RetrieveOptions<P, V> = {},
   ): Promise<{ queries: Placed<"u32", P>; values: Placed<V, P> }> {
     const { queries, entries } = await this.reader.retrieve(keys, options, false);
@@ -107,9 +112,9 @@ export class StaticMultimap<K extends KeyType = "u32", V extends ValueType = "u3
    * step, whatever is inserted or erased until the last.
    */
   async *retrieveChunks(
-    keys: Input<K>,
+    keys: ColumnInput<K>,
     options: RetrieveChunksOptions<V> = {},
-  ): AsyncGenerator<{ queries: Uint32Array; values: ScalarArrays[V] }, void, undefined> {
+  ): AsyncGenerator<{ queries: Uint32Array; values: ArraysOf<V> }, void, undefined> {
     for await (const { queries, entries } of this.reader.retrievePieces(keys, options)) {
       yield { queries, values: entries };
     }
@@ -117,7 +122,9 @@ export class StaticMultimap<K extends KeyType = "u32", V extends ValueType = "u3
 
   /** All pairs, in an unspecified order that is the same in both arrays. */
   async retrieveAll<P extends Placement = "host">(
-    options: ProgressOptions & OutputOption<P> & IntoOption<{ keys: Target<K>; values: Target<V> }> = {},
+    options: ProgressOptions &
+      OutputOption<P> &
+      IntoOption<{ keys: ColumnTarget<K>; values: ColumnTarget<V> }> = {},
   ): Promise<{ keys: Placed<K, P>; values: Placed<V, P> }> {
     return this.reader.retrieveAll(options);
   }
@@ -135,7 +142,7 @@ export class StaticMultimap<K extends KeyType = "u32", V extends ValueType = "u3
    */
   async *entries(
     options: EntriesOptions = {},
-  ): AsyncGenerator<{ keys: ScalarArrays[K]; values: ScalarArrays[V] }, void, undefined> {
+  ): AsyncGenerator<{ keys: ArraysOf<K>; values: ArraysOf<V> }, void, undefined> {
     yield* this.reader.allPieces(checkEntries(options));
   }
 
@@ -143,7 +150,11 @@ export class StaticMultimap<K extends KeyType = "u32", V extends ValueType = "u3
    * Takes out all entries that are equal to one of these pairs; values are compared by their bits. Costs what the pairs and all entries of
    * their keys cost.
    */
-  async erasePairs(keys: Input<K>, values: Input<V>, options: BulkOptions = {}): Promise<{ erased: number }> {
+  async erasePairs(
+    keys: ColumnInput<K>,
+    values: ColumnInput<V>,
+    options: BulkOptions = {},
+  ): Promise<{ erased: number }> {
     const call = this.#checkPairs(keys, values, options);
     const erased = await this.calls.run(
       () => this.index.erasePairs(keys, values, call),
@@ -153,7 +164,7 @@ export class StaticMultimap<K extends KeyType = "u32", V extends ValueType = "u3
     return answered(call, { erased });
   }
 
-  #checkPairs(keys: Input<K>, values: Input<V>, options: BulkOptions) {
+  #checkPairs(keys: ColumnInput<K>, values: ColumnInput<V>, options: BulkOptions) {
     checkColumn(this.engine, "keys", this.keyType, keys);
     checkColumn(this.engine, "values", this.valueType, values);
     checkLength("values", values, keys);

@@ -11,8 +11,9 @@
  * | memory, in bytes | 8 × keyCapacity / maxLoadFactor for keys of 32 bits; 5 × capacity |
  */
 import type { Device } from "../device.js";
-import type { Input, Placement, Target } from "../engine/engine.js";
-import type { ElementOf, KeyType, ScalarArrays } from "../engine/scalars.js";
+import type { ArraysOf, ElementOf } from "../engine/element-types.js";
+import type { ColumnInput, ColumnTarget, Placement } from "../engine/engine.js";
+import type { BasicType } from "../engine/scalars.js";
 import {
   type BulkOptions,
   checkEntries,
@@ -28,17 +29,17 @@ import type { RetrieveChunksOptions, RetrieveOptions } from "./entry-reader.js";
 import { MultiContainer } from "./multi-container.js";
 
 /** Options of {@link StaticMultiset.create}. */
-export type StaticMultisetOptions<K extends KeyType> = MultiOptions<K>;
+export type StaticMultisetOptions<K extends BasicType> = MultiOptions<K>;
 
 /** A hash set that counts equal keys. Create one with {@link StaticMultiset.create}. */
-export class StaticMultiset<K extends KeyType = "u32"> extends MultiContainer<K, K> {
+export class StaticMultiset<K extends BasicType = "u32"> extends MultiContainer<K, K> {
   /**
    * Makes an empty multiset on a device.
    * @throws ValidationError for wrong options, LimitError when it is larger than the device allows.
    * @example
    * const words = await StaticMultiset.create(device, { key: "u32", capacity: 1 << 20 });
    */
-  static async create<K extends KeyType>(
+  static async create<K extends BasicType>(
     device: Device,
     options: StaticMultisetOptions<K>,
   ): Promise<StaticMultiset<K>> {
@@ -54,14 +55,14 @@ export class StaticMultiset<K extends KeyType = "u32"> extends MultiContainer<K,
    * Inserts keys. A call that is stopped before it counts them, or fails, inserts none.
    * @throws CapacityError when some did not fit: the first ones that do are in.
    */
-  async insert(keys: Input<K>, options: BulkOptions = {}): Promise<{ inserted: number }> {
+  async insert(keys: ColumnInput<K>, options: BulkOptions = {}): Promise<{ inserted: number }> {
     return this.insertEntries(keys, null, this.checkKeys(keys, options));
   }
 
   /** Looks keys up: the stored key (`missing` for absent ones) and a byte (1 found, 0 not) per key, in input order. */
   async find<P extends Placement = "host">(
-    keys: Input<K>,
-    options: FindOptions<P, K> & IntoOption<{ keys: Target<K>; found: Target<"u8"> }> = {},
+    keys: ColumnInput<K>,
+    options: FindOptions<P, K> & IntoOption<{ keys: ColumnTarget<K>; found: ColumnTarget<"u8"> }> = {},
   ): Promise<{ keys: Placed<K, P>; found: Placed<"u8", P> }> {
     return this.lookUp(keys, options, "keys");
   }
@@ -72,7 +73,7 @@ export class StaticMultiset<K extends KeyType = "u32"> extends MultiContainer<K,
    * @throws LimitError with the number of entries when there are more than an array holds; nothing was allocated for them
    */
   async retrieve<P extends Placement = "host">(
-    keys: Input<K>,
+    keys: ColumnInput<K>,
     options: RetrieveOptions<P, K> = {},
   ): Promise<{ offsets: Placed<"u32", P>; keys: Placed<K, P> }> {
     const { offsets, entries } = await this.reader.retrieve(keys, options, true);
@@ -81,7 +82,7 @@ export class StaticMultiset<K extends KeyType = "u32"> extends MultiContainer<K,
 
   /** The same as pairs of the number of the key that was asked for, and the key that is there. @throws LimitError as `retrieve`. */
   async retrievePairs<P extends Placement = "host">(
-    keys: Input<K>,
+    keys: ColumnInput<K>,
     options: RetrieveOptions<P, K> = {},
   ): Promise<{ queries: Placed<"u32", P>; keys: Placed<K, P> }> {
     const { queries, entries } = await this.reader.retrieve(keys, options, false);
@@ -90,9 +91,9 @@ export class StaticMultiset<K extends KeyType = "u32"> extends MultiContainer<K,
 
   /** `retrievePairs` in pieces of `chunk` pairs (default 2^20; the last has fewer), with memory for one at a time. */
   async *retrieveChunks(
-    keys: Input<K>,
+    keys: ColumnInput<K>,
     options: RetrieveChunksOptions<K> = {},
-  ): AsyncGenerator<{ queries: Uint32Array; keys: ScalarArrays[K] }, void, undefined> {
+  ): AsyncGenerator<{ queries: Uint32Array; keys: ArraysOf<K> }, void, undefined> {
     for await (const { queries, entries } of this.reader.retrievePieces(keys, options)) {
       yield { queries, keys: entries };
     }
@@ -100,7 +101,7 @@ export class StaticMultiset<K extends KeyType = "u32"> extends MultiContainer<K,
 
   /** All keys, each as often as it is there, in an unspecified order. `retrieveKeys` answers each once, with its count. */
   async retrieveAll<P extends Placement = "host">(
-    options: ProgressOptions & OutputOption<P> & IntoOption<{ keys: Target<K> }> = {},
+    options: ProgressOptions & OutputOption<P> & IntoOption<{ keys: ColumnTarget<K> }> = {},
   ): Promise<{ keys: Placed<K, P> }> {
     const { keys } = await this.reader.retrieveAll<P>(options);
     return { keys };
@@ -117,7 +118,7 @@ export class StaticMultiset<K extends KeyType = "u32"> extends MultiContainer<K,
    * All keys, each as often as it is there, as columns of `chunk` keys (default 2^20; the last has fewer). They are those of the first step,
    * whatever is inserted or erased until the last. Order unspecified.
    */
-  async *entries(options: EntriesOptions = {}): AsyncGenerator<{ keys: ScalarArrays[K] }, void, undefined> {
+  async *entries(options: EntriesOptions = {}): AsyncGenerator<{ keys: ArraysOf<K> }, void, undefined> {
     for await (const { keys } of this.reader.allPieces(checkEntries(options))) yield { keys };
   }
 

@@ -3,14 +3,13 @@
  *
  * | at a glance | |
  * |---|---|
- * | keys | u32, i32, f32, u64 (as bigints); every bit pattern usable. f32 keys are equal as in JavaScript's Set (−0 = +0, NaN = NaN) |
+ * | keys | u32, i32, f32, u64 and i64 (as bigints), f64, and lists of these; every bit pattern usable. float keys are equal as in JavaScript's Set (−0 = +0, NaN = NaN) |
  * | strings | keys of type `utf8`, compared byte for byte: docs/string-keys.md |
  * | equal keys in one batch | exactly one is inserted |
  * | order of results | contains, insertAndFind: input order. retrieveAll, forEach: unspecified |
  * | when full | CapacityError with counts; every key that found a slot is in |
  * | cost per key | expected O(1); one random memory access at load factor 0.5 |
  * | memory | 4 bytes × ceil(capacity / maxLoadFactor), for u64 keys 12 |
- * | u64 keys | all calls but insertAndFind |
  */
 import type { Device } from "../device.js";
 import { createTable, type HashOptions, type TableOptions, tableFromBytes } from "./create-table.js";
@@ -28,7 +27,7 @@ export class StaticSet<K extends ContainerKey = "u32"> extends SetContainer<K> {
    * @example
    * const set = await StaticSet.create(device, { key: "u32", capacity: 1 << 20 });
    */
-  static async create<K extends ContainerKey>(
+  static async create<const K extends ContainerKey>(
     device: Device,
     options: StaticSetOptions<K>,
   ): Promise<StaticSet<K>> {

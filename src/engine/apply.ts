@@ -3,11 +3,15 @@
  * that fold in other languages (WGSL) must give the same bits; a test compares them.
  *
  * Floats: `min` and `max` go by the total order of bit patterns: -NaN < -inf < … < −0 < +0 < … < +inf < +NaN.
- * `add` rounds once, to nearest even; a NaN sum is stored as CANONICAL_NAN, because hardware disagrees on NaN
+ * `add` rounds once, to nearest even; a NaN sum is stored as the canonical NaN, because hardware disagrees on NaN
  * payloads.
+ *
+ * Values of 64 bits are two words, the low one first. Composite values are kept or assigned, and nothing else.
  */
+import type { ValueType } from "./element-types.js";
 import type { InsertPolicy } from "./engine.js";
-import { CANONICAL_NAN, type ValueType } from "./scalars.js";
+import { CANONICAL_NAN_HIGH } from "./float-keys.js";
+import { CANONICAL_NAN } from "./scalars.js";
 
 /** A policy together with the type it works on, as one number for hot loops. */
 export const Rule = {
@@ -31,14 +35,23 @@ export function ruleOf(policy: InsertPolicy, type: ValueType | null): number {
   if (type === null) return Rule.keep;
   switch (policy) {
     case "add":
-      return type === "f32" ? Rule.addFloat : Rule.addInteger;
+      return isFloat(type) ? Rule.addFloat : Rule.addInteger;
     case "min":
-      return type === "f32" ? Rule.minFloat : type === "i32" ? Rule.minSigned : Rule.minUnsigned;
+      return isFloat(type) ? Rule.minFloat : isSigned(type) ? Rule.minSigned : Rule.minUnsigned;
     case "max":
-      return type === "f32" ? Rule.maxFloat : type === "i32" ? Rule.maxSigned : Rule.maxUnsigned;
+      return isFloat(type) ? Rule.maxFloat : isSigned(type) ? Rule.maxSigned : Rule.maxUnsigned;
     default:
       return Rule[policy];
   }
+}
+
+/** True for the types of floating-point numbers. */
+export function isFloat(type: ValueType): boolean {
+  return type === "f32" || type === "f64";
+}
+
+function isSigned(type: ValueType): boolean {
+  return type === "i32" || type === "i64";
 }
 
 /**
@@ -95,4 +108,72 @@ function addFloats(a: number, b: number): number {
   if (Number.isNaN(sum)) return CANONICAL_NAN;
   floats[0] = sum;
   return floatBits[0];
+}
+
+/**
+ * Combines the value of two words at `to[t]` with that at `from[f]`, as `combine` does it for values of one word: in place. The rule is
+ * none that keeps or assigns.
+ */
+export function combinePair(rule: number, to: Uint32Array, t: number, from: Uint32Array, f: number): void {
+  switch (rule) {
+    case Rule.addInteger: {
+      const low = to[t] + from[f];
+      to[t] = low;
+      to[t + 1] += from[f + 1] + (low > 0xffffffff ? 1 : 0);
+      return;
+    }
+    case Rule.addFloat:
+      addDoubles(to, t, from, f);
+      return;
+    case Rule.and:
+      to[t] &= from[f];
+      to[t + 1] &= from[f + 1];
+      return;
+    case Rule.or:
+      to[t] |= from[f];
+      to[t + 1] |= from[f + 1];
+      return;
+    case Rule.xor:
+      to[t] ^= from[f];
+      to[t + 1] ^= from[f + 1];
+      return;
+    default: {
+      const wantsLess = rule === Rule.minUnsigned || rule === Rule.minSigned || rule === Rule.minFloat;
+      const isTaken = wantsLess ? isLess(rule, from, f, to, t) : isLess(rule, to, t, from, f);
+      if (!isTaken) return;
+      to[t] = from[f];
+      to[t + 1] = from[f + 1];
+    }
+  }
+}
+
+/** Whether a[i] is less than b[j], in the order of the rule's type. */
+function isLess(rule: number, a: Uint32Array, i: number, b: Uint32Array, j: number): boolean {
+  let [aHigh, bHigh] = [a[i + 1], b[j + 1]];
+  let [aLow, bLow] = [a[i], b[j]];
+  if (rule === Rule.minSigned || rule === Rule.maxSigned) {
+    aHigh = (aHigh ^ 0x80000000) >>> 0;
+    bHigh = (bHigh ^ 0x80000000) >>> 0;
+  } else if (rule === Rule.minFloat || rule === Rule.maxFloat) {
+    // of two negative numbers the one with the greater magnitude is less
+    if (aHigh >>> 31) aLow = ~aLow >>> 0;
+    if (bHigh >>> 31) bLow = ~bLow >>> 0;
+    aHigh = floatOrder(aHigh);
+    bHigh = floatOrder(bHigh);
+  }
+  return aHigh === bHigh ? aLow < bLow : aHigh < bHigh;
+}
+
+const doubles = new Float64Array(2);
+const doubleBits = new Uint32Array(doubles.buffer);
+
+function addDoubles(to: Uint32Array, t: number, from: Uint32Array, f: number): void {
+  doubleBits[0] = to[t];
+  doubleBits[1] = to[t + 1];
+  doubleBits[2] = from[f];
+  doubleBits[3] = from[f + 1];
+  doubles[0] += doubles[1];
+  const hasNoValue = Number.isNaN(doubles[0]);
+  to[t] = hasNoValue ? 0 : doubleBits[0];
+  to[t + 1] = hasNoValue ? CANONICAL_NAN_HIGH : doubleBits[1];
 }

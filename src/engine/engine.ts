@@ -7,26 +7,34 @@
  * hashing, chunking of long batches, abort and progress between chunks, its own loss. It does not own: argument checks,
  * sizing, growth, the queue that keeps calls on one table apart, error wording. Containers own those, and guarantee that
  * calls on one table never overlap, that inputs have equal lengths and the right types, that targets have room, that pinned arrays
- * are held, that a destroyed table is not used, and that tables of wide slots (slot-format.ts) are asked for no insertAndFind and no
- * insert policy but `keep`.
+ * are held, that a destroyed table is not used, and that values are combined by operations that their type has.
  *
  * Every operation terminates, leaves the table valid whatever happens, and counts exactly.
  */
 import type { DeviceArray } from "./device-array.js";
 import type { Dictionary, DictionarySpec } from "./dictionary.js";
+import type { ElementOf, ElementType, KeyType, ValueType } from "./element-types.js";
 import type { TableSpec } from "./layout.js";
 import type { PinnedArray, PinnedUse } from "./pinned-array.js";
 import type { GroupSize, PlanLog, Strategy } from "./plan.js";
 import type { RowOperations } from "./row-operations.js";
-import type { KeyType, ScalarArrays, ScalarType, ValueType } from "./scalars.js";
+import type { Scalar, ScalarArrays, ScalarType } from "./scalars.js";
 import type { SketchOperations } from "./sketch-operations.js";
 import type { ListOperations } from "./value-lists.js";
 
 /** Names of the engines there are. */
 export type BackendName = "cpu" | "webgpu";
 
-/** Where an operation's elements come from: host memory, memory of the engine that runs it, or memory that it copies from by itself. */
-export type Input<T extends ScalarType> = ScalarArrays[T] | DeviceArray<T> | PinnedArray<T, "upload">;
+/** Where a column of elements comes from: host memory, memory of the engine that runs the operation, or memory that it copies from by itself. */
+export type ColumnInput<T extends ScalarType = ScalarType> =
+  | ScalarArrays[T]
+  | DeviceArray<T>
+  | PinnedArray<T, "upload">;
+
+/** Elements given to an operation: a column, or of a composite type a list of columns, each from where it likes. */
+export type Input<T extends ElementType> = T extends ScalarType
+  ? ColumnInput<T>
+  : { readonly [I in keyof T]: ColumnInput<T[I] & Scalar> };
 
 /** Facts about an engine and the hardware under it. */
 export interface EngineInfo {
@@ -46,12 +54,20 @@ export interface EngineInfo {
 
 /** Where results are wanted. */
 export type Placement = "host" | "device";
-/** Memory of the host that results are written to, from its first element on. */
-export type Target<T extends ScalarType> = ScalarArrays[T] | PinnedArray<T, "readback">;
-/** Where results go: to new arrays, or to targets, in the order that the operation names. */
-export type Destination = Placement | readonly Target<ScalarType>[];
+/** Memory of the host that a column of results is written to, from its first element on. */
+export type ColumnTarget<T extends ScalarType = ScalarType> = ScalarArrays[T] | PinnedArray<T, "readback">;
+/** Memory of the host for results: for a column, or of a composite type a list for its columns. */
+export type Target<T extends ElementType> = T extends ScalarType
+  ? ColumnTarget<T>
+  : { readonly [I in keyof T]: ColumnTarget<T[I] & Scalar> };
+/** Where results go: to new arrays, or to targets, a column each, in the order that the operation names. */
+export type Destination = Placement | readonly ColumnTarget[];
 /** A result column: a typed array on the host that is as long as the result, a device array, or the pinned target. */
-export type Output<T extends ScalarType> = Target<T> | DeviceArray<T>;
+export type ColumnOutput<T extends ScalarType = ScalarType> = ColumnTarget<T> | DeviceArray<T>;
+/** Results: a column, or of a composite type a list of columns. */
+export type Output<T extends ElementType> = T extends ScalarType
+  ? ColumnOutput<T>
+  : { readonly [I in keyof T]: ColumnOutput<T[I] & Scalar> };
 
 /** Options that every bulk operation takes. */
 export interface CallOptions {
@@ -89,7 +105,7 @@ export interface BulkDefaults {
 
 /** How an insert treats a key that is there already. `keep`: first writer wins. Others combine the old value with the new. */
 export type InsertPolicy = "keep" | "assign" | ApplyOp;
-/** Read-modify-write operations on values. add wraps for u32 and i32; and, or, xor are for u32 and i32 only. */
+/** Read-modify-write operations on values in one column. add wraps for integers; and, or, xor are for integers only. */
 export type ApplyOp = "add" | "min" | "max" | "and" | "or" | "xor";
 
 /** What became of the elements of an insert: the three add up to the elements selected by `where`. */
@@ -123,6 +139,9 @@ export interface TableStats {
   /** Longest probe length of any entry now; 0 for an empty table. */
   maxProbeLength: number;
 }
+
+/** What a look-up writes for absent keys: an element of the values' type, a list for a composite. */
+export type Missing = ElementOf<ElementType>;
 
 /** Elements of the probe length histogram. */
 export const PROBE_HISTOGRAM = 256;
@@ -170,12 +189,12 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
     call: CallOptions,
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }>;
   /**
-   * Looks keys up; `missing`, of the values' element type, is written for keys not there. A set answers with the stored keys as values. Targets: values,
+   * Looks keys up; `missing`, an element of the values' type, is written for keys not there. A set answers with the stored keys as values. Targets: values,
    * found.
    */
   find(
     keys: Input<K>,
-    missing: number | bigint,
+    missing: Missing,
     output: Destination,
     call: CallOptions,
   ): Promise<{ values: Output<V>; found: Output<"u8"> }>;

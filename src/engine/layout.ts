@@ -15,8 +15,8 @@
  * Invariants: no key is stored twice; no live key lies `maxProbe` or more slots after its home, where `maxProbe` only grows
  * until clear or rehash; so a lookup ends at EMPTY or after `maxProbe` slots, also in a table without any EMPTY slot.
  */
+import type { KeyType, ValueType } from "./element-types.js";
 import type { HashName, OwnHash } from "./hash-names.js";
-import type { KeyType, ValueType } from "./scalars.js";
 
 /** Key word of a slot that never held a key since the last clear. */
 export const EMPTY = 0xffffffff;

@@ -4,12 +4,14 @@
  * the low one first, as its typed array has it on little-endian machines (all that JavaScript and WebGPU run on).
  */
 
-/** Types a key can have. */
-export type KeyType = "u32" | "i32" | "f32" | "u64";
-/** Types a value can have. */
-export type ValueType = "u32" | "i32" | "f32" | "u64";
+/** Types of the elements of one column of keys or values. */
+export type Scalar = "u32" | "i32" | "f32" | "u64" | "i64" | "f64";
+/** Types of the keys and values of multimaps and multisets, and of the keys of sketches. */
+export type BasicType = "u32" | "i32" | "f32" | "u64";
+/** All of them. */
+export const basicTypes: readonly BasicType[] = ["u32", "i32", "f32", "u64"];
 /** Types a device array can have; `u8` is for flags and masks. */
-export type ScalarType = "u8" | "u32" | "i32" | "f32" | "u64";
+export type ScalarType = "u8" | Scalar;
 
 /** The typed array that holds elements of one scalar type. */
 export interface ScalarArrays {
@@ -18,54 +20,43 @@ export interface ScalarArrays {
   i32: Int32Array;
   f32: Float32Array;
   u64: BigUint64Array;
+  i64: BigInt64Array;
+  f64: Float64Array;
 }
 
-/** One element of a scalar type: a bigint for u64, a number for all others. */
-export type ElementOf<T extends ScalarType> = ScalarArrays[T][number];
+/** One element: a bigint for u64 and i64, a number for all others. */
+export type ScalarElement<T extends ScalarType> = ScalarArrays[T][number];
 
-/** Typed array class by scalar type. */
+/** Typed array class by scalar type; `u8`, which no key or value has, comes first. */
 export const arrayClass: {
-  readonly [T in ScalarType]: new (
-    buffer: ArrayBufferLike,
-    byteOffset?: number,
-    length?: number,
-  ) => ScalarArrays[T];
+  readonly [T in ScalarType]: {
+    new (buffer: ArrayBufferLike, byteOffset?: number, length?: number): ScalarArrays[T];
+    readonly name: string;
+    readonly BYTES_PER_ELEMENT: number;
+  };
 } = {
   u8: Uint8Array,
   u32: Uint32Array,
   i32: Int32Array,
   f32: Float32Array,
   u64: BigUint64Array,
+  i64: BigInt64Array,
+  f64: Float64Array,
 };
+
+/** A number for each type. */
+type Numbers = { readonly [T in ScalarType]: number };
+const types = Object.keys(arrayClass) as ScalarType[];
+const ofEach = (number: (type: ScalarType) => number) =>
+  Object.fromEntries(types.map((type) => [type, number(type)])) as Numbers;
 
 /** Bytes of one element. */
-export const scalarBytes: { readonly [T in ScalarType]: number } = {
-  u8: 1,
-  u32: 4,
-  i32: 4,
-  f32: 4,
-  u64: 8,
-};
+export const scalarBytes: Numbers = ofEach((type) => arrayClass[type].BYTES_PER_ELEMENT);
 
-/** 32-bit words of a key or a value; of a string those of the number that stands for it in its table. */
-export const scalarWords: { readonly [T in KeyType | ValueType | "utf8"]: number } = {
+/** 32-bit words of an element of a key or a value; of a string those of the number that stands for it in its table. */
+export const scalarWords: { readonly [T in Scalar | "utf8"]: number } = {
+  ...ofEach((type) => scalarBytes[type] / 4),
   utf8: 1,
-  u32: 1,
-  i32: 1,
-  f32: 1,
-  u64: 2,
-};
-
-/** Types of columns of keys and of values, which strings have none of. */
-export const columnTypes = Object.keys(scalarWords).filter((type) => type !== "utf8");
-
-/** Zero of each scalar type. */
-export const zeroOf: { readonly [T in ScalarType]: ElementOf<T> } = {
-  u8: 0,
-  u32: 0,
-  i32: 0,
-  f32: 0,
-  u64: 0n,
 };
 
 /** A new zeroed typed array of `length` elements. */
@@ -80,12 +71,13 @@ export function firstOf<T extends ScalarType>(array: ScalarArrays[T], length: nu
 
 /** The scalar type a typed array holds, or undefined for any other object. Uint8ClampedArray counts as `u8`. */
 export function scalarTypeOf(array: unknown): ScalarType | undefined {
-  if (array instanceof Uint32Array) return "u32";
-  if (array instanceof Int32Array) return "i32";
-  if (array instanceof Float32Array) return "f32";
-  if (array instanceof BigUint64Array) return "u64";
-  if (array instanceof Uint8Array || array instanceof Uint8ClampedArray) return "u8";
-  return undefined;
+  if (array instanceof Uint8ClampedArray) return "u8";
+  return types.find((type) => array instanceof arrayClass[type]);
+}
+
+/** Zero of a scalar type. */
+export function zeroOf<T extends ScalarType>(type: T): ScalarArrays[T][number] {
+  return allocate(type, 1)[0];
 }
 
 /** The same memory seen as 32-bit words: one per element of 4 bytes, two per element of 8. `array` must hold such elements. */
@@ -101,15 +93,16 @@ export function asBytes(array: ArrayBufferView): Uint8Array {
 const scratch = new DataView(new ArrayBuffer(8));
 
 /** The 32-bit words of one element as `type` stores it, the low word first. Integers wrap. */
-export function wordsOf(type: ValueType, value: number | bigint): number[] {
-  if (type === "u64") scratch.setBigUint64(0, BigInt(value), true);
+export function wordsOf(type: Scalar, value: number | bigint): number[] {
+  if (type === "u64" || type === "i64") scratch.setBigUint64(0, BigInt.asUintN(64, BigInt(value)), true);
+  else if (type === "f64") scratch.setFloat64(0, Number(value), true);
   else if (type === "f32") scratch.setFloat32(0, Number(value), true);
   else scratch.setUint32(0, Number(value) >>> 0, true);
   return Array.from({ length: scalarWords[type] }, (_, word) => scratch.getUint32(4 * word, true));
 }
 
 /** Bit pattern of one element of a type that has one word. */
-export function bitsOf(type: ValueType, value: number | bigint): number {
+export function bitsOf(type: Scalar, value: number | bigint): number {
   return wordsOf(type, value)[0];
 }
 

@@ -7,7 +7,7 @@
  */
 import { homeSlot, murmur3 } from "./hash.js";
 import { foldWord } from "./row-hash.js";
-import { canonicalF32, type KeyType, scalarWords } from "./scalars.js";
+import { type BasicType, canonicalF32, scalarWords } from "./scalars.js";
 
 /**
  * Words of a block of a Bloom filter. A key sets one bit in each word of its block: 32 bytes, one memory transaction of a GPU. This is
@@ -69,7 +69,7 @@ export interface KeyColumn {
 }
 
 /** Keys of a type by their words. */
-export function keyColumn(type: KeyType, words: Uint32Array): KeyColumn {
+export function keyColumn(type: BasicType, words: Uint32Array): KeyColumn {
   return { words, width: scalarWords[type], float: type === "f32" };
 }
 

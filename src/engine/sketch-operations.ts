@@ -5,18 +5,18 @@
  * A sketch's contents are bytes that depend on the keys alone: not on the engine, the order of the keys, or how often each came
  * (sketch-format.ts). As with tables, callers keep calls on one sketch apart, and check what they give.
  */
-import type { CallOptions, Destination, Input, Output } from "./engine.js";
-import type { KeyType } from "./scalars.js";
+import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "./engine.js";
+import type { BasicType } from "./scalars.js";
 
 /** How a sketch takes in another one: what either has seen, or (Bloom filters) what both have. */
 export type Combination = "union" | "intersection";
 
 /** A sketch of one engine. */
-export interface EngineSketch<K extends KeyType = KeyType> {
+export interface EngineSketch<K extends BasicType = BasicType> {
   /** Bytes of the contents. */
   readonly bytes: number;
   /** Takes keys in. After an error or an abort some of them are in. */
-  add(keys: Input<K>, call: CallOptions): Promise<void>;
+  add(keys: ColumnInput<K>, call: CallOptions): Promise<void>;
   /** Takes in another sketch of this engine, of the same shape. */
   combine(other: EngineSketch<K>, how: Combination): Promise<void>;
   clear(): Promise<void>;
@@ -27,15 +27,15 @@ export interface EngineSketch<K extends KeyType = KeyType> {
 }
 
 /** The bits of a Bloom filter. Contents: its blocks, one after another, as little-endian words. */
-export interface EngineFilter<K extends KeyType = KeyType> extends EngineSketch<K> {
+export interface EngineFilter<K extends BasicType = BasicType> extends EngineSketch<K> {
   /** Which keys all of whose bits are set: a byte a key, 1 or 0. Target: found. */
-  contains(keys: Input<K>, output: Destination, call: CallOptions): Promise<Output<"u8">>;
+  contains(keys: ColumnInput<K>, output: Destination, call: CallOptions): Promise<ColumnOutput<"u8">>;
   /** Another sketch with the same contents. */
   copy(): Promise<EngineFilter<K>>;
 }
 
 /** The registers of a HyperLogLog. Contents: a byte a register. */
-export interface EngineRegisters<K extends KeyType = KeyType> extends EngineSketch<K> {
+export interface EngineRegisters<K extends BasicType = BasicType> extends EngineSketch<K> {
   copy(): Promise<EngineRegisters<K>>;
 }
 
@@ -45,7 +45,11 @@ export interface SketchOperations {
    * A Bloom filter of so many blocks, empty or with `contents`.
    * @throws LimitError when there is no memory for it, or it is larger than a binding
    */
-  filter<K extends KeyType>(key: K, blocks: number, contents?: Uint8Array): Promise<EngineFilter<K>>;
+  filter<K extends BasicType>(key: K, blocks: number, contents?: Uint8Array): Promise<EngineFilter<K>>;
   /** 2^precision registers, all 0 or with `contents`. @throws LimitError when there is no memory for them */
-  registers<K extends KeyType>(key: K, precision: number, contents?: Uint8Array): Promise<EngineRegisters<K>>;
+  registers<K extends BasicType>(
+    key: K,
+    precision: number,
+    contents?: Uint8Array,
+  ): Promise<EngineRegisters<K>>;
 }

@@ -11,8 +11,9 @@
  * or, while an insert of the webgpu engine runs, the number of the batch's row that claimed the slot, whose key is compared in the
  * batch. Only the state word can equal a sentinel, so such tables have no side slots, and reserve no key.
  */
+import { type KeyType, scalarsOf, type ValueType, wordsIn } from "./element-types.js";
 import { EMPTY, SIDE_SLOTS, type TableSpec } from "./layout.js";
-import { type KeyType, scalarWords, type ValueType } from "./scalars.js";
+import type { Scalar } from "./scalars.js";
 
 /** How a slot is claimed: by its key word, or by a row number in its state word. */
 export type SlotClaim = "key" | "row";
@@ -30,6 +31,10 @@ export interface SlotFormat {
   readonly keyOffset: number;
   /** Where the value's words begin. */
   readonly valueOffset: number;
+  /** The types of the columns that a key comes in: its words are theirs, one after the other. */
+  readonly keyScalars: readonly Scalar[];
+  /** The same for a value; none for sets. */
+  readonly valueScalars: readonly Scalar[];
   /** Slots behind the table for keys that equal a sentinel: 2, or 0 where no key can. */
   readonly sideSlots: number;
 }
@@ -42,8 +47,8 @@ export function slotFormat({
   readonly key: KeyType;
   readonly value: ValueType | null;
 }): SlotFormat {
-  const keyWords = scalarWords[key];
-  const valueWords = value === null ? 0 : scalarWords[value];
+  const keyWords = wordsIn(key);
+  const valueWords = wordsIn(value);
   const claim = keyWords === 1 ? "key" : "row";
   const keyOffset = claim === "key" ? 0 : 1;
   const valueOffset = keyOffset + keyWords;
@@ -54,6 +59,8 @@ export function slotFormat({
     slotWords: valueOffset + valueWords,
     keyOffset,
     valueOffset,
+    keyScalars: scalarsOf<Scalar>(key),
+    valueScalars: scalarsOf<Scalar>(value),
     sideSlots: claim === "key" ? SIDE_SLOTS : 0,
   };
 }

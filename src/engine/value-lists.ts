@@ -12,8 +12,8 @@
  * of are NO_LIST. Calls on one object never overlap.
  */
 import type { DeviceArray } from "./device-array.js";
-import type { CallOptions, Destination, Input, Output } from "./engine.js";
-import type { KeyType, ScalarType, ValueType } from "./scalars.js";
+import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "./engine.js";
+import type { BasicType, ScalarType } from "./scalars.js";
 
 /** The number of no list. */
 export const NO_LIST = 0xffffffff;
@@ -21,9 +21,9 @@ export const NO_LIST = 0xffffffff;
 /** Shape and size of lists. */
 export interface ListSpec {
   /** Of the keys that the lists belong to. */
-  readonly key: KeyType;
+  readonly key: BasicType;
   /** null where only the lengths are kept. */
-  readonly value: ValueType | null;
+  readonly value: BasicType | null;
   /** Entries of all lists together, at most. */
   readonly capacity: number;
 }
@@ -57,7 +57,7 @@ export interface ListMatches {
 }
 
 /** What is written for every entry of an expansion; at most two of them. */
-export interface Wanted<K extends KeyType> {
+export interface Wanted<K extends BasicType> {
   /** The number of its element in the batch. */
   readonly queries?: boolean;
   /** The element of a column at that number; f32 as keys are stored. */
@@ -67,7 +67,7 @@ export interface Wanted<K extends KeyType> {
 }
 
 /** Lists of one engine, numbered from 0. All of them are empty at first. */
-export interface ValueLists<V extends ValueType = ValueType> {
+export interface ValueLists<V extends BasicType = BasicType> {
   readonly spec: ListSpec;
   /** Entries of all lists. */
   readonly entries: number;
@@ -89,7 +89,7 @@ export interface ValueLists<V extends ValueType = ValueType> {
   begin(
     numbers: DeviceArray<"u32">,
     first: number,
-    values: Input<V> | null,
+    values: ColumnInput<V> | null,
     call: CallOptions,
     selected: number,
   ): Promise<boolean>;
@@ -97,21 +97,25 @@ export interface ValueLists<V extends ValueType = ValueType> {
    * Appends each element to the list with its number, if it has one; answers how many that were, or null, with nothing changed, when
    * there is too little room. There is enough right after `moved`. Looks at no signal.
    */
-  append(numbers: DeviceArray<"u32">, values: Input<V> | null, call: CallOptions): Promise<number | null>;
+  append(
+    numbers: DeviceArray<"u32">,
+    values: ColumnInput<V> | null,
+    call: CallOptions,
+  ): Promise<number | null>;
   /** The length of each list. Target: sizes. */
-  sizes(numbers: DeviceArray<"u32">, output: Destination, call: CallOptions): Promise<Output<"u32">>;
+  sizes(numbers: DeviceArray<"u32">, output: Destination, call: CallOptions): Promise<ColumnOutput<"u32">>;
   /** Whether each list has entries. Target: found. */
-  present(numbers: DeviceArray<"u32">, output: Destination, call: CallOptions): Promise<Output<"u8">>;
+  present(numbers: DeviceArray<"u32">, output: Destination, call: CallOptions): Promise<ColumnOutput<"u8">>;
   /**
    * One entry of each list, or `missing`. Without values it is the element of `keys`, f32 as keys are stored. Targets: values, found.
    */
   firsts(
     numbers: DeviceArray<"u32">,
-    keys: Input<KeyType> | null,
+    keys: ColumnInput<BasicType> | null,
     missing: number | bigint,
     output: Destination,
     call: CallOptions,
-  ): Promise<{ values: Output<V>; found: Output<"u8"> }>;
+  ): Promise<{ values: ColumnOutput<V>; found: ColumnOutput<"u8"> }>;
   /** Empties lists; answers the entries that they had. Looks at no signal. */
   drop(numbers: DeviceArray<"u32">): Promise<number>;
   /**
@@ -126,14 +130,18 @@ export interface ValueLists<V extends ValueType = ValueType> {
     call: CallOptions,
   ): Promise<ListMatches>;
   /** Writes `count` entries from `first` on. Targets: those of queries, keys, values that are wanted, in this order. */
-  expand<K extends KeyType>(
+  expand<K extends BasicType>(
     matches: ListMatches,
     range: { readonly first: number; readonly count: number },
     wanted: Wanted<K>,
     missing: number | bigint,
     output: Destination,
     call: CallOptions,
-  ): Promise<{ queries: Output<"u32"> | null; keys: Output<K> | null; values: Output<V> | null }>;
+  ): Promise<{
+    queries: ColumnOutput<"u32"> | null;
+    keys: ColumnOutput<K> | null;
+    values: ColumnOutput<V> | null;
+  }>;
   /**
    * Of all entries of lists, as `locate` laid them out, leaves those whose flag is 0; answers how many went. The numbers are all different.
    */
@@ -158,15 +166,19 @@ export interface ListOperations {
   /** NO_LIST: who has the operations needs no module for it. */
   readonly none: number;
   /** Makes lists, all empty. @throws LimitError when they are larger than the engine allows */
-  create<V extends ValueType>(spec: ListSpec): Promise<ValueLists<V>>;
+  create<V extends BasicType>(spec: ListSpec): Promise<ValueLists<V>>;
   /** Numbers the elements that `where` selects (all unless told) from `first` on, in order. Others get any numbers. */
   number(
     first: number,
     length: number,
-    where: Input<"u8"> | undefined,
+    where: ColumnInput<"u8"> | undefined,
   ): Promise<{ numbers: DeviceArray<"u32">; selected: number }>;
   /** A copy of a column in the engine's memory. */
-  copied<T extends ScalarType>(type: T, input: Input<T>): Promise<DeviceArray<T>>;
+  copied<T extends ScalarType>(type: T, input: ColumnInput<T>): Promise<DeviceArray<T>>;
   /** One u64 an element: its number as the upper word, and the lower one of a column whose elements have one word. */
-  pair(numbers: DeviceArray<"u32">, type: ValueType, lower: Input<ValueType>): Promise<DeviceArray<"u64">>;
+  pair(
+    numbers: DeviceArray<"u32">,
+    type: BasicType,
+    lower: ColumnInput<BasicType>,
+  ): Promise<DeviceArray<"u64">>;
 }

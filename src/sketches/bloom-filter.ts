@@ -18,8 +18,8 @@ import { checkDevice } from "../containers/create-table.js";
 import { answered, destination, placed } from "../containers/results.js";
 import { damaged } from "../containers/sealed-bytes.js";
 import type { Device } from "../device.js";
-import type { Input, Placement, Target } from "../engine/engine.js";
-import type { KeyType } from "../engine/scalars.js";
+import type { ColumnInput, ColumnTarget, Input, Placement } from "../engine/engine.js";
+import type { BasicType } from "../engine/scalars.js";
 import { BLOCK_BYTES, MOST_BLOCKS } from "../engine/sketch-format.js";
 import type { EngineFilter } from "../engine/sketch-operations.js";
 import { LimitError } from "../errors.js";
@@ -29,7 +29,7 @@ import { checkKeyType, Sketch, type SketchCallOptions, type SketchParts } from "
 import { checkContents, packSketch, unpackSketch } from "./sketch-bytes.js";
 
 /** Options of {@link BloomFilter.create}. */
-export interface BloomFilterOptions<K extends KeyType> {
+export interface BloomFilterOptions<K extends BasicType> {
   /** Type of the keys. */
   key: K;
   /** Distinct keys up to which `falsePositives` holds. A whole number of at least 0. */
@@ -38,11 +38,11 @@ export interface BloomFilterOptions<K extends KeyType> {
   falsePositives?: number;
 }
 
-type Sizes = Required<Omit<BloomFilterOptions<KeyType>, "key">> & { readonly blocks: number };
-type Parts<K extends KeyType> = SketchParts<K, EngineFilter<K>> & { readonly sizes: Sizes };
+type Sizes = Required<Omit<BloomFilterOptions<BasicType>, "key">> & { readonly blocks: number };
+type Parts<K extends BasicType> = SketchParts<K, EngineFilter<K>> & { readonly sizes: Sizes };
 
 /** A Bloom filter. Create one with {@link BloomFilter.create}. */
-export class BloomFilter<K extends KeyType = "u32"> extends Sketch<K, EngineFilter<K>> {
+export class BloomFilter<K extends BasicType = "u32"> extends Sketch<K, EngineFilter<K>> {
   readonly #sizes: Sizes;
 
   /** @internal */
@@ -59,7 +59,7 @@ export class BloomFilter<K extends KeyType = "u32"> extends Sketch<K, EngineFilt
    * await filter.add(Uint32Array.of(3, 5, 8));
    * console.log(await filter.contains(Uint32Array.of(5, 6))); // Uint8Array [ 1, 0 ]
    */
-  static async create<K extends KeyType>(
+  static async create<K extends BasicType>(
     device: Device,
     options: BloomFilterOptions<K>,
   ): Promise<BloomFilter<K>> {
@@ -72,7 +72,7 @@ export class BloomFilter<K extends KeyType = "u32"> extends Sketch<K, EngineFilt
    * until the promise resolves.
    * @throws FormatError when the bytes are damaged, or are no filter's.
    */
-  static async fromBytes<K extends KeyType = KeyType>(
+  static async fromBytes<K extends BasicType = BasicType>(
     device: Device,
     bytes: Uint8Array,
   ): Promise<BloomFilter<K>> {
@@ -89,7 +89,7 @@ export class BloomFilter<K extends KeyType = "u32"> extends Sketch<K, EngineFilt
   }
 
   /** Makes filters of parts. @internal */
-  static of<K extends KeyType>(parts: Parts<K>): BloomFilter<K> {
+  static of<K extends BasicType>(parts: Parts<K>): BloomFilter<K> {
     return new BloomFilter(parts);
   }
 
@@ -111,13 +111,17 @@ export class BloomFilter<K extends KeyType = "u32"> extends Sketch<K, EngineFilt
    * a mask for the `where` of other calls.
    */
   async contains<P extends Placement = "host">(
-    keys: Input<K>,
-    options: SketchCallOptions & OutputOption<P> & IntoOption<{ found: Target<"u8"> }> = {},
+    keys: ColumnInput<K>,
+    options: SketchCallOptions & OutputOption<P> & IntoOption<{ found: ColumnTarget<"u8"> }> = {},
   ): Promise<Placed<"u8", P>> {
     const call = this.checkCall(keys, options, " output into");
     const to = destination(this.engine, options, keys.length, { found: "u8" });
-    const contains = async (keys: Input<K>) => [await this.sketch.contains(keys, to, call)] as const;
-    const [result] = await this.calls.read({ operation: "contains", keys, call, to }, contains);
+    const contains = async (keys: Input<K>) =>
+      [await this.sketch.contains(keys as ColumnInput<K>, to, call)] as const;
+    const [result] = await this.calls.read(
+      { operation: "contains", keys: keys as Input<K>, call, to },
+      contains,
+    );
     return answered(call, { found: placed<"u8", P>(result, keys.length) }).found;
   }
 
@@ -178,7 +182,7 @@ export class BloomFilter<K extends KeyType = "u32"> extends Sketch<K, EngineFilt
   }
 }
 
-async function open<K extends KeyType>(
+async function open<K extends BasicType>(
   device: Device,
   key: K,
   sizes: Sizes,
@@ -189,7 +193,7 @@ async function open<K extends KeyType>(
   return BloomFilter.of({ device, key, sketch, sizes });
 }
 
-function checkFilter(options: BloomFilterOptions<KeyType>): Sizes {
+function checkFilter(options: BloomFilterOptions<BasicType>): Sizes {
   checkOptions(options, "key capacity falsePositives");
   const { key, capacity, falsePositives = 0.01 } = options;
   checkKeyType(key);

@@ -14,7 +14,7 @@
 import { checkDevice } from "../containers/create-table.js";
 import { damaged } from "../containers/sealed-bytes.js";
 import type { Device } from "../device.js";
-import type { KeyType } from "../engine/scalars.js";
+import type { BasicType } from "../engine/scalars.js";
 import { LEAST_PRECISION, MOST_PRECISION, mostRank } from "../engine/sketch-format.js";
 import type { EngineRegisters } from "../engine/sketch-operations.js";
 import { check, checkOptions } from "../options.js";
@@ -23,17 +23,17 @@ import { checkKeyType, Sketch, type SketchParts } from "./sketch.js";
 import { checkContents, packSketch, unpackSketch } from "./sketch-bytes.js";
 
 /** Options of {@link HyperLogLog.create}. */
-export interface HyperLogLogOptions<K extends KeyType> {
+export interface HyperLogLogOptions<K extends BasicType> {
   /** Type of the keys. */
   key: K;
   /** The sketch has 2^precision registers: 4 to 18, default 14. One more takes twice the memory, and its error is 0.71 of the other's. */
   precision?: number;
 }
 
-type Parts<K extends KeyType> = SketchParts<K, EngineRegisters<K>> & { readonly precision: number };
+type Parts<K extends BasicType> = SketchParts<K, EngineRegisters<K>> & { readonly precision: number };
 
 /** A sketch that counts distinct keys. Create one with {@link HyperLogLog.create}. */
-export class HyperLogLog<K extends KeyType = "u32"> extends Sketch<K, EngineRegisters<K>> {
+export class HyperLogLog<K extends BasicType = "u32"> extends Sketch<K, EngineRegisters<K>> {
   /** The sketch has 2^precision registers. */
   readonly precision: number;
 
@@ -51,7 +51,7 @@ export class HyperLogLog<K extends KeyType = "u32"> extends Sketch<K, EngineRegi
    * await visitors.add(BigUint64Array.of(70n, 71n, 70n));
    * console.log(Math.round(await visitors.estimate())); // 2
    */
-  static async create<K extends KeyType>(
+  static async create<K extends BasicType>(
     device: Device,
     options: HyperLogLogOptions<K>,
   ): Promise<HyperLogLog<K>> {
@@ -64,7 +64,7 @@ export class HyperLogLog<K extends KeyType = "u32"> extends Sketch<K, EngineRegi
    * promise resolves.
    * @throws FormatError when the bytes are damaged, or are no HyperLogLog's.
    */
-  static async fromBytes<K extends KeyType = KeyType>(
+  static async fromBytes<K extends BasicType = BasicType>(
     device: Device,
     bytes: Uint8Array,
   ): Promise<HyperLogLog<K>> {
@@ -82,7 +82,7 @@ export class HyperLogLog<K extends KeyType = "u32"> extends Sketch<K, EngineRegi
   }
 
   /** Makes sketches of parts. @internal */
-  static of<K extends KeyType>(parts: Parts<K>): HyperLogLog<K> {
+  static of<K extends BasicType>(parts: Parts<K>): HyperLogLog<K> {
     return new HyperLogLog(parts);
   }
 
@@ -143,7 +143,7 @@ export class HyperLogLog<K extends KeyType = "u32"> extends Sketch<K, EngineRegi
   }
 }
 
-async function open<K extends KeyType>(
+async function open<K extends BasicType>(
   device: Device,
   options: HyperLogLogOptions<K>,
   contents?: Uint8Array,

@@ -10,7 +10,7 @@
  * | from 64 | the blocks, 8 words each; or the registers, a byte each |
  */
 import { damaged, HEADER_BYTES, newBytes, type Seal, seal, unseal } from "../containers/sealed-bytes.js";
-import type { KeyType } from "../engine/scalars.js";
+import type { BasicType } from "../engine/scalars.js";
 import type { EngineSketch } from "../engine/sketch-operations.js";
 import { FormatError } from "../errors.js";
 
@@ -28,7 +28,7 @@ export type SketchKind = (typeof kinds)[number];
 
 /** What sketch bytes hold. */
 export interface SketchBytes {
-  readonly key: KeyType;
+  readonly key: BasicType;
   /** The three numbers of the kind. */
   readonly numbers: readonly number[];
   readonly contents: Uint8Array;
@@ -37,7 +37,7 @@ export interface SketchBytes {
 /** A sketch as bytes. @throws LimitError */
 export async function packSketch(
   kind: SketchKind,
-  key: KeyType,
+  key: BasicType,
   numbers: readonly number[],
   sketch: EngineSketch,
 ): Promise<Uint8Array<ArrayBuffer>> {

@@ -12,9 +12,9 @@ import {
 import { Calls } from "../containers/calls.js";
 import { answered } from "../containers/results.js";
 import type { Device } from "../device.js";
-import type { Engine, Input, Placement } from "../engine/engine.js";
+import type { ColumnInput, Engine, Placement } from "../engine/engine.js";
 import { checkStrategy, type Strategy } from "../engine/plan.js";
-import { columnTypes, type KeyType } from "../engine/scalars.js";
+import { type BasicType, basicTypes } from "../engine/scalars.js";
 import type { Combination, EngineSketch } from "../engine/sketch-operations.js";
 import { ValidationError } from "../errors.js";
 import { check, checkOneOf } from "../options.js";
@@ -22,13 +22,13 @@ import { check, checkOneOf } from "../options.js";
 /** Options of the calls of sketches over keys. */
 export interface SketchCallOptions extends ProgressOptions {
   /** One byte per element: elements whose byte is 0 are left out. A Uint8Array, device array or pinned array of the keys' length. */
-  where?: Input<"u8">;
+  where?: ColumnInput<"u8">;
   /** How the engine works on the batch. Default `auto`, or what openDevice was told. The sketch and the answer do not depend on it. */
   strategy?: Strategy;
 }
 
 /** What a sketch is made of. @internal */
-export interface SketchParts<K extends KeyType, S extends EngineSketch<K>> {
+export interface SketchParts<K extends BasicType, S extends EngineSketch<K>> {
   readonly device: Device;
   readonly key: K;
   readonly sketch: S;
@@ -38,7 +38,7 @@ export interface SketchParts<K extends KeyType, S extends EngineSketch<K>> {
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 /** Base of the sketches. */
-export abstract class Sketch<K extends KeyType, S extends EngineSketch<K> = EngineSketch<K>> {
+export abstract class Sketch<K extends BasicType, S extends EngineSketch<K> = EngineSketch<K>> {
   /** The device that it lives on. */
   readonly device: Device;
   /** Type of the keys. */
@@ -77,7 +77,7 @@ export abstract class Sketch<K extends KeyType, S extends EngineSketch<K> = Engi
   }
 
   /** Takes keys in. Keys that were in change nothing. When the call is aborted or fails, some of them are in. */
-  async add(keys: Input<K>, options: SketchCallOptions = {}): Promise<void> {
+  async add(keys: ColumnInput<K>, options: SketchCallOptions = {}): Promise<void> {
     const call = this.checkCall(keys, options);
     await this.calls.run(() => this.sketch.add(keys, call), [keys], call);
     answered(call, {});
@@ -165,7 +165,11 @@ export abstract class Sketch<K extends KeyType, S extends EngineSketch<K> = Engi
   }
 
   /** Checks a call over keys. @param more names of options that it takes beside those of all, each after a space @internal */
-  protected checkCall(keys: Input<K>, options: SketchCallOptions & { output?: Placement }, more = ""): Call {
+  protected checkCall(
+    keys: ColumnInput<K>,
+    options: SketchCallOptions & { output?: Placement },
+    more = "",
+  ): Call {
     const { engine } = this;
     checkColumn(engine, "keys", this.keyType, keys);
     const call = checkCallOptions(options, ` where strategy${more}`);
@@ -188,5 +192,5 @@ export async function readContents(sketch: EngineSketch): Promise<Uint8Array> {
 
 /** Checks the type of a sketch's keys. */
 export function checkKeyType(key: unknown): void {
-  checkOneOf("key type", key, columnTypes);
+  checkOneOf("key type", key, basicTypes);
 }

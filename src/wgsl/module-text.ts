@@ -1,6 +1,6 @@
 /** The WGSL of a module: which fragments of the engine, and which of this folder, make it up. */
 import type { TableSpec } from "../engine/layout.js";
-import type { KeyType, ValueType } from "../engine/scalars.js";
+import type { Scalar } from "../engine/scalars.js";
 import { type SlotFormat, slotFormat } from "../engine/slot-format.js";
 import { bindingLine, constantLines } from "../engine/webgpu/device/kernel-source.js";
 import cas from "../engine/webgpu/direct/cas.wgsl";
@@ -17,12 +17,14 @@ import changeSum from "./change-sum.wgsl";
 import find from "./find.wgsl";
 import read from "./read.wgsl";
 
-/** WGSL has no 64-bit integers: an element is its two words, the low one first. */
-const wgslTypes: { readonly [T in KeyType | ValueType]: string } = {
+/** WGSL has no types of 64 bits: an element is its two words, the low one first. */
+const wgslTypes: { readonly [T in Scalar]: string } = {
   u32: "u32",
   i32: "i32",
   f32: "f32",
   u64: "vec2u",
+  i64: "vec2u",
+  f64: "vec2u",
 };
 
 /** The text; slot count and longest probe are not in it, since they change. */
@@ -31,13 +33,14 @@ export function moduleText(
   at: { prefix: string; access: "read" | "read_write"; group: number; binding: number },
 ): string {
   const { prefix, access, group, binding } = at;
-  const { key, value } = spec;
   const format = slotFormat(spec);
   const hashing = hashCode(spec);
   const changes = access === "read_write";
-  const bits = format.keyWords === 1 ? "canonicalKey(bitcast<u32>(key))" : "key";
+  const [scalar] = format.keyScalars;
+  const wide = scalar === "f64" ? "canonicalF64(key.x, key.y)" : "key";
+  const bits = format.keyWords === 1 ? "canonicalKey(bitcast<u32>(key))" : wide;
   const parts = [
-    `alias KeyType = ${wgslTypes[key]};\nalias ValueType = ${wgslTypes[value ?? key]};`,
+    `alias KeyType = ${wgslTypes[scalar]};\nalias ValueType = ${wgslTypes[format.valueScalars[0] ?? scalar]};`,
     `fn bitsOf(key: KeyType) -> Key { return ${bits}; }`,
     constantLines({ MAX_PROBE_WORD, SEED_WORD }),
     bindingLine(group, binding, access, "table", changes ? "array<atomic<Word>>" : "array<Slot>"),

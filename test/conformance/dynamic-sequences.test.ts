@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { murmur3 } from "../../src/engine/hash.js";
-import { asBits, type KeyType, type ValueType } from "../../src/engine/scalars.js";
+import { asBits, type Scalar } from "../../src/engine/scalars.js";
 import { DynamicMap, DynamicSet, type HashName } from "../../src/index.js";
 import { rounds } from "../helpers/rounds.js";
 import type { Policy } from "./helpers/bit-table.js";
@@ -15,8 +15,8 @@ const device = useDevice();
 const RUNS = rounds(backend === "cpu" ? 500 : scaled(200, inBrowser ? 4 : 10));
 
 interface Shape {
-  key: KeyType;
-  value: ValueType | null;
+  key: Scalar;
+  value: Scalar | null;
   capacity: number;
   maxLoadFactor: number;
   growthFactor: number;

@@ -111,6 +111,71 @@ describe("f32 keys are equal as in JavaScript's Map", () => {
   });
 });
 
+describe("f64 keys are equal as in JavaScript's Map", () => {
+  /** Doubles by their upper and lower words. */
+  const doubles = (words: [number, number][]) =>
+    new Float64Array(Uint32Array.from(words.flatMap(([high, low]) => [low, high])).buffer);
+  const manyNaNs = doubles([
+    [0x7ff80000, 0],
+    [0xfff80000, 0],
+    [0x7ff00000, 1],
+    [0xfff00000, 1],
+    [0x7ff80000, 5],
+    [0xffffffff, 0xffffffff],
+    [0xffffffff, 0xfffffffe],
+  ]);
+  const others = doubles([
+    [0, 0],
+    [0, 1],
+    [0x80000000, 1],
+    [1, 0],
+    [0x7ff00000, 0],
+    [0xfff00000, 0],
+    [0x7fefffff, 0xffffffff],
+    [0x3ff00000, 0],
+  ]);
+
+  it("from typed arrays and device arrays, in every call", async () => {
+    using map = await StaticMap.create(device(), { key: "f64", value: "u32", capacity: 100 });
+    for (const onDevice of [false, true]) {
+      const given = async (array: Float64Array) => (onDevice ? device().upload(array) : array);
+      const zeros = await given(Float64Array.of(-0, 0));
+      const nans = await given(manyNaNs);
+      expect(await map.insert(await given(manyNaNs.subarray(5)), Uint32Array.of(7, 7))).toEqual({
+        inserted: 1,
+        existing: 1,
+      });
+      expect(await map.insert(zeros, Uint32Array.of(4, 4))).toEqual({ inserted: 1, existing: 1 });
+      expectSame((await map.find(nans)).values, new Array(manyNaNs.length).fill(7));
+      expectSame((await map.find(zeros)).values, [4, 4]);
+      const { keys } = await map.retrieveAll();
+      expect(new Set(keys)).toEqual(new Set([0, Number.NaN]));
+      expect([...keys].some((key) => Object.is(key, -0))).toBe(false);
+      expectSameBits(keys.filter(Number.isNaN), manyNaNs.subarray(0, 1));
+      expect(await map.erase(nans)).toEqual({ erased: 1 });
+      expect(await map.erase(zeros)).toEqual({ erased: 1 });
+    }
+  });
+
+  it("infinities, denormals and the greatest numbers are keys of their own", async () => {
+    using set = await StaticSet.create(device(), { key: "f64", capacity: 100 });
+    expect(await set.insert(others)).toEqual({ inserted: others.length, existing: 0 });
+    const { keys, found } = await set.find(Float64Array.of(-0, ...others));
+    expectAllSet(found, others.length + 1);
+    expectSameBits(keys, Float64Array.of(0, ...others));
+    expectNoneSet(await set.contains(manyNaNs), manyNaNs.length);
+  });
+
+  it("agree with a Set on random bit patterns", async () => {
+    using set = await StaticSet.create(device(), { key: "f64", capacity: 4000 });
+    const words = uniqueKeys(4000).map((n, i) => (i % 4 === 1 ? (n | 0x7ff00000) >>> 0 : n));
+    const keys = new Float64Array(words.buffer);
+    const expected = new Set(keys).size;
+    expect(await set.insert(keys)).toEqual({ inserted: expected, existing: 2000 - expected });
+    expectAllSet(await set.contains(keys), 2000);
+  });
+});
+
 describe("f32 values keep their bits", () => {
   it("NaN payloads, −0 and denormals come back as they went in, from every call", async () => {
     using map = await StaticMap.create(device(), { key: "u32", value: "f32", capacity: 50 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ValueType } from "../../src/engine/scalars.js";
+import type { Scalar } from "../../src/engine/scalars.js";
 import { asBits } from "../../src/engine/scalars.js";
 import { type ApplyOp, StaticMap, ValidationError } from "../../src/index.js";
 import { expectEvery, expectPairs, expectSameBits, pairsByBits, rejection } from "./helpers/checks.js";
@@ -8,14 +8,14 @@ import { counting, fromBits, numbers, types, uniqueKeys } from "./helpers/keys.j
 import { combine, Modelled } from "./helpers/model.js";
 
 const device = useDevice();
-const newMap = <V extends ValueType>(value: V, capacity: number) =>
+const newMap = <V extends Scalar>(value: V, capacity: number) =>
   StaticMap.create(device(), { key: "u32", value, capacity });
 
 const ops: readonly ApplyOp[] = ["add", "min", "max", "and", "or", "xor"];
 const isBitwise = (op: ApplyOp) => op === "and" || op === "or" || op === "xor";
 
 /** Values that tell signed from unsigned and wrap when added; whole numbers for f32, so that every sum is exact. */
-function someValues(type: ValueType, count: number): Uint32Array {
+function someValues(type: Scalar, count: number): Uint32Array {
   const whole = counting(count).map((i) => (i * 37) % 2001);
   return type === "f32"
     ? asBits(

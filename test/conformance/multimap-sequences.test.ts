@@ -1,7 +1,7 @@
 /** Random sequences of calls on multimaps and multisets: after each of them they answer as a plain Map of arrays does. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import type { ColumnKeyType as KeyType, ValueType } from "../../src/index.js";
+import type { BasicType } from "../../src/index.js";
 import { rounds } from "../helpers/rounds.js";
 import { backend, inBrowser, onSoftwareGpu, scaled, useDevice } from "./helpers/device.js";
 import { edgePatterns, oddFloats } from "./helpers/keys.js";
@@ -21,7 +21,7 @@ const pool = [
 ];
 
 /** On SwiftShader, which takes long to compile, each kind of kernel once. */
-const shapes: readonly (readonly [KeyType, ValueType | null])[] = onSoftwareGpu
+const shapes: readonly (readonly [BasicType, BasicType | null])[] = onSoftwareGpu
   ? [
       ["u32", "u32"],
       ["f32", null],

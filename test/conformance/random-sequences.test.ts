@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type BijectionName, murmur3 } from "../../src/engine/hash.js";
-import type { KeyType, ValueType } from "../../src/engine/scalars.js";
+import type { Scalar } from "../../src/engine/scalars.js";
 import { asBits } from "../../src/engine/scalars.js";
 import { type Device, StaticMap, StaticSet } from "../../src/index.js";
 import { rounds } from "../helpers/rounds.js";
@@ -15,8 +15,8 @@ const device = useDevice();
 const RUNS = rounds(backend === "cpu" ? 2000 : scaled(500, inBrowser ? 5 : 10));
 
 interface Shape {
-  key: KeyType;
-  value: ValueType | null;
+  key: Scalar;
+  value: Scalar | null;
   capacity: number;
   maxLoadFactor: number;
   hash: BijectionName;
@@ -152,7 +152,7 @@ async function take(model: Modelled, step: Step, pool: Uint32Array, { key, value
 }
 
 /** Sets only insert; f32 values have no bitwise operations. */
-function callFor(call: Step["call"], value: ValueType | null): Step["call"] {
+function callFor(call: Step["call"], value: Scalar | null): Step["call"] {
   const isPolicy = ["assign", "add", "min", "max", "and", "or", "xor"].includes(call);
   if (value === null) return isPolicy ? "keep" : call;
   return value === "f32" && ["and", "or", "xor"].includes(call) ? "add" : call;

@@ -5,13 +5,13 @@
 import { describe, expect, it } from "vitest";
 import type { DeviceArray } from "../../src/engine/device-array.js";
 import type { Input, InsertPolicy, InsertTally, Table } from "../../src/engine/engine.js";
-import type { KeyType, ScalarArrays, ValueType } from "../../src/engine/scalars.js";
+import type { Scalar, ScalarArrays } from "../../src/engine/scalars.js";
 import { expectNoneSet, expectSame } from "./helpers/checks.js";
 import { inBrowser, scaled, useDevice } from "./helpers/device.js";
 import { counting, keysWithHome, maskOf, uniqueKeys } from "./helpers/keys.js";
 import { type Column, columnOf, edges, integers, listOf } from "./helpers/wide-model.js";
 
-type AnyTable = Table<KeyType, ValueType>;
+type AnyTable = Table<Scalar, Scalar>;
 /** A tally, the mask as an array, and the mask. */
 type Outcome = InsertTally & { flags: Uint8Array; mask: DeviceArray<"u8"> };
 
@@ -19,8 +19,8 @@ const device = useDevice();
 /** Elements of a batch that engines on the host and on a software GPU take in several chunks. */
 const LONG = scaled(2 ** 18 + 1, 100_001);
 
-function create(key: KeyType, value: ValueType | null, slots: number): Promise<AnyTable> {
-  return device().engine.createTable({ key, value: value as ValueType, slots, hash: "murmur3" });
+function create(key: Scalar, value: Scalar | null, slots: number): Promise<AnyTable> {
+  return device().engine.createTable({ key, value: value as Scalar, slots, hash: "murmur3" });
 }
 
 /** Inserts, with a mask that holds something before, and checks the mask against what the table holds then. */
@@ -64,7 +64,7 @@ async function entriesOf(table: AnyTable): Promise<Map<number | bigint, number |
   return entries;
 }
 
-const shapes: { key: KeyType; value: ValueType | null; policies: InsertPolicy[] }[] = [
+const shapes: { key: Scalar; value: Scalar | null; policies: InsertPolicy[] }[] = [
   { key: "u32", value: "u32", policies: ["keep", "assign", "add"] },
   { key: "f32", value: "i32", policies: ["keep", "assign", "add"] },
   { key: "i32", value: null, policies: ["keep"] },
@@ -223,7 +223,10 @@ describe("a long batch", () => {
       const keys = few.constructor === Uint32Array ? new Uint32Array(LONG) : new BigUint64Array(LONG);
       for (let i = 0; i < LONG; i += different) keys.set(few.subarray(0, LONG - i) as never, i);
       const values = new Uint32Array(LONG).fill(1);
-      const onDevice: Input<KeyType> = await engine.upload(key, keys as ScalarArrays[typeof key]);
+      const onDevice: Input<Scalar> = (await engine.upload(
+        key,
+        keys as ScalarArrays[typeof key],
+      )) as DeviceArray<Scalar> as Input<Scalar>;
       for (const input of [keys, onDevice]) {
         const table = await create(key, "u32", slots);
         const rejected = await engine.upload("u8", new Uint8Array(LONG).fill(1));

@@ -1,6 +1,6 @@
 /** No key and no value is reserved: every pattern an engine uses inside is an ordinary one outside. */
 import { describe, expect, it } from "vitest";
-import type { KeyType } from "../../src/engine/scalars.js";
+import type { Scalar } from "../../src/engine/scalars.js";
 import { StaticMap, StaticSet } from "../../src/index.js";
 import { expectNoneSet, expectPairs, pairsByBits } from "./helpers/checks.js";
 import { useDevice } from "./helpers/device.js";
@@ -8,7 +8,7 @@ import { counting, edgePatterns, fromBits, sentinelPatterns, uniqueKeys } from "
 import { Modelled } from "./helpers/model.js";
 
 const device = useDevice();
-const keyTypes: readonly KeyType[] = ["u32", "i32"];
+const keyTypes: readonly Scalar[] = ["u32", "i32"];
 const others = uniqueKeys(100, 1000);
 const rotated = (by: number) => edgePatterns.map((_, i) => edgePatterns[(i + by) % edgePatterns.length]);
 

@@ -1,6 +1,6 @@
 /** entries, clone, merge, toBytes and fromBytes, of static and dynamic maps and sets. */
 import { describe, expect, it } from "vitest";
-import type { KeyType, ValueType } from "../../src/engine/scalars.js";
+import type { Scalar } from "../../src/engine/scalars.js";
 import {
   CapacityError,
   DynamicMap,
@@ -181,23 +181,23 @@ for (const [name, create] of Object.entries(setMakers)) {
 }
 
 describe("every type", () => {
-  const all: KeyType[] = [...types, "u64"];
+  const all: Scalar[] = [...types, "u64"];
   for (const key of all) {
     it(`${key} keys are cloned, merged and read as they are`, async () => {
-      for (const value of all as ValueType[]) {
+      for (const value of all as Scalar[]) {
         const capacity = 200;
         const options = { key, value, capacity, maxLoadFactor: 0.9, hash: "xxhash32" } as const;
         using map = await StaticMap.create(device(), options);
         const bits = Uint32Array.of(...sentinelPatterns, ...uniqueKeys(60));
-        const column = (type: KeyType): Column =>
+        const column = (type: Scalar): Column =>
           type === "u64" ? columnOf("u64", [...edges, ...integers(20)].slice(0, 63)) : fromBits(type, bits);
         await map.insert(column(key), column(value));
         const bytes = await map.toBytes();
-        using read = await StaticMap.fromBytes<KeyType, ValueType>(device(), bytes);
+        using read = await StaticMap.fromBytes<Scalar, Scalar>(device(), bytes);
         using copy = await map.clone();
         using merged = await DynamicMap.create(device(), { key, value, hash: "identity" });
         await merged.merge(map);
-        const listed = async (from: StaticMap<KeyType, ValueType> | DynamicMap<KeyType, ValueType>) => {
+        const listed = async (from: StaticMap<Scalar, Scalar> | DynamicMap<Scalar, Scalar>) => {
           const { keys, values } = await from.retrieveAll();
           const found = listOf(values).map((value, i) => [listOf(keys)[i], value]);
           return found.map(String).toSorted();

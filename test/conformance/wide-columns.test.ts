@@ -125,10 +125,12 @@ describe("u64 columns", () => {
       "u32 to u64": 12,
       "u64 to f32": 16,
       "a set of u64": 12,
+      "i64 to f64": 20,
+      "f64 to i64": 20,
     };
     for (const shape of wideShapes) {
       using model = await WideModel.create(device(), shape, { capacity: 100, maxLoadFactor: 1 });
-      const sideSlots = shape.key === "u64" ? 0 : 2;
+      const sideSlots = shape.key === "u32" ? 2 : 0;
       expect((await model.table.stats()).bytes).toBe(
         (100 + sideSlots) * bytes[nameOf(shape) as keyof typeof bytes],
       );
@@ -153,34 +155,29 @@ describe("f32 keys with values of 64 bits", () => {
 });
 
 describe("what is refused before anything happens", () => {
-  for (const [key, value] of [
-    ["u64", "u64"],
-    ["u64", "u32"],
-    ["u32", "u64"],
-  ] as const) {
-    it(`${key} to ${value}: insertOrAssign, insertOrApply, insertAndFind`, async () => {
-      using map = await StaticMap.create(device(), { key, value, capacity: 10 });
-      const [keys, values] = [columnOf(key, [1n, 2n]), columnOf(value, [3n, 4n])];
-      for (const [call, name, fix] of [
-        [map.insertOrAssign(keys, values), "insertOrAssign", /erase.* insert/i],
-        [map.insertOrApply(keys, values, "add"), "insertOrApply", /erase.* insert/i],
-        [map.insertAndFind(keys, values), "insertAndFind", /contains.* insert.* find/i],
-      ] as const) {
-        const error = await rejection(call, ValidationError);
-        expect(error.message).toContain(`${name} takes keys and values of 32 bits`);
-        expect(error.message).toContain(`${value} values and ${key} keys`);
-        expect(error.fix).toMatch(fix);
-      }
+  it("operations that the values' type does not have", async () => {
+    using doubles = await StaticMap.create(device(), { key: "u64", value: "f64", capacity: 10 });
+    using pairs = await StaticMap.create(device(), { key: "u64", value: ["u32", "f32"], capacity: 10 });
+    const keys = BigUint64Array.of(1n, 2n);
+    for (const op of ["and", "or", "xor"] as const) {
+      const error = await rejection(doubles.insertOrApply(keys, Float64Array.of(1, 2), op), ValidationError);
+      expect(error.message).toContain(`"${op}" is not defined for f64 values`);
+    }
+    const columns = [Uint32Array.of(1, 2), Float32Array.of(3, 4)] as const;
+    const error = await rejection(pairs.insertOrApply(keys, columns, "add"), ValidationError);
+    expect(error.message).toContain('"add" is not defined for [u32, f32] values');
+    expect([doubles.size, pairs.size]).toEqual([0, 0]);
+  });
+
+  if (onWebgpu)
+    it("sums of doubles, which no GPU adds in WGSL, before a key goes in", async () => {
+      using map = await StaticMap.create(device(), { key: "u64", value: "f64", capacity: 10 });
+      const call = map.insertOrApply(BigUint64Array.of(1n), Float64Array.of(0.1), "add");
+      const { message, fix } = await rejection(call, ValidationError);
+      expect(message).toContain("no floating-point numbers of 64 bits");
+      expect(fix).toContain("cpu");
       expect(map.size).toBe(0);
     });
-  }
-
-  it("a set of u64: insertAndFind", async () => {
-    using set = await StaticSet.create(device(), { key: "u64", capacity: 10 });
-    const error = await rejection(set.insertAndFind(BigUint64Array.of(1n)), ValidationError);
-    expect(error.message).toContain("this table has u64 keys");
-    expect(set.size).toBe(0);
-  });
 
   it("columns and missing values of other types", async () => {
     using map = await StaticMap.create(device(), { key: "u64", value: "u64", capacity: 10 });

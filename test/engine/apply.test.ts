@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { combine, floatOrder, ruleOf } from "../../src/engine/apply.js";
 import type { InsertPolicy } from "../../src/engine/engine.js";
-import type { ValueType } from "../../src/engine/scalars.js";
+import type { Scalar } from "../../src/engine/scalars.js";
 
-const apply = (policy: InsertPolicy, type: ValueType, stored: number, incoming: number) =>
+const apply = (policy: InsertPolicy, type: Scalar, stored: number, incoming: number) =>
   combine(ruleOf(policy, type), stored, incoming);
 
 /** f32 patterns in total order. */

@@ -4,16 +4,14 @@
  */
 import type { CpuTable } from "../../src/engine/cpu/cpu-table.js";
 import { homeSlot } from "../../src/engine/hash.js";
-import { canonicalF32, type KeyType, type ValueType } from "../../src/engine/scalars.js";
+import { canonicalF32, type Scalar } from "../../src/engine/scalars.js";
 import { referenceHash } from "./reference-hash.js";
 
 const EMPTY = 0xffffffff;
 const TOMBSTONE = 0xfffffffe;
 
 /** Throws an Error that names the broken invariant, or returns the entries by key bits (value 0 in sets). */
-export function checkTable<K extends KeyType, V extends ValueType>(
-  table: CpuTable<K, V>,
-): Map<number, number> {
+export function checkTable<K extends Scalar, V extends Scalar>(table: CpuTable<K, V>): Map<number, number> {
   const { memory, counters } = table.inspect();
   const { slots: slotCount, key: keyType, value } = table.spec;
   const words = value === null ? 1 : 2;

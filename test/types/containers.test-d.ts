@@ -170,6 +170,28 @@ export async function wideResults(): Promise<void> {
   await map.contains(new BigInt64Array(1));
 }
 
+export async function compositeResults(): Promise<void> {
+  const map = await StaticMap.create(device, { key: ["u32", "f32"], value: ["f64", "i64"], capacity: 10 });
+  const keys = [u32, f32] as const;
+  typed<readonly ["u32", "f32"]>()(map.keyType);
+  const values = [new Float64Array(1), new BigInt64Array(1)] as const;
+  typed<{ inserted: number; existing: number }>()(await map.insert(keys, values));
+  const found = await map.find([u32, await device.upload(f32)], { missing: [1.5, 2n] });
+  typed<readonly [Float64Array, BigInt64Array]>()(found.values);
+  const onDevice = await map.find(keys, { output: "device" });
+  typed<readonly [DeviceArray<"f64">, DeviceArray<"i64">]>()(onDevice.values);
+  await map.forEach((value, key) => {
+    typed<readonly [number, bigint]>()(value);
+    typed<readonly [number, number]>()(key);
+  });
+  // @ts-expect-error: the columns in another order
+  await map.insert([f32, u32], values);
+  // @ts-expect-error: an element for each column
+  await map.find(keys, { missing: 1.5 });
+  // @ts-expect-error: a scalar that there is not
+  await StaticSet.create(device, { key: ["u8"], capacity: 10 });
+}
+
 export async function deviceArrays(): Promise<void> {
   typed<DeviceArray<"u32">>()(await device.upload(u32));
   typed<DeviceArray<"i32">>()(await device.upload(i32));
@@ -275,8 +297,8 @@ export async function wrongOptions(): Promise<void> {
   new DeviceArray(device.engine, "u32", 1, {} as never);
   // @ts-expect-error: pinned arrays by pinned
   new PinnedArray(device.engine, "u32", 1, "upload", {} as never);
-  // @ts-expect-error: there are no device arrays of floats of 64 bits
-  await device.upload(new Float64Array(1));
+  // @ts-expect-error: there are no device arrays of integers of 16 bits
+  await device.upload(new Int16Array(1));
   // @ts-expect-error: nor are Arrays
   await device.upload([1]);
 }

@@ -1,6 +1,6 @@
 /** warpmap/wgsl: a user's kernel finds what the host finds. Runs in Node and, from test/browser, in a page. */
 import { describe, expect, it } from "vitest";
-import { asBits, type KeyType, type ScalarArrays, type ValueType } from "../../src/engine/scalars.js";
+import { asBits, type Scalar, type ScalarArrays } from "../../src/engine/scalars.js";
 import {
   type DeviceArray,
   DynamicMap,
@@ -46,7 +46,7 @@ class Finder {
     this.#table = this.#bind();
   }
 
-  static async create(module: TableModule, name: string, key: KeyType, value: ValueType): Promise<Finder> {
+  static async create(module: TableModule, name: string, key: Scalar, value: Scalar): Promise<Finder> {
     const code = `
       @group(0) @binding(0) var<storage, read> keys: array<${key}>;
       @group(0) @binding(1) var<storage, read_write> values: array<${value}>;
@@ -69,8 +69,8 @@ class Finder {
   }
 
   /** Bit patterns of the values, and 3 where find and contains say that the key is there, 0 where both do not. */
-  async find(keys: ScalarArrays[KeyType]): Promise<{ values: Uint32Array; found: Uint32Array }> {
-    using input = (await device().upload(keys)) as DeviceArray<KeyType>;
+  async find(keys: ScalarArrays[Scalar]): Promise<{ values: Uint32Array; found: Uint32Array }> {
+    using input = (await device().upload(keys)) as DeviceArray<Scalar>;
     using values = await device().allocate("u32", keys.length);
     using found = await device().allocate("u32", keys.length);
     const gpu = gpuOf(device());
@@ -81,9 +81,9 @@ class Finder {
 
   /** The kernel finds these pairs (stored bit patterns) and no others among `keys`. */
   async expectAmong(
-    keys: ScalarArrays[KeyType],
+    keys: ScalarArrays[Scalar],
     pairs: ReadonlyMap<number, number>,
-    type: KeyType,
+    type: Scalar,
   ): Promise<void> {
     const { values, found } = await this.find(keys);
     const expected = Array.from(asBits(keys), (bits) => pairs.get(storedBits(type, bits)));
@@ -98,11 +98,11 @@ class Finder {
   }
 }
 
-const mapFinder = (map: StaticMap<KeyType, ValueType>) =>
+const mapFinder = (map: StaticMap<Scalar, Scalar>) =>
   Finder.create(tableModule(map), "map", map.keyType, map.valueType);
 
 /** What a map should hold, by stored bit patterns. */
-function pairsOf(type: KeyType, keys: Uint32Array, values: Uint32Array): Map<number, number> {
+function pairsOf(type: Scalar, keys: Uint32Array, values: Uint32Array): Map<number, number> {
   return new Map(Array.from(keys, (bits, i) => [storedBits(type, bits), values[i]]));
 }
 

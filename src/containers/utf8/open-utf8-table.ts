@@ -1,8 +1,8 @@
 /** Opens the table of a container of strings. Loaded with the first one. */
 import type { Utf8HashName } from "../../engine/dictionary.js";
+import type { ValueType } from "../../engine/element-types.js";
 import type { Engine } from "../../engine/engine.js";
 import type { TableSpec } from "../../engine/layout.js";
-import type { ValueType } from "../../engine/scalars.js";
 import { ValidationError } from "../../errors.js";
 import { type ContainerSpec, type Seed, withHash } from "../create-table.js";
 import { Utf8Table } from "./utf8-table.js";

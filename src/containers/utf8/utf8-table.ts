@@ -8,6 +8,7 @@
  */
 import type { DeviceArray } from "../../engine/device-array.js";
 import type { Dictionary } from "../../engine/dictionary.js";
+import type { ValueType } from "../../engine/element-types.js";
 import type {
   CallOptions,
   Destination,
@@ -15,19 +16,19 @@ import type {
   InsertCall,
   InsertPolicy,
   InsertTally,
+  Missing,
   Output,
   Table,
   TableStats,
 } from "../../engine/engine.js";
 import type { TableSpec } from "../../engine/layout.js";
-import type { ValueType } from "../../engine/scalars.js";
 import { tableBytes } from "../../engine/slot-format.js";
 import { Utf8Column } from "../../engine/utf8-column.js";
 import { LimitError, ValidationError } from "../../errors.js";
 import { check } from "../../options.js";
 import { loadMoving } from "../container.js";
 import type { GrowingTable, GrowthPolicy, KnownNew } from "../growing-table.js";
-import type { Renumber as RenumberKeys } from "../move-entries.js";
+import type { Renumber } from "../move-entries.js";
 import { encodeStrings } from "./encode-strings.js";
 import { readKeys } from "./read-keys.js";
 
@@ -35,8 +36,6 @@ import { readKeys } from "./read-keys.js";
 const FEW_BYTES = 2 ** 16;
 
 type Numbers = DeviceArray<"u32">;
-
-type Renumber = RenumberKeys<"u32">;
 
 export class Utf8Table<V extends ValueType, T extends Table<"u32", V> = Table<"u32", V>> {
   /** Bytes of strings at most that no entry has. */
@@ -129,7 +128,7 @@ export class Utf8Table<V extends ValueType, T extends Table<"u32", V> = Table<"u
   ): Promise<{ values: Output<V> | Utf8Column; found: Output<"u8"> }> {
     const { table } = this;
     if (table.spec.value !== null) {
-      return this.#lookingUp(keys, call, (numbers) => table.find(numbers, missing as number, output, call));
+      return this.#lookingUp(keys, call, (numbers) => table.find(numbers, missing as Missing, output, call));
     }
     const found = (await this.contains(keys, "host", call)) as Uint8Array;
     return { values: keysOr(keys, found, missing as string), found };

@@ -6,12 +6,13 @@
 import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
 import type { Dictionary, DictionarySpec } from "../dictionary.js";
+import type { KeyType, ValueType } from "../element-types.js";
 import type { BulkDefaults, Engine, EngineInfo, MemoryOptions, MemoryUse, Table } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import type { RowOperations } from "../row-operations.js";
-import { asBytes, type KeyType, type ScalarArrays, type ScalarType, type ValueType } from "../scalars.js";
+import { asBytes, type ScalarArrays, type ScalarType } from "../scalars.js";
 import type { SketchOperations } from "../sketch-operations.js";
 import { slotFormat, tableBytes } from "../slot-format.js";
 import type { ListOperations } from "../value-lists.js";

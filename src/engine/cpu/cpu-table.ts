@@ -5,6 +5,7 @@
  */
 import { ValidationError } from "../../errors.js";
 import { ruleOf } from "../apply.js";
+import { type KeyType, lengthOf, type ValueType } from "../element-types.js";
 import type {
   CallOptions,
   Destination,
@@ -12,6 +13,7 @@ import type {
   InsertCall,
   InsertPolicy,
   InsertTally,
+  Missing,
   Output,
   Table,
   TableStats,
@@ -19,22 +21,21 @@ import type {
 import { hashNames } from "../hash-names.js";
 import { EMPTY, type TableSpec } from "../layout.js";
 import { nextTask } from "../next-task.js";
-import { asBits, type KeyType, type ValueType, wordsOf } from "../scalars.js";
 import { isWide, slotFormat } from "../slot-format.js";
 import { choose } from "./choose.js";
 import type { CpuEngine } from "./cpu-engine.js";
 import type { Allocation } from "./memory/memory.js";
-import { Outputs } from "./memory/outputs.js";
+import { elementWords, Outputs } from "./memory/outputs.js";
 import { Inputs } from "./memory/storage.js";
 import type { TableMemory } from "./table/blocks.js";
 import { type ChunkWork, eachChunk, inChunks, note } from "./table/chunks.js";
 import { NarrowLoops } from "./table/narrow-loops.js";
 import { type Counters, type InsertColumns, newTally } from "./table/probes.js";
 import { type Collector, collectSide, type Measurement } from "./table/scan.js";
+import type { Columns } from "./table/sequential.js";
 import type { LookUpColumns, SlotLoops } from "./table/slot-loops.js";
 import { WideLoops } from "./table/wide-loops.js";
 
-const NO_WORDS = new Uint32Array(0);
 const NO_BYTES = new Uint8Array(0);
 
 /** Words filled at once when a table is cleared: about 10 ms of work. */
@@ -82,8 +83,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     const rule = ruleOf(policy, this.spec.value);
     return this.#operate(async (table, inputs) => {
       const rejected = call.rejected === undefined ? NO_BYTES : inputs.mask(call.rejected).fill(0);
-      const bits = this.#valueBits(inputs, values);
-      const columns = { values: bits, rule, flags: NO_BYTES, stored: NO_WORDS, rejected };
+      const columns = { values: inputs.columns(values), rule, flags: NO_BYTES, stored: [], rejected };
       return this.#insert(table, inputs, keys, columns, call);
     });
   }
@@ -95,47 +95,47 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     call: CallOptions,
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
     return this.#produce(output, async (table, inputs, outputs) => {
-      const flags = outputs.make("u8", keys.length);
-      const stored = this.spec.value === null ? null : outputs.make(this.spec.value, keys.length);
+      const length = lengthOf(keys);
+      const flags = outputs.make("u8", length);
+      const stored = this.spec.value === null ? null : outputs.makeFor(this.spec.value as V, length);
       const columns = {
-        values: this.#valueBits(inputs, values),
+        values: inputs.columns(values),
         rule: ruleOf("keep", this.spec.value),
         flags: flags.array as Uint8Array,
-        stored: stored === null ? NO_WORDS : asBits(stored.array),
+        stored: stored?.bits ?? [],
         rejected: NO_BYTES,
       };
       const tally = await this.#insert(table, inputs, keys, columns, call);
       return {
         ...tally,
-        values: stored && (stored.output as Output<V>),
-        insertedFlags: flags.output as Output<"u8">,
+        values: stored?.output ?? null,
+        insertedFlags: flags.output,
       };
     });
   }
 
   find(
     keys: Input<K>,
-    missing: number | bigint,
+    missing: Missing,
     output: Destination,
     call: CallOptions,
   ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
     return this.#produce(output, async (table, inputs, outputs) => {
-      const type = this.spec.value ?? this.spec.key;
-      const words = wordsOf(type, missing);
-      const values = outputs.make(type, keys.length, call.where && words);
-      const found = outputs.make("u8", keys.length);
-      const columns = { found: found.array as Uint8Array, values: asBits(values.array), missing: words };
+      const type = (this.spec.value ?? this.spec.key) as V;
+      const length = lengthOf(keys);
+      const values = outputs.makeFor(type, length, call.where && missing);
+      const found = outputs.make("u8", length);
+      const columns = { found: found.array, values: values.bits, missing: elementWords(type, missing) };
       await this.#find(table, inputs, keys, columns, call);
-      return { values: values.output as Output<V>, found: found.output as Output<"u8"> };
+      return { values: values.output, found: found.output };
     });
   }
 
   contains(keys: Input<K>, output: Destination, call: CallOptions): Promise<Output<"u8">> {
     return this.#produce(output, async (table, inputs, outputs) => {
-      const found = outputs.make("u8", keys.length);
-      const columns = { found: found.array as Uint8Array, values: NO_WORDS, missing: [0] };
-      await this.#find(table, inputs, keys, columns, call);
-      return found.output as Output<"u8">;
+      const found = outputs.make("u8", lengthOf(keys));
+      await this.#find(table, inputs, keys, { found: found.array, values: [], missing: [] }, call);
+      return found.output;
     });
   }
 
@@ -153,14 +153,10 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     call: CallOptions,
   ): Promise<{ keys: Output<K>; values: Output<V> | null }> {
     return this.#produce(output, async (table, _, outputs) => {
-      const { value } = this.spec;
-      const keys = outputs.make(this.spec.key, this.live);
-      const values = value === null ? null : outputs.make(value, this.live);
-      const into: Collector = {
-        keys: asBits(keys.array),
-        values: values === null ? NO_WORDS : asBits(values.array),
-        count: 0,
-      };
+      const { key, value } = this.spec;
+      const keys = outputs.makeFor(key as K, this.live);
+      const values = value === null ? null : outputs.makeFor(value as V, this.live);
+      const into: Collector = { keys: keys.bits, values: values?.bits ?? [], count: 0 };
       // Side entries come first: the scan of the slots ends when the last entry is there.
       collectSide(table, slotFormat(this.spec), into);
       await inChunks(table.slotCount, call, this.#guard, (from) => {
@@ -170,7 +166,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
         note(call.log, "direct", "every slot is read once, in order", start);
         return to;
       });
-      return { keys: keys.output as Output<K>, values: values && (values.output as Output<V>) };
+      return { keys: keys.output, values: values?.output ?? null };
     });
   }
 
@@ -247,15 +243,11 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     };
   }
 
-  #valueBits(inputs: Inputs, values: Input<V> | null): Uint32Array {
-    return this.spec.value === null || values === null ? NO_WORDS : inputs.bits(values);
-  }
-
   async #insert(
     table: TableMemory,
     inputs: Inputs,
     keys: Input<K>,
-    columns: InsertColumns,
+    columns: InsertColumns<Columns>,
     call: CallOptions,
   ): Promise<InsertTally> {
     const tally = newTally();

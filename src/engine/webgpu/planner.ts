@@ -46,7 +46,7 @@ export async function plan(
 
 function reasonForDirect(state: TableState, count: number, { strategy }: CallOptions): string | null {
   if (strategy === "direct") return "it was asked for";
-  if (isWide(slotFormat(state.spec))) return "keys or values wider than 32 bits are worked on where they lie";
+  if (isWide(slotFormat(state.spec))) return "slots are wider than 32 bits";
   if (strategy === "partitioned") return null;
   if (state.host.gpu.software) return "a software GPU gains nothing from locality";
   if (tableBytes(state.spec) <= CACHED_TABLE_BYTES) return "the table fits the cache";

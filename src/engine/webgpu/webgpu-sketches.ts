@@ -1,5 +1,5 @@
 /** The webgpu engine's sketch operations. */
-import type { KeyType } from "../scalars.js";
+import type { BasicType } from "../scalars.js";
 import type { EngineFilter, EngineRegisters, SketchOperations } from "../sketch-operations.js";
 import { GpuFilter } from "./sketches/gpu-filter.js";
 import { GpuRegisters } from "./sketches/gpu-registers.js";
@@ -8,11 +8,11 @@ import type { WebgpuEngine } from "./webgpu-engine.js";
 export class WebgpuSketches implements SketchOperations {
   constructor(private readonly engine: WebgpuEngine) {}
 
-  filter<K extends KeyType>(key: K, blocks: number, contents?: Uint8Array): Promise<EngineFilter<K>> {
+  filter<K extends BasicType>(key: K, blocks: number, contents?: Uint8Array): Promise<EngineFilter<K>> {
     return GpuFilter.create(this.engine.tableHost, key, blocks, contents);
   }
 
-  registers<K extends KeyType>(
+  registers<K extends BasicType>(
     key: K,
     precision: number,
     contents?: Uint8Array,

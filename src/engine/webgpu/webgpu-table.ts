@@ -2,6 +2,7 @@
  * A table on the GPU: the engine's operations over whole batches. A batch is bound chunk by chunk and its results are
  * gathered here; which strategies an operation has is in operations.ts, what goes over all slots in scan/.
  */
+import { type KeyType, lengthOf, type ValueType } from "../element-types.js";
 import type {
   CallOptions,
   Destination,
@@ -9,22 +10,27 @@ import type {
   InsertCall,
   InsertPolicy,
   InsertTally,
+  Missing,
   Output,
   Table,
   TableStats,
 } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
-import { type KeyType, type ValueType, wordsOf } from "../scalars.js";
+import { type Scalar, wordsOf } from "../scalars.js";
 import { type Batch, eachChunk } from "./batch/batches.js";
-import { resultColumns } from "./batch/results.js";
+import { type Absent, type BoundResult, resultColumns } from "./batch/results.js";
 import { FullTable } from "./direct/full-table.js";
 import { needsRoomForAll } from "./direct/insert.js";
 import { loadScans } from "./direct/rounds.js";
 import { WORKLIST_BYTES } from "./direct/worklist.js";
+import type { Readback } from "./memory/readback.js";
 import { erase, find, insert, insertAndFind, runOperation } from "./operations.js";
 import { type Operation, plan } from "./planner.js";
 import type { TableState } from "./table/table-state.js";
+
+/** A step that brings results back. */
+type ReadStep = (now: readonly Readback[]) => Promise<unknown>;
 
 const loadMarking = lazily(() => import("./direct/mark-rejected.js"));
 
@@ -88,21 +94,18 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const { state } = this;
     const { host, spec } = state;
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
-    const results = await resultColumns(host, keys.length, output, ["u8", spec.value as V | null]);
+    const results = await resultColumns(host, lengthOf(keys), output, ["u8", spec.value as V | null]);
     const [flags, stored] = results.columns;
     const batch = { ...this.#batch("insertAndFind", keys, call), values };
     const perChunk = (full: FullTable) =>
       eachChunk(state, "insertAndFind", batch, call, output, async (chunk, choice, readBack) => {
-        const to = {
-          flags: await flags.bind(chunk.scratch, chunk),
-          values: await stored?.bind(chunk.scratch, chunk),
-        };
-        const reads = flags.readback(to.flags, chunk);
-        if (stored && to.values) reads.push(...stored.readback(to.values, chunk));
+        const isNew = await flags.bind(chunk.scratch, chunk);
+        const values = await stored?.bind(chunk.scratch, chunk);
+        const reads = [...isNew.readback(chunk), ...(values?.readback(chunk) ?? [])];
         const args = {
-          results: to,
+          results: { flags: isNew.column, values: values?.column },
           full,
-          readBack: (step: Parameters<typeof readBack>[1]) => readBack(reads, step),
+          readBack: (step: ReadStep) => readBack(reads, finishing(values, chunk.count, step)),
         };
         addTally(tally, await runOperation(insertAndFind, state, chunk, choice, args));
       });
@@ -112,27 +115,27 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 
   async find(
     keys: Input<K>,
-    missing: number | bigint,
+    missing: Missing,
     output: Destination,
     call: CallOptions,
   ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
     const { state } = this;
     const { host, spec } = state;
     const type = (spec.value ?? spec.key) as V;
-    const results = await resultColumns(host, keys.length, output, [type, "u8"]);
+    const results = await resultColumns(host, lengthOf(keys), output, [type, "u8"]);
     const [values, flags] = results.columns;
-    const fill = wordsOf(type, missing);
+    // of a composite it is written with the columns
+    const fill = Array.isArray(missing) ? [] : wordsOf(type as Scalar, missing as number | bigint);
     const batch = this.#batch("find", keys, call);
     await results.keepUnlessThrown(() =>
       eachChunk(state, "find", batch, call, output, async (chunk, choice, readBack) => {
-        const to = {
-          values: await values.bind(chunk.scratch, chunk),
-          flags: await flags.bind(chunk.scratch, chunk),
-        };
-        const reads = [...values.readback(to.values, chunk), ...flags.readback(to.flags, chunk)];
-        await readBack(reads, (now) =>
-          runOperation(find, state, chunk, choice, { results: to, fill, reads: now }),
-        );
+        const to = await values.bind(chunk.scratch, chunk);
+        const found = await flags.bind(chunk.scratch, chunk);
+        const results = { values: to.column, flags: found.column };
+        const look = (reads: readonly Readback[]) =>
+          runOperation(find, state, chunk, choice, { results, fill, reads });
+        const reads = [...to.readback(chunk), ...found.readback(chunk)];
+        await readBack(reads, finishing(to, chunk.count, look, { flags: found.column, missing }));
       }),
     );
     return { values: values.output, found: flags.output };
@@ -140,14 +143,18 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 
   async contains(keys: Input<K>, output: Destination, call: CallOptions): Promise<Output<"u8">> {
     const { state } = this;
-    const results = await resultColumns(state.host, keys.length, output, ["u8", null]);
+    const results = await resultColumns(state.host, lengthOf(keys), output, ["u8", null]);
     const [flags] = results.columns;
     const batch = this.#batch("find", keys, call);
     await results.keepUnlessThrown(() =>
       eachChunk(state, "contains", batch, call, output, async (chunk, choice, readBack) => {
-        const to = { flags: await flags.bind(chunk.scratch, chunk) };
-        await readBack(flags.readback(to.flags, chunk), (now) =>
-          runOperation(find, state, chunk, choice, { results: to, fill: [], reads: now }),
+        const found = await flags.bind(chunk.scratch, chunk);
+        await readBack(found.readback(chunk), (now) =>
+          runOperation(find, state, chunk, choice, {
+            results: { flags: found.column },
+            fill: [],
+            reads: now,
+          }),
         );
       }),
     );
@@ -197,6 +204,20 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
       full.destroy();
     }
   }
+}
+
+/** A step that writes a result, and then splits it where it is of several columns. */
+function finishing(
+  result: BoundResult | undefined,
+  count: number,
+  step: ReadStep,
+  absent?: Absent,
+): (now: readonly Readback[]) => Promise<void> {
+  const split = result?.split;
+  return async (now) => {
+    await step(split ? [] : now);
+    await split?.(count, now, absent);
+  };
 }
 
 function addTally(sum: InsertTally, tally: InsertTally): void {

@@ -1,12 +1,12 @@
 /** Maps and sets behind one face that takes and gives bit patterns, for tests that treat them alike. */
 import type { MapContainer } from "../../../src/containers/map-container.js";
 import type { SetContainer } from "../../../src/containers/set-container.js";
-import { asBits, type KeyType, type ScalarArrays, type ValueType } from "../../../src/engine/scalars.js";
+import { asBits, type Scalar, type ScalarArrays } from "../../../src/engine/scalars.js";
 import type { ApplyOp } from "../../../src/index.js";
 import { fromBits } from "./keys.js";
 
-export type AnyMap = MapContainer<KeyType, ValueType>;
-export type AnySet = SetContainer<KeyType>;
+export type AnyMap = MapContainer<Scalar, Scalar>;
+export type AnySet = SetContainer<Scalar>;
 /** What an insert does with a key that is there: keep its value (insert), assign, or combine. */
 export type Policy = "keep" | "assign" | ApplyOp;
 
@@ -16,7 +16,7 @@ type Mask = Uint8Array | undefined;
 export interface BitTable {
   readonly table: AnyMap | AnySet;
   /** null for a set, which acts as a map from each key to itself. */
-  readonly valueType: ValueType | null;
+  readonly valueType: Scalar | null;
   insert(
     policy: Policy,
     keys: Bits,
@@ -48,11 +48,11 @@ export function bitMap(map: AnyMap): BitTable {
     },
     async insertAndFind(keys, values, where) {
       const result = await map.insertAndFind(...pairs(keys, values), { where });
-      return { ...result, values: asBits(result.values as ScalarArrays[ValueType]) };
+      return { ...result, values: asBits(result.values as ScalarArrays[Scalar]) };
     },
     async find(keys, missing, where) {
       const { found, values } = await map.find(fromBits(map.keyType, keys), { missing, where });
-      return { found, values: asBits(values as ScalarArrays[ValueType]) };
+      return { found, values: asBits(values as ScalarArrays[Scalar]) };
     },
   };
 }
@@ -68,7 +68,7 @@ export function bitSet(set: AnySet): BitTable {
     },
     async find(keys, missing, where) {
       const result = await set.find(typed(keys), { missing, where });
-      return { found: result.found, values: asBits(result.keys as ScalarArrays[KeyType]) };
+      return { found: result.found, values: asBits(result.keys as ScalarArrays[Scalar]) };
     },
   };
 }

@@ -2,9 +2,10 @@
  * Checks that look at every element. `expect` itself is slow on long arrays, and "not all of them" is not "none of them".
  */
 import { expect } from "vitest";
+import type { Keys } from "../../../src/containers/key-types.js";
 import type { MapContainer } from "../../../src/containers/map-container.js";
 import type { SetContainer } from "../../../src/containers/set-container.js";
-import { asBits, canonicalF32, type KeyType, type ValueType } from "../../../src/engine/scalars.js";
+import { asBits, canonicalF32, type Scalar } from "../../../src/engine/scalars.js";
 
 type Numbers = ArrayLike<number>;
 type Bits = ArrayBufferView & { readonly length: number };
@@ -44,18 +45,18 @@ export function expectSameBits(actual: Bits, expected: Bits): void {
 }
 
 /** The bit pattern under which a container stores a key of this type. */
-export function storedBits(type: KeyType, bits: number): number {
+export function storedBits(type: Scalar, bits: number): number {
   return type === "f32" ? canonicalF32(bits) : bits;
 }
 
 /** Pairs by bit patterns, keys as they are stored: what a map should hold. */
-export function pairsByBits(keyType: KeyType, keys: Bits, values: Bits): Map<number, number> {
+export function pairsByBits(keyType: Scalar, keys: Bits, values: Bits): Map<number, number> {
   const [k, v] = [asBits(keys), asBits(values)];
   return new Map(Array.from(k, (key, i) => [storedBits(keyType, key), v[i]]));
 }
 
 /** The map holds exactly these pairs (bit patterns): size, retrieveAll, find and stats all say so. */
-export async function expectPairs<K extends KeyType, V extends ValueType>(
+export async function expectPairs<K extends Scalar, V extends Scalar>(
   map: MapContainer<K, V>,
   pairs: ReadonlyMap<number, number>,
 ): Promise<void> {
@@ -69,14 +70,14 @@ export async function expectPairs<K extends KeyType, V extends ValueType>(
     if (pairs.get(key) !== values[i])
       expect({ key, value: values[i] }).toEqual({ key, value: pairs.get(key) });
   });
-  const looked = await map.find(all.keys);
+  const looked = await map.find(all.keys as unknown as Keys<K>);
   expectAllSet(looked.found, pairs.size);
   expectSame(asBits(looked.values), values);
   await expectSoundStats(map);
 }
 
 /** The set holds exactly these keys (bit patterns): size, retrieveAll, contains and stats all say so. */
-export async function expectKeys<K extends KeyType>(
+export async function expectKeys<K extends Scalar>(
   set: SetContainer<K>,
   members: Iterable<number>,
 ): Promise<void> {
@@ -87,13 +88,13 @@ export async function expectKeys<K extends KeyType>(
   expectUnique(keys);
   expect(keys.length).toBe(expected.size);
   for (const key of keys) if (!expected.has(key)) expect.unreachable(`key ${key}`);
-  expectAllSet(await set.contains(all.keys), expected.size);
+  expectAllSet(await set.contains(all.keys as unknown as Keys<K>), expected.size);
   await expectSoundStats(set);
 }
 
 /** What must hold for the statistics of any table. */
 export async function expectSoundStats(
-  table: MapContainer<KeyType, ValueType> | SetContainer<KeyType>,
+  table: MapContainer<Scalar, Scalar> | SetContainer<Scalar>,
 ): Promise<void> {
   const { live, tombstones, probeLengths, meanProbeLength, maxProbeLength, slots } = await table.stats();
   expect(live).toBe(table.size);

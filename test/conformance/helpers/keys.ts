@@ -3,7 +3,7 @@
  * might be tempted to use as a sentinel.
  */
 import { type BijectionName, drawn, murmur3 } from "../../../src/engine/hash.js";
-import { arrayClass, type KeyType, type ScalarArrays, type ValueType } from "../../../src/engine/scalars.js";
+import { arrayClass, type Scalar, type ScalarArrays } from "../../../src/engine/scalars.js";
 
 /** `count` distinct keys that look random. Ranges `from .. from + count` that do not overlap give disjoint keys. */
 export function uniqueKeys(count: number, from = 0): Uint32Array {
@@ -96,24 +96,24 @@ export const oddFloats: Uint32Array = Uint32Array.of(
 );
 
 /** The same bits as elements of another type. */
-export function fromBits<T extends KeyType | ValueType>(type: T, bits: Uint32Array): ScalarArrays[T] {
+export function fromBits<T extends Scalar>(type: T, bits: Uint32Array): ScalarArrays[T] {
   return new arrayClass[type](bits.buffer, bits.byteOffset, bits.length) as ScalarArrays[T];
 }
 
 /** Integers as elements of a type, by value; exact for f32 up to 2^24. */
-export function numbers<T extends ValueType>(type: T, values: ArrayLike<number>): ScalarArrays[T] {
+export function numbers<T extends Scalar>(type: T, values: ArrayLike<number>): ScalarArrays[T] {
   const array = fromBits(type, new Uint32Array(values.length));
   for (let i = 0; i < values.length; i++) array[i] = values[i];
   return array;
 }
 
 /** One number as a type stores it: integers wrap. */
-export function fromNumber<T extends ValueType>(type: T, value: number): ScalarArrays[T] {
+export function fromNumber<T extends Scalar>(type: T, value: number): ScalarArrays[T] {
   return numbers(type, [value]);
 }
 
 /** Types of 32 bits. */
-export const types = ["u32", "i32", "f32"] as const satisfies readonly KeyType[];
+export const types = ["u32", "i32", "f32"] as const satisfies readonly Scalar[];
 export const hashes: readonly BijectionName[] = ["murmur3", "xxhash32", "identity"];
 
 /** 1 for two elements out of three. */

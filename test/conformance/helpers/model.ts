@@ -5,7 +5,7 @@
  * the model checks that the table's choice is an allowed one, and adopts it.
  */
 import { expect } from "vitest";
-import { asBits, type ValueType } from "../../../src/engine/scalars.js";
+import { asBits, type Scalar } from "../../../src/engine/scalars.js";
 import { type ApplyOp, CapacityError } from "../../../src/index.js";
 import { type AnyMap, type AnySet, type BitTable, bitMap, bitSet, type Policy } from "./bit-table.js";
 import { expectKeys, expectPairs, expectSame, storedBits } from "./checks.js";
@@ -178,7 +178,7 @@ export class Modelled {
 }
 
 /** `op` on bit patterns of one value type. f32 sums must be exact to be the same in every order. */
-export function combine(op: ApplyOp, type: ValueType, a: number, b: number): number {
+export function combine(op: ApplyOp, type: Scalar, a: number, b: number): number {
   const [x, y] = fromBits(type, Uint32Array.of(a, b));
   if (op === "add") return asBits(fromNumber(type, Number(x) + Number(y)))[0];
   if (op === "and") return (a & b) >>> 0;

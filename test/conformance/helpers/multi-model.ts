@@ -3,7 +3,7 @@
  * patterns as bigints, so that all types go the same way; the order of a key's values does not matter.
  */
 import { expect } from "vitest";
-import { asBits, canonicalF32, type KeyType, type ValueType } from "../../../src/engine/scalars.js";
+import { asBits, type BasicType, canonicalF32 } from "../../../src/engine/scalars.js";
 import {
   CapacityError,
   type Device,
@@ -15,22 +15,22 @@ import { fromBits } from "./keys.js";
 
 /** What a container is made with. */
 export interface MultiShape {
-  key: KeyType;
+  key: BasicType;
   /** null for a multiset. */
-  value: ValueType | null;
+  value: BasicType | null;
   capacity: number;
   keyCapacity?: number;
   maxLoadFactor?: number;
 }
 
 /** The elements of a column as bit patterns. */
-export function bitsOf(column: ScalarArrays[ValueType]): bigint[] {
+export function bitsOf(column: ScalarArrays[BasicType]): bigint[] {
   if (column instanceof BigUint64Array) return Array.from(column);
   return Array.from(asBits(column), BigInt);
 }
 
 /** A column of bit patterns. */
-export function columnOf<T extends KeyType | ValueType>(type: T, bits: readonly bigint[]): ScalarArrays[T] {
+export function columnOf<T extends BasicType>(type: T, bits: readonly bigint[]): ScalarArrays[T] {
   if (type === "u64") return BigUint64Array.from(bits) as ScalarArrays[T];
   return fromBits(
     type,
@@ -46,7 +46,7 @@ export class MultiModel {
 
   private constructor(
     readonly shape: MultiShape,
-    readonly container: StaticMultimap<KeyType, ValueType> | StaticMultiset<KeyType>,
+    readonly container: StaticMultimap<BasicType, BasicType> | StaticMultiset<BasicType>,
   ) {}
 
   static async create(device: Device, shape: MultiShape): Promise<MultiModel> {
@@ -58,11 +58,11 @@ export class MultiModel {
     return new MultiModel(shape, container);
   }
 
-  get map(): StaticMultimap<KeyType, ValueType> {
-    return this.container as StaticMultimap<KeyType, ValueType>;
+  get map(): StaticMultimap<BasicType, BasicType> {
+    return this.container as StaticMultimap<BasicType, BasicType>;
   }
-  get set(): StaticMultiset<KeyType> {
-    return this.container as StaticMultiset<KeyType>;
+  get set(): StaticMultiset<BasicType> {
+    return this.container as StaticMultiset<BasicType>;
   }
   get isSet(): boolean {
     return this.shape.value === null;
@@ -78,11 +78,11 @@ export class MultiModel {
     return BigInt(this.shape.key === "f32" ? canonicalF32(word) : word);
   }
 
-  keys(bits: readonly bigint[]): ScalarArrays[KeyType] {
+  keys(bits: readonly bigint[]): ScalarArrays[BasicType] {
     return columnOf(this.shape.key, bits);
   }
 
-  values(bits: readonly bigint[]): ScalarArrays[ValueType] {
+  values(bits: readonly bigint[]): ScalarArrays[BasicType] {
     return columnOf(this.shape.value ?? this.shape.key, bits);
   }
 
@@ -175,7 +175,7 @@ export class MultiModel {
     expect(Array.from(await this.container.contains(k, { where }))).toEqual(flags);
     const type = this.shape.value ?? this.shape.key;
     const fill = (type === "u64" ? BigInt(missing) : missing) as never;
-    const [absent] = bitsOf(this.values([0n]).fill(fill) as ScalarArrays[ValueType]);
+    const [absent] = bitsOf(this.values([0n]).fill(fill) as ScalarArrays[BasicType]);
     const options = { where, missing: fill };
     const one = this.isSet
       ? await this.set.find(k, options).then(({ keys, found }) => ({ values: keys, found }))
@@ -192,7 +192,7 @@ export class MultiModel {
     await this.#retrieve(k, asked, expected);
   }
 
-  async #retrieve(keys: ScalarArrays[KeyType], options: object, expected: bigint[][]): Promise<void> {
+  async #retrieve(keys: ScalarArrays[BasicType], options: object, expected: bigint[][]): Promise<void> {
     const csr = this.isSet
       ? await this.set.retrieve(keys, options).then((answer) => ({ ...answer, values: answer.keys }))
       : await this.map.retrieve(keys, options);

@@ -1,5 +1,5 @@
 /** What sketches hold, by the plain reading of engine/sketch-format.ts: contents to compare with, byte for byte. */
-import { asBits, type KeyType, type ScalarArrays } from "../../../src/engine/scalars.js";
+import { asBits, type BasicType, type ScalarArrays } from "../../../src/engine/scalars.js";
 import {
   BLOCK_WORDS,
   bitOf,
@@ -17,14 +17,14 @@ const HEADER_BYTES = 64;
 export const contentsOf = (bytes: Uint8Array) => bytes.subarray(HEADER_BYTES);
 
 /** Both words of the hashes of keys. */
-function hashes<K extends KeyType>(type: K, keys: ScalarArrays[K]): [number, number][] {
+function hashes<K extends BasicType>(type: K, keys: ScalarArrays[K]): [number, number][] {
   const [first, second] = [new Uint32Array(keys.length), new Uint32Array(keys.length)];
   hashKeys(keyColumn(type, asBits(keys.slice())), 0, keys.length, first, second);
   return Array.from(first, (hash, i) => [hash, second[i]]);
 }
 
 /** Sets the bits of keys in a filter's contents. */
-export function addToFilter<K extends KeyType>(
+export function addToFilter<K extends BasicType>(
   contents: Uint8Array,
   type: K,
   keys: ScalarArrays[K],
@@ -40,7 +40,7 @@ export function addToFilter<K extends KeyType>(
 }
 
 /** Which keys a filter with these contents says are there. */
-export function inFilter<K extends KeyType>(
+export function inFilter<K extends BasicType>(
   contents: Uint8Array,
   type: K,
   keys: ScalarArrays[K],
@@ -56,7 +56,7 @@ export function inFilter<K extends KeyType>(
 }
 
 /** Raises the registers of keys. */
-export function addToRegisters<K extends KeyType>(
+export function addToRegisters<K extends BasicType>(
   registers: Uint8Array,
   type: K,
   keys: ScalarArrays[K],
@@ -77,7 +77,7 @@ export function uniqueWideKeys(count: number, from = 0): BigUint64Array {
 }
 
 /** Keys of each type with all odd bit patterns. */
-export function keysOf<K extends KeyType>(type: K, count: number, from = 0): ScalarArrays[K] {
+export function keysOf<K extends BasicType>(type: K, count: number, from = 0): ScalarArrays[K] {
   if (type === "u64") return uniqueWideKeys(count, from) as ScalarArrays[K];
   const words = uniqueKeys(count, from);
   words.set([0, 0xffffffff, 0xfffffffe, 0x80000000, 0x7fc00000, 0x7f800001].slice(0, count));

@@ -1,12 +1,13 @@
 /**
  * Tables with keys or values of 64 bits beside a plain Map, as model.ts has it for those of 32: every call goes to both, and their
- * answers must agree. Elements are bigints and numbers as they are in typed arrays, so f32 keys are not for this model.
+ * answers must agree. Elements are bigints and numbers as they are in typed arrays. Float keys are equal as in the Map; values are
+ * compared by Object.is, so NaN payloads are not for this model.
  *
  * Where the contract leaves a choice (which of several equal keys of one batch wins, which keys of an over-full batch fit),
  * the model checks that the table's choice is an allowed one, and adopts it.
  */
 import { expect } from "vitest";
-import { type KeyType, type ScalarArrays, type ValueType, zeroOf } from "../../../src/engine/scalars.js";
+import { allocate, type Scalar, type ScalarArrays, zeroOf } from "../../../src/engine/scalars.js";
 import {
   CapacityError,
   type Device,
@@ -24,12 +25,12 @@ import { uniqueKeys } from "./keys.js";
 
 export type Element = number | bigint;
 /** Keys or values of any type. */
-export type Column = ScalarArrays[KeyType | ValueType];
+export type Column = ScalarArrays[Scalar];
 
 /** Types of a table; `value` is null for a set. */
 export interface WideShape {
-  readonly key: KeyType;
-  readonly value: ValueType | null;
+  readonly key: Scalar;
+  readonly value: Scalar | null;
 }
 
 /** All shapes of tables whose slots hold more than a word of key and a word of value, with one type of each kind. */
@@ -39,6 +40,8 @@ export const wideShapes: readonly WideShape[] = [
   { key: "u32", value: "u64" },
   { key: "u64", value: "f32" },
   { key: "u64", value: null },
+  { key: "i64", value: "f64" },
+  { key: "f64", value: "i64" },
 ];
 
 export const nameOf = ({ key, value }: WideShape): string =>
@@ -57,18 +60,34 @@ export function integers(count: number, from = 0): bigint[] {
   return Array.from(low, (word, i) => (BigInt(high[i]) << 32n) | BigInt(word));
 }
 
-/** Integers as a column. Narrower types take the low bits: 32 of u32, 24 of f32, which has no more. */
-export function columnOf<T extends KeyType | ValueType>(
-  type: T,
-  integers: Iterable<bigint>,
-): ScalarArrays[T] {
+/**
+ * Integers as a column. Narrower types take the low bits: 32 of u32, 24 of f32, which has no more. f64 takes the bits as they are, but
+ * for NaN: there the exponent's last bit is flipped.
+ */
+export function columnOf<T extends Scalar>(type: T, integers: Iterable<bigint>): ScalarArrays[T] {
   const numbers = (bits: number) => Array.from(integers, (n) => Number(BigInt.asUintN(bits, n)));
   const column = () => {
     if (type === "u64") return BigUint64Array.from(integers);
+    if (type === "i64") return BigInt64Array.from(integers);
+    if (type === "f64") return new Float64Array(BigUint64Array.from(integers, withoutNaN).buffer);
     if (type === "f32") return Float32Array.from(numbers(24));
     return type === "u32" ? Uint32Array.from(numbers(32)) : Int32Array.from(numbers(32));
   };
   return column() as ScalarArrays[T];
+}
+
+/** The bits of a double that is no NaN: another for each pattern, −0 becomes a number of its own. */
+function withoutNaN(bits: bigint): bigint {
+  const hasNoValue = (bits & 0x7fffffffffffffffn) > 0x7ff0000000000000n;
+  if (bits === 1n << 63n) return bits | (0x123n << 33n);
+  return hasNoValue ? bits ^ (1n << 52n) : bits;
+}
+
+/** Elements as a column. */
+function arrayOf(type: Scalar, elements: readonly Element[]): Column {
+  const column = allocate(type, elements.length);
+  column.set(elements as never);
+  return column;
 }
 
 /** The elements of a column. */
@@ -91,7 +110,7 @@ export class WideModel {
   static async create(
     device: Device,
     { key, value }: WideShape,
-    options: Omit<TableOptions<KeyType>, "key"> & { hash?: HashName },
+    options: Omit<TableOptions<Scalar>, "key"> & { hash?: HashName },
   ): Promise<WideModel> {
     if (value === null) return new WideModel(await StaticSet.create(device, { key, ...options }), null);
     const map = await StaticMap.create(device, { key, value, ...options });
@@ -102,7 +121,7 @@ export class WideModel {
   static async createDynamic(
     device: Device,
     { key, value }: WideShape,
-    options: Omit<GrowingTableOptions<KeyType>, "key">,
+    options: Omit<GrowingTableOptions<Scalar>, "key">,
   ): Promise<WideModel> {
     if (value === null) return new WideModel(await DynamicSet.create(device, { key, ...options }), null);
     const map = await DynamicMap.create(device, { key, value, ...options });
@@ -114,7 +133,7 @@ export class WideModel {
   }
 
   /** Type of what find answers. */
-  get valueType(): ValueType {
+  get valueType(): Scalar {
     return this.map?.valueType ?? this.table.keyType;
   }
 
@@ -146,7 +165,7 @@ export class WideModel {
     expect(values.constructor).toBe(this.values([]).constructor);
     listOf(keys).forEach((key, i) => {
       const value = where?.[i] === 0 ? undefined : this.entries.get(key);
-      const expected = [value === undefined ? 0 : 1, value ?? missing ?? zeroOf[this.valueType]];
+      const expected = [value === undefined ? 0 : 1, value ?? missing ?? zeroOf(this.valueType)];
       if (found[i] !== expected[0] || values[i] !== expected[1])
         expect({ i, key, answer: [found[i], values[i]] }).toEqual({ i, key, answer: expected });
     });
@@ -206,7 +225,7 @@ export class WideModel {
     counts: { inserted: number; existing?: number; rejected?: number },
   ): Promise<void> {
     const elements = [...brought.keys()];
-    const keys = this.keys(elements.map((key) => BigInt(key)));
+    const keys = arrayOf(this.table.keyType, elements);
     const { found, values } = await this.#find(keys);
     let [inserted, existing, rejected] = [0, 0, 0];
     for (const [i, key] of elements.entries()) {

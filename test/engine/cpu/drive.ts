@@ -8,11 +8,11 @@ import type { CpuTable } from "../../../src/engine/cpu/cpu-table.js";
 import type { InsertPolicy } from "../../../src/engine/engine.js";
 import { type HashName, hashNames, type OwnHash } from "../../../src/engine/hash-names.js";
 import type { TableSpec } from "../../../src/engine/layout.js";
-import { arrayClass, asBits, type KeyType, type ValueType } from "../../../src/engine/scalars.js";
+import { arrayClass, asBits, type Scalar } from "../../../src/engine/scalars.js";
 import { checkTable } from "../../helpers/check-table.js";
 import type { Batch, Model } from "./model.js";
 
-export type AnyTable = CpuTable<KeyType, ValueType>;
+export type AnyTable = CpuTable<Scalar, Scalar>;
 
 /** One operation of a sequence. */
 export type Step =
@@ -35,7 +35,7 @@ const value = fc.oneof(
   fc.constantFrom(0, 1, 0x7f800001, 0x80000000, 0xffc12345, 0xfffffffe, 0xffffffff),
   fc.nat({ max: 0xffffffff }),
 );
-const type = fc.constantFrom<KeyType>("u32", "i32", "f32");
+const type = fc.constantFrom<Scalar>("u32", "i32", "f32");
 
 function batches(longest: number): fc.Arbitrary<Batch> {
   const element = fc.record({ key, value, mark: fc.constantFrom(0, 1, 2, 255) });
@@ -122,8 +122,8 @@ async function answerStep(table: AnyTable, model: Model, step: Step): Promise<vo
   }
   const { batch } = step;
   const { where } = batch;
-  const keys = typed(table.spec.key, batch.keys);
-  const values = table.spec.value === null ? null : typed(table.spec.value, batch.values);
+  const keys = typed(table.spec.key as Scalar, batch.keys);
+  const values = table.spec.value === null ? null : typed(table.spec.value as Scalar, batch.values);
   if (step.kind === "insert") {
     const { inserted, existing, rejected } = model.insert(batch, step.policy);
     expect(await table.insert(keys, values, step.policy, { where })).toEqual({
@@ -139,7 +139,7 @@ async function answerStep(table: AnyTable, model: Model, step: Step): Promise<vo
     if (values === null) expect(answer.values).toBe(null);
     else expectSame(asBits(answer.values as Uint32Array), stored);
   } else if (step.kind === "find") {
-    const missing = typed(table.spec.value ?? table.spec.key, new Uint32Array(1));
+    const missing = typed((table.spec.value ?? table.spec.key) as Scalar, new Uint32Array(1));
     missing[0] = step.missing;
     const expected = model.find(batch, asBits(missing)[0]);
     const answer = await table.find(keys, step.missing, "host", { where });
@@ -152,7 +152,7 @@ async function answerStep(table: AnyTable, model: Model, step: Step): Promise<vo
   }
 }
 
-function typed<T extends KeyType>(type: T, bits: Uint32Array) {
+function typed<T extends Scalar>(type: T, bits: Uint32Array) {
   return new arrayClass[type](bits.buffer, bits.byteOffset, bits.length);
 }
 

@@ -2,15 +2,14 @@
 
 import { LimitError } from "../../../errors.js";
 import type { DeviceArray } from "../../device-array.js";
-import type { CallOptions, Destination, Input, Output } from "../../engine.js";
+import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "../../engine.js";
 import {
   asBits,
   asBytes,
-  type KeyType,
+  type BasicType,
   type ScalarArrays,
   type ScalarType,
   scalarWords,
-  type ValueType,
   wordsOf,
 } from "../../scalars.js";
 import {
@@ -46,12 +45,12 @@ export class CpuListOperations implements ListOperations {
   readonly none = NO_LIST;
   constructor(private readonly engine: CpuEngine) {}
 
-  async create<V extends ValueType>(spec: ListSpec): Promise<ValueLists<V>> {
+  async create<V extends BasicType>(spec: ListSpec): Promise<ValueLists<V>> {
     this.engine.guard();
     return new CpuLists<V>(this.engine, spec);
   }
 
-  async number(first: number, length: number, where: Input<"u8"> | undefined) {
+  async number(first: number, length: number, where: ColumnInput<"u8"> | undefined) {
     const { engine } = this;
     const numbers = engine.newArray("u32", length, false);
     const words = hostOf(numbers);
@@ -68,16 +67,16 @@ export class CpuListOperations implements ListOperations {
     return { numbers, selected: next - first };
   }
 
-  async copied<T extends ScalarType>(type: T, input: Input<T>): Promise<DeviceArray<T>> {
+  async copied<T extends ScalarType>(type: T, input: ColumnInput<T>): Promise<DeviceArray<T>> {
     const copy = this.engine.newArray(type, input.length, false);
     await withInputs(this.engine, copy, async (inputs) => {
       // of any type: masks are bytes
-      asBytes(copy.storage.host as ScalarArrays[T]).set(inputs.mask(input as Input<"u8">));
+      asBytes(copy.storage.host as ScalarArrays[T]).set(inputs.mask(input as ColumnInput<"u8">));
     });
     return copy;
   }
 
-  async pair(numbers: Numbers, _type: ValueType, lower: Input<ValueType>): Promise<DeviceArray<"u64">> {
+  async pair(numbers: Numbers, _type: BasicType, lower: ColumnInput<BasicType>): Promise<DeviceArray<"u64">> {
     const { engine } = this;
     const pairs = engine.newArray("u64", numbers.length, false);
     const words = asBits(pairs.storage.host as BigUint64Array);
@@ -94,7 +93,7 @@ export class CpuListOperations implements ListOperations {
   }
 }
 
-class CpuLists<V extends ValueType> implements ValueLists<V> {
+class CpuLists<V extends BasicType> implements ValueLists<V> {
   entries = 0;
   filled = 0;
   taken = 0;
@@ -140,7 +139,13 @@ class CpuLists<V extends ValueType> implements ValueLists<V> {
     this.taken = end;
   }
 
-  async begin(numbers: Numbers, first: number, values: Input<V> | null, call: CallOptions, selected: number) {
+  async begin(
+    numbers: Numbers,
+    first: number,
+    values: ColumnInput<V> | null,
+    call: CallOptions,
+    selected: number,
+  ) {
     const lists = this.#arrays();
     const { used } = this.#unused;
     if (lists.words > 0 && used + selected > roomFor(this.spec.capacity)) return false;
@@ -158,7 +163,7 @@ class CpuLists<V extends ValueType> implements ValueLists<V> {
     return true;
   }
 
-  async append(numbers: Numbers, values: Input<V> | null): Promise<number | null> {
+  async append(numbers: Numbers, values: ColumnInput<V> | null): Promise<number | null> {
     const lists = this.#arrays();
     const batch = hostOf(numbers);
     const over = (step: (piece: loops.Piece) => void) => inPieces(this.#engine, batch.length, {}, step);
@@ -221,7 +226,7 @@ class CpuLists<V extends ValueType> implements ValueLists<V> {
     old.destroy();
   }
 
-  async sizes(numbers: Numbers, output: Destination, call: CallOptions): Promise<Output<"u32">> {
+  async sizes(numbers: Numbers, output: Destination, call: CallOptions): Promise<ColumnOutput<"u32">> {
     return this.#produce(output, async (outputs) => {
       const sizes = outputs.make("u32", numbers.length);
       await this.#over(numbers, call, (lists, batch, piece) =>
@@ -231,7 +236,7 @@ class CpuLists<V extends ValueType> implements ValueLists<V> {
     });
   }
 
-  async present(numbers: Numbers, output: Destination, call: CallOptions): Promise<Output<"u8">> {
+  async present(numbers: Numbers, output: Destination, call: CallOptions): Promise<ColumnOutput<"u8">> {
     return this.#produce(output, async (outputs) => {
       const found = outputs.make("u8", numbers.length);
       await this.#over(numbers, call, (lists, batch, piece) =>
@@ -243,11 +248,11 @@ class CpuLists<V extends ValueType> implements ValueLists<V> {
 
   async firsts(
     numbers: Numbers,
-    keys: Input<KeyType> | null,
+    keys: ColumnInput<BasicType> | null,
     missing: number | bigint,
     output: Destination,
     call: CallOptions,
-  ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
+  ): Promise<{ values: ColumnOutput<V>; found: ColumnOutput<"u8"> }> {
     const { key, value } = this.spec;
     const type = (value ?? key) as V;
     return this.#produce(output, async (outputs, inputs) => {
@@ -305,14 +310,18 @@ class CpuLists<V extends ValueType> implements ValueLists<V> {
     }
   }
 
-  async expand<K extends KeyType>(
+  async expand<K extends BasicType>(
     matches: ListMatches,
     { first, count }: { readonly first: number; readonly count: number },
     wanted: Wanted<K>,
     missing: number | bigint,
     output: Destination,
     call: CallOptions,
-  ): Promise<{ queries: Output<"u32"> | null; keys: Output<K> | null; values: Output<V> | null }> {
+  ): Promise<{
+    queries: ColumnOutput<"u32"> | null;
+    keys: ColumnOutput<K> | null;
+    values: ColumnOutput<V> | null;
+  }> {
     const { key, value } = this.spec;
     return this.#produce(output, async (outputs, inputs) => {
       const queries = wanted.queries ? outputs.make("u32", count) : null;

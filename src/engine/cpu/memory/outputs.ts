@@ -1,23 +1,41 @@
 /** The result columns of one operation, on the host, on the device, or in arrays of the caller. */
 import type { DeviceArray } from "../../device-array.js";
-import type { Destination, Output, Target } from "../../engine.js";
+import { type ElementType, elementsOf, scalarsOf } from "../../element-types.js";
+import type { ColumnOutput, ColumnTarget, Destination, Missing, Output } from "../../engine.js";
 import { PinnedArray } from "../../pinned-array.js";
 import {
   arrayClass,
   asBits,
   asBytes,
   firstOf,
+  type Scalar,
   type ScalarArrays,
   type ScalarType,
   scalarBytes,
+  wordsOf,
 } from "../../scalars.js";
 import type { CpuEngine } from "../cpu-engine.js";
+import type { Columns } from "../table/sequential.js";
 import { newBuffer } from "./memory.js";
 
 /** One result column: what the caller gets, and the array to write to. */
 export interface OutputColumn<T extends ScalarType> {
-  readonly output: Output<T>;
+  readonly output: ColumnOutput<T>;
   readonly array: ScalarArrays[T];
+}
+
+/** Results of a type: what the caller gets, and the words of each column to write to. */
+export interface ElementColumns<T extends ElementType> {
+  readonly output: Output<T>;
+  readonly bits: Columns;
+}
+
+/** The words of an element, column by column. */
+export function elementWords(type: ElementType, element: Missing): number[][] {
+  const elements = typeof type === "string" ? [element] : element;
+  return scalarsOf<ScalarType>(type).map((scalar, i) =>
+    wordsOf(scalar as Scalar, (elements as readonly (number | bigint)[])[i]),
+  );
 }
 
 export class Outputs {
@@ -37,10 +55,24 @@ export class Outputs {
    */
   make<T extends ScalarType>(type: T, length: number, fill?: readonly number[]): OutputColumn<T> {
     const to = this.#to;
-    if (typeof to !== "string") return inTarget(to[this.#made++] as Target<T>, length, fill);
+    if (typeof to !== "string") return inTarget(to[this.#made++] as ColumnTarget<T>, length, fill);
     const column = to === "host" ? this.#onHost(type, length) : this.#onDevice(type, length);
     if (fill) fillWords(column.array, fill);
     return column;
+  }
+
+  /** Columns for elements of a type; every element is `fill`, or zero. */
+  makeFor<T extends ElementType>(type: T, length: number, fill?: Missing): ElementColumns<T> {
+    const scalars = scalarsOf<ScalarType>(type);
+    const fills = fill === undefined ? undefined : elementWords(type, fill);
+    const columns = scalars.map((scalar, i) => this.make(scalar, length, fills?.[i]));
+    return {
+      output: elementsOf<ColumnOutput>(
+        type,
+        columns.map(({ output }) => output as ColumnOutput),
+      ) as Output<T>,
+      bits: columns.map(({ array }) => asBits(array)),
+    };
   }
 
   /** Runs `work`; when it throws, nobody will ever see the columns, so they are freed. */
@@ -66,7 +98,7 @@ export class Outputs {
 }
 
 function inTarget<T extends ScalarType>(
-  output: Target<T>,
+  output: ColumnTarget<T>,
   length: number,
   fill?: readonly number[],
 ): OutputColumn<T> {

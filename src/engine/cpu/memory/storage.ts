@@ -4,20 +4,20 @@
  */
 import { DeviceLostError, ValidationError } from "../../../errors.js";
 import { type ArrayStorage, DeviceArray } from "../../device-array.js";
-import type { Engine, Input } from "../../engine.js";
+import { columnsOf, type KeyType, lengthOf, type ValueType } from "../../element-types.js";
+import type { ColumnInput, Engine, Input } from "../../engine.js";
 import { PinnedArray, type PinnedUse } from "../../pinned-array.js";
 import {
   allocate,
   arrayClass,
   asBits,
   asBytes,
-  type KeyType,
+  type Scalar,
   type ScalarArrays,
   type ScalarType,
   scalarBytes,
-  type ValueType,
 } from "../../scalars.js";
-import type { Batch } from "../table/sequential.js";
+import type { Batch, Columns } from "../table/sequential.js";
 import type { Allocation, Memory } from "./memory.js";
 
 /** What is under a device array of the cpu engine. */
@@ -96,9 +96,14 @@ export class Inputs {
     this.#engine = engine;
   }
 
-  /** The 32-bit words of an input. */
-  bits(input: Input<KeyType | ValueType>): Uint32Array {
-    return asBits(this.#resolve(input));
+  /** The 32-bit words of each column of an input. */
+  columns(input: Input<KeyType | ValueType> | null): Columns {
+    return columnsOf<ColumnInput>(input as ColumnInput | null).map((column) => asBits(this.#resolve(column)));
+  }
+
+  /** The 32-bit words of one column. */
+  bits(column: ColumnInput<Scalar>): Uint32Array {
+    return asBits(this.#resolve(column));
   }
 
   /** A mask, to be read or written. */
@@ -107,17 +112,16 @@ export class Inputs {
   }
 
   /** Keys and mask of a batch. */
-  batch(keys: Input<KeyType>, where: Input<"u8"> | undefined): Batch {
-    const { length } = keys;
-    if (where === undefined) return { keys: this.bits(keys), where: null, length };
-    return { keys: this.bits(keys), where: this.mask(where), length };
+  batch(keys: Input<KeyType>, where: Input<"u8"> | undefined): Batch<Columns> {
+    const mask = where === undefined ? null : this.mask(where);
+    return { keys: this.columns(keys), where: mask, length: lengthOf(keys) };
   }
 
   release(): void {
     for (const allocation of this.#held.splice(0)) allocation.release();
   }
 
-  #resolve<T extends ScalarType>(input: Input<T>): ScalarArrays[T] {
+  #resolve<T extends ScalarType>(input: ColumnInput<T>): ScalarArrays[T] {
     if (input instanceof PinnedArray) return input.storage.view as ScalarArrays[T];
     if (!(input instanceof DeviceArray)) return input;
     const { storage } = input;

@@ -1,13 +1,13 @@
 /** A Bloom filter of the cpu engine. */
-import type { CallOptions, Destination, Input, Output } from "../../engine.js";
-import { asBits, type KeyType } from "../../scalars.js";
+import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "../../engine.js";
+import { asBits, type BasicType } from "../../scalars.js";
 import { BLOCK_BYTES } from "../../sketch-format.js";
 import type { Combination, EngineFilter } from "../../sketch-operations.js";
 import type { CpuEngine } from "../cpu-engine.js";
 import { Outputs } from "../memory/outputs.js";
 import { CpuSketch } from "./cpu-sketch.js";
 
-export class CpuFilter<K extends KeyType> extends CpuSketch<K> implements EngineFilter<K> {
+export class CpuFilter<K extends BasicType> extends CpuSketch<K> implements EngineFilter<K> {
   constructor(
     engine: CpuEngine,
     key: K,
@@ -18,7 +18,7 @@ export class CpuFilter<K extends KeyType> extends CpuSketch<K> implements Engine
   }
 
   /** Keys are sorted by ranges of blocks; then each range has one owner, who sets bits within the reach of its cache. */
-  add(keys: Input<K>, call: CallOptions): Promise<void> {
+  add(keys: ColumnInput<K>, call: CallOptions): Promise<void> {
     const bits = asBits(this.contents);
     const { blocks } = this;
     const shift = shiftFor(blocks, this.engine.tuning.ranges);
@@ -34,7 +34,7 @@ export class CpuFilter<K extends KeyType> extends CpuSketch<K> implements Engine
     });
   }
 
-  async contains(keys: Input<K>, output: Destination, call: CallOptions): Promise<Output<"u8">> {
+  async contains(keys: ColumnInput<K>, output: Destination, call: CallOptions): Promise<ColumnOutput<"u8">> {
     const bits = asBits(this.contents);
     const { blocks } = this;
     const outputs = new Outputs(this.engine, output);
@@ -49,7 +49,7 @@ export class CpuFilter<K extends KeyType> extends CpuSketch<K> implements Engine
         if (found !== part) part.set(found);
       }),
     );
-    return result.output as Output<"u8">;
+    return result.output as ColumnOutput<"u8">;
   }
 
   async copy(): Promise<CpuFilter<K>> {

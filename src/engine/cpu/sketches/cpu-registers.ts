@@ -1,11 +1,11 @@
 /** The registers of a HyperLogLog of the cpu engine. */
-import type { CallOptions, Input } from "../../engine.js";
-import type { KeyType } from "../../scalars.js";
+import type { CallOptions, ColumnInput } from "../../engine.js";
+import type { BasicType } from "../../scalars.js";
 import type { Combination, EngineRegisters } from "../../sketch-operations.js";
 import type { CpuEngine } from "../cpu-engine.js";
 import { CpuSketch } from "./cpu-sketch.js";
 
-export class CpuRegisters<K extends KeyType> extends CpuSketch<K> implements EngineRegisters<K> {
+export class CpuRegisters<K extends BasicType> extends CpuSketch<K> implements EngineRegisters<K> {
   constructor(
     engine: CpuEngine,
     key: K,
@@ -15,7 +15,7 @@ export class CpuRegisters<K extends KeyType> extends CpuSketch<K> implements Eng
     super(engine, key, engine.buffers.allocate(2 ** precision, isZeroed));
   }
 
-  add(keys: Input<K>, call: CallOptions): Promise<void> {
+  add(keys: ColumnInput<K>, call: CallOptions): Promise<void> {
     const { precision } = this;
     return this.eachChunk(keys, call, async ({ keys, where, count, grain, run }) => {
       const results = await run({ kind: "registers add", keys, where, count, grain, precision });

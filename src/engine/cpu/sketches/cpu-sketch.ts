@@ -3,9 +3,9 @@
  * calling thread does the same jobs alone.
  */
 import { ValidationError } from "../../../errors.js";
-import type { CallOptions, Input } from "../../engine.js";
+import type { CallOptions, ColumnInput } from "../../engine.js";
 import { nextTask } from "../../next-task.js";
-import type { KeyType } from "../../scalars.js";
+import type { BasicType } from "../../scalars.js";
 import { type KeyColumn, keyColumn } from "../../sketch-format.js";
 import type { Combination, EngineSketch } from "../../sketch-operations.js";
 import type { CpuEngine } from "../cpu-engine.js";
@@ -35,7 +35,7 @@ const NO_MASK = new Uint8Array(0);
 /** Bytes of a filter that are gone over at once: some milliseconds of work. */
 const PIECE_BYTES = 2 ** 24;
 
-export abstract class CpuSketch<K extends KeyType> implements EngineSketch<K> {
+export abstract class CpuSketch<K extends BasicType> implements EngineSketch<K> {
   #destroyed = false;
 
   /** Takes over `allocation`. */
@@ -45,7 +45,7 @@ export abstract class CpuSketch<K extends KeyType> implements EngineSketch<K> {
     private readonly allocation: Allocation,
   ) {}
 
-  abstract add(keys: Input<K>, call: CallOptions): Promise<void>;
+  abstract add(keys: ColumnInput<K>, call: CallOptions): Promise<void>;
 
   /** Some bytes of the contents take in those of another sketch. */
   protected abstract take(own: Uint8Array, other: Uint8Array, how: Combination): void;
@@ -111,7 +111,7 @@ export abstract class CpuSketch<K extends KeyType> implements EngineSketch<K> {
 
   /** Works on the keys of a call chunk by chunk. */
   protected async eachChunk(
-    keys: Input<K>,
+    keys: ColumnInput<K>,
     call: CallOptions,
     work: (chunk: KeyChunk) => Promise<void>,
   ): Promise<void> {

@@ -7,7 +7,7 @@ import { nextTask } from "../../next-task.js";
 import type { Plan, PlanLog } from "../../plan.js";
 import { BLOCK } from "./blocks.js";
 import { LONG_MS } from "./pace.js";
-import type { Batch, Chunk } from "./sequential.js";
+import type { Batch, Chunk, Columns } from "./sequential.js";
 
 /**
  * The event loop gets a turn after a chunk that ends this long after the last turn: one frame of a display.
@@ -59,12 +59,12 @@ export interface Rest {
 /** How the chunks of a batch are worked on. */
 export interface ChunkWork {
   /** Does elements of a piece of a chunk, from the first on; returns where it stopped. */
-  readonly alone: (piece: Chunk) => number;
+  readonly alone: (piece: Chunk<Columns>) => number;
   /** How chunks are shared with workers; absent where they are not. */
   readonly shared?: {
     /** Elements of the next chunk to share when `left` are to do; 0 to do it alone. `forced`: however few they are. */
     readonly length: (left: number, forced: boolean) => number;
-    readonly run: (chunk: Chunk) => Promise<SharedChunk>;
+    readonly run: (chunk: Chunk<Columns>) => Promise<SharedChunk>;
   };
   /** Why chunks are done alone, where it is neither the call's wish nor the batch's size. */
   readonly whyAlone?: string;
@@ -77,7 +77,7 @@ export interface ChunkWork {
  * @param aloneLength elements of a chunk that is done alone, if that is not long
  */
 export function eachChunk(
-  { keys, where, length: total }: Batch,
+  { keys, where, length: total }: Batch<Columns>,
   call: Pick<CallOptions, "signal" | "onProgress" | "strategy" | "log">,
   guard: () => void,
   aloneLength: number,

@@ -8,8 +8,13 @@ import type { ChunkWork } from "./chunks.js";
 import { FullTable } from "./full-table.js";
 import type { InsertColumns, Territory } from "./probes.js";
 import { collectSlots, NarrowMeasurement } from "./scan.js";
-import { eraseChunk, findChunk, insertChunk } from "./sequential.js";
+import { type Chunk, type Columns, eraseChunk, findChunk, insertChunk } from "./sequential.js";
 import type { LookUpColumns, SlotLoops } from "./slot-loops.js";
+
+const NO_WORDS = new Uint32Array(0);
+
+/** A chunk whose keys are one column. */
+const narrow = ({ keys, ...chunk }: Chunk<Columns>): Chunk => ({ ...chunk, keys: keys[0] });
 
 type Recount = <T>(change: () => Promise<T>) => Promise<T>;
 
@@ -24,28 +29,29 @@ export class NarrowLoops implements SlotLoops {
     this.#recountOnError = recountOnError;
   }
 
-  insert(at: Territory, columns: InsertColumns): ChunkWork {
+  insert(at: Territory, { values, stored, ...rest }: InsertColumns<Columns>): ChunkWork {
     const { parallel, workspace } = this.#engine;
     const { table, counters } = at;
+    const columns = { ...rest, values: values[0] ?? NO_WORDS, stored: stored[0] ?? NO_WORDS };
     const full = new FullTable(at, columns);
     return {
       ...sharing(table, {
         length: (left, forced) => parallel.changeLength(left, table.slotCount - counters.mainLive, forced),
-        run: (chunk) => this.#recountOnError(() => parallel.insert(at, chunk, columns)),
+        run: (chunk) => this.#recountOnError(() => parallel.insert(at, narrow(chunk), columns)),
       }),
-      alone: (chunk) => insertChunk(at, chunk, columns, workspace.block, full),
+      alone: (chunk) => insertChunk(at, narrow(chunk), columns, workspace.block, full),
     };
   }
 
   find(table: TableMemory, maxProbe: number, { found, values, missing }: LookUpColumns): ChunkWork {
     const { parallel, workspace } = this.#engine;
-    const columns = { found, values, missing: missing[0] };
+    const columns = { found, values: values[0] ?? NO_WORDS, missing: missing[0]?.[0] ?? 0 };
     return {
       ...sharing(table, {
         length: (left, forced) => parallel.lookUpLength(left, forced),
-        run: (chunk) => parallel.find(table, maxProbe, chunk, columns),
+        run: (chunk) => parallel.find(table, maxProbe, narrow(chunk), columns),
       }),
-      alone: (chunk) => findChunk(table, maxProbe, chunk, columns, workspace.block),
+      alone: (chunk) => findChunk(table, maxProbe, narrow(chunk), columns, workspace.block),
     };
   }
 
@@ -54,9 +60,9 @@ export class NarrowLoops implements SlotLoops {
     return {
       ...sharing(at.table, {
         length: (left, forced) => parallel.changeLength(left, left, forced),
-        run: (chunk) => this.#recountOnError(() => parallel.erase(at, chunk)),
+        run: (chunk) => this.#recountOnError(() => parallel.erase(at, narrow(chunk))),
       }),
-      alone: (chunk) => eraseChunk(at, chunk, workspace.block),
+      alone: (chunk) => eraseChunk(at, narrow(chunk), workspace.block),
     };
   }
 

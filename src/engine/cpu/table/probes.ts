@@ -41,16 +41,16 @@ export interface Territory {
   readonly deferred: number[] | null;
 }
 
-/** The values of an insert and where to report to. */
-export interface InsertColumns {
+/** The values of an insert and where to report to; C is a column, or all that a table's values come in. */
+export interface InsertColumns<C = Uint32Array> {
   /** Values by element number; of length 0 for sets. */
-  readonly values: Uint32Array;
+  readonly values: C;
   /** A number of apply.ts's `Rule`. */
   readonly rule: number;
   /** By element number: 1 if it inserted its key. Of length 0 when nobody asks. */
   readonly flags: Uint8Array;
   /** By element number: the value stored now. Of length 0 when nobody asks. */
-  readonly stored: Uint32Array;
+  readonly stored: C;
   /** By element number: set to 1 for rejected elements, and left alone for others. Of length 0 when nobody asks. */
   readonly rejected: Uint8Array;
 }
@@ -74,7 +74,7 @@ export function newTally(): Tally {
 }
 
 /** Counts an element as rejected, and marks it where the call wants to know which are. */
-export function reject(tally: Tally, { rejected }: InsertColumns, element: number): void {
+export function reject(tally: Tally, { rejected }: Pick<InsertColumns, "rejected">, element: number): void {
   tally.rejected++;
   if (rejected.length > 0) rejected[element] = 1;
 }

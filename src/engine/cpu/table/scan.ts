@@ -1,23 +1,26 @@
 /** Scans over all slots: collecting the entries, measuring a table, counting it anew. Wide slots are scanned in wide-scan.ts. */
 import { PROBE_HISTOGRAM, type TableStats } from "../../engine.js";
 import { EMPTY, SIDE_SLOTS, TOMBSTONE } from "../../layout.js";
+import { type Scalar, scalarWords } from "../../scalars.js";
 import type { SlotFormat } from "../../slot-format.js";
 import { BLOCK, type Block, computeHomes, type TableMemory } from "./blocks.js";
 import type { Counters } from "./probes.js";
+import type { Columns } from "./sequential.js";
 
 /** Where entries are collected to, and how many are there. */
 export interface Collector {
-  readonly keys: Uint32Array;
-  /** Of length 0 for sets. */
-  readonly values: Uint32Array;
+  /** Words of each column of the keys. */
+  readonly keys: Columns;
+  /** The same of the values; none for sets. */
+  readonly values: Columns;
   count: number;
 }
 
 /** Appends the entries of slots `from..to` of the probing table. Ends when the collector is full. */
 export function collectSlots(table: TableMemory, from: number, to: number, into: Collector): void {
   const { slots, words } = table;
-  const { keys, values } = into;
-  const withValues = values.length > 0;
+  const [[keys], [values]] = [into.keys, into.values];
+  const withValues = values !== undefined;
   const room = keys.length;
   let count = into.count;
   for (let w = from * words; w < to * words && count < room; w += words) {
@@ -34,27 +37,31 @@ export function collectSlots(table: TableMemory, from: number, to: number, into:
 /** Appends the entries of the side slots, which are there only where a key is one word. */
 export function collectSide(
   { slots, slotCount, words }: TableMemory,
-  { sideSlots, valueWords, valueOffset }: SlotFormat,
+  { sideSlots, valueScalars, valueOffset }: SlotFormat,
   into: Collector,
 ): void {
   for (let side = 0; side < sideSlots; side++) {
     const w = (slotCount + side) * words;
     if (slots[w] === EMPTY) continue;
-    into.keys[into.count] = EMPTY - side;
-    appendWords(into.values, into.count, slots, w + valueOffset, valueWords);
+    into.keys[0][into.count] = EMPTY - side;
+    putWords(into.values, into.count, slots, w + valueOffset, valueScalars);
     into.count++;
   }
 }
 
-/** Writes an entry's words behind those of the `count` entries before it. */
-export function appendWords(
-  column: Uint32Array,
-  count: number,
+/** Writes the words from `w` on into columns of these types, as their element `i`. */
+export function putWords(
+  columns: Columns,
+  i: number,
   slots: Uint32Array,
   w: number,
-  words: number,
+  scalars: readonly Scalar[],
 ): void {
-  for (let word = 0; word < words; word++) column[count * words + word] = slots[w + word];
+  let at = w;
+  for (let c = 0; c < columns.length; c++) {
+    const words = scalarWords[scalars[c]];
+    for (let word = 0; word < words; word++) columns[c][i * words + word] = slots[at++];
+  }
 }
 
 /** Measures a table piece by piece: `addSlots` for all slots, then `result`. */

@@ -14,10 +14,13 @@ import {
   type Territory,
 } from "./probes.js";
 
-/** The keys of a call. */
-export interface Batch {
-  /** The keys' 32-bit words: as many for each element as a key of the table has. */
-  readonly keys: Uint32Array;
+/** The 32-bit words of elements, column by column. */
+export type Columns = readonly Uint32Array[];
+
+/** The keys of a call, K as the loops of the table take them. */
+export interface Batch<K = Uint32Array> {
+  /** The keys' 32-bit words: of their only column, or of each. */
+  readonly keys: K;
   /** Elements whose byte is 0 are left out; null for none. */
   readonly where: Uint8Array | null;
   /** Elements. */
@@ -25,7 +28,7 @@ export interface Batch {
 }
 
 /** Elements `from..to` of a batch, less those that `where` leaves out. */
-export interface Chunk extends Pick<Batch, "keys" | "where"> {
+export interface Chunk<K = Uint32Array> extends Pick<Batch<K>, "keys" | "where"> {
   readonly from: number;
   readonly to: number;
 }

@@ -7,21 +7,22 @@ import type { TableMemory } from "./blocks.js";
 import type { ChunkWork } from "./chunks.js";
 import type { InsertColumns, Territory } from "./probes.js";
 import type { Collector, Measurement } from "./scan.js";
+import type { Columns } from "./sequential.js";
 
 /** Where a look-up writes. */
 export interface LookUpColumns {
   /** By element number: 1 if its key is there, else 0. */
   readonly found: Uint8Array;
-  /** The words of the value, or in sets of the key as stored, element after element. Of length 0 when nobody asks. */
-  readonly values: Uint32Array;
-  /** Words to write as the value of keys that are not there. */
-  readonly missing: readonly number[];
+  /** The words of each column of the value, or in sets of the key as stored. None when nobody asks. */
+  readonly values: Columns;
+  /** Words of each column to write as the value of keys that are not there. */
+  readonly missing: readonly (readonly number[])[];
 }
 
 /** The loops over the slots of one table. `at.deferred` is null: a call works on the whole ring. */
 export interface SlotLoops {
   /** How the chunks of an insert call are worked on. */
-  insert(at: Territory, columns: InsertColumns): ChunkWork;
+  insert(at: Territory, columns: InsertColumns<Columns>): ChunkWork;
   /** How the chunks of a look-up are worked on. */
   find(table: TableMemory, maxProbe: number, columns: LookUpColumns): ChunkWork;
   /** How the chunks of an erase are worked on. */

@@ -1,36 +1,36 @@
 /**
  * One key in a table of wide slots: where it may be, where it is, where it goes. Written over the slot's format, for keys and values
  * of any number of words; it counts nothing and changes nothing but the slots that it is told to.
- *
- * The first word of a slot tells EMPTY and TOMBSTONE from entries, and is called its *mark* here: a key of one word itself, else the
- * tag of the key (slot-format.ts). Equal keys have equal marks, and the home slot follows from the mark alone.
  */
-import { homeSlot } from "../../hash.js";
 import { EMPTY, TOMBSTONE } from "../../layout.js";
-import { canonicalF32 } from "../../scalars.js";
-import { hashOfTag, type SlotFormat, tagOf } from "../../slot-format.js";
+import { scalarWords } from "../../scalars.js";
+import type { SlotFormat } from "../../slot-format.js";
 import type { TableMemory } from "./blocks.js";
 import type { Counters } from "./probes.js";
-import { hashOfWord, hashOfWords } from "./table-hash.js";
+import type { Columns } from "./sequential.js";
+import { hashOfWords, type TableHash } from "./table-hash.js";
+import { WideBlock } from "./wide-block.js";
 
 /** What `find` and `placeFor` answer in place of a word. */
 export const NONE = -1;
 
 export class WideCursor {
-  /** Words of the key that was taken up last. */
-  readonly key: Uint32Array;
-  /** First word of the slot that has this key. */
+  /** Where the keys come from that are taken up. */
+  readonly block: WideBlock;
+  /** First word of the slot that has the key. */
   mark = 0;
   /** First word of the key's home slot; of its side slot where the key equals a sentinel. */
   home = 0;
   /** How many slots `placeFor` looked at to come to the place that it answered. */
   probes = 0;
+  /** Where the key's words begin in the block. */
+  #keyAt = 0;
 
   constructor(
     readonly table: TableMemory,
     readonly format: SlotFormat,
   ) {
-    this.key = new Uint32Array(format.keyWords);
+    this.block = new WideBlock(table, format);
   }
 
   /** True where the key equals a sentinel, and lives in a side slot. No tag does. */
@@ -38,26 +38,28 @@ export class WideCursor {
     return this.mark >= TOMBSTONE;
   }
 
-  /** Takes up the key of an element of a batch. */
-  take(keys: Uint32Array, element: number): void {
-    const { key, table, format } = this;
-    const { keyWords, slotWords, claim } = format;
-    const first = element * keyWords;
-    for (let word = 0; word < keyWords; word++) key[word] = keys[first + word];
-    if (table.floatKeys) key[0] = canonicalF32(key[0]);
-    this.mark = claim === "key" ? key[0] : tagOf(hashOfWords(table, key, 0, keyWords));
-    const slot = this.isSide ? table.slotCount + (EMPTY - this.mark) : homeOfMark(table, format, this.mark);
-    this.home = slot * slotWords;
+  /** Takes up a key of the block. */
+  take(position: number): void {
+    this.mark = this.block.mark[position];
+    this.home = this.block.home[position];
+    this.#keyAt = position * this.format.keyWords;
   }
 
-  /** First word of the slot that has the key, or NONE. For keys without a side slot. */
-  find(maxProbe: number): number {
+  /** First word of the slot that has the key, or NONE. */
+  locate(maxProbe: number): number {
+    if (!this.isSide) return this.#find(maxProbe);
+    return this.table.slots[this.home] === EMPTY ? NONE : this.home;
+  }
+
+  #find(maxProbe: number): number {
+    const { mark } = this;
     const { slots, slotCount, words } = this.table;
     const end = slotCount * words;
     let w = this.home;
     for (let left = maxProbe; left > 0; left--) {
-      if (slots[w] === EMPTY) return NONE;
-      if (this.isAt(w)) return w;
+      const x = slots[w];
+      if (x === mark && this.#hasKey(w)) return w;
+      if (x === EMPTY) return NONE;
       w += words;
       if (w === end) w = 0;
     }
@@ -93,28 +95,53 @@ export class WideCursor {
 
   /** True where the slot at word `w` has the key. */
   isAt(w: number): boolean {
+    return this.table.slots[w] === this.mark && this.#hasKey(w);
+  }
+
+  #hasKey(w: number): boolean {
     const { slots } = this.table;
-    if (slots[w] !== this.mark) return false;
+    const { key } = this.block;
     const { keyWords, keyOffset } = this.format;
     for (let word = 0; word < keyWords; word++) {
-      if (slots[w + keyOffset + word] !== this.key[word]) return false;
+      if (slots[w + keyOffset + word] !== key[this.#keyAt + word]) return false;
     }
     return true;
   }
 
-  /** Writes the key with an element's value into the slot at word `w`, whose first word becomes `mark`. */
-  write(w: number, values: Uint32Array, element: number, mark: number): void {
-    const { slots } = this.table;
-    const { keyWords, keyOffset, valueWords, valueOffset } = this.format;
-    for (let word = 0; word < keyWords; word++) slots[w + keyOffset + word] = this.key[word];
-    for (let word = 0; word < valueWords; word++) {
-      slots[w + valueOffset + word] = values[element * valueWords + word];
+  /** Writes the key's words as an element of columns. */
+  putKey(columns: Columns, element: number): void {
+    const { key } = this.block;
+    const { keyScalars } = this.format;
+    let at = this.#keyAt;
+    for (let c = 0; c < columns.length; c++) {
+      const words = scalarWords[keyScalars[c]];
+      for (let word = 0; word < words; word++) columns[c][element * words + word] = key[at++];
     }
+  }
+
+  /** Writes the key with an element's value into the slot at word `w`, whose first word becomes `mark`. */
+  write(w: number, values: Columns, element: number, mark: number): void {
+    const { slots } = this.table;
+    const { key } = this.block;
+    const { keyWords, keyOffset } = this.format;
+    for (let word = 0; word < keyWords; word++) slots[w + keyOffset + word] = key[this.#keyAt + word];
+    this.writeValue(w, values, element);
     slots[w] = mark;
   }
-}
 
-/** Home slot of the entry with this mark. */
-export function homeOfMark(table: TableMemory, { claim }: SlotFormat, mark: number): number {
-  return homeSlot(claim === "row" ? hashOfTag(mark) : hashOfWord(table, mark), table.slotCount);
+  /** Writes an element's value into the slot at word `w`. */
+  writeValue(w: number, values: Columns, element: number): void {
+    const { slots } = this.table;
+    const { valueScalars, valueOffset } = this.format;
+    let at = w + valueOffset;
+    for (let c = 0; c < values.length; c++) {
+      const words = scalarWords[valueScalars[c]];
+      for (let word = 0; word < words; word++) slots[at++] = values[c][element * words + word];
+    }
+  }
+
+  /** Hash of the key's words. */
+  hashBy(hash: TableHash): number {
+    return hashOfWords(hash, this.block.key, this.#keyAt, this.format.keyWords);
+  }
 }

@@ -39,11 +39,11 @@ export class WideFullTable {
 
   /** True when the table is known to be full without the cursor's key. To be asked when `isReady`. */
   lacks(counters: Counters): boolean {
-    const { table, key } = this.#cursor;
+    const { table } = this.#cursor;
     const index = this.#index;
     if (index === null || this.#slots < table.slotCount || !isWorthSet(table, counters)) return false;
     const mask = index.length - 1;
-    let at = hashOfWords(indexHash(table), key, 0, key.length) & mask;
+    let at = this.#cursor.hashBy(indexHash(table)) & mask;
     while (index[at] !== EMPTY && !this.#cursor.isAt(index[at] * table.words)) at = (at + 1) & mask;
     return index[at] === EMPTY;
   }

@@ -2,13 +2,12 @@
  * The loops over wide slots, in input order on the calling thread. Wide slots are those of keys or values of more than one word:
  * any SlotFormat that `isWide`. They are not as fast as the loops over narrow slots, and are not shared with workers.
  */
-import { EngineError } from "../../../errors.js";
-import { Rule } from "../../apply.js";
 import type { SlotFormat } from "../../slot-format.js";
 import type { TableMemory } from "./blocks.js";
 import type { ChunkWork } from "./chunks.js";
 import type { InsertColumns, Territory } from "./probes.js";
 import type { Collector } from "./scan.js";
+import type { Columns } from "./sequential.js";
 import type { LookUpColumns, SlotLoops } from "./slot-loops.js";
 import { WideCursor } from "./wide-cursor.js";
 import { WideFullTable } from "./wide-full-table.js";
@@ -22,10 +21,7 @@ export class WideLoops implements SlotLoops {
     this.#format = format;
   }
 
-  insert(at: Territory, columns: InsertColumns): ChunkWork {
-    if (columns.rule !== Rule.keep || columns.flags.length > 0) {
-      throw new EngineError("A table of wide slots was asked for an operation that it does not have.");
-    }
+  insert(at: Territory, columns: InsertColumns<Columns>): ChunkWork {
     const cursor = this.#cursor(at.table);
     const full = new WideFullTable(cursor);
     return this.#alone((chunk) => insertWide(cursor, at, chunk, columns, full));

@@ -1,77 +1,118 @@
 /**
- * Insert, find and erase of a chunk in a table of wide slots, element after element in input order. The probe sequences are those of
- * a WideCursor; what is added here are counts and results. Each function does one run of its chunk, from the first element on, and
- * returns where it stopped.
+ * Insert, find and erase of a chunk in a table of wide slots, block by block and element after element in input order. The probe
+ * sequences are those of a WideCursor; what is added here are counts and results. Each function does one run of its chunk, from the
+ * first element on, and returns where it stopped.
  */
+import { combine, combinePair, Rule } from "../../apply.js";
 import { EMPTY, SIDE_PRESENT, TOMBSTONE } from "../../layout.js";
+import { BLOCK } from "./blocks.js";
 import { RUN_SLOTS } from "./pace.js";
 import { type InsertColumns, reject, type Territory } from "./probes.js";
-import type { Chunk } from "./sequential.js";
+import { putWords } from "./scan.js";
+import type { Chunk, Columns } from "./sequential.js";
 import type { LookUpColumns } from "./slot-loops.js";
 import { NONE, type WideCursor } from "./wide-cursor.js";
 import type { WideFullTable } from "./wide-full-table.js";
 
-/** Inserts a chunk; keys that are there keep their values. `full` is that of the call. */
+/** Inserts a chunk; what becomes of the values of keys that are there is said by the rule. `full` is that of the call. */
 export function insertWide(
   cursor: WideCursor,
   { counters, tally }: Territory,
-  chunk: Chunk,
-  columns: InsertColumns,
+  chunk: Chunk<Columns>,
+  columns: InsertColumns<Columns>,
   full: WideFullTable,
 ): number {
   const { slots } = cursor.table;
-  const { values } = columns;
+  const { values, rule } = columns;
   if (!full.isReady(counters)) return chunk.from;
   return eachElement(cursor, chunk, counters, (i) => {
     if (cursor.isSide) {
-      const isThere = slots[cursor.home] !== EMPTY;
-      if (isThere) tally.existing++;
-      else {
+      const isNew = slots[cursor.home] === EMPTY;
+      if (isNew) {
         cursor.write(cursor.home, values, i, SIDE_PRESENT);
         counters.sideLive++;
         tally.inserted++;
-      }
+      } else meet(cursor, cursor.home, i);
+      report(cursor, columns, cursor.home, i, isNew);
       return;
     }
     const w = full.lacks(counters) ? NONE : cursor.placeFor(counters);
-    if (w === NONE) reject(tally, columns, i);
-    else if (slots[w] < TOMBSTONE) tally.existing++;
-    else {
+    if (w === NONE) {
+      reject(tally, columns, i);
+      return;
+    }
+    const isNew = slots[w] >= TOMBSTONE;
+    if (isNew) {
       if (slots[w] === TOMBSTONE) counters.tombstones--;
       cursor.write(w, values, i, cursor.mark);
       counters.maxProbe = Math.max(counters.maxProbe, cursor.probes);
       counters.mainLive++;
       tally.inserted++;
-    }
+    } else meet(cursor, w, i);
+    report(cursor, columns, w, i, isNew);
   });
+
+  function meet(cursor: WideCursor, w: number, i: number): void {
+    tally.existing++;
+    if (rule === Rule.keep) return;
+    if (rule === Rule.assign) cursor.writeValue(w, values, i);
+    else combineAt(cursor, rule, w, values[0], i);
+  }
+}
+
+/** Combines an element's value, of one column, with that in the slot at word `w`. */
+function combineAt(cursor: WideCursor, rule: number, w: number, values: Uint32Array, i: number): void {
+  const { slots } = cursor.table;
+  const { valueOffset, valueWords } = cursor.format;
+  const at = w + valueOffset;
+  if (valueWords === 1) slots[at] = combine(rule, slots[at], values[i]);
+  else combinePair(rule, slots, at, values, 2 * i);
+}
+
+/** Tells what became of an element, where the call wants to know. */
+function report(
+  { table, format }: WideCursor,
+  { flags, stored }: InsertColumns<Columns>,
+  w: number,
+  i: number,
+  isNew: boolean,
+): void {
+  if (flags.length === 0) return;
+  flags[i] = isNew ? 1 : 0;
+  putWords(stored, i, table.slots, w + format.valueOffset, format.valueScalars);
 }
 
 /** Looks a chunk up. */
 export function findWide(
   cursor: WideCursor,
   maxProbe: number,
-  chunk: Chunk,
+  chunk: Chunk<Columns>,
   { found, values, missing }: LookUpColumns,
 ): number {
   const { slots } = cursor.table;
-  const { keyWords, valueWords, valueOffset } = cursor.format;
+  const { valueWords, valueOffset, valueScalars } = cursor.format;
   const isSet = valueWords === 0;
-  const words = values.length === 0 ? 0 : isSet ? keyWords : valueWords;
   return eachElement(cursor, chunk, { maxProbe }, (i) => {
-    const w = locate(cursor, maxProbe);
+    const w = cursor.locate(maxProbe);
     found[i] = w === NONE ? 0 : 1;
-    for (let word = 0; word < words; word++) {
-      const stored = isSet ? cursor.key[word] : slots[w + valueOffset + word];
-      values[i * words + word] = w === NONE ? missing[word] : stored;
-    }
+    if (w === NONE) putElement(values, i, missing);
+    else if (isSet) cursor.putKey(values, i);
+    else putWords(values, i, slots, w + valueOffset, valueScalars);
   });
 }
 
+function putElement(columns: Columns, i: number, element: readonly (readonly number[])[]): void {
+  for (let c = 0; c < columns.length; c++) {
+    const words = element[c];
+    for (let word = 0; word < words.length; word++) columns[c][i * words.length + word] = words[word];
+  }
+}
+
 /** Takes the keys of a chunk out. */
-export function eraseWide(cursor: WideCursor, { counters, tally }: Territory, chunk: Chunk): number {
+export function eraseWide(cursor: WideCursor, { counters, tally }: Territory, chunk: Chunk<Columns>): number {
   const { slots } = cursor.table;
   return eachElement(cursor, chunk, counters, () => {
-    const w = locate(cursor, counters.maxProbe);
+    const w = cursor.locate(counters.maxProbe);
     if (w === NONE) return;
     if (cursor.isSide) {
       slots[w] = EMPTY;
@@ -85,24 +126,22 @@ export function eraseWide(cursor: WideCursor, { counters, tally }: Territory, ch
   });
 }
 
-/** First word of the slot that has the cursor's key, or NONE. */
-function locate(cursor: WideCursor, maxProbe: number): number {
-  if (!cursor.isSide) return cursor.find(maxProbe);
-  return cursor.table.slots[cursor.home] === EMPTY ? NONE : cursor.home;
-}
-
 /** Takes up the keys of a run one after another, less those that `where` leaves out. `bound.maxProbe` may grow meanwhile. */
 function eachElement(
   cursor: WideCursor,
-  { keys, where, from, to }: Chunk,
+  { keys, where, from, to }: Chunk<Columns>,
   bound: { readonly maxProbe: number },
   visit: (element: number) => void,
 ): number {
-  for (let i = from; i < to; i++) {
-    if (i > from && (i - from + 1) * bound.maxProbe > RUN_SLOTS) return i;
-    if (where !== null && where[i] === 0) continue;
-    cursor.take(keys, i);
-    visit(i);
+  const { block } = cursor;
+  for (let first = from; first < to; first += BLOCK) {
+    const count = block.fill(keys, where, first, Math.min(to, first + BLOCK));
+    for (let j = 0; j < count; j++) {
+      const i = block.element[j];
+      if (i > from && (i - from + 1) * bound.maxProbe > RUN_SLOTS) return i;
+      cursor.take(j);
+      visit(i);
+    }
   }
   return to;
 }

@@ -1,9 +1,10 @@
 /** Scans over wide slots: collecting the entries, measuring a table. */
 import { TOMBSTONE } from "../../layout.js";
+import { scalarWords } from "../../scalars.js";
 import type { SlotFormat } from "../../slot-format.js";
 import type { TableMemory } from "./blocks.js";
-import { appendWords, type Collector, Measurement } from "./scan.js";
-import { homeOfMark } from "./wide-cursor.js";
+import { type Collector, Measurement, putWords } from "./scan.js";
+import { homeOfMark } from "./wide-block.js";
 
 /** Appends the entries of slots `from..to` of the probing table. Ends when the collector is full. */
 export function collectWideSlots(
@@ -13,11 +14,12 @@ export function collectWideSlots(
   to: number,
   into: Collector,
 ): void {
-  const room = into.keys.length / format.keyWords;
+  const { keyScalars, valueScalars } = format;
+  const room = into.keys[0].length / scalarWords[keyScalars[0]];
   for (let w = from * words; w < to * words && into.count < room; w += words) {
     if (slots[w] >= TOMBSTONE) continue;
-    appendWords(into.keys, into.count, slots, w + format.keyOffset, format.keyWords);
-    appendWords(into.values, into.count, slots, w + format.valueOffset, format.valueWords);
+    putWords(into.keys, into.count, slots, w + format.keyOffset, keyScalars);
+    putWords(into.values, into.count, slots, w + format.valueOffset, valueScalars);
     into.count++;
   }
 }

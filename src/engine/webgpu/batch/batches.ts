@@ -1,12 +1,14 @@
 /** A batch, chunk by chunk: its columns bound, and its results brought back. */
-import type { CallOptions, Destination, Input } from "../../engine.js";
-import type { KeyType, ValueType } from "../../scalars.js";
+import { type ElementType, type KeyType, lengthOf, type ValueType } from "../../element-types.js";
+import type { CallOptions, ColumnInput, Destination, Input } from "../../engine.js";
+import type { Scalar } from "../../scalars.js";
+import { slotFormat } from "../../slot-format.js";
 import { loadOverlap } from "../device/gpu.js";
 import type { Choice } from "../planner.js";
 import type { TableHost, TableState } from "../table/table-state.js";
 import { type BoundChunk, boundChunk } from "./bound-chunk.js";
 import { forEachChunk } from "./chunks.js";
-import { type Chunk, Scratch } from "./columns.js";
+import { type Chunk, type Column, loadComposites, Scratch } from "./columns.js";
 import type { Pipeline, ReadBack } from "./pipeline.js";
 
 /** The keys and values of a call. */
@@ -20,8 +22,8 @@ export interface Batch<K extends KeyType, V extends ValueType> {
 }
 
 /** What a batch is for: a table, or a sketch. */
-export interface BatchTarget extends Pick<TableState, "spec" | "runCall"> {
-  readonly host: Pick<TableHost, "gpu" | "pacer" | "hostChunk">;
+export interface BatchTarget extends Pick<TableState, "spec" | "runCall" | "submitAhead"> {
+  readonly host: Pick<TableHost, "gpu" | "pacer" | "hostChunk" | "kernels">;
 }
 
 /** Bytes of a binding that partitioning takes for an element, at most: a pair, and what pages have room for besides. */
@@ -42,14 +44,17 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   run: (chunk: BoundChunk, choice: Choice, readBack: ReadBack) => Promise<unknown>,
 ): Promise<void> {
   const { gpu, pacer, hostChunk } = state.host;
-  const { keys, values, bytes = 4, plan } = batch;
+  const { keys, values, plan } = batch;
+  const { keyWords, valueWords } = slotFormat(state.spec);
+  const bytes = Math.max(batch.bytes ?? 4, 4 * keyWords, 4 * valueWords);
+  const length = lengthOf(keys);
   gpu.checkAlive();
   // what the GPU copies by itself needs no small chunks to overlap
   const crosses = [keys, values, call.where, output].flat().some(copiedByHost);
   const host = crosses ? hostChunk : undefined;
   const bindable = gpu.device.limits.maxStorageBufferBindingSize / Math.max(bytes, PARTITION_BYTES);
   // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
-  const most = Math.min(keys.length, BULK_CHUNK);
+  const most = Math.min(length, BULK_CHUNK);
   const first = await plan(most);
   const bulk = first.strategy === "direct" || gpu.software ? undefined : BULK_CHUNK;
   const limits = { operation, bindable, host, bulk };
@@ -72,9 +77,9 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
     }
   };
   // a chunk's time sets the pace of the next: loading is not to be part of it
-  if (crosses) await gpu.uploadsOf(keys.length * 4);
+  if (crosses) await gpu.uploadsOf(length * 4);
   try {
-    await state.runCall(call.log, () => forEachChunk(pacer, limits, keys.length, call, each));
+    await state.runCall(call.log, () => forEachChunk(pacer, limits, length, call, each));
   } finally {
     await (pipeline as Pipeline<BoundChunk> | null)?.close();
   }
@@ -85,16 +90,29 @@ function copiedByHost(column: unknown): boolean {
 }
 
 async function bindColumns<K extends KeyType, V extends ValueType>(
-  { spec }: BatchTarget,
+  state: BatchTarget,
   { keys, values }: Batch<K, V>,
   call: CallOptions,
   chunk: Chunk,
   scratch: Scratch,
 ): Promise<BoundChunk> {
+  const { keyScalars, valueScalars } = slotFormat(state.spec);
   const columns = {
-    keys: await scratch.input(spec.key as K, keys, chunk),
-    values: values ? await scratch.input(spec.value as V, values, chunk) : undefined,
+    keys: await bindElements(state, keyScalars, keys, chunk, scratch),
+    values: values ? await bindElements(state, valueScalars, values, chunk, scratch) : undefined,
     mask: call.where && (await scratch.input("u8", call.where, chunk)),
   };
   return boundChunk(chunk, scratch, columns, call);
+}
+
+/** Binds keys or values: the words of each next to each other. */
+export async function bindElements<T extends ElementType>(
+  state: BatchTarget,
+  scalars: readonly Scalar[],
+  elements: Input<T>,
+  chunk: Chunk,
+  scratch: Scratch,
+): Promise<Column> {
+  if (!Array.isArray(elements)) return scratch.input(scalars[0], elements as ColumnInput<Scalar>, chunk);
+  return (await loadComposites()).bindColumns(state, scalars, elements, chunk, scratch);
 }

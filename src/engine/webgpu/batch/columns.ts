@@ -4,7 +4,7 @@
  */
 import { LimitError, ValidationError } from "../../../errors.js";
 import { DeviceArray } from "../../device-array.js";
-import type { Engine, Input } from "../../engine.js";
+import type { ColumnInput, Engine } from "../../engine.js";
 import { lazily } from "../../lazily.js";
 import { PinnedArray } from "../../pinned-array.js";
 import { allocate, asBytes, type ScalarType, scalarBytes } from "../../scalars.js";
@@ -13,6 +13,8 @@ import { BufferUsage, STORAGE_USAGE } from "../device/gpu-flags.js";
 import type { Range } from "../device/kernel.js";
 import { align4 } from "../memory/readback.js";
 
+/** What elements of several columns need. */
+export const loadComposites = lazily(() => import("./composites.js"));
 const loadWriting = lazily(() => import("../memory/write-elements.js"));
 
 /** A column of one chunk: a bound range and where its first element lies in it, in 32-bit words. */
@@ -56,7 +58,11 @@ export class Scratch {
   }
 
   /** A chunk of an input column; host memory is uploaded. */
-  async input<T extends ScalarType>(type: T, column: Input<T>, { first, count }: Chunk): Promise<Column> {
+  async input<T extends ScalarType>(
+    type: T,
+    column: ColumnInput<T>,
+    { first, count }: Chunk,
+  ): Promise<Column> {
     const bytes = scalarBytes[type];
     if (column instanceof DeviceArray) {
       const { buffer, byteOffset } = placeOf(column);

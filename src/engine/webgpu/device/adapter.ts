@@ -1,5 +1,5 @@
 /** Finding a GPU: `navigator.gpu` on a page, Dawn in Node (dawn.ts). Says precisely why there is none. */
-import { BackendUnavailableError, type TriedBackend } from "../../../errors.js";
+import type { Unavailable } from "./unavailable.js";
 
 /** An opened GPUDevice and what is known about the hardware under it. */
 export interface OpenedGpu {
@@ -34,15 +34,14 @@ export async function openGpu(request: GpuRequest): Promise<OpenedGpu> {
 }
 
 /** A failure of the browser or the driver, as the reason why the backend is not available. */
-async function orUnavailable<T>(what: string, attempt: () => Promise<T> | T): Promise<T> {
+async function orUnavailable<T>(
+  failed: Extract<Unavailable, { failed: string }>["failed"],
+  attempt: () => Promise<T> | T,
+): Promise<T> {
   try {
     return await attempt();
-  } catch (error) {
-    throw unavailable(
-      `${what}: ${(error as Error).message}`,
-      "Update the browser or the GPU's driver, or use the cpu backend.",
-      error,
-    );
+  } catch (cause) {
+    throw await unavailable({ failed, cause });
   }
 }
 
@@ -67,13 +66,10 @@ async function findGpu(): Promise<GPU> {
   const fromBrowser = (globalThis.navigator as Navigator | undefined)?.gpu;
   if (fromBrowser) return fromBrowser;
   if (globalThis.process?.versions?.node === undefined) {
-    throw unavailable(
-      "this browser has no WebGPU (navigator.gpu is missing)",
-      "Use a current browser, over https or on localhost.",
-    );
+    throw await unavailable("no navigator.gpu");
   }
   const found = await orUnavailable("WebGPU does not load", async () => (await import("./dawn.js")).dawn());
-  if ("reason" in found) throw unavailable(found.reason, found.fix, found.cause);
+  if ("reason" in found) throw await unavailable(found);
   return found;
 }
 
@@ -82,20 +78,9 @@ async function findAdapter(gpu: GPU, request: GpuRequest): Promise<GPUAdapter> {
   const adapter = await orUnavailable("WebGPU finds no adapter", () =>
     gpu.requestAdapter({ powerPreference, forceFallbackAdapter: software }),
   );
-  if (!adapter) {
-    const what = software ? "no software GPU" : "no GPU";
-    throw unavailable(
-      `WebGPU finds ${what} on this machine`,
-      software
-        ? "Install SwiftShader or a recent llvmpipe and let VK_ICD_FILENAMES name it before the process starts."
-        : "Install the GPU's Vulkan, Metal or Direct3D 12 driver, or use the cpu backend.",
-    );
-  }
+  if (!adapter) throw await unavailable(software ? "no software GPU" : "no GPU");
   if (software || !isSoftware(adapter)) return adapter;
-  throw unavailable(
-    `the only GPU is a software one (${adapterName(adapterFacts(adapter))})`,
-    "Ask for it with { software: true } (--software), or use the cpu backend.",
-  );
+  throw await unavailable({ onlySoftware: adapterName(adapterFacts(adapter)) });
 }
 
 const softwareName = /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i;
@@ -124,7 +109,6 @@ function adapterLimits(adapter: GPUAdapter): Record<string, number> {
   return limits;
 }
 
-function unavailable(reason: string, fix: string, cause?: unknown): BackendUnavailableError {
-  const tried: TriedBackend[] = [{ backend: "webgpu", reason }];
-  return new BackendUnavailableError("webgpu", tried, fix, { cause });
+async function unavailable(what: Unavailable): Promise<Error> {
+  return (await import("./unavailable.js")).unavailable(what);
 }

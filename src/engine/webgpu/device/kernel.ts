@@ -164,7 +164,7 @@ export class Kernels {
   /** Puts a uniform into the ring's next slot and answers its offset. Work submitted before still sees its own. */
   readonly #setUniform = (words: Uint32Array<ArrayBuffer>): number => {
     if (++this.#recorded > UNIFORM_SLOTS) {
-      throw new EngineError(`More than ${UNIFORM_SLOTS} dispatches were recorded for one submission.`);
+      throw new EngineError("Too many dispatches.");
     }
     if (this.#nextUniform === UNIFORM_SLOTS) this.#writeUniforms();
     const offset = this.#nextUniform++ * UNIFORM_SLOT;

@@ -2,14 +2,17 @@
  * Combining the values of a chunk with those that its keys have: insertOrApply, and insertOrAssign where it could not assign at
  * once. Loaded by the first call of these.
  */
-import type { ApplyOp } from "../../engine.js";
-import type { ValueType } from "../../scalars.js";
+import type { ApplyOp, InsertPolicy } from "../../engine.js";
+import { lazily } from "../../lazily.js";
+import { type Scalar, scalarWords } from "../../scalars.js";
+import { isWide } from "../../slot-format.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { Column } from "../batch/columns.js";
 import { fragment, kernelSource, read } from "../device/kernel-source.js";
 import type { TableState } from "../table/table-state.js";
 import applyCode from "./apply.wgsl";
 import { atomicType, type Combining, combining, combiningCode } from "./combine.js";
+import { identityPair } from "./combine-pairs.js";
 import { batched, changing, type TableKernels, tableParams } from "./direct-kernels.js";
 import { needsRoomForAll } from "./insert.js";
 import { compileRun, type Run, runOverChunk } from "./rounds.js";
@@ -17,19 +20,33 @@ import { WORKLIST_BYTES } from "./worklist.js";
 
 export { combining };
 
+/** Words that a fresh slot holds until values are combined with it; undefined where it gets the element's own. */
+export function fillOf(policy: InsertPolicy, type: Scalar): readonly number[] | undefined {
+  if (policy === "keep" || policy === "assign") return undefined;
+  return scalarWords[type] === 2 ? identityPair(policy, type) : [combining(policy, type).fill];
+}
+
 /** Times that an f32 value meets another one's change in the table before its element is left to a later dispatch. */
 const MEETINGS = 1024;
+
+/** Values of one word are combined by what combiningCode makes. */
+const APPLY_ELEMENT = `
+fn combineElement(word: u32, element: u32) -> bool { return combineInto(word, values[params.valueShift + element]); }
+fn noteRaise(element: u32, slot: u32) {}`;
+
+const loadWide = lazily(() => import("./apply-wide.js"));
 
 /** The kernel that combines values with those in the table. */
 function applyKernel(sources: TableKernels, combining: Combining) {
   const target = { memory: "table", exchanged: "compareExchange(at, old, next).stored", meetings: MEETINGS };
-  const { probing, format, cas } = sources;
+  const { probing, keyColumn, format, cas } = sources;
   return sources.once(`apply ${combining.op} ${combining.type}`, () =>
     kernelSource("apply", tableParams, [
       probing,
-      ...batched(format),
+      ...batched(keyColumn),
       ...changing(format, cas, atomicType(combining)),
       fragment(combiningCode(combining, target)),
+      fragment(APPLY_ELEMENT),
       fragment(applyCode, { bindings: { values: read() } }),
     ]),
   );
@@ -45,7 +62,16 @@ export async function prepareApply(
   op: ApplyOp | "assign",
   present: Column | undefined,
 ): Promise<(chunk: BoundChunk, mask: Column | undefined) => Promise<void>> {
-  const kernel = applyKernel(state.sources, combining(op, state.spec.value as ValueType));
+  if (isWide(state.sources.format) && (op === "assign" || state.sources.format.valueWords > 1)) {
+    const runs = await (await loadWide()).wideRuns(state, chunk, op);
+    for (const run of runs)
+      for (const mask of new Set([chunk.mask, present]))
+        await compileRun(state, { ...run, mask }, chunk.groupSize);
+    return async (chunk, mask) => {
+      for (const run of runs) await runOverChunk(state, chunk, { ...run, values: chunk.values, mask });
+    };
+  }
+  const kernel = applyKernel(state.sources, combining(op, state.spec.value as Scalar));
   const run: Run = { kernel, constants: {} };
   if (needsRoomForAll(state, op)) {
     run.worklistRoom = chunk.count;

@@ -1,4 +1,5 @@
-// apply: combines every element's value with the value of its key, which an earlier dispatch has inserted.
+// apply: combines every element's value with the value of its key, which an earlier dispatch has inserted, by combineElement(word,
+// element). After that noteRaise(element, slot) may note the slot for a kernel that follows.
 //
 // Four pairs an invocation, 256 invocations a workgroup. Shares the table's values; key words do not change.
 // Races: with other applies of the same operation, all atomic on the value word, so the order does not matter, except
@@ -10,11 +11,12 @@
 
 /// Combines an element's value with the one at a word of the table, unless it meets too many others.
 fn applyAt(word: u32, element: u32, step: u32) {
-  if (!combineInto(word, values[params.valueShift + element])) { _ = leaveUnfinished(element, step); }
+  if (!combineElement(word, element)) { _ = leaveUnfinished(element, step); }
 }
 
 fn meet(element: u32, at: u32, step: u32, side: bool, key: Key) -> u32 {
   applyAt(at * SLOT_WORDS + VALUE_OFFSET, element, step);
+  noteRaise(element, at + params.windowFirst);
   return HELD;
 }
 

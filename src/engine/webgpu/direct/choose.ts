@@ -1,14 +1,15 @@
 /** One element of each key of a batch, the first or the last. Loaded by the first insert that asks for one of them. */
 import { EngineError } from "../../../errors.js";
+import { type KeyType, lengthOf } from "../../element-types.js";
 import type { CallOptions, Chosen, Input } from "../../engine.js";
 import { EMPTY } from "../../layout.js";
-import { type KeyType, scalarBytes } from "../../scalars.js";
+import { bindElements } from "../batch/batches.js";
 import { forEachChunk } from "../batch/chunks.js";
 import { newArray, placeOf, Scratch } from "../batch/columns.js";
 import { filling } from "../device/fill.js";
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import { control } from "../table/control.js";
-import { keyColumnCode, slotCount } from "../table/slot-code.js";
+import { slotCount } from "../table/slot-code.js";
 import type { TableState } from "../table/table-state.js";
 import chooseCode from "./choose.wgsl";
 import numbers from "./choose-numbers.wgsl";
@@ -38,12 +39,12 @@ export async function choose<K extends KeyType>(
   which: "first" | "last",
   call: Pick<CallOptions, "where" | "signal">,
 ): Promise<Chosen> {
-  const { host, spec } = state;
-  const { length } = keys;
+  const { host, sources } = state;
+  const length = lengthOf(keys);
   const chosen = await newArray(host.engine, host.gpu, "u8", length);
   const scratch = new Scratch(host.gpu);
   try {
-    for (const bytes of [scalarBytes[spec.key], SLOTS_PER_ELEMENT * 4])
+    for (const bytes of [sources.format.keyWords * 4, SLOTS_PER_ELEMENT * 4])
       host.gpu.checkBinding(length * bytes, FIX);
     const selected = await state.runCall(undefined, () =>
       length === 0 ? Promise.resolve(0) : chooseIn(state, scratch, { keys, which, call, chosen }),
@@ -72,10 +73,10 @@ async function chooseIn<K extends KeyType>(
 ): Promise<number> {
   const { host, spec, sources } = state;
   const { gpu, kernels, pacer } = host;
-  const total = keys.length;
+  const total = lengthOf(keys);
   const all = { first: 0, count: total };
   const columns = {
-    keys: await scratch.input(spec.key as K, keys, all),
+    keys: await bindElements(state, sources.format.keyScalars, keys, all, scratch),
     mask: call.where && (await scratch.input("u8", call.where, all)),
   };
   const slots = SLOTS_PER_ELEMENT * total;
@@ -141,12 +142,12 @@ function chooseKernel(sources: TableKernels) {
     kernelSource<Param, BindingName, Constant>("choose", params, [
       sources.probing,
       slotCount,
-      fragment(keyColumnCode(sources.format), { bindings: { keys: read() } }),
+      sources.keyColumn,
       control,
       numbering,
       fragment("alias Word = u32;", { bindings: { table: readWrite("array<atomic<Word>>") } }),
       fragment(sources.cas),
-      fragment(chooseCode, { bindings: { places: readWrite() } }),
+      fragment(chooseCode, { bindings: { keys: read(), places: readWrite() } }),
     ]),
   );
 }

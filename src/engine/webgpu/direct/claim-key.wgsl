@@ -6,7 +6,7 @@ fn noteClaim(element: u32, word: u32, probe: Probe) { storeValue(word, element);
 
 fn storeValue(word: u32, element: u32) {
   for (var i = 0u; i < VALUE_WORDS; i++) {
-    var value = params.fill;
+    var value = select(params.fill, params.fillHigh, i == 1u);
     if (!FILL) { value = values[params.valueShift + element * VALUE_WORDS + i]; }
     atomicStore(&table[word + VALUE_OFFSET + i], value);
   }

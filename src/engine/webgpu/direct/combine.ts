@@ -3,19 +3,19 @@
  * combines values has its code from here.
  */
 import type { ApplyOp } from "../../engine.js";
-import type { ValueType } from "../../scalars.js";
+import type { Scalar } from "../../scalars.js";
 import floats from "./combine.wgsl";
 
 /** How kernels combine values; `assign`: the last one stays. */
 export interface Combining {
   readonly op: ApplyOp | "assign";
-  readonly type: ValueType;
+  readonly type: Scalar;
   /** Bit pattern of the value that a fresh slot holds until values are combined with it. */
   readonly fill: number;
 }
 
 /** How values of a map are combined. */
-export function combining(op: ApplyOp | "assign", type: ValueType): Combining {
+export function combining(op: ApplyOp | "assign", type: Scalar): Combining {
   return { op, type, fill: op === "assign" ? 0 : identity(op, type) };
 }
 
@@ -26,7 +26,7 @@ export const NOT_COMBINING: Combining = { op: "assign", type: "u32", fill: 0 };
  * Bit pattern e with op(e, v) = v for every v of the type: what a fresh slot of an insertOrApply holds until values are applied.
  * f32 min and max order by bits, see combine.wgsl.
  */
-function identity(op: ApplyOp, type: ValueType): number {
+function identity(op: ApplyOp, type: Scalar): number {
   switch (op) {
     case "add":
       // −0: the only f32 that changes no other, +0 included

@@ -18,7 +18,6 @@ import { control } from "../table/control.js";
 import {
   changingCode,
   foundColumnCode,
-  keyColumnCode,
   kindOf,
   loadHashing,
   probingCode,
@@ -90,8 +89,15 @@ export type TableParam = (typeof tableParams)[number];
 /** Elements that one workgroup of the batch kernels takes. */
 export const BATCH_TILE = 1024;
 
+/** Reading the keys of a batch. For modules with params.keyShift and the binding `keys`. */
+type KeyColumn = Fragment<never, never>;
+/** Keys of one word. */
+const keyColumn: KeyColumn = fragment(
+  "fn keyOf(element: u32) -> Key { return canonicalKey(keys[params.keyShift + element]); }",
+);
+
 /** The elements of a batch and their keys. */
-export const elements = (format: SlotFormat) => [
+export const elements = (keyColumn: KeyColumn) => [
   control,
   slotCount,
   fragment(batch, {
@@ -105,12 +111,12 @@ export const elements = (format: SlotFormat) => [
       "WINDOWED",
     ],
   }),
-  fragment(keyColumnCode(format)),
+  keyColumn,
 ];
 
 /** The same, and the loop along their probe sequences. */
-export const batched = (format: SlotFormat) => [
-  ...elements(format),
+export const batched = (keyColumn: KeyColumn) => [
+  ...elements(keyColumn),
   fragment(group, {
     constants: [
       /** Slots looked at in one step: 1, 2, 4, 8, 16 or 32. */
@@ -141,6 +147,7 @@ const reading = (format: SlotFormat) =>
 /** The kernel that claims slots. */
 function insertKernel(
   probing: Probing,
+  keyColumn: KeyColumn,
   format: SlotFormat,
   cas: string,
   claiming: Fragment<TableBinding, never>,
@@ -157,17 +164,17 @@ function insertKernel(
   ] as const;
   return kernelSource("insert", tableParams, [
     probing,
-    ...batched(format),
+    ...batched(keyColumn),
     ...changing(format, cas),
     claiming,
     fragment(insert, { bindings: { flags: readWrite("array<atomic<u32>>"), known: read() }, constants }),
   ]);
 }
 
-function lookUpKernel(probing: Probing, format: SlotFormat) {
+function lookUpKernel(probing: Probing, keyColumn: KeyColumn, format: SlotFormat) {
   return kernelSource("lookup", tableParams, [
     probing,
-    ...batched(format),
+    ...batched(keyColumn),
     reading(format),
     fragment(foundColumnCode(format)),
     fragment(lookUp, {
@@ -225,14 +232,15 @@ export class TableKernels {
 
   constructor(
     readonly probing: Probing,
+    readonly keyColumn: KeyColumn,
     readonly format: SlotFormat,
     readonly cas: string,
     claiming: Fragment<TableBinding, never>,
     /** What writes entries into claimed slots, after each insert dispatch; null where slots are claimed by key. */
     readonly settle: BatchKernel | null,
   ) {
-    this.insert = insertKernel(probing, format, cas, claiming);
-    this.lookup = lookUpKernel(probing, format);
+    this.insert = insertKernel(probing, keyColumn, format, cas, claiming);
+    this.lookup = lookUpKernel(probing, keyColumn, format);
   }
 
   /** A further kernel for such tables, made once. */
@@ -251,9 +259,10 @@ async function makeKernels(spec: TableSpec, cas: string): Promise<TableKernels> 
   const hashing = await loadHashing(spec);
   if (format.claim === "key") {
     const claiming = fragment(claimKey, { bindings: { values: read() } });
-    return new TableKernels(fragment(probingCode(spec, hashing)), format, cas, claiming, null);
+    return new TableKernels(fragment(probingCode(spec, hashing)), keyColumn, format, cas, claiming, null);
   }
-  const { rowClaiming, rowProbing, settleKernel } = await import("./row-claims.js");
-  const probing = rowProbing(spec, hashing);
-  return new TableKernels(probing, format, cas, rowClaiming, settleKernel(probing, format, cas));
+  const { rowClaiming, rowKeyColumn, rowProbing, settleKernel } = await import("./row-claims.js");
+  const [probing, keys] = [rowProbing(spec, hashing), rowKeyColumn(format)];
+  const settle = settleKernel(probing, keys, format, cas);
+  return new TableKernels(probing, keys, format, cas, rowClaiming, settle);
 }

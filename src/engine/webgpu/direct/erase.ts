@@ -14,11 +14,11 @@ export async function eraseChunk(state: TableState, chunk: BoundChunk): Promise<
 }
 
 function eraseKernel(sources: TableKernels) {
-  const { probing, format, cas } = sources;
+  const { probing, keyColumn, format, cas } = sources;
   return sources.once("erase", () =>
     kernelSource("erase", tableParams, [
       probing,
-      ...batched(format),
+      ...batched(keyColumn),
       ...changing(format, cas),
       fragment(code),
     ]),

@@ -4,7 +4,8 @@
  */
 import type { InsertPolicy, InsertTally } from "../../engine.js";
 import { lazily } from "../../lazily.js";
-import type { ValueType } from "../../scalars.js";
+import type { Scalar } from "../../scalars.js";
+import { isWide } from "../../slot-format.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { Column } from "../batch/columns.js";
 import type { TableState } from "../table/table-state.js";
@@ -63,9 +64,10 @@ export async function prepareInsert(
   const { policy, full, flags } = args;
   const isMap = state.spec.value !== null;
   const combines = isMap && policy !== "keep";
-  const applies = combines && policy !== "assign";
+  const assigns = policy === "assign" && !isWide(state.sources.format);
+  const applies = combines && !assigns;
   const module = combines ? await loadCombining() : null;
-  const fill = applies ? module?.combining(policy, state.spec.value as ValueType).fill : undefined;
+  const fill = module?.fillOf(policy, state.spec.value as Scalar);
   const looksAgain = (combines || (isMap && flags !== undefined)) && state.mayFill(before + chunk.count);
   // one that goes with the load would ask for other kernels meanwhile
   const fixes = combines || looksAgain || before > 0;
@@ -74,8 +76,8 @@ export async function prepareInsert(
   const present = looksAgain ? await full.prepare(sized) : undefined;
   const apply = applies && (await module?.prepareApply(state, sized, policy, present));
   const claiming = {
-    ...claimingRun(state, chunk.count, { assign: policy === "assign", fill, before, flags }),
-    ...(await claimsOf(state, chunk)),
+    ...claimingRun(state, { assign: assigns, fill, before, flags }),
+    ...(await claimsOf(state, chunk, flags)),
   };
   if (fixes) await compileRun(state, { ...claiming, mask: chunk.mask }, groupSize);
   return async (chunk) => {
@@ -91,21 +93,29 @@ export async function prepareInsert(
   };
 }
 
-/** What a run needs that claims slots by row: a word an element. */
+/** What a run that claims slots needs before: zeroed flags, and a word an element where slots are claimed by row. */
 export async function claimsOf(
   { sources }: TableState,
   { scratch, count }: Pick<BoundChunk, "scratch" | "count">,
+  flags?: Column,
 ): Promise<Pick<Run, "claims" | "before">> {
-  if (sources.settle === null || count === 0) return {};
-  const claims = await scratch.column("u32", count);
-  return { claims, before: (encoder) => encoder.clearBuffer(claims.range.buffer, 0, count * 4) };
+  const claims = sources.settle && count > 0 ? await scratch.column("u32", count) : undefined;
+  const before = (encoder: GPUCommandEncoder) => {
+    if (claims) encoder.clearBuffer(claims.range.buffer, 0, count * 4);
+    if (flags) clearFlags(encoder, flags, count);
+  };
+  return claims ? { claims, before } : { before };
 }
 
-/** How the insert kernel is run over chunks like one of `count` elements. */
+/** How the insert kernel is run. */
 function claimingRun(
   { tombstones, sources }: TableState,
-  count: number,
-  at: { assign: boolean; fill: number | undefined; before: number; flags: Column | undefined },
+  at: {
+    assign: boolean;
+    fill: readonly number[] | undefined;
+    before: number;
+    flags: Column | undefined;
+  },
 ): Run {
   const { assign, fill, before, flags } = at;
   const reuse = before === 0 && tombstones > 0;
@@ -116,9 +126,7 @@ function claimingRun(
     ASSIGN: assign,
     FILL: fill !== undefined,
   };
-  const words = fill === undefined ? undefined : [fill];
-  const run: Run = { kernel: sources.insert, constants, fill: words, flags, stopsWhenFull: true };
-  return flags ? { ...run, before: (encoder) => clearFlags(encoder, flags, count) } : run;
+  return { kernel: sources.insert, constants, fill, flags, stopsWhenFull: true };
 }
 
 /** Runs the insert kernel until every element has its slot, meets its key, or is known not to fit. */

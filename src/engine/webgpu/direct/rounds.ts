@@ -30,6 +30,8 @@ export interface Run {
   fill?: readonly number[] | undefined;
   /** A word an element, zeroed: the slot that it has claimed, plus one, until it is settled. */
   claims?: Column;
+  /** Kernels that follow each dispatch, over the same elements and in the same submission. */
+  followers?: readonly BatchKernel[];
   /** Look at the chunk's signal before every round. */
   abortable?: boolean;
   /** End with elements unfinished when the table is full. */
@@ -204,29 +206,34 @@ async function round(
       kernel.record(encoder, bound, given, Math.ceil(count / BATCH_TILE));
     }
   };
-  const settling = settleRun(state, run);
-  const settle = settling && (await compileRound(state, settling, worklist.listed, chunk.groupSize));
+  const following = await Promise.all(
+    followersOf(state, run).map((each) => compileRound(state, each, worklist.listed, chunk.groupSize)),
+  );
   const { homeSorted } = state;
   if (run.kernel === state.sources.insert) state.homeSorted = false;
   const counters = await state.submit(run.kernel.label, isFirst ? (run.reads ?? []) : [], (encoder) => {
     if (isFirst) run.before?.(encoder);
     recordOver(encoder, kernel);
-    if (settle) recordOver(encoder, settle);
+    for (const each of following) recordOver(encoder, each);
     if (isFirst) run.after?.(encoder);
   });
   if (counters.inserted === 0) state.homeSorted = homeSorted;
   return counters;
 }
 
-/** What settles the slots that a run claims by row. */
-function settleRun({ sources }: TableState, { kernel, mask }: Pick<Run, "kernel" | "mask">) {
-  return kernel === sources.insert && sources.settle ? { kernel: sources.settle, constants: {}, mask } : null;
+/** What follows each dispatch of a run; slots that are claimed by row are settled. */
+function followersOf({ sources }: TableState, { kernel, constants, mask, followers = [] }: CompiledOf) {
+  const kernels = kernel === sources.insert && sources.settle ? [sources.settle] : followers;
+  return kernels.map((kernel) => ({ kernel, constants, mask }));
 }
+
+/** What decides on the kernels of a run. */
+type CompiledOf = Pick<Run, "kernel" | "constants" | "mask" | "followers">;
 
 /** The kernel of a run over a chunk, or over a worklist. */
 function compileRound(
   state: TableState,
-  { kernel, constants, mask }: Pick<Run, "kernel" | "constants" | "mask">,
+  { kernel, constants, mask }: CompiledOf,
   listed: boolean,
   groupSize: GroupSize = groupSizeAt(state, kernel === state.sources.lookup),
 ): Promise<Kernel<TableParam, TableBinding>> {
@@ -245,10 +252,10 @@ function compileRound(
 /** Compiles all that a run takes, for runs that must not fail half-way. */
 export async function compileRun(
   state: TableState,
-  run: Pick<Run, "kernel" | "constants" | "mask">,
+  run: CompiledOf,
   groupSize: GroupSize | undefined,
 ): Promise<void> {
-  const runs = [run, settleRun(state, run)].filter((each) => each !== null);
+  const runs = [run, ...followersOf(state, run)];
   await Promise.all(
     runs.flatMap((each) => [false, true].map((listed) => compileRound(state, each, listed, groupSize))),
   );

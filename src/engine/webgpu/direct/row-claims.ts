@@ -3,9 +3,11 @@
  * first such table.
  */
 import type { TableSpec } from "../../layout.js";
+import { scalarWords } from "../../scalars.js";
 import { MOST_TAG, type SlotFormat, slotFormat } from "../../slot-format.js";
 import { type Fragment, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
-import { each, probingCode, word } from "../table/slot-code.js";
+import floatKeys from "../table/float-keys.wgsl";
+import { compose, each, probingCode, word } from "../table/slot-code.js";
 import claimRow from "./claim-row.wgsl";
 import { changing, elements, tableParams } from "./direct-kernels.js";
 import settle from "./settle.wgsl";
@@ -14,22 +16,44 @@ import settle from "./settle.wgsl";
 export function rowProbing(spec: TableSpec, hashing: string): Fragment<never, never> {
   const { keyWords } = slotFormat(spec);
   const words = each(keyWords, (i) => word("key", i, keyWords)).join(", ");
-  const state = `
+  const state = `${floatKeys}
 const MOST_TAG: u32 = ${MOST_TAG}u;
 fn stateOf(key: Key) -> u32 { return min(ENTRY | (hashWords(array<u32, KEY_WORDS>(${words})) >> 1u), MOST_TAG); }
 fn hashOfState(state: u32) -> u32 { return state << 1u; }`;
   return fragment(probingCode(spec, hashing, state));
 }
 
+/** Reading the key column of a batch. For modules with params.keyShift and the binding `keys`. */
+export function rowKeyColumn({ keyWords, keyScalars }: SlotFormat): Fragment<never, never> {
+  let at = 0;
+  const words = keyScalars.flatMap((scalar) => {
+    const [low, high] = [`keys[at + ${at}u]`, `keys[at + ${at + 1}u]`];
+    at += scalarWords[scalar];
+    if (scalar === "f64") return [`canonicalF64(${low}, ${high}).x`, `canonicalF64(${low}, ${high}).y`];
+    if (scalarWords[scalar] === 2) return [low, high];
+    return [scalar === "f32" ? `canonicalF32(${low})` : low];
+  });
+  return fragment(`
+fn keyOf(element: u32) -> Key {
+  let at = params.keyShift + element * KEY_WORDS;
+  return ${compose(keyWords, (i) => words[i])};
+}`);
+}
+
 /** How the insert kernel claims: elements note what they have claimed. */
 export const rowClaiming = fragment(claimRow, { bindings: { claims: readWrite() } });
 
 /** The kernel that writes entries into claimed slots, after each insert dispatch. */
-export function settleKernel(probing: Fragment<never, never>, format: SlotFormat, cas: string) {
+export function settleKernel(
+  probing: Fragment<never, never>,
+  keyColumn: Fragment<never, never>,
+  format: SlotFormat,
+  cas: string,
+) {
   return kernelSource("settle", tableParams, [
     probing,
-    ...elements(format),
+    ...elements(keyColumn),
     ...changing(format, cas),
-    fragment(settle, { bindings: { values: read(), claims: readWrite() } }),
+    fragment(settle, { bindings: { values: read(), claims: readWrite() }, constants: ["FILL"] }),
   ]);
 }

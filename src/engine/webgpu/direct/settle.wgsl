@@ -17,13 +17,14 @@ fn main(
     let claim = claims[element];
     if (claim == 0u || !isBound(claim - 1u)) { continue; }
     let word = boundSlot(claim - 1u) * SLOT_WORDS;
-    for (var i = 0u; i < KEY_WORDS; i++) {
-      atomicStore(&table[word + KEY_OFFSET + i], keys[params.keyShift + element * KEY_WORDS + i]);
-    }
+    let key = keyOf(element);
+    for (var i = 0u; i < KEY_WORDS; i++) { atomicStore(&table[word + KEY_OFFSET + i], key[i]); }
     for (var i = 0u; i < VALUE_WORDS; i++) {
-      atomicStore(&table[word + VALUE_OFFSET + i], values[params.valueShift + element * VALUE_WORDS + i]);
+      var value = select(params.fill, params.fillHigh, i == 1u);
+      if (!FILL) { value = values[params.valueShift + element * VALUE_WORDS + i]; }
+      atomicStore(&table[word + VALUE_OFFSET + i], value);
     }
-    atomicStore(&table[word], stateOf(keyOf(element)));
+    atomicStore(&table[word], stateOf(key));
     claims[element] = 0u;
   }
 }

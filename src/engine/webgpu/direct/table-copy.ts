@@ -2,10 +2,9 @@
 import { LimitError } from "../../../errors.js";
 import type { DeviceArray } from "../../device-array.js";
 import { MAX_SLOTS } from "../../layout.js";
-import { type KeyType, scalarBytes } from "../../scalars.js";
 import { boundChunk } from "../batch/bound-chunk.js";
 import { forEachChunk } from "../batch/chunks.js";
-import { Scratch } from "../batch/columns.js";
+import { bindAt, placeOf, Scratch } from "../batch/columns.js";
 import { retrieveKeys } from "../scan/retrieve-all.js";
 import { newState, type TableState } from "../table/table-state.js";
 import { claimsOf } from "./insert.js";
@@ -18,7 +17,7 @@ import { runOverChunk } from "./rounds.js";
 export async function roomyCopy(state: TableState): Promise<TableState | null> {
   const { host, spec, live } = state;
   let copy: TableState | null = null;
-  let keys: DeviceArray<KeyType> | null = null;
+  let keys: DeviceArray<"u32"> | null = null;
   try {
     copy = await newState(host, { ...spec, value: null, slots: Math.min(2 * live, MAX_SLOTS) });
     keys = await retrieveKeys(state);
@@ -36,16 +35,20 @@ export async function roomyCopy(state: TableState): Promise<TableState | null> {
   }
 }
 
-/** Inserts distinct keys into an empty set that has room for them. */
-async function copyKeys(copy: TableState, keys: DeviceArray<KeyType>): Promise<void> {
+/** Inserts distinct keys, given in words, into an empty set that has room for them. */
+async function copyKeys(copy: TableState, keys: DeviceArray<"u32">): Promise<void> {
+  const bytes = copy.sources.format.keyWords * 4;
+  const { buffer } = placeOf(keys);
   const { gpu, pacer } = copy.host;
   const constants = { REUSE: false, FLAGGED: false, ASSIGN: false, FILL: false };
-  const bindable = gpu.device.limits.maxStorageBufferBindingSize / scalarBytes[copy.spec.key];
+  const bindable = gpu.device.limits.maxStorageBufferBindingSize / bytes;
   const limits = { operation: "copy keys", bindable };
-  await forEachChunk(pacer, limits, keys.length, {}, async (chunk) => {
+  await forEachChunk(pacer, limits, (keys.length * 4) / bytes, {}, async (chunk) => {
     const scratch = new Scratch(gpu);
     try {
-      const bound = boundChunk(chunk, scratch, { keys: await scratch.input(copy.spec.key, keys, chunk) });
+      const bound = boundChunk(chunk, scratch, {
+        keys: bindAt(buffer, chunk.first * bytes, chunk.count * bytes),
+      });
       const claims = await claimsOf(copy, bound);
       await runOverChunk(copy, bound, { kernel: copy.sources.insert, constants, ...claims });
     } finally {

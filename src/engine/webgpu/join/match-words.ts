@@ -6,7 +6,7 @@
  */
 import type { DeviceArray } from "../../device-array.js";
 import { type DeviceKeys, type DeviceWordColumn, NO_ROW, type Words } from "../../device-columns.js";
-import type { Table } from "../../engine.js";
+import type { Input, Table } from "../../engine.js";
 import { slotsFor } from "../../layout.js";
 import type { JoinCall } from "../../row-operations.js";
 import type { WordColumn } from "../../rows.js";
@@ -76,7 +76,7 @@ class KeyInputs {
   ) {}
 
   /** The key column as an array of the table's type. */
-  async keys({ data, width }: KeyWords, rows: number): Promise<DeviceArray<"u32" | "u64">> {
+  async keys({ data, width }: KeyWords, rows: number): Promise<Input<"u32" | "u64">> {
     const { engine } = this.run.host;
     if (data instanceof Uint32Array) {
       const words = await engine.upload("u32", data.subarray(0, rows * width));
@@ -86,9 +86,10 @@ class KeyInputs {
     return this.#typed(data, rows);
   }
 
-  #typed(words: Words, rows: number): DeviceArray<"u32" | "u64"> {
+  #typed(words: Words, rows: number): Input<"u32" | "u64"> {
     const { buffer, byteOffset } = placeOf(words);
-    return this.run.host.engine.wrap(this.type, buffer, byteOffset, rows);
+    const { engine } = this.run.host;
+    return engine.wrap(this.type, buffer, byteOffset, rows) as Input<"u32" | "u64">;
   }
 
   /** The numbers of rows. */

@@ -4,8 +4,8 @@
  * call that fails has changed nothing.
  */
 import { DeviceArray } from "../../device-array.js";
-import type { CallOptions, Input } from "../../engine.js";
-import type { ScalarType, ValueType } from "../../scalars.js";
+import type { CallOptions, ColumnInput } from "../../engine.js";
+import type { BasicType, ScalarType } from "../../scalars.js";
 import { GROWTH } from "../../value-lists.js";
 import type { Column } from "../batch/columns.js";
 import type { Range } from "../device/kernel.js";
@@ -17,7 +17,7 @@ import type { ListState } from "./list-state.js";
 async function onDevice<T extends ScalarType>(
   { host }: ListRun,
   type: T,
-  input: Input<T>,
+  input: ColumnInput<T>,
 ): Promise<{ column: DeviceArray<T>; free(): void }> {
   if (input instanceof DeviceArray) return { column: input, free() {} };
   const column = await copied(host, type, input);
@@ -29,7 +29,7 @@ export async function beginLists(
   state: ListState,
   numbers: DeviceArray<"u32">,
   firstNumber: number,
-  values: Input<ValueType> | null,
+  values: ColumnInput<BasicType> | null,
   call: CallOptions,
 ): Promise<void> {
   const { head, valueWords, spec } = state;
@@ -73,7 +73,7 @@ export async function beginLists(
 export function appendToLists(
   state: ListState,
   numbers: DeviceArray<"u32">,
-  values: Input<ValueType> | null,
+  values: ColumnInput<BasicType> | null,
   call: CallOptions,
 ): Promise<number | null> {
   return runLists(state.host, call, async (run) => {
@@ -119,7 +119,7 @@ class Append {
     private readonly call: ListRun,
     private readonly state: ListState,
     private readonly numbers: DeviceArray<"u32">,
-    private readonly values: DeviceArray<ValueType>,
+    private readonly values: DeviceArray<BasicType>,
   ) {}
 
   async run(): Promise<number | null> {

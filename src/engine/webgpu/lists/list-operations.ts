@@ -1,7 +1,7 @@
 /** What the webgpu engine does for lists beside their own operations: it makes them, and numbers elements. */
 import type { DeviceArray } from "../../device-array.js";
-import type { Input } from "../../engine.js";
-import type { ScalarType, ValueType } from "../../scalars.js";
+import type { ColumnInput } from "../../engine.js";
+import type { BasicType, ScalarType } from "../../scalars.js";
 import { type ListOperations, type ListSpec, NO_LIST, type ValueLists } from "../../value-lists.js";
 import { bindAt, gpuArray, newArray, placeOf } from "../batch/columns.js";
 import { STORAGE_USAGE } from "../device/gpu-flags.js";
@@ -20,14 +20,14 @@ class WebgpuListOperations implements ListOperations {
     this.#host = { engine, gpu, kernels, pacer, hostChunk: tableHost.hostChunk };
   }
 
-  create<V extends ValueType>(spec: ListSpec): Promise<ValueLists<V>> {
+  create<V extends BasicType>(spec: ListSpec): Promise<ValueLists<V>> {
     return WebgpuLists.create<V>(this.#host, spec);
   }
 
   async number(
     first: number,
     length: number,
-    where: Input<"u8"> | undefined,
+    where: ColumnInput<"u8"> | undefined,
   ): Promise<{ numbers: DeviceArray<"u32">; selected: number }> {
     const host = this.#host;
     if (where !== undefined) {
@@ -50,14 +50,14 @@ class WebgpuListOperations implements ListOperations {
     );
   }
 
-  copied<T extends ScalarType>(type: T, input: Input<T>): Promise<DeviceArray<T>> {
+  copied<T extends ScalarType>(type: T, input: ColumnInput<T>): Promise<DeviceArray<T>> {
     return copied(this.#host, type, input);
   }
 
   async pair(
     numbers: DeviceArray<"u32">,
-    type: ValueType,
-    lower: Input<ValueType>,
+    type: BasicType,
+    lower: ColumnInput<BasicType>,
   ): Promise<DeviceArray<"u64">> {
     const host = this.#host;
     const { length } = numbers;
@@ -93,7 +93,7 @@ export const operationsOf = (engine: WebgpuEngine): ListOperations => new Webgpu
  */
 export async function scannedFlags(
   host: ListHost,
-  where: Input<"u8">,
+  where: ColumnInput<"u8">,
   length: number,
   first: number,
 ): Promise<{ buffer: GPUBuffer; count: number }> {
@@ -114,7 +114,7 @@ export async function scannedFlags(
 
 async function scanFlags(
   run: ListRun,
-  where: Input<"u8">,
+  where: ColumnInput<"u8">,
   buffer: GPUBuffer,
   length: number,
   first: number,

@@ -4,7 +4,7 @@
  */
 
 import { DeviceArray } from "../../device-array.js";
-import type { CallOptions, Engine, Input } from "../../engine.js";
+import type { CallOptions, ColumnInput, Engine } from "../../engine.js";
 import { type ScalarType, scalarBytes } from "../../scalars.js";
 import { forEachChunk } from "../batch/chunks.js";
 import { type Chunk, type Column, newArray, placeOf, Scratch } from "../batch/columns.js";
@@ -139,7 +139,7 @@ export class ListRun implements Scanner {
 export async function copied<T extends ScalarType>(
   { engine, gpu }: ListHost,
   type: T,
-  input: Input<T>,
+  input: ColumnInput<T>,
 ): Promise<DeviceArray<T>> {
   if (ArrayBuffer.isView(input)) return engine.upload(type, input);
   const column = await newArray(engine, gpu, type, input.length);

@@ -1,7 +1,14 @@
 /** Reading lists: lengths, flags and first entries by number, and all entries of many lists one after another. */
 import type { DeviceArray } from "../../device-array.js";
-import type { CallOptions, Destination, Input, Output } from "../../engine.js";
-import { asBytes, type KeyType, type ScalarType, scalarBytes, scalarWords, wordsOf } from "../../scalars.js";
+import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "../../engine.js";
+import {
+  asBytes,
+  type BasicType,
+  type ScalarType,
+  scalarBytes,
+  scalarWords,
+  wordsOf,
+} from "../../scalars.js";
 import type { ListMatches, Wanted } from "../../value-lists.js";
 import { bindAt, newArray, placeOf } from "../batch/columns.js";
 import { resultColumns } from "../batch/results.js";
@@ -17,7 +24,11 @@ const MOST_ENTRIES = 2 ** 32 - 2;
 export type LookUp =
   | { readonly what: "sizes" }
   | { readonly what: "present" }
-  | { readonly what: "firsts"; readonly keys: Input<KeyType> | null; readonly missing: number | bigint };
+  | {
+      readonly what: "firsts";
+      readonly keys: ColumnInput<BasicType> | null;
+      readonly missing: number | bigint;
+    };
 
 /** Result columns of a look-up of each element's list. */
 export async function lookUpLists(
@@ -26,7 +37,7 @@ export async function lookUpLists(
   asked: LookUp,
   output: Destination,
   call: CallOptions,
-): Promise<readonly Output<ScalarType>[]> {
+): Promise<readonly ColumnOutput<ScalarType>[]> {
   const { host, spec, head } = state;
   const type = spec.value ?? spec.key;
   const firsts = asked.what === "firsts" ? asked : null;
@@ -61,11 +72,10 @@ export async function lookUpLists(
           const at = await scratch.input("u32", numbers, chunk);
           const keys = firsts?.keys ? await scratch.input(spec.key, firsts.keys, chunk) : NO_COLUMN;
           const a = await first.bind(scratch, chunk);
-          const b = (await second?.bind(scratch, chunk)) ?? NO_COLUMN;
-          const flags = asked.what === "present" ? a : b;
-          const out = asked.what === "present" ? NO_COLUMN : a;
-          const reads = first.readback(a, chunk);
-          if (second) reads.push(...second.readback(b, chunk));
+          const b = await second?.bind(scratch, chunk);
+          const flags = (asked.what === "present" ? a : b)?.column ?? NO_COLUMN;
+          const out = asked.what === "present" ? NO_COLUMN : a.column;
+          const reads = [...a.readback(chunk), ...(b?.readback(chunk) ?? [])];
           const bindings = {
             ...parts,
             numbers: at.range,
@@ -137,7 +147,7 @@ export async function locateLists(
 }
 
 /** ValueLists.expand. */
-export async function expandLists<K extends KeyType>(
+export async function expandLists<K extends BasicType>(
   state: ListState,
   { offsets, places }: ListMatches,
   { first, count }: { readonly first: number; readonly count: number },
@@ -179,12 +189,12 @@ export async function expandLists<K extends KeyType>(
         count,
         call,
         async (chunk, scratch) => {
-          const bound = await Promise.all(columns.map((column) => column?.bind(scratch, chunk) ?? NO_COLUMN));
-          const next = [...bound];
+          const bound = await Promise.all(columns.map((column) => column?.bind(scratch, chunk)));
+          const next = bound.map((result) => result?.column ?? NO_COLUMN);
           const outQueries = wantsQueries ? (next.shift() ?? NO_COLUMN) : NO_COLUMN;
           const outKeys = keys ? (next.shift() ?? NO_COLUMN) : NO_COLUMN;
           const [outValues = NO_COLUMN] = next;
-          const reads = columns.flatMap((column, i) => column?.readback(bound[i], chunk) ?? []);
+          const reads = bound.flatMap((result) => result?.readback(chunk) ?? []);
           const bindings = {
             ...parts,
             outQueries: outQueries.range,

@@ -1,7 +1,7 @@
 /** Lists on the GPU: the operations, each in a file beside this one, over one state. */
 import type { DeviceArray } from "../../device-array.js";
-import type { CallOptions, Destination, Input, Output } from "../../engine.js";
-import type { KeyType, ValueType } from "../../scalars.js";
+import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "../../engine.js";
+import type { BasicType } from "../../scalars.js";
 import type { ListMatches, ListSpec, ValueLists, Wanted } from "../../value-lists.js";
 import { appendToLists, beginLists } from "./append.js";
 import type { ListHost } from "./list-run.js";
@@ -11,13 +11,13 @@ import { dropLists, moveLists, strikeEntries } from "./rewrite.js";
 
 type Numbers = DeviceArray<"u32">;
 
-export class WebgpuLists<V extends ValueType> implements ValueLists<V> {
+export class WebgpuLists<V extends BasicType> implements ValueLists<V> {
   #destroyed = false;
 
   private constructor(private readonly state: ListState) {}
 
   /** Empty lists. @throws LimitError */
-  static async create<V extends ValueType>(host: ListHost, spec: ListSpec): Promise<WebgpuLists<V>> {
+  static async create<V extends BasicType>(host: ListHost, spec: ListSpec): Promise<WebgpuLists<V>> {
     return new WebgpuLists<V>(await ListState.create(host, spec));
   }
 
@@ -47,7 +47,13 @@ export class WebgpuLists<V extends ValueType> implements ValueLists<V> {
     this.state.taken = end;
   }
 
-  async begin(numbers: Numbers, first: number, values: Input<V> | null, call: CallOptions, selected: number) {
+  async begin(
+    numbers: Numbers,
+    first: number,
+    values: ColumnInput<V> | null,
+    call: CallOptions,
+    selected: number,
+  ) {
     const { state } = this;
     if (values !== null && state.used + selected > state.room) return false;
     await beginLists(state, numbers, first, values, call);
@@ -57,30 +63,30 @@ export class WebgpuLists<V extends ValueType> implements ValueLists<V> {
     return true;
   }
 
-  append(numbers: Numbers, values: Input<V> | null, call: CallOptions): Promise<number | null> {
+  append(numbers: Numbers, values: ColumnInput<V> | null, call: CallOptions): Promise<number | null> {
     return appendToLists(this.state, numbers, values, call);
   }
 
-  async sizes(numbers: Numbers, output: Destination, call: CallOptions): Promise<Output<"u32">> {
+  async sizes(numbers: Numbers, output: Destination, call: CallOptions): Promise<ColumnOutput<"u32">> {
     const [sizes] = await lookUpLists(this.state, numbers, { what: "sizes" }, output, call);
-    return sizes as Output<"u32">;
+    return sizes as ColumnOutput<"u32">;
   }
 
-  async present(numbers: Numbers, output: Destination, call: CallOptions): Promise<Output<"u8">> {
+  async present(numbers: Numbers, output: Destination, call: CallOptions): Promise<ColumnOutput<"u8">> {
     const [found] = await lookUpLists(this.state, numbers, { what: "present" }, output, call);
-    return found as Output<"u8">;
+    return found as ColumnOutput<"u8">;
   }
 
   async firsts(
     numbers: Numbers,
-    keys: Input<KeyType> | null,
+    keys: ColumnInput<BasicType> | null,
     missing: number | bigint,
     output: Destination,
     call: CallOptions,
-  ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
+  ): Promise<{ values: ColumnOutput<V>; found: ColumnOutput<"u8"> }> {
     const asked = { what: "firsts", keys, missing } as const;
     const [values, found] = await lookUpLists(this.state, numbers, asked, output, call);
-    return { values: values as Output<V>, found: found as Output<"u8"> };
+    return { values: values as ColumnOutput<V>, found: found as ColumnOutput<"u8"> };
   }
 
   drop(numbers: Numbers): Promise<number> {
@@ -95,14 +101,18 @@ export class WebgpuLists<V extends ValueType> implements ValueLists<V> {
     return locateLists(this.state, numbers, options, call);
   }
 
-  async expand<K extends KeyType>(
+  async expand<K extends BasicType>(
     matches: ListMatches,
     range: { readonly first: number; readonly count: number },
     wanted: Wanted<K>,
     missing: number | bigint,
     output: Destination,
     call: CallOptions,
-  ): Promise<{ queries: Output<"u32"> | null; keys: Output<K> | null; values: Output<V> | null }> {
+  ): Promise<{
+    queries: ColumnOutput<"u32"> | null;
+    keys: ColumnOutput<K> | null;
+    values: ColumnOutput<V> | null;
+  }> {
     return (await expandLists(this.state, matches, range, wanted, missing, output, call)) as never;
   }
 

@@ -1,5 +1,6 @@
 /** Bulk operations whose pages are worked on by the workgroups that own them, in workgroup memory. */
 import type { InsertPolicy, InsertTally } from "../../engine.js";
+import type { Scalar } from "../../scalars.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import { combining } from "../direct/combine.js";
 import { eraseChunk } from "../direct/erase.js";
@@ -83,7 +84,7 @@ function building(state: TableState, policy: InsertPolicy, rebuilds: boolean): P
   const { value } = state.spec;
   const kind = slotKind(state);
   const applies = value !== null && policy !== "keep" && policy !== "assign";
-  const combined = applies ? combining(policy, value) : undefined;
+  const combined = applies ? combining(policy, value as Scalar) : undefined;
   return {
     label: "build",
     kind,

@@ -1,10 +1,10 @@
 /** retrieveAll: goes over all slots of a table. */
 import type { DeviceArray } from "../../device-array.js";
+import type { KeyType, ValueType } from "../../element-types.js";
 import type { CallOptions, Destination, Output } from "../../engine.js";
-import type { KeyType, ValueType } from "../../scalars.js";
 import type { SlotFormat } from "../../slot-format.js";
-import { type Chunk, type Column, Scratch } from "../batch/columns.js";
-import { type ResultColumn, resultColumns } from "../batch/results.js";
+import { bindAt, type Chunk, type Column, newArray, placeOf, Scratch } from "../batch/columns.js";
+import { type BoundResult, resultColumns } from "../batch/results.js";
 import { fragment, kernelSource, readWrite } from "../device/kernel-source.js";
 import { type TableKernels, tableParams } from "../direct/direct-kernels.js";
 import { control } from "../table/control.js";
@@ -33,22 +33,38 @@ export async function retrieveAll<K extends KeyType, V extends ValueType>(
   return { keys: keys.output, values: (values?.output ?? null) as Output<V> | null };
 }
 
-/** All keys, as a device array. */
-export async function retrieveKeys(state: TableState): Promise<DeviceArray<KeyType>> {
-  const results = await resultColumns(state.host, state.live, "device", [state.spec.key, null]);
-  const [keys] = results.columns;
-  await results.keepUnlessThrown(() => retrieve(state, keys, null, {}));
-  return keys.output as DeviceArray<KeyType>;
+/** The words of all keys, one key after the other. */
+export async function retrieveKeys(state: TableState): Promise<DeviceArray<"u32">> {
+  const { keyWords } = state.sources.format;
+  const { engine, gpu } = state.host;
+  const keys = await newArray(engine, gpu, "u32", state.live * keyWords);
+  const { buffer } = placeOf(keys);
+  const bind = async (_scratch: Scratch, { first, count }: Chunk): Promise<BoundResult> => {
+    const column = bindAt(buffer, first * keyWords * 4, count * keyWords * 4);
+    return { column, readback: () => [] };
+  };
+  try {
+    await retrieve(state, { bind }, null, {});
+    return keys;
+  } catch (error) {
+    keys.destroy();
+    throw error;
+  }
+}
+
+/** Where entries go. */
+interface Bindable {
+  bind(scratch: Scratch, chunk: Chunk): Promise<BoundResult>;
 }
 
 /**
  * Writes all entries to result columns. When these fit a binding all windows go at once; else one after the other, since
  * where a window's entries go is known only when those before it are counted.
  */
-async function retrieve<K extends KeyType, V extends ValueType>(
+async function retrieve(
   state: TableState,
-  keys: ResultColumn<K>,
-  values: ResultColumn<V> | null,
+  keys: Bindable,
+  values: Bindable | null,
   call: CallOptions,
 ): Promise<void> {
   const { windows, live, host, sources } = state;
@@ -68,10 +84,12 @@ async function retrieve<K extends KeyType, V extends ValueType>(
       const room: Chunk = { first, count: Math.min(live - first, slots) };
       const outKeys = await keys.bind(scratch, room);
       const outValues = await values?.bind(scratch, room);
-      const written: Chunk = { first, count: await retrieveWindows(state, group, outKeys, outValues) };
-      const reads = keys.readback(outKeys, written);
-      if (values && outValues) reads.push(...values.readback(outValues, written));
-      for (const each of reads) await host.gpu.read("retrieveAll", each);
+      const count = await retrieveWindows(state, group, outKeys.column, outValues?.column);
+      const written: Chunk = { first, count };
+      for (const { split, readback } of outValues ? [outKeys, outValues] : [outKeys]) {
+        await split?.(count, []);
+        for (const each of readback(written)) await host.gpu.read("retrieveAll", each);
+      }
       first += written.count;
     } finally {
       scratch.release();

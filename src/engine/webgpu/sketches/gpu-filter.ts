@@ -2,9 +2,9 @@
  * A Bloom filter on the GPU. Keys are added to a filter larger than the GPU's cache in the order of its blocks, by the multisplit of
  * tables: atomics in memory are some five times slower than in the cache, and bringing keys into order costs less than that.
  */
-import type { CallOptions, Destination, Input, Output } from "../../engine.js";
+import type { CallOptions, ColumnInput, ColumnOutput, Destination, Input } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
-import { type KeyType, scalarWords } from "../../scalars.js";
+import { type BasicType, scalarWords } from "../../scalars.js";
 import { BLOCK_BYTES } from "../../sketch-format.js";
 import type { Combination, EngineFilter } from "../../sketch-operations.js";
 import { eachChunk } from "../batch/batches.js";
@@ -26,13 +26,13 @@ const DIRECT = {
   reason: "look-ups in a filter read one sector a key in any order",
 } as const;
 
-export class GpuFilter<K extends KeyType> extends GpuSketch<K> implements EngineFilter<K> {
+export class GpuFilter<K extends BasicType> extends GpuSketch<K> implements EngineFilter<K> {
   private constructor(host: TableHost, spec: TableSpec & { readonly key: K }, buffer: GPUBuffer) {
     super(host, spec, buffer, spec.slots * BLOCK_BYTES);
   }
 
   /** Makes a filter with `contents`, or those of another one, or none. */
-  static async create<K extends KeyType>(
+  static async create<K extends BasicType>(
     host: TableHost,
     key: K,
     blocks: number,
@@ -61,8 +61,8 @@ export class GpuFilter<K extends KeyType> extends GpuSketch<K> implements Engine
     return GpuFilter.create(host, spec.key, spec.slots, this);
   }
 
-  async add(keys: Input<K>, call: CallOptions): Promise<void> {
-    const batch = { keys, plan: async (count: number) => this.#planAdd(count, call) };
+  async add(keys: ColumnInput<K>, call: CallOptions): Promise<void> {
+    const batch = { keys: keys as Input<K>, plan: async (count: number) => this.#planAdd(count, call) };
     await eachChunk(this, "filter add", batch, call, "device", async (chunk, choice) => {
       const sorted = choice.strategy === "direct" ? null : await this.#sorted(chunk, choice);
       if (sorted === null) {
@@ -73,15 +73,15 @@ export class GpuFilter<K extends KeyType> extends GpuSketch<K> implements Engine
     });
   }
 
-  async contains(keys: Input<K>, output: Destination, call: CallOptions): Promise<Output<"u8">> {
+  async contains(keys: ColumnInput<K>, output: Destination, call: CallOptions): Promise<ColumnOutput<"u8">> {
     const results = await resultColumns(this.host, keys.length, output, ["u8", null]);
     const [flags] = results.columns;
-    const batch = { keys, plan: async () => DIRECT };
+    const batch = { keys: keys as Input<K>, plan: async () => DIRECT };
     await results.keepUnlessThrown(() =>
       eachChunk(this, "filter contains", batch, call, output, async (chunk, _, readBack) => {
         chunk.log?.correctChunk(DIRECT);
-        const to = await flags.bind(chunk.scratch, chunk);
-        const reads = flags.readback(to, chunk);
+        const { column: to, readback } = await flags.bind(chunk.scratch, chunk);
+        const reads = readback(chunk);
         const kernel = await this.host.kernels.compile(
           SketchKernels.of(this.spec.key).filterContains,
           constantsOf(chunk),

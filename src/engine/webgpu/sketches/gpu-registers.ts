@@ -1,7 +1,7 @@
 /** The registers of a HyperLogLog on the GPU: a word each, since atomics have 32 bits. */
-import type { CallOptions, Input } from "../../engine.js";
+import type { CallOptions, ColumnInput, Input } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
-import { asBytes, type KeyType } from "../../scalars.js";
+import { asBytes, type BasicType } from "../../scalars.js";
 import type { EngineRegisters } from "../../sketch-operations.js";
 import { eachChunk } from "../batch/batches.js";
 import type { TableHost } from "../table/table-state.js";
@@ -17,7 +17,7 @@ const SOFTWARE_WORKGROUP = 128;
 
 const DIRECT = { strategy: "direct", reason: "keys are read once, in order" } as const;
 
-export class GpuRegisters<K extends KeyType> extends GpuSketch<K> implements EngineRegisters<K> {
+export class GpuRegisters<K extends BasicType> extends GpuSketch<K> implements EngineRegisters<K> {
   private constructor(
     host: TableHost,
     spec: TableSpec & { readonly key: K },
@@ -28,7 +28,7 @@ export class GpuRegisters<K extends KeyType> extends GpuSketch<K> implements Eng
   }
 
   /** Makes registers with `contents`, a byte a register, or those of others, or 0. */
-  static async create<K extends KeyType>(
+  static async create<K extends BasicType>(
     host: TableHost,
     key: K,
     precision: number,
@@ -57,7 +57,7 @@ export class GpuRegisters<K extends KeyType> extends GpuSketch<K> implements Eng
     return GpuRegisters.create(host, spec.key, precision, this);
   }
 
-  async add(keys: Input<K>, call: CallOptions): Promise<void> {
+  async add(keys: ColumnInput<K>, call: CallOptions): Promise<void> {
     const { gpu, kernels } = this.host;
     const { maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupStorageSize } = gpu.device.limits;
     const most = gpu.software ? SOFTWARE_WORKGROUP : MOST_WORKGROUP;
@@ -68,7 +68,7 @@ export class GpuRegisters<K extends KeyType> extends GpuSketch<K> implements Eng
       LOCAL: this.bytes <= maxComputeWorkgroupStorageSize,
     };
     const source = SketchKernels.of(this.spec.key).registersAdd;
-    const batch = { keys, plan: async () => DIRECT };
+    const batch = { keys: keys as Input<K>, plan: async () => DIRECT };
     await eachChunk(this, "registers add", batch, call, "device", async (chunk) => {
       chunk.log?.correctChunk(DIRECT);
       const { count, keys, mask } = chunk;

@@ -1,9 +1,9 @@
 /** A sketch on the GPU: its buffer, and how calls submit their chunks. Words of it only go one way, so any order of writers does. */
 
-import type { CallOptions, Input } from "../../engine.js";
+import type { CallOptions, ColumnInput } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
 import type { PlanLog } from "../../plan.js";
-import type { KeyType } from "../../scalars.js";
+import type { BasicType } from "../../scalars.js";
 import type { Combination, EngineSketch } from "../../sketch-operations.js";
 import type { BatchTarget } from "../batch/batches.js";
 import { STORAGE_USAGE } from "../device/gpu-flags.js";
@@ -21,7 +21,7 @@ export async function sketchBuffer({ gpu }: TableHost, bytes: number): Promise<G
   return gpu.memory.acquire("sketch", { bytes, usage: STORAGE_USAGE });
 }
 
-export abstract class GpuSketch<K extends KeyType> implements EngineSketch<K>, BatchTarget {
+export abstract class GpuSketch<K extends BasicType> implements EngineSketch<K>, BatchTarget {
   #freed = false;
   /** Of the call that is under way. */
   #submitter: Submitter;
@@ -40,7 +40,7 @@ export abstract class GpuSketch<K extends KeyType> implements EngineSketch<K>, B
   }
 
   abstract readonly bytes: number;
-  abstract add(keys: Input<K>, call: CallOptions): Promise<void>;
+  abstract add(keys: ColumnInput<K>, call: CallOptions): Promise<void>;
   abstract read(into: Uint8Array): Promise<void>;
   protected abstract howOf(combination: Combination): number;
 

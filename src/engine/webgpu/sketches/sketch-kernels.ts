@@ -1,5 +1,5 @@
 /** The kernels of sketches: which fragments make up each, and what they are told. */
-import { type KeyType, scalarWords } from "../../scalars.js";
+import { type BasicType, scalarWords } from "../../scalars.js";
 import { BLOCK_WORDS, SALTS } from "../../sketch-format.js";
 import { getOrMake } from "../device/get-or-make.js";
 import { constantLines, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
@@ -54,7 +54,7 @@ export class SketchKernels {
   readonly filterContains;
   readonly registersAdd;
 
-  private constructor(key: KeyType) {
+  private constructor(key: BasicType) {
     const hashing = [
       fragment(constantLines({ KEY_WORDS: scalarWords[key], KEY_F32: key === "f32" })),
       fragment(hash),
@@ -90,9 +90,9 @@ export class SketchKernels {
     ]);
   }
 
-  static of(key: KeyType): SketchKernels {
+  static of(key: BasicType): SketchKernels {
     return getOrMake(known, key, () => new SketchKernels(key));
   }
 }
 
-const known = new Map<KeyType, SketchKernels>();
+const known = new Map<BasicType, SketchKernels>();

@@ -31,7 +31,7 @@ export async function loadHashing(spec: TableSpec): Promise<string> {
 export function probingCode(spec: TableSpec, hashing: string, state = KEY_STATE): string {
   const format = slotFormat(spec);
   const constants = constantLines({
-    KEY_F32: spec.key === "f32",
+    KEY_F32: format.keyWords === 1 && format.keyScalars[0] === "f32",
     SLOT_WORDS: format.slotWords,
     KEY_WORDS: format.keyWords,
     KEY_OFFSET: format.keyOffset,
@@ -77,16 +77,6 @@ fn firstWord(found: Found) -> u32 { return ${word("found", 0, count)}; }`;
 const KEY_STATE = `
 fn stateOf(key: Key) -> u32 { return key; }
 fn hashOfState(state: u32) -> u32 { return hashKey(state); }`;
-
-/** Reading the key column of a batch. For modules with params.keyShift and the binding `keys`. */
-export function keyColumnCode({ keyWords }: SlotFormat): string {
-  const key = compose(keyWords, (i) => `keys[at + ${i}u]`);
-  return `
-fn keyOf(element: u32) -> Key {
-  let at = params.keyShift + element * KEY_WORDS;
-  return ${keyWords === 1 ? "canonicalKey(keys[at])" : key};
-}`;
-}
 
 /** Reading slots of \`table: array<Slot>\`. */
 export function readingCode({ claim }: SlotFormat): string {

@@ -6,7 +6,7 @@ import type { Engine } from "../../engine.js";
 import { EMPTY, type TableSpec } from "../../layout.js";
 import { lazily } from "../../lazily.js";
 import type { PlanLog } from "../../plan.js";
-import { tableBytes } from "../../slot-format.js";
+import { slotFormat, tableBytes } from "../../slot-format.js";
 import { filling } from "../device/fill.js";
 import type { Gpu } from "../device/gpu.js";
 import { STORAGE_USAGE } from "../device/gpu-flags.js";
@@ -16,7 +16,7 @@ import { type Submitter, withSubmitter } from "../device/submitter.js";
 import { type KernelOverrides, TableKernels } from "../direct/direct-kernels.js";
 import type { Readback } from "../memory/readback.js";
 import { CALL_COUNTER_BYTES, type Counters, SEED_WORD, tableCounters } from "./control.js";
-import { cutWindows, type TableWindow } from "./windows.js";
+import type { TableWindow } from "./windows.js";
 
 const loadHashCheck = lazily(() => import("./check-hash.js"));
 
@@ -51,7 +51,7 @@ export async function newState(host: TableHost, spec: TableSpec): Promise<TableS
       made.push(await gpu.memory.acquire("table", { bytes: size, usage }));
     const [slots, control] = made;
     const sources = await TableKernels.of(spec, host.kernelOverrides);
-    const windows = cutWindows(spec, slots, host.maxTableBinding);
+    const windows = await windowsOf(spec, slots, host.maxTableBinding);
     const state = new TableState(host, spec, sources, { slots, control }, windows);
     await state.beginClear();
     return state;
@@ -60,6 +60,15 @@ export async function newState(host: TableHost, spec: TableSpec): Promise<TableS
     throw error;
   }
 }
+
+/** The ranges of slots that are bound one at a time: all of them, unless the table is larger than a binding. */
+async function windowsOf(spec: TableSpec, buffer: GPUBuffer, most: number): Promise<readonly TableWindow[]> {
+  const size = tableBytes(spec);
+  if (size > most) return (await loadWindows()).cutWindows(spec, buffer, most);
+  return [{ first: 0, slots: spec.slots + slotFormat(spec).sideSlots, range: { buffer, offset: 0, size } }];
+}
+
+const loadWindows = lazily(() => import("./windows.js"));
 
 const zeroCounters = new Uint8Array(CALL_COUNTER_BYTES);
 

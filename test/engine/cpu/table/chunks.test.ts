@@ -16,7 +16,7 @@ async function run(pieceMs: number, signal?: AbortSignal, onPiece = () => {}) {
   vi.spyOn(performance, "now").mockImplementation(() => now);
   const ends: number[] = [];
   const pieces: [number, number][] = [];
-  const batch = { keys: new Uint32Array(LENGTH), where: null, length: LENGTH };
+  const batch = { keys: [new Uint32Array(LENGTH)], where: null, length: LENGTH };
   const call = { signal, onProgress: (done: number) => void ends.push(done) };
   const working = eachChunk(batch, call, () => {}, CHUNK, {
     alone: ({ from, to }) => {

@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
 import { LONG_MS, RUN_SLOTS, runLength } from "../../../../src/engine/cpu/table/pace.js";
-import type { KeyType } from "../../../../src/engine/scalars.js";
+import type { Scalar } from "../../../../src/engine/scalars.js";
 import { checkTable } from "../../../helpers/check-table.js";
 import type { AnyTable } from "../drive.js";
 
@@ -26,7 +26,7 @@ afterEach(() => {
 });
 
 /** An identity-hashed table for COUNT keys and more, in which `keys` have one home slot. */
-async function open(threads: number, key: KeyType = "u32", slots = 2 * COUNT): Promise<AnyTable> {
+async function open(threads: number, key: Scalar = "u32", slots = 2 * COUNT): Promise<AnyTable> {
   // jobs as threads share them, for which no worker is woken: its clock is another one
   const sizes = { chunk: 2 ** 15, lookUpFrom: 1, changeFrom: 1, share: 2 ** 20, ranges: 16, pause: 0 };
   const engine = (await openCpuEngine({ threads, tuning: sizes })) as CpuEngine;

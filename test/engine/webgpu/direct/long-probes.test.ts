@@ -3,7 +3,7 @@
  * list when it is full.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ValueType } from "../../../../src/engine/scalars.js";
+import type { Scalar } from "../../../../src/engine/scalars.js";
 import { CapacityError, Device, StaticMap, StaticSet } from "../../../../src/index.js";
 import { rejection } from "../../../conformance/helpers/checks.js";
 import {
@@ -43,7 +43,7 @@ for (const [name, kernelOverrides] of Object.entries(variants)) {
     });
     afterAll(() => device?.destroy());
 
-    async function newMap(value: ValueType): Promise<Modelled> {
+    async function newMap(value: Scalar): Promise<Modelled> {
       const map = await StaticMap.create(device, { ...sizing, value });
       const model = Modelled.map(map as never);
       await map.insert(block, fromBits(value, counting(BLOCK)));

@@ -1,7 +1,7 @@
 /** How tables larger than one binding are cut into windows. What calls do with windows: windows.test.ts. */
 import { expect, it } from "vitest";
 import type { TableSpec } from "../../../../src/engine/layout.js";
-import type { ValueType } from "../../../../src/engine/scalars.js";
+import type { Scalar } from "../../../../src/engine/scalars.js";
 import { cutWindows } from "../../../../src/engine/webgpu/table/windows.js";
 import { LimitError } from "../../../../src/index.js";
 
@@ -9,7 +9,7 @@ import { LimitError } from "../../../../src/index.js";
 const WINDOW_BYTES = 4098 * 8;
 const buffer = {} as GPUBuffer;
 
-const spec = (slots: number, value: ValueType | null): TableSpec => ({
+const spec = (slots: number, value: Scalar | null): TableSpec => ({
   key: "u32",
   value,
   slots,

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { asBits, type KeyType, type ValueType } from "../../../../src/engine/scalars.js";
+import { asBits, type Scalar } from "../../../../src/engine/scalars.js";
 import { tableBytes } from "../../../../src/engine/slot-format.js";
 import { type Device, LimitError, StaticMap, StaticSet } from "../../../../src/index.js";
 import { tableModule } from "../../../../src/wgsl/index.js";
@@ -65,7 +65,7 @@ for (const [name, variant] of Object.entries(variants)) {
     /** Batches that overflow short worklists, or fail nearly always, take many rounds. */
     const size = "worklistRoom" in variant ? 60 : 1000;
 
-    async function newMap(key: KeyType, value: ValueType): Promise<Modelled> {
+    async function newMap(key: Scalar, value: Scalar): Promise<Modelled> {
       const map = await StaticMap.create(device, { key, value, capacity: SLOTS, maxLoadFactor: 1 });
       expect(tableBytes({ key, value, slots: map.slots, hash: "murmur3" })).toBeGreaterThan(2 * WINDOW_BYTES);
       return Modelled.map(map as never);
