@@ -76,7 +76,7 @@ export interface TableModule {
 }
 
 /** A map or a set. */
-type AnyContainer<K extends KeyType, V extends ValueType> =
+export type AnyContainer<K extends KeyType, V extends ValueType> =
   | StaticMap<K, V>
   | DynamicMap<K, V>
   | StaticSet<K>
