@@ -25,6 +25,17 @@ export interface JoinCall {
   readonly log?: PlanLog;
 }
 
+/** Rows by their keys, to be looked up by many batches of others. Whoever gets it frees it. */
+export interface RowIndex {
+  /**
+   * Inner join of some rows with those of the index: `left` numbers the former, `right` the latter.
+   * @throws LimitError as RowOperations.join
+   */
+  probe(keys: RowKeys, call: Omit<JoinCall, "nullsEqual">): Promise<RowPairs>;
+  /** Frees its memory. Idempotent. */
+  destroy(): void;
+}
+
 /** The row operations of one engine. After the engine is destroyed they reject with DeviceLostError. */
 export interface RowOperations extends ColumnOperations {
   /** Whether tables of the host are joined faster on the device, their upload and the result's read-back included. */
@@ -40,6 +51,11 @@ export interface RowOperations extends ColumnOperations {
    * @throws LimitError when there is no memory for it
    */
   group(keys: RowKeys, call: GroupCall): Promise<RowGroups>;
+  /**
+   * Puts rows into a table once, for `probe` to look them up.
+   * @throws LimitError when there is no memory for it
+   */
+  index(keys: RowKeys, call: JoinCall): Promise<RowIndex>;
   /**
    * Gathers columns by row numbers; answers the buffers of each task.
    * @param pause lets the event loop run, and throws to stop

@@ -79,6 +79,13 @@ export function readTable(input: TableInput, side: string): SourceTable {
   };
 }
 
+/** Whether a table was opened already. */
+export function isSourceTable(table: TableInput | SourceTable): table is SourceTable {
+  return (
+    typeof table === "object" && table !== null && "column" in table && typeof table.column === "function"
+  );
+}
+
 /** Index of the first column called `name`. @throws ValidationError that names the nearest column, and all */
 export function columnIndex(table: SourceTable, name: string, side: string): number {
   const { names } = table;

@@ -14,7 +14,7 @@ import type { PreparedJoin } from "./prepare-join.js";
 
 type DeviceKeyColumn = DeviceKeys["columns"][number];
 
-/** Joins on a device; not for full joins and filters. The stages are those of `join`. */
+/** Joins on a device; not for full joins and filters. The caller ends the last stage, and tells the plan. */
 export async function joinOnDevice(device: Device, prepared: PreparedJoin): Promise<DeviceTable> {
   const { call, how, nullsEqual, outputs } = prepared;
   const { engine } = device;
@@ -32,8 +32,6 @@ export async function joinOnDevice(device: Device, prepared: PreparedJoin): Prom
     call.endStage("hash join");
     try {
       const columns = await gatherOutputs(rows, prepared, uploads, matches);
-      call.endStage("materialise");
-      call.tellPlan();
       return new DeviceTable(device, matches.left.length, columns);
     } finally {
       matches.left.destroy();

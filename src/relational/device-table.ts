@@ -50,9 +50,13 @@ export interface TableColumn extends DeviceColumn {
  * An Arrow table in the memory of a device. Operators of warpmap/relational take it in place of an Arrow table, and answer one with
  * `output: "device"`. Free it with `destroy()` or `using`.
  * @example
- * using flights = await device.uploadTable(arrow);
- * using late = await join(flights, airports, { on: [["origin", "iata"]], device, output: "device" });
- * console.log(late.numRows, (await late.toArrow({ columns: ["city"] })).toColumns());
+ * const device = await openDevice();
+ * const flights = await device.uploadTable({ origin: ["SFO", "JFK", "SFO"], delay: [12, 3, -4] });
+ * const airports = await device.uploadTable({ iata: ["SFO"], city: ["San Francisco"] });
+ * const joined = await join(flights, airports, { on: [["origin", "iata"]], output: "device" });
+ * const arrow = await joined.toArrow({ columns: ["city"] });
+ * console.log(joined.numRows, arrow.names); // 2 [ 'city' ]
+ * device.destroy();
  */
 export class DeviceTable {
   #alive = true;

@@ -31,17 +31,26 @@ export function encodeKeys(
   right: readonly SourceColumn[],
   rows: { readonly left: number; readonly right: number },
 ): EncodedKeys {
-  const forms = left.map((column, i) => keyForm(column.field, right[i].field));
+  const forms = keyForms(left, right);
   return {
-    left: {
-      rows: rows.left,
-      columns: left.map((column, i) => encode(column.contiguous(), forms[i], "leftFactors")),
-    },
-    right: {
-      rows: rows.right,
-      columns: right.map((column, i) => encode(column.contiguous(), forms[i], "rightFactors")),
-    },
+    left: encodeSide(left, forms, rows.left, "leftFactors"),
+    right: encodeSide(right, forms, rows.right, "rightFactors"),
   };
+}
+
+/** The forms in which pairs of key columns are compared. @throws ValidationError when a pair cannot be */
+export function keyForms(left: readonly SourceColumn[], right: readonly SourceColumn[]): KeyForm[] {
+  return left.map((column, i) => keyForm(column.field, right[i].field));
+}
+
+/** Encodes one side of pairs of key columns. @throws LimitError when the strings of a column add up to 4 GiB or more */
+export function encodeSide(
+  columns: readonly SourceColumn[],
+  forms: readonly KeyForm[],
+  rows: number,
+  side: FactorSide,
+): RowKeys {
+  return { rows, columns: columns.map((column, i) => encode(column.contiguous(), forms[i], side)) };
 }
 
 /**
@@ -58,7 +67,8 @@ export function encodeOwnKeys(columns: readonly SourceColumn[], rows: number): R
   };
 }
 
-type FactorSide = "leftFactors" | "rightFactors";
+/** Which of a form's factors are a side's. */
+export type FactorSide = "leftFactors" | "rightFactors";
 
 function encode(chunk: Chunk, form: KeyForm, side: FactorSide): KeyColumn {
   if (chunk.layout === "dictionary") return encodeDictionary(chunk, form, side);

@@ -24,15 +24,22 @@ export async function joinSides(
   if (joinsThere(prepared) && (isThere || (await prefersThere(device, prepared)))) {
     const { joinOnDevice } = await import("./device-join.js");
     const joined = await joinOnDevice(device, prepared);
-    if (output === "device") return joined;
-    using result = joined;
-    const answer = await result.toArrow();
+    const answer = output === "device" ? joined : await broughtBack(joined);
     prepared.call.endStage("materialise");
+    prepared.call.tellPlan();
     return answer;
   }
   const host = tables.length > 0 ? prepareJoin(await onHost(sides), { ...options, device }) : prepared;
   const joined = await joinTable(host);
   return output === "device" ? uploadTable(device, joined) : joined;
+}
+
+async function broughtBack(table: DeviceTable): Promise<Table> {
+  try {
+    return await table.toArrow();
+  } finally {
+    table.destroy();
+  }
 }
 
 /** Both sides on the host. */

@@ -4,7 +4,7 @@ import type { Placement } from "../engine/engine.js";
 import { JOIN_KINDS, type JoinKind, type Sides } from "../engine/join-kinds.js";
 import { ValidationError } from "../errors.js";
 import { checkBoolean, checkOneOf } from "../options.js";
-import { columnIndex, readTable, type SourceColumn, type SourceTable } from "./columns.js";
+import { columnIndex, isSourceTable, readTable, type SourceColumn, type SourceTable } from "./columns.js";
 import { DeviceTable } from "./device-table.js";
 import { type EncodedKeys, encodeKeys } from "./encode-keys.js";
 import type { JoinOptions, JoinStage } from "./join.js";
@@ -34,7 +34,7 @@ export interface PreparedJoin {
 
 /** @throws ValidationError for wrong options, and columns that there are not or that cannot be read */
 export function prepareJoin(
-  { left, right }: JoinSides,
+  { left, right }: Sides<TableInput | DeviceTable | SourceTable>,
   options: JoinOptions<never> & OutputOption<Placement>,
 ): PreparedJoin {
   const call = new RelationalCall<JoinStage>(
@@ -76,8 +76,9 @@ export function prepareJoin(
   };
 }
 
-function readSide(table: JoinSides["left"], side: "left" | "right"): SourceTable {
-  return table instanceof DeviceTable ? table.source : readTable(table, side);
+function readSide(table: TableInput | DeviceTable | SourceTable, side: "left" | "right"): SourceTable {
+  if (table instanceof DeviceTable) return table.source;
+  return isSourceTable(table) ? table : readTable(table, side);
 }
 
 function keyNames(options: JoinOptions<never>): (readonly [string, string])[] {

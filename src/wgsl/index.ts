@@ -76,7 +76,7 @@ export interface TableModule {
 }
 
 /** A map or a set. */
-export type AnyContainer<K extends KeyType, V extends ValueType> =
+type AnyContainer<K extends KeyType, V extends ValueType> =
   | StaticMap<K, V>
   | DynamicMap<K, V>
   | StaticSet<K>

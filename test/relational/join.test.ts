@@ -97,7 +97,7 @@ describe("columns of the result", () => {
     );
   });
 
-  it("of a side that comes through whole share its memory", async () => {
+  it("of a side that comes through whole share its memory, where rows are gathered on the host", async () => {
     const left = flechette.tableFromArrays({ k: Int32Array.of(3, 1, 2, 1), v: Float64Array.of(1, 2, 3, 4) });
     const right = flechette.tableFromArrays({ k: Int32Array.of(1, 2, 3) });
     const joined = await run(left, right, { on: ["k"] });
@@ -106,7 +106,7 @@ describe("columns of the result", () => {
     const isLeftOrder = joined.toArray().every((row, i) => row.v === i + 1);
     if (device().backend === "cpu") expect(isLeftOrder).toBe(true);
     const isShared = joined.getChild("v").data[0].values.buffer === left.getChild("v").data[0].values.buffer;
-    expect(isShared).toBe(isLeftOrder);
+    expect(isShared).toBe(device().backend === "cpu");
   });
 
   it("are there when no row matches, and for tables without rows", async () => {
@@ -170,7 +170,9 @@ describe("options", () => {
     expect(rows(answer)).toEqual(rows(await run(left, left, options)));
     expect(plan.strategy).toBe("direct");
     expect(plan.strategies.reduce((sum, { chunks }) => sum + chunks, 0)).toBe(plan.chunks);
-    expect(plan.reason).toMatch(/build/);
+    // a table of the engine found the partners, or records did
+    if (device().backend === "cpu") expect(plan.reason).toMatch(/build/);
+    else expect(plan.strategies.map(({ reason }) => reason)).not.toContain("");
     const ms = plan.phases.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
     if (device().backend === "cpu") {
       expect(plan.phases.map(({ name }) => name)).toEqual(["build table", "probe", "write pairs"]);

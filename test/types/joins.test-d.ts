@@ -1,7 +1,10 @@
 /** What the types of joins promise, checked by `npm run typecheck`. Nothing here runs. */
 import type { Table } from "@uwdata/flechette";
 import type { Table as ApacheTable } from "apache-arrow";
+import type { Device } from "../../src/index.js";
 import {
+  type IndexedJoinOptions,
+  JoinIndex,
   type JoinKind,
   type JoinOptions,
   type JoinResult,
@@ -36,6 +39,19 @@ export async function kinds(): Promise<Table[]> {
     await join(right, left, { on: [["a", "b"]] }),
     await join(left, left, { on: ["id"], how: other }),
   ];
+}
+
+export async function indexes(device: Device): Promise<Table[]> {
+  const index: JoinIndex = await JoinIndex.create(device, right, { on: ["id"], nullsEqual: true });
+  const options: IndexedJoinOptions = { on: ["a"], how, side: "right", select: ["id"] };
+  const tables: Table[] = [];
+  for await (const table of index.joinAll([left, left], options)) tables.push(table);
+  // @ts-expect-error: the index has its device
+  await index.join(left, { device });
+  // @ts-expect-error: made by create
+  new JoinIndex(device, left, { on: ["id"] });
+  const rows: number = index.rows;
+  return [...tables, await index.join({ id: [rows] }), await index.join(left, options)];
 }
 
 export async function answers(): Promise<Table[]> {

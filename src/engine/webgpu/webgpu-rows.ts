@@ -3,13 +3,14 @@ import type { DeviceColumn, DeviceKeys, Matches, Words } from "../device-columns
 import type { GatherTask } from "../gather-buffers.js";
 import type { JoinKind } from "../join-kinds.js";
 import type { GroupCall, RowGroups } from "../row-groups.js";
-import { gatherHere, type JoinCall, type RowOperations } from "../row-operations.js";
+import { gatherHere, type JoinCall, type RowIndex, type RowOperations } from "../row-operations.js";
 import type { RowKeys, RowPairs } from "../rows.js";
 import { gatherColumns } from "./columns/gather-columns.js";
 import { groupRows } from "./groups/group-rows.js";
 import { type RowHost, rowHost } from "./groups/row-run.js";
 import { joinRows } from "./join/join-rows.js";
 import { matchRows } from "./join/match-rows.js";
+import { indexRows } from "./join/row-index.js";
 import type { WebgpuEngine } from "./webgpu-engine.js";
 
 class WebgpuRows implements RowOperations {
@@ -21,6 +22,10 @@ class WebgpuRows implements RowOperations {
 
   join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
     return joinRows(this.#host, left, right, call);
+  }
+
+  index(keys: RowKeys, call: JoinCall): Promise<RowIndex> {
+    return indexRows(this.#host, keys, call);
   }
 
   async gather(tasks: readonly GatherTask[], pause: () => Promise<void>) {

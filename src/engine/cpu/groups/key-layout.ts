@@ -45,8 +45,11 @@ export interface Layout {
  */
 const LONGEST_PACKED_BYTES = 64;
 
-/** Chooses the layout by the columns and the strings of the build side. Costs one pass over its string lengths. */
-export function chooseLayout(build: RowKeys, probe: RowKeys, nullsEqual: boolean): Layout {
+/**
+ * Chooses the layout by the columns and the strings of the build side. Costs one pass over its string lengths.
+ * @param probe null where it is not known yet: it may have nulls
+ */
+export function chooseLayout(build: RowKeys, probe: RowKeys | null, nullsEqual: boolean): Layout {
   const longest = build.columns.map((column) =>
     column.kind === "bytes" ? longestPackable(column, build.rows) : 0,
   );
@@ -55,7 +58,8 @@ export function chooseLayout(build: RowKeys, probe: RowKeys, nullsEqual: boolean
     if (column.kind === "words") return column.width;
     return byRange[i] ? 0 : Math.max(1, Math.ceil(longest[i] / 4));
   });
-  const anyNulls = [...build.columns, ...probe.columns].some((column) => column.validity !== null);
+  const columns = [...build.columns, ...(probe?.columns ?? [])];
+  const anyNulls = probe === null || columns.some((column) => column.validity !== null);
   const nullWords = nullsEqual && anyNulls ? Math.ceil(widths.length / 32) : 0;
   const keyWords = widths.reduce((sum, width) => sum + width, 0);
   const width = keyWords + nullWords;

@@ -52,17 +52,19 @@ export function openTable(table: TableData): KeyTable {
 /**
  * Builds the table; null when the side is too large for one.
  * @param follows zeroed; for each row that follows another: its leader + 1
+ * @param always true: a side of any size gets a table
  */
 export async function buildTable(
   run: RowRun,
   side: KeySide,
   layout: Layout,
   follows: Uint32Array,
+  always = false,
 ): Promise<BuiltTable | null> {
   const { keys } = side;
   // keys of one word go into the table, so only this thread reads them where they are
   const stays = isPacked(keys, layout) && layout.stride === 1;
-  const small = keys.rows <= run.threads.tuning.sortAbove;
+  const small = always || keys.rows <= run.threads.tuning.sortAbove;
   if (!small && !stays) return null;
   const all = { side, first: 0, rows: keys.rows };
   const packed = packKeys(all, layout, run.hashMask, stays ? null : run.work, new Scratch(run.work));

@@ -14,6 +14,7 @@ import type { JoinCall } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
 import { phaseClock } from "../groups/group-rows.js";
 import { chooseLayout, type Layout } from "../groups/key-layout.js";
+import type { SharedGroups } from "../groups/members.js";
 import { buildTable, type TableData } from "../groups/one-table.js";
 import { partitionBits, sortByPartition } from "../groups/partitions.js";
 import { type KeySide, keySide, packKeys } from "../groups/row-keys.js";
@@ -68,8 +69,17 @@ export async function joinRows(
   }
 }
 
+/** A build side that was put into a table before. */
+export interface BuiltSide {
+  readonly table: TableData;
+  readonly layout: Layout;
+  readonly repeats: number;
+  /** Its rows by group; null when all keys differ. */
+  readonly groups: SharedGroups | null;
+}
+
 /** One join: what its steps share. */
-class Join {
+export class Join {
   readonly #work: RowMemory;
 
   constructor(
@@ -84,12 +94,12 @@ class Join {
   }
 
   /** Finds equal rows: which build rows follow which, and what probe rows match. */
-  async match(build: RowKeys, probe: RowKeys): Promise<MatchedRows> {
+  async match(build: RowKeys, probe: RowKeys, built: BuiltSide | null = null): Promise<MatchedRows> {
     const [only, ...others] = probe.columns;
     const coded = others.length === 0 ? codedColumn(only, probe.rows) : null;
-    if (coded !== null) return this.#matchCodes(build, probe, coded);
+    if (coded !== null) return this.#matchCodes(build, probe, coded, built);
     const found = {
-      follows: this.#work.zeroedWords(build.rows),
+      follows: this.#work.zeroedWords(built === null ? build.rows : 0),
       matches: this.memory.words(probe.rows),
       repeats: 0,
       hits: this.#work.numbers(this.run.slices(probe.rows)),
@@ -98,28 +108,40 @@ class Join {
       found.matches.fill(0);
       return found;
     }
+    if (built !== null) {
+      const { table, layout, repeats, groups } = built;
+      this.#note({ strategy: "direct", reason: "the build side is an index" });
+      await this.#probe(table, keySide(probe, layout, this.#work), layout, found);
+      this.phase("probe");
+      return { ...found, repeats, groups };
+    }
     const layout = chooseLayout(build, probe, this.call.nullsEqual);
     const sides = [keySide(build, layout, this.#work), keySide(probe, layout, this.#work)] as const;
-    const built = await buildTable(this.run, sides[0], layout, found.follows);
-    if (built === null) return this.#sortAndMatch(sides[0], sides[1], layout, found);
+    const table = await buildTable(this.run, sides[0], layout, found.follows);
+    if (table === null) return this.#sortAndMatch(sides[0], sides[1], layout, found);
     this.#note({
       strategy: "direct",
       reason:
-        built.table.kind === "dense"
+        table.table.kind === "dense"
           ? "the build side's keys lie close together"
           : "one table of the build side fits the cache",
     });
     this.phase("build table");
-    await this.#probe(built.table, sides[1], layout, found);
+    await this.#probe(table.table, sides[1], layout, found);
     this.phase("probe");
-    return { ...found, repeats: built.repeats };
+    return { ...found, repeats: table.repeats };
   }
 
   /** Looks up each string of a dictionary once, and then each row's by its code. */
-  async #matchCodes(build: RowKeys, probe: RowKeys, coded: CodedBytes): Promise<MatchedRows> {
+  async #matchCodes(
+    build: RowKeys,
+    probe: RowKeys,
+    coded: CodedBytes,
+    built: BuiltSide | null,
+  ): Promise<MatchedRows> {
     const { codes, validity } = coded;
     const values = withNull(coded);
-    const { matches: matchOf, follows, repeats } = await this.match(build, values);
+    const { matches: matchOf, follows, repeats, groups } = await this.match(build, values, built);
     const matches = this.memory.words(probe.rows);
     const hits = this.#work.numbers(this.run.slices(probe.rows));
     const expand = (first: number, rows: number, scratch: Scratch): RowJob => {
@@ -136,7 +158,7 @@ class Join {
     };
     await this.run.overChunks(probe.rows, expand);
     this.phase("matches by code");
-    return { matches, follows, repeats, hits };
+    return { matches, follows, repeats, groups, hits };
   }
 
   #note(plan: Partial<ChunkPlan>): void {

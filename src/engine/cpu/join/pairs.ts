@@ -26,6 +26,8 @@ export interface MatchedRows {
   readonly matches: Uint32Array;
   /** Build rows that follow another. */
   readonly repeats: number;
+  /** The build rows by group, where they were listed before; `follows` is not looked at then. */
+  readonly groups?: SharedGroups | null;
   /** By slice of the probe rows: those with a match. */
   readonly hits: Float64Array;
 }
@@ -85,7 +87,7 @@ export async function writePairs(
   if (matched.repeats > 0) {
     sliceRows = Math.min(sliceRows, GROUPED_SLICE_ROWS);
     counts = work.numbers(Math.ceil(matches.length / sliceRows));
-    groups = groupShared(matched.follows, matched.repeats, work);
+    groups = matched.groups ?? groupShared(matched.follows, matched.repeats, work);
     await run.share({ kind: "count", groups, matches, sliceRows, counts }, rows);
   }
   const starts = work.numbers(counts.length);

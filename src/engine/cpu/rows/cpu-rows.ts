@@ -3,11 +3,12 @@ import type { DeviceColumn, DeviceKeys, Matches, Words } from "../../device-colu
 import type { GatherTask } from "../../gather-buffers.js";
 import type { JoinKind } from "../../join-kinds.js";
 import type { GroupCall, RowGroups } from "../../row-groups.js";
-import type { JoinCall, RowOperations } from "../../row-operations.js";
+import type { JoinCall, RowIndex, RowOperations } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
 import type { CpuEngine } from "../cpu-engine.js";
 import { groupRows } from "../groups/group-rows.js";
 import { joinRows } from "../join/join-rows.js";
+import { indexRows } from "../join/row-index.js";
 import { gatherColumns, matchRows } from "./device-columns.js";
 import { gatherOnThreads } from "./gather-tasks.js";
 import { rowThreads } from "./row-threads.js";
@@ -23,6 +24,11 @@ export class CpuRows implements RowOperations {
   async join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
     this.#engine.guard();
     return joinRows(left, right, call, undefined, rowThreads(this.#engine));
+  }
+
+  async index(keys: RowKeys, call: JoinCall): Promise<RowIndex> {
+    this.#engine.guard();
+    return indexRows(keys, call, undefined, rowThreads(this.#engine));
   }
 
   async match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches> {

@@ -33,9 +33,10 @@ function widthOf(column: KeyColumn): number | undefined {
   return "width" in column ? column.width : undefined;
 }
 
-/** The layout that suits both sides. */
-export function recordLayout(left: DeviceKeys, right: DeviceKeys): RecordLayout {
-  const nullable = [...left.columns, ...right.columns].some((column) => column.validity !== null);
+/** The layout that suits both sides. @param right null where it is not known yet: it may have nulls */
+export function recordLayout(left: DeviceKeys, right: DeviceKeys | null): RecordLayout {
+  const columns = [...left.columns, ...(right?.columns ?? [])];
+  const nullable = right === null || columns.some((column) => column.validity !== null);
   const nullWords = nullable ? Math.ceil(left.columns.length / 32) : 0;
   const columnWords = new Array<number>(left.columns.length);
   let word = 1 + nullWords;

@@ -54,17 +54,21 @@ export type RowStep<B extends string> = (
   params: RowParams,
 ) => void;
 
-/** Runs a call's work. Its memory is given back, and its submissions are timed into its log. */
+/**
+ * Runs a call's work. Its memory is given back, and its submissions are timed into its log.
+ * @param kept takes the call's memory in place of that; whoever made it gives it back
+ */
 export async function runRows<T>(
   host: RowHost,
   work: RowWork,
   operation: (run: RowRun) => Promise<T>,
+  kept?: Scratch,
 ): Promise<T> {
   const { gpu } = host;
   const { signal, log } = work.call;
   signal?.throwIfAborted();
   gpu.checkAlive();
-  const scratch = new Scratch(gpu);
+  const scratch = kept ?? new Scratch(gpu);
   try {
     return await withSubmitter(gpu, log, async (submitter) => {
       const control = await scratch.buffer(rowCounters.bytes);
@@ -75,7 +79,7 @@ export async function runRows<T>(
       return answer;
     });
   } finally {
-    scratch.release();
+    if (kept === undefined) scratch.release();
   }
 }
 

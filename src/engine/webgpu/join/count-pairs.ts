@@ -19,8 +19,16 @@ export interface PairCount {
   readonly inputs: PairInputs;
 }
 
+/** The build rows of a table, group after group. */
+export interface GroupLists {
+  /** Per leader: where its group begins in `members`. */
+  readonly starts: Range;
+  readonly members: Range;
+}
+
 /**
  * Counts the pairs of a probe side, and makes what they are written from; a pass over the probe side's rows.
+ * @param lists of the table; null: they are made, and the groups' sizes are replaced by where groups begin
  * @throws LimitError when there are more than `mostPairs`
  */
 export async function countPairs(
@@ -28,8 +36,9 @@ export async function countPairs(
   table: GroupTable,
   probe: Records,
   mostPairs: number,
+  lists: GroupLists | null = null,
 ): Promise<PairCount> {
-  const { sizes, leaders, side } = table;
+  const { sizes } = table;
   const matches = await run.range(probe.rows * 8);
   const find = await run.step(probeKernel, {});
   const { bindings, params } = probing(run, table, probe);
@@ -45,26 +54,27 @@ export async function countPairs(
   if (total > mostPairs) {
     throw new LimitError("rows", total, mostPairs, "Join on more columns, or filter one side first.");
   }
-  const pairStarts = await scanPairs(run, table, probe, matches);
-  const members = await run.range(side.rows * 4);
-  const starts = sizes;
-  await listMembers(run, table, { groupOf: leaders, starts, members }, false);
+  const pairStarts = await scanPairs(run, probe, matches);
+  const { starts, members } = lists ?? (await listGroups(run, table, sizes));
   return { total, inputs: { pairStarts, matches, starts, members } };
 }
 
-/** Replaces the groups' sizes by where they begin; answers where the pairs of each probe row begin. */
-async function scanPairs(
-  run: RowRun,
-  { sizes, side }: GroupTable,
-  probe: Records,
-  matches: Range,
-): Promise<Range> {
+/** Lists the rows of all groups. @param starts sizes of the groups, which are replaced by where they begin */
+export async function listGroups(run: RowRun, table: GroupTable, starts: Range): Promise<GroupLists> {
+  const { leaders, side } = table;
+  const scan = await scanning(run, starts, side.rows);
+  await run.submit("scan", (encoder) => scan(encoder));
+  const members = await run.range(side.rows * 4);
+  await listMembers(run, table, { groupOf: leaders, starts, members }, false);
+  return { starts, members };
+}
+
+/** Where the pairs of each probe row begin. */
+async function scanPairs(run: RowRun, probe: Records, matches: Range): Promise<Range> {
   const pairStarts = await run.range(probe.rows * 4);
-  const scanSizes = await scanning(run, sizes, side.rows);
   const countMatches = await run.step(matchCountsKernel, {});
   const scanCounts = await scanning(run, pairStarts, probe.rows);
   await run.submit("scan", (encoder) => {
-    scanSizes(encoder);
     countMatches(encoder, { matches, counts: pairStarts }, { count: probe.rows });
     scanCounts(encoder);
   });

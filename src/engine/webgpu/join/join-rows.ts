@@ -12,7 +12,7 @@ import { asBytes } from "../../scalars.js";
 import { buildGroups, type GroupTable, probing } from "../groups/group-table.js";
 import { largestRange, packRecords, type Records, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
-import { countPairs, type PairInputs } from "./count-pairs.js";
+import { countPairs, type GroupLists, type PairInputs } from "./count-pairs.js";
 import { expandKernel, probeUniqueKernel } from "./join-kernels.js";
 
 /** Passes over the rows after packing: numbering or probing. */
@@ -59,9 +59,23 @@ async function join(
   const probe = await packRecords(run, probeSide);
   const leaders = await run.range(build.rows * 4);
   const table = await buildGroups(run, build, { leaders, numbered: false });
+  return findPairs(run, table, probe, mostPairs);
+}
+
+/**
+ * The pairs of some rows with those of a table.
+ * @param lists of the table; null: they are made, and the groups' sizes are replaced by where groups begin
+ */
+export function findPairs(
+  run: RowRun,
+  table: GroupTable,
+  probe: Records,
+  mostPairs = MAX_PAIRS,
+  lists: GroupLists | null = null,
+): Promise<Pairs> {
   return table.groups === table.members
     ? probeUnique(run, table, probe)
-    : probeGroups(run, table, probe, mostPairs);
+    : probeGroups(run, table, probe, mostPairs, lists);
 }
 
 /** Pairs when no two build rows are equal: at most one per probe row. */
@@ -94,8 +108,9 @@ async function probeGroups(
   table: GroupTable,
   probe: Records,
   mostPairs: number,
+  lists: GroupLists | null,
 ): Promise<Pairs> {
-  const { total, inputs } = await countPairs(run, table, probe, mostPairs);
+  const { total, inputs } = await countPairs(run, table, probe, mostPairs, lists);
   return expand(run, total, probe.rows, inputs);
 }
 

@@ -1,0 +1,101 @@
+/**
+ * Rows in a table that stays, for batches of others to be joined with. However many there are, they get one table: sorting by
+ * partition would build it anew for every batch. The table and the lists of its groups are in memory that all threads reach.
+ */
+import type { JoinCall, RowIndex } from "../../row-operations.js";
+import type { RowKeys, RowPairs } from "../../rows.js";
+import { phaseClock } from "../groups/group-rows.js";
+import { chooseLayout } from "../groups/key-layout.js";
+import { groupShared } from "../groups/members.js";
+import { buildTable } from "../groups/one-table.js";
+import { keySide } from "../groups/row-keys.js";
+import { Pace } from "../rows/pace.js";
+import type { RowMemory } from "../rows/row-memory.js";
+import { ALL_BITS, RowRun } from "../rows/row-run.js";
+import { RowThreads } from "../rows/row-threads.js";
+import { rowTuning } from "../tuning.js";
+import { type BuiltSide, Join } from "./join-rows.js";
+import { writePairs } from "./pairs.js";
+
+/**
+ * Builds an index.
+ * @param hashMask for tests: hashes are and-ed with it, so few bits make keys collide
+ * @throws LimitError when there is no memory for it
+ */
+export async function indexRows(
+  keys: RowKeys,
+  call: JoinCall,
+  hashMask = ALL_BITS,
+  threads = new RowThreads(null, rowTuning),
+): Promise<RowIndex> {
+  call.signal?.throwIfAborted();
+  // workers look rows of large batches up
+  const memory = threads.memory(Number.POSITIVE_INFINITY);
+  try {
+    const pace = new Pace(call, keys.rows, () => threads.guard());
+    const run = new RowRun(threads, memory, pace, hashMask);
+    const built = await buildSide(keys, call.nullsEqual, run);
+    pace.finish();
+    threads.guard();
+    return new CpuRowIndex(keys, call.nullsEqual, built, memory, hashMask, threads);
+  } catch (error) {
+    memory.release();
+    throw error;
+  }
+}
+
+async function buildSide(keys: RowKeys, nullsEqual: boolean, run: RowRun): Promise<BuiltSide | null> {
+  if (keys.rows === 0) return null;
+  const layout = chooseLayout(keys, null, nullsEqual);
+  const follows = run.work.zeroedWords(keys.rows);
+  const built = await buildTable(run, keySide(keys, layout, run.work), layout, follows, true);
+  if (built === null) return null;
+  const { table, repeats } = built;
+  return { table, layout, repeats, groups: repeats > 0 ? groupShared(follows, repeats, run.work) : null };
+}
+
+class CpuRowIndex implements RowIndex {
+  constructor(
+    readonly keys: RowKeys,
+    readonly nullsEqual: boolean,
+    readonly built: BuiltSide | null,
+    readonly memory: RowMemory,
+    readonly hashMask: number,
+    readonly threads: RowThreads,
+  ) {}
+
+  async probe(keys: RowKeys, call: Omit<JoinCall, "nullsEqual">): Promise<RowPairs> {
+    const { threads } = this;
+    threads.guard();
+    call.signal?.throwIfAborted();
+    const { rows } = keys;
+    const [memory, work] = [threads.memory(rows), threads.memory(rows)];
+    try {
+      const joinCall = { ...call, nullsEqual: this.nullsEqual };
+      const pace = new Pace(joinCall, rows, () => threads.guard());
+      const run = new RowRun(threads, work, pace, this.hashMask);
+      const join = new Join(joinCall, run, memory, phaseClock(call.log));
+      const matched = await join.match(this.keys, keys, this.built);
+      const pairs = await writePairs(matched, memory, run, rows, call.mostPairs);
+      join.phase("write pairs");
+      pace.finish();
+      threads.guard();
+      const release = () => memory.release();
+      return {
+        left: pairs.probe,
+        right: pairs.build,
+        release,
+        ...(pairs.probeInOrder && { inOrder: "left" as const }),
+      };
+    } catch (error) {
+      memory.release();
+      throw error;
+    } finally {
+      work.release();
+    }
+  }
+
+  destroy(): void {
+    this.memory.release();
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Rows in a table on the GPU that stays, for batches of others to be joined with: their records, their groups, and, where rows
+ * repeat, the groups' lists. What a join makes anew each time (join-rows.ts).
+ */
+import type { JoinCall, RowIndex } from "../../row-operations.js";
+import type { RowKeys, RowPairs } from "../../rows.js";
+import { Scratch } from "../batch/columns.js";
+import { buildGroups, type GroupTable } from "../groups/group-table.js";
+import { largestRange, packRecords, type RecordLayout, recordLayout } from "../groups/row-records.js";
+import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
+import { type GroupLists, listGroups } from "./count-pairs.js";
+import { findPairs } from "./join-rows.js";
+
+/** Passes over the rows after packing: numbering or probing. */
+const PASSES = 1;
+
+/** The table of an index, and the lists of its groups where rows repeat. */
+interface BuiltSide {
+  readonly table: GroupTable;
+  readonly lists: GroupLists | null;
+}
+
+/** Builds an index. @throws LimitError when the rows take more than the GPU binds at once or has memory for */
+export async function indexRows(host: RowHost, keys: RowKeys, call: JoinCall): Promise<RowIndex> {
+  const layout = recordLayout(keys, null);
+  checkBinding(host.gpu, largestRange(keys, layout));
+  const memory = new Scratch(host.gpu);
+  const work = { call, layout, rows: keys.rows, passes: keys.columns.length + PASSES };
+  try {
+    const built = keys.rows === 0 ? null : await runRows(host, work, (run) => build(run, keys), memory);
+    return new WebgpuRowIndex(host, built, layout, memory, call.nullsEqual);
+  } catch (error) {
+    memory.release();
+    throw error;
+  }
+}
+
+async function build(run: RowRun, keys: RowKeys): Promise<BuiltSide> {
+  const side = await packRecords(run, keys);
+  const leaders = await run.range(side.rows * 4);
+  const table = await buildGroups(run, side, { leaders, numbered: false });
+  if (table.groups === table.members) return { table, lists: null };
+  // the sizes are asked for by every batch
+  const starts = await run.range(side.rows * 4);
+  await run.submit("copy sizes", (encoder) => {
+    encoder.copyBufferToBuffer(table.sizes.buffer, 0, starts.buffer, 0, side.rows * 4);
+  });
+  return { table, lists: await listGroups(run, table, starts) };
+}
+
+class WebgpuRowIndex implements RowIndex {
+  constructor(
+    readonly host: RowHost,
+    readonly built: BuiltSide | null,
+    readonly layout: RecordLayout,
+    readonly memory: Scratch,
+    readonly nullsEqual: boolean,
+  ) {}
+
+  async probe(keys: RowKeys, call: Omit<JoinCall, "nullsEqual">): Promise<RowPairs> {
+    const { host, built, layout, nullsEqual } = this;
+    host.gpu.checkAlive();
+    const { rows } = keys;
+    if (built === null || rows === 0) {
+      call.onProgress?.(rows, rows);
+      return { left: new Uint32Array(0), right: new Uint32Array(0) };
+    }
+    checkBinding(host.gpu, largestRange(keys, layout));
+    const work = { call: { ...call, nullsEqual }, layout, rows, passes: keys.columns.length + PASSES };
+    const { build, probe } = await runRows(host, work, async (run) =>
+      findPairs(run, built.table, await packRecords(run, keys), call.mostPairs, built.lists),
+    );
+    return { left: probe, right: build };
+  }
+
+  destroy(): void {
+    this.memory.release();
+  }
+}
