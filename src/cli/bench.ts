@@ -46,9 +46,6 @@ const LIBRARY = new URL("../../dist/index.js", import.meta.url).href;
 /** A file name that means standard output. */
 const STDOUT = "-";
 
-/** Benchmarks that have a name already and nothing behind it yet. */
-const LATER: readonly string[] = [];
-
 /** Runs the command. @throws CallError for a wrong call */
 export async function bench(name: string, options: BenchCommandOptions, host: Host): Promise<void> {
   const load = benchNamed(name);
@@ -87,10 +84,7 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
 
 function benchNamed(name: string): () => Promise<BenchModule> {
   if (Object.hasOwn(BENCHES, name)) return BENCHES[name];
-  const problem = LATER.includes(name)
-    ? `The benchmark "${name}" is not available in this version.`
-    : `There is no benchmark "${name}".`;
-  throw new CallError(problem, `Use one of: ${Object.keys(BENCHES).join(", ")}.`);
+  throw new CallError(`There is no benchmark "${name}".`, `Use one of: ${Object.keys(BENCHES).join(", ")}.`);
 }
 
 function checkSweep(name: string, sweep: string | undefined, sweeps: readonly string[]): void {

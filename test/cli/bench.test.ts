@@ -97,7 +97,6 @@ it.each([
   [["static-map", "--sweep", "colour"], /no sweep over "colour"/, /size, load/],
   [["gups", "--sweep", "size"], /no sweep over "size"/, /Leave out --sweep/],
   [["nothing"], /no benchmark "nothing"/, /static-map, gups, group-size/],
-  [["join"], /not available in this version/, /Use one of/],
 ])("refuses a wrong call: %j", async (args, problem, hint) => {
   const { status, stderr, stdout } = await cli(["bench", ...args, "--device", "cpu"]);
   expect(status).toBe(2);

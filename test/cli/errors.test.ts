@@ -136,7 +136,6 @@ describe("2: a wrong call", () => {
     ["an input of no known format", ["join", path("data.json"), A, ...OK], /extension of .*data\.json/],
     ["an output of no known format", ["join", A, A, ...OK, "--out", "x.xlsx"], /extension of x\.xlsx/],
     ["a benchmark that is not there", ["bench", "speed"], /no benchmark "speed"/],
-    ["a benchmark of a later version", ["bench", "join"], /"join" is not available in this version/],
     ["a size that is no number", ["bench", "gups", "--size", "big"], /--size "big"/],
     ["a size of nothing", ["bench", "gups", "--size", "0"], /--size "0"/],
     ["an unknown option of bench", ["bench", "gups", "--png", "x.png"], /unknown option '--png'/],

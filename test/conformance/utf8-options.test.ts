@@ -1,6 +1,14 @@
 /** Options of tables of strings and of their calls: hash functions and seeds, which element of equal keys wins, and preparing. */
 import { expect, it } from "vitest";
-import { DynamicMap, StaticMap, StaticSet, ValidationError } from "../../src/index.js";
+import {
+  DynamicMap,
+  StaticMap,
+  StaticMultimap,
+  StaticMultiset,
+  StaticSet,
+  ValidationError,
+} from "../../src/index.js";
+import { BloomFilter } from "../../src/sketches/index.js";
 import { rejection } from "./helpers/checks.js";
 import { useDevice } from "./helpers/device.js";
 
@@ -71,6 +79,16 @@ it("hash functions that take no bytes are refused", async () => {
     await rejection(device().prepare([options]), ValidationError);
   }
   await rejection(StaticMap.create(device(), { ...pairs, capacity: 10, seed: -1 }), ValidationError);
+});
+
+it("containers without strings refuse them by name", async () => {
+  const key = "utf8" as never;
+  const made = [
+    () => StaticMultiset.create(device(), { key, capacity: 10 }),
+    () => StaticMultimap.create(device(), { key: "u32", value: key, capacity: 10 }),
+    () => BloomFilter.create(device(), { key, capacity: 10 }),
+  ];
+  for (const make of made) expect((await rejection(make(), ValidationError)).message).toContain("utf8");
 });
 
 it("prepares for tables of strings, seeds and all", async () => {
