@@ -2,6 +2,7 @@
  * Inserts in which the first or the last of equal keys wins. The engine says which elements that are; they alone are inserted, and the
  * others count as if they had been, too. Engines that go through a batch in input order have some of it for nothing.
  */
+import { DeviceArray } from "../engine/device-array.js";
 import {
   type ElementOf,
   elementsOf,
@@ -23,7 +24,6 @@ import type {
 import { allocate, type Scalar, type ScalarType, zeroOf } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
 import type { InsertOptions } from "./arguments.js";
-import { discard } from "./results.js";
 
 /** The table for a call in which one element of each key wins. @throws ValidationError */
 export function choosing<K extends KeyType, V extends ValueType>(
@@ -76,16 +76,16 @@ class OneOfEach<K extends KeyType, V extends ValueType>
       table.insertAndFind(keys, values, firstTo, { ...call, where }),
     );
     if (values === null) return done;
-    discard([done.values]);
+    discard(done.values);
     try {
       const to = flags ? [...stored, spare("u8")] : (output as "host");
       const missing = elementsOf(table.spec.value as V, types.map(zeroOf)) as ElementOf<V>;
       const { strategy, groupSize, signal, where } = call;
       const all = await table.find(keys, missing, to, { strategy, groupSize, signal, where });
-      discard([all.found]);
+      discard(all.found);
       return { ...done, values: all.values };
     } catch (error) {
-      discard([done.insertedFlags]);
+      discard(done.insertedFlags);
       throw error;
     }
   }
@@ -118,4 +118,9 @@ class OneOfEach<K extends KeyType, V extends ValueType>
     const flags = (await this.table.contains(keys, "host", { strategy, groupSize, where })) as Uint8Array;
     return flags.reduce((sum, flag) => sum + flag, 0);
   }
+}
+
+/** Frees the columns of a result that are on the device. That of results.ts is in a page's first chunk, which gains by being one piece. */
+function discard(result: unknown): void {
+  for (const column of [result].flat()) if (column instanceof DeviceArray) column.destroy();
 }

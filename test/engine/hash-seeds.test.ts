@@ -1,6 +1,7 @@
 /** What a seed is for: whoever doesn't know it can't choose keys that crowd. Sets of keys that are made to, at many seeds. */
 import { describe, expect, it } from "vitest";
-import { hashOfWord, hashOfWords } from "../../src/engine/cpu/table/table-hash.js";
+import { hashOfWord } from "../../src/engine/cpu/table/table-hash.js";
+import { hashOfWords } from "../../src/engine/cpu/table/wide-hash.js";
 import { homeSlot, murmur3 } from "../../src/engine/hash.js";
 import { type HashName, hashNames } from "../../src/engine/hash-names.js";
 import { counting, unhash } from "../conformance/helpers/keys.js";

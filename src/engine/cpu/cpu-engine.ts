@@ -14,7 +14,7 @@ import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import type { RowOperations } from "../row-operations.js";
 import { asBytes, type ScalarArrays, type ScalarType } from "../scalars.js";
 import type { SketchOperations } from "../sketch-operations.js";
-import { slotFormat, tableBytes } from "../slot-format.js";
+import { isWide, slotFormat, tableBytes } from "../slot-format.js";
 import type { ListOperations } from "../value-lists.js";
 import { CpuTable } from "./cpu-table.js";
 import { Memory } from "./memory/memory.js";
@@ -37,6 +37,9 @@ export interface CpuEngineOptions extends BulkDefaults {
 
 /** How long opening waits in browsers for a first worker. One that comes later is still used. */
 const WORKER_START_MS = 2000;
+
+/** What tables of wide slots need. */
+const loadWide = lazily(() => import("./table/wide-loops.js"));
 
 /** Most 32-bit words of a typed array that home slots can be numbered in. */
 const MAX_WORDS = 2 ** 32 - 1;
@@ -173,11 +176,14 @@ export class CpuEngine implements Engine {
 
   async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>> {
     this.guard();
-    const { slotWords, sideSlots } = slotFormat(spec);
+    const format = slotFormat(spec);
+    const { slotWords, sideSlots } = format;
     const mostSlots = Math.floor(MAX_WORDS / slotWords) - sideSlots;
     if (spec.slots > mostSlots)
       throw new LimitError("slots", spec.slots, mostSlots, "Split the data over several tables.");
-    const table = new CpuTable<K, V>(this, spec, this.buffers.allocate(tableBytes(spec), false));
+    const loops = isWide(format) ? new (await loadWide()).WideLoops(format) : undefined;
+    this.guard();
+    const table = new CpuTable<K, V>(this, spec, this.buffers.allocate(tableBytes(spec), false), loops);
     await table.clear();
     return table;
   }

@@ -21,8 +21,7 @@ import type {
 import { hashNames } from "../hash-names.js";
 import { EMPTY, type TableSpec } from "../layout.js";
 import { nextTask } from "../next-task.js";
-import { isWide, slotFormat } from "../slot-format.js";
-import { choose } from "./choose.js";
+import { slotFormat } from "../slot-format.js";
 import type { CpuEngine } from "./cpu-engine.js";
 import type { Allocation } from "./memory/memory.js";
 import { elementWords, Outputs } from "./memory/outputs.js";
@@ -34,7 +33,6 @@ import { type Counters, type InsertColumns, newTally } from "./table/probes.js";
 import { type Collector, collectSide, type Measurement } from "./table/scan.js";
 import type { Columns } from "./table/sequential.js";
 import type { LookUpColumns, SlotLoops } from "./table/slot-loops.js";
-import { WideLoops } from "./table/wide-loops.js";
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -49,15 +47,15 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
   readonly #loops: SlotLoops;
   #destroyed = false;
 
-  /** Takes over `allocation`, which may hold anything: `clear` before the first use. */
-  constructor(engine: CpuEngine, spec: TableSpec, allocation: Allocation) {
+  /**
+   * Takes over `allocation`, which may hold anything: `clear` before the first use.
+   * @param loops those for narrow slots, unless told.
+   */
+  constructor(engine: CpuEngine, spec: TableSpec, allocation: Allocation, loops?: SlotLoops) {
     this.#engine = engine;
     this.spec = spec;
     this.#allocation = allocation;
-    const format = slotFormat(spec);
-    this.#loops = isWide(format)
-      ? new WideLoops(format)
-      : new NarrowLoops(engine, (change) => this.#recountOnError(change));
+    this.#loops = loops ?? new NarrowLoops(engine, (change) => this.#recountOnError(change));
   }
 
   get live(): number {
@@ -70,8 +68,8 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
 
   readonly inOrder = true;
 
-  choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
-    return choose(this.#engine, this.spec, keys, which, call);
+  async choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
+    return (await import("./choose.js")).choose(this.#engine, this.spec, keys, which, call);
   }
 
   insert(

@@ -6,7 +6,6 @@ import type { InsertTally } from "../engine.js";
 import { lazily } from "../lazily.js";
 import type { BoundChunk } from "./batch/bound-chunk.js";
 import { type InsertArguments, insertChunk } from "./direct/insert.js";
-import type { InsertAndFindArguments } from "./direct/insert-and-find.js";
 import { type FindArguments, lookUpChunk } from "./direct/look-up.js";
 import { groupSizeAt, reserveWorklists } from "./direct/rounds.js";
 import { type Choice, loadPartitioned, type Operation } from "./planner.js";
@@ -24,13 +23,12 @@ export interface Strategies<A, R> {
   readonly pages?: Strategy<A, R>;
 }
 
-const loadInsertAndFind = lazily(() => import("./direct/insert-and-find.js"));
 const loadErase = lazily(() => import("./direct/erase.js"));
 
 type Partitioned = typeof import("./partitioned/partitioned.js");
 
 /** A strategy of the module that is loaded by the first call that may take one. */
-function later<A, R>(pick: (module: Partitioned) => Strategy<A, R>): Strategy<A, R> {
+export function later<A, R>(pick: (module: Partitioned) => Strategy<A, R>): Strategy<A, R> {
   return async (state, chunk, args) => pick(await loadPartitioned())(state, chunk, args);
 }
 
@@ -39,12 +37,6 @@ export const insert: Strategies<InsertArguments, InsertTally> = {
   direct: insertChunk,
   partitions: later((module) => module.insertByPartition),
   pages: later((module) => module.insertByPage),
-};
-
-export const insertAndFind: Strategies<InsertAndFindArguments, InsertTally> = {
-  name: "insertAndFind",
-  direct: async (state, chunk, args) => (await loadInsertAndFind()).insertAndFindChunk(state, chunk, args),
-  partitions: later((module) => module.insertAndFindByPartition),
 };
 
 export const find: Strategies<FindArguments, unknown> = {

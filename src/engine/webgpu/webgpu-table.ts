@@ -25,12 +25,12 @@ import { needsRoomForAll } from "./direct/insert.js";
 import { loadScans } from "./direct/rounds.js";
 import { WORKLIST_BYTES } from "./direct/worklist.js";
 import type { Readback } from "./memory/readback.js";
-import { erase, find, insert, insertAndFind, runOperation } from "./operations.js";
+import { erase, find, insert, runOperation } from "./operations.js";
 import { type Operation, plan } from "./planner.js";
 import type { TableState } from "./table/table-state.js";
 
 /** A step that brings results back. */
-type ReadStep = (now: readonly Readback[]) => Promise<unknown>;
+export type ReadStep = (now: readonly Readback[]) => Promise<unknown>;
 
 const loadMarking = lazily(() => import("./direct/mark-rejected.js"));
 
@@ -91,26 +91,9 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     output: Destination,
     call: CallOptions,
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
-    const { state } = this;
-    const { host, spec } = state;
-    const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
-    const results = await resultColumns(host, lengthOf(keys), output, ["u8", spec.value as V | null]);
-    const [flags, stored] = results.columns;
+    const { insertAndFindBatch } = await import("./batch/insert-and-find.js");
     const batch = { ...this.#batch("insertAndFind", keys, call), values };
-    const perChunk = (full: FullTable) =>
-      eachChunk(state, "insertAndFind", batch, call, output, async (chunk, choice, readBack) => {
-        const isNew = await flags.bind(chunk.scratch, chunk);
-        const values = await stored?.bind(chunk.scratch, chunk);
-        const reads = [...isNew.readback(chunk), ...(values?.readback(chunk) ?? [])];
-        const args = {
-          results: { flags: isNew.column, values: values?.column },
-          full,
-          readBack: (step: ReadStep) => readBack(reads, finishing(values, chunk.count, step)),
-        };
-        addTally(tally, await runOperation(insertAndFind, state, chunk, choice, args));
-      });
-    await results.keepUnlessThrown(() => this.#withFullTable(perChunk));
-    return { ...tally, values: (stored?.output ?? null) as Output<V> | null, insertedFlags: flags.output };
+    return this.#withFullTable((full) => insertAndFindBatch(this.state, batch, output, call, full));
   }
 
   async find(
@@ -196,10 +179,10 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   }
 
   /** Runs an insert call with what its chunks share when the table is full. */
-  async #withFullTable(insert: (full: FullTable) => Promise<void>): Promise<void> {
+  async #withFullTable<T>(insert: (full: FullTable) => Promise<T>): Promise<T> {
     const full = new FullTable(this.state);
     try {
-      await insert(full);
+      return await insert(full);
     } finally {
       full.destroy();
     }
@@ -207,7 +190,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
 }
 
 /** A step that writes a result, and then splits it where it is of several columns. */
-function finishing(
+export function finishing(
   result: BoundResult | undefined,
   count: number,
   step: ReadStep,
@@ -220,7 +203,7 @@ function finishing(
   };
 }
 
-function addTally(sum: InsertTally, tally: InsertTally): void {
+export function addTally(sum: InsertTally, tally: InsertTally): void {
   sum.inserted += tally.inserted;
   sum.existing += tally.existing;
   sum.rejected += tally.rejected;

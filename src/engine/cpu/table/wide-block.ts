@@ -12,7 +12,8 @@ import { canonicalF32, scalarWords } from "../../scalars.js";
 import { hashOfTag, type SlotFormat, tagOf } from "../../slot-format.js";
 import { BLOCK, type TableMemory } from "./blocks.js";
 import type { Columns } from "./sequential.js";
-import { hashOfWord, hashOfWords } from "./table-hash.js";
+import { hashOfWord } from "./table-hash.js";
+import { hashOfWords } from "./wide-hash.js";
 
 /** Tables of more words than this do not fit the L2 cache (1 MiB), and touching home slots early pays. */
 const TOUCH_WORDS = 2 ** 18;

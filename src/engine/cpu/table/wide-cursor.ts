@@ -8,8 +8,9 @@ import type { SlotFormat } from "../../slot-format.js";
 import type { TableMemory } from "./blocks.js";
 import type { Counters } from "./probes.js";
 import type { Columns } from "./sequential.js";
-import { hashOfWords, type TableHash } from "./table-hash.js";
+import type { TableHash } from "./table-hash.js";
 import { WideBlock } from "./wide-block.js";
+import { hashOfWords } from "./wide-hash.js";
 
 /** What `find` and `placeFor` answer in place of a word. */
 export const NONE = -1;

@@ -8,8 +8,9 @@ import type { SlotFormat } from "../../slot-format.js";
 import type { TableMemory } from "./blocks.js";
 import { isWorthSet } from "./full-table.js";
 import type { Counters } from "./probes.js";
-import { hashOfWords, type TableHash } from "./table-hash.js";
+import type { TableHash } from "./table-hash.js";
 import type { WideCursor } from "./wide-cursor.js";
+import { hashOfWords } from "./wide-hash.js";
 
 /** Slots whose numbers are put into the index at once: about 20 ms of work. */
 const SLOTS_AT_ONCE = 2 ** 18;

@@ -1,6 +1,7 @@
 /** The arithmetic in hash.wgsl, the hash functions' fragments and probe.wgsl against the reference in TypeScript, bit by bit. */
 import { describe, expect, it } from "vitest";
-import { hashOfWord, hashOfWords } from "../../../../src/engine/cpu/table/table-hash.js";
+import { hashOfWord } from "../../../../src/engine/cpu/table/table-hash.js";
+import { hashOfWords } from "../../../../src/engine/cpu/table/wide-hash.js";
 import { homeSlot } from "../../../../src/engine/hash.js";
 import { hashNames } from "../../../../src/engine/hash-names.js";
 import { hashWords } from "../../../../src/engine/hash-words.js";
