@@ -23,7 +23,7 @@ export const tableFaults = [
     name: "read-in-chunks-not-freed",
     what: "forEach keeps its copy on the device",
     file: "src/containers/entries.ts",
-    find: "    for (const column of columns) column.destroy();\n",
+    find: "    for (const column of columns) if (column instanceof DeviceArray) column.destroy();\n",
     replace: "",
     ...test("containers/entries"),
   },

@@ -13,7 +13,6 @@ import type { TableSpec } from "../engine/layout.js";
 import type { ScalarArrays, ScalarType } from "../engine/scalars.js";
 import { Utf8Column } from "../engine/utf8-column.js";
 import type { ContainerKey, KeyColumn, KeyOf } from "./key-types.js";
-import { discard } from "./results.js";
 
 /** Elements of each column that are on the host at once, unless told. */
 const CHUNK = 1 << 20;
@@ -85,7 +84,7 @@ export async function* readInChunks<S extends Source>(
       yield await Promise.all(columns.map((column) => pieceOf(column, start, end) as PieceOf<S>));
     }
   } finally {
-    discard(columns);
+    for (const column of columns) if (column instanceof DeviceArray) column.destroy();
   }
 }
 

@@ -3,7 +3,6 @@ import type { DeviceArray } from "../engine/device-array.js";
 import type { KeyType, ValueType } from "../engine/element-types.js";
 import type { Engine, Input, Table } from "../engine/engine.js";
 import { CapacityError } from "../errors.js";
-import { discard } from "./results.js";
 
 /** Answers other keys in the place of entries': of numbers that stand for strings, which another dictionary numbers otherwise. */
 export type Renumber = (keys: DeviceArray<"u32">) => Promise<DeviceArray<"u32">>;
@@ -24,7 +23,7 @@ async function moveEntries<K extends KeyType, V extends ValueType>(
       throw new CapacityError({ inserted: to.live, rejected, capacity: slots, slots });
     }
   } finally {
-    discard([keys, values, moved]);
+    for (const column of [keys, values, moved].flat() as (DeviceArray | null)[]) column?.destroy();
   }
 }
 

@@ -91,6 +91,56 @@ it("containers without strings refuse them by name", async () => {
   for (const make of made) expect((await rejection(make(), ValidationError)).message).toContain("utf8");
 });
 
+it("strings are no part of composites, and no values", async () => {
+  const key = ["utf8", "u32"] as never;
+  const value = "utf8" as never;
+  const capacity = 10;
+  const made = [
+    () => StaticMap.create(device(), { key, value: "u32", capacity }),
+    () => StaticSet.create(device(), { key, capacity }),
+    () => DynamicMap.create(device(), { key: "utf8", value }),
+    () => DynamicMap.create(device(), { key: "u32", value: [value] }),
+    () => StaticSet.create(device(), { key: ["utf8"] as never, capacity }),
+  ];
+  for (const make of made) expect((await rejection(make(), ValidationError)).message).toContain("utf8");
+});
+
+it("values of strings are wide or composite, in all that a map does with them", async () => {
+  using wide = await DynamicMap.create(device(), { key: "utf8", value: "i64", capacity: 4 });
+  await wide.insertOrAssign(
+    words.slice(0, 100),
+    BigInt64Array.from(words.slice(0, 100), (_, i) => BigInt(-i)),
+  );
+  expect((await wide.find(["word 7", "none"], { missing: -1n })).values).toEqual(BigInt64Array.of(-7n, -1n));
+  using map = await DynamicMap.create(device(), { key: "utf8", value: ["f64", "u32"], capacity: 4 });
+  await map.insert(words.slice(0, 100), [
+    Float64Array.from(places.subarray(0, 100), (i) => i / 4),
+    places.slice(0, 100),
+  ]);
+  await map.erase(["word 3"]);
+  await map.rehash();
+  const bytes = await map.toBytes();
+  using read = await StaticMap.fromBytes<"utf8", readonly ["f64", "u32"]>(device(), bytes);
+  using copy = await StaticMap.create(device(), { key: "utf8", value: ["f64", "u32"], capacity: 200 });
+  await copy.merge(read as never);
+  for (const each of [map, read, copy]) {
+    expect(each.size).toBe(99);
+    const { values } = await each.find(["word 9", "word 3"], { missing: [0.5, 7] });
+    expect(values).toEqual([Float64Array.of(2.25, 0.5), Uint32Array.of(9, 7)]);
+    const seen: unknown[] = [];
+    await each.forEach((value, key) => {
+      seen.push(`${key} ${value}`);
+    });
+    expect(new Set(seen).size).toBe(99);
+    expect(seen).toContain("word 99 24.75,99");
+    for await (const piece of each.entries({ chunk: 50 })) {
+      const [quarters, numbers] = piece.values;
+      expect(piece.keys.at(1)).toBe(`word ${numbers[1]}`);
+      expect(quarters[1]).toBe(numbers[1] / 4);
+    }
+  }
+});
+
 it("prepares for tables of strings, seeds and all", async () => {
   await device().prepare([{ ...pairs, capacity: 10, seed: 3, calls: ["find"] }]);
 });
