@@ -6,7 +6,7 @@
  * |---|---|
  * | reading | `PREFIX_find(key) -> PREFIX_Result { found: bool, value }`, `PREFIX_contains(key) -> bool` |
  * | changing, with `access: "read_write"` | maps: `PREFIX_insert(key, value)`, `PREFIX_insertOrAssign(key, value)`, for u32 and i32 values `PREFIX_insertOrAdd(key, value)`; sets: `PREFIX_insert(key)`. All answer `PREFIX_INSERTED`, `PREFIX_EXISTING` or `PREFIX_FULL`. `PREFIX_erase(key) -> bool` |
- * | types | those of the table; u64 keys and values are `vec2u`, the low word first. Every key is usable; f32 keys are equal as in JavaScript's Map. Changing: keys and values of 32 bits |
+ * | types | those of the table; those of 64 bits are `vec2u`, the low word first; composites are refused. Every key is usable; f32 keys are equal as in JavaScript's Map. Changing: keys and values of 32 bits |
  * | in one dispatch | any of the functions, by any invocations: what they answer about keys is what some order of the calls would answer. Values: see docs/own-kernels.md |
  * | full table | `PREFIX_FULL`, and nothing was changed: none of the 8,192 slots from the key's home on is free (in smaller tables: no slot). What kernels erase is free again after an insert or a rehash by the host |
  * | size | exact after `await module.sync()`, and after any awaited call on the table |
@@ -201,6 +201,12 @@ function gpuTable(container: Container<KeyType, ValueType>) {
     throw new ValidationError(
       "This table is not on a GPU, and WGSL runs nowhere else.",
       'Create it on a device opened with { backend: "webgpu" }.',
+    );
+  }
+  if ([spec.key, spec.value].some(Array.isArray)) {
+    throw new ValidationError(
+      `${container} has composites, and a kernel's functions take elements of one column.`,
+      "Give a table with keys and values of one column each.",
     );
   }
   const bytes = tableBytes(spec);

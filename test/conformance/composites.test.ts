@@ -286,3 +286,40 @@ it("what is no list of the right columns is refused before anything happens", as
   expect(await wide.insert(words(4), doubles)).toEqual({ inserted: 2, existing: 0 });
   expect((await wide.find(words(4))).values).toEqual(doubles);
 });
+
+it("one of equal keys wins as duplicates says", async () => {
+  const key = ["u32", "f64"] as const;
+  const value = ["f32", "u64"] as const;
+  using map = await StaticMap.create(device(), { key, value, capacity: 8 });
+  const keys = [Uint32Array.of(1, 2, 1, 1, 2), Float64Array.of(-0, 1, 0, 0.5, 1)] as const;
+  const values = [Float32Array.of(1, 2, 3, 4, 5), BigUint64Array.of(1n, 2n, 3n, 4n, 5n)] as const;
+  for (const [duplicates, winners] of [
+    ["first", [1, 2, 1, 4, 2]],
+    ["last", [3, 5, 3, 4, 5]],
+  ] as const) {
+    await map.clear();
+    const done = await map.insertAndFind(keys, values, { duplicates });
+    expect([done.inserted, done.existing]).toEqual([3, 2]);
+    expect(Array.from(done.values[0])).toEqual(winners);
+    expect(Array.from(done.values[1], Number)).toEqual(winners);
+    await map.insertOrAssign(keys, values, { duplicates });
+    expect(Array.from((await map.find(keys)).values[0])).toEqual(winners);
+  }
+});
+
+it("small finds that wait together each get their own columns", async () => {
+  using map = await StaticMap.create(device(), { key: "u32", value: ["f32", "u32"], capacity: 8 });
+  await map.insert(Uint32Array.of(1, 2), [Float32Array.of(10, 20), Uint32Array.of(100, 200)]);
+  const finds = [[1, 9], [2], [9]].map((keys, i) =>
+    map.find(Uint32Array.from(keys), { missing: [i === 2 ? -0 : 0, 7] }),
+  );
+  const columns = (await Promise.all(finds)).map(({ values }) => values.map((column) => Array.from(column)));
+  expect(columns).toEqual([
+    [
+      [10, 0],
+      [100, 7],
+    ],
+    [[20], [200]],
+    [[-0], [7]],
+  ]);
+});
