@@ -37,7 +37,7 @@ const isShared = onPath((path) =>
 
 /** What every page with a container loads, some of it again imported by what containers load later: it compresses better in one piece. */
 const isContainer = onPath((path) =>
-  /\/src\/(device|options|engine\/plan|containers\/(arguments|calls|container|create-table|joined-calls|map-container|move-entries|queue|results))\.ts$/.test(
+  /\/src\/(device|options|engine\/plan|containers\/(arguments|calls|container|create-table|joined-calls|map-container|move-entries|queue|queued|results))\.ts$/.test(
     path,
   ),
 );

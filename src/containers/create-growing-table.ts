@@ -47,7 +47,7 @@ export type GrowthOptions = Pick<
 
 const FIRST_CAPACITY = 1024;
 
-/** A table that grows: of numbers, or of strings. */
+/** A table that grows: of numbers, or of strings. @internal */
 export type TableThatGrows<K extends ContainerKey, V extends ValueType> = ContainerTable<K, V> &
   Pick<GrowingTable<TableKey<K>, V>, "policy" | "reserve" | "resize">;
 

@@ -29,7 +29,7 @@ export async function createMulti<K extends BasicType, V extends BasicType>(
   return MultiIndex.create<K, V>(device.engine, types as { key: K; value: V | null }, sized);
 }
 
-/** Checks all options. */
+/** Checks all options. @internal */
 export function checkMulti(
   kind: "multimap" | "multiset",
   options: MultiOptions<BasicType> & { value?: BasicType },

@@ -49,6 +49,7 @@ interface Expanded<K extends BasicType, V extends BasicType> {
   readonly values: ColumnOutput<V> | null;
 }
 
+/** Reads the entries of keys for a multimap or a multiset. @internal */
 export class EntryReader<K extends BasicType, V extends BasicType> {
   constructor(
     private readonly engine: Engine,

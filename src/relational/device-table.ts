@@ -137,7 +137,7 @@ export class DeviceTable {
   }
 }
 
-/** Uploads a table; see {@link Device.uploadTable}. */
+/** Uploads a table; see {@link Device.uploadTable}. @internal */
 export async function uploadTable(
   device: Device,
   table: TableInput,
@@ -170,12 +170,12 @@ function sourceOf({ columns, names, numRows: rows }: DeviceTable): SourceTable {
   return { rows, names, columns: sources, column: (index) => sources[index] };
 }
 
-/** The column on a device that a source column stands for; undefined for one of the host. */
+/** The column on a device that a source column stands for; undefined for one of the host. @internal */
 export function deviceColumnOf(source: SourceColumn): TableColumn | undefined {
   return columnsBySource.get(source)?.column;
 }
 
-/** A source column with its values on the host. */
+/** A source column with its values on the host. @internal */
 export async function toHost(source: SourceColumn): Promise<SourceColumn> {
   const known = columnsBySource.get(source);
   return known ? hostColumn(known.column, known.rows) : source;
@@ -204,6 +204,7 @@ function askedOf(table: DeviceTable, names: readonly string[] | undefined): read
   });
 }
 
+/** Uploads a column. @internal */
 export async function uploadColumn(engine: Engine, source: SourceColumn): Promise<TableColumn> {
   const { field } = source;
   const chunk = source.contiguous();
@@ -265,7 +266,7 @@ async function uploadValues(
   }
 }
 
-/** Whether tables on a device hold values of a type. */
+/** Whether tables on a device hold values of a type. @internal */
 export function isHeld(type: DataType): boolean {
   switch (type.typeId) {
     case Type.Utf8View:
