@@ -24,6 +24,7 @@ const BUNDLES = [
     limitBytes: 31.5 * KB,
   },
   { name: "DynamicMap", source: `export { openDevice, DynamicMap } from "./dist/index.js";` },
+  { name: "StaticMultimap", source: `export { openDevice, StaticMultimap } from "./dist/index.js";` },
   { name: "warpmap", source: `export * from "./dist/index.js";` },
   { name: "warpmap/io", source: `export * from "./dist/io/index.js";`, engines: ["none"] },
   { name: "warpmap/relational", source: `export * from "./dist/relational/index.js";`, uses: ["rows"] },
