@@ -98,6 +98,8 @@ function withAllocator(
 export class Watch {
   /** Submissions in order. */
   readonly submitted: string[] = [];
+  /** Dispatches in order, by kernel. */
+  readonly dispatched: string[] = [];
   /** Buffers that were made and not destroyed. */
   readonly live = new Map<string, number>();
   #failing: { label: string; in: number } | null = null;
@@ -118,7 +120,13 @@ export class Watch {
         const { label = "" } = descriptor ?? {};
         this.submitted.push(label);
         if (this.#failing?.label === label && --this.#failing.in === 0) throw new InjectedError(label);
-        return real.createCommandEncoder(descriptor);
+        const encoder = real.createCommandEncoder(descriptor);
+        const begin = encoder.beginComputePass.bind(encoder);
+        encoder.beginComputePass = (pass) => {
+          this.dispatched.push(pass?.label ?? "");
+          return begin(pass);
+        };
+        return encoder;
       },
       createBuffer: (descriptor) => {
         const { label = "" } = descriptor;

@@ -7,6 +7,9 @@ import { expectNoneSet } from "../../../conformance/helpers/checks.js";
 import { scaled } from "../../../conformance/helpers/device.js";
 import { absentKeys, counting, keysWithHome, uniqueKeys } from "../../../conformance/helpers/keys.js";
 import { Modelled } from "../../../conformance/helpers/model.js";
+import { rounds } from "../../../helpers/rounds.js";
+import { openVariant } from "../helpers/variants.js";
+import { Watch } from "../helpers/watched-gpu.js";
 
 /** Bytes of a window: 4,096 slots of a map and the two behind the last, or twice as many of a set. */
 const WINDOW_BYTES = 4098 * 8;
@@ -136,5 +139,18 @@ describe.each(Object.entries(variants))("%s", (_name, variant) => {
   });
 });
 
-import { rounds } from "../../../helpers/rounds.js";
-import { openVariant } from "../helpers/variants.js";
+it("a find in a table of several windows puts its results in order once, after the probes that go from one to the next", async () => {
+  const watch = new Watch();
+  const kernelOverrides = { maxTableBinding: WINDOW_BYTES };
+  const engine = await openVariant({ strategy: "partitioned", kernelOverrides }, (gpu) => watch.on(gpu));
+  const device = new Device(engine, "A test of partitions.");
+  using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: SLOTS, maxLoadFactor: 1 });
+  const keys = keysWithHome(WINDOW_SLOTS - 2, SLOTS, 300);
+  await map.insert(keys, counting(300));
+  watch.dispatched.length = 0;
+  const { values, found } = await map.find(keys);
+  expect([values, found]).toEqual([counting(300), new Uint8Array(300).fill(1)]);
+  const dispatches = (label: string) => watch.dispatched.filter((each) => each === label).length;
+  expect(dispatches("lookup")).toBeGreaterThan(2);
+  expect(dispatches("unpermute")).toBe(1);
+});
