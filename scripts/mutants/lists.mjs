@@ -10,8 +10,8 @@ export const listFaults = [
   {
     name: "lists-begin-without-room",
     what: "lists of new keys are begun where there is no room left",
-    file: `${CPU}/cpu-lists.ts`,
-    find: "if (lists.words > 0 && used + selected > roomFor(this.spec.capacity)) return false;",
+    file: "src/engine/list-counts.ts",
+    find: "if (isValued && state.used + selected > state.room) return false;",
     replace: "",
     ...onCpu,
   },

@@ -2,9 +2,9 @@
  * Calls that answer all entries of some keys, or of all: lists are laid out one after another (multi-index.ts), and their entries written
  * to results as a whole or in pieces.
  */
-import type { CallOptions, ColumnInput, ColumnOutput, Engine, Output, Placement } from "../engine/engine.js";
+import type { CallOptions, ColumnInput, Engine, Output, Placement } from "../engine/engine.js";
 import type { BasicType, ScalarElement, ScalarType } from "../engine/scalars.js";
-import type { Wanted } from "../engine/value-lists.js";
+import type { Expanded, Wanted } from "../engine/value-lists.js";
 import { checkBoolean, checkWhole } from "../options.js";
 import {
   type BulkOptions,
@@ -41,13 +41,6 @@ export interface RetrieveChunksOptions<V extends BasicType>
 
 /** Entries of a piece, unless told. */
 const CHUNK = 2 ** 20;
-
-/** The results of an expansion. */
-interface Expanded<K extends BasicType, V extends BasicType> {
-  readonly queries: ColumnOutput<"u32"> | null;
-  readonly keys: ColumnOutput<K> | null;
-  readonly values: ColumnOutput<V> | null;
-}
 
 /** Reads the entries of keys for a multimap or a multiset. @internal */
 export class EntryReader<K extends BasicType, V extends BasicType> {

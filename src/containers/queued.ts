@@ -8,7 +8,7 @@ import { Calls } from "./calls.js";
 /** The name of the method that Node asks for what console.log prints. */
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
-/** Base of all containers. K is the type of the keys. */
+/** Base of all containers and sketches. K is the type of the keys. */
 export abstract class Queued<K extends KeyType> {
   /** The device that it lives on. */
   readonly device: Device;
@@ -25,7 +25,7 @@ export abstract class Queued<K extends KeyType> {
     // in JavaScript anybody can call this
     if (!parts) {
       throw new ValidationError(
-        "Containers are made by `create`, not by `new`.",
+        `A ${this[Symbol.toStringTag]} is made by \`create\`, not by \`new\`.`,
         `Write \`await ${this[Symbol.toStringTag]}.create(device, options)\`.`,
       );
     }

@@ -11,6 +11,8 @@
  * The container numbers keys: it takes numbers that no list has had, and gives each list to one key. Numbers that a call knows nothing
  * of are NO_LIST. Calls on one object never overlap.
  */
+
+import { LimitError } from "../errors.js";
 import type { DeviceArray } from "./device-array.js";
 import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "./engine.js";
 import type { BasicType, ScalarType } from "./scalars.js";
@@ -34,6 +36,9 @@ export const numbersFor = (capacity: number): number => Math.ceil(capacity * 1.2
 /** Room for so many entries: what lists may have at their ends, and garbage. */
 export const roomFor = (capacity: number): number => Math.ceil(capacity * 1.5);
 
+/** Records that there is memory for at first, by the entries that there can be. */
+export const recordsFor = (capacity: number): number => 64 + Math.ceil(capacity / 16);
+
 /** A new piece has room for this part of the entries before it, or the second where there is too little room for that. */
 export const GROWTH = [2, 8] as const;
 
@@ -45,6 +50,40 @@ export const GROWN = 0x80000000;
 export const MISSING = 0xffffffff;
 /** More pieces than any list has: each makes it longer by an eighth. */
 export const MOST_PIECES = 256;
+
+/** Most entries of an expansion: offsets have 32 bits, and a scan of them adds a word. */
+const MOST_ENTRIES = 2 ** 32 - 2;
+
+/** @throws LimitError when there are more entries than a result can have, which is as long as `most` allows */
+export function checkTotal(total: number, most = MOST_ENTRIES): void {
+  const limit = Math.min(most, MOST_ENTRIES);
+  if (total <= limit) return;
+  const fix = "Retrieve fewer keys at a time, or in pieces with retrieveChunks.";
+  throw new LimitError("rows", total, limit, fix);
+}
+
+/** How lists are laid out. */
+export interface LocateOptions {
+  /** An element without entries that `where` selects has one, which is missing. */
+  readonly outer: boolean;
+  /** Bytes of the widest thing that will be asked of an expansion. */
+  readonly bytes: number;
+  /** Where that will go. */
+  readonly to: Destination;
+}
+
+/** Entries of an expansion: `count` from `first` on. */
+export interface EntryRange {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** The results of an expansion: those that are wanted. */
+export interface Expanded<K extends BasicType, V extends BasicType> {
+  readonly queries: ColumnOutput<"u32"> | null;
+  readonly keys: ColumnOutput<K> | null;
+  readonly values: ColumnOutput<V> | null;
+}
 
 /** Per element of a batch of numbers, the places in the results of an expansion. */
 export interface ListMatches {
@@ -120,28 +159,18 @@ export interface ValueLists<V extends BasicType = BasicType> {
   drop(numbers: DeviceArray<"u32">): Promise<number>;
   /**
    * Lays the entries of lists out one after another.
-   * @param options.outer an element without entries that `where` selects has one, which is missing
-   * @param options.bytes of the widest thing that will be asked of an expansion, and `to` where that will go
    * @throws LimitError with the number of entries when no result is as long; nothing was allocated for it
    */
-  locate(
-    numbers: DeviceArray<"u32">,
-    options: { readonly outer: boolean; readonly bytes: number; readonly to: Destination },
-    call: CallOptions,
-  ): Promise<ListMatches>;
-  /** Writes `count` entries from `first` on. Targets: those of queries, keys, values that are wanted, in this order. */
+  locate(numbers: DeviceArray<"u32">, options: LocateOptions, call: CallOptions): Promise<ListMatches>;
+  /** Writes the entries of a range. Targets: those of queries, keys, values that are wanted, in this order. */
   expand<K extends BasicType>(
     matches: ListMatches,
-    range: { readonly first: number; readonly count: number },
+    range: EntryRange,
     wanted: Wanted<K>,
     missing: number | bigint,
     output: Destination,
     call: CallOptions,
-  ): Promise<{
-    queries: ColumnOutput<"u32"> | null;
-    keys: ColumnOutput<K> | null;
-    values: ColumnOutput<V> | null;
-  }>;
+  ): Promise<Expanded<K, V>>;
   /**
    * Of all entries of lists, as `locate` laid them out, leaves those whose flag is 0; answers how many went. The numbers are all different.
    */

@@ -1,6 +1,6 @@
 /**
- * What all sketches share: the engine's sketch, the calls on it one after another (containers/calls.ts), and the calls that are the same
- * for all. It knows no backend.
+ * What all sketches share: the engine's sketch, and the calls that are the same for all; as with containers they keep to their order
+ * (containers/queued.ts). It knows no backend.
  */
 import {
   type Call,
@@ -9,14 +9,13 @@ import {
   checkLength,
   type ProgressOptions,
 } from "../containers/arguments.js";
-import { Calls } from "../containers/calls.js";
+import { Queued } from "../containers/queued.js";
 import { answered } from "../containers/results.js";
 import type { Device } from "../device.js";
-import type { ColumnInput, Engine, Placement } from "../engine/engine.js";
+import type { ColumnInput, Placement } from "../engine/engine.js";
 import { checkStrategy, type Strategy } from "../engine/plan.js";
 import { type BasicType, basicTypes } from "../engine/scalars.js";
 import type { Combination, EngineSketch } from "../engine/sketch-operations.js";
-import { ValidationError } from "../errors.js";
 import { check, checkOneOf } from "../options.js";
 
 /** Options of the calls of sketches over keys. */
@@ -34,42 +33,22 @@ export interface SketchParts<K extends BasicType, S extends EngineSketch<K>> {
   readonly sketch: S;
 }
 
-/** The name of the method that Node asks for what console.log prints. */
-const INSPECT = Symbol.for("nodejs.util.inspect.custom");
-
 /** Base of the sketches. */
-export abstract class Sketch<K extends BasicType, S extends EngineSketch<K> = EngineSketch<K>> {
-  /** The device that it lives on. */
-  readonly device: Device;
+export abstract class Sketch<
+  K extends BasicType,
+  S extends EngineSketch<K> = EngineSketch<K>,
+> extends Queued<K> {
   /** Type of the keys. */
   readonly keyType: K;
   /** @internal */
   protected readonly sketch: S;
-  /** @internal */
-  protected readonly engine: Engine;
-  /** @internal */
-  protected readonly calls = new Calls<K>(() => {
-    const what = this[Symbol.toStringTag];
-    return new ValidationError(`This ${what} was destroyed.`, `Create a new ${what}.`);
-  });
 
   /** @internal */
   protected constructor(parts: SketchParts<K, S>) {
-    // in JavaScript anybody can call this
-    if (!parts?.sketch) {
-      throw new ValidationError(
-        "Sketches are made by `create`, not by `new`.",
-        `Write \`await ${this[Symbol.toStringTag]}.create(device, options)\`.`,
-      );
-    }
-    this.device = parts.device;
-    this.engine = parts.device.engine;
+    super(parts?.device, parts?.sketch);
     this.keyType = parts.key;
     this.sketch = parts.sketch;
   }
-
-  /** The name of the class. */
-  abstract get [Symbol.toStringTag](): string;
 
   /** Bytes of the contents; what `toBytes` writes has 64 more. */
   get bytes(): number {
@@ -88,34 +67,15 @@ export abstract class Sketch<K extends BasicType, S extends EngineSketch<K> = En
     return this.calls.run(() => this.sketch.clear());
   }
 
-  /** Frees the memory, after the calls that are under way. Later calls reject. Idempotent. */
-  destroy(): void {
-    void this.#end();
-  }
-
-  [Symbol.dispose](): void {
-    this.destroy();
-  }
-
-  /** As destroy(), and waits until the memory is free. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#end();
-  }
-
-  async #end(): Promise<void> {
-    await this.calls.end();
-    this.sketch.destroy();
-  }
-
   /** Types, sizes and error in one line. */
-  toString(): string {
+  override toString(): string {
     const state = this.calls.ended ? "destroyed" : this.facts;
     return `${this[Symbol.toStringTag]}<${this.keyType}> { ${state} }`;
   }
 
-  /** What console.log prints in Node. @internal */
-  [INSPECT](): string {
-    return this.toString();
+  /** @internal */
+  protected override free(): void {
+    this.sketch.destroy();
   }
 
   /** Sizes and error, in words. @internal */

@@ -76,7 +76,7 @@ export class CpuEngine implements Engine {
     return new CpuSketches(this);
   });
   readonly lists = lazily<ListOperations>(async () => {
-    const { CpuListOperations } = await import("./lists/cpu-lists.js");
+    const { CpuListOperations } = await import("./lists/list-operations.js");
     return new CpuListOperations(this);
   });
   /** Who must hear of freed memory, and of the end. */

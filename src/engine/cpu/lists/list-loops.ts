@@ -1,6 +1,6 @@
 /**
- * The loops over lists: what happens to some elements of a batch, on plain typed arrays. Where the arrays come from, and how a batch becomes
- * pieces, is in cpu-lists.ts.
+ * The loops over lists: what happens to some elements of a batch, on plain typed arrays. Where the arrays come from is in list-state.ts,
+ * how a batch becomes pieces in list-run.ts.
  *
  * A list's head is its length and, where there are values, its place: the address of its first entry, or GROWN and the number of the record
  * of its last piece. What is not GROWN has room for no more entries than it has.

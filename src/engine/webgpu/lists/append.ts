@@ -6,7 +6,6 @@
 import { DeviceArray } from "../../device-array.js";
 import type { CallOptions, ColumnInput } from "../../engine.js";
 import type { BasicType, ScalarType } from "../../scalars.js";
-import { GROWTH } from "../../value-lists.js";
 import type { Column } from "../batch/columns.js";
 import type { Range } from "../device/kernel.js";
 import { allot, begin, put, settle, TALLY_TILE, tally } from "./list-kernels.js";
@@ -134,7 +133,7 @@ class Append {
     ];
     const entries = await this.#tally();
     try {
-      const growth = await this.#growth(entries);
+      const growth = await state.growthFor(entries, (growth) => this.#allot(growth, true));
       if (growth === null) return null;
       const { room, records, filled } = await this.#allot(growth, false);
       const bindings = {
@@ -185,23 +184,7 @@ class Append {
     return entries;
   }
 
-  /** How much longer pieces become, with memory for their records; null when the room does not last. */
-  async #growth(entries: number): Promise<number | null> {
-    const { state } = this;
-    const { used, room, filled, recordsUsed } = state;
-    const mostRecords = 2 * Math.min(entries, filled);
-    const [usual] = GROWTH;
-    const surely = used + entries + Math.floor(used / usual) <= room;
-    if (surely && recordsUsed + mostRecords <= state.recordRoom) return usual;
-    for (const growth of GROWTH) {
-      const need = await this.#allot(growth, true);
-      if (used + need.room > room) continue;
-      await state.reserveRecords(recordsUsed + need.records);
-      return growth;
-    }
-    return null;
-  }
-
+  /** What making room takes, which is made unless this only `measures`. */
   async #allot(growth: number, measures: boolean): Promise<Need> {
     const { call, state } = this;
     const make = await call.step(allot, { HEAD: 2, MEASURES: measures });

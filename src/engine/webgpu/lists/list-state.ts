@@ -1,46 +1,25 @@
 /**
- * The memory of lists on the GPU, and its numbers on the host. The operations are in the files beside it.
+ * The memory of lists on the GPU. The operations are in the files beside it.
  *
  * Memory: the heads; where there are values also room for them, the records of lists in several pieces (which grow when they are used up),
  * and a word for each number that is 0 between calls.
  */
-import { LimitError } from "../../../errors.js";
-import { scalarWords } from "../../scalars.js";
-import { type ListSpec, numbersFor, RECORD_WORDS, roomFor } from "../../value-lists.js";
+import { ListCounts } from "../../list-counts.js";
+import { type ListSpec, RECORD_WORDS, recordsFor } from "../../value-lists.js";
 import { STORAGE_USAGE } from "../device/gpu-flags.js";
 import { bufferSize } from "../memory/buffer-pool.js";
 import { checkBinding, type ListHost } from "./list-run.js";
 
-/** Records that there is memory for at first, by the entries there can be: one for so many. */
-const ENTRIES_PER_RECORD = 16;
-
 type Part = "heads" | "added" | "room" | "records";
 
-export class ListState {
-  /** Entries of all lists, and lists that have some. */
-  entries = 0;
-  filled = 0;
-  /** Numbers, room and records that are in use. */
-  taken = 0;
-  used = 0;
-  recordsUsed = 0;
-  readonly numbers: number;
-  readonly room: number;
-  /** Words of a value: 0 where there are none. */
-  readonly valueWords: number;
-  /** Words of a head. */
-  readonly head: 1 | 2;
+export class ListState extends ListCounts {
   readonly #buffers = new Map<Part, GPUBuffer>();
-  #users = 1;
 
   private constructor(
     readonly host: ListHost,
-    readonly spec: ListSpec,
+    spec: ListSpec,
   ) {
-    this.numbers = numbersFor(spec.capacity);
-    this.room = roomFor(spec.capacity);
-    this.valueWords = spec.value === null ? 0 : scalarWords[spec.value];
-    this.head = spec.value === null ? 1 : 2;
+    super(spec);
   }
 
   /** Empty lists. @throws LimitError when they are larger than a binding, or there is no memory for them */
@@ -52,7 +31,7 @@ export class ListState {
       if (valueWords > 0) {
         await state.#add("added", numbers);
         await state.#add("room", room * valueWords);
-        await state.#add("records", (64 + Math.ceil(spec.capacity / ENTRIES_PER_RECORD)) * RECORD_WORDS);
+        await state.#add("records", recordsFor(spec.capacity) * RECORD_WORDS);
       }
       await host.gpu.submit("empty lists", (encoder) => {
         for (const part of ["heads", "added"] as const) {
@@ -81,12 +60,10 @@ export class ListState {
     return buffer && { buffer, size: Math.min(buffer.size, Math.floor(most / 16) * 16) };
   }
 
-  /** Records that there is memory for. */
   get recordRoom(): number {
     return Math.floor((this.bind("records")?.size ?? 0) / (RECORD_WORDS * 4));
   }
 
-  /** Makes memory for so many records. @throws LimitError, and nothing was changed */
   async reserveRecords(records: number): Promise<void> {
     if (records <= this.recordRoom) return;
     const { gpu } = this.host;
@@ -107,36 +84,15 @@ export class ListState {
     await this.host.gpu.submit("empty lists", (encoder) =>
       encoder.clearBuffer(this.#buffers.get("heads") as GPUBuffer),
     );
-    Object.assign(this, { entries: 0, filled: 0, taken: 0, used: 0, recordsUsed: 0 });
+    this.reset();
   }
 
   get bytes(): number {
     return [...this.#buffers.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  get held(): boolean {
-    return this.#users > 1;
-  }
-
-  retain(): void {
-    this.#users++;
-  }
-
-  /** Frees the memory when nobody else has it. */
-  release(): void {
-    if (--this.#users > 0) return;
+  protected free(): void {
     for (const buffer of this.#buffers.values()) this.host.gpu.memory.release(buffer);
     this.#buffers.clear();
   }
-}
-
-/** @throws LimitError when a result of so many entries cannot be. */
-export function checkTotal(total: number, most: number): void {
-  if (total <= most) return;
-  throw new LimitError(
-    "rows",
-    total,
-    most,
-    "Retrieve fewer keys at a time, or in pieces with retrieveChunks.",
-  );
 }

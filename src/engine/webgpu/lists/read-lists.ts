@@ -1,24 +1,20 @@
 /** Reading lists: lengths, flags and first entries by number, and all entries of many lists one after another. */
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "../../engine.js";
+import { type BasicType, type ScalarType, scalarBytes, scalarWords, wordsOf } from "../../scalars.js";
 import {
-  asBytes,
-  type BasicType,
-  type ScalarType,
-  scalarBytes,
-  scalarWords,
-  wordsOf,
-} from "../../scalars.js";
-import type { ListMatches, Wanted } from "../../value-lists.js";
+  checkTotal,
+  type EntryRange,
+  type ListMatches,
+  type LocateOptions,
+  type Wanted,
+} from "../../value-lists.js";
 import { bindAt, newArray, placeOf } from "../batch/columns.js";
 import { resultColumns } from "../batch/results.js";
 import { scanning } from "../groups/scan.js";
 import { EXPAND_TILE, expand, LOOK_UP_TILE, locate, lookUp } from "./list-kernels.js";
 import { checkBinding, type ListHost, NO_COLUMN, runLists } from "./list-run.js";
-import { checkTotal, type ListState } from "./list-state.js";
-
-/** Most entries of a result: offsets have 32 bits, and the scan adds a word. */
-const MOST_ENTRIES = 2 ** 32 - 2;
+import type { ListState } from "./list-state.js";
 
 /** What a look-up is to answer: one of these, or an entry and a flag. */
 export type LookUp =
@@ -105,7 +101,7 @@ export async function lookUpLists(
 export async function locateLists(
   state: ListState,
   numbers: DeviceArray<"u32">,
-  { outer, bytes, to }: { readonly outer: boolean; readonly bytes: number; readonly to: Destination },
+  { outer, bytes, to }: LocateOptions,
   call: CallOptions,
 ): Promise<ListMatches> {
   const { host, head } = state;
@@ -134,7 +130,7 @@ export async function locateLists(
         total += totalHigh * 2 ** 32 + totalLow;
       });
       const bindable = Math.floor(host.gpu.device.limits.maxStorageBufferBindingSize / bytes);
-      checkTotal(total, to === "device" ? Math.min(bindable, MOST_ENTRIES) : MOST_ENTRIES);
+      checkTotal(total, to === "device" ? bindable : undefined);
       await run.submit("scan", await scanning(run, words, length + 1));
       return total;
     });
@@ -150,7 +146,7 @@ export async function locateLists(
 export async function expandLists<K extends BasicType>(
   state: ListState,
   { offsets, places }: ListMatches,
-  { first, count }: { readonly first: number; readonly count: number },
+  { first, count }: EntryRange,
   { queries: wantsQueries = false, keys, values: wantsValues = false }: Wanted<K>,
   missing: number | bigint,
   output: Destination,
@@ -232,11 +228,4 @@ export function wholeColumn(host: ListHost, array: DeviceArray) {
   checkBinding(host.gpu, bytes);
   const { buffer, byteOffset } = placeOf(array);
   return bindAt(buffer, byteOffset, bytes);
-}
-
-/** A word of a buffer on the host. */
-export async function readWord(host: ListHost, buffer: GPUBuffer, offset: number): Promise<number> {
-  const word = new Uint32Array(1);
-  await host.gpu.submit("read", () => {}, [{ buffer, offset, into: asBytes(word) }]);
-  return word[0];
 }

@@ -1,8 +1,17 @@
 /** Lists on the GPU: the operations, each in a file beside this one, over one state. */
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "../../engine.js";
+import { CountedLists } from "../../list-counts.js";
 import type { BasicType } from "../../scalars.js";
-import type { ListMatches, ListSpec, ValueLists, Wanted } from "../../value-lists.js";
+import type {
+  EntryRange,
+  Expanded,
+  ListMatches,
+  ListSpec,
+  LocateOptions,
+  ValueLists,
+  Wanted,
+} from "../../value-lists.js";
 import { appendToLists, beginLists } from "./append.js";
 import type { ListHost } from "./list-run.js";
 import { ListState } from "./list-state.js";
@@ -11,56 +20,19 @@ import { dropLists, moveLists, strikeEntries } from "./rewrite.js";
 
 type Numbers = DeviceArray<"u32">;
 
-export class WebgpuLists<V extends BasicType> implements ValueLists<V> {
-  #destroyed = false;
-
-  private constructor(private readonly state: ListState) {}
-
+export class WebgpuLists<V extends BasicType> extends CountedLists<V, ListState> implements ValueLists<V> {
   /** Empty lists. @throws LimitError */
   static async create<V extends BasicType>(host: ListHost, spec: ListSpec): Promise<WebgpuLists<V>> {
     return new WebgpuLists<V>(await ListState.create(host, spec));
   }
 
-  get spec(): ListSpec {
-    return this.state.spec;
-  }
-  get entries(): number {
-    return this.state.entries;
-  }
-  get filled(): number {
-    return this.state.filled;
-  }
-  get taken(): number {
-    return this.state.taken;
-  }
-  get numbers(): number {
-    return this.state.numbers;
-  }
-  get bytes(): number {
-    return this.state.bytes;
-  }
-  get held(): boolean {
-    return this.state.held;
-  }
-
-  take(end: number): void {
-    this.state.taken = end;
-  }
-
-  async begin(
+  protected writeFirsts(
     numbers: Numbers,
     first: number,
     values: ColumnInput<V> | null,
     call: CallOptions,
-    selected: number,
-  ) {
-    const { state } = this;
-    if (values !== null && state.used + selected > state.room) return false;
-    await beginLists(state, numbers, first, values, call);
-    state.entries += selected;
-    state.filled += selected;
-    if (values !== null) state.used += selected;
-    return true;
+  ): Promise<void> {
+    return beginLists(this.state, numbers, first, values, call);
   }
 
   append(numbers: Numbers, values: ColumnInput<V> | null, call: CallOptions): Promise<number | null> {
@@ -93,26 +65,18 @@ export class WebgpuLists<V extends BasicType> implements ValueLists<V> {
     return dropLists(this.state, numbers);
   }
 
-  locate(
-    numbers: Numbers,
-    options: { readonly outer: boolean; readonly bytes: number; readonly to: Destination },
-    call: CallOptions,
-  ): Promise<ListMatches> {
+  locate(numbers: Numbers, options: LocateOptions, call: CallOptions): Promise<ListMatches> {
     return locateLists(this.state, numbers, options, call);
   }
 
   async expand<K extends BasicType>(
     matches: ListMatches,
-    range: { readonly first: number; readonly count: number },
+    range: EntryRange,
     wanted: Wanted<K>,
     missing: number | bigint,
     output: Destination,
     call: CallOptions,
-  ): Promise<{
-    queries: ColumnOutput<"u32"> | null;
-    keys: ColumnOutput<K> | null;
-    values: ColumnOutput<V> | null;
-  }> {
+  ): Promise<Expanded<K, V>> {
     return (await expandLists(this.state, matches, range, wanted, missing, output, call)) as never;
   }
 
@@ -126,16 +90,5 @@ export class WebgpuLists<V extends BasicType> implements ValueLists<V> {
 
   clear(): Promise<void> {
     return this.state.clear();
-  }
-
-  hold(): () => void {
-    this.state.retain();
-    return () => this.state.release();
-  }
-
-  destroy(): void {
-    if (this.#destroyed) return;
-    this.#destroyed = true;
-    this.state.release();
   }
 }
