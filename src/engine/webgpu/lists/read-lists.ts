@@ -1,14 +1,7 @@
 /** Reading lists: lengths, flags and first entries by number, and all entries of many lists one after another. */
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "../../engine.js";
-import {
-  asBytes,
-  type BasicType,
-  type ScalarType,
-  scalarBytes,
-  scalarWords,
-  wordsOf,
-} from "../../scalars.js";
+import { type BasicType, type ScalarType, scalarBytes, scalarWords, wordsOf } from "../../scalars.js";
 import type { ListMatches, Wanted } from "../../value-lists.js";
 import { bindAt, newArray, placeOf } from "../batch/columns.js";
 import { resultColumns } from "../batch/results.js";
@@ -232,11 +225,4 @@ export function wholeColumn(host: ListHost, array: DeviceArray) {
   checkBinding(host.gpu, bytes);
   const { buffer, byteOffset } = placeOf(array);
   return bindAt(buffer, byteOffset, bytes);
-}
-
-/** A word of a buffer on the host. */
-export async function readWord(host: ListHost, buffer: GPUBuffer, offset: number): Promise<number> {
-  const word = new Uint32Array(1);
-  await host.gpu.submit("read", () => {}, [{ buffer, offset, into: asBytes(word) }]);
-  return word[0];
 }
