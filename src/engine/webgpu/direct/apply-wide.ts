@@ -13,19 +13,13 @@ import confirmCode from "./assign-confirm.wgsl";
 import electCode from "./assign-elect.wgsl";
 import storeCode from "./assign-store.wgsl";
 import { extremeCode, pairCode } from "./combine-pairs.js";
-import {
-  batched,
-  changing,
-  elements,
-  type TableBinding,
-  type TableKernels,
-  tableParams,
-} from "./direct-kernels.js";
+import { batched, changing, type TableBinding, type TableKernels, tableParams } from "./direct-kernels.js";
 import lowCode from "./extreme-low.wgsl";
 import raiseCode from "./extreme-raise.wgsl";
 import resetCode from "./extreme-reset.wgsl";
 import { needsRoomForAll } from "./insert.js";
 import type { Run } from "./rounds.js";
+import { claimsKernel } from "./row-claims.js";
 import { WORKLIST_BYTES } from "./worklist.js";
 
 /** The runs of a policy, in their order. */
@@ -72,8 +66,6 @@ async function claims({ scratch, count }: BoundChunk): Promise<Pick<Run, "claims
   return { claims, before: (encoder) => encoder.clearBuffer(claims.range.buffer, 0, count * 4) };
 }
 
-const columns = { bindings: { values: read(), claims: readWrite() } };
-
 /** A kernel that finds every element's key, and does something with its value. */
 function applyKernel(sources: TableKernels, name: string, code: string) {
   const { probing, keyColumn, format, cas } = sources;
@@ -83,20 +75,12 @@ function applyKernel(sources: TableKernels, name: string, code: string) {
       ...batched(keyColumn),
       ...changing(format, cas),
       fragment(code) as Fragment<TableBinding, never>,
-      fragment(applyCode, columns),
+      fragment(applyCode, { bindings: { values: read(), claims: readWrite() } }),
     ]),
   );
 }
 
 /** A kernel over the elements that an applyKernel has noted. */
 function followKernel(sources: TableKernels, name: string, code: string) {
-  const { probing, keyColumn, format, cas } = sources;
-  return sources.once(name, () =>
-    kernelSource(name, tableParams, [
-      probing,
-      ...elements(keyColumn),
-      ...changing(format, cas),
-      fragment(code, columns),
-    ]),
-  );
+  return sources.once(name, () => claimsKernel(name, sources, code));
 }

@@ -5,7 +5,3 @@ const ITEMS: u32 = 4u;
 
 /// The number of an element; and the element of a number.
 fn numberOf(element: u32) -> u32 { return select(element, params.total - 1u - element, LAST); }
-
-fn isSelected(element: u32) -> bool {
-  return !MASKED || ((mask[params.maskShift + element / 4u] >> (element % 4u * 8u)) & 0xffu) != 0u;
-}

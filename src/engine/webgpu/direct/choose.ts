@@ -9,6 +9,7 @@ import { newArray, placeOf, Scratch } from "../batch/columns.js";
 import { filling } from "../device/fill.js";
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import { control } from "../table/control.js";
+import { selected } from "../table/selected.js";
 import { slotCount } from "../table/slot-code.js";
 import type { TableState } from "../table/table-state.js";
 import chooseCode from "./choose.wgsl";
@@ -128,10 +129,7 @@ async function chooseIn<K extends KeyType>(
 }
 
 const numbering = fragment(numbers, {
-  bindings: { mask: read() },
   constants: [
-    /** Elements whose byte in `mask` is 0 are left out. */
-    "MASKED",
     /** The last element of each key is chosen, in place of the first. */
     "LAST",
   ],
@@ -144,6 +142,7 @@ function chooseKernel(sources: TableKernels) {
       slotCount,
       sources.keyColumn,
       control,
+      selected,
       numbering,
       fragment("alias Word = u32;", { bindings: { table: readWrite("array<atomic<Word>>") } }),
       fragment(sources.cas),
@@ -154,6 +153,7 @@ function chooseKernel(sources: TableKernels) {
 
 const markKernel = kernelSource<Param, BindingName, Constant>("mark chosen", params, [
   control,
+  selected,
   numbering,
   fragment(markCode, { bindings: { table: read(), places: read(), chosen: readWrite() } }),
 ]);

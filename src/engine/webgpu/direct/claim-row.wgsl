@@ -5,5 +5,5 @@ fn claimOf(probe: Probe, element: u32) -> u32 { return element; }
 
 fn noteClaim(element: u32, word: u32, probe: Probe) { claims[element] = probe.slot + 1u; }
 
-/// Values of such tables are assigned by kernels of their own: assign-wide.wgsl.
+/// Values of such tables are assigned by kernels of their own: assign-elect.wgsl, assign-confirm.wgsl and assign-store.wgsl.
 fn storeValue(word: u32, element: u32) {}

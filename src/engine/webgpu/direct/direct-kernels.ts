@@ -263,6 +263,6 @@ async function makeKernels(spec: TableSpec, cas: string): Promise<TableKernels> 
   }
   const { rowClaiming, rowKeyColumn, rowProbing, settleKernel } = await import("./row-claims.js");
   const [probing, keys] = [rowProbing(spec, hashing), rowKeyColumn(format)];
-  const settle = settleKernel(probing, keys, format, cas);
+  const settle = settleKernel({ probing, keyColumn: keys, format, cas });
   return new TableKernels(probing, keys, format, cas, rowClaiming, settle);
 }

@@ -9,7 +9,16 @@ import { type Fragment, fragment, kernelSource, read, readWrite } from "../devic
 import floatKeys from "../table/float-keys.wgsl";
 import { compose, each, probingCode, word } from "../table/slot-code.js";
 import claimRow from "./claim-row.wgsl";
-import { changing, elements, tableParams } from "./direct-kernels.js";
+import {
+  type BatchKernel,
+  changing,
+  elements,
+  type TableBinding,
+  type TableKernels,
+  type TableParam,
+  tableParams,
+} from "./direct-kernels.js";
+import eachClaim from "./each-claim.wgsl";
 import settle from "./settle.wgsl";
 
 /** Probing, with the tags of entries. */
@@ -44,16 +53,23 @@ fn keyOf(element: u32) -> Key {
 export const rowClaiming = fragment(claimRow, { bindings: { claims: readWrite() } });
 
 /** The kernel that writes entries into claimed slots, after each insert dispatch. */
-export function settleKernel(
-  probing: Fragment<never, never>,
-  keyColumn: Fragment<never, never>,
-  format: SlotFormat,
-  cas: string,
-) {
-  return kernelSource("settle", tableParams, [
+export const settleKernel = (parts: ClaimParts) => claimsKernel("settle", parts, settle, ["FILL"]);
+
+/** What kernels over the batches of one kind of table are made of. */
+type ClaimParts = Pick<TableKernels, "probing" | "keyColumn" | "format" | "cas">;
+
+/** A kernel over the elements that have noted slots. @param code onClaim */
+export function claimsKernel(
+  label: string,
+  { probing, keyColumn, format, cas }: ClaimParts,
+  code: string,
+  constants: readonly string[] = [],
+): BatchKernel {
+  return kernelSource<TableParam, TableBinding, string>(label, tableParams, [
     probing,
     ...elements(keyColumn),
     ...changing(format, cas),
-    fragment(settle, { bindings: { values: read(), claims: readWrite() }, constants: ["FILL"] }),
+    fragment(eachClaim),
+    fragment(code, { bindings: { values: read(), claims: readWrite() }, constants }),
   ]);
 }

@@ -12,6 +12,7 @@ import {
 } from "../device/kernel-source.js";
 import scanCode from "../groups/scan.wgsl";
 import scanAddCode from "../groups/scan-add.wgsl";
+import { selected } from "../table/selected.js";
 import addressCode from "./address.wgsl";
 import allotCode from "./allot.wgsl";
 import beginCode from "./begin.wgsl";
@@ -25,7 +26,6 @@ import locateCode from "./locate.wgsl";
 import lookUpCode from "./look-up.wgsl";
 import pairCode from "./pair.wgsl";
 import putCode from "./put.wgsl";
-import selectedCode from "./selected.wgsl";
 import settleCode from "./settle.wgsl";
 import shortenCode from "./shorten.wgsl";
 import stayCode from "./stay.wgsl";
@@ -92,7 +92,6 @@ const address = [
   fragment(constants),
   fragment(addressCode, { bindings: { records: read("array<vec4u>") } }),
 ] as const;
-const selected = fragment(selectedCode, { bindings: { mask: read() }, constants: ["MASKED"] });
 const stored = fragment(storedCode, { bindings: { keys: read() }, constants: ["FLOAT_KEYS"] });
 const { control } = listCounters;
 const scanned = { bindings: { words: readWrite(), tileSums: readWrite() } };

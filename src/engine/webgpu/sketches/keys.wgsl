@@ -9,11 +9,7 @@ const WORKGROUP: u32 = SKETCH_WORKGROUP;
 fn workgroupNumber(workgroup: vec3u, workgroups: vec3u) -> u32 { return workgroup.y * workgroups.x + workgroup.x; }
 
 /// Whether the chunk has this element, and the mask lets it through.
-fn isChosen(element: u32) -> bool {
-  if (element >= params.count) { return false; }
-  if (!MASKED) { return true; }
-  return ((mask[params.maskShift + element / 4u] >> (element % 4u * 8u)) & 0xffu) != 0u;
-}
+fn isChosen(element: u32) -> bool { return element < params.count && isSelected(element); }
 
 /// A key of the chunk; the last one where there are fewer, so that all loads can be under way before the first is looked at.
 fn keyAt(element: u32) -> KeyWords {

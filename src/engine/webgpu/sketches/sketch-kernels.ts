@@ -4,6 +4,7 @@ import { BLOCK_WORDS, SALTS } from "../../sketch-format.js";
 import { getOrMake } from "../device/get-or-make.js";
 import { constantLines, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import hash from "../table/hash.wgsl";
+import { selected } from "../table/selected.js";
 import combine from "./combine.wgsl";
 import filterAdd from "./filter-add.wgsl";
 import filterContains from "./filter-contains.wgsl";
@@ -58,14 +59,8 @@ export class SketchKernels {
     const hashing = [
       fragment(constantLines({ KEY_WORDS: scalarWords[key], KEY_F32: key === "f32" })),
       fragment(hash),
-      fragment(keys, {
-        bindings: { keys: read(), mask: read() },
-        constants: [
-          "SKETCH_WORKGROUP",
-          /** Elements whose byte in `mask` is 0 are left out. */
-          "MASKED",
-        ],
-      }),
+      selected,
+      fragment(keys, { bindings: { keys: read() }, constants: ["SKETCH_WORKGROUP"] }),
     ];
     this.filterAdd = kernelSource("filter add", sketchParams, [
       ...hashing,

@@ -5,6 +5,8 @@ import { countersOf } from "../device/counters.js";
 import { getOrMake } from "../device/get-or-make.js";
 import { constantLines, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import bytesAt from "../groups/bytes-at.wgsl";
+import hash from "../table/hash.wgsl";
+import { selected } from "../table/selected.js";
 import invocation from "./invocation.wgsl";
 import moveSlots from "./move-slots.wgsl";
 import numbersCode from "./numbers.wgsl";
@@ -51,17 +53,13 @@ const common = fragment(
 const table = fragment("", { bindings: { table: readWrite("array<atomic<u32>>") } });
 const places = fragment(placesCode, { bindings: { places: readWrite() } });
 const strings = [
+  fragment(hash),
   fragment(bytesAt, { bindings: { bytes: read() } }),
   fragment(stringsCode, { bindings: { offsets: read() }, constants: ["HASH", "RECORDS"] }),
 ];
 
 /** The kernels of an engine, with its compare-exchange. */
-export interface DictionaryKernels {
-  readonly probe: ReturnType<typeof makeKernels>["probe"];
-  readonly settle: ReturnType<typeof makeKernels>["settle"];
-  readonly numbers: ReturnType<typeof makeKernels>["numbers"];
-  readonly moveSlots: ReturnType<typeof makeKernels>["moveSlots"];
-}
+type DictionaryKernels = ReturnType<typeof makeKernels>;
 
 const made = new Map<string, DictionaryKernels>();
 
@@ -77,10 +75,8 @@ function makeKernels(cas: string) {
       ...changing,
       places,
       ...strings,
-      fragment(probe, {
-        bindings: { arena: read(), mask: read() },
-        constants: ["CLAIMS", "MASKED"],
-      }),
+      selected,
+      fragment(probe, { bindings: { arena: read() }, constants: ["CLAIMS"] }),
     ]),
     settle: kernelSource("keep strings", params, [
       ...changing,

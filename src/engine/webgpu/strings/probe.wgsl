@@ -64,12 +64,9 @@ var<workgroup> absentWords: atomic<u32>;
 fn probeElement(element: u32) {
   let before = places[element];
   if (before >= DONE) { return; }
-  if (MASKED) {
-    let flags = mask[params.maskShift + element / 4u];
-    if (((flags >> (element % 4u * 8u)) & 0xffu) == 0u) {
-      places[element] = LEFT_OUT;
-      return;
-    }
+  if (!isSelected(element)) {
+    places[element] = LEFT_OUT;
+    return;
   }
   let start = startOf(element);
   let length = lengthOf(element);

@@ -1,4 +1,4 @@
-// The strings of a batch, as dictionaries' kernels see them, and their hashes: hash-bytes.ts, bit for bit. A fragment.
+// The strings of a batch, as dictionaries' kernels see them, and their hashes: hash-bytes.ts, bit for bit. A fragment after hash.wgsl.
 //
 // An element's string is a range of bytes in `bytes`. `offsets` says where it begins and the next one does; with RECORDS it holds
 // the numbers of records of another dictionary, whose arena `bytes` is.
