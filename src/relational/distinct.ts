@@ -11,7 +11,7 @@ import { GroupBy } from "./group-by.js";
 import type { GroupCallOptions, GroupStage } from "./group-calls.js";
 import { type GroupedRows, groupRows } from "./group-rows.js";
 import { plainColumn } from "./join-columns.js";
-import { materialise } from "./materialise.js";
+import { materialiseAnswer } from "./materialise.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
 import { batchesOf, type TableInput, type Tables } from "./table-input.js";
 
@@ -110,10 +110,7 @@ async function keepRows(
 
   const outputs = columns.map((column) => plainColumn("left", column));
   const rows = { rows: kept.length, left: kept, right: null };
-  const made = await materialise(outputs, [rows], call.pause, undefined, await call.gatherOn(device));
-  call.endStage("materialise");
-  call.tellPlan();
-  return made;
+  return materialiseAnswer(outputs, [rows], call, device);
 }
 
 /** Ascending. */

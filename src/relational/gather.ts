@@ -111,7 +111,7 @@ function gatherFixed(data: Uint8Array, width: number, rows: Uint32Array): Uint8A
 }
 
 /** Most bytes or elements that a type's offsets can number. 64-bit offsets are held in 32 bits here. */
-function largestOffset(chunk: Chunk): number {
+export function largestOffset(chunk: Chunk): number {
   const { typeId } = chunk.type;
   const large = typeId === Type.LargeUtf8 || typeId === Type.LargeBinary || typeId === Type.LargeList;
   return large ? 2 ** 32 - 1 : 2 ** 31 - 1;

@@ -13,7 +13,7 @@ import { readTable } from "./columns.js";
 import { encodeOwnKeys } from "./encode-keys.js";
 import type { GroupCallOptions, GroupStage } from "./group-calls.js";
 import { groupRows } from "./group-rows.js";
-import { materialise } from "./materialise.js";
+import { materialiseAnswer } from "./materialise.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
 import { batchesOf, type TableInput, type Tables } from "./table-input.js";
 
@@ -193,15 +193,11 @@ class Grouping {
   }
 
   async finish({ device, states }: Groups): Promise<Table> {
-    const { call } = this;
     const outputs = states.outputs(this.#aggregates);
     // keys are gathered from the groups' first rows, aggregates are there already
     const { groups, keyRows } = states;
     const rows = { rows: groups, left: keyRows, right: keyRows, inOrder: "right" as const };
-    const made = await materialise(outputs, [rows], call.pause, undefined, await call.gatherOn(device));
-    call.endStage("materialise");
-    call.tellPlan();
-    return made;
+    return materialiseAnswer(outputs, [rows], this.call, device);
   }
 
   /** @throws ValidationError unless both group by the same keys and compute the same */

@@ -4,10 +4,11 @@
  */
 import type { Table } from "@uwdata/flechette";
 import type { Device } from "../device.js";
-import { bitmapBytes, countSet, setBit } from "../engine/bitmaps.js";
-import { type JoinKind, rowsWhere, type Segment, segmentsOf } from "../engine/join-kinds.js";
+import { bitmapBytes, setBit } from "../engine/bitmaps.js";
+import { type Segment, segmentsOf } from "../engine/join-kinds.js";
 import { LimitError } from "../errors.js";
 import type { EncodedKeys } from "./encode-keys.js";
+import { PARTS, restOf } from "./join-parts.js";
 import { materialise } from "./materialise.js";
 import type { PreparedJoin } from "./prepare-join.js";
 import { cutByBytes } from "./row-bytes.js";
@@ -29,7 +30,7 @@ export async function* joinBatches(prepared: PreparedJoin, maxBytes: number): As
   let yielded = false;
   for await (const segment of parts.segments()) {
     for (const piece of cutByBytes(outputs, segment, maxBytes)) {
-      const table = await materialise(outputs, [piece], call.pause, undefined, gatherer);
+      const table = await materialise(outputs, [piece], call.pause, gatherer);
       call.endStage("materialise");
       yielded = true;
       yield table;
@@ -42,16 +43,6 @@ export async function* joinBatches(prepared: PreparedJoin, maxBytes: number): As
   }
   call.tellPlan();
 }
-
-/** What each part of the left adds to a kind of join; the rest comes from the right's unmatched rows. */
-const PART_KIND: Record<JoinKind, JoinKind> = {
-  inner: "inner",
-  left: "left",
-  right: "inner",
-  full: "left",
-  semi: "semi",
-  anti: "anti",
-};
 
 class Parts {
   readonly #mostPairs: number;
@@ -82,10 +73,8 @@ class Parts {
       yield* segments;
       from += count;
     }
-    if (rightMatched === null) return;
-    const unmatched = rows.right - countSet(rightMatched, rows.right);
-    if (unmatched === 0) return;
-    yield { rows: unmatched, left: null, right: rowsWhere(rightMatched, rows.right, false, unmatched) };
+    const rest = rightMatched && restOf(prepared.how, "left", rightMatched, rows.right);
+    if (rest !== null && rest.rows > 0) yield rest;
   }
 
   /** The segments of some left rows; null when they have too many pairs. */
@@ -107,7 +96,7 @@ class Parts {
           for (let i = 0; i < pairs.right.length; i++) setBit(rightMatched, pairs.right[i]);
         }
         const counts = { left: count, right: rows.right };
-        const segments = await segmentsOf(PART_KIND[prepared.how], pairs, counts, call.pause);
+        const segments = await segmentsOf(PARTS.left[prepared.how], pairs, counts, call.pause);
         return segments.filter((segment) => segment.rows > 0).map((segment) => ownSegment(segment, from));
       } finally {
         pairs.release?.();

@@ -4,8 +4,7 @@
  */
 import type { Table } from "@uwdata/flechette";
 import type { Device } from "../device.js";
-import { bitmapBytes, countSet, setBit } from "../engine/bitmaps.js";
-import { type JoinKind, rowsWhere, type Segment, segmentsOf } from "../engine/join-kinds.js";
+import { bitmapBytes, setBit } from "../engine/bitmaps.js";
 import type { RowIndex } from "../engine/row-operations.js";
 import type { RowPairs } from "../engine/rows.js";
 import { ValidationError } from "../errors.js";
@@ -13,10 +12,11 @@ import { check, checkBoolean, checkCallbacks, checkOneOf, checkOptions } from ".
 import { columnIndex, readTable, type SourceTable } from "./columns.js";
 import { encodeSide, keyForms } from "./encode-keys.js";
 import type { JoinOptions } from "./join.js";
+import { PARTS, restOf } from "./join-parts.js";
 import { materialise } from "./materialise.js";
-import { filterPairs } from "./pair-filter.js";
 import { type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { checkNames } from "./relational-call.js";
+import { filteredPairs, joinedRows } from "./run-join.js";
 import { batchesOf, type TableInput, type Tables } from "./table-input.js";
 
 /** Options of {@link JoinIndex.create}. */
@@ -37,12 +37,6 @@ export interface IndexedJoinOptions<Row extends object = Readonly<Record<string,
   /** Which side of the join the batch is; the index is the other one. Default: `"left"`. */
   readonly side?: "left" | "right";
 }
-
-/** Joined batch by batch: which rows each batch adds. The index's unmatched rows come at the end, semi and anti joins of it too. */
-const PARTS: Record<"left" | "right", Record<JoinKind, JoinKind | null>> = {
-  left: { inner: "inner", left: "left", right: "inner", full: "left", semi: "semi", anti: "anti" },
-  right: { inner: "inner", left: "inner", right: "right", full: "right", semi: null, anti: null },
-};
 
 /** A table that many batches are joined with. */
 export class JoinIndex {
@@ -105,22 +99,7 @@ export class JoinIndex {
   ): Promise<Table> {
     const prepared = this.#prepare(batch, options);
     const pairs = await this.#pairs(prepared, options);
-    try {
-      const { call, how, rows, outputs } = prepared;
-      const segments = await segmentsOf(how, pairs, rows, call.pause);
-      const made = await materialise(
-        outputs,
-        segments,
-        call.pause,
-        undefined,
-        await call.gatherOn(this.#device),
-      );
-      call.endStage("materialise");
-      call.tellPlan();
-      return made;
-    } finally {
-      pairs.release?.();
-    }
+    return joinedRows(prepared, this.#device, pairs);
   }
 
   /**
@@ -143,19 +122,13 @@ export class JoinIndex {
     for await (const batch of all) {
       const prepared = this.#prepare(batch, options);
       last = prepared;
-      const { call, rows, outputs } = prepared;
-      const part = PARTS[side][prepared.how];
       const pairs = await this.#pairs(prepared, options);
-      try {
-        for (const row of pairs[own]) setBit(matched, row);
-        if (part === null) continue;
-        const segments = await segmentsOf(part, pairs, rows, call.pause);
-        yield await materialise(outputs, segments, call.pause, undefined, await call.gatherOn(this.#device));
-      } finally {
+      for (const row of pairs[own]) setBit(matched, row);
+      const part = PARTS[side][prepared.how];
+      if (part === null) {
         pairs.release?.();
-      }
-      call.endStage("materialise");
-      call.tellPlan();
+        prepared.call.tellPlan();
+      } else yield await joinedRows({ ...prepared, how: part }, this.#device, pairs);
     }
     if (last === undefined) return;
     const rest = restOf(last.how, side, matched, this.rows);
@@ -212,7 +185,7 @@ export class JoinIndex {
     prepared: PreparedJoin,
     { side = "left", signal }: IndexedJoinOptions<never>,
   ): Promise<RowPairs> {
-    const { call, keys, rows, filter } = prepared;
+    const { call, keys, rows } = prepared;
     await call.begin();
     this.#checkAlive();
     const forms = keyForms(keys.left, keys.right);
@@ -230,16 +203,9 @@ export class JoinIndex {
       side === "left"
         ? found
         : { ...found, left: found.right, right: found.left, inOrder: found.inOrder && "right" };
-    if (filter === null) {
-      call.endStage("hash join");
-      return pairs;
-    }
-    try {
-      return await filterPairs(pairs, filter, call.pause, await call.gatherOn(this.#device));
-    } finally {
-      pairs.release?.();
-      call.endStage("hash join");
-    }
+    const kept = await filteredPairs(prepared, this.#device, pairs);
+    call.endStage("hash join");
+    return kept;
   }
 
   /** The index of keys in some form; built when such keys come first. */
@@ -265,16 +231,4 @@ export class JoinIndex {
     building.catch(() => this.#indexes.delete(name));
     return building;
   }
-}
-
-/** The index's rows that are known when all batches were joined; null where the kind of join wants none of them. */
-function restOf(how: JoinKind, side: "left" | "right", matched: Uint8Array, count: number): Segment | null {
-  const wanted = side === "left" ? how === "right" || how === "full" : how !== "inner" && how !== "right";
-  if (!wanted) return null;
-  const set = how === "semi";
-  const found = countSet(matched, count);
-  const rows = rowsWhere(matched, count, set, set ? found : count - found);
-  return side === "left"
-    ? { rows: rows.length, left: null, right: rows }
-    : { rows: rows.length, left: rows, right: null };
 }

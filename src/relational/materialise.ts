@@ -4,6 +4,7 @@
  * memory. Where a column's side has no row, its batches are nulls that share one piece of memory.
  */
 import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
+import type { Device } from "../device.js";
 import type { GatherTask } from "../engine/gather-buffers.js";
 import type { Segment } from "../engine/join-kinds.js";
 import { gatherHere } from "../engine/row-operations.js";
@@ -12,6 +13,7 @@ import type { Chunk } from "./chunk.js";
 import type { SourceColumn } from "./columns.js";
 import { type GatherPlan, planGather } from "./gather.js";
 import { nullsLike } from "./null-chunk.js";
+import type { RelationalCall } from "./relational-call.js";
 import { sliceChunk } from "./slice-chunk.js";
 import { BatchMaker } from "./to-flechette.js";
 
@@ -55,8 +57,8 @@ export async function materialise(
   outputs: readonly OutputColumn[],
   segments: readonly Segment[],
   pause: () => Promise<void>,
-  maxBatchRows = MAX_BATCH_ROWS,
   runTasks: GatherRunner = gatherHere,
+  maxBatchRows = MAX_BATCH_ROWS,
 ): Promise<Table> {
   const placed = segments.map(placeSegment);
   const plans = outputs.map((output) =>
@@ -81,6 +83,19 @@ export async function materialise(
   return new Table(schemaOf(outputs, columns), columns);
 }
 
+/** The last stage of a call: gathers the answer by the threads of the device's engine, and tells the plan. */
+export async function materialiseAnswer(
+  outputs: readonly OutputColumn[],
+  segments: readonly Segment[],
+  call: Pick<RelationalCall<"materialise">, "pause" | "gatherOn" | "endStage" | "tellPlan">,
+  device: Device,
+): Promise<Table> {
+  const made = await materialise(outputs, segments, call.pause, await call.gatherOn(device));
+  call.endStage("materialise");
+  call.tellPlan();
+  return made;
+}
+
 /** Allocation throws a RangeError where there is no memory. */
 function tooLarge(segments: readonly Segment[], cause: RangeError): LimitError {
   const rows = segments.reduce((sum, segment) => sum + segment.rows, 0);
@@ -95,7 +110,8 @@ function placeSegment(segment: Segment): PlacedSegment {
   return { ...segment, identity: { left: isIdentity("left"), right: isIdentity("right") } };
 }
 
-function countsUp(rows: Uint32Array | null): boolean {
+/** Whether row numbers are 0, 1, 2, … */
+export function countsUp(rows: Uint32Array | null): boolean {
   if (rows === null) return false;
   for (let i = 0; i < rows.length; i++) if (rows[i] !== i) return false;
   return true;

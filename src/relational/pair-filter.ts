@@ -55,7 +55,7 @@ export async function filterPairs(
   for (let from = 0; from < left.length; from += PAIRS_AT_ONCE) {
     const to = Math.min(left.length, from + PAIRS_AT_ONCE);
     const segment = { rows: to - from, left: left.subarray(from, to), right: right.subarray(from, to) };
-    const table = await materialise(columns, [segment], pause, PAIRS_AT_ONCE, gatherer);
+    const table = await materialise(columns, [segment], pause, gatherer, PAIRS_AT_ONCE);
     const batches = table.children.map(({ data: [only] }) => only);
     for (let i = 0; i < to - from; i++) {
       for (let c = 0; c < batches.length; c++) pair[columns[c].field.name] = batches[c].at(i);

@@ -10,24 +10,30 @@ import type { JoinCall } from "../engine/row-operations.js";
 import type { RowPairs } from "../engine/rows.js";
 import { semiPairs } from "../engine/semi-pairs.js";
 import type { EncodedKeys } from "./encode-keys.js";
-import { materialise } from "./materialise.js";
+import { materialiseAnswer } from "./materialise.js";
 import { filterPairs } from "./pair-filter.js";
 import type { PreparedJoin } from "./prepare-join.js";
 
 /** Runs a join. @throws as `join` */
 export async function joinTable(prepared: PreparedJoin): Promise<Table> {
-  const { call, how, rows, outputs } = prepared;
+  const { call } = prepared;
   const device = await call.begin();
   const encoded = prepared.encode();
   call.endStage("encode keys");
   const pairs = await call.onEngine((engineCall) => findPairs(prepared, device, encoded, engineCall));
   call.endStage("hash join");
+  return joinedRows(prepared, device, pairs);
+}
+
+/** The rows of the join that pairs make, which are released. */
+export async function joinedRows(
+  { call, how, rows, outputs }: PreparedJoin,
+  device: Device,
+  pairs: RowPairs,
+): Promise<Table> {
   try {
     const segments = await segmentsOf(how, pairs, rows, call.pause);
-    const joined = await materialise(outputs, segments, call.pause, undefined, await call.gatherOn(device));
-    call.endStage("materialise");
-    call.tellPlan();
-    return joined;
+    return await materialiseAnswer(outputs, segments, call, device);
   } finally {
     pairs.release?.();
   }
@@ -39,17 +45,28 @@ export async function joinTable(prepared: PreparedJoin): Promise<Table> {
  * @param firstLeft number of the first left row among them
  */
 export async function findPairs(
-  { call, how, nullsEqual, filter }: PreparedJoin,
+  prepared: PreparedJoin,
   device: Device,
   encoded: EncodedKeys,
   engineCall: Omit<JoinCall, "nullsEqual">,
   firstLeft = 0,
 ): Promise<RowPairs> {
+  const { how, nullsEqual, filter } = prepared;
   const rows = await device.engine.rows();
   const joinCall = { ...engineCall, nullsEqual };
   const isSemi = how === "semi" || how === "anti";
   if (isSemi && filter === null) return semiPairs(rows, encoded, joinCall);
   const pairs = await rows.join(encoded.left, encoded.right, joinCall);
+  return filteredPairs(prepared, device, pairs, firstLeft);
+}
+
+/** The pairs for which the join's condition holds, those that were given being released; all where it has none. */
+export async function filteredPairs(
+  { call, filter }: PreparedJoin,
+  device: Device,
+  pairs: RowPairs,
+  firstLeft = 0,
+): Promise<RowPairs> {
   if (filter === null) return pairs;
   try {
     const all = { left: addTo(pairs.left, firstLeft), right: pairs.right };

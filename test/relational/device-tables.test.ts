@@ -153,6 +153,7 @@ describe("tables on the device", () => {
     const table = tableFromArrays({ id: [1, 2], tags: [["a"], ["b", "c"]] });
     await expect(device().uploadTable(table)).rejects.toThrow('Column "tags" is of type list');
     await expect(device().uploadTable(table, { columns: ["idd"] })).rejects.toThrow('Did you mean "id"?');
+    await expect(device().uploadTable(table, { columns: "id" as never })).rejects.toThrow(ValidationError);
     const ids = await device().uploadTable(table, { columns: ["id"] });
     await expect(ids.toArrow({ columns: ["x"] })).rejects.toThrow('no column "x"');
     ids.destroy();

@@ -86,6 +86,26 @@ describe("an index", () => {
   };
   const make = () => JoinIndex.create(device(), airports, { on: ["iata"] });
 
+  it("tells the last stage of a batch, and its plan, before the rows come", async () => {
+    using index = await make();
+    const told: string[] = [];
+    const options = {
+      onStage: (stage: string) => told.push(stage),
+      onPlan: () => told.push("plan"),
+    };
+    const ofBatch = ["encode keys", "hash join", "materialise", "plan"];
+    async function* batches(...names: string[]) {
+      for (const name of names) yield { iata: [name] };
+    }
+    for await (const _ of index.joinAll(batches("JFK", "OAK"), options)) {
+      expect(told.splice(0)).toEqual(ofBatch);
+    }
+    // of semi joins of the index no row is known before the end
+    const semi = { ...options, how: "semi", side: "right" } as const;
+    for await (const { numRows } of index.joinAll(batches("JFK"), semi)) expect(numRows).toBe(1);
+    expect(told).toEqual(["encode keys", "hash join", "plan"]);
+  });
+
   it("answers what is asked for, under the names of a join", async () => {
     using index = await make();
     expect(index.rows).toBe(3);

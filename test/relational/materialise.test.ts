@@ -95,6 +95,7 @@ describe("results", () => {
         outputs,
         [{ rows: rows.length, left: rows, right: rows }],
         noPause,
+        undefined,
         batchRows,
       );
       expect(joined.getChild("n").data.map(({ length }) => length)).toEqual(
@@ -160,6 +161,6 @@ it("says how many rows do not fit into memory", async () => {
   }));
   const segment = { rows: 2, left: Uint32Array.of(0, 2), right: null };
   const full = async () => new Array(2 ** 32) as never;
-  const call = materialise(outputs, [segment], async () => {}, undefined, full);
+  const call = materialise(outputs, [segment], async () => {}, full);
   await expect(call).rejects.toMatchObject({ code: "LIMIT", limit: "rows", need: 2 });
 });

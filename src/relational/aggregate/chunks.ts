@@ -13,7 +13,7 @@ import { isKeyType, valueType } from "../key-types.js";
 import { unitOf } from "./numbers.js";
 import { quantileOf, type SortedGroups } from "./quantiles.js";
 import type { StateName, States } from "./states.js";
-import { FloatSums, type IntegerSums } from "./sums.js";
+import { FloatSums, type IntegerSums, meansOf } from "./sums.js";
 
 /** What an aggregate is made of. */
 export const NEEDS: { readonly [Name in AggregateName]: readonly StateName[] } = {
@@ -76,10 +76,7 @@ export function aggregateChunk(aggregate: Aggregate, column: AggregatedColumn): 
     case "mean": {
       const unit = unitOf(valueType(column.field.type));
       const { counts, sums } = states;
-      return floatChunk(
-        counts.map((count, group) => sums.toNumber(group) / (count * unit)),
-        nonEmpty(counts),
-      );
+      return floatChunk(meansOf(sums, counts, unit), nonEmpty(counts));
     }
     case "var":
     case "std":

@@ -12,7 +12,7 @@ import { encodeOwnKeys } from "../encode-keys.js";
 import { gather } from "../gather.js";
 import type { GroupedRows } from "../group-rows.js";
 import { plainColumn } from "../join-columns.js";
-import type { OutputColumn } from "../materialise.js";
+import { countsUp, type OutputColumn } from "../materialise.js";
 import { concatenateColumns, ownColumn, sourceColumn } from "../source-columns.js";
 import { aggregateChunk, checkAggregated, countChunk, NEEDS } from "./chunks.js";
 import { countRows, GroupedValues } from "./grouped-values.js";
@@ -157,7 +157,7 @@ export class GroupStates {
   /** A key column with one value a group. */
   #ownKey(k: number): SourceColumn {
     const { field, column } = this.keys[k];
-    if (column.length === this.groups && isIdentity(this.keyRows)) return ownColumn(this.keys[k]);
+    if (column.length === this.groups && countsUp(this.keyRows)) return ownColumn(this.keys[k]);
     return ownColumn(sourceColumn(field, gather(this.keys[k].contiguous(), this.keyRows)));
   }
 
@@ -204,8 +204,4 @@ function sortedValues({ values: { column, rowGroups } }: States, groups: number)
 
 function namedOutput(name: string, chunk: Parameters<typeof sourceColumn>[1]): OutputColumn {
   return plainColumn("right", sourceColumn(field(name, chunk.type), chunk));
-}
-
-function isIdentity(rows: Uint32Array): boolean {
-  return rows.every((row, i) => row === i);
 }

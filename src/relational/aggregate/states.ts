@@ -16,7 +16,7 @@ import { extremeRows, type Sign } from "./extremes.js";
 import { GroupedValues } from "./grouped-values.js";
 import { Moments } from "./moments.js";
 import { floatsOf, integersOf, numbersOf, orderedOf, typeOf, unitOf } from "./numbers.js";
-import { FloatSums, IntegerSums } from "./sums.js";
+import { FloatSums, IntegerSums, meansOf } from "./sums.js";
 
 /** Numbers rows by group on the engine. */
 export type Grouper = (keys: RowKeys) => Promise<GroupedRows>;
@@ -97,8 +97,10 @@ export const STATE_KINDS: { readonly [K in StateName]: StateKind<States[K]> } = 
         : IntegerSums.merge(sums as IntegerSums[], groupOf, groups),
   },
   moments: {
-    of: async ({ values, state }) =>
-      Moments.of(numbersOf(values), values.groupOf, values.counts, meansOf(await state("sums"), values)),
+    of: async ({ values, state }) => {
+      const means = meansOf(await state("sums"), values.counts, unitOf(typeOf(values)));
+      return Moments.of(numbersOf(values), values.groupOf, values.counts, means);
+    },
     merge: (moments, { groupOf, groups }) => Moments.merge(moments, groupOf, groups),
   },
   least: extremes(-1),
@@ -139,11 +141,6 @@ function eachGroup<P extends { readonly length: number }>(
   for (const part of parts) {
     for (let old = 0; old < part.length; old++) visit(part, old, groupOf[at++]);
   }
-}
-
-function meansOf(sums: IntegerSums | FloatSums, values: GroupedValues): Float64Array {
-  const unit = unitOf(typeOf(values));
-  return values.counts.map((count, group) => sums.toNumber(group) / (count * unit));
 }
 
 function extremes(sign: Sign): StateKind<SourceColumn> {

@@ -142,6 +142,11 @@ export class FloatSums {
   }
 }
 
+/** The mean of each group. @param unit what sums are divided by besides: of unscaled decimals */
+export function meansOf(sums: IntegerSums | FloatSums, counts: Float64Array, unit: number): Float64Array {
+  return counts.map((count, group) => sums.toNumber(group) / (count * unit));
+}
+
 function addFloats(
   values: Float32Array | Float64Array,
   groupOf: Uint32Array,
