@@ -12,6 +12,8 @@ import {
 } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
+import { Readable, type Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../io/temporary.js";
 import { outcomeOf, start } from "./run-cli.js";
@@ -60,9 +62,17 @@ it("ends in silence when its reader goes away", async () => {
 });
 
 it("ends with 130 when interrupted", async () => {
-  writeFileSync(path("long.csv"), `id\n${"1234567\n".repeat(5_000_000)}`); // read for seconds
-  const child = start(["join", path("long.csv"), path("a.csv"), "--on", "id=id", "--device", "cpu"]);
-  setTimeout(() => child.kill("SIGINT"), 1500);
+  const args = ["join", "-", path("a.csv"), "--on", "id=id", "--format", "csv", "--device", "cpu"];
+  const child = start(args, process.env, "pipe", "pipe");
+  let fed = 0;
+  const endless = function* () {
+    yield "id\n";
+    for (;;) {
+      if (++fed === 100) child.kill("SIGINT"); // in the midst of reading
+      yield "1234567\n".repeat(10_000);
+    }
+  };
+  pipeline(Readable.from(endless()), child.stdin as Writable).catch(() => {}); // the pipe closes with the process
   const { status, stdout, stderr } = await outcomeOf(child);
   expect([status, stdout, stderr]).toEqual([130, "", "warpmap: interrupted\n"]);
 });

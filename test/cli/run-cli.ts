@@ -66,9 +66,10 @@ export function start(
   args: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
   stdout: "pipe" | number = "pipe",
+  stdin: "ignore" | "pipe" = "ignore",
 ): ChildProcess {
   if (!existsSync(BUILT)) throw new Error(`${BUILT} is not there: run npm run build first`);
-  return spawn(process.execPath, [BUILT, ...args], { env, stdio: ["ignore", stdout, "pipe"] });
+  return spawn(process.execPath, [BUILT, ...args], { env, stdio: [stdin, stdout, "pipe"] });
 }
 
 /** What a process prints, and how it ends: by a signal is 128 and its number, as shells have it. */
