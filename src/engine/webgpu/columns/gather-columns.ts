@@ -9,6 +9,7 @@ import type { Range } from "../device/kernel.js";
 import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
+import { totalOf } from "../groups/totals.js";
 import {
   gatherBytesKernel,
   gatherSmallKernel,
@@ -120,7 +121,7 @@ class Gathering {
       rows,
       offsets: source,
       bytes: await run.bind(bytes),
-      starts: starts.range,
+      outStarts: starts.range,
       gathered: gathered.range,
     };
     await this.#record("gather bytes", words, (encoder, chunk) =>
@@ -132,11 +133,11 @@ class Gathering {
   /** Writes the length of each string, and answers the bytes of all. */
   async #lengths(offsets: Range, lengths: ResultColumn): Promise<number> {
     const { run, rows } = this;
-    const before = totalOf(run);
+    const before = totalOf(run.counters);
     const measure = await run.step(stringLengthsKernel, {});
     const bindings = { rows, offsets, lengths: lengths.range, control: run.control };
     await this.#each("string lengths", this.length, (encoder, chunk) => measure(encoder, bindings, chunk));
-    return totalOf(run) - before;
+    return totalOf(run.counters) - before;
   }
 
   #add(words: number): Promise<ResultColumn> {
@@ -153,8 +154,4 @@ class Gathering {
   #each(operation: string, count: number, record: Parameters<RowRun["eachChunk"]>[2]): Promise<void> {
     return this.run.eachChunk(operation, count, record, { isPass: false });
   }
-}
-
-function totalOf({ counters: { pairsLow, pairsHigh } }: RowRun): number {
-  return pairsHigh * 2 ** 32 + pairsLow;
 }

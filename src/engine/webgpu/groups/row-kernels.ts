@@ -7,7 +7,6 @@ import { fragment, kernelSource, read, readWrite } from "../device/kernel-source
 import cas from "../direct/cas.wgsl";
 import type { KernelOverrides } from "../direct/direct-kernels.js";
 import hash from "../table/hash.wgsl";
-import addTotal from "./add-total.wgsl";
 import bytesAt from "./bytes-at.wgsl";
 import equal from "./equal.wgsl";
 import findGroup from "./find-group.wgsl";
@@ -19,6 +18,7 @@ import oneSide from "./one-side.wgsl";
 import pack from "./pack.wgsl";
 import packBytes from "./pack-bytes.wgsl";
 import packWords from "./pack-words.wgsl";
+import rowOf from "./row-of.wgsl";
 import rows from "./rows.wgsl";
 import scan from "./scan.wgsl";
 import scanAdd from "./scan-add.wgsl";
@@ -60,8 +60,8 @@ export const rowCounters = countersOf("RowControl", [
   /** Rows that dispatches left for another one, all dispatches together. */
   "unfinished",
   /** Pairs, or bytes of gathered strings: 64 bits. */
-  "pairsLow",
-  "pairsHigh",
+  "totalLow",
+  "totalHigh",
 ]);
 
 /** Rows (or pairs) that one workgroup takes. */
@@ -69,8 +69,8 @@ export const ROW_TILE = 256;
 
 /** Rows by number. */
 export const rowsFragment = fragment(rows);
-/** Adding counts up, in `rowCounters`. */
-export const totalling = fragment(addTotal);
+/** The row that has a piece of a result. */
+export const searching = fragment(rowOf, { bindings: { outStarts: read() } });
 
 const side = { records: read(), bytes: read() };
 const otherSide = { buildRecords: read(), buildBytes: read() };
