@@ -20,9 +20,6 @@ import {
 /** Operations over columns pack no records. */
 const NO_RECORDS = { rowWords: 0, plainWords: 0, nullWords: 0, columnWords: [] };
 
-/** Words of a step that is not worth waiting for. */
-const AT_ONCE = 2 ** 22;
-
 /** Gathers columns; see engine/device-columns.ts. */
 export async function gatherColumns(
   host: RowHost,
@@ -81,7 +78,7 @@ class Gathering {
     const gathered = await this.#add(words);
     const gather = await this.run.step(gatherWordsKernel, {});
     const bindings = { rows: this.rows, data: await this.run.bind(data), gathered: gathered.range };
-    await this.#record("gather words", words, (encoder, chunk) =>
+    await this.run.dispatch("gather words", words, (encoder, chunk) =>
       gather(encoder, bindings, { ...chunk, columnWidth: width / 4 }),
     );
     return { kind: "fixed", width, data: gathered.array };
@@ -95,7 +92,7 @@ class Gathering {
     const gather = await this.run.step(gatherSmallKernel, constants);
     const source = data === null ? undefined : await this.run.bind(data);
     const bindings = { rows: this.rows, data: source, gathered: gathered.range };
-    await this.#record("gather small", words, (encoder, chunk) =>
+    await this.run.dispatch("gather small", words, (encoder, chunk) =>
       gather(encoder, bindings, { ...chunk, total: this.length }),
     );
     return gathered.array;
@@ -124,7 +121,7 @@ class Gathering {
       outStarts: starts.range,
       gathered: gathered.range,
     };
-    await this.#record("gather bytes", words, (encoder, chunk) =>
+    await this.run.dispatch("gather bytes", words, (encoder, chunk) =>
       gather(encoder, bindings, { ...chunk, total: length }),
     );
     return { kind: "strings", offsets: starts.array, bytes: gathered.array, most };
@@ -143,12 +140,6 @@ class Gathering {
   #add(words: number): Promise<ResultColumn> {
     checkBinding(this.run.host.gpu, words * 4);
     return this.results.add(words);
-  }
-
-  /** A step that nobody waits for, where it is short; a longer one goes chunk by chunk. */
-  async #record(label: string, count: number, record: Parameters<RowRun["eachChunk"]>[2]): Promise<void> {
-    if (count > AT_ONCE) return this.#each(label, count, record);
-    if (count > 0) await this.run.submit(label, (encoder) => record(encoder, { first: 0, count }));
   }
 
   #each(operation: string, count: number, record: Parameters<RowRun["eachChunk"]>[2]): Promise<void> {

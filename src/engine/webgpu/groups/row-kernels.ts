@@ -48,8 +48,32 @@ export const rowParams = [
   "total",
 ] as const;
 
+/** What a dispatch that reduces columns by group is told. */
+export const reduceParams = [
+  "first",
+  "count",
+  "groups",
+  /** Words of state that a group has. */
+  "stride",
+  /** A column's values: bits of each (1, 8, 16 or whole words), words in which they are compared, how they are read, and if they may be null. */
+  "bits",
+  "words",
+  "form",
+  "nullable",
+  /** The upper word of a float's infinity. */
+  "infinity",
+  /** 0xffffffff: the least word is looked for. */
+  "flip",
+  /** Words of the extreme value that are known. */
+  "phase",
+  /** 1: the last row is looked for. */
+  "latest",
+  /** Where words of state begin. */
+  "base",
+] as const;
+
 /** Values of the parameters; those left out are 0. */
-export type RowParams = { readonly [N in (typeof rowParams)[number]]?: number };
+export type RowParams = { readonly [N in (typeof rowParams | typeof reduceParams)[number]]?: number };
 
 /** What row kernels count: exact, from the call's start, modulo 2^32. */
 export const rowCounters = countersOf("RowControl", [
@@ -122,6 +146,10 @@ export class GroupKernels {
     rowsFragment,
     fragment(numberGroups, {
       bindings: { groupOf: readWrite(), numbers: read(), sizes: read(), counts: readWrite() },
+      constants: [
+        /** Sizes are known, and counts wanted. */
+        "COUNTED",
+      ],
     }),
   ]);
   readonly listMembers = kernelSource("list members", rowParams, [
@@ -153,6 +181,8 @@ export class GroupKernels {
         constants: [
           /** Numbers are wanted. */
           "NUMBERED",
+          /** Ranks and sizes are. */
+          "RANKED",
         ],
       }),
     ]);
