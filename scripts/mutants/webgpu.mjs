@@ -173,9 +173,9 @@ export const webgpuFaults = [
   {
     name: "gpu-expand-border",
     what: "a row's first pair is given to the row before it",
-    file: "src/engine/webgpu/join/expand.wgsl",
-    find: "if (pairStarts[middle] <= pair)",
-    replace: "if (pairStarts[middle] < pair)",
+    file: "src/engine/webgpu/groups/row-of.wgsl",
+    find: "if (outStarts[middle] <= position)",
+    replace: "if (outStarts[middle] < position)",
     ...rows,
   },
   {

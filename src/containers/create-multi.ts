@@ -4,7 +4,15 @@ import { hashNames } from "../engine/hash-names.js";
 import { type BasicType, basicTypes } from "../engine/scalars.js";
 import { LimitError } from "../errors.js";
 import { checkOneOf, checkOptions, checkWhole } from "../options.js";
-import { checkDevice, checkSizing, type Seed, type TableOptions, withHash } from "./create-table.js";
+import {
+  checkBytes,
+  checkDevice,
+  checkSizing,
+  type HashOptions,
+  type Seed,
+  type TableOptions,
+  withHash,
+} from "./create-table.js";
 import { MultiIndex, type MultiSizing } from "./multi-index.js";
 
 /** Options that size and shape a multimap or a multiset. */
@@ -27,6 +35,22 @@ export async function createMulti<K extends BasicType, V extends BasicType>(
   const hashing = await withHash({ key: types.key, value: "u32", slots, hash }, seed);
   const sized = { ...sizing, hashing: { hash: hashing.hash, seed: hashing.seed } };
   return MultiIndex.create<K, V>(device.engine, types as { key: K; value: V | null }, sized);
+}
+
+/** An index with the entries of `toBytes`. @internal */
+export async function multiFromBytes<K extends BasicType, V extends BasicType>(
+  kind: "multimap" | "multiset",
+  device: Device,
+  bytes: Uint8Array,
+  options: HashOptions,
+): Promise<MultiIndex<K, V>> {
+  checkDevice(device);
+  checkOptions(options, "hash seed");
+  checkBytes(bytes);
+  const { unpackMulti } = await import("./multi-bytes.js");
+  const create = (shape: MultiOptions<BasicType>) =>
+    createMulti<K, V>(kind, device, shape as MultiOptions<K>);
+  return unpackMulti<K, V>(kind, bytes, options, create);
 }
 
 /** Checks all options. @internal */

@@ -100,9 +100,14 @@ export async function tableFromBytes<K extends ContainerKey, V extends ValueType
   return unpack<K, V, Parts<K, V>>(kind, bytes, options, { check: checkTable, create: create as never });
 }
 
+/** Checks that bytes were given. */
+export function checkBytes(bytes: Uint8Array): void {
+  check(bytes instanceof Uint8Array, "bytes", bytes, "Give the Uint8Array that toBytes made.");
+}
+
 /** What reads bytes, which are checked to be some. @internal */
 export function loadBytes(bytes: Uint8Array): Promise<typeof import("./table-bytes.js")> {
-  check(bytes instanceof Uint8Array, "bytes", bytes, "Give the Uint8Array that toBytes made.");
+  checkBytes(bytes);
   return import("./table-bytes.js");
 }
 

@@ -8,7 +8,7 @@ import { NO_SEED } from "../engine/hash-names.js";
 import type { BasicType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { CapacityError, ValidationError } from "../errors.js";
-import { checkWhole } from "../options.js";
+import { check, checkWhole } from "../options.js";
 import {
   type BulkOptions,
   type Call,
@@ -24,9 +24,9 @@ import {
 } from "./arguments.js";
 import { checkedSlots } from "./create-table.js";
 import { EntryReader } from "./entry-reader.js";
-import type { MultiIndex } from "./multi-index.js";
+import type { MultiIndex, MultiTally } from "./multi-index.js";
 import { Queued } from "./queued.js";
-import { answered, destination, placed } from "./results.js";
+import { answered, destination, discard, placed } from "./results.js";
 
 /** Health and size of a multimap or a multiset. What it has of a table is that of the distinct keys. */
 export interface MultiStats extends Omit<TableStats, "live"> {
@@ -173,6 +173,35 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
     });
   }
 
+  /**
+   * The entries and how the container is sized, for `fromBytes` of its class, on any device and engine: each distinct key once, with its
+   * count and its values. docs/bytes.md has the format.
+   * @throws LimitError when the host has no memory for so many bytes.
+   */
+  toBytes(): Promise<Uint8Array<ArrayBuffer>> {
+    return this.calls.run(async () => (await import("./multi-bytes.js")).packMulti(this.index as never));
+  }
+
+  /** Inserts all entries of another container of the same types. @internal */
+  protected async mergeFrom(other: MultiContainer<K, V>): Promise<{ inserted: number }> {
+    this.calls.check();
+    const isLike = other instanceof MultiContainer && typesOf(other.index) === typesOf(this.index);
+    check(isLike, "What to merge", other, `Give a container with the types of this one, ${this}.`);
+    // in the queue of the other one now, and in this one's behind all calls made before
+    const output = other.device === this.device ? "device" : "host";
+    const entries = other.reader.retrieveAll({ output });
+    entries.catch(() => {});
+    const insert = async () => {
+      const { keys, values } = await entries;
+      try {
+        return await this.index.insert(keys as ColumnInput<K>, values as ColumnInput<V> | null, {});
+      } finally {
+        discard([keys, values]);
+      }
+    };
+    return this.#accepted(await this.calls.run(insert));
+  }
+
   /** Entries, distinct keys, and the health of their table, measured by one scan of it. */
   stats(): Promise<MultiStats> {
     return this.calls.run(async () => {
@@ -185,13 +214,12 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
 
   /** Types, size, capacity and load, such as "StaticMultimap<u32, f32> { size: 5, keys: 2, capacity: 10, load: 0.1 }". */
   override toString(): string {
-    const { key, value } = this.index.types;
     const { size, keyCount, capacity, loadFactor } = this;
     const load = Number(loadFactor.toFixed(3));
     const state = this.calls.ended
       ? "destroyed"
       : `size: ${size}, keys: ${keyCount}, capacity: ${capacity}, load: ${load}`;
-    return `${this[Symbol.toStringTag]}<${value === null ? key : `${key}, ${value}`}> { ${state} }`;
+    return `${this[Symbol.toStringTag]}<${typesOf(this.index)}> { ${state} }`;
   }
 
   /** @internal */
@@ -212,8 +240,12 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
     call: Call,
   ): Promise<{ inserted: number }> {
     const insert = () => this.index.insert(keys, values, call);
-    const { inserted, beyond, keyless } = await this.calls.run(insert, [keys, values], call);
-    if (beyond + keyless === 0) return answered(call, { inserted });
+    return answered(call, this.#accepted(await this.calls.run(insert, [keys, values], call)));
+  }
+
+  /** Answers what became of a batch, or throws the CapacityError it stands for. */
+  #accepted({ inserted, beyond, keyless }: MultiTally): { inserted: number } {
+    if (beyond + keyless === 0) return { inserted };
     const { capacity, keyCapacity, slots } = this;
     throw new CapacityError(
       { inserted, rejected: beyond + keyless, capacity, slots },
@@ -249,4 +281,13 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
       found: typeof found;
     });
   }
+}
+
+/** The types of an index as text: "u32", "u32, f32". */
+function typesOf({
+  types: { key, value },
+}: {
+  readonly types: { key: BasicType; value: BasicType | null };
+}): string {
+  return value === null ? key : `${key}, ${value}`;
 }

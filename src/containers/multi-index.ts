@@ -110,6 +110,21 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
     return this.lists.bytes;
   }
 
+  /**
+   * Fills an index without entries: key i gets the values `offsets[i]` to `offsets[i + 1]`, at least one. Answers how many different keys
+   * found a slot; unless these are all, the index is of no use any more.
+   */
+  async fill(keys: ColumnInput<K>, offsets: Uint32Array, values: ColumnInput<V> | null): Promise<number> {
+    const { numbers } = await this.operations.number(0, keys.length, undefined);
+    try {
+      const { inserted } = await this.table.insert(keys as Input<K>, numbers, "keep", {});
+      if (inserted === keys.length) await this.lists.lay(offsets, values);
+      return inserted;
+    } finally {
+      numbers.destroy();
+    }
+  }
+
   /** Adds the elements that fit. */
   async insert(given: ColumnInput<K>, values: ColumnInput<V> | null, call: CallOptions): Promise<MultiTally> {
     call.signal?.throwIfAborted();

@@ -27,7 +27,8 @@ import {
   type Placed,
   type ProgressOptions,
 } from "./arguments.js";
-import { createMulti, type MultiOptions } from "./create-multi.js";
+import { createMulti, type MultiOptions, multiFromBytes } from "./create-multi.js";
+import type { HashOptions } from "./create-table.js";
 import type { RetrieveChunksOptions, RetrieveOptions } from "./entry-reader.js";
 import { MultiContainer } from "./multi-container.js";
 import { answered } from "./results.js";
@@ -56,6 +57,20 @@ export class StaticMultimap<K extends BasicType = "u32", V extends BasicType = "
     return new StaticMultimap(device, await createMulti<K, V>("multimap", device, options));
   }
 
+  /**
+   * A multimap with the types, the entries and the capacities of what `toBytes` of a multimap made. Leave `bytes` unchanged until the promise
+   * resolves.
+   * @throws FormatError when the bytes are damaged, or are not a multimap's; ValidationError when its hash function was your own, and `options`
+   * do not give it again.
+   */
+  static async fromBytes<K extends BasicType = BasicType, V extends BasicType = BasicType>(
+    device: Device,
+    bytes: Uint8Array,
+    options: HashOptions = {},
+  ): Promise<StaticMultimap<K, V>> {
+    return new StaticMultimap(device, await multiFromBytes<K, V>("multimap", device, bytes, options));
+  }
+
   /** A multimap of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the memory for it. */
   async clone(): Promise<StaticMultimap<K, V>> {
     return new StaticMultimap(this.device, await this.calls.run(() => this.index.copy()));
@@ -76,6 +91,15 @@ export class StaticMultimap<K extends BasicType = "u32", V extends BasicType = "
     options: BulkOptions = {},
   ): Promise<{ inserted: number }> {
     return this.insertEntries(keys, values, this.#checkPairs(keys, values, options));
+  }
+
+  /**
+   * Inserts all pairs of another multimap of the same types, which stays as it is; it may be on another device. Costs what `retrieveAll` there
+   * and `insert` here cost.
+   * @throws CapacityError when some did not fit: as many as do are in.
+   */
+  async merge(other: StaticMultimap<K, V>): Promise<{ inserted: number }> {
+    return this.mergeFrom(other);
   }
 
   /** One value of each key, the same one as long as it is there, and a byte (1 found, 0 not), in input order. */

@@ -24,7 +24,8 @@ import {
   type Placed,
   type ProgressOptions,
 } from "./arguments.js";
-import { createMulti, type MultiOptions } from "./create-multi.js";
+import { createMulti, type MultiOptions, multiFromBytes } from "./create-multi.js";
+import type { HashOptions } from "./create-table.js";
 import type { RetrieveChunksOptions, RetrieveOptions } from "./entry-reader.js";
 import { MultiContainer } from "./multi-container.js";
 
@@ -46,6 +47,20 @@ export class StaticMultiset<K extends BasicType = "u32"> extends MultiContainer<
     return new StaticMultiset(device, await createMulti<K, K>("multiset", device, options));
   }
 
+  /**
+   * A multiset with the types, the entries and the capacities of what `toBytes` of a multiset made. Leave `bytes` unchanged until the promise
+   * resolves.
+   * @throws FormatError when the bytes are damaged, or are not a multiset's; ValidationError when its hash function was your own, and `options`
+   * do not give it again.
+   */
+  static async fromBytes<K extends BasicType = BasicType>(
+    device: Device,
+    bytes: Uint8Array,
+    options: HashOptions = {},
+  ): Promise<StaticMultiset<K>> {
+    return new StaticMultiset(device, await multiFromBytes<K, K>("multiset", device, bytes, options));
+  }
+
   /** A multiset of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the memory for it. */
   async clone(): Promise<StaticMultiset<K>> {
     return new StaticMultiset(this.device, await this.calls.run(() => this.index.copy()));
@@ -57,6 +72,15 @@ export class StaticMultiset<K extends BasicType = "u32"> extends MultiContainer<
    */
   async insert(keys: ColumnInput<K>, options: BulkOptions = {}): Promise<{ inserted: number }> {
     return this.insertEntries(keys, null, this.checkKeys(keys, options));
+  }
+
+  /**
+   * Inserts all keys of another multiset of the same types, which stays as it is; it may be on another device. Costs what `retrieveAll` there
+   * and `insert` here cost.
+   * @throws CapacityError when some did not fit: as many as do are in.
+   */
+  async merge(other: StaticMultiset<K>): Promise<{ inserted: number }> {
+    return this.mergeFrom(other);
   }
 
   /** Looks keys up: the stored key (`missing` for absent ones) and a byte (1 found, 0 not) per key, in input order. */

@@ -99,6 +99,7 @@ export abstract class CountedLists<V extends BasicType, S extends ListCounts>
       | "held"
       | "take"
       | "begin"
+      | "lay"
       | "hold"
       | "destroy"
     >
@@ -157,6 +158,17 @@ export abstract class CountedLists<V extends BasicType, S extends ListCounts>
     values: ColumnInput<V> | null,
     call: CallOptions,
   ): Promise<void>;
+
+  async lay(offsets: Uint32Array, values: ColumnInput<V> | null): Promise<void> {
+    const { state } = this;
+    const lists = offsets.length - 1;
+    await this.writeLaid(offsets, values);
+    const entries = offsets[lists];
+    Object.assign(state, { entries, filled: lists, taken: lists, used: values === null ? 0 : entries });
+  }
+
+  /** Writes the heads of lists that lie one after another from the beginning of the room, and their values. */
+  protected abstract writeLaid(offsets: Uint32Array, values: ColumnInput<V> | null): Promise<void>;
 
   hold(): () => void {
     this.state.retain();

@@ -8,6 +8,7 @@
 import type { ColumnOperations } from "./device-columns.js";
 import { type GatherTask, gatherBuffers } from "./gather-buffers.js";
 import type { PlanLog } from "./plan.js";
+import type { ColumnReducer } from "./reductions.js";
 import type { GroupCall, RowGroups } from "./row-groups.js";
 import type { RowKeys, RowPairs } from "./rows.js";
 
@@ -40,6 +41,8 @@ export interface RowIndex {
 export interface RowOperations extends ColumnOperations {
   /** Whether tables of the host are joined faster on the device, their upload and the result's read-back included. */
   readonly prefersColumnsThere: boolean;
+  /** Aggregation of columns on the device; null where that is no faster than bringing them to the host. */
+  readonly reducer: ColumnReducer | null;
   /**
    * Inner join of two batches of row keys by value: see rows.ts for what makes rows equal.
    * @throws LimitError of `"rows"` when build rows repeat and there are more than `mostPairs` pairs; others when there is no

@@ -180,6 +180,11 @@ export interface ValueLists<V extends BasicType = BasicType> {
    * not empty are among the numbers, once.
    */
   moved(numbers: DeviceArray<"u32">, capacity: number): Promise<ValueLists<V>>;
+  /**
+   * Fills lists that are all empty, and of which no number was taken: list i gets the values `offsets[i]` to `offsets[i + 1]`, at least one.
+   * They take no more room than that.
+   */
+  lay(offsets: Uint32Array, values: ColumnInput<V> | null): Promise<void>;
   /** Empties all lists, and takes no number. */
   clear(): Promise<void>;
   /** Frees the memory, when those who `hold` it let it go. Idempotent. */

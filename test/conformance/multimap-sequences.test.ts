@@ -53,6 +53,9 @@ const calls = [
   "look",
   "clear",
   "rehash",
+  "bytes",
+  "clone",
+  "merge",
 ] as const;
 const step = fc.record({
   call: fc.constantFrom(...calls),
@@ -82,6 +85,8 @@ describe("random sequences", () => {
             else if (call === "look") await model.look(keys, { where, outer, missing: number });
             else if (call === "clear") await model.clear();
             else if (call === "rehash") await model.rehash(number);
+            else if (call === "bytes" || call === "clone") await model.copy(call);
+            else if (call === "merge") await model.mergeSelf();
             else if (value !== null) await model.erasePairs(keys, values, where);
           }
           await model.expectEqual();

@@ -2,6 +2,8 @@
 import type { DeviceColumn, DeviceKeys, Matches, Words } from "../device-columns.js";
 import type { GatherTask } from "../gather-buffers.js";
 import type { JoinKind } from "../join-kinds.js";
+import { lazily } from "../lazily.js";
+import type { ColumnReducer } from "../reductions.js";
 import type { GroupCall, RowGroups } from "../row-groups.js";
 import { gatherHere, type JoinCall, type RowIndex, type RowOperations } from "../row-operations.js";
 import type { RowKeys, RowPairs } from "../rows.js";
@@ -13,8 +15,13 @@ import { matchRows } from "./join/match-rows.js";
 import { indexRows } from "./join/row-index.js";
 import type { WebgpuEngine } from "./webgpu-engine.js";
 
+const loadReduce = lazily(() => import("./reduce/reduce-groups.js"));
+
 class WebgpuRows implements RowOperations {
   readonly prefersColumnsThere = true;
+  readonly reducer: ColumnReducer = {
+    reduce: async (...asked) => (await loadReduce()).reduceGroups(this.#host, ...asked),
+  };
   readonly #host: RowHost;
   constructor(engine: WebgpuEngine) {
     this.#host = rowHost(engine);

@@ -46,7 +46,7 @@ export class MultiModel {
 
   private constructor(
     readonly shape: MultiShape,
-    readonly container: StaticMultimap<BasicType, BasicType> | StaticMultiset<BasicType>,
+    public container: StaticMultimap<BasicType, BasicType> | StaticMultiset<BasicType>,
   ) {}
 
   static async create(device: Device, shape: MultiShape): Promise<MultiModel> {
@@ -156,6 +156,27 @@ export class MultiModel {
     await this.container.rehash(capacity);
     this.shape.capacity = capacity;
     expect(this.container.capacity).toBe(capacity);
+    this.expectSizes();
+  }
+
+  /** Goes on with a copy, made through bytes or by the engine. */
+  async copy(through: "bytes" | "clone"): Promise<void> {
+    const { container } = this;
+    const { device } = container;
+    if (through === "clone") this.container = await container.clone();
+    else if (this.isSet) this.container = await StaticMultiset.fromBytes(device, await container.toBytes());
+    else this.container = await StaticMultimap.fromBytes(device, await container.toBytes());
+    container.destroy();
+    this.expectSizes();
+  }
+
+  /** Doubles all entries, if they fit. */
+  async mergeSelf(): Promise<void> {
+    const { size } = this;
+    if (2 * size > this.shape.capacity) return;
+    const merged = this.isSet ? this.set.merge(this.set) : this.map.merge(this.map);
+    expect(await merged).toEqual({ inserted: size });
+    for (const list of this.entries.values()) list.push(...list);
     this.expectSizes();
   }
 

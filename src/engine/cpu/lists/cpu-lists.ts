@@ -40,6 +40,15 @@ export class CpuLists<V extends BasicType> extends CountedLists<V, ListState> im
     });
   }
 
+  protected writeLaid(offsets: Uint32Array, values: ColumnInput<V> | null): Promise<void> {
+    const { engine } = this.state;
+    const lists = this.state.arrays();
+    return withInputs(engine, null, async (inputs) => {
+      await inPieces(engine, offsets.length - 1, {}, (piece) => loops.headLists(lists, offsets, piece));
+      if (values !== null) lists.room.set(inputs.bits(values));
+    });
+  }
+
   async append(numbers: Numbers, values: ColumnInput<V> | null): Promise<number | null> {
     const { state } = this;
     let entries = 0;
@@ -232,12 +241,7 @@ export class CpuLists<V extends BasicType> extends CountedLists<V, ListState> im
       const { offsets, places, total } = matches;
       const [from, into] = [this.state.arrays(), to.arrays()];
       const located = { offsets: hostOf(offsets), places: hostOf(places) };
-      await inPieces(engine, numbers.length, {}, (piece) => {
-        for (let list = piece.from; list < piece.to; list++) {
-          into.heads[list * into.head] = located.offsets[list + 1] - located.offsets[list];
-          if (into.head === 2) into.heads[2 * list + 1] = located.offsets[list];
-        }
-      });
+      await inPieces(engine, numbers.length, {}, (piece) => loops.headLists(into, located.offsets, piece));
       if (into.words > 0) {
         const results = { queries: null, keys: null, values: into.room, missing: [] };
         await inPieces(engine, total, {}, (piece) => loops.expand(from, located, results, 0, piece));

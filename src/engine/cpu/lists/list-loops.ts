@@ -56,6 +56,14 @@ export function beginLists(
   }
 }
 
+/** Writes the heads of lists that lie one after another, by where each begins. */
+export function headLists({ heads, head }: ListArrays, offsets: Uint32Array, { from, to }: Piece): void {
+  for (let list = from; list < to; list++) {
+    heads[list * head] = offsets[list + 1] - offsets[list];
+    if (head === 2) heads[2 * list + 1] = offsets[list];
+  }
+}
+
 /** Makes lists without values longer; answers how many elements have a list, and how many lists were empty. */
 export function countEntries(
   { heads }: ListArrays,

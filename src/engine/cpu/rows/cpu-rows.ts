@@ -15,6 +15,7 @@ import { rowThreads } from "./row-threads.js";
 
 export class CpuRows implements RowOperations {
   readonly prefersColumnsThere = false;
+  readonly reducer = null;
   readonly #engine: CpuEngine;
 
   constructor(engine: CpuEngine) {

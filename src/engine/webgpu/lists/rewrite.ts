@@ -1,10 +1,12 @@
 /** Writing lists anew: all of them without gaps, or some without entries that were struck. */
 import type { DeviceArray } from "../../device-array.js";
+import type { ColumnInput } from "../../engine.js";
+import type { BasicType } from "../../scalars.js";
 import type { ListMatches } from "../../value-lists.js";
-import { placeOf } from "../batch/columns.js";
+import { type Chunk, placeOf, type Scratch } from "../batch/columns.js";
 import { drop, EXPAND_TILE, expand, headLists, shorten, stay } from "./list-kernels.js";
 import { scannedFlags } from "./list-operations.js";
-import { runLists } from "./list-run.js";
+import { copied, type ListRun, runLists } from "./list-run.js";
 import { ListState } from "./list-state.js";
 import { expandLists, locateLists, wholeColumn } from "./read-lists.js";
 
@@ -21,7 +23,6 @@ export async function moveLists(
     matches = await locateLists(state, numbers, { outer: false, bytes: 4, to: "host" }, {});
     const { offsets, places, total } = matches;
     await runLists(host, {}, async (run) => {
-      const heads = await run.step(headLists, { HEAD: head });
       const constants = {
         HEAD: head,
         QUERIES: false,
@@ -31,11 +32,7 @@ export async function moveLists(
       };
       const write = await run.step(expand, constants, EXPAND_TILE);
       const located = { buffer: placeOf(offsets).buffer, size: offsets.length * 4 };
-      await run.eachChunk("head lists", numbers.length, {}, (chunk) =>
-        run.submit("head lists", (encoder) =>
-          heads(encoder, { offsets: located, heads: to.bind("heads") }, { ...chunk, total: numbers.length }),
-        ),
-      );
+      await writeHeads(run, to, offsets);
       if (valueWords === 0) return;
       const from = { room: state.bind("room"), records: state.bind("records") };
       const bindings = {
@@ -62,6 +59,48 @@ export async function moveLists(
     matches?.offsets.destroy();
     matches?.places.destroy();
   }
+}
+
+/** ValueLists.lay. */
+export async function layLists(
+  state: ListState,
+  offsets: Uint32Array,
+  values: ColumnInput<BasicType> | null,
+): Promise<void> {
+  const { host, spec, valueWords } = state;
+  const given = await copied(host, "u32", offsets);
+  try {
+    await runLists(host, {}, async (run) => {
+      await writeHeads(run, state, given);
+      const { value } = spec;
+      const room = state.bind("room");
+      if (values === null || value === null || room === undefined) return;
+      const place = async (chunk: Chunk, scratch: Scratch) => {
+        const { range, shift } = await scratch.input(value, values, chunk);
+        const [from, to, bytes] = [shift, chunk.first * valueWords, chunk.count * valueWords].map(
+          (n) => n * 4,
+        );
+        await run.submit("lay lists", (encoder) =>
+          encoder.copyBufferToBuffer(range.buffer, (range.offset ?? 0) + from, room.buffer, to, bytes),
+        );
+      };
+      await run.eachChunk("lay lists", values.length, {}, place, true);
+    });
+  } finally {
+    given.destroy();
+  }
+}
+
+/** The heads of lists that lie one after another. */
+async function writeHeads(run: ListRun, to: ListState, offsets: DeviceArray<"u32">): Promise<void> {
+  const heads = await run.step(headLists, { HEAD: to.head });
+  const located = { buffer: placeOf(offsets).buffer, size: offsets.length * 4 };
+  const total = offsets.length - 1;
+  await run.eachChunk("head lists", total, {}, (chunk) =>
+    run.submit("head lists", (encoder) =>
+      heads(encoder, { offsets: located, heads: to.bind("heads") }, { ...chunk, total }),
+    ),
+  );
 }
 
 /** ValueLists.strike. */

@@ -16,7 +16,7 @@ import { appendToLists, beginLists } from "./append.js";
 import type { ListHost } from "./list-run.js";
 import { ListState } from "./list-state.js";
 import { expandLists, locateLists, lookUpLists } from "./read-lists.js";
-import { dropLists, moveLists, strikeEntries } from "./rewrite.js";
+import { dropLists, layLists, moveLists, strikeEntries } from "./rewrite.js";
 
 type Numbers = DeviceArray<"u32">;
 
@@ -33,6 +33,10 @@ export class WebgpuLists<V extends BasicType> extends CountedLists<V, ListState>
     call: CallOptions,
   ): Promise<void> {
     return beginLists(this.state, numbers, first, values, call);
+  }
+
+  protected writeLaid(offsets: Uint32Array, values: ColumnInput<V> | null): Promise<void> {
+    return layLists(this.state, offsets, values);
   }
 
   append(numbers: Numbers, values: ColumnInput<V> | null, call: CallOptions): Promise<number | null> {
