@@ -2,7 +2,7 @@
 //
 //   node examples/k-mers.mjs                     on a GPU if there is one, else on the CPU
 //   node examples/k-mers.mjs --backend cpu       or webgpu; with --software on a GPU in software
-//   node examples/k-mers.mjs FILE                a FASTA file of yours, with one circular genome
+//   node examples/k-mers.mjs FILE                a FASTA file of yours, with one small circular genome
 //
 // A sequencing machine gives millions of short reads with errors, not the genome. A k-mer (here 21 bases) that has an error is rare, since
 // the same error seldom happens twice; one of the genome is seen in many reads. So the frequent ones are as many as the genome has bases,
@@ -30,6 +30,7 @@ const device = await openDevice(options);
 
 const [title, ...lines] = readFileSync(file, "utf8").trim().split(/\r?\n/);
 const genome = lines.join("").toUpperCase();
+if (/[^ACGT]/.test(genome)) throw new Error("This example takes one genome of A, C, G and T.");
 const keys = BigUint64Array.from(makeReads(genome).flatMap(kmersOf));
 
 // how often each k-mer comes; at most so many are different

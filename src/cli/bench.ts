@@ -38,6 +38,7 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   join: () => import("../../bench/join.js"),
   sketches: () => import("../../bench/sketches.js"),
   words: () => import("../../bench/words.js"),
+  ids: () => import("../../bench/ids.js"),
 };
 
 /** What users import. Two folders up lies the package, from src/cli as from dist/cli and dist/chunks. */

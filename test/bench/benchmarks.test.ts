@@ -34,6 +34,7 @@ const benches: Record<string, { load: () => Promise<BenchModule>; size: number; 
 
 /** They have no picture, as large-table has none. */
 const words = { load: () => import("../../bench/words.js"), size: 2000 };
+const ids = { load: () => import("../../bench/ids.js"), size: 1000 };
 const multimap = { load: () => import("../../bench/multimap.js"), size: 1000 };
 const largeTable = { load: () => import("../../bench/large-table.js"), size: 2048 };
 
@@ -149,6 +150,16 @@ it("words notices a wrong count", async () => {
   vi.restoreAllMocks();
 });
 
+it.each(["cpu", "webgpu"] as const)("ids looks ids up on %s", async (backend) => {
+  const { run } = await ids.load();
+  const report = await run(devices[backend] as Device, { size: ids.size, runs: 1 });
+  expectReport(report, "ids");
+  const operations = new Set(report.rows.map(({ operation }) => operation));
+  expect([...operations]).toEqual(["create and insert", "find", "find, half absent"]);
+  const signal = AbortSignal.abort(new Error("enough"));
+  await expect(run(devices.cpu as Device, { size: ids.size, runs: 1, signal })).rejects.toThrow("enough");
+});
+
 describe("a wrong answer", () => {
   afterEach(() => {
     vi.restoreAllMocks();
@@ -163,6 +174,7 @@ describe("a wrong answer", () => {
     "batch",
     "crossovers",
     "large-table",
+    "ids",
   ])("of find is noticed by %s", async (name) => {
     const { find } = StaticMap.prototype;
     vi.spyOn(StaticMap.prototype, "find").mockImplementation(async function (this: StaticMap, ...args) {
@@ -226,7 +238,7 @@ function flipOne({ host }: { host: Uint32Array }): void {
 }
 
 async function expectRefused(name: string): Promise<void> {
-  const { load, size } = benches[name] ?? { multimap, "large-table": largeTable }[name] ?? largeTable;
+  const { load, size } = benches[name] ?? { multimap, ids, "large-table": largeTable }[name] ?? largeTable;
   const { run } = await load();
   using device = await openDevice({ backend: "cpu", threads: 1 });
   await expect(run(device, { size, runs: 1 })).rejects.toThrow(EngineError);

@@ -80,6 +80,7 @@ it.each([
   "lifecycle",
   "sketches",
   "words",
+  "ids",
 ])("hands --size to %s, which says what it takes", async (name) => {
   const { status, stderr } = await cli(["bench", name, "--size", "2^40", "--device", "cpu"]);
   expect(status).toBe(2);
