@@ -5,6 +5,10 @@ const conformance = (name) => ({ project: "webgpu", tests: [`test/conformance/${
 const join = { project: "webgpu", tests: ["test/relational/join.test.ts"] };
 const rows = { project: "webgpu-engine", tests: ["test/engine/webgpu/join/join-rows.test.ts"] };
 const groups = { project: "webgpu-engine", tests: ["test/engine/webgpu/groups/group-rows.test.ts"] };
+const doubleSums = {
+  project: "webgpu-engine",
+  tests: ["test/engine/webgpu/direct/double-sums.test.ts"],
+};
 const weakCas = { project: "webgpu-engine", tests: ["test/engine/webgpu/weak-cas.test.ts"] };
 
 export const webgpuFaults = [
@@ -23,6 +27,30 @@ export const webgpuFaults = [
     find: "if (wrong === -1) return;",
     replace: "if (wrong !== -2) return;",
     ...conformance("hashing"),
+  },
+  {
+    name: "gpu-double-tie-up",
+    what: "a sum of doubles half-way between two is rounded up, not to even",
+    file: `${DIRECT}/doubles.wgsl`,
+    find: "(first < half || (low & 1u) == 1u)",
+    replace: "first <= half",
+    ...doubleSums,
+  },
+  {
+    name: "gpu-double-carry",
+    what: "a carry out of a word of a sum of doubles is lost where the next word is not reached",
+    file: `${DIRECT}/sums.wgsl`,
+    find: "if (own > 2u && carry == 0u) { return; }",
+    replace: "if (own > 2u) { return; }",
+    ...doubleSums,
+  },
+  {
+    name: "gpu-double-sum-not-forgotten",
+    what: "every element of a key stores a sum of doubles, also those that were not elected",
+    file: `${DIRECT}/sum-add.wgsl`,
+    find: "else { claims[element] = 0u; }",
+    replace: "else { claims[element] = claims[element]; }",
+    ...conformance("wide-changes"),
   },
   {
     name: "gpu-weak-cas-moves-on",
