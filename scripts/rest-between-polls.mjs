@@ -9,10 +9,17 @@ const { setImmediate: immediate } = globalThis;
 const REST = 0.3;
 const nobody = new Int32Array(new SharedArrayBuffer(4));
 
-const rested = (callback, ...args) =>
-  immediate(() => {
+/** A look, and not what a program or its engine waits for: of these calls only the package's come from a function without a source. */
+const isLook = (callback) =>
+  callback.length === 0 && callback.name === "" && NATIVE.test(Function.prototype.toString.call(callback));
+const NATIVE = /^function \(\) \{ \[native code\] \}$/;
+
+const rested = (callback, ...args) => {
+  if (!isLook(callback)) return immediate(callback, ...args);
+  return immediate(() => {
     Atomics.wait(nobody, 0, 0, REST);
     callback(...args);
   });
+};
 // with what util.promisify looks for
 globalThis.setImmediate = Object.defineProperties(rested, Object.getOwnPropertyDescriptors(immediate));
