@@ -118,11 +118,20 @@ it("sketches notices keys that a filter or a HyperLogLog does not take in", asyn
 it.each(["cpu", "webgpu"] as const)("multimap measures %s", async (backend) => {
   const { run } = await multimap.load();
   const { size } = multimap;
-  const report = await run(devices[backend] as Device, { size, runs: 1 });
+  const steps: string[] = [];
+  const report = await run(devices[backend] as Device, {
+    size,
+    runs: 1,
+    onProgress: (step) => steps.push(step),
+  });
   expectReport(report, "multimap");
   // 2 containers, 5 calls, and 1, 8 or 64 equal keys
   expect(report.rows.length).toBe(30);
+  expect(steps.length).toBe(3 + 6 + 30);
+  const alone = await run(devices.cpu as Device, { size, runs: 1, multiplicity: 7 });
+  expect(alone.rows.map((row) => row["equal keys"])).toEqual(new Array(10).fill(7));
   await expect(run(devices.cpu as Device, { size: 1 })).rejects.toThrow(ValidationError);
+  await expect(run(devices.cpu as Device, { size, multiplicity: size + 1 })).rejects.toThrow(ValidationError);
   const signal = AbortSignal.abort(new Error("enough"));
   await expect(run(devices.cpu as Device, { size, runs: 1, signal })).rejects.toThrow("enough");
 });
