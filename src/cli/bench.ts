@@ -38,6 +38,7 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   lifecycle: () => import("../../bench/lifecycle.js"),
   join: () => import("../../bench/join.js"),
   sketches: () => import("../../bench/sketches.js"),
+  growth: () => import("../../bench/growth.js"),
   words: () => import("../../bench/words.js"),
 };
 

@@ -249,6 +249,7 @@ Benchmarks, and what --size is:
   crossovers    the direct strategy beside the partitioned one; slots
   large-table   a table beyond one binding, every answer checked; slots
   multimap      insert, count, retrieve with 1 to 65,536 entries of a key; entries
+  growth        a DynamicMap filled in eight batches, beside a StaticMap; pairs
   lifecycle     cold processes, first and fresh tables, calls after rest, small calls; keys of the largest table
   sketches      add and contains of Bloom filters, add of HyperLogLogs; keys
   join          inner joins of integer keys; rows of a side

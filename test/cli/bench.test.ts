@@ -78,6 +78,7 @@ it.each([
   "crossovers",
   "large-table",
   "lifecycle",
+  "growth",
   "multimap",
   "sketches",
   "words",
