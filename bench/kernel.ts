@@ -51,10 +51,12 @@ export function bind(gpu: GPUDevice, pipeline: GPUComputePipeline, resources: Re
   return { pipeline, bindings: gpu.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }) };
 }
 
+const BYTES = { u8: 1, u32: 4, i32: 4, f32: 4, u64: 8, i64: 8, f64: 8 };
+
 /** All elements of a device array, in whole words. */
 export function elementsOf({ buffer, byteOffset, length, type }: DeviceArray): GPUBufferBinding {
   if (buffer === undefined) throw new EngineError("This array is not on a GPU.");
-  const bytes = type === "u8" ? length : length * 4;
+  const bytes = length * BYTES[type];
   return { buffer, offset: byteOffset, size: Math.max(4, Math.ceil(bytes / 4) * 4) };
 }
 

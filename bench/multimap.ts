@@ -1,6 +1,7 @@
 /**
  * The benchmark multimap: insert, count and retrieve of a StaticMultimap and a StaticMultiset whose keys all come 1, 8, 64, 1,024 or 65,536
- * times, and an insert of 1 % into what holds 99 %. Equal keys are spread over the batch at random, with one seed for all devices.
+ * times, and an insert of 1 % into what holds 99 %. Equal keys are spread over the batch as
+ * if at random, the same on all devices.
  */
 import {
   type Device,
@@ -11,7 +12,7 @@ import {
   StaticMultiset,
   ValidationError,
 } from "../src/index.js";
-import { mix } from "./mix.js";
+import { type DeviceEntries, Entries, openEntries } from "./multimap-workload.js";
 import { MULTIMAPS } from "./published.js";
 import {
   type BenchOptions,
@@ -23,7 +24,9 @@ import {
   isRealGpu,
 } from "./report.js";
 import { settle, type TimedCall, timeInTurn } from "./timing.js";
-import { Random } from "./zipf.js";
+
+/** One multiplicity can be asked for alone. */
+export const takesMultiplicity = true;
 
 const MULTIPLICITIES = [1, 8, 64, 1024, 65_536];
 const KINDS = ["multiset", "multimap"] as const;
@@ -50,52 +53,45 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     "count is asked for the key of every entry, retrieve for every distinct key once. Insert into a fresh table counts its creation, and not that it is freed.",
     "Before they were timed, the calls were checked: sizes, the count of every key, every entry that is retrieved, each exactly once.",
   ];
-  for (const multiplicity of MULTIPLICITIES.filter((each) => each <= size)) {
-    const batch = new Batch(size, multiplicity);
-    for (const kind of KINDS) {
+  for (const multiplicity of multiplicities(size, options.multiplicity)) {
+    const entries = new Entries(size, multiplicity);
+    const progress = (what: string) => {
       options.signal?.throwIfAborted();
-      options.onProgress?.(`${kind}, ${size} entries, ${multiplicity} of a key`);
-      try {
-        rows.push(...(await measure(device, kind, batch, runs)));
-      } catch (error) {
-        if (!(error instanceof LimitError)) throw error;
-        notes.push(`A ${kind} with ${multiplicity} equal keys does not fit this device. ${error.message}`);
+      options.onProgress?.(`${size} entries, ${multiplicity} of a key: ${what}`);
+    };
+    progress("make");
+    using made = await openEntries(device, entries);
+    await withColumns(made, entries, async (columns) => {
+      for (const kind of KINDS) {
+        const step = (what: string) => progress(`${kind}, ${what}`);
+        try {
+          rows.push(...(await measure({ device, kind, entries, columns, runs, step }, made)));
+        } catch (error) {
+          if (!(error instanceof LimitError)) throw error;
+          notes.push(`A ${kind} with ${multiplicity} equal keys does not fit this device. ${error.message}`);
+        }
       }
-    }
+    });
   }
   return {
     bench: "multimap",
     state: "by row",
     ...where,
-    parameters: { entries: size, key: "u32", value: "u32", maxLoadFactor: 0.5, seed: 1 },
+    parameters: { entries: size, key: "u32", value: "u32", maxLoadFactor: 0.5 },
     rows,
     ...(isRealGpu(device) && { published: MULTIMAPS }),
     notes,
   };
 }
 
-/** Numbers of keys, each as often as the others, shuffled. */
-class Batch {
-  readonly numbers: Uint32Array;
-  readonly distinct: number;
-
-  constructor(
-    readonly size: number,
-    readonly multiplicity: number,
-  ) {
-    this.distinct = Math.ceil(size / multiplicity);
-    this.numbers = Uint32Array.from({ length: size }, (_, i) => i % this.distinct);
-    const random = new Random(1);
-    for (let i = size - 1; i > 0; i--) {
-      const j = Math.floor(random.unit() * (i + 1));
-      [this.numbers[i], this.numbers[j]] = [this.numbers[j], this.numbers[i]];
-    }
-  }
-
-  /** Entries of a key. */
-  countOf(number: number): number {
-    return Math.floor((this.size - 1 - number) / this.distinct) + 1;
-  }
+/** The multiplicities that are measured: those of the table, or the one that is asked for. */
+function multiplicities(size: number, asked?: number): readonly number[] {
+  if (asked === undefined) return MULTIPLICITIES.filter((each) => each <= size);
+  if (Number.isInteger(asked) && asked >= 1 && asked <= size) return [asked];
+  throw new ValidationError(
+    `multimap does not measure ${asked} of ${size} entries of a key.`,
+    "Give a multiplicity from 1 to the number of entries.",
+  );
 }
 
 /** A container under test: values are the numbers of the entries. */
@@ -105,7 +101,7 @@ class Contestant {
     private readonly table: StaticMultimap | StaticMultiset,
   ) {}
 
-  static async create(device: Device, kind: Kind, { size, distinct }: Batch): Promise<Contestant> {
+  static async create(device: Device, kind: Kind, { size, distinct }: Entries): Promise<Contestant> {
     const options = { key: "u32", capacity: size, keyCapacity: distinct } as const;
     if (kind === "multiset") return new Contestant(kind, await StaticMultiset.create(device, options));
     return new Contestant(kind, await StaticMultimap.create(device, { ...options, value: "u32" }));
@@ -158,40 +154,55 @@ interface Columns {
   readonly rest: { readonly keys: Column; readonly values: Column };
 }
 
-async function measure(device: Device, kind: Kind, batch: Batch, runs: number): Promise<BenchRow[]> {
-  const made: Column[] = [];
-  const upload = async (column: Uint32Array) => {
-    const array = await device.upload(column);
-    made.push(array);
-    return array;
+/** A measurement under way. */
+interface Point {
+  readonly device: Device;
+  readonly kind: Kind;
+  readonly entries: Entries;
+  readonly columns: Columns;
+  readonly runs: number;
+  /** Told what is measured next, unless the run is to stop. */
+  readonly step: (what: string) => void;
+}
+
+/** Makes the columns of a multiplicity once for both containers. */
+async function withColumns<T>(
+  made: DeviceEntries,
+  { size }: Entries,
+  use: (columns: Columns) => Promise<T>,
+): Promise<T> {
+  const kept: Column[] = [];
+  const keep = async (column: Promise<Column>) => {
+    kept.push(await column);
+    return column;
   };
+  const rest = Math.ceil(size / 100);
+  const most = size - rest;
   try {
-    const keys = batch.numbers.map(mix);
-    const values = Uint32Array.from(batch.numbers, (_, i) => i);
-    const cut = batch.size - Math.ceil(batch.size / 100);
-    const columns: Columns = {
-      keys: await upload(keys),
-      values: await upload(values),
-      distinct: await upload(Uint32Array.from({ length: batch.distinct }, (_, i) => mix(i))),
-      most: { keys: await upload(keys.slice(0, cut)), values: await upload(values.slice(0, cut)) },
-      rest: { keys: await upload(keys.slice(cut)), values: await upload(values.slice(cut)) },
-    };
-    await using table = await Contestant.create(device, kind, batch);
-    await check(table, columns, batch);
-    return await time(device, table, columns, batch, runs);
+    return await use({
+      keys: await keep(made.keys()),
+      values: await keep(made.values()),
+      distinct: await keep(made.distinctKeys()),
+      most: { keys: await keep(made.keys(0, most)), values: await keep(made.values(0, most)) },
+      rest: { keys: await keep(made.keys(most, rest)), values: await keep(made.values(most, rest)) },
+    });
   } finally {
-    for (const array of made) array.destroy();
+    for (const column of kept) column.destroy();
   }
 }
 
+async function measure(point: Point, made: DeviceEntries): Promise<BenchRow[]> {
+  point.step("check");
+  await using table = await Contestant.create(point.device, point.kind, point.entries);
+  await check(table, made, point);
+  return await time(table, point);
+}
+
 async function time(
-  device: Device,
   table: Contestant,
-  { keys, values, distinct, most, rest }: Columns,
-  batch: Batch,
-  runs: number,
+  { device, kind, entries, columns, runs, step }: Point,
 ): Promise<BenchRow[]> {
-  const { kind } = table;
+  const { keys, values, distinct, most, rest } = columns;
   const empty = async () => {
     await table.clear();
     await settle(device);
@@ -205,15 +216,19 @@ async function time(
     await settle(device);
   };
   const calls: readonly { name: string; elements: number; fresh?: boolean; call: TimedCall }[] = [
-    { name: "insert", elements: batch.size, call: { before: empty, call: () => table.insert(keys, values) } },
+    {
+      name: "insert",
+      elements: entries.size,
+      call: { before: empty, call: () => table.insert(keys, values) },
+    },
     {
       name: "count",
-      elements: batch.size,
+      elements: entries.size,
       call: { before: full, call: () => table.count(keys), after: (counts: Column) => free(counts) },
     },
     {
       name: "retrieve",
-      elements: batch.size,
+      elements: entries.size,
       call: {
         before: full,
         call: () => table.retrieve(distinct),
@@ -234,12 +249,12 @@ async function time(
     },
     {
       name: "create and insert",
-      elements: batch.size,
+      elements: entries.size,
       fresh: true,
       call: {
         before: () => settle(device),
         call: async () => {
-          const fresh = await Contestant.create(device, kind, batch);
+          const fresh = await Contestant.create(device, kind, entries);
           await fresh.insert(keys, values);
           return fresh;
         },
@@ -249,12 +264,13 @@ async function time(
   ];
   const rows: BenchRow[] = [];
   for (const { name, elements, fresh = false, call } of calls) {
+    step(name);
     const warmUpMs = byDevice(device, { gpu: WARM_UP_MS, cpu: 0, software: 0 });
     const [{ median, fastest }] = await timeInTurn([call], { runs, leastTotalMs: 0, warmUpMs });
     rows.push({
       state: fresh ? "fresh table" : "warm loop",
       container: kind,
-      "equal keys": batch.multiplicity,
+      "equal keys": entries.multiplicity,
       operation: name,
       on: engineName(device),
       ms: median,
@@ -265,50 +281,26 @@ async function time(
   return rows;
 }
 
-/** Inserts in two parts, and checks everything that is timed. */
+/** Inserts in two parts, and checks everything that is timed. Leaves the table empty. */
 async function check(
   table: Contestant,
-  { keys, distinct, most, rest }: Columns,
-  batch: Batch,
+  made: DeviceEntries,
+  { kind, entries, columns }: Point,
 ): Promise<void> {
+  const { keys, distinct, most, rest } = columns;
   let inserted = 0;
   for (const part of [most, rest]) inserted += (await table.insert(part.keys, part.values)).inserted;
-  if (inserted !== batch.size || table.size !== batch.size || table.keyCount !== batch.distinct) {
-    throw wrong(`inserted ${inserted} of ${batch.size} entries, of ${table.keyCount} keys`);
+  if (inserted !== entries.size || table.size !== entries.size || table.keyCount !== entries.distinct) {
+    throw new EngineError(
+      `multimap: inserted ${inserted} of ${entries.size} entries, of ${table.keyCount} keys.`,
+    );
   }
-  const counts = await host(await table.count(keys));
-  for (let i = 0; i < counts.length; i++) {
-    if (counts[i] !== batch.countOf(batch.numbers[i]))
-      throw wrong(`counted ${counts[i]} of entry ${i}'s key`);
-  }
+  const counts = await table.count(keys);
+  await made.checkCounts(counts).finally(() => counts.destroy());
   const answer = await table.retrieve(distinct);
-  const [offsets, entries] = [await host(answer.offsets), await host(answer.entries)];
-  if (offsets.length !== batch.distinct + 1 || entries.length !== batch.size) {
-    throw wrong(`retrieved ${entries.length} entries`);
-  }
-  const seen = new Uint8Array(batch.size);
-  for (let number = 0; number < batch.distinct; number++) {
-    const [start, end] = [offsets[number], offsets[number + 1]];
-    if (end - start !== batch.countOf(number))
-      throw wrong(`retrieved ${end - start} entries of key ${number}`);
-    for (let i = start; i < end; i++) {
-      const isRight =
-        table.kind === "multiset"
-          ? entries[i] === mix(number)
-          : batch.numbers[entries[i]] === number && seen[entries[i]]++ === 0;
-      if (!isRight) throw wrong(`retrieved a wrong entry of key ${number}`);
-    }
-  }
+  await made.checkRetrieved(kind === "multiset", answer).finally(() => {
+    answer.offsets.destroy();
+    answer.entries.destroy();
+  });
   await table.clear();
-}
-
-/** Brings a result to the host, and frees it. */
-async function host(array: Column): Promise<Uint32Array> {
-  const data = await array.read();
-  array.destroy();
-  return data;
-}
-
-function wrong(what: string): EngineError {
-  return new EngineError(`multimap: ${what}.`);
 }

@@ -181,3 +181,18 @@ export const MULTIMAPS: readonly Published[] = Object.entries({
     source: BESIDE_MULTI,
   })),
 );
+
+/** A growing map of cuCollections on an H100, from 2^16 to 2^27 pairs in eight batches. */
+export const CUCO_GROWTH: readonly Published[] = (
+  [
+    ["all inserts", 121],
+    ["find of all", 106],
+  ] as const
+).map(([operation, value]) => ({
+  of: "cuco::dynamic_map, H100, timed beside",
+  operation,
+  size: 2 ** 27,
+  value,
+  unit: "ms",
+  source: BESIDE,
+}));

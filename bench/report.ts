@@ -11,6 +11,8 @@ export interface BenchOptions {
   readonly runs?: number;
   /** What to vary: one of the module's `sweeps`. Undefined: the benchmark's own table. */
   readonly sweep?: string;
+  /** Entries of a key: the only one to measure. Undefined: the benchmark's own. For modules that take it. */
+  readonly multiplicity?: number;
   /** Builds what users import, if need be, and answers its URL: for benchmarks that start processes. */
   readonly library?: () => Promise<string>;
   readonly signal?: AbortSignal;
@@ -76,6 +78,8 @@ export interface Published {
 export interface BenchModule {
   /** What `sweep` can name; undefined where nothing can be varied. */
   readonly sweeps?: readonly string[];
+  /** Whether `multiplicity` can be given. */
+  readonly takesMultiplicity?: boolean;
   run(device: Device, options: BenchOptions): Promise<BenchReport>;
 }
 

@@ -1,7 +1,7 @@
 // Runs a benchmark from its TypeScript source, without a build of dist:
 //
 //   node bench/run.mjs NAME [--device auto|webgpu|cpu] [--software] [--threads N] [--size N] [--runs N] [--sweep WHAT]
-//                           [--json FILE] [--svg FILE]
+//                           [--multiplicity N] [--json FILE] [--svg FILE]
 //
 // NAME is a file of this folder that exports run(): gups, static-map, join-vs-duckdb, … `warpmap bench` shows reports better; it has no
 // benchmark that needs a development dependency, such as DuckDB. On a software GPU: npm run with-software-gpu -- node bench/run.mjs ...
@@ -14,7 +14,7 @@ import { bundle, bundleLibrary } from "./bundle.mjs";
 const bench = dirname(fileURLToPath(import.meta.url));
 
 const USAGE =
-  "usage: node bench/run.mjs NAME [--device D] [--software] [--threads N] [--size N] [--runs N] [--sweep WHAT] [--json FILE] [--svg FILE]";
+  "usage: node bench/run.mjs NAME [--device D] [--software] [--threads N] [--size N] [--runs N] [--sweep WHAT] [--multiplicity N] [--json FILE] [--svg FILE]";
 
 const { name, values } = parseCall();
 const { openDevice, run, svgOf, asCallError, fail, parseCount, parseSize } = await bundle(
@@ -44,6 +44,7 @@ function parseCall() {
         size: { type: "string" },
         runs: { type: "string" },
         sweep: { type: "string" },
+        multiplicity: { type: "string" },
         json: { type: "string" },
         svg: { type: "string" },
       },
@@ -59,7 +60,7 @@ function parseCall() {
 }
 
 async function measure() {
-  const [threads, runs] = ["threads", "runs"].map((option) =>
+  const [threads, runs, multiplicity] = ["threads", "runs", "multiplicity"].map((option) =>
     values[option] === undefined ? undefined : parseCount(`--${option}`, values[option]),
   );
   const size = values.size === undefined ? undefined : parseSize(values.size);
@@ -70,7 +71,9 @@ async function measure() {
   });
   try {
     const onProgress = (step) => console.error(`${name}: ${step}`);
-    const report = await run(device, { size, runs, sweep: values.sweep, library: bundleLibrary, onProgress });
+    const { sweep } = values;
+    const asked = { size, runs, sweep, multiplicity, library: bundleLibrary, onProgress };
+    const report = await run(device, asked);
     if (values.json) keep(values.json, `${JSON.stringify(report, null, 2)}\n`);
     const svg = values.svg && svgOf(report);
     if (svg) keep(values.svg, svg);

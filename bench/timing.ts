@@ -69,6 +69,17 @@ export async function timeInTurn(
   return samples.map(summarise);
 }
 
+/** Answers the milliseconds since it was asked last. */
+export function stopwatch(): () => number {
+  let last = performance.now();
+  return () => {
+    const now = performance.now();
+    const ms = now - last;
+    last = now;
+    return ms;
+  };
+}
+
 /** Lets time go by. @throws the signal's reason */
 export async function rest(seconds: number, signal?: AbortSignal): Promise<void> {
   await sleep(seconds * 1000, undefined, { signal }).catch(() => signal?.throwIfAborted());

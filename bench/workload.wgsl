@@ -1,40 +1,16 @@
-// Columns of a workload (static-map-workload.ts has the same arithmetic), and checks of what a map answered about them.
+// Columns of a workload (static-map-workload.ts has the same arithmetic), and checks of what a map answered about them. Stands behind
+// columns.wgsl. Bytes per element: 4 written; checks read 5 (look-ups) or 8 (pairs).
 //
-// Workgroups of 256 over any grid, grid-stride: an invocation works on elements its number apart. Invocations write elements
-// of their own; counters and the bitmap are atomic. Bytes per element: 4 written; checks read 5 (look-ups) or 8 (pairs).
-//
-// Overrides: SIZE keys; STRIDE of the look-ups; COLUMN 0 keys, 1 lookups, 2 absent, 3 half; FIRST and COUNT, the
-// elements of the column; PRESENT 0 none of the keys below SIZE is there, 1 those of even numbers, 2 all.
+// Overrides: SIZE keys; STRIDE of the look-ups; COLUMN 0 keys, 1 lookups, 2 absent, 3 half; PRESENT 0 none of the keys below SIZE
+// is there, 1 those of even numbers, 2 all.
 
 override SIZE: u32;
 override STRIDE: u32 = 1;
 override COLUMN: u32 = 0;
-override FIRST: u32 = 0;
-override COUNT: u32;
 override PRESENT: u32 = 2;
 
 /// Written for misses; MISSING of static-map-check.ts.
 const MISSING: u32 = 0xabad1deau;
-
-struct Verdict {
-  wrong: atomic<u32>,
-  first: atomic<u32>,
-}
-
-@group(0) @binding(0) var<storage, read_write> words: array<u32>;
-@group(0) @binding(1) var<storage, read> values: array<u32>;
-@group(0) @binding(2) var<storage, read> found: array<u32>;
-@group(0) @binding(3) var<storage, read_write> verdict: Verdict;
-@group(0) @binding(4) var<storage, read> keys: array<u32>;
-@group(0) @binding(5) var<storage, read_write> seen: array<atomic<u32>>;
-
-// lowbias32: bench/mix.ts.
-fn mix(value: u32) -> u32 {
-  var x = value;
-  x = (x ^ (x >> 16u)) * 0x21f0aaadu;
-  x = (x ^ (x >> 15u)) * 0xd35a2d97u;
-  return x ^ (x >> 15u);
-}
 
 // i * STRIDE modulo SIZE, bit by bit of the stride. SIZE is at most 2^31, so no sum overflows.
 fn lookedUpAt(i: u32) -> u32 {
@@ -54,13 +30,6 @@ fn numberAt(i: u32) -> u32 {
   if (COLUMN == 2u) { return SIZE + i; }
   return lookedUpAt(i) + select(0u, SIZE, COLUMN == 3u && (i & 1u) == 1u);
 }
-
-fn report(i: u32) {
-  atomicAdd(&verdict.wrong, 1u);
-  atomicMin(&verdict.first, i);
-}
-
-fn start(group: vec3u, groups: vec3u, local: u32) -> u32 { return (group.y * groups.x + group.x) * 256u + local; }
 
 @compute @workgroup_size(256)
 fn makeKeys(

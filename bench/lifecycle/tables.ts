@@ -4,7 +4,7 @@ import { type BenchOptions, type BenchRow, byDevice, engineName, type State } fr
 import { checkFound, MISSING } from "../static-map-check.js";
 import { findInMap } from "../static-map-contestants.js";
 import type { DeviceWorkload, Workload } from "../static-map-workload.js";
-import { median, settle } from "../timing.js";
+import { median, settle, stopwatch } from "../timing.js";
 
 /** Fewest timed tables of a figure. */
 export const LEAST_RUNS = 5;
@@ -81,17 +81,6 @@ async function oneTable(device: Device, columns: DeviceWorkload, check: boolean)
   } finally {
     map.destroy();
   }
-}
-
-/** Answers the milliseconds since it was asked last. */
-function stopwatch(): () => number {
-  let last = performance.now();
-  return () => {
-    const now = performance.now();
-    const ms = now - last;
-    last = now;
-    return ms;
-  };
 }
 
 async function repeated(

@@ -4,7 +4,7 @@ import type { BenchModule, BenchReport, BenchRow } from "../../bench/report.js";
 import { openDevice } from "../device.js";
 import { fileErrorFrom } from "../io/errors.js";
 import { checkWritable } from "../io/output.js";
-import { asCallError, parseSize } from "./bench-call.js";
+import { asCallError, parseCount, parseSize } from "./bench-call.js";
 import { CallError } from "./failure.js";
 import { renderGrid } from "./grid.js";
 import { type Host, isStyled, type Output, widthOf } from "./host.js";
@@ -15,6 +15,7 @@ import { measured } from "./text.js";
 export interface BenchCommandOptions {
   readonly size?: string;
   readonly sweep?: string;
+  readonly multiplicity?: string;
   readonly json?: string;
   readonly svg?: string;
   readonly device: "auto" | "webgpu" | "cpu";
@@ -37,6 +38,7 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   lifecycle: () => import("../../bench/lifecycle.js"),
   join: () => import("../../bench/join.js"),
   sketches: () => import("../../bench/sketches.js"),
+  growth: () => import("../../bench/growth.js"),
   words: () => import("../../bench/words.js"),
   ids: () => import("../../bench/ids.js"),
 };
@@ -55,14 +57,20 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
   for (const path of [options.json, options.svg]) {
     if (path !== undefined && path !== STDOUT) await checkWritable(path);
   }
-  const { run, sweeps = [] } = await load();
+  const module = await load();
+  const { run, sweeps = [] } = module;
   checkSweep(name, options.sweep, sweeps);
+  const { multiplicity: asked } = options;
+  const multiplicity = asked === undefined ? undefined : parseCount("--multiplicity", asked);
+  if (multiplicity !== undefined && !module.takesMultiplicity) {
+    throw new CallError(`The benchmark "${name}" has no multiplicity.`, "Leave out --multiplicity.");
+  }
   const progress = await openProgress(host, false);
   try {
     using device = await openDevice({ backend: options.device, software: options.software });
-    const asked = { size, sweep: options.sweep, library: async () => LIBRARY };
+    const given = { size, sweep: options.sweep, multiplicity, library: async () => LIBRARY };
     const { signal } = host;
-    const report = await run(device, { ...asked, signal, onProgress: (label) => progress.step(label) }).catch(
+    const report = await run(device, { ...given, signal, onProgress: (label) => progress.step(label) }).catch(
       (error: unknown) => {
         throw asCallError(error);
       },

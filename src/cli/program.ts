@@ -227,6 +227,7 @@ function addBench(program: Command, host: Host): void {
     .argument("<name>", "which benchmark; they are listed below")
     .option("--size <n>", "entries, as 1048576 or 2^20 (default: the benchmark's own sizes)")
     .option("--sweep <what>", "vary size or load (static-map), or load (retrieve-all, crossovers)")
+    .option("--multiplicity <n>", "measure only so many entries of a key (multimap)")
     .option("--json <file>", "also write the numbers to a file; - prints them in place of the table")
     .option("--svg <file>", "also draw them");
   addDeviceOptions(command)
@@ -247,8 +248,12 @@ Benchmarks, and what --size is:
   batch         latency of a find of 1 to 2^20 keys; entries of the map
   crossovers    the direct strategy beside the partitioned one; slots
   large-table   a table beyond one binding, every answer checked; slots
+  multimap      insert, count, retrieve with 1 to 65,536 entries of a key; entries
+  growth        a DynamicMap filled in eight batches, beside a StaticMap; pairs
   lifecycle     cold processes, first and fresh tables, calls after rest, small calls; keys of the largest table
   sketches      add and contains of Bloom filters, add of HyperLogLogs; keys
+  join          inner joins of integer keys; rows of a side
+  words         counting words by string keys; words of the text
 
 Examples:
   $ warpmap bench static-map --size 2^24 --json results.json --svg results.svg

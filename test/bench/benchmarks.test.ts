@@ -36,6 +36,7 @@ const benches: Record<string, { load: () => Promise<BenchModule>; size: number; 
 const words = { load: () => import("../../bench/words.js"), size: 2000 };
 const ids = { load: () => import("../../bench/ids.js"), size: 1000 };
 const multimap = { load: () => import("../../bench/multimap.js"), size: 1000 };
+const growth = { load: () => import("../../bench/growth.js"), size: 1000 };
 const largeTable = { load: () => import("../../bench/large-table.js"), size: 2048 };
 
 /** Devices of all benchmarks: kernels are compiled once. */
@@ -119,13 +120,56 @@ it("sketches notices keys that a filter or a HyperLogLog does not take in", asyn
 it.each(["cpu", "webgpu"] as const)("multimap measures %s", async (backend) => {
   const { run } = await multimap.load();
   const { size } = multimap;
-  const report = await run(devices[backend] as Device, { size, runs: 1 });
+  const steps: string[] = [];
+  const report = await run(devices[backend] as Device, {
+    size,
+    runs: 1,
+    onProgress: (step) => steps.push(step),
+  });
   expectReport(report, "multimap");
   // 2 containers, 5 calls, and 1, 8 or 64 equal keys
   expect(report.rows.length).toBe(30);
+  expect(steps.length).toBe(3 + 6 + 30);
+  const alone = await run(devices.cpu as Device, { size, runs: 1, multiplicity: 7 });
+  expect(alone.rows.map((row) => row["equal keys"])).toEqual(new Array(10).fill(7));
   await expect(run(devices.cpu as Device, { size: 1 })).rejects.toThrow(ValidationError);
+  await expect(run(devices.cpu as Device, { size, multiplicity: size + 1 })).rejects.toThrow(ValidationError);
   const signal = AbortSignal.abort(new Error("enough"));
   await expect(run(devices.cpu as Device, { size, runs: 1, signal })).rejects.toThrow("enough");
+});
+
+it.each(["cpu", "webgpu"] as const)("growth measures %s", async (backend) => {
+  const { run } = await growth.load();
+  const report = await run(devices[backend] as Device, { size: growth.size, runs: 1 });
+  expectReport(report, "growth");
+  // 2 maps: create, 8 batches and all of them, find
+  expect(report.rows.length).toBe(22);
+  await expect(run(devices.cpu as Device, { size: 63 })).rejects.toThrow(ValidationError);
+  const signal = AbortSignal.abort(new Error("enough"));
+  await expect(run(devices.cpu as Device, { size: growth.size, signal })).rejects.toThrow("enough");
+});
+
+it("growth tells the memory that growing takes, and notices a wrong answer", async () => {
+  const { run } = await growth.load();
+  using device = await openDevice({ backend: "cpu", threads: 1 });
+  const { rows } = await run(device, { size: 2 ** 16, runs: 1 });
+  const [still, grown] = rows.flatMap((row) => row["peak MiB"] ?? []) as number[];
+  // 16 bytes a pair; while it grows the last time, two tables and a copy of the entries
+  expect(still).toBeGreaterThanOrEqual(1);
+  expect(grown).toBeGreaterThan(1.25 * still);
+  const { insert, find } = DynamicMap.prototype;
+  vi.spyOn(DynamicMap.prototype, "insert").mockImplementationOnce(async function (this: DynamicMap, ...args) {
+    const { inserted, existing } = await insert.apply(this, args as never);
+    return { inserted: inserted - 1, existing: existing + 1 };
+  });
+  await expect(run(device, { size: growth.size, runs: 1 })).rejects.toThrow(EngineError);
+  vi.spyOn(DynamicMap.prototype, "find").mockImplementationOnce(async function (this: DynamicMap, ...args) {
+    const answer = await find.apply(this, args as never);
+    flipOne((answer.values as unknown as DeviceArray).storage as { host: Uint32Array });
+    return answer as never;
+  });
+  await expect(run(device, { size: growth.size, runs: 1 })).rejects.toThrow(EngineError);
+  vi.restoreAllMocks();
 });
 
 it.each(["cpu", "webgpu"] as const)("words counts words on %s", async (backend) => {

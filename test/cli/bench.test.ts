@@ -78,6 +78,8 @@ it.each([
   "crossovers",
   "large-table",
   "lifecycle",
+  "growth",
+  "multimap",
   "sketches",
   "words",
   "ids",
@@ -97,6 +99,9 @@ it("sweeps over what is asked for", async () => {
 it.each([
   [["static-map", "--sweep", "colour"], /no sweep over "colour"/, /size, load/],
   [["gups", "--sweep", "size"], /no sweep over "size"/, /Leave out --sweep/],
+  [["gups", "--multiplicity", "8"], /no multiplicity/, /Leave out --multiplicity/],
+  [["multimap", "--multiplicity", "8.5"], /--multiplicity "8.5" is not a number/, /whole number/],
+  [["multimap", "--multiplicity", "8", "--size", "7"], /does not measure 7 entries/, /from 128/],
   [["nothing"], /no benchmark "nothing"/, /static-map, gups, group-size/],
 ])("refuses a wrong call: %j", async (args, problem, hint) => {
   const { status, stderr, stdout } = await cli(["bench", ...args, "--device", "cpu"]);
