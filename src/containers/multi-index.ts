@@ -110,6 +110,11 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
     return this.lists.bytes;
   }
 
+  /** The buffers under the lists, for `warpmap/wgsl`. */
+  get listBuffers(): ValueLists["gpu"] {
+    return this.lists.gpu;
+  }
+
   /** Adds the elements that fit. */
   async insert(given: ColumnInput<K>, values: ColumnInput<V> | null, call: CallOptions): Promise<MultiTally> {
     call.signal?.throwIfAborted();
