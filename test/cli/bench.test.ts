@@ -79,6 +79,7 @@ it.each([
   "large-table",
   "lifecycle",
   "sketches",
+  "group",
   "words",
 ])("hands --size to %s, which says what it takes", async (name) => {
   const { status, stderr } = await cli(["bench", name, "--size", "2^40", "--device", "cpu"]);
