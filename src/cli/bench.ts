@@ -37,6 +37,7 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   multimap: () => import("../../bench/multimap.js"),
   lifecycle: () => import("../../bench/lifecycle.js"),
   join: () => import("../../bench/join.js"),
+  group: () => import("../../bench/group.js"),
   sketches: () => import("../../bench/sketches.js"),
   growth: () => import("../../bench/growth.js"),
   words: () => import("../../bench/words.js"),

@@ -2,7 +2,7 @@
 import type { Device } from "../device.js";
 import type { Plan } from "../engine/plan.js";
 
-/** The stages of a group-by, in order. `distinct` has all but the third. */
+/** The stages of a group-by, in order. `distinct` has all but the third; a GPU that aggregates does so in the second. */
 export type GroupStage = "encode keys" | "group rows" | "aggregate" | "materialise";
 
 /** What `groupBy` and `distinct` take besides columns. */

@@ -81,6 +81,7 @@ it.each([
   "growth",
   "multimap",
   "sketches",
+  "group",
   "words",
   "ids",
 ])("hands --size to %s, which says what it takes", async (name) => {

@@ -5,10 +5,11 @@
 import type { DuckDBDecimalValue, DuckDBListValue, DuckDBValue } from "@duckdb/node-api";
 import * as flechette from "@uwdata/flechette";
 import { expect } from "vitest";
-import type { Device } from "../../../src/index.js";
+import type { Device, Plan } from "../../../src/index.js";
 import {
   type Aggregate,
   type ArrowTable,
+  DeviceTable,
   distinct,
   dropDuplicates,
   GroupBy,
@@ -31,6 +32,9 @@ export interface GroupCase {
   readonly cuts?: readonly number[];
   /** With cuts: the first half of the batches goes to a GroupBy that the other one is merged into. */
   readonly merged?: boolean;
+  /** The table is uploaded, and the answer brought back; all at once. */
+  readonly onDevice?: boolean;
+  readonly onPlan?: (plan: Plan) => void;
 }
 
 /** A column of the answer: how DuckDB makes it, and the texts of its values here and there. */
@@ -64,8 +68,14 @@ const KEPT: Record<Keep, string> = {
 };
 
 async function groups(device: Device, groupCase: GroupCase): Promise<flechette.Table> {
-  const { table, by, aggregate, form, cuts, merged } = groupCase;
-  const options = { by, aggregate, device };
+  const { table, by, aggregate, form, cuts, merged, onPlan } = groupCase;
+  const options = { by, aggregate, device, onPlan };
+  if (groupCase.onDevice) {
+    using uploaded = await device.uploadTable(arrowTable(table, form));
+    using made = await groupBy(uploaded, { ...options, output: "device" });
+    expect(made).toBeInstanceOf(DeviceTable);
+    return await made.toArrow();
+  }
   if (cuts === undefined) return groupBy(arrowTable(table, form), options);
   const batches = batchesOf(table, cuts, form);
   if (!merged) return groupBy(batches.values(), options);

@@ -5,7 +5,8 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { PlanLog } from "../../../../src/engine/plan.js";
 import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
-import { LimitError } from "../../../../src/errors.js";
+import { LimitError, openDevice, type Plan } from "../../../../src/index.js";
+import { groupBy, sum } from "../../../../src/relational/index.js";
 import { rounds } from "../../../helpers/rounds.js";
 import { withSmallBindings } from "../helpers/own-gpu.js";
 import { openVariant } from "../helpers/variants.js";
@@ -104,6 +105,21 @@ describe("limits", () => {
     const limited = (bytes: number) => openVariant({}, (device) => withSmallBindings(device, bytes));
     await check(await limited(6000 * 8), groupOf, columns);
     await expect(check(await limited(6000 * 8 - 4), groupOf, columns)).rejects.toBeInstanceOf(LimitError);
+  });
+
+  it("leaves to the host what the device cannot bind, and says so", async () => {
+    const device = await openDevice({ gpuDevice: withSmallBindings(engine.gpuDevice, 20_000) });
+    const k = Int32Array.from({ length: 2000 }, (_, row) => row);
+    let plan: Plan | undefined;
+    const onPlan = (told: Plan) => {
+      plan = told;
+    };
+    const made = await groupBy({ k, v: k }, { by: ["k"], aggregate: { total: sum("v") }, device, onPlan });
+    expect(made.getChildAt(1).toArray()).toEqual(BigInt64Array.from(k, BigInt));
+    expect(plan?.reason).toMatch(
+      /aggregated on the host: Limit maxStorageBufferBindingSize: this needs 32000/,
+    );
+    device.destroy();
   });
 
   it("stops when it is told to", async () => {
