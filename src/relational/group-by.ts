@@ -9,13 +9,17 @@ import { ValidationError } from "../errors.js";
 import { check, checkOneOf, describe } from "../options.js";
 import { type GroupedSource, GroupStates, openSource } from "./aggregate/group-states.js";
 import { AGGREGATE_NAMES, type Aggregate, type NamedAggregate } from "./aggregates.js";
-import { readTable } from "./columns.js";
+import { isSourceTable, readTable, type SourceTable } from "./columns.js";
 import { encodeOwnKeys } from "./encode-keys.js";
 import type { GroupCallOptions, GroupStage } from "./group-calls.js";
 import { groupRows } from "./group-rows.js";
+import { loadSpill } from "./load-spill.js";
 import { materialiseAnswer } from "./materialise.js";
+import { checkMemory } from "./memory-options.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
+import { collectTables } from "./stack-tables.js";
 import { batchesOf, type TableInput, type Tables } from "./table-input.js";
+import { TableResult } from "./table-result.js";
 
 /** Options of {@link groupBy} and {@link GroupBy}. */
 export interface GroupByOptions extends GroupCallOptions {
@@ -37,7 +41,10 @@ export interface GroupByOptions extends GroupCallOptions {
  * each aggregated column with nulls, 8 to 16 a group for each sum or mean, 8 a row for medians and quantiles.
  *
  * Of an iterable or async iterable of tables or record batches the groups are those of one table with all their rows; a
- * {@link GroupBy} adds them up one after the other.
+ * {@link GroupBy} adds them up one after the other. With `memory`, groups that do not fit are partitioned to temporary files: then
+ * groups come in any order.
+ *
+ * It begins when it is awaited, or when `batches` is called.
  *
  * @throws ValidationError for wrong options, unknown columns, names that clash, and types that cannot be keys or aggregated
  * @throws LimitError when a sum of decimals outgrows its type, or there is no memory for the groups
@@ -46,7 +53,31 @@ export interface GroupByOptions extends GroupCallOptions {
  * const delays = await groupBy(flights, { by: ["origin"], aggregate: { flights: count(), delay: mean("delay") } });
  * console.log(delays.toArray()); // [ { origin: 'SFO', flights: 2, delay: 4 }, { origin: 'JFK', flights: 1, delay: 3 } ]
  */
-export async function groupBy(table: TableInput | Tables, options: GroupByOptions): Promise<Table> {
+export function groupBy(table: TableInput | Tables, options: GroupByOptions): TableResult {
+  return groupingResult(
+    () => groupHere(table, options),
+    async function* () {
+      const { groupLarge } = await loadSpill();
+      const { memory, ...others } = options;
+      yield* groupLarge(table, others, checkMemory(memory as never));
+    },
+    options,
+  );
+}
+
+/** An answer that is made in memory, or within a limit of it. */
+export function groupingResult(
+  here: () => Promise<Table>,
+  large: () => AsyncIterable<Table>,
+  options: GroupCallOptions,
+): TableResult {
+  if (options?.memory !== undefined) return new TableResult(() => collectTables(large()), large);
+  return new TableResult(here, async function* () {
+    yield await here();
+  });
+}
+
+async function groupHere(table: TableInput | Tables, options: GroupByOptions): Promise<Table> {
   const grouping = new Grouping("groupBy", options);
   const batches = batchesOf(table);
   if (batches === null) return grouping.finish(await grouping.read(table as TableInput));
@@ -69,14 +100,14 @@ export async function groupBy(table: TableInput | Tables, options: GroupByOption
  */
 export class GroupBy {
   readonly #grouping: Grouping;
-  /** Each has more than twice as many groups as the next. */
-  #parts: GroupStates[] = [];
+  readonly #sum: StatesSum;
   #rows = 0;
   #queue: Promise<unknown> = Promise.resolve();
 
   /** @throws ValidationError for wrong options */
   constructor(options: GroupByOptions) {
     this.#grouping = new Grouping("GroupBy", options);
+    this.#sum = new StatesSum(this.#grouping);
   }
 
   /** Rows that were added. */
@@ -102,7 +133,7 @@ export class GroupBy {
       check(other instanceof GroupBy && other !== this, "other", other, "Give another GroupBy.");
       await other.#queue;
       this.#grouping.checkSame(other.#grouping);
-      await this.#take(other.#parts);
+      await this.#take(other.#sum.parts);
     });
   }
 
@@ -112,35 +143,52 @@ export class GroupBy {
    */
   finish(): Promise<Table> {
     return this.#next(async () => {
-      if (this.#parts.length === 0)
+      if (this.#sum.parts.length === 0)
         throw new ValidationError("No batch was added to the GroupBy.", "Add one; it may be without rows.");
-      const device = await this.#grouping.call.begin();
-      const states = await this.#grouping.merge(device, this.#parts);
-      this.#parts = [states];
-      return this.#grouping.finish({ device, states });
+      const states = await this.#sum.merged();
+      return this.#grouping.finish({ device: await this.#grouping.call.begin(), states });
     });
   }
 
-  /** Puts parts behind those that are there, and merges those that are about as large as the next. */
   async #take(added: readonly GroupStates[]): Promise<void> {
-    let parts = [...this.#parts];
-    for (const part of added) {
-      parts.push(part);
-      let from = parts.length - 1;
-      for (let groups = part.groups; from > 0 && parts[from - 1].groups <= 2 * groups; from--)
-        groups += parts[from - 1].groups;
-      const device = await this.#grouping.call.begin();
-      const merged = await this.#grouping.merge(device, parts.slice(from));
-      parts = [...parts.slice(0, from), merged];
-    }
+    await this.#sum.add(added);
     this.#rows += added.reduce((sum, part) => sum + rowsOf(part), 0);
-    this.#parts = parts;
   }
 
   #next<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#queue.then(work);
     this.#queue = done.catch(() => {});
     return done;
+  }
+}
+
+/** States that are added up, so that a key is grouped about log2(parts) times. @internal */
+export class StatesSum {
+  /** Each has more than twice as many groups as the next. */
+  parts: readonly GroupStates[] = [];
+
+  constructor(readonly grouping: Grouping) {}
+
+  /** Puts parts behind those that are there, and merges those that are about as large as the next. After an error nothing was added. */
+  async add(added: readonly GroupStates[]): Promise<void> {
+    let parts = [...this.parts];
+    for (const part of added) {
+      parts.push(part);
+      let from = parts.length - 1;
+      for (let groups = part.groups; from > 0 && parts[from - 1].groups <= 2 * groups; from--)
+        groups += parts[from - 1].groups;
+      const device = await this.grouping.call.begin();
+      const merged = await this.grouping.merge(device, parts.slice(from));
+      parts = [...parts.slice(0, from), merged];
+    }
+    this.parts = parts;
+  }
+
+  /** All of them as one; there is one at least. */
+  async merged(): Promise<GroupStates> {
+    const states = await this.grouping.merge(await this.grouping.call.begin(), this.parts);
+    this.parts = [states];
+    return states;
   }
 }
 
@@ -154,25 +202,25 @@ interface Groups {
   readonly states: GroupStates;
 }
 
-/** What a group-by does, whether its rows come at once or in batches. */
-class Grouping {
+/** What a group-by does, whether its rows come at once or in batches. @internal */
+export class Grouping {
   readonly call: RelationalCall<GroupStage>;
   readonly #options: GroupByOptions;
   readonly #by: readonly string[];
   readonly #aggregates: readonly NamedAggregate[];
 
   constructor(name: string, options: GroupByOptions) {
-    this.call = new RelationalCall(options, "by aggregate device signal onProgress onPlan onStage");
+    this.call = new RelationalCall(options, "by aggregate memory device signal onProgress onPlan onStage");
     this.#options = options;
     this.#by = checkNames(name, "by", "key column", options.by);
     this.#aggregates = checkAggregates(options.aggregate, this.#by);
   }
 
   /** Groups the rows of a table. */
-  async read(table: TableInput): Promise<Groups> {
+  async read(table: TableInput | SourceTable): Promise<Groups> {
     const { call } = this;
     call.throwIfAborted();
-    const opened = readTable(table, "");
+    const opened = isSourceTable(table) ? table : readTable(table, "");
     const source: GroupedSource = openSource(opened, this.#by, this.#aggregates);
     const device = await call.begin();
     const encoded = encodeOwnKeys(source.keys, opened.rows);
@@ -208,6 +256,11 @@ class Grouping {
       "The other GroupBy has other keys or aggregates.",
       "Make both with the same `by` and `aggregate`.",
     );
+  }
+
+  /** Some of the groups: see GroupStates.select. */
+  async select(device: Device, states: GroupStates, groups: Uint32Array): Promise<GroupStates> {
+    return states.select(groups, this.#grouper(device), this.call.pause);
   }
 
   #grouper(device: Device) {
