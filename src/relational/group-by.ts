@@ -6,9 +6,14 @@ import { ValidationError } from "../errors.js";
 import { check, checkOneOf } from "../options.js";
 import type { GroupStates } from "./aggregate/group-states.js";
 import { DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
+import type { GroupCallOptions } from "./group-calls.js";
 import { groupTable } from "./group-table.js";
-import { type GroupByOptions, Grouping } from "./grouping.js";
+import { type GroupByOptions, Grouping, StatesSum } from "./grouping.js";
+import { loadSpill } from "./load-spill.js";
+import { checkMemory } from "./memory-options.js";
+import { collectTables } from "./stack-tables.js";
 import { batchesOf, type TableInput, type Tables } from "./table-input.js";
+import { TableResult } from "./table-result.js";
 
 export type { GroupByOptions };
 
@@ -28,7 +33,10 @@ export type { GroupByOptions };
  * each aggregated column with nulls, 8 to 16 a group for each sum or mean, 8 a row for medians and quantiles.
  *
  * Of an iterable or async iterable of tables or record batches the groups are those of one table with all their rows; a
- * {@link GroupBy} adds them up one after the other.
+ * {@link GroupBy} adds them up one after the other. With `memory`, groups that do not fit are partitioned to temporary files: then
+ * groups come in any order.
+ *
+ * It begins when it is awaited, or when `batches` is called.
  *
  * @throws ValidationError for wrong options, unknown columns, names that clash, and types that cannot be keys or aggregated
  * @throws LimitError when a sum of decimals outgrows its type, or there is no memory for the groups
@@ -37,12 +45,46 @@ export type { GroupByOptions };
  * const delays = await groupBy(flights, { by: ["origin"], aggregate: { flights: count(), delay: mean("delay") } });
  * console.log(delays.toArray()); // [ { origin: 'SFO', flights: 2, delay: 4 }, { origin: 'JFK', flights: 1, delay: 3 } ]
  */
-export async function groupBy<P extends Placement = "host">(
+export function groupBy<P extends Placement = "host">(
+  table: TableInput | DeviceTable | Tables,
+  options: GroupByOptions & OutputOption<P>,
+): TableResult<PlacedTable<P>> {
+  return groupingResult(
+    () => groupHere(table, options),
+    async function* () {
+      const { groupLarge } = await loadSpill();
+      const { memory, output, ...others } = options;
+      const fix = "Leave out memory, or group a table that is on the host to one on the host.";
+      if (table instanceof DeviceTable || output === "device") {
+        throw new ValidationError("A group-by within a limit of memory is done on the host.", fix);
+      }
+      // what it answers on the host
+      yield* groupLarge(table, others, checkMemory(memory as never)) as AsyncIterable<PlacedTable<P>>;
+    },
+    options,
+  );
+}
+
+/** An answer that is made in memory, or within a limit of it. */
+export function groupingResult<T extends Table | DeviceTable>(
+  here: () => Promise<T>,
+  large: () => AsyncIterable<T>,
+  options: GroupCallOptions,
+): TableResult<T> {
+  if (options?.memory !== undefined) {
+    return new TableResult(() => collectTables(large() as AsyncIterable<Table>) as Promise<T>, large);
+  }
+  return new TableResult(here, async function* () {
+    yield await here();
+  });
+}
+
+async function groupHere<P extends Placement>(
   table: TableInput | DeviceTable | Tables,
   options: GroupByOptions & OutputOption<P>,
 ): Promise<PlacedTable<P>> {
-  const grouping = new Grouping("groupBy", options, "output");
-  const { output = "host", ...own } = options;
+  const grouping = new Grouping("groupBy", options, "memory output");
+  const { output = "host", memory: _, ...own } = options;
   checkOneOf("output", output, ["host", "device"]);
   const batches = table instanceof DeviceTable ? null : batchesOf(table);
   if (batches === null) {
@@ -69,14 +111,14 @@ export async function groupBy<P extends Placement = "host">(
  */
 export class GroupBy {
   readonly #grouping: Grouping;
-  /** Each has more than twice as many groups as the next. */
-  #parts: GroupStates[] = [];
+  readonly #sum: StatesSum;
   #rows = 0;
   #queue: Promise<unknown> = Promise.resolve();
 
   /** @throws ValidationError for wrong options */
-  constructor(options: GroupByOptions) {
+  constructor(options: Omit<GroupByOptions, "memory">) {
     this.#grouping = new Grouping("GroupBy", options);
+    this.#sum = new StatesSum(this.#grouping);
   }
 
   /** Rows that were added. */
@@ -102,7 +144,7 @@ export class GroupBy {
       check(other instanceof GroupBy && other !== this, "other", other, "Give another GroupBy.");
       await other.#queue;
       this.#grouping.checkSame(other.#grouping);
-      await this.#take(other.#parts);
+      await this.#take(other.#sum.parts);
     });
   }
 
@@ -112,29 +154,16 @@ export class GroupBy {
    */
   finish(): Promise<Table> {
     return this.#next(async () => {
-      if (this.#parts.length === 0)
+      if (this.#sum.parts.length === 0)
         throw new ValidationError("No batch was added to the GroupBy.", "Add one; it may be without rows.");
-      const device = await this.#grouping.call.begin();
-      const states = await this.#grouping.merge(device, this.#parts);
-      this.#parts = [states];
-      return this.#grouping.finish({ device, states });
+      const states = await this.#sum.merged();
+      return this.#grouping.finish({ device: await this.#grouping.call.begin(), states });
     });
   }
 
-  /** Puts parts behind those that are there, and merges those that are about as large as the next. */
   async #take(added: readonly GroupStates[]): Promise<void> {
-    let parts = [...this.#parts];
-    for (const part of added) {
-      parts.push(part);
-      let from = parts.length - 1;
-      for (let groups = part.groups; from > 0 && parts[from - 1].groups <= 2 * groups; from--)
-        groups += parts[from - 1].groups;
-      const device = await this.#grouping.call.begin();
-      const merged = await this.#grouping.merge(device, parts.slice(from));
-      parts = [...parts.slice(0, from), merged];
-    }
+    await this.#sum.add(added);
     this.#rows += added.reduce((sum, part) => sum + rowsOf(part), 0);
-    this.#parts = parts;
   }
 
   #next<T>(work: () => Promise<T>): Promise<T> {

@@ -9,7 +9,7 @@ import { ValidationError } from "../errors.js";
 import { check, checkOneOf, describe } from "../options.js";
 import { type GroupedSource, GroupStates, openSource } from "./aggregate/group-states.js";
 import { AGGREGATE_NAMES, type Aggregate, type NamedAggregate } from "./aggregates.js";
-import { readTable } from "./columns.js";
+import { isSourceTable, readTable, type SourceTable } from "./columns.js";
 import { encodeOwnKeys } from "./encode-keys.js";
 import type { GroupCallOptions, GroupStage } from "./group-calls.js";
 import { groupRows } from "./group-rows.js";
@@ -47,9 +47,9 @@ export class Grouping {
   }
 
   /** Groups the rows of a table. */
-  async read(table: TableInput): Promise<Groups> {
+  async read(table: TableInput | SourceTable): Promise<Groups> {
     this.call.throwIfAborted();
-    const opened = readTable(table, "");
+    const opened = isSourceTable(table) ? table : readTable(table, "");
     const source = openSource(opened, this.by, this.aggregates);
     return this.readSource(await this.call.begin(), source, opened.rows);
   }
@@ -98,9 +98,44 @@ export class Grouping {
     );
   }
 
+  /** Some of the groups: see GroupStates.select. */
+  async select(device: Device, states: GroupStates, groups: Uint32Array): Promise<GroupStates> {
+    return states.select(groups, this.#grouper(device), this.call.pause);
+  }
+
   #grouper(device: Device) {
     const { signal } = this.#options;
     return (keys: Parameters<typeof groupRows>[1]) => groupRows(device, keys, { signal });
+  }
+}
+
+/** States that are added up, so that a key is grouped about log2(parts) times. */
+export class StatesSum {
+  /** Each has more than twice as many groups as the next. */
+  parts: readonly GroupStates[] = [];
+
+  constructor(readonly grouping: Grouping) {}
+
+  /** Puts parts behind those that are there, and merges those that are about as large as the next. After an error nothing was added. */
+  async add(added: readonly GroupStates[]): Promise<void> {
+    let parts = [...this.parts];
+    for (const part of added) {
+      parts.push(part);
+      let from = parts.length - 1;
+      for (let groups = part.groups; from > 0 && parts[from - 1].groups <= 2 * groups; from--)
+        groups += parts[from - 1].groups;
+      const device = await this.grouping.call.begin();
+      const merged = await this.grouping.merge(device, parts.slice(from));
+      parts = [...parts.slice(0, from), merged];
+    }
+    this.parts = parts;
+  }
+
+  /** All of them as one; there is one at least. */
+  async merged(): Promise<GroupStates> {
+    const states = await this.grouping.merge(await this.grouping.call.begin(), this.parts);
+    this.parts = [states];
+    return states;
   }
 }
 

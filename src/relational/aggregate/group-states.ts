@@ -135,6 +135,27 @@ export class GroupStates {
     return new GroupStates(this.groups, keys, keyRows, this.rowCounts, columns);
   }
 
+  /** Some of the groups in memory of their own. `groups`: their numbers. */
+  async select(groups: Uint32Array, group: Grouper, pause: () => Promise<void>): Promise<GroupStates> {
+    // the others get the number of the extra group, which states leave out
+    const groupOf = new Uint32Array(this.groups).fill(groups.length);
+    for (let i = 0; i < groups.length; i++) groupOf[groups[i]] = i;
+    const to: Regrouping = { groupOf, groups: groups.length, parts: [this.groups] };
+    const columns = new Map<string, ColumnKind & { states: ColumnStates }>();
+    for (const [name, { states, ...kind }] of this.columns) {
+      const made: ColumnStates = {};
+      for (const state of Object.keys(states) as StateName[]) {
+        await mergeState(made, state, [states[state]] as never, to, group);
+        await pause();
+      }
+      columns.set(name, { ...kind, states: made });
+    }
+    const rowCounts =
+      groups.length === 0 ? new Float64Array(0) : Float64Array.from(groups, (g) => this.rowCounts[g]);
+    const keyRows = groups.map((g) => this.keyRows[g]);
+    return new GroupStates(groups.length, this.keys, keyRows, rowCounts, columns).own();
+  }
+
   /** The columns of the answer: keys as rows `keyRows` of the left, aggregates as they are, of the right. */
   outputs(aggregates: readonly NamedAggregate[]): OutputColumn[] {
     const sorted = new Map<string, ReturnType<typeof sortGroups>>();

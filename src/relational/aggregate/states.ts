@@ -23,7 +23,7 @@ export type Grouper = (keys: RowKeys) => Promise<GroupedRows>;
 
 /** The groups of several tables as groups of one. */
 export interface Regrouping {
-  /** Per group of the tables, one table after the other: its new number. */
+  /** Per group of the tables, one table after the other: its new number; `groups` for those that are left out. */
   readonly groupOf: Uint32Array;
   readonly groups: number;
   /** Groups of each table. */
@@ -126,7 +126,7 @@ export const STATE_KINDS: { readonly [K in StateName]: StateKind<States[K]> } = 
   },
   values: {
     of: ({ values: { column, rowGroups } }) => ({ column, rowGroups }),
-    merge: mergeColumns,
+    merge: (parts, to) => inGroups(mergeColumns(parts, to), to.groups),
     own: ({ column, rowGroups }) => ({ column: takeRows(column, allRows(rowGroups.length)), rowGroups }),
   },
 };
@@ -200,4 +200,12 @@ function mergeColumns(parts: readonly GroupedColumn[], to: Regrouping): GroupedC
     base += to.parts[i];
   }
   return { column: concatenateColumns(parts.map(({ column }) => column)), rowGroups };
+}
+
+/** Without the values of the extra group. */
+function inGroups(values: GroupedColumn, groups: number): GroupedColumn {
+  const { column, rowGroups } = values;
+  if (!rowGroups.includes(groups)) return values;
+  const rows = allRows(rowGroups.length).filter((row) => rowGroups[row] < groups);
+  return { column: takeRows(column, rows), rowGroups: rows.map((row) => rowGroups[row]) };
 }

@@ -25,6 +25,11 @@ export class IntegerSums {
 
   private constructor(readonly groups: number) {}
 
+  /** What heldBytes counts. */
+  get heldBytes(): number {
+    return this.#parts.reduce((sum, part) => sum + (part?.byteLength ?? 0), 0);
+  }
+
   /** @param groupOf per row its group, up to `groups`, the extra one, included */
   static of({ data, width, signed }: Integers, groupOf: Uint32Array, groups: number): IntegerSums {
     const sums = new IntegerSums(groups);
