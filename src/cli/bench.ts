@@ -39,6 +39,7 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   join: () => import("../../bench/join.js"),
   sketches: () => import("../../bench/sketches.js"),
   growth: () => import("../../bench/growth.js"),
+  wide: () => import("../../bench/wide.js"),
   words: () => import("../../bench/words.js"),
 };
 

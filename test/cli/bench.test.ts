@@ -9,6 +9,7 @@ import { cli } from "./run-cli.js";
 // the random reads that benchmarks state ratios to: of a small table here
 vi.mock("../../bench/gups.js", async (original) => ({
   sweeps: undefined, // a mock has what it names
+  takesMultiplicity: undefined,
   ...(await original<object>()),
   defaultGupsEntries: () => 2 ** 12,
 }));
@@ -81,6 +82,7 @@ it.each([
   "growth",
   "multimap",
   "sketches",
+  "wide",
   "words",
 ])("hands --size to %s, which says what it takes", async (name) => {
   const { status, stderr } = await cli(["bench", name, "--size", "2^40", "--device", "cpu"]);
