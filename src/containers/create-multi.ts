@@ -50,7 +50,7 @@ export async function multiFromBytes<K extends BasicType, V extends BasicType>(
   const { unpackMulti } = await import("./multi-bytes.js");
   const create = (shape: MultiOptions<BasicType>) =>
     createMulti<K, V>(kind, device, shape as MultiOptions<K>);
-  return unpackMulti<K, V>(kind, bytes, options, create);
+  return unpackMulti<K, V>(kind, bytes, options, { check: checkMulti, create });
 }
 
 /** Checks all options. @internal */
