@@ -2,14 +2,16 @@
  * Checks a map key by key before it is timed: a fast wrong answer is worth nothing. Leaves the map full. Every element of
  * every answer is looked at, where the answer lies: on the host, or by kernels on a GPU.
  */
-import { type BulkOptions, type DeviceArray, EngineError, type StaticMap } from "../src/index.js";
-import type { DeviceWorkload, KeyColumn } from "./static-map-workload.js";
+import { type BulkOptions, type DeviceArray, EngineError } from "../src/index.js";
+import type { BenchMap, DeviceWorkload, KeyColumn, Width } from "./static-map-workload.js";
 import type { Present } from "./workload-gpu.js";
 
 /** Elements that are on the host at once. */
 const CHUNK = 2 ** 22;
 /** Written for misses; not the library's own default. workload.wgsl knows it too. */
 export const MISSING = 0xabad1dea;
+/** The same in a map of this type: of 64 bits both words. */
+export const missingOf = (type: Width) => (type === "u64" ? 0xabad1deaabad1dean : MISSING) as never;
 
 /** Options of every bulk call of a check: how a benchmark wants the map to work. */
 export type CheckedCall = Pick<BulkOptions, "strategy" | "groupSize" | "onPlan">;
@@ -18,9 +20,9 @@ export type CheckedCall = Pick<BulkOptions, "strategy" | "groupSize" | "onPlan">
  * Inserts, looks up what is there and what is not, retrieves, erases half, erases the rest, inserts over the tombstones, and
  * looks at every element of every answer. @throws EngineError for the first wrong one
  */
-export async function checkMap(
-  map: StaticMap,
-  columns: DeviceWorkload,
+export async function checkMap<T extends Width>(
+  map: BenchMap<T>,
+  columns: DeviceWorkload<T>,
   options: CheckedCall = {},
 ): Promise<void> {
   const { size } = columns.workload;
@@ -42,9 +44,9 @@ export async function checkMap(
 }
 
 /** Inserts all keys into a map without any, and looks all of them up. Quicker than checkMap. */
-export async function checkFilled(
-  map: StaticMap,
-  columns: DeviceWorkload,
+export async function checkFilled<T extends Width>(
+  map: BenchMap<T>,
+  columns: DeviceWorkload<T>,
   options: CheckedCall = {},
 ): Promise<void> {
   await map.clear();
@@ -52,12 +54,20 @@ export async function checkFilled(
   await expectFull(map, columns, options);
 }
 
-async function checkInsert(map: StaticMap, columns: DeviceWorkload, options: CheckedCall): Promise<void> {
+async function checkInsert<T extends Width>(
+  map: BenchMap<T>,
+  columns: DeviceWorkload<T>,
+  options: CheckedCall,
+): Promise<void> {
   const counts = await map.insert(await columns.keys(), await columns.values(), options);
   expectCounts("insert", counts, { inserted: columns.workload.size, existing: 0 });
 }
 
-async function expectFull(map: StaticMap, columns: DeviceWorkload, options: CheckedCall): Promise<void> {
+async function expectFull<T extends Width>(
+  map: BenchMap<T>,
+  columns: DeviceWorkload<T>,
+  options: CheckedCall,
+): Promise<void> {
   expectCounts("size", { size: map.size }, { size: columns.workload.size });
   for (const column of ["lookups", "absent", "half"] as const) {
     await expectFound(map, columns, column, "all", options);
@@ -73,14 +83,18 @@ function expectCounts<T extends object>(call: string, counts: T, expected: T): v
 }
 
 /** Every key of a column is found with its value, or not found, as its number says. */
-async function expectFound(
-  map: StaticMap,
-  columns: DeviceWorkload,
+async function expectFound<T extends Width>(
+  map: BenchMap<T>,
+  columns: DeviceWorkload<T>,
   column: Exclude<KeyColumn, "keys">,
   present: Present,
   options: CheckedCall,
 ): Promise<void> {
-  const answer = await map.find(await columns[column](), { ...options, output: "device", missing: MISSING });
+  const answer = await map.find(await columns[column](), {
+    ...options,
+    output: "device",
+    missing: missingOf(columns.workload.type),
+  });
   try {
     await checkFound(columns, column, present, answer);
   } finally {
@@ -89,11 +103,11 @@ async function expectFound(
 }
 
 /** Looks at every element of what a find of a column answered, with MISSING for misses. @throws EngineError for the first wrong one */
-export async function checkFound(
-  { workload, gpu }: DeviceWorkload,
+export async function checkFound<T extends Width>(
+  { workload, gpu }: DeviceWorkload<T>,
   column: Exclude<KeyColumn, "keys">,
   present: Present,
-  answer: { values: DeviceArray<"u32">; found: DeviceArray<"u8"> },
+  answer: { values: DeviceArray<T>; found: DeviceArray<"u8"> },
 ): Promise<void> {
   const complain = (i: number) => {
     const number = workload.numberAt(column, i);
@@ -107,16 +121,20 @@ export async function checkFound(
   const isThere = (number: number) =>
     number < workload.size && (present === "all" || (present === "even" && number % 2 === 0));
   await eachChunk([answer.values, answer.found], (start, [value, flag]) => {
-    for (let i = 0; i < value.length; i++) {
+    for (let i = 0; i < flag.length; i++) {
       const number = workload.numberAt(column, start + i);
       const there = isThere(number);
-      if (flag[i] !== (there ? 1 : 0) || value[i] !== (there ? number : MISSING)) throw complain(start + i);
+      const isRight = there ? workload.isValue(value, i, number) : isMissing(value, i, workload.words);
+      if (flag[i] !== Number(there) || !isRight) throw complain(start + i);
     }
   });
 }
 
 /** retrieveAll answers every pair exactly once. */
-async function expectContents(map: StaticMap, { workload, gpu }: DeviceWorkload): Promise<void> {
+async function expectContents<T extends Width>(
+  map: BenchMap<T>,
+  { workload, gpu }: DeviceWorkload<T>,
+): Promise<void> {
   const answer = await map.retrieveAll({ output: "device" });
   try {
     expectCounts("retrieveAll", { pairs: answer.keys.length }, { pairs: workload.size });
@@ -128,10 +146,11 @@ async function expectContents(map: StaticMap, { workload, gpu }: DeviceWorkload)
     }
     const seen = new Uint8Array(workload.size);
     await eachChunk([answer.keys, answer.values], (_, [key, number]) => {
-      for (let i = 0; i < key.length; i++) {
+      for (let i = 0; i * workload.words < key.length; i++) {
+        const n = number[i * workload.words];
         // as many pairs as keys, each right and none twice: they are all there
-        if (key[i] !== workload.keyOf(number[i]) || seen[number[i]] !== 0) throw complain();
-        seen[number[i]] = 1;
+        if (!workload.isKey(key, i, n) || !workload.isValue(number, i, n) || seen[n] !== 0) throw complain();
+        seen[n] = 1;
       }
     });
   } finally {
@@ -139,18 +158,29 @@ async function expectContents(map: StaticMap, { workload, gpu }: DeviceWorkload)
   }
 }
 
-/** Brings columns of one length to the host piece by piece. */
+/** Whether there is what is written for misses at a place of a column, given as words. */
+function isMissing(words: Uint32Array, place: number, ofElement: 1 | 2): boolean {
+  return words[place * ofElement] === MISSING && words[(place + 1) * ofElement - 1] === MISSING;
+}
+
+/** Brings columns of one length to the host piece by piece, as words or bytes. */
 async function eachChunk(
-  columns: readonly DeviceArray<"u32" | "u8">[],
-  look: (start: number, pieces: (Uint32Array | Uint8Array)[]) => void,
+  columns: readonly DeviceArray<Width | "u8">[],
+  look: (start: number, pieces: Uint32Array[]) => void,
 ): Promise<void> {
   const { length } = columns[0];
   for (let start = 0; start < length; start += CHUNK) {
     const end = Math.min(start + CHUNK, length);
-    look(start, await Promise.all(columns.map((column) => column.read(start, end))));
+    look(start, await Promise.all(columns.map(async (column) => wordsIn(await column.read(start, end)))));
   }
 }
 
 function wrong(what: string): EngineError {
   return new EngineError(`The map under test is wrong. ${what}.`);
+}
+
+/** The words of elements; flags as they are. */
+function wordsIn(elements: Uint8Array | Uint32Array | BigUint64Array): Uint32Array {
+  if (!(elements instanceof BigUint64Array)) return elements as Uint32Array;
+  return new Uint32Array(elements.buffer, elements.byteOffset, elements.length * 2);
 }

@@ -1,8 +1,13 @@
 /** Who is timed in benchmarks of maps: a StaticMap on a device, and JavaScript's own Map. */
 import { type Device, DeviceArray, EngineError, type Plan, StaticMap } from "../src/index.js";
-import { mix } from "./mix.js";
 import { type CheckedCall, checkFilled, checkMap } from "./static-map-check.js";
-import { type DeviceWorkload, openWorkload, type Workload } from "./static-map-workload.js";
+import {
+  type BenchMap,
+  type DeviceWorkload,
+  openWorkload,
+  type Width,
+  type Workload,
+} from "./static-map-workload.js";
 import { settle, type TimedCall } from "./timing.js";
 import { zipfNumbers } from "./zipf.js";
 
@@ -44,16 +49,16 @@ export interface MapContestantOptions {
   readonly thorough?: boolean;
 }
 
-/** A map of u32 to u32, checked, with inputs and outputs in the device's memory. */
-export async function staticMap(
+/** A map, checked, with inputs and outputs in the device's memory. */
+export async function staticMap<T extends Width>(
   device: Device,
   name: string,
-  workload: Workload,
+  workload: Workload<T>,
   { maxLoadFactor = LOAD_FACTOR, call = {}, thorough = true }: MapContestantOptions = {},
 ): Promise<Contestant> {
   const open = await openMap(device, workload, maxLoadFactor);
   try {
-    await (thorough ? checkMap : checkFilled)(open.map, open.columns, call);
+    await (thorough ? checkMap : checkFilled)(open.map as unknown as BenchMap<T>, open.columns, call);
     const calls = await open.calls(call);
     const planned: Contestant["planned"] = (onPlan) => open.calls({ ...call, onPlan });
     return { name, device, calls, planned, [Symbol.asyncDispose]: () => open[Symbol.asyncDispose]() };
@@ -64,9 +69,9 @@ export async function staticMap(
 }
 
 /** A map with the columns of a workload. */
-export interface OpenMap extends AsyncDisposable {
-  readonly map: StaticMap;
-  readonly columns: DeviceWorkload;
+export interface OpenMap<T extends Width = "u32"> extends AsyncDisposable {
+  readonly map: StaticMap<T, T>;
+  readonly columns: DeviceWorkload<T>;
   /**
    * What can be timed, each with these options. `insert` starts from a cleared map, `erase` from one that was cleared and
    * filled, the others from a full one.
@@ -75,14 +80,19 @@ export interface OpenMap extends AsyncDisposable {
 }
 
 /** Makes an empty map that the keys of a workload fill to a load factor. */
-export async function openMap(device: Device, workload: Workload, maxLoadFactor: number): Promise<OpenMap> {
-  const { size } = workload;
-  const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: size, maxLoadFactor });
+export async function openMap<T extends Width>(
+  device: Device,
+  workload: Workload<T>,
+  maxLoadFactor: number,
+): Promise<OpenMap<T>> {
+  const { size, type } = workload;
+  const created = await StaticMap.create(device, { key: type, value: type, capacity: size, maxLoadFactor });
+  const map = created as unknown as BenchMap<T>;
   const columns = await openWorkload(device, workload);
-  const zipf = zipfKeys(device, size);
+  const zipf = zipfKeys(device, workload);
   const output = "device" as const;
   return {
-    map,
+    map: created,
     columns,
     async calls(options) {
       const [keys, values] = [await columns.keys(), await columns.values()];
@@ -130,13 +140,17 @@ export async function openMap(device: Device, workload: Workload, maxLoadFactor:
             await refill();
           },
           call: async () => map.erase(await columns.lookups(), options),
+          after: ({ erased }: { erased: number }) => {
+            if (erased === size) return;
+            throw new EngineError(`static-map: ${erased} of ${size} keys were erased.`);
+          },
         },
         retrieveAll: { before: full, call: () => map.retrieveAll({ output }), after: discard },
-        "find of 1,000 host keys": { before: full, call: () => map.find(few, options) },
+        "find of 1,000 host keys": { before: full, call: () => created.find(few as never, options) },
       };
     },
     async [Symbol.asyncDispose]() {
-      await map[Symbol.asyncDispose]();
+      await created[Symbol.asyncDispose]();
       columns[Symbol.dispose]();
       zipf[Symbol.dispose]();
     },
@@ -144,14 +158,15 @@ export async function openMap(device: Device, workload: Workload, maxLoadFactor:
 }
 
 /** As many keys as there are numbers, by zipf(1.0) over them, so that keys repeat. Drawn on the host when first asked for. */
-function zipfKeys(device: Device, size: number) {
+function zipfKeys<T extends Width>(device: Device, workload: Workload<T>) {
+  const { size } = workload;
   let distinct = 0;
-  let made: Promise<DeviceArray<"u32">> | undefined;
+  let made: Promise<DeviceArray<T>> | undefined;
   const draw = async () => {
     const drawn = zipfNumbers(size, 1, size);
     distinct = drawn.distinct;
-    for (let i = 0; i < size; i++) drawn.numbers[i] = mix(drawn.numbers[i]);
-    return device.upload(drawn.numbers);
+    const keys = workload.keysOf(size, (i) => drawn.numbers[i]);
+    return device.upload(keys) as unknown as Promise<DeviceArray<T>>;
   };
   return {
     keys() {

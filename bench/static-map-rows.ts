@@ -22,6 +22,8 @@ export interface RowSubject {
   readonly size: number;
   readonly load: number;
   readonly operation: Operation;
+  /** Bytes of a key and a value. Default 8. */
+  readonly pairBytes?: number;
 }
 
 export interface RowTiming {
@@ -112,14 +114,15 @@ export function totalMs(times: PassTimes): number {
 }
 
 function describe(
-  { size, load, operation }: RowSubject,
+  { size, load, operation, pairBytes = 8 }: RowSubject,
   { contestant, timing, kernels, strategy }: Result,
   results: readonly Result[],
   gups: GupsFigures,
 ): BenchRow {
   const few = operation === "find of 1,000 host keys";
   const keys = few ? Math.min(FEW_KEYS, size) : size;
-  const bandwidth = (8 * keys) / timing.median / 1e6;
+  const bytes = pairBytes * keys;
+  const bandwidth = bytes / timing.median / 1e6;
   const map = results.find((other) => other.contestant.device === null);
   return {
     size,
@@ -134,15 +137,15 @@ function describe(
     "GB/s": bandwidth,
     "ratio to GUPS": bandwidth / gupsGigabytes(gups, contestant.device?.info.threads ?? 1),
     ...(map && { "ratio to JS Map": map.timing.median / timing.median }),
-    ...(kernels && kernelColumns(keys, kernels, gups)),
+    ...(kernels && kernelColumns(bytes, kernels, gups)),
   };
 }
 
-function kernelColumns(keys: number, kernels: PassTimes, gups: GupsFigures): BenchRow {
+function kernelColumns(bytes: number, kernels: PassTimes, gups: GupsFigures): BenchRow {
   const ms = totalMs(kernels);
   // shorter than a step of the timestamps
   if (ms === 0) return {};
-  const bandwidth = (8 * keys) / ms / 1e6;
+  const bandwidth = bytes / ms / 1e6;
   return {
     "kernel ms": ms,
     "kernel GB/s": bandwidth,

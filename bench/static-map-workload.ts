@@ -1,11 +1,12 @@
 /**
  * The keys that benchmarks of maps work on, known by their number so that every answer can be checked without a second
- * table. Key number i is mix(i) and has the value i; keys of the numbers from `size` on are absent. Look-ups go through the
+ * table. Key number i is mix(i) and has the value i (of 64 bits: mix(~i) and ~i are the upper words); keys of the numbers from `size` on are
+ * absent. Look-ups go through the
  * keys in another order than they were inserted in, because a table in insertion order (a JS Map) would gain by that.
  *
  * workload.wgsl is the same arithmetic: a GPU makes its columns itself.
  */
-import type { Device, DeviceArray } from "../src/index.js";
+import type { BulkOptions, Device, DeviceArray, ScalarArrays } from "../src/index.js";
 import { mix } from "./mix.js";
 import { type GpuWorkload, openGpuWorkload } from "./workload-gpu.js";
 
@@ -18,20 +19,58 @@ const STRIDE = 2_654_467;
 /** Columns of keys. `keys` in the order of insertion, `lookups` in another, `absent` without any key that is there, and `half` lookups with an absent key at every other place. */
 export type KeyColumn = "keys" | "lookups" | "absent" | "half";
 
+/** Type of keys and values. */
+export type Width = "u32" | "u64";
+
+type Into = { readonly output: "device" };
+
+/** A StaticMap as benchmarks of either width call it. */
+export interface BenchMap<T extends Width = "u32"> {
+  readonly size: number;
+  clear(): Promise<void>;
+  insert(
+    keys: DeviceArray<T>,
+    values: DeviceArray<T>,
+    options?: BulkOptions,
+  ): Promise<{ inserted: number; existing: number }>;
+  find(
+    keys: DeviceArray<T>,
+    options: BulkOptions & Into & { missing?: never },
+  ): Promise<{ values: DeviceArray<T>; found: DeviceArray<"u8"> }>;
+  erase(keys: DeviceArray<T>, options?: BulkOptions): Promise<{ erased: number }>;
+  retrieveAll(options: Into): Promise<{ keys: DeviceArray<T>; values: DeviceArray<T> }>;
+}
+
 /** Key, value and order of every number below `size`. */
-export class Workload {
+export class Workload<T extends Width = "u32"> {
   /** Look-ups step through the numbers by this. */
   readonly stride: number;
+  /** 32-bit words of a key, and of a value. */
+  readonly words: 1 | 2;
 
   /** @param size keys: 1 to 2^31. */
-  constructor(readonly size: number) {
+  constructor(
+    readonly size: number,
+    readonly type: T = "u32" as T,
+  ) {
+    this.words = type === "u64" ? 2 : 1;
     // a prime divides size, or has no factor in common with it
     this.stride = size % STRIDE === 0 ? 1 : STRIDE;
   }
 
-  /** The key that has the value `number`. */
+  /** The key that has the value `number`; of 64 bits the lower word. */
   keyOf(number: number): number {
     return mix(number);
+  }
+
+  /** Whether there are a key, or a value, of this number at a place of a column, given as words. */
+  isKey(words: Uint32Array, place: number, number: number): boolean {
+    if (this.words === 1) return words[place] === mix(number);
+    return words[2 * place] === mix(number) && words[2 * place + 1] === mix(~number);
+  }
+  isValue(words: Uint32Array, place: number, number: number): boolean {
+    if (this.words === 1) return words[place] === number;
+    return words[2 * place] === number && words[2 * place + 1] === ~number >>> 0;
   }
 
   /** The number of the key that is looked up at place `i`; every number comes once. */
@@ -51,28 +90,46 @@ export class Workload {
   }
 
   /** Elements `first` to `first + count` of a column (all, unless told). */
-  column(column: KeyColumn, first = 0, count = this.size): Uint32Array {
-    const elements = new Uint32Array(count);
-    for (let i = 0; i < count; i++) elements[i] = this.keyOf(this.numberAt(column, first + i));
-    return elements;
+  column(column: KeyColumn, first = 0, count = this.size): ScalarArrays[T] {
+    return this.keysOf(count, (i) => this.numberAt(column, first + i));
   }
 
-  keys(): Uint32Array {
+  /** `count` keys by their numbers. */
+  keysOf(count: number, numberAt: (i: number) => number): ScalarArrays[T] {
+    const { words } = this;
+    const elements = new Uint32Array(count * words);
+    for (let i = 0; i < count; i++) {
+      const number = numberAt(i);
+      elements[i * words] = mix(number);
+      if (words === 2) elements[2 * i + 1] = mix(~number);
+    }
+    return this.#typed(elements);
+  }
+
+  keys(): ScalarArrays[T] {
     return this.column("keys");
   }
 
-  values(first = 0, count = this.size): Uint32Array {
-    const elements = new Uint32Array(count);
-    for (let i = 0; i < count; i++) elements[i] = first + i;
-    return elements;
+  values(first = 0, count = this.size): ScalarArrays[T] {
+    const { words } = this;
+    const elements = new Uint32Array(count * words);
+    for (let i = 0; i < count; i++) {
+      elements[i * words] = first + i;
+      if (words === 2) elements[2 * i + 1] = ~(first + i);
+    }
+    return this.#typed(elements);
   }
 
-  lookups(): Uint32Array {
+  lookups(): ScalarArrays[T] {
     return this.column("lookups");
   }
 
-  absent(): Uint32Array {
+  absent(): ScalarArrays[T] {
     return this.column("absent");
+  }
+
+  #typed(words: Uint32Array<ArrayBuffer>): ScalarArrays[T] {
+    return (this.words === 2 ? new BigUint64Array(words.buffer) : words) as ScalarArrays[T];
   }
 
   /** A mask for `lookups`: 1 where the key's number is odd. */
@@ -84,28 +141,32 @@ export class Workload {
 }
 
 /** A workload's columns in the memory of one device, each made when it is first asked for. */
-export interface DeviceWorkload extends Disposable {
-  readonly workload: Workload;
+export interface DeviceWorkload<T extends Width = "u32"> extends Disposable {
+  readonly workload: Workload<T>;
   /** Makes and checks columns on the GPU; null on the cpu engine. */
-  readonly gpu: GpuWorkload | null;
-  keys(): Promise<DeviceArray<"u32">>;
-  values(): Promise<DeviceArray<"u32">>;
-  lookups(): Promise<DeviceArray<"u32">>;
-  absent(): Promise<DeviceArray<"u32">>;
-  half(): Promise<DeviceArray<"u32">>;
+  readonly gpu: GpuWorkload<T> | null;
+  keys(): Promise<DeviceArray<T>>;
+  values(): Promise<DeviceArray<T>>;
+  lookups(): Promise<DeviceArray<T>>;
+  absent(): Promise<DeviceArray<T>>;
+  half(): Promise<DeviceArray<T>>;
   odd(): Promise<DeviceArray<"u8">>;
 }
 
 /** Opens a workload on a device. */
-export async function openWorkload(device: Device, workload: Workload): Promise<DeviceWorkload> {
+export async function openWorkload<T extends Width>(
+  device: Device,
+  workload: Workload<T>,
+): Promise<DeviceWorkload<T>> {
   const gpu = device.gpuDevice ? await openGpuWorkload(device, workload) : null;
   const made = new Map<string, Promise<DeviceArray>>();
   const once = <A extends DeviceArray>(name: string, make: () => Promise<A>): Promise<A> => {
     if (!made.has(name)) made.set(name, make());
     return made.get(name) as Promise<A>;
   };
+  const upload = (column: ScalarArrays[T]) => device.upload(column) as unknown as Promise<DeviceArray<T>>;
   const column = (name: KeyColumn) => () =>
-    once(name, () => gpu?.column(name) ?? device.upload(workload.column(name)));
+    once(name, () => gpu?.column(name) ?? upload(workload.column(name)));
   return {
     workload,
     gpu,
@@ -113,7 +174,7 @@ export async function openWorkload(device: Device, workload: Workload): Promise<
     lookups: column("lookups"),
     absent: column("absent"),
     half: column("half"),
-    values: () => once("values", () => gpu?.numbers() ?? device.upload(workload.values())),
+    values: () => once("values", () => gpu?.numbers() ?? upload(workload.values())),
     odd: () => once("odd", () => gpu?.odd() ?? device.upload(workload.odd())),
     [Symbol.dispose]() {
       const destroy = (array: DeviceArray) => array.destroy();

@@ -2,7 +2,7 @@
 import type { Device, DeviceArray } from "../src/index.js";
 import { openColumnKernels, type Verdict } from "./columns-gpu.js";
 import { elementsOf } from "./kernel.js";
-import type { KeyColumn, Workload } from "./static-map-workload.js";
+import type { KeyColumn, Width, Workload } from "./static-map-workload.js";
 import source from "./workload.wgsl";
 
 const COLUMNS: Readonly<Record<KeyColumn, number>> = { keys: 0, lookups: 1, absent: 2, half: 3 };
@@ -11,11 +11,11 @@ const COLUMNS: Readonly<Record<KeyColumn, number>> = { keys: 0, lookups: 1, abse
 export type Present = "none" | "even" | "all";
 const PRESENT: Readonly<Record<Present, number>> = { none: 0, even: 1, all: 2 };
 
-export interface GpuWorkload {
+export interface GpuWorkload<T extends Width = "u32"> {
   /** Elements `first` to `first + count` of a column of keys. */
-  column(column: KeyColumn, first?: number, count?: number): Promise<DeviceArray<"u32">>;
+  column(column: KeyColumn, first?: number, count?: number): Promise<DeviceArray<T>>;
   /** The numbers from `first` on: the values of keys. */
-  numbers(first?: number, count?: number): Promise<DeviceArray<"u32">>;
+  numbers(first?: number, count?: number): Promise<DeviceArray<T>>;
   odd(): Promise<DeviceArray<"u8">>;
   /** What a find of a column answered, against what it should, with MISSING for misses. */
   checkFound(
@@ -29,13 +29,16 @@ export interface GpuWorkload {
 }
 
 /** Opens a workload on a device that has a GPU. */
-export async function openGpuWorkload(device: Device, workload: Workload): Promise<GpuWorkload> {
-  const { size, stride: STRIDE } = workload;
-  const kernels = await openColumnKernels(device, source, { SIZE: size });
+export async function openGpuWorkload<T extends Width>(
+  device: Device,
+  workload: Workload<T>,
+): Promise<GpuWorkload<T>> {
+  const { size, stride: STRIDE, type, words } = workload;
+  const kernels = await openColumnKernels(device, source, { SIZE: size, WORDS: words });
   return {
     column: (column, FIRST = 0, count = size) =>
-      kernels.make("u32", "makeKeys", { STRIDE, COLUMN: COLUMNS[column], FIRST }, count),
-    numbers: (FIRST = 0, count = size) => kernels.make("u32", "makeNumbers", { FIRST }, count),
+      kernels.make(type, "makeKeys", { STRIDE, COLUMN: COLUMNS[column], FIRST }, count),
+    numbers: (FIRST = 0, count = size) => kernels.make(type, "makeNumbers", { FIRST }, count),
     odd: () => kernels.make("u8", "makeOdd", { STRIDE }, size),
     checkFound: (column, present, { values, found }) =>
       kernels.judge(

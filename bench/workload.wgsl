@@ -1,9 +1,10 @@
 // Columns of a workload (static-map-workload.ts has the same arithmetic), and checks of what a map answered about them. Stands behind
 // columns.wgsl. Bytes per element: 4 written; checks read 5 (look-ups) or 8 (pairs).
 //
-// Overrides: SIZE keys; STRIDE of the look-ups; COLUMN 0 keys, 1 lookups, 2 absent, 3 half; PRESENT 0 none of the keys below SIZE
+// Overrides: WORDS of a key, and of a value; SIZE keys; STRIDE of the look-ups; COLUMN 0 keys, 1 lookups, 2 absent, 3 half; PRESENT 0 none of the keys below SIZE
 // is there, 1 those of even numbers, 2 all.
 
+override WORDS: u32 = 1;
 override SIZE: u32;
 override STRIDE: u32 = 1;
 override COLUMN: u32 = 0;
@@ -38,7 +39,11 @@ fn makeKeys(
   @builtin(local_invocation_index) local: u32,
 ) {
   let step = groups.x * groups.y * 256u;
-  for (var i = start(group, groups, local); i < COUNT; i += step) { words[i] = mix(numberAt(FIRST + i)); }
+  for (var i = start(group, groups, local); i < COUNT; i += step) {
+    let number = numberAt(FIRST + i);
+    words[i * WORDS] = mix(number);
+    if (WORDS == 2u) { words[2u * i + 1u] = mix(~number); }
+  }
 }
 
 @compute @workgroup_size(256)
@@ -48,7 +53,10 @@ fn makeNumbers(
   @builtin(local_invocation_index) local: u32,
 ) {
   let step = groups.x * groups.y * 256u;
-  for (var i = start(group, groups, local); i < COUNT; i += step) { words[i] = FIRST + i; }
+  for (var i = start(group, groups, local); i < COUNT; i += step) {
+    words[i * WORDS] = FIRST + i;
+    if (WORDS == 2u) { words[2u * i + 1u] = ~(FIRST + i); }
+  }
 }
 
 // Four bytes of the mask a word.
@@ -80,7 +88,9 @@ fn checkFound(
     let number = numberAt(i);
     let there = number < SIZE && (PRESENT == 2u || (PRESENT == 1u && (number & 1u) == 0u));
     let flag = (found[i / 4u] >> (8u * (i & 3u))) & 0xffu;
-    if (flag != u32(there) || values[i] != select(MISSING, number, there)) { report(i); }
+    var isRight = flag == u32(there) && values[i * WORDS] == select(MISSING, number, there);
+    if (WORDS == 2u) { isRight = isRight && values[2u * i + 1u] == select(MISSING, ~number, there); }
+    if (!isRight) { report(i); }
   }
 }
 
@@ -93,8 +103,10 @@ fn checkPairs(
 ) {
   let step = groups.x * groups.y * 256u;
   for (var i = start(group, groups, local); i < COUNT; i += step) {
-    let number = values[i];
-    if (number >= SIZE || keys[i] != mix(number)) { report(i); continue; }
+    let number = values[i * WORDS];
+    var isRight = number < SIZE && keys[i * WORDS] == mix(number);
+    if (WORDS == 2u) { isRight = isRight && keys[2u * i + 1u] == mix(~number) && values[2u * i + 1u] == ~number; }
+    if (!isRight) { report(i); continue; }
     let bit = 1u << (number & 31u);
     if ((atomicOr(&seen[number / 32u], bit) & bit) != 0u) { report(i); }
   }

@@ -1,9 +1,9 @@
 /** Part (b) of lifecycle: a table is created, filled, asked once and destroyed, the first time on a device and ever again. */
 import { type Device, EngineError, StaticMap } from "../../src/index.js";
 import { type BenchOptions, type BenchRow, byDevice, engineName, type State } from "../report.js";
-import { checkFound, MISSING } from "../static-map-check.js";
+import { checkFound, missingOf } from "../static-map-check.js";
 import { findInMap } from "../static-map-contestants.js";
-import type { DeviceWorkload, Workload } from "../static-map-workload.js";
+import type { BenchMap, DeviceWorkload, Width, Workload } from "../static-map-workload.js";
 import { median, settle, stopwatch } from "../timing.js";
 
 /** Fewest timed tables of a figure. */
@@ -27,15 +27,16 @@ export async function firstTable(device: Device, columns: DeviceWorkload): Promi
 }
 
 /** The same again and again, warm. */
-export async function freshTables(
+export async function freshTables<T extends Width>(
   device: Device,
-  columns: DeviceWorkload,
+  columns: DeviceWorkload<T>,
   options: BenchOptions,
+  maxLoadFactor?: number,
 ): Promise<BenchRow> {
-  for (let i = 0; i < CHECKED; i++) await oneTable(device, columns, true);
+  for (let i = 0; i < CHECKED; i++) await oneTable(device, columns, true, maxLoadFactor);
   await settle(device);
   const tables = await repeated(
-    () => oneTable(device, columns, false),
+    () => oneTable(device, columns, false, maxLoadFactor),
     byDevice(device, WARM_UP_MS),
     options,
   );
@@ -60,26 +61,32 @@ export async function freshJavascriptMaps(workload: Workload, options: BenchOpti
 }
 
 /** @param check whether to look at all answers, outside the times. */
-async function oneTable(device: Device, columns: DeviceWorkload, check: boolean): Promise<Phases> {
-  const { size } = columns.workload;
+async function oneTable<T extends Width>(
+  device: Device,
+  columns: DeviceWorkload<T>,
+  check: boolean,
+  maxLoadFactor?: number,
+): Promise<Phases> {
+  const { size, type } = columns.workload;
   const [keys, values, lookups] = [await columns.keys(), await columns.values(), await columns.lookups()];
   const lap = stopwatch();
-  const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: size });
+  const created = await StaticMap.create(device, { key: type, value: type, capacity: size, maxLoadFactor });
+  const map = created as unknown as BenchMap<T>;
   try {
     const create = lap();
     const { inserted } = await map.insert(keys, values);
     const insert = lap();
-    const answer = await map.find(lookups, { output: "device", missing: MISSING });
+    const answer = await map.find(lookups, { output: "device", missing: missingOf(type) });
     const find = lap();
     if (inserted !== size) throw new EngineError(`lifecycle: ${inserted} of ${size} keys were inserted.`);
     if (check) await checkFound(columns, "lookups", "all", answer);
     lap();
     answer.values.destroy();
     answer.found.destroy();
-    await map[Symbol.asyncDispose]();
+    await created[Symbol.asyncDispose]();
     return { create, insert, find, destroy: lap() };
   } finally {
-    map.destroy();
+    created.destroy();
   }
 }
 

@@ -40,6 +40,7 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   group: () => import("../../bench/group.js"),
   sketches: () => import("../../bench/sketches.js"),
   growth: () => import("../../bench/growth.js"),
+  wide: () => import("../../bench/wide.js"),
   words: () => import("../../bench/words.js"),
   ids: () => import("../../bench/ids.js"),
 };

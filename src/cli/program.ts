@@ -253,6 +253,7 @@ Benchmarks, and what --size is:
   lifecycle     cold processes, first and fresh tables, calls after rest, small calls; keys of the largest table
   sketches      add and contains of Bloom filters, add of HyperLogLogs; keys
   join          inner joins of integer keys; rows of a side
+  wide          static-map with keys and values of 64 bits, at two loads; keys
   words         counting words by string keys; words of the text
 
 Examples:

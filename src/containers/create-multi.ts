@@ -48,14 +48,13 @@ export async function multiFromBytes<K extends BasicType, V extends BasicType>(
   checkOptions(options, "hash seed");
   checkBytes(bytes);
   const { unpackMulti } = await import("./multi-bytes.js");
-  return unpackMulti<K, V>(kind, bytes, options, {
-    check: (shape) => checkMulti(kind, shape),
-    create: (shape) => createMulti<K, V>(kind, device, shape as MultiOptions<K>),
-  });
+  const create = (shape: MultiOptions<BasicType>) =>
+    createMulti<K, V>(kind, device, shape as MultiOptions<K>);
+  return unpackMulti<K, V>(kind, bytes, options, { check: checkMulti, create });
 }
 
-/** Checks all options. */
-function checkMulti(
+/** Checks all options. @internal */
+export function checkMulti(
   kind: "multimap" | "multiset",
   options: MultiOptions<BasicType> & { value?: BasicType },
 ): {

@@ -28,7 +28,7 @@ import { damaged, HEADER_BYTES } from "./sealed-bytes.js";
 /** Bytes of the numbers that only these have. */
 const MORE_BYTES = 16;
 
-type AnyOptions = MultiOptions<BasicType> & { value?: BasicType };
+type Options = MultiOptions<BasicType> & { value?: BasicType };
 type MultiKind = Extract<Kind, "multimap" | "multiset">;
 /** A multimap or a multiset as its bytes say it. */
 interface MultiShape extends Shape {
@@ -71,18 +71,17 @@ export async function packMulti(index: MultiIndex<BasicType, BasicType>): Promis
 
 /**
  * An index with the entries of `packMulti`; a hash function or seed that is given takes the place of that in the bytes.
- * @param check checks options, and makes nothing
- * @param create makes an empty index
+ * @param how checks options, as `create` of the containers does, and makes an empty index
  * @throws FormatError when the bytes are not what `packMulti` makes of this kind
  */
 export async function unpackMulti<K extends BasicType, V extends BasicType>(
   kind: MultiKind,
   given: Uint8Array,
   replaced: HashOptions,
-  {
-    check,
-    create,
-  }: { check(options: AnyOptions): void; create(options: AnyOptions): Promise<MultiIndex<K, V>> },
+  how: {
+    check(kind: MultiKind, options: Options): unknown;
+    create(options: Options): Promise<MultiIndex<K, V>>;
+  },
 ): Promise<MultiIndex<K, V>> {
   const bytes = given.byteOffset % 8 === 0 ? given : new Uint8Array(given);
   const read = readShape(kind, bytes);
@@ -95,7 +94,7 @@ export async function unpackMulti<K extends BasicType, V extends BasicType>(
     ...{ key: key as BasicType, capacity, keyCapacity, maxLoadFactor, hash, seed },
     ...(value !== null && { value: value as BasicType }),
   });
-  checkShape(read, replaced, () => check(options(read)));
+  checkShape(read, replaced, () => how.check(kind, options(read)));
   const { places, end } = placesOf({ ...read.shape, keyCount } as MultiShape);
   checkEnd(bytes, entries, Number.isSafeInteger(keyCount) && keyCount >= 0 ? end : Number.NaN);
   const { keys, counts, values } = columnsIn(bytes, places);
@@ -104,7 +103,9 @@ export async function unpackMulti<K extends BasicType, V extends BasicType>(
     throw damaged(`The keys have ${offsets[keyCount]} entries together, not ${entries}.`);
   }
   if (entries > capacity) throw damaged(`There are ${entries} entries, more than the capacity ${capacity}.`);
-  const index = await create(options({ hash: replaced.hash ?? read.hash, seed: replaced.seed ?? read.seed }));
+  const index = await how.create(
+    options({ hash: replaced.hash ?? read.hash, seed: replaced.seed ?? read.seed }),
+  );
   try {
     const inserted = await index.fill(keys as ScalarArrays[K], offsets, values as ScalarArrays[V] | null);
     if (inserted === keyCount) return index;

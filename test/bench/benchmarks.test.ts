@@ -2,6 +2,7 @@
 // files of their own.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { BenchModule } from "../../bench/report.js";
+import { asBits } from "../../src/engine/scalars.js";
 import {
   type Device,
   type DeviceArray,
@@ -38,6 +39,7 @@ const words = { load: () => import("../../bench/words.js"), size: 2000 };
 const ids = { load: () => import("../../bench/ids.js"), size: 1000 };
 const group = { load: () => import("../../bench/group.js"), size: 2000 };
 const multimap = { load: () => import("../../bench/multimap.js"), size: 1000 };
+const wide = { load: () => import("../../bench/wide.js"), size: 500 };
 const growth = { load: () => import("../../bench/growth.js"), size: 1000 };
 const largeTable = { load: () => import("../../bench/large-table.js"), size: 2048 };
 
@@ -138,6 +140,40 @@ it.each(["cpu", "webgpu"] as const)("multimap measures %s", async (backend) => {
   await expect(run(devices.cpu as Device, { size, multiplicity: size + 1 })).rejects.toThrow(ValidationError);
   const signal = AbortSignal.abort(new Error("enough"));
   await expect(run(devices.cpu as Device, { size, runs: 1, signal })).rejects.toThrow("enough");
+});
+
+it.each(["cpu", "webgpu"] as const)("wide measures %s", async (backend) => {
+  const { run } = await wide.load();
+  const { size } = wide;
+  const report = await run(devices[backend] as Device, { size, runs: 1 });
+  expectReport(report, "wide");
+  // 4 operations and a fresh table, at 2 loads
+  expect(report.rows.map(({ state }) => state)).toEqual(
+    [1, 2].flatMap(() => [...new Array(4).fill("warm loop"), "fresh table"]),
+  );
+  expect(report.rows[0]["bytes a slot"]).toBeGreaterThanOrEqual(16);
+  expect(report.rows[0]["bytes a slot"]).toBeLessThan(25);
+  const signal = AbortSignal.abort(new Error("enough"));
+  await expect(run(devices.cpu as Device, { size, runs: 1, signal })).rejects.toThrow("enough");
+});
+
+it.each(["find", "erase"] as const)("wide notices a wrong answer of %s", async (call) => {
+  const original: (...args: never) => unknown = StaticMap.prototype[call];
+  vi.spyOn(StaticMap.prototype, call).mockImplementation(async function (
+    this: StaticMap,
+    ...args: unknown[]
+  ) {
+    const answer = (await original.apply(this, args as never)) as
+      | { values: DeviceArray }
+      | { erased: number };
+    if ("erased" in answer) return { erased: answer.erased - 1 } as never;
+    // the upper word of an element
+    asBits((answer.values.storage as { host: BigUint64Array }).host)[101] ^= 1;
+    return answer as never;
+  } as never);
+  const { run } = await wide.load();
+  await expect(run(devices.cpu as Device, { size: wide.size, runs: 1 })).rejects.toThrow(EngineError);
+  vi.restoreAllMocks();
 });
 
 it.each(["cpu", "webgpu"] as const)("growth measures %s", async (backend) => {

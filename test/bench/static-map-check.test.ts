@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkMap } from "../../bench/static-map-check.js";
-import { openWorkload, Workload } from "../../bench/static-map-workload.js";
+import { type DeviceWorkload, openWorkload, Workload } from "../../bench/static-map-workload.js";
 import { type DeviceArray, EngineError, openDevice, StaticMap } from "../../src/index.js";
 
 /** 2,654,467 is the stride of the look-ups: a size that it divides has an order of its own. */
@@ -74,9 +74,7 @@ function lyingMap(map: StaticMap, { method, call, column }: Lie): StaticMap {
   });
 }
 
-async function withMap(
-  use: (map: StaticMap, columns: Awaited<ReturnType<typeof openWorkload>>) => Promise<void>,
-) {
+async function withMap(use: (map: StaticMap, columns: DeviceWorkload) => Promise<void>) {
   using device = await openDevice({ backend: "cpu", threads: 1 });
   using columns = await openWorkload(device, new Workload(999));
   using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 999 });

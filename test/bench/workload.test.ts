@@ -23,6 +23,29 @@ it.each([1, 2, 255, 4097])("makes the host's columns of %i keys on a GPU", async
   });
 });
 
+it("makes the host's columns of 64-bit keys on a GPU, and sees one wrong word", async () => {
+  using device = await openDevice({ backend: "webgpu", software: true });
+  const workload = new Workload(300, "u64");
+  using made = await openWorkload(device, workload);
+  for (const column of columns) {
+    expect(await (await made[column]()).read(), column).toEqual(workload.column(column));
+  }
+  expect(await (await made.values()).read()).toEqual(workload.values());
+  const missing = (BigInt(MISSING) << 32n) | BigInt(MISSING);
+  const numbers = Array.from({ length: 300 }, (_, i) => workload.numberAt("half", i));
+  const right = BigUint64Array.from(numbers, (number) => {
+    return number < 300 ? BigInt(number) | (BigInt(~number >>> 0) << 32n) : missing;
+  });
+  const found = await device.upload(Uint8Array.from(numbers, (number) => Number(number < 300)));
+  for (const at of [0, 1, 298, 299]) {
+    for (const bit of [0n, 1n, 1n << 32n]) {
+      using values = await device.upload(right.with(at, right[at] ^ bit));
+      const verdict = await made.gpu?.checkFound("half", "all", { values, found });
+      expect(verdict).toMatchObject(bit === 0n ? { wrong: 0 } : { wrong: 1, first: at });
+    }
+  }
+});
+
 it.each(["cpu", "webgpu"] as const)("makes batches on %s", async (backend) => {
   using device = await openDevice({ backend, software: backend === "webgpu" });
   using made = await openBatches(device, 1000, 300);

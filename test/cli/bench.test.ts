@@ -9,6 +9,7 @@ import { cli } from "./run-cli.js";
 // the random reads that benchmarks state ratios to: of a small table here
 vi.mock("../../bench/gups.js", async (original) => ({
   sweeps: undefined, // a mock has what it names
+  takesMultiplicity: undefined,
   ...(await original<object>()),
   defaultGupsEntries: () => 2 ** 12,
 }));
@@ -82,6 +83,7 @@ it.each([
   "multimap",
   "sketches",
   "group",
+  "wide",
   "words",
   "ids",
 ])("hands --size to %s, which says what it takes", async (name) => {
