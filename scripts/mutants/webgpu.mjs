@@ -9,6 +9,7 @@ const doubleSums = {
   project: "webgpu-engine",
   tests: ["test/engine/webgpu/direct/double-sums.test.ts"],
 };
+const reduce = { project: "webgpu-engine", tests: ["test/engine/webgpu/reduce/reduce-groups.test.ts"] };
 const weakCas = { project: "webgpu-engine", tests: ["test/engine/webgpu/weak-cas.test.ts"] };
 
 export const webgpuFaults = [
@@ -189,6 +190,38 @@ export const webgpuFaults = [
     find: "if (tail == 0u) { return true; }",
     replace: "if (tail < 4u) { return true; }",
     ...groups,
+  },
+  {
+    name: "gpu-sum-loses-carry",
+    what: "a sum that leaves its lowest word carries nothing",
+    file: "src/engine/webgpu/reduce/add-values.wgsl",
+    find: "  let middle = high + carried;\n  var upper = top + u32(middle < carried);",
+    replace: "  let middle = high;\n  var upper = top;",
+    ...reduce,
+  },
+  {
+    name: "gpu-group-cache-shared",
+    what: "a group takes the slot of another one in a workgroup's cache",
+    file: "src/engine/webgpu/reduce/group-cache.wgsl",
+    find: "return select(CACHE, slot, holder == group + 1u);",
+    replace: "return slot;",
+    ...reduce,
+  },
+  {
+    name: "gpu-mean-truncates",
+    what: "means are not rounded to the nearest",
+    file: "src/engine/webgpu/reduce/finish-means.wgsl",
+    find: "if (!half || (!rest && (bits.x & 1u) == 0u)) {",
+    replace: "if (true) {",
+    ...reduce,
+  },
+  {
+    name: "gpu-group-order-unmarked",
+    what: "groups of one word of marks change places",
+    file: "src/engine/webgpu/reduce/order-groups.wgsl",
+    find: "marks[word] & ((1u << (row % 32u)) - 1u)",
+    replace: "marks[word] & ~((1u << (row % 32u)) - 1u)",
+    ...reduce,
   },
   {
     name: "gpu-scan-inclusive",

@@ -7,6 +7,7 @@
  */
 import type { ColumnOperations } from "./device-columns.js";
 import { type GatherTask, gatherBuffers } from "./gather-buffers.js";
+import type { GroupTask } from "./group-tasks.js";
 import type { PlanLog } from "./plan.js";
 import type { ColumnReducer } from "./reductions.js";
 import type { GroupCall, RowGroups } from "./row-groups.js";
@@ -68,6 +69,15 @@ export interface RowOperations extends ColumnOperations {
     tasks: readonly GatherTask[],
     pause: () => Promise<void>,
   ): Promise<readonly (readonly ArrayBuffer[])[]>;
+  /**
+   * Counts and adds up rows by group; answers the states of each task, which are the same on every engine.
+   * @param pause as of `gather`
+   * @throws LimitError when there is no memory for the states
+   */
+  runTasks(
+    tasks: readonly GroupTask[],
+    pause: () => Promise<void>,
+  ): Promise<readonly (readonly Float64Array[])[]>;
 }
 
 /** `gather` on the calling thread, for engines without threads of their own. */

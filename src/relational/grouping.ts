@@ -67,7 +67,15 @@ export class Grouping {
       return groupRows(device, encoded, engineCall);
     });
     call.endStage("group rows");
-    const states = await GroupStates.of(source, grouped, this.aggregates, this.#grouper(device), call.pause);
+    const rowOperations = await device.engine.rows();
+    const states = await GroupStates.of(
+      source,
+      grouped,
+      this.aggregates,
+      this.#grouper(device),
+      call.pause,
+      (tasks, pause) => rowOperations.runTasks(tasks, pause),
+    );
     call.endStage("aggregate");
     return { device, states };
   }

@@ -1,6 +1,7 @@
 /** The webgpu engine's row operations. Columns are gathered by the calling thread: they are in host memory. */
 import type { DeviceColumn, DeviceKeys, Matches, Words } from "../device-columns.js";
 import type { GatherTask } from "../gather-buffers.js";
+import { type GroupTask, runTasksHere } from "../group-tasks.js";
 import type { JoinKind } from "../join-kinds.js";
 import { lazily } from "../lazily.js";
 import type { ColumnReducer } from "../reductions.js";
@@ -38,6 +39,11 @@ class WebgpuRows implements RowOperations {
   async gather(tasks: readonly GatherTask[], pause: () => Promise<void>) {
     this.#host.gpu.checkAlive();
     return gatherHere(tasks, pause);
+  }
+
+  async runTasks(tasks: readonly GroupTask[], pause: () => Promise<void>) {
+    this.#host.gpu.checkAlive();
+    return runTasksHere(tasks, pause);
   }
 
   match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches> {

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { PlanLog } from "../../../../src/engine/plan.js";
 import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
+import { RowRun } from "../../../../src/engine/webgpu/groups/row-run.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { LimitError, openDevice, type Plan } from "../../../../src/index.js";
 import { groupBy, sum } from "../../../../src/relational/index.js";
@@ -93,6 +94,13 @@ describe("limits", () => {
 
   it("chunks of 1,024 rows", async () => {
     vi.spyOn(Pacer.prototype, "next").mockReturnValue(1024);
+    // steps that are short enough to be one go chunk by chunk as well
+    vi.spyOn(RowRun.prototype, "dispatch").mockImplementation(function (
+      this: RowRun,
+      ...[step, count, record]
+    ) {
+      return this.eachChunk(step, count, record, { isPass: false });
+    });
     const log = new PlanLog();
     const seen: number[] = [];
     log.begin();
