@@ -68,7 +68,7 @@ async function distinctHere(table: TableInput | Tables, options: DistinctOptions
 }
 
 /** A group-by of the compared columns, with the first of each other one. */
-async function distinctOf(batches: Tables, { on, ...options }: DistinctOptions): Promise<Table> {
+async function distinctOf(batches: Tables, { on, memory: _, ...options }: DistinctOptions): Promise<Table> {
   let groups: GroupBy | undefined;
   let names: readonly string[] = [];
   for await (const batch of batches) {

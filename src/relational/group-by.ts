@@ -81,7 +81,8 @@ async function groupHere(table: TableInput | Tables, options: GroupByOptions): P
   const grouping = new Grouping("groupBy", options);
   const batches = batchesOf(table);
   if (batches === null) return grouping.finish(await grouping.read(table as TableInput));
-  const groups = new GroupBy(options);
+  const { memory: _, ...others } = options;
+  const groups = new GroupBy(others);
   for await (const batch of batches) await groups.add(batch);
   return groups.finish();
 }
@@ -105,7 +106,7 @@ export class GroupBy {
   #queue: Promise<unknown> = Promise.resolve();
 
   /** @throws ValidationError for wrong options */
-  constructor(options: GroupByOptions) {
+  constructor(options: Omit<GroupByOptions, "memory">) {
     this.#grouping = new Grouping("GroupBy", options);
     this.#sum = new StatesSum(this.#grouping);
   }
@@ -210,7 +211,8 @@ export class Grouping {
   readonly #aggregates: readonly NamedAggregate[];
 
   constructor(name: string, options: GroupByOptions) {
-    this.call = new RelationalCall(options, "by aggregate memory device signal onProgress onPlan onStage");
+    const known = "by aggregate device signal onProgress onPlan onStage";
+    this.call = new RelationalCall(options, name === "groupBy" ? `${known} memory` : known);
     this.#options = options;
     this.#by = checkNames(name, "by", "key column", options.by);
     this.#aggregates = checkAggregates(options.aggregate, this.#by);
