@@ -25,7 +25,7 @@ export interface SpillReport {
 }
 
 /** Below that the pieces that files are written in get too small. */
-const LEAST_LIMIT = 2 ** 20;
+export const LEAST_LIMIT = 2 ** 20;
 
 /** @throws ValidationError for what are no such options */
 export function checkMemory(memory: MemoryOptions): MemoryOptions {

@@ -19,7 +19,7 @@ import type { TableInput, Tables } from "../relational/table-input.js";
 import { heldPart, type Part, streamedPart } from "./part.js";
 import { type PartitionOf, partition } from "./partitioner.js";
 import { RowBatch } from "./row-batch.js";
-import { MOST_PARTITIONS, partitionsOf } from "./row-partitions.js";
+import { partitionsOf } from "./row-partitions.js";
 import { MOST_DEPTH, SpillSession } from "./spill-session.js";
 import { TableStream } from "./table-stream.js";
 
@@ -120,7 +120,8 @@ class LargeJoin {
       yield* this.#blocks(heldPart(left.whole()), streamedPart(this.empty.right.shape, right.all()));
       return;
     }
-    yield* this.#partitions({ left: left.all(), right: right.all() }, MOST_PARTITIONS, 0, null);
+    const count = this.session.partitionsFor(Number.POSITIVE_INFINITY);
+    yield* this.#partitions({ left: left.all(), right: right.all() }, count, 0, null);
   }
 
   /** As much of a side as may be in memory. */
@@ -191,7 +192,7 @@ class LargeJoin {
     if (right.bytes <= partBytes) yield* this.#againstWhole(left.pieces(partBytes), await wholeOf(right));
     else if (smaller <= partBytes || depth > MOST_DEPTH || !shrunk) yield* this.#blocks(left, right);
     else {
-      const count = Math.min(MOST_PARTITIONS, Math.max(4, Math.ceil((2 * smaller) / partBytes)));
+      const count = this.session.partitionsFor(smaller);
       const pieces = { left: left.pieces(pieceBytes), right: right.pieces(pieceBytes) };
       yield* this.#partitions(pieces, count, depth, part);
     }

@@ -8,14 +8,11 @@ import { murmur3Bytes } from "../engine/hash-bytes.js";
 import { foldWord } from "../engine/row-hash.js";
 import type { KeyColumn, RowKeys } from "../engine/rows.js";
 
-/** Partitions of one cut, at most: numbers are bytes. */
-export const MOST_PARTITIONS = 64;
-
 /** What a null counts as. */
 const NULL = 0x3c6ef372;
 
 /**
- * The partition of each row.
+ * The partition of each row. There are at most 256.
  * @param spread whether rows with a null in their key match nothing: they are dealt out evenly, for there may be many
  */
 export function partitionsOf(

@@ -6,8 +6,14 @@ import type { MemoryOptions } from "../relational/memory-options.js";
 import type { BatchShape } from "./row-batch.js";
 import { SpillFile } from "./spill-file.js";
 
-/** Times that a part is cut again, at most. 64 partitions each: beyond any disk. */
+/** Times that a part is cut again, at most: beyond any disk. */
 export const MOST_DEPTH = 4;
+
+/** Partitions of one cut. Each has a file open while it is written; of little memory each gets so little that blocks are all overhead. */
+const LEAST_PARTITIONS = 32;
+const MOST_PARTITIONS = 128;
+/** Bytes of a block that is worth a partition more. */
+const BLOCK = 2 ** 14;
 
 export class SpillSession {
   /**
@@ -30,9 +36,15 @@ export class SpillSession {
     readonly memory: MemoryOptions,
     readonly signal: AbortSignal | undefined,
   ) {
-    this.partBytes = memory.limit / 8;
-    this.writeBytes = memory.limit / 4;
-    this.pieceBytes = memory.limit / 32;
+    this.partBytes = memory.limit / 16;
+    this.writeBytes = memory.limit / 8;
+    this.pieceBytes = memory.limit / 64;
+  }
+
+  /** Into how many partitions to cut what has a size; what nobody knows the size of, into as many as there is room for. */
+  partitionsFor(bytes: number): number {
+    const room = Math.max(LEAST_PARTITIONS, Math.min(MOST_PARTITIONS, Math.floor(this.writeBytes / BLOCK)));
+    return Math.min(room, Math.max(4, Math.ceil((2 * bytes) / this.partBytes)));
   }
 
   /** A file that is made when there is something to write. */

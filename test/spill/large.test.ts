@@ -92,7 +92,7 @@ describe("a join", () => {
     expectSame(large, here);
     expect(large.names).toEqual(here.names);
     expect(reports).toHaveLength(1);
-    expect(reports[0]).toMatchObject({ partitions: 64, depth: 0 });
+    expect(reports[0]).toMatchObject({ partitions: 32, depth: 0 });
     expect(reports[0].bytes).toBeGreaterThan(MIB);
     expect(files()).toEqual([]);
   });
