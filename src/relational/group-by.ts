@@ -6,16 +6,14 @@ import { ValidationError } from "../errors.js";
 import { check, checkOneOf } from "../options.js";
 import type { GroupStates } from "./aggregate/group-states.js";
 import { DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
-import type { GroupCallOptions } from "./group-calls.js";
+import type { GroupByOptions, GroupCallOptions } from "./group-calls.js";
 import { groupTable } from "./group-table.js";
-import { type GroupByOptions, Grouping, StatesSum } from "./grouping.js";
+import { Grouping, StatesSum } from "./grouping.js";
 import { loadSpill } from "./load-spill.js";
 import { checkMemory } from "./memory-options.js";
 import { collectTables } from "./stack-tables.js";
 import { batchesOf, type TableInput, type Tables } from "./table-input.js";
 import { TableResult } from "./table-result.js";
-
-export type { GroupByOptions };
 
 /**
  * Groups the rows of a table by equal keys, and returns a flechette table with one row a group.

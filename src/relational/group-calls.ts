@@ -1,6 +1,7 @@
-/** The options that group-by and distinct have in common. */
+/** Options of group-by, and those that it has in common with distinct. */
 import type { Device } from "../device.js";
 import type { Plan } from "../engine/plan.js";
+import type { Aggregate } from "./aggregates.js";
 import type { MemoryOptions } from "./memory-options.js";
 
 /** The stages of a group-by, in order. `distinct` has all but the third; a GPU that aggregates does so in the second. */
@@ -23,4 +24,12 @@ export interface GroupCallOptions {
   readonly onPlan?: (plan: Plan) => void;
   /** Called after each stage with the seconds it took. */
   readonly onStage?: (stage: GroupStage, seconds: number) => void;
+}
+
+/** Options of `groupBy` and `GroupBy`. */
+export interface GroupByOptions extends GroupCallOptions {
+  /** Key columns, at least one. Rows are of one group when all of them are equal; a null is equal to a null. */
+  readonly by: readonly string[];
+  /** What to compute for each group, by the name of its column in the answer. May be empty. */
+  readonly aggregate: Readonly<Record<string, Aggregate>>;
 }

@@ -11,19 +11,11 @@ import { type GroupedSource, GroupStates, openSource } from "./aggregate/group-s
 import { AGGREGATE_NAMES, type Aggregate, type NamedAggregate } from "./aggregates.js";
 import { isSourceTable, readTable, type SourceTable } from "./columns.js";
 import { encodeOwnKeys } from "./encode-keys.js";
-import type { GroupCallOptions, GroupStage } from "./group-calls.js";
+import type { GroupByOptions, GroupStage } from "./group-calls.js";
 import { groupRows } from "./group-rows.js";
 import { materialiseAnswer } from "./materialise.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
 import type { TableInput } from "./table-input.js";
-
-/** Options of {@link groupBy} and {@link GroupBy}. */
-export interface GroupByOptions extends GroupCallOptions {
-  /** Key columns, at least one. Rows are of one group when all of them are equal; a null is equal to a null. */
-  readonly by: readonly string[];
-  /** What to compute for each group, by the name of its column in the answer. May be empty. */
-  readonly aggregate: Readonly<Record<string, Aggregate>>;
-}
 
 /** Groups, and the device that found them. */
 export interface Groups {

@@ -26,8 +26,8 @@ export {
   dropDuplicates,
   type Keep,
 } from "./distinct.js";
-export { GroupBy, type GroupByOptions, groupBy } from "./group-by.js";
-export type { GroupCallOptions, GroupStage } from "./group-calls.js";
+export { GroupBy, groupBy } from "./group-by.js";
+export type { GroupByOptions, GroupCallOptions, GroupStage } from "./group-calls.js";
 export { type IsInOptions, isIn } from "./is-in.js";
 export {
   type BatchOptions,
