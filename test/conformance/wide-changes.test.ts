@@ -19,7 +19,8 @@ const shapes: readonly (readonly [key: Scalar, value: Scalar])[] = [
   ["i64", "f64"],
   ["f64", "u32"],
 ];
-const integerOps = ["add", "min", "max", "and", "or", "xor"] as const;
+/** Each is a kernel of its own for each type. */
+const integerOps: readonly ApplyOp[] = inBrowser ? ["add", "max"] : ["add", "min", "max", "and", "or", "xor"];
 const opsOf = (value: Scalar): readonly ApplyOp[] =>
   value === "f64" ? (onWebgpu ? ["min", "max"] : ["add", "min", "max"]) : integerOps;
 
