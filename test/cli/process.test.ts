@@ -159,8 +159,10 @@ it.each([
   ["SIGHUP", 129, "parquet"],
   ["SIGINT", 130, "arrow"],
 ] as const)("leaves nothing behind when %s comes while it writes", async (signal, status, format) => {
-  const rows = Array.from({ length: 1_000_000 }, (_, i) => `${i},${"y".repeat(40)}\n`).join("");
-  writeFileSync(path("tall.csv"), `id,w\n${rows}`);
+  if (!existsSync(path("tall.csv"))) {
+    const rows = Array.from({ length: 1_000_000 }, (_, i) => `${i},${"y".repeat(40)}\n`).join("");
+    writeFileSync(path("tall.csv"), `id,w\n${rows}`);
+  }
   const out = path(`out-${format}.${format}`);
   const child = start([
     "join",

@@ -12,7 +12,7 @@ import { edgePatterns, hashes, keysWithHome, numbers, oddFloats, types, uniqueKe
 import { Modelled } from "./helpers/model.js";
 
 const device = useDevice();
-const RUNS = rounds(backend === "cpu" ? 2000 : scaled(500, inBrowser ? 5 : 10));
+const RUNS = rounds(backend === "cpu" ? 1000 : scaled(500, inBrowser ? 5 : 10));
 
 interface Shape {
   key: Scalar;

@@ -20,7 +20,8 @@ const shapes: readonly (readonly [key: Scalar, value: Scalar])[] = [
   ["i64", "f64"],
   ["f64", "u32"],
 ];
-const integerOps = ["add", "min", "max", "and", "or", "xor"] as const;
+/** Each is a kernel of its own for each type. */
+const integerOps: readonly ApplyOp[] = inBrowser ? ["add", "max"] : ["add", "min", "max", "and", "or", "xor"];
 /** Elements of a batch that is one chunk however slow the GPU is: the values of a key are rounded once a chunk. */
 const ONE_CHUNK = 1024;
 const opsOf = (value: Scalar): readonly ApplyOp[] => (value === "f64" ? ["add", "min", "max"] : integerOps);

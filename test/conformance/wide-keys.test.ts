@@ -10,7 +10,7 @@ import { hashes, maskOf } from "./helpers/keys.js";
 import { edges, integers, nameOf, WideModel, wideShapes } from "./helpers/wide-model.js";
 
 const device = useDevice();
-const RUNS = rounds(backend === "cpu" ? 400 : scaled(200, inBrowser ? 5 : 10));
+const RUNS = rounds(backend === "cpu" ? 150 : scaled(200, inBrowser ? 5 : 10));
 
 const MOST = 2n ** 64n - 1n;
 /** Integers that differ in one word only, the low or the high one. */

@@ -67,7 +67,9 @@ function expected(
   right[0].forEach((_, row) => {
     if (!nullsEqual && hasNull(right, row)) return;
     const key = text(right, row);
-    rightRows.set(key, [...(rightRows.get(key) ?? []), row]);
+    const rows = rightRows.get(key);
+    if (rows) rows.push(row);
+    else rightRows.set(key, [row]);
   });
   const pairs: string[] = [];
   left[0].forEach((_, row) => {
@@ -166,7 +168,9 @@ describe("large sides", () => {
         const pairs = await joinRows(encoded(left), encoded(right), { nullsEqual });
         const want = expected(left, right, nullsEqual);
         expect(pairs.left.length).toBe(want.length);
-        expect(sorted(pairs)).toEqual(want);
+        const got = sorted(pairs);
+        // long arrays take `expect` long
+        if (got.some((pair, i) => pair !== want[i])) expect(got).toEqual(want);
       }
     },
   );
@@ -215,7 +219,7 @@ describe("large sides", () => {
     const right = keys(words(draw(3, () => 5)));
     const pairs = await joinRows(left, right, { nullsEqual: false });
     expect(pairs.left.length).toBe(600_000);
-    expect(new Set(sorted(pairs)).size).toBe(600_000);
+    expect(new Set(Array.from(pairs.left, (row, i) => row * 3 + pairs.right[i])).size).toBe(600_000);
   });
 });
 
@@ -226,7 +230,9 @@ describe("collisions", () => {
     const right = keys(words([...values].reverse(), 3));
     const { left: leftRows, right: rightRows } = await joinRows(left, right, { nullsEqual: false }, 0);
     expect(leftRows.length).toBe(10_000);
-    leftRows.forEach((row, i) => void expect(row + rightRows[i]).toBe(9_999));
+    leftRows.forEach((row, i) => {
+      if (row + rightRows[i] !== 9_999) expect(row + rightRows[i]).toBe(9_999);
+    });
   });
 
   it("strings that differ only after 31 equal bytes, or in length, or in a last zero byte", async () => {

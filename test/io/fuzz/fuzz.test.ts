@@ -162,7 +162,7 @@ it("parquet", async () => {
     const { columns, error } = await theirs.read({ file });
     return { columns: columns ?? (OPEN.test(error ?? "") ? undefined : null), reason: error };
   };
-  const { failures, read, refused } = await fuzz(seeds, isLong() ? 30_000 : 240, "binary", judge);
+  const { failures, read, refused } = await fuzz(seeds, isLong() ? 30_000 : 120, "binary", judge);
   expect(failures).toEqual([]);
   expect(read).toBeGreaterThan(0);
   expect(refused).toBeGreaterThan(0);
@@ -186,7 +186,7 @@ it("csv", async () => {
     const { columns } = await theirs.read({ file, sql });
     return { columns };
   };
-  const { failures, read, refused } = await fuzz(seeds, isLong() ? 10_000 : 150, "text", judge);
+  const { failures, read, refused } = await fuzz(seeds, isLong() ? 10_000 : 80, "text", judge);
   expect(failures).toEqual([]);
   expect(read).toBeGreaterThan(0);
   expect(refused).toBeGreaterThan(0);
@@ -224,7 +224,7 @@ it("arrow", async () => {
   ]);
   // apache-arrow checks nothing: where it reads a file, it reads what is there
   const judge = async (file: string) => ({ columns: (await apache.read({ file })).columns });
-  const { failures, read, refused } = await fuzz(seeds, isLong() ? 30_000 : 400, "binary", judge);
+  const { failures, read, refused } = await fuzz(seeds, isLong() ? 30_000 : 200, "binary", judge);
   expect(failures).toEqual([]);
   expect(read).toBeGreaterThan(0);
   expect(refused).toBeGreaterThan(0);
