@@ -1,6 +1,7 @@
 // Every benchmark of bench/ in small: its report, its picture, and that it notices wrong answers. gups and static-map have
 // files of their own.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { MULTIMAPS } from "../../bench/published.js";
 import type { BenchModule } from "../../bench/report.js";
 import { asBits } from "../../src/engine/scalars.js";
 import {
@@ -33,7 +34,7 @@ const benches: Record<string, { load: () => Promise<BenchModule>; size: number; 
   crossovers: { load: () => import("../../bench/crossovers.js"), size: 2048, wrongSize: 1000 },
 };
 
-/** They have no picture, as large-table has none. */
+/** words and large-table have no picture. */
 const words = { load: () => import("../../bench/words.js"), size: 2000 };
 const multimap = { load: () => import("../../bench/multimap.js"), size: 1000 };
 const wide = { load: () => import("../../bench/wide.js"), size: 500 };
@@ -128,6 +129,7 @@ it.each(["cpu", "webgpu"] as const)("multimap measures %s", async (backend) => {
     onProgress: (step) => steps.push(step),
   });
   expectReport(report, "multimap");
+  expectPicture({ ...report, published: MULTIMAPS.map((each) => ({ ...each, size })) });
   // 2 containers, 5 calls, and 1, 8 or 64 equal keys
   expect(report.rows.length).toBe(30);
   expect(steps.length).toBe(3 + 6 + 30);
@@ -144,6 +146,7 @@ it.each(["cpu", "webgpu"] as const)("wide measures %s", async (backend) => {
   const { size } = wide;
   const report = await run(devices[backend] as Device, { size, runs: 1 });
   expectReport(report, "wide");
+  expectPicture(report);
   // 4 operations and a fresh table, at 2 loads
   expect(report.rows.map(({ state }) => state)).toEqual(
     [1, 2].flatMap(() => [...new Array(4).fill("warm loop"), "fresh table"]),
@@ -177,6 +180,7 @@ it.each(["cpu", "webgpu"] as const)("growth measures %s", async (backend) => {
   const { run } = await growth.load();
   const report = await run(devices[backend] as Device, { size: growth.size, runs: 1 });
   expectReport(report, "growth");
+  expectPicture(report);
   // 2 maps: create, 8 batches and all of them, find
   expect(report.rows.length).toBe(22);
   await expect(run(devices.cpu as Device, { size: 63 })).rejects.toThrow(ValidationError);
