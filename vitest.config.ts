@@ -13,7 +13,7 @@ const OPERATIONS =
   "test/conformance/{contains,erase,find,insert,insert-and-find,insert-or-assign,sentinels,where}.test.ts";
 /** Joins and groups on the device under test, compared with DuckDB, which runs in Node only. */
 const RELATIONAL =
-  "test/relational/{device-tables,distinct,full-join-keys,group-batches,group-by,is-in,join,join-index,join-kinds,join-oracle,join-select,key-types,payload-types,random-groups,random-tables}.test.ts";
+  "test/relational/{device-groups,device-tables,distinct,full-join-keys,group-batches,group-by,is-in,join,join-index,join-kinds,join-oracle,join-select,key-types,payload-types,random-groups,random-tables}.test.ts";
 const WEBGPU_ONLY = "test/{engine/webgpu,wgsl}/**/*.test.ts";
 /** Part of these: kernels of the partitioned strategy, which take SwiftShader longest to compile. */
 const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";
@@ -25,9 +25,31 @@ const crossOriginIsolation = {
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
 
-/** Projects that run at once: one process beside the browser, or two processes, each of which compiles what it needs. */
+/** Projects that run at once: two processes, each of which compiles what it needs, or one process beside the browser. */
+const TWO_PROCESSES = { groupOrder: 0, maxWorkers: 2 };
 const BESIDE_BROWSER = { groupOrder: 1, maxWorkers: 1 };
-const TWO_PROCESSES = { groupOrder: 2, maxWorkers: 2 };
+
+/** Files that take longest come first: one that came last would leave a core idle. Without a cache Vitest goes by their sizes. */
+const LONG_FILES = [
+  "bench/benchmarks",
+  "cli/process",
+  "docs/recipes",
+  "docs/examples",
+  "conformance/wide-keys",
+  "conformance/wide-changes",
+  "relational/key-types",
+  "relational/join-rows",
+  "io/fuzz/fuzz",
+  "relational/join-oracle",
+  "engine/cpu/threads/threads",
+  "engine/cpu/random-operations",
+  "conformance/random-sequences",
+  "conformance/plan",
+].map((name) => `/test/${name}.test.ts`);
+const rank = ({ moduleId }: TestSpecification) => {
+  const place = LONG_FILES.findIndex((name) => moduleId.endsWith(name));
+  return place < 0 ? LONG_FILES.length : place;
+};
 
 /** Randomised tests run long: npm run test:long, or WARPMAP_TEST_LONG=1. */
 const long = process.env.WARPMAP_TEST_LONG === "1";
@@ -36,11 +58,14 @@ const TIMEOUT_MS = long ? 3_600_000 : 120_000;
 /** Options of Node in worker processes. */
 const execArgv = ["--import", new URL("scripts/rest-between-polls.mjs", import.meta.url).href];
 
-/** Files of one project after the other's: a process ends, and its kernels with it, where the next file is of another project. */
+/**
+ * Files of one project after the other's: a process ends, and its kernels with it, where the next file is of another project.
+ * Within a project the longest first.
+ */
 class ByProject extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.sort((a, b) => a.project.name.localeCompare(b.project.name));
+    return sorted.sort((a, b) => a.project.name.localeCompare(b.project.name) || rank(a) - rank(b));
   }
 }
 
@@ -83,7 +108,8 @@ export default defineConfig({
           name: "cpu",
           include: ["test/**/*.test.ts"],
           exclude: [WEBGPU_ONLY, BROWSER_ONLY],
-          sequence: { groupOrder: 0 },
+          sequence: { groupOrder: TWO_PROCESSES.groupOrder },
+          maxWorkers: TWO_PROCESSES.maxWorkers,
           pool: "forks",
           execArgv,
           isolate: false, // starting a process for each file takes as long as a fourth of the tests
@@ -93,7 +119,7 @@ export default defineConfig({
       },
       onWebgpuInNode("webgpu", TWO_PROCESSES, { include: [CONFORMANCE, RELATIONAL] }),
       // engines that share a device: test/engine/webgpu/helpers/variants.ts
-      onWebgpuInNode("webgpu-engine", TWO_PROCESSES, { include: [WEBGPU_ONLY], exclude: [PARTITIONED] }),
+      onWebgpuInNode("webgpu-engine", BESIDE_BROWSER, { include: [WEBGPU_ONLY], exclude: [PARTITIONED] }),
       onWebgpuInNode(
         "webgpu-partitioned",
         BESIDE_BROWSER,

@@ -22,6 +22,21 @@ const EXPORTS = {
 /** Of the repository's packages, what the project gets beside the packed one, and its dependencies. */
 const LINKED = ["webgpu", "@types/node", "@webgpu/types"];
 
+/** A million keys: enough for the worker threads, whose source is text inside dist. */
+const PROGRAM = `
+  import { openDevice, StaticMap } from "warpmap";
+  const device = await openDevice({ backend: "cpu" });
+  const keys = Uint32Array.from({ length: 1 << 20 }, (_, i) => i);
+  const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: keys.length });
+  const { inserted } = await map.insert(keys, keys);
+  const { values, found } = await map.find(keys);
+  if (inserted !== keys.length || !found.every(Boolean) || !values.every((value, i) => value === i)) {
+    throw new Error("wrong answers");
+  }
+  map.destroy();
+  device.destroy();
+`;
+
 const project = new Project();
 let failures = 0;
 
@@ -37,6 +52,7 @@ try {
   await check("shows no engine in its declarations", assertNoEngine);
   await check("imports in Node without touching navigator or native modules", importAll);
   await check("works in Node: CPU engine, worker threads, a process that ends by itself", useInNode);
+  await check("works in Deno, the same way", useInDeno);
   await check("starts as a command", () => project.npm("exec", "--offline", "--", "warpmap", "devices"));
   for (const name of LINKED) project.link(name);
   cpSync(join(root, "scripts/package/fixtures"), join(project.folder, "src"), { recursive: true });
@@ -121,21 +137,13 @@ function importAll() {
   `);
 }
 
-/** A million keys: enough for the worker threads, whose source is text inside dist. */
 function useInNode() {
-  runInNode(`
-    import { openDevice, StaticMap } from "warpmap";
-    const device = await openDevice({ backend: "cpu" });
-    const keys = Uint32Array.from({ length: 1 << 20 }, (_, i) => i);
-    const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: keys.length });
-    const { inserted } = await map.insert(keys, keys);
-    const { values, found } = await map.find(keys);
-    if (inserted !== keys.length || !found.every(Boolean) || !values.every((value, i) => value === i)) {
-      throw new Error("wrong answers");
-    }
-    map.destroy();
-    device.destroy();
-  `);
+  runInNode(PROGRAM);
+}
+
+function useInDeno() {
+  project.write("program.mjs", PROGRAM);
+  project.node(join(root, "node_modules/deno/bin.cjs"), "run", "--allow-all", "--cached-only", "program.mjs");
 }
 
 /** Nothing is marked external: an import that only Node can answer would stop the bundler. */

@@ -36,8 +36,8 @@ const BUNDLES = [
   { name: "warpmap/wgsl", source: `export * from "./dist/wgsl/index.js";`, engines: ["webgpu"] },
 ];
 const ENGINES = ["webgpu", "cpu"];
-/** Chunks that no page loads: WebGPU for Node. */
-const IN_NODE = "chunks/dawn.js";
+/** Chunks that no page loads: WebGPU for Node, and temporary files. */
+const IN_NODE = ["chunks/dawn.js", "chunks/spill.js", "chunks/spooled.js"];
 /** What is loaded by who uses it alone, in chunks whose entries are named for it: webgpu-rows.js, cpu-sketches.js; with rows device-table.js. */
 const OPERATIONS = ["rows", "sketches"];
 
@@ -108,7 +108,7 @@ function onPage(chunks, engine, { later = false, uses = [] } = {}) {
       const isUnused =
         OPERATIONS.some((name) => !uses.includes(name) && holds(`-${name}.js`)) ||
         (isTables && !uses.includes("rows"));
-      const isUsed = !isOther && !holds(IN_NODE) && !isUnused;
+      const isUsed = !isOther && !IN_NODE.some(holds) && !isUnused;
       if (kind === "import-statement" || holds(`/${engine}-engine.js`) || (later && isUsed)) load(next);
     }
   };

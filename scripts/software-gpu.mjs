@@ -31,6 +31,7 @@ const BROWSER_ARGS = [
   "--no-sandbox",
   "--enable-unsafe-webgpu",
   "--use-webgpu-adapter=swiftshader",
+  "--disable-dawn-features=use_vulkan_zero_initialize_workgroup_memory_extension", // see device/dawn.ts
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",

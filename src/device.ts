@@ -9,7 +9,15 @@ import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import { checkStrategy, type GroupSize, type Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
-import { check, checkBoolean, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
+import {
+  check,
+  checkAttached,
+  checkBoolean,
+  checkOneOf,
+  checkOptions,
+  checkWhole,
+  describe,
+} from "./options.js";
 import type { DeviceTable, UploadTableOptions } from "./relational/device-table.js";
 import type { TableInput } from "./relational/table-input.js";
 
@@ -191,6 +199,7 @@ export class Device {
         "Write Uint32Array.from(array), or of bigints BigUint64Array.from(array).",
       );
     }
+    checkAttached("array", array);
     const copy = await this.engine.upload(type, array as ScalarArrays[typeof type]);
     return copy as unknown as DeviceArray<ScalarOf<A>>;
   }

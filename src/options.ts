@@ -86,6 +86,24 @@ export function checkWhole(name: string, value: unknown, least = 0): void {
   check(isWhole, name, value, `Give a whole number of at least ${least}.`);
 }
 
+/** The error of a typed array that lost its memory. @internal */
+export function detached(message: string): ValidationError {
+  return new ValidationError(
+    message,
+    "Await the call before its arrays are transferred; hand over a pinned array itself, not its `array`.",
+  );
+}
+
+/** Checks that a typed array has its memory: once its buffer is transferred it looks like an empty one. @internal */
+export function checkAttached(name: string, array: ArrayLike<unknown>): void {
+  if (array.length > 0) return;
+  try {
+    (array as Uint32Array).at(0); // which the language refuses of an array that has none
+  } catch {
+    throw detached(`${name} is detached: its buffer was transferred or cut short.`);
+  }
+}
+
 /**
  * How to write a list of numbers of another type as a typed array; empty where there is no such way.
  * @param name what the caller has it under

@@ -194,8 +194,8 @@ export const cpuFaults = [
     name: "cpu-run-length-ignored",
     what: "the calling thread takes whole blocks however long the probes",
     file: `${TABLE}/pace.ts`,
-    find: "return 2 ** Math.max(0, Math.floor(Math.log2(RUN_SLOTS / Math.max(1, maxProbe))));",
-    replace: "return RUN_SLOTS;",
+    find: "return 2 ** Math.max(0, Math.floor(Math.log2(pace.runSlots / Math.max(1, maxProbe))));",
+    replace: "return pace.runSlots;",
     ...pace,
   },
   {

@@ -5,6 +5,11 @@ const conformance = (name) => ({ project: "webgpu", tests: [`test/conformance/${
 const join = { project: "webgpu", tests: ["test/relational/join.test.ts"] };
 const rows = { project: "webgpu-engine", tests: ["test/engine/webgpu/join/join-rows.test.ts"] };
 const groups = { project: "webgpu-engine", tests: ["test/engine/webgpu/groups/group-rows.test.ts"] };
+const doubleSums = {
+  project: "webgpu-engine",
+  tests: ["test/engine/webgpu/direct/double-sums.test.ts"],
+};
+const reduce = { project: "webgpu-engine", tests: ["test/engine/webgpu/reduce/reduce-groups.test.ts"] };
 const weakCas = { project: "webgpu-engine", tests: ["test/engine/webgpu/weak-cas.test.ts"] };
 
 export const webgpuFaults = [
@@ -23,6 +28,30 @@ export const webgpuFaults = [
     find: "if (wrong === -1) return;",
     replace: "if (wrong !== -2) return;",
     ...conformance("hashing"),
+  },
+  {
+    name: "gpu-double-tie-up",
+    what: "a sum of doubles half-way between two is rounded up, not to even",
+    file: `${DIRECT}/doubles.wgsl`,
+    find: "(first < half || (low & 1u) == 1u)",
+    replace: "first <= half",
+    ...doubleSums,
+  },
+  {
+    name: "gpu-double-carry",
+    what: "a carry out of a word of a sum of doubles is lost where the next word is not reached",
+    file: `${DIRECT}/sums.wgsl`,
+    find: "if (own > 2u && carry == 0u) { return; }",
+    replace: "if (own > 2u) { return; }",
+    ...doubleSums,
+  },
+  {
+    name: "gpu-double-sum-not-forgotten",
+    what: "every element of a key stores a sum of doubles, also those that were not elected",
+    file: `${DIRECT}/sum-add.wgsl`,
+    find: "else { claims[element] = 0u; }",
+    replace: "else { claims[element] = claims[element]; }",
+    ...conformance("wide-changes"),
   },
   {
     name: "gpu-weak-cas-moves-on",
@@ -163,6 +192,38 @@ export const webgpuFaults = [
     ...groups,
   },
   {
+    name: "gpu-sum-loses-carry",
+    what: "a sum that leaves its lowest word carries nothing",
+    file: "src/engine/webgpu/reduce/add-values.wgsl",
+    find: "  let middle = high + carried;\n  var upper = top + u32(middle < carried);",
+    replace: "  let middle = high;\n  var upper = top;",
+    ...reduce,
+  },
+  {
+    name: "gpu-group-cache-shared",
+    what: "a group takes the slot of another one in a workgroup's cache",
+    file: "src/engine/webgpu/reduce/group-cache.wgsl",
+    find: "return select(CACHE, slot, holder == group + 1u);",
+    replace: "return slot;",
+    ...reduce,
+  },
+  {
+    name: "gpu-mean-truncates",
+    what: "means are not rounded to the nearest",
+    file: "src/engine/webgpu/reduce/finish-means.wgsl",
+    find: "if (!half || (!rest && (bits.x & 1u) == 0u)) {",
+    replace: "if (true) {",
+    ...reduce,
+  },
+  {
+    name: "gpu-group-order-unmarked",
+    what: "groups of one word of marks change places",
+    file: "src/engine/webgpu/reduce/order-groups.wgsl",
+    find: "marks[word] & ((1u << (row % 32u)) - 1u)",
+    replace: "marks[word] & ~((1u << (row % 32u)) - 1u)",
+    ...reduce,
+  },
+  {
     name: "gpu-scan-inclusive",
     what: "prefix sums include their own word",
     file: "src/engine/webgpu/groups/scan.wgsl",
@@ -173,9 +234,9 @@ export const webgpuFaults = [
   {
     name: "gpu-expand-border",
     what: "a row's first pair is given to the row before it",
-    file: "src/engine/webgpu/join/expand.wgsl",
-    find: "if (pairStarts[middle] <= pair)",
-    replace: "if (pairStarts[middle] < pair)",
+    file: "src/engine/webgpu/groups/row-of.wgsl",
+    find: "if (outStarts[middle] <= position)",
+    replace: "if (outStarts[middle] < position)",
     ...rows,
   },
   {

@@ -3,6 +3,7 @@
 const changing = { project: "webgpu-engine", tests: ["test/wgsl/changing.test.ts"] };
 const pages = { project: "webgpu-partitioned", tests: ["test/engine/webgpu/partitioned/pages.test.ts"] };
 const CHANGE = "src/wgsl/change.wgsl";
+const multi = { project: "webgpu-engine", tests: ["test/wgsl/multi.test.ts"] };
 
 export const wgslFaults = [
   {
@@ -85,6 +86,22 @@ export const wgslFaults = [
     find: "return this.before ? this.before().then(operation) : operation();",
     replace: "return operation();",
     ...changing,
+  },
+  {
+    name: "wgsl-match-stays-in-piece",
+    what: "the step over a list's values goes on before the beginning of a piece",
+    file: "src/wgsl/multimap.wgsl",
+    find: "if (position >= entry.pieceStart) {",
+    replace: "if (position + 1u >= entry.pieceStart) {",
+    ...multi,
+  },
+  {
+    name: "wgsl-absent-key-has-list-zero",
+    what: "a key that is not there has the list with the number 0",
+    file: "src/wgsl/multi.wgsl",
+    find: "{ return NO_LIST; }\n  return number;",
+    replace: "{ return 0u; }\n  return number;",
+    ...multi,
   },
   {
     name: "wgsl-page-leaves-value",

@@ -37,10 +37,12 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   multimap: () => import("../../bench/multimap.js"),
   lifecycle: () => import("../../bench/lifecycle.js"),
   join: () => import("../../bench/join.js"),
+  group: () => import("../../bench/group.js"),
   sketches: () => import("../../bench/sketches.js"),
   growth: () => import("../../bench/growth.js"),
   wide: () => import("../../bench/wide.js"),
   words: () => import("../../bench/words.js"),
+  ids: () => import("../../bench/ids.js"),
 };
 
 /** What users import. Two folders up lies the package, from src/cli as from dist/cli and dist/chunks. */

@@ -43,7 +43,8 @@ export async function distinct(path: string, options: DistinctCommandOptions, ho
     inputs: [{ path, stage: "read", columns, isNeeded }],
     purpose: "to read",
     stage: "group rows",
-    work: async ([table], call) => selected(await distinctRows(table, { ...call, on }), select),
+    work: ([table], call) => distinctRows(table, { ...call, on }),
+    pick: (table) => selected(table, select),
   };
   await runTableCommand(command, options, host);
 }

@@ -40,12 +40,12 @@ export async function join(
     purpose: "to join",
     check: (names) => checkSelect(select ?? [], resultNames(names, on, how)),
     stage: "hash join",
-    work: (tables, call) =>
-      joinTables(tables[0], tables[1], { ...call, on, how, nullsEqual, select }).catch((error: unknown) => {
-        const isCsv = (path: string) =>
-          isTextFormat(knownFormatOf(path) ?? (options.format as Format | undefined) ?? "arrow");
-        throw withTypeHint(error, [left, right].findIndex(isCsv), on);
-      }),
+    work: (tables, call) => joinTables(tables[0], tables[1], { ...call, on, how, nullsEqual, select }),
+    explained: (error) => {
+      const isCsv = (path: string) =>
+        isTextFormat(knownFormatOf(path) ?? (options.format as Format | undefined) ?? "arrow");
+      return withTypeHint(error, [left, right].findIndex(isCsv), on);
+    },
   };
   await runTableCommand(command, options, host);
 }

@@ -6,10 +6,11 @@ import { renderGrid } from "./grid.js";
 import { type Host, isStyled, widthOf } from "./host.js";
 import { counted, grouped, listed } from "./text.js";
 
-const FIRST_ROWS = 10;
+/** Rows that are printed. */
+export const FIRST_ROWS = 10;
 
-/** Prints the first rows and the row count to stdout. */
-export function printTable(table: Table, { stdout, env }: Host): void {
+/** Prints the first rows and the row count to stdout. @param rows of the whole, of which `table` may be the beginning */
+export function printTable(table: Table, { stdout, env }: Host, rows = table.numRows): void {
   const shown = Math.min(FIRST_ROWS, table.numRows);
   const columns = table.schema.fields.map(({ name, type }, i) => {
     const read = textReader(table.children[i] as Column<unknown>);
@@ -25,8 +26,8 @@ export function printTable(table: Table, { stdout, env }: Host): void {
     width: widthOf(stdout),
     styled: isStyled(stdout, env),
   });
-  const size = `${counted(table.numRows, "row")} × ${counted(columns.length, "column")}`;
-  const part = shown < table.numRows ? `; the first ${shown} are shown` : "";
+  const size = `${counted(rows, "row")} × ${counted(columns.length, "column")}`;
+  const part = shown < rows ? `; the first ${shown} are shown` : "";
   stdout.write(`${text}\n${size}${part}\n`);
   if (omitted.length > 0) stdout.write(`no room for ${grouped(omitted.length)} more: ${listed(omitted)}\n`);
 }

@@ -185,7 +185,12 @@ function addTableOptions(command: Command): Command {
     .option("--no-header", "csv inputs have no line of names; columns are called column_1, column_2, ...")
     .option("--out <file>", "write the result to a file and do not print it; - is standard output")
     .addOption(choice("--format <format>", "what - is, and files of other extensions", FORMATS))
-    .option("--limit <rows>", "at most so many rows of the result");
+    .option("--limit <rows>", "at most so many rows of the result")
+    .option(
+      "--memory <amount>",
+      "keep the work within an amount, as 512M or 2G, by temporary files; rows then come in any order",
+    )
+    .option("--tmp <folder>", "where the temporary files of --memory go (default: the system's place)");
   return addDeviceOptions(command)
     .option("--explain", "also say how it was done: strategy, reason, time by phase")
     .option("--json", "print one JSON object: rows, columns, seconds, device (and plan, with --explain)");

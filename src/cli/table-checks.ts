@@ -2,6 +2,7 @@
 import { ValidationError } from "../errors.js";
 import { ASKED_TYPES, type AskedType } from "../io/csv-asked.js";
 import { isTextFormat } from "../io/formats.js";
+import { LEAST_LIMIT, type MemoryOptions } from "../relational/memory-options.js";
 import { CallError } from "./failure.js";
 import type { NamedFile } from "./table-files.js";
 
@@ -61,4 +62,27 @@ export function rowLimit(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new CallError(`--limit ${text} is not a number of rows.`, "Write --limit 100.");
+}
+
+const UNITS = ["", "K", "M", "G", "T"];
+
+/** "512M" as bytes: K, M, G and T are powers of 1,024, and a B or iB may follow. */
+function bytesOf(option: string, text: string): number {
+  const [, number, unit = ""] = /^(\d+(?:\.\d+)?) ?([KMGT]?)(?:i?B)?$/i.exec(text) ?? [];
+  const bytes = Math.floor(Number(number) * 1024 ** UNITS.indexOf(unit.toUpperCase()));
+  if (bytes >= LEAST_LIMIT) return bytes;
+  throw new CallError(
+    `${option} ${text} is not an amount of memory${Number.isNaN(bytes) ? "" : " to work in"}.`,
+    "Write --memory 512M, or any amount from 1M on.",
+  );
+}
+
+/** What --memory and --tmp say; null: there is no limit. */
+export function memoryOptions({ memory, tmp }: { memory?: string; tmp?: string }): MemoryOptions | null {
+  if (memory !== undefined) return { limit: bytesOf("--memory", memory), folder: tmp };
+  if (tmp === undefined) return null;
+  throw new CallError(
+    "--tmp says where --memory puts its files, and there is no --memory.",
+    "Add --memory 512M.",
+  );
 }

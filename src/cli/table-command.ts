@@ -7,11 +7,12 @@ import type { Plan } from "../engine/plan.js";
 import { readTable, tableBlocks, writeTable } from "../io/index.js";
 import { noColumn } from "../io/select-columns.js";
 import { firstRows } from "../relational/first-rows.js";
+import type { MemoryOptions } from "../relational/memory-options.js";
 import type { Host } from "./host.js";
 import { printTable } from "./preview.js";
 import { openProgress, type Progress, readUnit, writeUnit } from "./progress.js";
 import { StageClock } from "./stage-clock.js";
-import { checkTypes, columnList, rowLimit } from "./table-checks.js";
+import { checkTypes, columnList, memoryOptions, rowLimit } from "./table-checks.js";
 import { type CommandFiles, checkFiles, type FileOptions, type NamedFile, STANDARD } from "./table-files.js";
 import { counted, jsonLine, visible } from "./text.js";
 
@@ -21,6 +22,8 @@ export interface TableCommandOptions extends FileOptions {
   readonly device: "auto" | "webgpu" | "cpu";
   readonly software?: boolean;
   readonly explain?: boolean;
+  readonly memory?: string;
+  readonly tmp?: string;
 }
 
 /** A file that a command reads. */
@@ -41,6 +44,13 @@ export interface OperatorCall {
   readonly onProgress: (done: number, total: number) => void;
   readonly onPlan?: (plan: Plan) => void;
   readonly onStage: (stage: string, seconds: number) => void;
+  /** With --memory; then inputs come in batches. */
+  readonly memory?: MemoryOptions;
+}
+
+/** What a command makes: a table, or its rows table by table. */
+export interface CommandResult extends PromiseLike<Table> {
+  batches(): AsyncIterable<Table>;
 }
 
 /** What a command does. */
@@ -53,7 +63,11 @@ export interface TableCommand {
   /** Told the names of all columns of the files before the work begins, in the order of `inputs`. */
   readonly check?: (names: readonly (readonly string[])[]) => void;
   /** Makes the result of the files' tables, in the order of `inputs`. */
-  readonly work: (tables: readonly Table[], call: OperatorCall) => Promise<Table>;
+  readonly work: (tables: readonly (Table | AsyncIterable<Table>)[], call: OperatorCall) => CommandResult;
+  /** What is left of a table of the result. Default: all of it. */
+  readonly pick?: (table: Table) => Table;
+  /** Words an error of the work in terms of the call. */
+  readonly explained?: (error: unknown) => unknown;
 }
 
 /** Runs a command. @throws CallError for a wrong call; whatever reading, the work and writing throw */
@@ -63,6 +77,7 @@ export async function runTableCommand(
   host: Host,
 ): Promise<void> {
   const limit = rowLimit(options.limit);
+  const memory = memoryOptions(options);
   const paths = command.inputs.map(({ path }) => path);
   const files = await checkFiles(paths, options, command.purpose, host);
   const { signal } = host;
@@ -71,20 +86,32 @@ export async function runTableCommand(
   const clock = new StageClock();
   const notes: string[] = [];
   try {
-    using device = await openDevice({ backend: options.device, software: options.software });
+    using device = await openDevice({
+      backend: options.device,
+      software: options.software,
+      // what is kept for later calls is part of the memory
+      ...(memory && { memory: { keep: Math.floor(memory.limit / 16) } }),
+    });
     const onNote = (note: string) => notes.push(note);
-    const tables = await readInputs(command, files, { clock, progress, host, onNote });
+    const reading = { clock, progress, host, onNote };
+    if (memory !== null) {
+      const { runWithin } = await import("./run-within.js");
+      await runWithin(command, memory, { files, reading, options, limit, device, start });
+      return;
+    }
+    const tables = await readInputs(command, files, reading);
     let plan: Plan | undefined;
     const onPlan = (told: Plan) => {
       plan = told;
     };
-    const made = await command.work(tables, {
+    const call = {
       device,
       signal,
       onProgress: progress.stage(command.stage, "rows"),
       onPlan: options.explain ? onPlan : undefined,
-      onStage: (stage, seconds) => clock.add(stage, seconds),
-    });
+      onStage: (stage: string, seconds: number) => clock.add(stage, seconds),
+    };
+    const made = await worked(command, async () => command.work(tables, call));
     const table = limit === undefined ? made : firstRows(made, limit);
     const outcome = { table, device, clock, plan, start, out: files.out };
     await tellOutcome(outcome, command.stage, options, progress, host);
@@ -94,8 +121,21 @@ export async function runTableCommand(
   }
 }
 
+/** A table of the result, and errors of the work in terms of the call. */
+export async function worked<T extends Table | undefined>(
+  { pick, explained }: TableCommand,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    const made = await work();
+    return made === undefined || pick === undefined ? made : (pick(made) as T);
+  } catch (error) {
+    throw explained === undefined ? error : explained(error);
+  }
+}
+
 /** What reading needs of the frame. */
-interface Reading {
+export interface Reading {
   readonly clock: StageClock;
   readonly progress: Progress;
   readonly host: Host;
@@ -108,36 +148,46 @@ async function readInputs(
   { clock, progress, host, onNote }: Reading,
 ): Promise<Table[]> {
   const tables: Table[] = [];
-  const names: (readonly string[])[] = [];
-  for (const [i, { stage, columns, isNeeded = () => true }] of inputs.entries()) {
-    const { path, name, format } = files.inputs[i];
+  const asked = new AskedColumns(files);
+  for (const [i, input] of inputs.entries()) {
+    const { path, format } = files.inputs[i];
+    const onProgress = progress.stage(input.stage, readUnit(format));
+    const reading = { ...asked.readingOf(input, i), signal: host.signal, onProgress, onNote };
+    const source = path === STANDARD ? host.stdin : path;
+    const table = await clock.time(input.stage, shortName(files.inputs[i]), () => readTable(source, reading));
+    clock.note(input.stage, sizeOf(table));
+    tables.push(table);
+  }
+  asked.check(check);
+  return tables;
+}
+
+/** Which columns of files are read, and what there are. */
+export class AskedColumns {
+  readonly #names: (readonly string[])[] = [];
+
+  constructor(readonly files: CommandFiles) {}
+
+  /** How a file is read. @throws ValidationError while it is read, where it lacks a column that the call names */
+  readingOf({ columns, isNeeded = () => true }: CommandInput, i: number) {
+    const { name, format } = this.files.inputs[i];
     const select = (there: readonly string[]) => {
-      names.push(there);
+      this.#names[i] = there;
       const missing = columns.find((column) => !there.includes(column));
       if (missing !== undefined) throw noColumn(missing, there, name);
       return there.filter((column) => columns.includes(column) || isNeeded(column));
     };
-    const onProgress = progress.stage(stage, readUnit(format));
-    const reading = {
-      ...files.reading,
-      format,
-      name,
-      columns: select,
-      signal: host.signal,
-      onProgress,
-      onNote,
-    };
-    const source = path === STANDARD ? host.stdin : path;
-    const table = await clock.time(stage, shortName(files.inputs[i]), () => readTable(source, reading));
-    clock.note(stage, sizeOf(table));
-    tables.push(table);
+    return { ...this.files.reading, format, name, columns: select };
   }
-  checkTypes(Object.keys(files.reading.types ?? {}), files.inputs, names);
-  check?.(names);
-  return tables;
+
+  /** When all files were begun. @throws ValidationError for types of other columns, and what the command throws */
+  check(command: TableCommand["check"]): void {
+    checkTypes(Object.keys(this.files.reading.types ?? {}), this.files.inputs, this.#names);
+    command?.(this.#names);
+  }
 }
 
-function shortName({ path, name }: NamedFile): string {
+export function shortName({ path, name }: NamedFile): string {
   return path === STANDARD ? name : basename(path);
 }
 
@@ -196,9 +246,9 @@ async function tellOutcome(
   if (plan) host.stderr.write(planText(stage, plan));
 }
 
-async function writeResult(
+export async function writeResult(
   { path, format }: NamedFile,
-  table: Table,
+  table: Table | AsyncIterable<Table>,
   onProgress: (done: number, total: number) => void,
   { stdout, signal }: Host,
 ): Promise<void> {
@@ -208,7 +258,7 @@ async function writeResult(
   }
 }
 
-function deviceLine({ backend, info }: Device): string {
+export function deviceLine({ backend, info }: Device): string {
   return visible(`device: ${backend}, ${info.name}. ${info.reason}`);
 }
 
@@ -224,6 +274,6 @@ function planText(
 }
 
 /** "2 rows × 3 columns". */
-function sizeOf(table: Table): string {
-  return `${counted(table.numRows, "row")} × ${counted(table.numCols, "column")}`;
+export function sizeOf({ numRows, numCols }: { readonly numRows: number; readonly numCols: number }): string {
+  return `${counted(numRows, "row")} × ${counted(numCols, "column")}`;
 }

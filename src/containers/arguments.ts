@@ -33,6 +33,7 @@ import {
 import { ValidationError } from "../errors.js";
 import {
   check,
+  checkAttached,
   checkCallbacks,
   checkOneOf,
   checkOptions,
@@ -187,7 +188,10 @@ export function checkColumn<T extends ScalarType>(
       (isInput && conversion(name, typedArray, column)) || `Give a ${typedArray}, or a ${other} of ${type}.`,
     );
   }
-  if (onHost) return;
+  if (onHost) {
+    checkAttached(name, column);
+    return;
+  }
   if (column.engine !== engine) {
     throw new ValidationError(
       `${name} lives on another device.`,

@@ -6,8 +6,8 @@
 import { columnsOf, type ElementType, type KeyType } from "../engine/element-types.js";
 import type { ColumnInput, Destination, Input, Output } from "../engine/engine.js";
 import type { Scalar, ScalarArrays } from "../engine/scalars.js";
-import { ValidationError } from "../errors.js";
-import { isPlaced } from "../options.js";
+import type { ValidationError } from "../errors.js";
+import { detached, isPlaced } from "../options.js";
 import type { Call } from "./arguments.js";
 import { JoinedCalls, MOST_KEYS } from "./joined-calls.js";
 import { CallQueue } from "./queue.js";
@@ -61,7 +61,7 @@ export class Calls<K extends KeyType> {
     const lengths = columns.map((column) => column.length);
     const releases = columns.filter(isPlaced).map((column) => column.hold());
     const begin = () => {
-      if (columns.some((column, i) => column.length !== lengths[i])) throw detached();
+      if (columns.some((column, i) => column.length !== lengths[i])) throw takenAway();
       log?.begin();
       return this.before ? this.before().then(operation) : operation();
     };
@@ -77,7 +77,7 @@ export class Calls<K extends KeyType> {
       return this.run(() => read(keys), [keys as Input<KeyType>], call, to);
     const kind = `${operation} ${call.strategy} ${call.groupSize}`;
     const waiting = this.#waiting;
-    if (waiting?.kind === kind && waiting.hasRoom(keys)) return waiting.add(keys, detached) as Promise<R>;
+    if (waiting?.kind === kind && waiting.hasRoom(keys)) return waiting.add(keys, takenAway) as Promise<R>;
     const calls = new JoinedCalls<Scalar>(kind);
     const begin = () => {
       if (this.#waiting === calls) this.#waiting = undefined;
@@ -85,7 +85,7 @@ export class Calls<K extends KeyType> {
     };
     calls.answer = this.run(begin) as unknown as JoinedCalls<Scalar>["answer"];
     this.#waiting = calls;
-    return calls.add(keys, detached) as Promise<R>;
+    return calls.add(keys, takenAway) as Promise<R>;
   }
 
   /** Lets calls that were made end, and none begin after them. */
@@ -105,9 +105,6 @@ function isJoinable(
   return to === "host" && ArrayBuffer.isView(keys) && isAlone === undefined && keys.length <= MOST_KEYS;
 }
 
-function detached(): ValidationError {
-  return new ValidationError(
-    "A typed array of this call was detached before the call's turn came.",
-    "Await the call before its arrays are transferred; hand over a pinned array itself, not its `array`.",
-  );
+function takenAway(): ValidationError {
+  return detached("A typed array of this call was detached before the call's turn came.");
 }

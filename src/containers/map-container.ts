@@ -62,7 +62,7 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
 
   /**
    * Inserts pairs; a key that is there gets `op(old value, new value)`. Equal keys in one batch are all combined.
-   * add wraps for integers: a sum beyond 2^32 - 1 (for i32, 2^31 - 1; u64 and i64 the same with 64 and 63 bits) starts again from the other end, and nothing says so; f32 add on webgpu rounds in an unspecified order and may take subnormals for 0; f64 add is for the cpu engine only;
+   * add wraps for integers: a sum beyond 2^32 - 1 (for i32, 2^31 - 1; u64 and i64 the same with 64 and 63 bits) starts again from the other end, and nothing says so; f32 add on webgpu rounds in an unspecified order and may take subnormals for 0; f64 add on webgpu rounds equal keys' sum once (docs/wide-keys.md);
    * min and max of floats order by bits (−0 < +0, NaN above all numbers); and, or, xor are for integers. Composite values have no operations.
    * @throws CapacityError when some keys found no slot.
    */

@@ -99,6 +99,12 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
     return this.index.sizing.hashing.seed ?? NO_SEED;
   }
 
+  /** The engine's table and lists, for `warpmap/wgsl`: others after calls that change them. @internal */
+  get engineIndex(): MultiIndex<K, V> {
+    this.calls.check();
+    return this.index;
+  }
+
   /** Which keys have entries: one byte per key, 1 or 0. */
   async contains<P extends Placement = "host">(
     keys: ColumnInput<K>,

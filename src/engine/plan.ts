@@ -71,6 +71,7 @@ export class PlanLog {
   clock: Plan["clock"] = "host";
   readonly #chunks: ChunkPlan[] = [];
   readonly #phases = new Map<string, number>();
+  readonly #remarks: string[] = [];
   #start = 0;
 
   /** The call's work begins: time in a queue before it does not count. */
@@ -88,6 +89,11 @@ export class PlanLog {
     this.#chunks.push({ ...NOTHING, ...this.#chunks.pop(), ...plan });
   }
 
+  /** Adds to the reason of every chunk, also of those that are still to come. */
+  remark(text: string): void {
+    this.#remarks.push(text);
+  }
+
   /** Adds time to a phase. */
   add(name: string, milliseconds: number): void {
     this.#phases.set(name, (this.#phases.get(name) ?? 0) + milliseconds);
@@ -97,12 +103,16 @@ export class PlanLog {
   finish(): Plan {
     const milliseconds = performance.now() - this.#start;
     const phases = [...this.#phases].map(([name, milliseconds]) => ({ name, milliseconds }));
-    const chunks = this.#chunks.length;
-    const last = this.#chunks.at(-1) ?? NOTHING;
+    const all = this.#chunks.map((chunk) => ({
+      ...chunk,
+      reason: [chunk.reason, ...this.#remarks].join("; "),
+    }));
+    const chunks = all.length;
+    const last = all.at(-1) ?? NOTHING;
     return {
       ...last,
       chunks,
-      strategies: countStrategies(this.#chunks),
+      strategies: countStrategies(all),
       phases,
       clock: this.clock,
       milliseconds,

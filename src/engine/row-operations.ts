@@ -7,7 +7,9 @@
  */
 import type { ColumnOperations } from "./device-columns.js";
 import { type GatherTask, gatherBuffers } from "./gather-buffers.js";
+import type { GroupTask } from "./group-tasks.js";
 import type { PlanLog } from "./plan.js";
+import type { ColumnReducer } from "./reductions.js";
 import type { GroupCall, RowGroups } from "./row-groups.js";
 import type { RowKeys, RowPairs } from "./rows.js";
 
@@ -40,6 +42,8 @@ export interface RowIndex {
 export interface RowOperations extends ColumnOperations {
   /** Whether tables of the host are joined faster on the device, their upload and the result's read-back included. */
   readonly prefersColumnsThere: boolean;
+  /** Aggregation of columns on the device; null where that is no faster than bringing them to the host. */
+  readonly reducer: ColumnReducer | null;
   /**
    * Inner join of two batches of row keys by value: see rows.ts for what makes rows equal.
    * @throws LimitError of `"rows"` when build rows repeat and there are more than `mostPairs` pairs; others when there is no
@@ -65,6 +69,15 @@ export interface RowOperations extends ColumnOperations {
     tasks: readonly GatherTask[],
     pause: () => Promise<void>,
   ): Promise<readonly (readonly ArrayBuffer[])[]>;
+  /**
+   * Counts and adds up rows by group; answers the states of each task, which are the same on every engine.
+   * @param pause as of `gather`
+   * @throws LimitError when there is no memory for the states
+   */
+  runTasks(
+    tasks: readonly GroupTask[],
+    pause: () => Promise<void>,
+  ): Promise<readonly (readonly Float64Array[])[]>;
 }
 
 /** `gather` on the calling thread, for engines without threads of their own. */

@@ -6,6 +6,9 @@
 /** Bytes that are decoded at once. */
 const BLOCK_BYTES = 2 ** 16;
 
+/** Strings that console.log prints at most. */
+const SHOWN = 20;
+
 /** Strings as UTF-8 bytes: string i is `bytes[offsets[i] .. offsets[i + 1])`. */
 export class Utf8Column implements Iterable<string> {
   /** @internal Made by calls; as an input write `{ offsets, bytes }`. */
@@ -34,6 +37,17 @@ export class Utf8Column implements Iterable<string> {
     let i = 0;
     for (const string of this) strings[i++] = string;
     return strings;
+  }
+
+  /** What console.log prints in Node: the first strings. */
+  [Symbol.for("nodejs.util.inspect.custom")](
+    _depth: number,
+    options: object,
+    inspect: (value: unknown, options: object) => string,
+  ): string {
+    const shown = Array.from({ length: Math.min(this.length, SHOWN) }, (_, i) => this.at(i));
+    const more = this.length > SHOWN ? ` and ${this.length - SHOWN} more` : "";
+    return `Utf8Column(${this.length}) ${inspect(shown, options)}${more}`;
   }
 
   /** Goes through the strings; faster than `at` for each. */

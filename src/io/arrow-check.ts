@@ -19,7 +19,7 @@ import { FlatError, readFlat } from "./flatbuffers.js";
 import { LZ4_MAX_RATIO } from "./lz4.js";
 
 /** A file that the Arrow format does not allow. */
-class ArrowError extends Error {}
+export class ArrowError extends Error {}
 
 /** A file that ends too early. */
 export class CutError extends ArrowError {
@@ -30,10 +30,10 @@ export class CutError extends ArrowError {
 
 /** "ARROW1", and two bytes of padding at the start. */
 const MAGIC = [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31];
-const START = 8;
+export const START = 8;
 /** The length of the footer and the magic. */
-const TRAILER = 4 + MAGIC.length;
-const CONTINUATION = 0xffffffff;
+export const TRAILER = 4 + MAGIC.length;
+export const CONTINUATION = 0xffffffff;
 /** Versions of the metadata: V4 and V5. Older ones were written before 2017. */
 const OLDEST = 3;
 const NEWEST = 4;
@@ -151,6 +151,20 @@ function dictionaryId({ header }: Message): number {
 /** A batch of rows comes after the dictionaries of its columns. */
 function checkDictionaries({ dictionaries }: SchemaLayout, seen: ReadonlySet<number>): void {
   if (seen.size < dictionaries.size) throw new ArrowError("the dictionary of a column is missing");
+}
+
+/**
+ * How many batches of rows the footer of a file names.
+ * @param tail the end of the file, from the footer or before it on
+ */
+export function recordsInFooter(tail: Uint8Array): number {
+  const end = tail.length - TRAILER;
+  if (end < 0 || !MAGIC.every((byte, i) => tail[end + 4 + i] === byte))
+    throw new CutError("the footer is missing");
+  const length = new DataView(tail.buffer, tail.byteOffset, tail.byteLength).getInt32(end, true);
+  if (length <= 0 || length > end) throw new ArrowError("the length of its footer is wrong");
+  const footer = readFlat(tail.subarray(end - length, end), FOOTER) as unknown as FooterTable;
+  return footer.records?.length ?? 0;
 }
 
 /** The messages of the blocks, each of which is of the kind that the footer says. */

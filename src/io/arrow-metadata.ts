@@ -152,6 +152,7 @@ export interface RecordBatchTable {
 
 export interface DictionaryBatchTable {
   readonly id: number;
+  readonly isDelta: number;
   readonly data: RecordBatchTable | null;
 }
 

@@ -23,21 +23,31 @@ import { selectedColumns } from "./select-columns.js";
 import { joined, type Source, wholeOf } from "./source.js";
 import { checkUtf8 } from "./utf8.js";
 
-const REWRITE = "Write or download the file again.";
+export const REWRITE = "Write or download the file again.";
+export const NOT_ARROW = ["is not an Arrow file", "Check that the extension is right."] as const;
+export const OPEN_END =
+  "the stream has no end mark; if it was cut off between two batches, rows are missing.";
+
 /** Reads an Arrow IPC file or stream. @throws FileError when it is neither, is cut off, or breaks a rule of the format */
 export async function readArrow(source: Source, options: ReadOptions): Promise<Table> {
-  const path = source.name;
-  const bytes = await wholeOf(source, options);
+  return arrowTable(await wholeOf(source, options), source.name, options);
+}
+
+/** Reads the bytes of an Arrow IPC file or stream. @throws as readArrow */
+export async function arrowTable(
+  bytes: Uint8Array<ArrayBuffer>,
+  path: string,
+  options: ReadOptions,
+): Promise<Table> {
   if (!isArrowFile(bytes) && !startsLikeStream(bytes)) {
-    throw new FileError(path, "is not an Arrow file", "Check that the extension is right.");
+    throw new FileError(path, ...NOT_ARROW);
   }
   const note = options.onNote && ((text: string) => options.onNote?.(`${path}: ${text}`));
   let table: Table;
   let names: string[];
   try {
     const { hasEnd } = checkArrow(bytes);
-    if (!hasEnd)
-      note?.("the stream has no end mark; if it was cut off between two batches, rows are missing.");
+    if (!hasEnd) note?.(OPEN_END);
     await registerCodecs();
     table = tableFromIPC(bytes, RAW);
     const { columns } = readSource(table, ""); // which checks them

@@ -38,10 +38,27 @@ export class CsvColumn {
   #bytes = new Uint8Array(64);
   #ends = new Float64Array(8);
   #states = new Uint8Array(8);
+  #anyQuotedEmpty = false;
 
-  /** `asked`: the type to read all values as, whatever they look like. */
-  constructor(readonly asked?: AskedType) {
+  /**
+   * @param asked the type to read all values as, whatever they look like
+   * @param settled the type that the values have, where all of them were looked at before
+   */
+  constructor(
+    readonly asked?: AskedType,
+    readonly settled?: CsvType,
+  ) {
     if (asked !== undefined) this.#kinds = TEXT;
+  }
+
+  /** Rows that are held. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Bytes that are held. */
+  get bytes(): number {
+    return this.#used + 9 * this.#rows;
   }
 
   /** Appends the field in bytes `start` to `end`, without its quotes: PLAIN, QUOTED or ESCAPED (csv-records.ts). */
@@ -50,6 +67,7 @@ export class CsvColumn {
     const row = this.#rows++;
     if (start === end) {
       this.#states[row] = quoting === PLAIN ? NULL : QUOTED_EMPTY;
+      if (quoting !== PLAIN) this.#anyQuotedEmpty = true;
     } else {
       this.#states[row] = VALUE;
       const from = this.#used;
@@ -96,7 +114,7 @@ export class CsvColumn {
 
   /** The column as Arrow. @throws AskedTypeError for a value that the type that was asked for does not hold */
   finish(): Column<unknown> {
-    const type = this.#type();
+    const type = this.settled ?? this.type();
     const nulls = new Nulls(this.#rows);
     for (let row = 0; row < this.#rows; row++) {
       const state = this.#states[row];
@@ -125,10 +143,17 @@ export class CsvColumn {
     }
   }
 
-  #type(): CsvType {
+  /** The type of all values so far. */
+  type(): CsvType {
     if (this.asked !== undefined) return this.asked === "utf8" ? CsvType.text : CsvType.none;
-    const anyQuoted = this.#states.subarray(0, this.#rows).includes(QUOTED_EMPTY);
-    return this.#kinds === 0 && anyQuoted ? CsvType.text : typeOfKinds(this.#kinds);
+    return this.#kinds === 0 && this.#anyQuotedEmpty ? CsvType.text : typeOfKinds(this.#kinds);
+  }
+
+  /** Lets go of the rows that are held, and knows their type still. A column that was made of them may have their memory. */
+  forget(): void {
+    this.#rows = 0;
+    this.#used = 0;
+    this.#bytes = new Uint8Array(this.#bytes.length);
   }
 
   /** Runs `use` on the bytes of every row that is not null. */

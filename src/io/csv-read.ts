@@ -9,6 +9,7 @@ import { AskedTypeError } from "./csv-asked.js";
 import { CsvColumn } from "./csv-column.js";
 import { checkColumnCount, columnNames, MAX_COLUMNS } from "./csv-header.js";
 import { CsvError, type CsvSyntax, countLines, ESCAPED, RecordScanner } from "./csv-records.js";
+import type { CsvType } from "./csv-types.js";
 import { FileError } from "./errors.js";
 import type { ReadOptions } from "./formats.js";
 import { uniqueNames } from "./names.js";
@@ -19,6 +20,36 @@ import { isUtf8 } from "./utf8.js";
 /** Reads CSV. @throws FileError with the line number where the text is not CSV */
 export async function readCsv(source: Source, options: ReadOptions): Promise<Table> {
   const reader = new CsvReader(source.name, options);
+  for await (const _ of fed(reader, source, options));
+  return reader.finish();
+}
+
+/** Text that a batch is made of, at least. */
+const BATCH = 1 << 22; // bytes
+
+/**
+ * Reads CSV batch by batch, in two passes: the first finds the types of the columns, which the last value may decide. Memory is that of
+ * a batch. The source can be read twice. @throws as readCsv
+ */
+export async function* csvBatches(source: Source, options: ReadOptions): AsyncGenerator<Table> {
+  const types = new CsvReader(source.name, options);
+  for await (const _ of fed(types, source, options)) types.forget();
+  const settled = types.types();
+  const reader = new CsvReader(source.name, { ...options, onNote: undefined }, settled);
+  for await (const _ of fed(reader, source, options)) {
+    if (reader.bytes < BATCH) continue;
+    yield reader.finish();
+    reader.forget();
+  }
+  const again = reader.types();
+  if (again.some((type, i) => type !== settled[i])) {
+    throw new FileError(source.name, "changed while it was read", "Read it when nobody writes to it.");
+  }
+  yield reader.finish();
+}
+
+/** Has a reader read a source, with a pause after each piece. */
+async function* fed(reader: CsvReader, source: Source, options: ReadOptions): AsyncGenerator<void> {
   let waiting: Uint8Array[] = [];
   let size = 0;
   let wanted = 0;
@@ -31,9 +62,9 @@ export async function readCsv(source: Source, options: ReadOptions): Promise<Tab
     waiting = [rest];
     size = rest.length;
     wanted = 2 * size;
+    yield;
   }
   reader.read(joined(waiting), true);
-  return reader.finish();
 }
 
 const COMMA = ",";
@@ -54,11 +85,15 @@ class CsvReader {
   /** Lines before what is read next. */
   #lines = 0;
   #records = 0;
+  /** Rows before those that are held. */
+  #forgotten = 0;
   #started = false;
 
   constructor(
     readonly path: string,
     readonly options: ReadOptions,
+    /** The types of the columns that are read, where another pass found them. */
+    readonly settled?: readonly CsvType[],
   ) {
     this.#scanner = new RecordScanner(syntaxOf(options), MAX_COLUMNS);
   }
@@ -81,15 +116,40 @@ class CsvReader {
     return bytes.subarray(at);
   }
 
+  /** Bytes that are held. */
+  get bytes(): number {
+    return this.#read().reduce((sum, column) => sum + column.bytes, 0);
+  }
+
+  /** The types of the columns that are read. @throws FileError without a header */
+  types(): CsvType[] {
+    this.#checkNames();
+    return this.#read().map((column) => column.type());
+  }
+
+  /** Lets go of the rows that were read so far. */
+  forget(): void {
+    this.#forgotten += this.#read()[0]?.rows ?? 0;
+    for (const column of this.#read()) column.forget();
+  }
+
+  #read(): CsvColumn[] {
+    return this.#columns.filter((column) => column !== null);
+  }
+
+  /** The rows that are held. */
   finish(): Table {
-    if (this.#names === undefined) {
-      throw new FileError(this.path, "is empty", "A CSV file starts with a line of column names.");
-    }
+    const names = this.#checkNames();
     const columns: [string, Column<unknown>][] = [];
     for (const [i, column] of this.#columns.entries()) {
-      if (column) columns.push([this.#names[i], this.#finished(this.#names[i], column)]);
+      if (column) columns.push([names[i], this.#finished(names[i], column)]);
     }
     return tableFromColumns(columns);
+  }
+
+  #checkNames(): readonly string[] {
+    if (this.#names) return this.#names;
+    throw new FileError(this.path, "is empty", "A CSV file starts with a line of column names.");
   }
 
   /** Answers with where the text begins. */
@@ -132,9 +192,11 @@ class CsvReader {
     const fields = columnNames(Array.from({ length: count }, (_, i) => (header ? this.#text(bytes, i) : "")));
     const names = uniqueNames(fields, onNote && ((note) => onNote(`${this.path}: ${note}`)));
     const read = new Set(selectedColumns(names, this.options, this.path));
-    this.#columns = names.map((name, i) =>
-      read.has(i) ? new CsvColumn(Object.hasOwn(types, name) ? types[name] : undefined) : null,
-    );
+    let made = 0;
+    this.#columns = names.map((name, i) => {
+      const asked = Object.hasOwn(types, name) ? types[name] : undefined;
+      return read.has(i) ? new CsvColumn(asked, this.settled?.[made++]) : null;
+    });
     return names;
   }
 
@@ -154,7 +216,7 @@ class CsvReader {
       if (!(error instanceof AskedTypeError)) throw error;
       throw new FileError(
         this.path,
-        `"${error.text}" in row ${error.row + 1} of column "${name}" is not ${error.type}`,
+        `"${error.text}" in row ${this.#forgotten + error.row + 1} of column "${name}" is not ${error.type}`,
         "Correct the value, or ask for another type.",
         { cause: error },
       );

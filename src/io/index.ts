@@ -4,7 +4,7 @@
  */
 import { Table } from "@uwdata/flechette";
 import { check, checkCallbacks, checkOneOf, checkOptions } from "../options.js";
-import type { TableInput } from "../relational/table-input.js";
+import { batchesOf, type TableInput, type Tables } from "../relational/table-input.js";
 import { ASKED_TYPES } from "./csv-asked.js";
 import { fileErrorFrom } from "./errors.js";
 import {
@@ -18,7 +18,7 @@ import {
 } from "./formats.js";
 import { type Bytes, joined, type Source, sourceOf, unzipped } from "./source.js";
 
-export type { ArrowColumn, ArrowTable, ColumnValues, TableInput } from "../relational/table-input.js";
+export type { ArrowColumn, ArrowTable, ColumnValues, TableInput, Tables } from "../relational/table-input.js";
 export type { AskedType } from "./csv-asked.js";
 export { FileError } from "./errors.js";
 export type { CsvOptions, Format, ReadOptions, TransferOptions, WriteOptions } from "./formats.js";
@@ -57,6 +57,48 @@ export async function readTable(source: string | Bytes, options: ReadOptions = {
   }
 }
 
+/**
+ * Reads a table batch by batch, for tables larger than memory: csv some megabytes at a time, parquet by row group, arrow by record
+ * batch. All batches have the same columns, of the same types; text comes as it is, not as a dictionary, from parquet. There is at least
+ * one batch; it may be without rows. Csv is read twice, first for its types. What cannot be read at any place (a pipe, a stream) is put
+ * into a temporary file for that, in Node, in the folder `folder`.
+ * @throws as readTable
+ */
+export async function* readBatches(
+  source: string | Bytes,
+  options: ReadOptions & { readonly folder?: string } = {},
+): AsyncGenerator<Table, void, undefined> {
+  const { folder, ...reading } = options;
+  checkReadOptions(reading);
+  const path = typeof source === "string" ? source : undefined;
+  const name = reading.name ?? path ?? "the bytes";
+  const format = reading.format ?? formatOf(path ?? "");
+  const read = await BATCH_READERS[format]();
+  let opened: Source | undefined;
+  try {
+    const { fileSource } = await import("./file-source.js");
+    opened = typeof source === "string" ? await fileSource(source, name) : sourceOf(source, name);
+    if (format !== "arrow" && !opened.at) {
+      opened = await (await import("./spooled.js")).spooled(opened, folder, reading.signal);
+    }
+    yield* read(await unzipped(opened), withDelimiter(format, reading));
+  } catch (error) {
+    throw reading.signal?.aborted
+      ? reading.signal.reason
+      : fileErrorFrom(name, error, "cannot be read", "Check the file.");
+  } finally {
+    await opened?.close();
+  }
+}
+
+const csvBatchReader = async () => (await import("./csv-read.js")).csvBatches;
+const BATCH_READERS = {
+  csv: csvBatchReader,
+  tsv: csvBatchReader,
+  parquet: async () => (await import("./parquet-read.js")).parquetBatches,
+  arrow: async () => (await import("./arrow-batches.js")).arrowBatches,
+};
+
 const csvReader = async () => (await import("./csv-read.js")).readCsv;
 const READERS = {
   csv: csvReader,
@@ -68,12 +110,17 @@ const READERS = {
 /**
  * Writes a table to a file, in Node: to a temporary file beside the target first, so that at no time there is half a file under
  * its name. What is no regular file (a pipe, a device) is written to, and stays what it is. With `.gz` at the end of the path
- * the file is compressed.
+ * the file is compressed. Of an iterable or async iterable of tables of the same columns each is written when it comes; dictionary
+ * columns are then written as their values.
  * @throws FormatError for an extension that is not known
  * @throws FileError when the file cannot be written
  * @throws ValidationError for wrong options, and for a column of a type that the format has no like of
  */
-export async function writeTable(path: string, table: TableInput, options: WriteOptions = {}): Promise<void> {
+export async function writeTable(
+  path: string,
+  table: TableInput | Tables,
+  options: WriteOptions = {},
+): Promise<void> {
   checkWriteOptions(options);
   const format = options.format ?? formatOf(path);
   const { signal } = options;
@@ -94,7 +141,7 @@ export async function writeTable(path: string, table: TableInput, options: Write
  * @throws ValidationError for wrong options, and for a column of a type that the format has no like of
  */
 export async function tableToBytes(
-  table: TableInput,
+  table: TableInput | Tables,
   options: WriteOptions & { readonly format: Format },
 ): Promise<Uint8Array> {
   checkWriteOptions(options);
@@ -105,7 +152,7 @@ export async function tableToBytes(
 
 /** The bytes of a file, block by block. @internal */
 export async function* tableBlocks(
-  table: TableInput,
+  table: TableInput | Tables,
   options: WriteOptions & { readonly format: Format },
 ): AsyncGenerator<Uint8Array> {
   for await (const block of await encoded(table, options.format, options)) {
@@ -115,10 +162,16 @@ export async function* tableBlocks(
 }
 
 async function encoded(
-  table: TableInput,
+  input: TableInput | Tables,
   format: Format,
   options: WriteOptions,
 ): Promise<AsyncIterable<Uint8Array>> {
+  const batches = batchesOf(input);
+  if (batches !== null) {
+    const { batchBlocks } = await import("./write-batches.js");
+    return batchBlocks(batches, format, withDelimiter(format, options));
+  }
+  const table = input as TableInput;
   const write = await WRITERS[format]();
   return write(await flechetteTable(table), withDelimiter(format, options));
 }

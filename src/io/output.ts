@@ -9,7 +9,8 @@ import { FileError, fileErrorFrom } from "./errors.js";
 const unfinished = new Set<string>();
 let listening = false;
 
-function remember(path: string): void {
+/** A file or folder to remove when the process ends. */
+export function remember(path: string): void {
   unfinished.add(path);
   if (listening) return;
   listening = true;
@@ -19,7 +20,8 @@ function remember(path: string): void {
   });
 }
 
-async function forget(path: string): Promise<void> {
+/** Removes it now. */
+export async function forget(path: string): Promise<void> {
   await fileModule("node:fs/promises").rm(path, { force: true, recursive: true });
   unfinished.delete(path);
 }

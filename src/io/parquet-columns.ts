@@ -17,8 +17,8 @@ export interface Collector {
   finish(): Column<unknown>;
 }
 
-/** A collector for `rows` rows of a column. */
-export function collectorFor({ type, storage }: ColumnType, rows: number): Collector {
+/** A collector for `rows` rows of a column. @param dictionaries whether text may become an Arrow dictionary */
+export function collectorFor({ type, storage }: ColumnType, rows: number, dictionaries: boolean): Collector {
   switch (storage) {
     case "bool":
       return new BoolCollector(type, rows);
@@ -35,7 +35,7 @@ export function collectorFor({ type, storage }: ColumnType, rows: number): Colle
     case "decimal":
       return new DecimalCollector(type, rows);
     default:
-      return new BytesCollector(type, rows, storage === "uuid");
+      return new BytesCollector(type, rows, storage === "uuid", dictionaries);
   }
 }
 
@@ -189,7 +189,12 @@ class BytesCollector extends RowCollector {
   #entries = 0;
   override readonly parsers = { stringFromBytes: (bytes: Uint8Array) => this.#append(bytes) };
 
-  constructor(type: DataType, rows: number, uuid: boolean) {
+  constructor(
+    type: DataType,
+    rows: number,
+    uuid: boolean,
+    readonly dictionaries: boolean,
+  ) {
     super(type, rows);
     this.#uuid = uuid;
   }
@@ -215,7 +220,7 @@ class BytesCollector extends RowCollector {
 
   protected column(): Column<unknown> {
     const values = this.nulls.rows - this.nulls.count;
-    if (this.#isText() && 2 * this.#entries <= values) return this.#dictionaryColumn();
+    if (this.dictionaries && this.#isText() && 2 * this.#entries <= values) return this.#dictionaryColumn();
     return this.#entries === values ? this.#plainColumn() : this.#gatheredColumn();
   }
 

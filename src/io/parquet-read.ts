@@ -29,33 +29,85 @@ const REWRITE = "Write or download the file again.";
 
 /** Reads a Parquet file. @throws FileError when it is none, is cut off, or has columns of a type that is not known */
 export async function readParquet(source: Source, options: ReadOptions): Promise<Table> {
+  const file = await openParquet(source, options);
+  const { columns, metadata } = file;
+  const rows = Number(metadata.num_rows);
+  const report = (column: number, done: number) =>
+    options.onProgress?.(column * rows + done, columns.length * rows);
+  return readGroups(file, metadata.row_groups, report, options.signal, true);
+}
+
+/**
+ * Reads a Parquet file row group by row group. Text comes as it is, never as a dictionary: every group has another one.
+ * @throws as readParquet
+ */
+export async function* parquetBatches(source: Source, options: ReadOptions): AsyncGenerator<Table> {
+  const file = await openParquet(source, options);
+  const { columns, metadata } = file;
+  const total = columns.length * Number(metadata.num_rows);
+  let before = 0;
+  for (const group of metadata.row_groups) {
+    const rows = Number(group.num_rows);
+    const report = (column: number, done: number) =>
+      options.onProgress?.(before + column * rows + done, total);
+    yield await readGroups(file, [group], report, options.signal, false);
+    before += columns.length * rows;
+  }
+  if (metadata.row_groups.length === 0) yield await readGroups(file, [], () => {}, options.signal, false);
+}
+
+type RowGroup = FileMetaData["row_groups"][number];
+
+/** A file whose footer was read. */
+interface ParquetFile {
+  readonly file: PlacedSource;
+  readonly metadata: FileMetaData;
+  /** Those that are read. */
+  readonly columns: readonly {
+    readonly index: number;
+    readonly field: SchemaTree;
+    readonly name: string;
+    readonly columnType: ColumnType;
+  }[];
+}
+
+async function openParquet(source: Source, options: ReadOptions): Promise<ParquetFile> {
   const file = await placed(source, options);
   await checkMagic(file);
   const metadata = await readMetadata(file);
   const { name: path } = file;
-  const rows = Number(metadata.num_rows);
   const fields = parquetSchema(metadata).children;
   const note = options.onNote && ((text: string) => options.onNote?.(`${path}: ${text}`));
   const names = uniqueNames(
     fields.map(({ element }) => element.name),
     note,
   );
-  const selected = selectedColumns(names, options, path).map((index) => ({
+  const columns = selectedColumns(names, options, path).map((index) => ({
     index,
     field: fields[index],
     name: names[index],
     columnType: checkedType(path, fields[index]),
   }));
+  return { file, metadata, columns };
+}
+
+/** @param report told columns that are done, and rows of the next one @param dictionaries whether text may become one */
+async function readGroups(
+  { file, metadata, columns: selected }: ParquetFile,
+  groups: readonly RowGroup[],
+  report: (column: number, done: number) => void,
+  signal: AbortSignal | undefined,
+  dictionaries: boolean,
+): Promise<Table> {
+  const { name: path } = file;
+  const rows = groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
   const columns: [string, Column<unknown>][] = [];
   for (const [i, { index, field, name, columnType }] of selected.entries()) {
-    const chunks = metadata.row_groups.map((group) => ({
-      chunk: group.columns[index],
-      rows: Number(group.num_rows),
-    }));
-    const report = (done: number) => options.onProgress?.(i * rows + done, selected.length * rows);
+    const chunks = groups.map((group) => ({ chunk: group.columns[index], rows: Number(group.num_rows) }));
     try {
-      const source = { file, root: metadata.schema[0], chunks, rows };
-      columns.push([name, await readColumn(source, field.element, columnType, report, options.signal)]);
+      const source = { file, root: metadata.schema[0], chunks, rows, dictionaries };
+      const column = await readColumn(source, field.element, columnType, (done) => report(i, done), signal);
+      columns.push([name, column]);
     } catch (error) {
       throw fileErrorFrom(path, error, `${DAMAGED} at column "${name}"`, REWRITE);
     }
@@ -124,10 +176,12 @@ interface ColumnSource {
   /** One of each row group. */
   readonly chunks: readonly { readonly chunk: ColumnChunk; readonly rows: number }[];
   readonly rows: number;
+  /** Whether text may become an Arrow dictionary. */
+  readonly dictionaries: boolean;
 }
 
 async function readColumn(
-  { file, root, chunks, rows }: ColumnSource,
+  { file, root, chunks, rows, dictionaries }: ColumnSource,
   element: SchemaElement,
   columnType: ColumnType,
   report: (done: number) => void,
@@ -136,7 +190,7 @@ async function readColumn(
   // before memory for the rows is taken
   const ranges = chunks.map(({ chunk, rows: groupRows }) => rangeOf(chunk, element, groupRows, file.size));
   const physical = physicalElement(element, columnType.storage);
-  const collector = collectorFor(columnType, rows);
+  const collector = collectorFor(columnType, rows, dictionaries);
   const leaf: SchemaTree = { element: physical, children: [], count: 1, path: [element.name] };
   let done = 0;
   for (const [i, { metadata, start, end }] of ranges.entries()) {

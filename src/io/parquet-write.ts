@@ -12,29 +12,44 @@ import { schemaElementOf } from "./parquet-types.js";
 const ROW_GROUP = 122_880;
 
 /** A table as Parquet, row group by row group. @throws ValidationError for a column of a type that Parquet has no like of */
-export async function* parquetBlocks(
-  table: Table,
+export function parquetBlocks(table: Table, { onProgress }: TransferOptions): AsyncGenerator<Uint8Array> {
+  const tables = (async function* () {
+    yield table;
+  })();
+  return parquetOfBatches(tables, { onProgress: (done) => onProgress?.(done, table.numRows) });
+}
+
+/**
+ * Tables of the same columns, at least one, as one Parquet file. A row group holds rows of one of them.
+ * @throws as parquetBlocks
+ */
+export async function* parquetOfBatches(
+  tables: AsyncIterable<Table>,
   { onProgress }: TransferOptions,
 ): AsyncGenerator<Uint8Array> {
-  const fields = table.schema.fields.map(({ name, type }) => checkedElement(name, type));
-  const schema: SchemaElement[] = [{ name: "root", num_children: fields.length }, ...fields];
-  const columns = table.children.map((column) => valueReader(column as Column<unknown>));
-  const rows = table.numRows;
   const buffer = new ByteWriter() as ByteWriter & { index: number };
   const taken = () => {
     const bytes = buffer.getBytes().slice();
     buffer.index = 0;
     return bytes;
   };
-  const writer = new ParquetWriter({ writer: buffer, schema, createdBy: "warpmap" });
-  for (let start = 0; start < rows; start += ROW_GROUP) {
-    const end = Math.min(rows, start + ROW_GROUP);
-    const columnData = fields.map(({ name }, i) => ({ name, data: columns[i](start, end) }));
-    await writer.write({ columnData, rowGroupSize: ROW_GROUP });
-    yield taken();
-    onProgress?.(end, rows);
+  let writer: ParquetWriter | undefined;
+  let done = 0;
+  for await (const table of tables) {
+    const fields = table.schema.fields.map(({ name, type }) => checkedElement(name, type));
+    const schema: SchemaElement[] = [{ name: "root", num_children: fields.length }, ...fields];
+    writer ??= new ParquetWriter({ writer: buffer, schema, createdBy: "warpmap" });
+    const columns = table.children.map((column) => valueReader(column as Column<unknown>));
+    for (let start = 0; start < table.numRows; start += ROW_GROUP) {
+      const end = Math.min(table.numRows, start + ROW_GROUP);
+      const columnData = fields.map(({ name }, i) => ({ name, data: columns[i](start, end) }));
+      await writer.write({ columnData, rowGroupSize: ROW_GROUP });
+      yield taken();
+      done += end - start;
+      onProgress?.(done, done);
+    }
   }
-  await writer.finish();
+  await writer?.finish();
   yield taken();
 }
 

@@ -3,17 +3,14 @@
  * that are needed. What the device cannot compare as it is (keys of two types, floats, dictionaries) is encoded on the host.
  */
 import type { Device } from "../device.js";
-import { type DeviceKeys, destroyColumns, type Matches } from "../engine/device-columns.js";
-import type { Engine } from "../engine/engine.js";
+import { destroyColumns, type Matches } from "../engine/device-columns.js";
 import type { RowOperations } from "../engine/row-operations.js";
-import { type TableColumn, uploadColumn } from "./column-transport.js";
+import type { TableColumn } from "./column-transport.js";
 import type { SourceColumn } from "./columns.js";
-import { DeviceTable, deviceColumnOf, toHost } from "./device-table.js";
+import { type DeviceKeyColumn, keyOf, plainWords, Uploads } from "./device-keys.js";
+import { DeviceTable, toHost } from "./device-table.js";
 import { encodeKeys } from "./encode-keys.js";
-import { keyForm } from "./key-types.js";
 import type { PreparedJoin } from "./prepare-join.js";
-
-type DeviceKeyColumn = DeviceKeys["columns"][number];
 
 /** Joins on a device; not for full joins and filters. The caller ends the last stage, and tells the plan. */
 export async function joinOnDevice(device: Device, prepared: PreparedJoin): Promise<DeviceTable> {
@@ -40,32 +37,6 @@ export async function joinOnDevice(device: Device, prepared: PreparedJoin): Prom
     }
   } finally {
     await uploads.destroy();
-  }
-}
-
-/** Columns on the device by their sources; those of the host are uploaded once, and freed in the end. */
-class Uploads {
-  readonly #columns = new Map<SourceColumn, Promise<TableColumn>>();
-
-  constructor(private readonly engine: Engine) {}
-
-  /** Uploads columns, if they are not there; `of` tells what fails. */
-  begin(...sources: readonly (SourceColumn | undefined)[]): void {
-    for (const source of sources) if (source) this.of(source).catch(() => {});
-  }
-
-  of(source: SourceColumn): Promise<TableColumn> {
-    const there = deviceColumnOf(source);
-    if (there) return Promise.resolve(there);
-    const known = this.#columns.get(source) ?? uploadColumn(this.engine, source);
-    this.#columns.set(source, known);
-    return known;
-  }
-
-  async destroy(): Promise<void> {
-    for (const each of await Promise.allSettled(this.#columns.values())) {
-      if (each.status === "fulfilled") destroyColumns([each.value]);
-    }
   }
 }
 
@@ -100,25 +71,6 @@ async function encodedKeys(
 ): Promise<Pair> {
   const encoded = encodeKeys([await toHost(left)], [await toHost(right)], rows);
   return [encoded.left.columns[0], encoded.right.columns[0]];
-}
-
-/** Words of the values of two columns that can be compared as they are, 0 for strings; undefined where they cannot. */
-function plainWords(left: SourceColumn, right: SourceColumn): number | undefined {
-  const form = keyForm(left.field, right.field);
-  if (form.kind === "bytes") return 0;
-  if (form.kind !== "integer") return undefined;
-  const isPlain = form.leftFactors.length === 0 && form.rightFactors.length === 0;
-  return isPlain ? form.words : undefined;
-}
-
-/** A column as a key of so many words; undefined where its values are others. */
-function keyOf({ values, validity, dictionary }: TableColumn, words: number): DeviceKeyColumn | undefined {
-  if (values === null || dictionary) return undefined;
-  if (values.kind === "strings" && words === 0) {
-    return { kind: "device bytes", offsets: values.offsets, bytes: values.bytes, validity };
-  }
-  if (values.kind !== "fixed" || values.width !== 4 * words) return undefined;
-  return { kind: "device words", width: words, data: values.data, validity };
 }
 
 /** Gathers the columns of the result, those of a side together. */

@@ -141,6 +141,28 @@ export async function uploadTable(
   return new DeviceTable(device, source.rows, columns);
 }
 
+/** A table of the device as one of the host, and freed. @internal */
+export async function broughtBack(table: DeviceTable): Promise<Table> {
+  try {
+    return await table.toArrow();
+  } finally {
+    table.destroy();
+  }
+}
+
+/** The device of the tables and of the call; undefined where nobody names one. @internal */
+export function commonDevice(named: Device | undefined, tables: readonly DeviceTable[]): Device | undefined {
+  const devices = tables.map(({ device }) => device);
+  if (named) devices.unshift(named);
+  if (devices.some(({ engine }) => engine !== devices[0].engine)) {
+    throw new ValidationError(
+      "The tables of this call are on different devices.",
+      "Upload both to one device, and leave `device` out or name that one.",
+    );
+  }
+  return devices[0];
+}
+
 /** The columns of some names, in their order; all of them without. */
 function askedOf(source: SourceTable, names: readonly string[] | undefined): readonly SourceColumn[] {
   if (names === undefined) return source.columns;

@@ -7,13 +7,16 @@ import { lastRows } from "./aggregate/states.js";
 import { first } from "./aggregates.js";
 import { columnIndex, readTable } from "./columns.js";
 import { encodeOwnKeys } from "./encode-keys.js";
-import { GroupBy } from "./group-by.js";
+import { GroupBy, type GroupByOptions, groupingResult } from "./group-by.js";
 import type { GroupCallOptions, GroupStage } from "./group-calls.js";
 import { type GroupedRows, groupRows } from "./group-rows.js";
 import { plainColumn } from "./join-columns.js";
+import { loadSpill } from "./load-spill.js";
 import { materialiseAnswer } from "./materialise.js";
+import { checkMemory } from "./memory-options.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
 import { batchesOf, type TableInput, type Tables } from "./table-input.js";
+import type { TableResult } from "./table-result.js";
 
 /** Options of {@link distinct}. */
 export interface DistinctOptions extends GroupCallOptions {
@@ -27,7 +30,7 @@ export type Keep = "first" | "last" | "none";
 const KEEPS: readonly Keep[] = ["first", "last", "none"];
 
 /** Options of {@link dropDuplicates}. */
-export interface DropDuplicatesOptions extends DistinctOptions {
+export interface DropDuplicatesOptions extends Omit<DistinctOptions, "memory"> {
   /** Default: `"first"`. `"none"` leaves out every row that equals another one. */
   readonly keep?: Keep;
 }
@@ -36,7 +39,8 @@ export interface DropDuplicatesOptions extends DistinctOptions {
  * Leaves out the rows of a table that equal an earlier one, and returns a flechette table with all columns, in the table's
  * order. The engine finds equal rows. Memory besides the answer: what the engine takes for the groups, and 4 bytes a row and 12 a
  * group on the host. Of an iterable or async iterable of tables or record batches the rows are those of one table with all
- * their rows, in memory proportional to those that are kept.
+ * their rows, in memory proportional to those that are kept; with `memory` it is bounded, and rows come in any order, of equal ones
+ * still the first.
  *
  * @throws ValidationError for wrong options, unknown columns, and columns that cannot be compared
  * @example
@@ -44,30 +48,49 @@ export interface DropDuplicatesOptions extends DistinctOptions {
  * const origins = await distinct(flights, { on: ["origin"] });
  * console.log(origins.numRows, origins.names); // 2 [ 'origin', 'delay' ]
  */
-export async function distinct(table: TableInput | Tables, options: DistinctOptions = {}): Promise<Table> {
-  const call = new RelationalCall<GroupStage>(options, "on device signal onProgress onPlan onStage");
+export function distinct(table: TableInput | Tables, options: DistinctOptions = {}): TableResult {
+  return groupingResult(
+    () => distinctHere(table, options),
+    async function* () {
+      const { distinctLarge } = await loadSpill();
+      const { memory, ...others } = options;
+      yield* distinctLarge(table, others, checkMemory(memory as never));
+    },
+    options,
+  );
+}
+
+async function distinctHere(table: TableInput | Tables, options: DistinctOptions): Promise<Table> {
+  const call = new RelationalCall<GroupStage>(options, "on memory device signal onProgress onPlan onStage");
   const batches = batchesOf(table);
   if (batches !== null) return distinctOf(batches, options);
   return keepRows("distinct", table as TableInput, options.on, "first", call);
 }
 
 /** A group-by of the compared columns, with the first of each other one. */
-async function distinctOf(batches: Tables, { on, ...options }: DistinctOptions): Promise<Table> {
+async function distinctOf(batches: Tables, { on, memory: _, ...options }: DistinctOptions): Promise<Table> {
   let groups: GroupBy | undefined;
   let names: readonly string[] = [];
   for await (const batch of batches) {
     if (groups === undefined) {
       names = readTable(batch, "").names;
-      const by = on === undefined ? names : checkNames("distinct", "on", "key column", on);
-      const others = names.filter((name) => !by.includes(name));
-      const aggregate = Object.fromEntries(others.map((name) => [name, first(name)]));
-      groups = new GroupBy({ ...options, by, aggregate });
+      groups = new GroupBy({ ...options, ...asGroups(names, on) });
     }
     await groups.add(batch);
   }
   if (groups === undefined)
     throw new ValidationError("No batch was given.", "Give one; it may be without rows.");
   return (await groups.finish()).select([...names]);
+}
+
+/** The group-by that is a distinct of columns: the first of each that is not compared. */
+export function asGroups(
+  names: readonly string[],
+  on: readonly string[] | undefined,
+): Pick<GroupByOptions, "by" | "aggregate"> {
+  const by = on === undefined ? names : checkNames("distinct", "on", "key column", on);
+  const others = names.filter((name) => !by.includes(name));
+  return { by, aggregate: Object.fromEntries(others.map((name) => [name, first(name)])) };
 }
 
 /**

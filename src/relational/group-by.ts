@@ -1,29 +1,21 @@
-/**
- * The relational group-by: tables in, one row for each group of equal keys out. Four stages: key columns are brought to a form
- * that the engine compares (encode-keys.ts), the device's engine numbers equal rows (group-rows.ts), what aggregates need of
- * the values is computed over the numbers on the calling thread (aggregate/), and the answer is gathered (materialise.ts).
- */
+/** The relational group-by: tables in, one row for each group of equal keys out; of one table, or of batches (grouping.ts does both). */
 import type { Table } from "@uwdata/flechette";
-import type { Device } from "../device.js";
+import type { OutputOption } from "../containers/arguments.js";
+import type { Placement } from "../engine/engine.js";
 import { ValidationError } from "../errors.js";
-import { check, checkOneOf, describe } from "../options.js";
-import { type GroupedSource, GroupStates, openSource } from "./aggregate/group-states.js";
-import { AGGREGATE_NAMES, type Aggregate, type NamedAggregate } from "./aggregates.js";
-import { readTable } from "./columns.js";
-import { encodeOwnKeys } from "./encode-keys.js";
-import type { GroupCallOptions, GroupStage } from "./group-calls.js";
-import { groupRows } from "./group-rows.js";
-import { materialiseAnswer } from "./materialise.js";
-import { checkNames, RelationalCall } from "./relational-call.js";
+import { check, checkOneOf } from "../options.js";
+import type { GroupStates } from "./aggregate/group-states.js";
+import { DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
+import type { GroupCallOptions } from "./group-calls.js";
+import { groupTable } from "./group-table.js";
+import { type GroupByOptions, Grouping, StatesSum } from "./grouping.js";
+import { loadSpill } from "./load-spill.js";
+import { checkMemory } from "./memory-options.js";
+import { collectTables } from "./stack-tables.js";
 import { batchesOf, type TableInput, type Tables } from "./table-input.js";
+import { TableResult } from "./table-result.js";
 
-/** Options of {@link groupBy} and {@link GroupBy}. */
-export interface GroupByOptions extends GroupCallOptions {
-  /** Key columns, at least one. Rows are of one group when all of them are equal; a null is equal to a null. */
-  readonly by: readonly string[];
-  /** What to compute for each group, by the name of its column in the answer. May be empty. */
-  readonly aggregate: Readonly<Record<string, Aggregate>>;
-}
+export type { GroupByOptions };
 
 /**
  * Groups the rows of a table by equal keys, and returns a flechette table with one row a group.
@@ -32,12 +24,19 @@ export interface GroupByOptions extends GroupCallOptions {
  * aggregates say which types they take and give. Groups come in the order of their first rows. Nulls form a group of their own;
  * −0 is equal to +0, NaN to NaN.
  *
- * The engine numbers the groups; one thread of the host computes the aggregates, in one pass over each column for each kind of
- * them. Memory besides the answer: what the engine takes for the groups, 4 bytes a row and 12 a group on the host; 4 bytes a row for
+ * Tables on a device (`device.uploadTable`) are taken as well; with `output: "device"` the answer is one.
+ *
+ * The engine numbers the groups. A GPU also aggregates, unless an aggregate cannot be exact there: sums and means of floats and decimals,
+ * variances, medians, quantiles, countDistinct, least and greatest strings, dictionaries but for first and last. Then, and on the cpu
+ * engine, the host computes all aggregates of the call, in one pass over each column for each kind of them; `onPlan` says why. The answer
+ * is the same. Memory besides the answer: what the engine takes for the groups; on the host 4 bytes a row and 12 a group, 4 bytes a row for
  * each aggregated column with nulls, 8 to 16 a group for each sum or mean, 8 a row for medians and quantiles.
  *
  * Of an iterable or async iterable of tables or record batches the groups are those of one table with all their rows; a
- * {@link GroupBy} adds them up one after the other.
+ * {@link GroupBy} adds them up one after the other. With `memory`, groups that do not fit are partitioned to temporary files: then
+ * groups come in any order.
+ *
+ * It begins when it is awaited, or when `batches` is called.
  *
  * @throws ValidationError for wrong options, unknown columns, names that clash, and types that cannot be keys or aggregated
  * @throws LimitError when a sum of decimals outgrows its type, or there is no memory for the groups
@@ -46,13 +45,56 @@ export interface GroupByOptions extends GroupCallOptions {
  * const delays = await groupBy(flights, { by: ["origin"], aggregate: { flights: count(), delay: mean("delay") } });
  * console.log(delays.toArray()); // [ { origin: 'SFO', flights: 2, delay: 4 }, { origin: 'JFK', flights: 1, delay: 3 } ]
  */
-export async function groupBy(table: TableInput | Tables, options: GroupByOptions): Promise<Table> {
-  const grouping = new Grouping("groupBy", options);
-  const batches = batchesOf(table);
-  if (batches === null) return grouping.finish(await grouping.read(table as TableInput));
-  const groups = new GroupBy(options);
+export function groupBy<P extends Placement = "host">(
+  table: TableInput | DeviceTable | Tables,
+  options: GroupByOptions & OutputOption<P>,
+): TableResult<PlacedTable<P>> {
+  return groupingResult(
+    () => groupHere(table, options),
+    async function* () {
+      const { groupLarge } = await loadSpill();
+      const { memory, output, ...others } = options;
+      const fix = "Leave out memory, or group a table that is on the host to one on the host.";
+      if (table instanceof DeviceTable || output === "device") {
+        throw new ValidationError("A group-by within a limit of memory is done on the host.", fix);
+      }
+      // what it answers on the host
+      yield* groupLarge(table, others, checkMemory(memory as never)) as AsyncIterable<PlacedTable<P>>;
+    },
+    options,
+  );
+}
+
+/** An answer that is made in memory, or within a limit of it. */
+export function groupingResult<T extends Table | DeviceTable>(
+  here: () => Promise<T>,
+  large: () => AsyncIterable<T>,
+  options: GroupCallOptions,
+): TableResult<T> {
+  if (options?.memory !== undefined) {
+    return new TableResult(() => collectTables(large() as AsyncIterable<Table>) as Promise<T>, large);
+  }
+  return new TableResult(here, async function* () {
+    yield await here();
+  });
+}
+
+async function groupHere<P extends Placement>(
+  table: TableInput | DeviceTable | Tables,
+  options: GroupByOptions & OutputOption<P>,
+): Promise<PlacedTable<P>> {
+  const grouping = new Grouping("groupBy", options, "memory output");
+  const { output = "host", memory: _, ...own } = options;
+  checkOneOf("output", output, ["host", "device"]);
+  const batches = table instanceof DeviceTable ? null : batchesOf(table);
+  if (batches === null) {
+    return (await groupTable(grouping, table as TableInput | DeviceTable, output)) as PlacedTable<P>;
+  }
+  const groups = new GroupBy(own as GroupByOptions);
   for await (const batch of batches) await groups.add(batch);
-  return groups.finish();
+  const made = await groups.finish();
+  if (output === "host") return made as PlacedTable<P>;
+  return (await uploadTable(await grouping.call.begin(), made)) as PlacedTable<P>;
 }
 
 /**
@@ -69,14 +111,14 @@ export async function groupBy(table: TableInput | Tables, options: GroupByOption
  */
 export class GroupBy {
   readonly #grouping: Grouping;
-  /** Each has more than twice as many groups as the next. */
-  #parts: GroupStates[] = [];
+  readonly #sum: StatesSum;
   #rows = 0;
   #queue: Promise<unknown> = Promise.resolve();
 
   /** @throws ValidationError for wrong options */
-  constructor(options: GroupByOptions) {
+  constructor(options: Omit<GroupByOptions, "memory">) {
     this.#grouping = new Grouping("GroupBy", options);
+    this.#sum = new StatesSum(this.#grouping);
   }
 
   /** Rows that were added. */
@@ -102,7 +144,7 @@ export class GroupBy {
       check(other instanceof GroupBy && other !== this, "other", other, "Give another GroupBy.");
       await other.#queue;
       this.#grouping.checkSame(other.#grouping);
-      await this.#take(other.#parts);
+      await this.#take(other.#sum.parts);
     });
   }
 
@@ -112,29 +154,16 @@ export class GroupBy {
    */
   finish(): Promise<Table> {
     return this.#next(async () => {
-      if (this.#parts.length === 0)
+      if (this.#sum.parts.length === 0)
         throw new ValidationError("No batch was added to the GroupBy.", "Add one; it may be without rows.");
-      const device = await this.#grouping.call.begin();
-      const states = await this.#grouping.merge(device, this.#parts);
-      this.#parts = [states];
-      return this.#grouping.finish({ device, states });
+      const states = await this.#sum.merged();
+      return this.#grouping.finish({ device: await this.#grouping.call.begin(), states });
     });
   }
 
-  /** Puts parts behind those that are there, and merges those that are about as large as the next. */
   async #take(added: readonly GroupStates[]): Promise<void> {
-    let parts = [...this.#parts];
-    for (const part of added) {
-      parts.push(part);
-      let from = parts.length - 1;
-      for (let groups = part.groups; from > 0 && parts[from - 1].groups <= 2 * groups; from--)
-        groups += parts[from - 1].groups;
-      const device = await this.#grouping.call.begin();
-      const merged = await this.#grouping.merge(device, parts.slice(from));
-      parts = [...parts.slice(0, from), merged];
-    }
+    await this.#sum.add(added);
     this.#rows += added.reduce((sum, part) => sum + rowsOf(part), 0);
-    this.#parts = parts;
   }
 
   #next<T>(work: () => Promise<T>): Promise<T> {
@@ -146,99 +175,4 @@ export class GroupBy {
 
 function rowsOf({ rowCounts }: GroupStates): number {
   return rowCounts.reduce((sum, count) => sum + count, 0);
-}
-
-/** Groups, and the device that found them. */
-interface Groups {
-  readonly device: Device;
-  readonly states: GroupStates;
-}
-
-/** What a group-by does, whether its rows come at once or in batches. */
-class Grouping {
-  readonly call: RelationalCall<GroupStage>;
-  readonly #options: GroupByOptions;
-  readonly #by: readonly string[];
-  readonly #aggregates: readonly NamedAggregate[];
-
-  constructor(name: string, options: GroupByOptions) {
-    this.call = new RelationalCall(options, "by aggregate device signal onProgress onPlan onStage");
-    this.#options = options;
-    this.#by = checkNames(name, "by", "key column", options.by);
-    this.#aggregates = checkAggregates(options.aggregate, this.#by);
-  }
-
-  /** Groups the rows of a table. */
-  async read(table: TableInput): Promise<Groups> {
-    const { call } = this;
-    call.throwIfAborted();
-    const opened = readTable(table, "");
-    const source: GroupedSource = openSource(opened, this.#by, this.#aggregates);
-    const device = await call.begin();
-    const encoded = encodeOwnKeys(source.keys, opened.rows);
-    call.endStage("encode keys");
-    const grouped = await call.onEngine((engineCall) => groupRows(device, encoded, engineCall));
-    call.endStage("group rows");
-    const states = await GroupStates.of(source, grouped, this.#aggregates, this.#grouper(device), call.pause);
-    call.endStage("aggregate");
-    return { device, states };
-  }
-
-  /** The groups of several tables. */
-  async merge(device: Device, parts: readonly GroupStates[]): Promise<GroupStates> {
-    if (parts.length === 1) return parts[0];
-    const merged = await GroupStates.merge(parts, this.#grouper(device), this.call.pause);
-    this.call.endStage("aggregate");
-    return merged;
-  }
-
-  async finish({ device, states }: Groups): Promise<Table> {
-    const outputs = states.outputs(this.#aggregates);
-    // keys are gathered from the groups' first rows, aggregates are there already
-    const { groups, keyRows } = states;
-    const rows = { rows: groups, left: keyRows, right: keyRows, inOrder: "right" as const };
-    return materialiseAnswer(outputs, [rows], this.call, device);
-  }
-
-  /** @throws ValidationError unless both group by the same keys and compute the same */
-  checkSame(other: Grouping): void {
-    const [mine, theirs] = [this, other].map((each) => JSON.stringify([each.#by, each.#aggregates]));
-    if (mine === theirs) return;
-    throw new ValidationError(
-      "The other GroupBy has other keys or aggregates.",
-      "Make both with the same `by` and `aggregate`.",
-    );
-  }
-
-  #grouper(device: Device) {
-    const { signal } = this.#options;
-    return (keys: Parameters<typeof groupRows>[1]) => groupRows(device, keys, { signal });
-  }
-}
-
-const EXAMPLE = 'Write aggregate: { rows: count(), total: sum("price") }.';
-
-function checkAggregates(aggregates: unknown, by: readonly string[]): NamedAggregate[] {
-  const isRecord = typeof aggregates === "object" && aggregates !== null && !Array.isArray(aggregates);
-  check(isRecord, "aggregate", aggregates, EXAMPLE);
-  return Object.entries(aggregates as Record<string, unknown>).map(([name, aggregate]) => {
-    if (!isAggregate(aggregate)) {
-      throw new ValidationError(`The aggregate "${name}" is ${describe(aggregate)}.`, EXAMPLE);
-    }
-    checkOneOf("aggregate", aggregate.name, AGGREGATE_NAMES);
-    if (by.includes(name)) {
-      throw new ValidationError(
-        `The answer would have two columns "${name}": a key and an aggregate.`,
-        `Give the aggregate another name, such as "${name}_${aggregate.name}".`,
-      );
-    }
-    return { name, aggregate };
-  });
-}
-
-function isAggregate(value: unknown): value is Aggregate {
-  if (typeof value !== "object" || value === null || !("name" in value)) return false;
-  const { name, column, at } = value as Aggregate;
-  if (name === "quantile" && at === undefined) return false;
-  return typeof column === "string" || (column === undefined && name === "count");
 }

@@ -1,14 +1,20 @@
 /** The options that group-by and distinct have in common. */
 import type { Device } from "../device.js";
 import type { Plan } from "../engine/plan.js";
+import type { MemoryOptions } from "./memory-options.js";
 
-/** The stages of a group-by, in order. `distinct` has all but the third. */
+/** The stages of a group-by, in order. `distinct` has all but the third; a GPU that aggregates does so in the second. */
 export type GroupStage = "encode keys" | "group rows" | "aggregate" | "materialise";
 
 /** What `groupBy` and `distinct` take besides columns. */
 export interface GroupCallOptions {
   /** Where rows are grouped. Default: the process's own device, as with `join`. */
   readonly device?: Device;
+  /**
+   * Works within a limit of memory, in Node: what does not fit is partitioned to temporary files. Rows then come in any order, and
+   * dictionary columns come out as their values; onPlan is not called.
+   */
+  readonly memory?: MemoryOptions;
   /** Stops the call between chunks of work; it rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** Rows that were grouped so far, and rows in all. Called between chunks of work and at the end. */

@@ -29,12 +29,21 @@ export {
 export { GroupBy, type GroupByOptions, groupBy } from "./group-by.js";
 export type { GroupCallOptions, GroupStage } from "./group-calls.js";
 export { type IsInOptions, isIn } from "./is-in.js";
-export { type BatchOptions, type JoinOptions, type JoinResult, type JoinStage, join } from "./join.js";
+export {
+  type BatchOptions,
+  type JoinInput,
+  type JoinOptions,
+  type JoinResult,
+  type JoinStage,
+  join,
+} from "./join.js";
 export {
   type IndexedJoinOptions,
   JoinIndex,
   type JoinIndexOptions,
 } from "./join-index.js";
+export type { MemoryOptions, SpillReport } from "./memory-options.js";
 export type { PairFilter } from "./pair-filter.js";
 export type { ArrowColumn, ArrowTable, ColumnValues, TableInput, Tables } from "./table-input.js";
+export type { TableResult } from "./table-result.js";
 export { type ValueCountsOptions, valueCounts } from "./value-counts.js";

@@ -5,7 +5,8 @@
 import type { Table } from "@uwdata/flechette";
 import type { Device } from "../device.js";
 import { bitmapBytes, setBit } from "../engine/bitmaps.js";
-import { type Segment, segmentsOf } from "../engine/join-kinds.js";
+import { type JoinKind, type Segment, segmentsOf } from "../engine/join-kinds.js";
+import type { RowPairs } from "../engine/rows.js";
 import { LimitError } from "../errors.js";
 import type { EncodedKeys } from "./encode-keys.js";
 import { PARTS, restOf } from "./join-parts.js";
@@ -18,30 +19,69 @@ import { sliceKeys } from "./slice-keys.js";
 /** Rows of a part of the left, at least: a part costs a pass over the right. */
 const LEAST_ROWS = 2 ** 17;
 
-/** Joins, and yields the rows in tables of at most `maxBytes` bytes of columns. */
+/** Joins, and yields the rows in tables of at most `maxBytes` bytes of columns; without rows one table without rows. */
 export async function* joinBatches(prepared: PreparedJoin, maxBytes: number): AsyncGenerator<Table> {
-  const { call, how, rows, outputs } = prepared;
-  const device = await call.begin();
-  const encoded = prepared.encode();
-  call.endStage("encode keys");
-  const gatherer = await call.gatherOn(device);
-  const rightMatched = how === "right" || how === "full" ? new Uint8Array(bitmapBytes(rows.right)) : null;
-  const parts = new Parts(prepared, device, encoded, maxBytes, rightMatched);
+  const { call, how, rows } = prepared;
+  const wanted = how === "right" || how === "full";
+  const right = wanted ? new Uint8Array(bitmapBytes(rows.right)) : null;
   let yielded = false;
-  for await (const segment of parts.segments()) {
-    for (const piece of cutByBytes(outputs, segment, maxBytes)) {
-      const table = await materialise(outputs, [piece], call.pause, gatherer);
-      call.endStage("materialise");
-      yielded = true;
-      yield table;
-      call.restartStage();
-    }
+  for await (const table of joinPart(prepared, { how: PARTS.left[how], right }, maxBytes)) {
+    yielded = true;
+    yield table;
+    call.restartStage();
   }
-  if (!yielded) {
-    const none = { rows: 0, left: new Uint32Array(0), right: new Uint32Array(0) };
-    yield await materialise(outputs, [none], call.pause);
+  const rest = right && restOf(how, "left", right, rows.right);
+  if (rest !== null && rest.rows > 0) {
+    yielded = true;
+    yield* segmentTables(prepared, rest, maxBytes);
   }
+  if (!yielded) yield noRows(prepared);
   call.tellPlan();
+}
+
+/** What is done with the pairs of a part of the left. */
+export interface PartJoin {
+  /** Which rows come out of it; null: none. */
+  readonly how: JoinKind | null;
+  /** One bit for each row of the right, set where it is in a pair; null where nobody asks. */
+  readonly right: Uint8Array | null;
+  /** The same of the left, whose rows begin at bit `from`. */
+  readonly left?: { readonly bits: Uint8Array; readonly from: number } | null;
+}
+
+/** Joins the left, which may be a part of a larger one, with the whole right. @throws as `join` */
+export async function* joinPart(
+  prepared: PreparedJoin,
+  part: PartJoin,
+  maxBytes: number,
+): AsyncGenerator<Table> {
+  const device = await prepared.call.begin();
+  const encoded = prepared.encode();
+  prepared.call.endStage("encode keys");
+  for await (const segment of new Parts(prepared, device, encoded, maxBytes, part).segments())
+    yield* segmentTables(prepared, segment, maxBytes);
+}
+
+/** The rows of a segment in tables of at most `maxBytes` bytes of columns. */
+export async function* segmentTables(
+  { call, outputs }: PreparedJoin,
+  segment: Segment,
+  maxBytes: number,
+): AsyncGenerator<Table> {
+  const device = call.options.device ?? (await call.begin());
+  const gatherer = await call.gatherOn(device);
+  for (const piece of cutByBytes(outputs, segment, maxBytes)) {
+    const table = await materialise(outputs, [piece], call.pause, gatherer);
+    call.endStage("materialise");
+    yield table;
+    call.restartStage();
+  }
+}
+
+/** The result's columns, without rows. */
+export function noRows({ call, outputs }: PreparedJoin): Promise<Table> {
+  const none = { rows: 0, left: new Uint32Array(0), right: new Uint32Array(0) };
+  return materialise(outputs, [none], call.pause);
 }
 
 class Parts {
@@ -52,16 +92,14 @@ class Parts {
     readonly device: Device,
     readonly encoded: EncodedKeys,
     maxBytes: number,
-    /** One bit a right row, where the join wants those that match nothing. */
-    readonly rightMatched: Uint8Array | null,
+    readonly part: PartJoin,
   ) {
     this.#mostPairs = Math.max(1, Math.floor(maxBytes / 8));
   }
 
   /** The rows of the result, segment by segment. */
   async *segments(): AsyncGenerator<Segment> {
-    const { prepared, rightMatched } = this;
-    const { rows } = prepared;
+    const { rows } = this.prepared;
     let size = Math.max(LEAST_ROWS, rows.right);
     for (let from = 0; from < rows.left; ) {
       const count = Math.min(size, rows.left - from);
@@ -73,13 +111,11 @@ class Parts {
       yield* segments;
       from += count;
     }
-    const rest = rightMatched && restOf(prepared.how, "left", rightMatched, rows.right);
-    if (rest !== null && rest.rows > 0) yield rest;
   }
 
   /** The segments of some left rows; null when they have too many pairs. */
   async #part(from: number, count: number, isLeast: boolean): Promise<Segment[] | null> {
-    const { prepared, device, encoded, rightMatched } = this;
+    const { prepared, device, encoded } = this;
     const { call, rows } = prepared;
     const part = { left: sliceKeys(encoded.left, from, from + count), right: encoded.right };
     const mostPairs = isLeast ? undefined : this.#mostPairs;
@@ -92,11 +128,10 @@ class Parts {
       });
       call.endStage("hash join");
       try {
-        if (rightMatched !== null) {
-          for (let i = 0; i < pairs.right.length; i++) setBit(rightMatched, pairs.right[i]);
-        }
-        const counts = { left: count, right: rows.right };
-        const segments = await segmentsOf(PARTS.left[prepared.how], pairs, counts, call.pause);
+        this.#mark(pairs, from);
+        const { how } = this.part;
+        if (how === null) return [];
+        const segments = await segmentsOf(how, pairs, { left: count, right: rows.right }, call.pause);
         return segments.filter((segment) => segment.rows > 0).map((segment) => ownSegment(segment, from));
       } finally {
         pairs.release?.();
@@ -106,6 +141,15 @@ class Parts {
       if (isTooMany && !isLeast) return null;
       throw error;
     }
+  }
+
+  /** Notes which rows are in pairs. `from`: the first row of the left that these are of. */
+  #mark({ left, right }: RowPairs, from: number): void {
+    const { part } = this;
+    if (part.right) for (let i = 0; i < right.length; i++) setBit(part.right, right[i]);
+    if (!part.left) return;
+    const { bits, from: first } = part.left;
+    for (let i = 0; i < left.length; i++) setBit(bits, first + from + left[i]);
   }
 }
 

@@ -2,14 +2,20 @@
 import type { Table } from "@uwdata/flechette";
 import type { OutputOption } from "../containers/arguments.js";
 import type { Placement } from "../engine/engine.js";
+import type { Sides } from "../engine/join-kinds.js";
+import { ValidationError } from "../errors.js";
 import { check, checkOptions } from "../options.js";
-import type { DeviceTable } from "./device-table.js";
+import { DeviceTable } from "./device-table.js";
 import type { JoinOptions } from "./join.js";
 import { joinBatches } from "./join-batches.js";
 import { countJoin } from "./join-count.js";
 import { joinSides, onHost } from "./join-sides.js";
+import { LazyPromise } from "./lazy-promise.js";
+import { loadSpill } from "./load-spill.js";
+import { checkMemory, type MemoryOptions, NO_LIMIT } from "./memory-options.js";
 import { type JoinSides, prepareJoin } from "./prepare-join.js";
-import type { TableInput } from "./table-input.js";
+import { collectTables } from "./stack-tables.js";
+import { batchesOf, type TableInput, type Tables } from "./table-input.js";
 
 /** Options of {@link JoinResult.batches}. */
 export interface BatchOptions {
@@ -23,39 +29,30 @@ export interface BatchOptions {
 const BATCH_BYTES = 2 ** 26;
 
 /** A join that was asked for. Awaiting it, `then`, `catch` and `finally` run it once; `count` and `batches` each time. */
-export class JoinResult<T extends Table | DeviceTable = Table> implements Promise<T> {
+export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromise<T> {
   readonly [Symbol.toStringTag] = "JoinResult";
-  readonly #sides: JoinSides;
+  readonly #sides: Sides<JoinInput>;
   readonly #options: JoinOptions<never> & OutputOption<Placement>;
-  #table: Promise<T> | undefined;
 
   /** Made by `join`. @internal */
-  constructor(
-    left: TableInput | DeviceTable,
-    right: TableInput | DeviceTable,
-    options: JoinOptions<never> & OutputOption<Placement>,
-  ) {
+  constructor(left: JoinInput, right: JoinInput, options: JoinOptions<never> & OutputOption<Placement>) {
+    super();
     this.#sides = { left, right };
     this.#options = options;
   }
 
-  /** Runs the join, unless it ran already. */
-  // biome-ignore lint/suspicious/noThenProperty: it is a promise
-  readonly then: Promise<T>["then"] = (fulfilled, rejected) => this.#run().then(fulfilled, rejected);
-
-  /** As a promise's. */
-  readonly catch: Promise<T>["catch"] = (rejected) => this.#run().catch(rejected);
-
-  /** As a promise's. */
-  readonly finally: Promise<T>["finally"] = (settled) => this.#run().finally(settled);
-
   /**
    * How many rows the table would have. No row is gathered, and no pair written unless there is a `where`: time and memory are
-   * those of grouping the keys of both sides, however many pairs there are. A count above 2^53 is rounded.
+   * those of grouping the keys of both sides, however many pairs there are. A count above 2^53 is rounded. With `memory`, and of inputs
+   * in batches, rows are made and counted.
    * @throws as the join, but for results that are too large
    */
   async count(): Promise<number> {
-    return countJoin(await this.#prepare());
+    const memory = this.#memory();
+    if (memory === null) return countJoin(await this.#prepare());
+    let rows = 0;
+    for await (const { numRows } of this.#spilled(memory, BATCH_BYTES)) rows += numRows;
+    return rows;
   }
 
   /**
@@ -70,16 +67,51 @@ export class JoinResult<T extends Table | DeviceTable = Table> implements Promis
     const { maxBytes = BATCH_BYTES } = options;
     const isSize = typeof maxBytes === "number" && maxBytes >= 1;
     check(isSize, "maxBytes", maxBytes, "Give a number of bytes of at least 1.");
-    yield* joinBatches(await this.#prepare(), maxBytes);
+    const memory = this.#memory();
+    if (memory === null) yield* joinBatches(await this.#prepare(), maxBytes);
+    else yield* this.#spilled(memory, maxBytes);
   }
 
-  #run(): Promise<T> {
-    this.#table ??= joinSides(this.#sides, this.#options) as Promise<T>;
-    return this.#table;
+  protected async run(): Promise<T> {
+    const memory = this.#memory();
+    if (memory === null) return joinSides(this.#sides as JoinSides, this.#options) as Promise<T>;
+    if (this.#options.output === "device") {
+      throw new ValidationError(
+        "A join that comes in batches or has a memory limit does not stay on a device.",
+        "Leave output out, and upload the result with device.uploadTable.",
+      );
+    }
+    return collectTables(this.#spilled(memory, BATCH_BYTES)) as Promise<T>;
+  }
+
+  /** What a join whose inputs need not fit into memory keeps to; null for one of tables without such an option. */
+  #memory(): MemoryOptions | null {
+    const memory: MemoryOptions | undefined = this.#options?.memory;
+    if (memory !== undefined) return checkMemory(memory);
+    const { left, right } = this.#sides;
+    return isBatches(left) || isBatches(right) ? NO_LIMIT : null;
+  }
+
+  async *#spilled(memory: MemoryOptions, maxBytes: number): AsyncGenerator<Table> {
+    const { joinLarge } = await loadSpill();
+    const { output: _, memory: __, ...options } = this.#options;
+    const { left, right } = this.#sides;
+    yield* joinLarge({ left: await brought(left), right: await brought(right) }, options, memory, maxBytes);
   }
 
   /** The join of what is on the host. */
   async #prepare() {
-    return prepareJoin(await onHost(this.#sides), this.#options);
+    return prepareJoin(await onHost(this.#sides as JoinSides), this.#options);
   }
+}
+
+/** What a join takes as a side. */
+export type JoinInput = TableInput | DeviceTable | Tables;
+
+function isBatches(side: JoinInput): boolean {
+  return !(side instanceof DeviceTable) && batchesOf(side) !== null;
+}
+
+async function brought(side: JoinInput): Promise<TableInput | Tables> {
+  return side instanceof DeviceTable ? side.toArrow() : side;
 }

@@ -4,9 +4,8 @@ import type { OutputOption } from "../containers/arguments.js";
 import type { Device } from "../device.js";
 import type { Placement } from "../engine/engine.js";
 import type { Sides } from "../engine/join-kinds.js";
-import { ValidationError } from "../errors.js";
 import { isHeld } from "./column-transport.js";
-import { DeviceTable, uploadTable } from "./device-table.js";
+import { broughtBack, commonDevice, DeviceTable, uploadTable } from "./device-table.js";
 import type { JoinOptions } from "./join.js";
 import { type JoinSides, type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { joinTable } from "./run-join.js";
@@ -35,14 +34,6 @@ export async function joinSides(
   return output === "device" ? uploadTable(device, joined) : joined;
 }
 
-async function broughtBack(table: DeviceTable): Promise<Table> {
-  try {
-    return await table.toArrow();
-  } finally {
-    table.destroy();
-  }
-}
-
 /** Both sides on the host. */
 export async function onHost({ left, right }: JoinSides): Promise<Sides<TableInput>> {
   const bring = async (side: TableInput | DeviceTable) =>
@@ -61,17 +52,4 @@ async function prefersThere(device: Device, { how, outputs, keys }: PreparedJoin
   const { prefersColumnsThere } = await device.engine.rows();
   const columns = [...keys.left, ...keys.right, ...outputs.map(({ left, right }) => (left ?? right)?.source)];
   return prefersColumnsThere && columns.every((column) => column !== undefined && isHeld(column.field.type));
-}
-
-/** The device of the tables and of the call; undefined where nobody names one. */
-function commonDevice(named: Device | undefined, tables: readonly DeviceTable[]): Device | undefined {
-  const devices = tables.map(({ device }) => device);
-  if (named) devices.unshift(named);
-  if (devices.some(({ engine }) => engine !== devices[0].engine)) {
-    throw new ValidationError(
-      "The tables of this call are on different devices.",
-      "Upload both to one device, and leave `device` out or name that one.",
-    );
-  }
-  return devices[0];
 }

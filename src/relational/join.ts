@@ -4,10 +4,10 @@ import type { Device } from "../device.js";
 import type { Placement } from "../engine/engine.js";
 import type { JoinKind } from "../engine/join-kinds.js";
 import type { Plan } from "../engine/plan.js";
-import type { DeviceTable, PlacedTable } from "./device-table.js";
-import { type BatchOptions, JoinResult } from "./join-result.js";
+import type { PlacedTable } from "./device-table.js";
+import { type BatchOptions, type JoinInput, JoinResult } from "./join-result.js";
+import type { MemoryOptions } from "./memory-options.js";
 import type { PairFilter } from "./pair-filter.js";
-import type { TableInput } from "./table-input.js";
 
 /** The stages of a join, in order. */
 export type JoinStage = "encode keys" | "hash join" | "materialise";
@@ -35,6 +35,11 @@ export interface JoinOptions<Row extends object = Readonly<Record<string, unknow
   readonly device?: Device;
   /** True: a null key equals a null key. Default false: rows with a null in any key column match nothing. */
   readonly nullsEqual?: boolean;
+  /**
+   * Joins within a limit of memory, in Node: what does not fit is partitioned to temporary files. Rows then come in any order, for
+   * semi and anti joins too; dictionary columns come out as their values; onPlan is not called.
+   */
+  readonly memory?: MemoryOptions;
   /** Stops the join between chunks of work; the call rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** Rows the hash join has done so far, and has to do in all. Called between chunks of work and at the end. */
@@ -48,7 +53,8 @@ export interface JoinOptions<Row extends object = Readonly<Record<string, unknow
 /**
  * Joins two Arrow tables on equal keys. `await` gives a flechette table; `.count()` its row count alone, `.batches()` its rows
  * in pieces. Nothing runs before one of them is asked for. Tables on a device (`device.uploadTable`) are taken as well, and joined there;
- * with `output: "device"` the answer is one.
+ * with `output: "device"` the answer is one. Either side may be an iterable or async iterable of tables or record batches of the same
+ * columns, which is read once; with `memory` the sides need not fit into memory.
  *
  * Columns: the left's in order, key columns under the left's name; then the right's in order, without its key columns. A
  * right column whose name is taken gets the suffix `_right`, again and again until it is free. Semi and anti joins answer
@@ -76,11 +82,11 @@ export interface JoinOptions<Row extends object = Readonly<Record<string, unknow
  * console.log(await join(flights, airports, { on: [["origin", "iata"]], how: "anti" }).count()); // 0
  */
 export function join<Row extends object = Readonly<Record<string, unknown>>, P extends Placement = "host">(
-  left: TableInput | DeviceTable,
-  right: TableInput | DeviceTable,
+  left: JoinInput,
+  right: JoinInput,
   options: JoinOptions<Row> & OutputOption<P>,
 ): JoinResult<PlacedTable<P>> {
   return new JoinResult(left, right, options);
 }
 
-export type { BatchOptions, JoinResult };
+export type { BatchOptions, JoinInput, JoinResult };

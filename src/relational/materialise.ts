@@ -83,7 +83,7 @@ export async function materialise(
   return new Table(schemaOf(outputs, columns), columns);
 }
 
-/** The last stage of a call: gathers the answer by the threads of the device's engine, and tells the plan. */
+/** The last stage of a call: gathers the answer by the threads of the device's engine, and tells the plan. @internal */
 export async function materialiseAnswer(
   outputs: readonly OutputColumn[],
   segments: readonly Segment[],

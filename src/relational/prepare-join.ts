@@ -39,7 +39,7 @@ export function prepareJoin(
 ): PreparedJoin {
   const call = new RelationalCall<JoinStage>(
     options,
-    "on how select where device nullsEqual output signal onProgress onPlan onStage",
+    "on how select where device nullsEqual memory output signal onProgress onPlan onStage",
   );
   checkOneOf("output", options.output ?? "host", ["host", "device"]);
   const { how = "inner", nullsEqual = false } = options;

@@ -5,7 +5,7 @@
 import * as arrow from "@uwdata/flechette";
 import { Column, type DataType } from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
-import { describe } from "../options.js";
+import { checkAttached, describe } from "../options.js";
 
 /**
  * An Arrow table of either library: flechette's `Table` (`tableFromIPC`, `tableFromArrays`, …) or apache-arrow's, or one of its
@@ -95,6 +95,7 @@ function columnOf(values: unknown, where: string): ArrowColumn {
     const fix = "Give a list, an Arrow column, or a typed array of a type that Arrow has.";
     throw new ValidationError(`${where} is ${describe(values)}.`, fix);
   }
+  checkAttached(where, values as ArrayLike<unknown>);
   try {
     // with a type, values are copied
     const plain = values as unknown[];

@@ -11,7 +11,7 @@ import { RelationalCall } from "./relational-call.js";
 import type { TableInput } from "./table-input.js";
 
 /** Options of {@link valueCounts}. */
-export interface ValueCountsOptions extends GroupCallOptions {
+export interface ValueCountsOptions extends Omit<GroupCallOptions, "memory"> {
   /** Name of the column of counts. Default: `"count"`. */
   readonly as?: string;
 }

@@ -1,16 +1,17 @@
 /**
- * warpmap/wgsl: a live map or set in your own WebGPU kernels. A module is WGSL text to put in front of your shader, and the bind group
+ * warpmap/wgsl: a live map, set, multimap or multiset in your own WebGPU kernels. A module is WGSL text to put in front of your shader, and the bind group
  * entries that connect it to the table.
  *
  * | at a glance | |
  * |---|---|
  * | reading | `PREFIX_find(key) -> PREFIX_Result { found: bool, value }`, `PREFIX_contains(key) -> bool` |
  * | changing, with `access: "read_write"` | maps: `PREFIX_insert(key, value)`, `PREFIX_insertOrAssign(key, value)`, for u32 and i32 values `PREFIX_insertOrAdd(key, value)`; sets: `PREFIX_insert(key)`. All answer `PREFIX_INSERTED`, `PREFIX_EXISTING` or `PREFIX_FULL`. `PREFIX_erase(key) -> bool` |
+ * | multimaps and multisets | are only read: `PREFIX_count(key) -> u32`, `PREFIX_contains`, `PREFIX_find`. All values of a multimap's key: `PREFIX_first(key)` and `PREFIX_next(entry)`, each `{ found, value }`; or by number, `PREFIX_matches(key) { length }` and `PREFIX_valueAt(matches, i)` |
  * | types | those of the table; those of 64 bits are `vec2u`, the low word first; composites are refused. Every key is usable; f32 keys are equal as in JavaScript's Map. Changing: keys and values of 32 bits |
  * | in one dispatch | any of the functions, by any invocations: what they answer about keys is what some order of the calls would answer. Values: see docs/own-kernels.md |
  * | full table | `PREFIX_FULL`, and nothing was changed: none of the 8,192 slots from the key's home on is free (in smaller tables: no slot). What kernels erase is free again after an insert or a rehash by the host |
  * | size | exact after `await module.sync()`, and after any awaited call on the table |
- * | bindings | two storage buffers, next to each other in one bind group; read-only unless the kernel changes the table |
+ * | bindings | two storage buffers (of multisets three, of multimaps five), next to each other in one bind group; read-only unless the kernel changes the table |
  * | stages | compute, vertex (reading only), fragment; no barriers, no subgroups, no extensions, any WebGPU implementation |
  * | cost per key | expected O(1): one random memory access at load factor 0.5 |
  * | ends | always: probes are bounded by the table's longest probe, and by constants |
@@ -18,24 +19,27 @@
  * | sees | all calls on the table that were awaited before your submission |
  *
  * The code stays the same for as long as the table lives, unless `rehash` gives a table without a seed its first one. The buffers do not: `rehash` makes new ones, and so may `reserve`,
- * `shrinkToFit`, and all calls that insert into (`merge` too) or erase from a DynamicMap or DynamicSet. Call `entries()` again and make a new bind group
- * after each of them. Await the calls on a table before you submit a kernel that changes it.
+ * `shrinkToFit`, and all calls that insert into (`merge` too) or erase from a DynamicMap or DynamicSet, and all that change a multimap or multiset and their `retrieveKeys`. Call
+ * `entries()` again and make a new bind group after each of them. Await the calls on a table before you submit a kernel that changes it.
  */
 
-import type { Container } from "../containers/container.js";
 import type { DynamicMap } from "../containers/dynamic-map.js";
 import type { DynamicSet } from "../containers/dynamic-set.js";
 import type { StaticMap } from "../containers/static-map.js";
+import type { StaticMultimap } from "../containers/static-multimap.js";
+import type { StaticMultiset } from "../containers/static-multiset.js";
 import type { StaticSet } from "../containers/static-set.js";
 import type { KeyType, ValueType } from "../engine/element-types.js";
 import type { TableSpec } from "../engine/layout.js";
-import { isWide, slotFormat, tableBytes } from "../engine/slot-format.js";
+import type { BasicType } from "../engine/scalars.js";
+import { isWide, slotFormat } from "../engine/slot-format.js";
 import { STAGE_COMPUTE } from "../engine/webgpu/device/gpu-flags.js";
 import { lend, takeKernelChanges } from "../engine/webgpu/table/kernel-changes.js";
 import type { TableState } from "../engine/webgpu/table/table-state.js";
-import { LimitError, ValidationError } from "../errors.js";
-import { checkOneOf, checkOptions, checkWhole, describe } from "../options.js";
-import { moduleText } from "./module-text.js";
+import { ValidationError } from "../errors.js";
+import { checkOneOf, checkOptions, checkWhole } from "../options.js";
+import { type AnyContainer, moduleTable } from "./module-table.js";
+import { type ListsOf, moduleText } from "./module-text.js";
 
 /** What a kernel does with a table. */
 export type ModuleAccess = "read" | "read_write";
@@ -46,9 +50,9 @@ export interface ModuleOptions {
   prefix?: string;
   /** Whether the kernel changes the table. Default `read`. */
   access?: ModuleAccess;
-  /** Bind group of both bindings. Default 1, which leaves group 0 to you. */
+  /** Bind group of all bindings. Default 1, which leaves group 0 to you. */
   group?: number;
-  /** Number of the first binding; the second one is the next number. Default 0. */
+  /** Number of the first binding; the others have the next numbers. Default 0. */
   binding?: number;
   /** Stages that see the bindings in `layoutEntries`: GPUShaderStage bits. Default GPUShaderStage.COMPUTE. */
   visibility?: number;
@@ -75,8 +79,8 @@ export interface TableModule {
   sync(): Promise<void>;
 }
 
-/** A map or a set. */
-type AnyContainer<K extends KeyType, V extends ValueType> =
+/** What a module is made for. */
+type ModuleContainer<K extends KeyType, V extends ValueType> =
   | StaticMap<K, V>
   | DynamicMap<K, V>
   | StaticSet<K>
@@ -127,14 +131,21 @@ type AnyContainer<K extends KeyType, V extends ValueType> =
  * ```
  */
 export function tableModule<K extends KeyType, V extends ValueType>(
-  container: AnyContainer<K, V>,
-  options: ModuleOptions = {},
-): TableModule {
+  container: ModuleContainer<K, V>,
+  options?: ModuleOptions,
+): TableModule;
+/** Functions on a multimap or a multiset for your own shaders, which read it. */
+export function tableModule<K extends BasicType, V extends BasicType>(
+  container: StaticMultimap<K, V> | StaticMultiset<K>,
+  options?: ModuleOptions,
+): TableModule;
+export function tableModule(given: object, options: ModuleOptions = {}): TableModule {
   checkOptions(options, "prefix access group binding visibility");
-  const table = container as unknown as Container<KeyType, ValueType>;
+  const container = given as AnyContainer;
   // a container keeps its types, its hash function and its engine for life
-  const { spec } = gpuTable(table);
-  const { prefix = spec.value === null ? "set" : "map", access = "read" } = options;
+  const { spec, lists, buffers } = moduleTable(container);
+  const isSet = (lists ?? spec).value === null;
+  const { prefix = isSet ? "set" : "map", access = "read" } = options;
   const { group = 1, binding = 0, visibility = STAGE_COMPUTE } = options;
   checkPrefix(prefix);
   checkOneOf("access", access, ["read", "read_write"]);
@@ -144,81 +155,46 @@ export function tableModule<K extends KeyType, V extends ValueType>(
   // rehash may change the seed
   const isSeeded = Boolean(spec.seed);
   const changes = access === "read_write";
-  if (changes) checkChangeable(spec);
+  if (changes) checkChangeable(spec, lists);
   const takeIn = changes
-    ? table.expectKernels(async ({ gpu }) => gpu && takeKernelChanges(gpu.state as TableState))
-    : async () => {};
+    ? container.expectKernels?.(async ({ gpu }) => gpu && takeKernelChanges(gpu.state as TableState))
+    : undefined;
   return {
-    code: moduleText(spec, { prefix, access, group, binding }),
+    code: moduleText(spec, lists, { prefix, access, group, binding }),
     group,
-    layoutEntries: [binding, binding + 1].map((number) => ({
-      binding: number,
+    layoutEntries: buffers.map((_, i) => ({
+      binding: binding + i,
       visibility,
       buffer: { type: changes ? "storage" : "read-only-storage" },
     })),
     entries() {
-      const { gpu, bytes, spec } = gpuTable(table);
+      const { spec, buffers, state } = moduleTable(container);
       if (Boolean(spec.seed) !== isSeeded) {
         throw new ValidationError(
           `The module is for a table ${isSeeded ? "with" : "without"} a seed, and rehash has ${isSeeded ? "taken it away" : "given it one"}.`,
           "Make the module again, and your pipelines.",
         );
       }
-      if (changes) lend(gpu.state as TableState);
-      return [
-        { binding, resource: { buffer: gpu.slots, size: bytes } },
-        { binding: binding + 1, resource: { buffer: gpu.control } },
-      ];
+      if (changes) lend(state);
+      return buffers.map((resource, i) => ({ binding: binding + i, resource }));
     },
-    sync: takeIn,
+    sync: takeIn ?? (async () => {}),
   };
 }
 
-/** WGSL's atomics have 32 bits: what claims a wider key can be compared with others in the next dispatch only. */
-function checkChangeable(spec: TableSpec): void {
+function checkChangeable(spec: TableSpec, lists: ListsOf | null): void {
+  if (lists) {
+    throw new ValidationError(
+      "Kernels only read multimaps and multisets: an insert makes room in the lists of all keys of a batch together, in several dispatches.",
+      'Use access "read". Have your kernel write keys and values into device arrays, and give them to insert.',
+    );
+  }
+  // WGSL's atomics have 32 bits: what claims a wider key can be compared with others in the next dispatch only
   if (!isWide(slotFormat(spec))) return;
   throw new ValidationError(
     `Kernels change tables with keys and values of 32 bits, and this one has ${spec.value === null ? "" : `${spec.value} values and `}${spec.key} keys.`,
     'Use access "read", and leave changes to the calls of the container: they take device arrays that your kernel writes.',
   );
-}
-
-function gpuTable(container: Container<KeyType, ValueType>) {
-  if (!container?.engineTable) {
-    throw new ValidationError(
-      `The first argument is ${describe(container)}, not a map or a set.`,
-      "Give a map or a set of warpmap.",
-    );
-  }
-  const { gpu, spec, takeKeys } = container.engineTable;
-  if (takeKeys) {
-    throw new ValidationError(
-      "Kernels look up keys of 32 bits, and this table has strings.",
-      'Use find or contains with output "device", and give your kernel their results.',
-    );
-  }
-  if (gpu === undefined) {
-    throw new ValidationError(
-      "This table is not on a GPU, and WGSL runs nowhere else.",
-      'Create it on a device opened with { backend: "webgpu" }.',
-    );
-  }
-  if ([spec.key, spec.value].some(Array.isArray)) {
-    throw new ValidationError(
-      `${container} has composites, and a kernel's functions take elements of one column.`,
-      "Give a table with keys and values of one column each.",
-    );
-  }
-  const bytes = tableBytes(spec);
-  if (bytes > gpu.maxBinding) {
-    throw new LimitError(
-      "maxStorageBufferBindingSize",
-      bytes,
-      gpu.maxBinding,
-      "Your kernel binds the table in one piece: use a smaller capacity, a higher maxLoadFactor, or several tables.",
-    );
-  }
-  return { gpu, spec, bytes };
 }
 
 function checkPrefix(prefix: unknown): void {

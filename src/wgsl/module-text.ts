@@ -1,20 +1,27 @@
 /** The WGSL of a module: which fragments of the engine, and which of this folder, make it up. */
 import type { TableSpec } from "../engine/layout.js";
-import type { Scalar } from "../engine/scalars.js";
+import type { BasicType, Scalar } from "../engine/scalars.js";
+import { scalarWords } from "../engine/scalars.js";
 import { type SlotFormat, slotFormat } from "../engine/slot-format.js";
+import { GROWN, MOST_PIECES, NO_LIST } from "../engine/value-lists.js";
 import { bindingLine, constantLines } from "../engine/webgpu/device/kernel-source.js";
 import cas from "../engine/webgpu/direct/cas.wgsl";
 import { rowProbing } from "../engine/webgpu/direct/row-claims.js";
+import address from "../engine/webgpu/lists/address.wgsl";
 import { MAX_PROBE_WORD, SEED_WORD } from "../engine/webgpu/table/control.js";
 import { hashCode } from "../engine/webgpu/table/hash-code.js";
 import { kernelWords } from "../engine/webgpu/table/kernel-changes.js";
 import { prefixNames } from "../engine/webgpu/table/prefix-names.js";
-import { changingCode, probingCode, readingCode } from "../engine/webgpu/table/slot-code.js";
+import { changingCode, compose, probingCode, readingCode } from "../engine/webgpu/table/slot-code.js";
 import change from "./change.wgsl";
 import changeMap from "./change-map.wgsl";
 import changeSet from "./change-set.wgsl";
 import changeSum from "./change-sum.wgsl";
 import find from "./find.wgsl";
+import lookUp from "./look-up.wgsl";
+import multi from "./multi.wgsl";
+import multimap from "./multimap.wgsl";
+import multiset from "./multiset.wgsl";
 import read from "./read.wgsl";
 
 /** WGSL has no types of 64 bits: an element is its two words, the low one first. */
@@ -27,32 +34,68 @@ const wgslTypes: { readonly [T in Scalar]: string } = {
   f64: "vec2u",
 };
 
+/** Where the text goes, and what it is for. */
+export interface TextOptions {
+  readonly prefix: string;
+  readonly access: "read" | "read_write";
+  readonly group: number;
+  /** The first binding. */
+  readonly binding: number;
+}
+
+/** The values of lists whose numbers a table has; null where there are only counts of keys. */
+export interface ListsOf {
+  readonly value: BasicType | null;
+}
+
 /** The text; slot count and longest probe are not in it, since they change. */
-export function moduleText(
-  spec: TableSpec,
-  at: { prefix: string; access: "read" | "read_write"; group: number; binding: number },
-): string {
-  const { prefix, access, group, binding } = at;
+export function moduleText(spec: TableSpec, lists: ListsOf | null, options: TextOptions): string {
+  const { prefix, access, group, binding } = options;
   const format = slotFormat(spec);
-  const hashing = hashCode(spec);
   const changes = access === "read_write";
-  const [scalar] = format.keyScalars;
-  const wide = scalar === "f64" ? "canonicalF64(key.x, key.y)" : "key";
-  const bits = format.keyWords === 1 ? "canonicalKey(bitcast<u32>(key))" : wide;
+  const [key] = format.keyScalars;
+  const value = (lists ? lists.value : format.valueScalars[0]) ?? key;
+  const bind = (i: number, name: string, type: string) => bindingLine(group, binding + i, access, name, type);
   const parts = [
-    `alias KeyType = ${wgslTypes[scalar]};\nalias ValueType = ${wgslTypes[format.valueScalars[0] ?? scalar]};`,
-    `fn bitsOf(key: KeyType) -> Key { return ${bits}; }`,
+    `alias KeyType = ${wgslTypes[key]};\nalias ValueType = ${wgslTypes[value]};`,
+    keyCode(format),
     constantLines({ MAX_PROBE_WORD, SEED_WORD }),
-    bindingLine(group, binding, access, "table", changes ? "array<atomic<Word>>" : "array<Slot>"),
-    bindingLine(group, binding + 1, access, "control", changes ? "array<atomic<u32>>" : "array<u32>"),
-    format.claim === "row" ? rowProbing(spec, hashing).code : probingCode(spec, hashing),
+    bind(0, "table", changes ? "array<atomic<Word>>" : "array<Slot>"),
+    bind(1, "control", changes ? "array<atomic<u32>>" : "array<u32>"),
+    format.claim === "row" ? rowProbing(spec, hashCode(spec)).code : probingCode(spec, hashCode(spec)),
     ...(changes ? changingText(spec, format) : [readingCode(format), read]),
-    find,
+    lookUp,
+    ...(lists ? listsText(lists, bind) : [find]),
   ];
   return prefixNames(parts.join("\n"), prefix);
+}
+
+/** A key as tables store and compare it. */
+function keyCode({ keyWords, keyScalars: [scalar] }: SlotFormat): string {
+  const wide = scalar === "f64" ? "canonicalF64(key.x, key.y)" : "key";
+  const bits = keyWords === 1 ? "canonicalKey(bitcast<u32>(key))" : wide;
+  return `fn bitsOf(key: KeyType) -> Key { return ${bits}; }`;
 }
 
 function changingText({ value }: TableSpec, format: SlotFormat): string[] {
   const inserts = value === null ? [changeSet] : [changeMap, ...(value === "f32" ? [] : [changeSum])];
   return [constantLines(kernelWords), "alias Word = u32;", changingCode(format), cas, change, ...inserts];
+}
+
+/** What lies under lists of values: engine/webgpu/lists. */
+function listsText({ value }: ListsOf, bind: (i: number, name: string, type: string) => string): string[] {
+  const heads = bind(2, "heads", "array<u32>");
+  if (value === null) return [constantLines({ NO_LIST, HEAD: 1 }), heads, multi, multiset];
+  const words = scalarWords[value];
+  const stored = compose(words, (i) => `room[address * ${words}u + ${i}u]`);
+  return [
+    constantLines({ NO_LIST, HEAD: 2, GROWN, MOST_PIECES }),
+    heads,
+    bind(3, "room", "array<u32>"),
+    bind(4, "records", "array<vec4u>"),
+    `fn storedValue(address: u32) -> ValueType { return bitcast<ValueType>(${stored}); }`,
+    address,
+    multi,
+    multimap,
+  ];
 }

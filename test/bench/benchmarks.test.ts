@@ -14,6 +14,7 @@ import {
   StaticMultimap,
   ValidationError,
 } from "../../src/index.js";
+import { DeviceTable } from "../../src/relational/index.js";
 import { BloomFilter, HyperLogLog } from "../../src/sketches/index.js";
 import { expectPicture, expectReport } from "./expect-report.js";
 
@@ -36,6 +37,8 @@ const benches: Record<string, { load: () => Promise<BenchModule>; size: number; 
 
 /** words and large-table have no picture. */
 const words = { load: () => import("../../bench/words.js"), size: 2000 };
+const ids = { load: () => import("../../bench/ids.js"), size: 1000 };
+const group = { load: () => import("../../bench/group.js"), size: 2000 };
 const multimap = { load: () => import("../../bench/multimap.js"), size: 1000 };
 const wide = { load: () => import("../../bench/wide.js"), size: 500 };
 const growth = { load: () => import("../../bench/growth.js"), size: 1000 };
@@ -211,6 +214,20 @@ it("growth tells the memory that growing takes, and notices a wrong answer", asy
   vi.restoreAllMocks();
 });
 
+it.each(["cpu", "webgpu"] as const)("group measures %s", async (backend) => {
+  const { run } = await group.load();
+  const { size } = group;
+  const report = await run(devices[backend] as Device, { size, runs: 1 });
+  expectReport(report, "group");
+  // 8, 1,000 and 2,000 groups, three ways
+  expect(report.rows.length).toBe(9);
+  const skewed = await run(devices.cpu as Device, { size: 100, runs: 1, sweep: "skew" });
+  expectReport(skewed, "group");
+  await expect(run(devices.cpu as Device, { size: 0 })).rejects.toThrow(ValidationError);
+  const signal = AbortSignal.abort(new Error("enough"));
+  await expect(run(devices.cpu as Device, { size, runs: 1, signal })).rejects.toThrow("enough");
+});
+
 it.each(["cpu", "webgpu"] as const)("words counts words on %s", async (backend) => {
   const { run } = await words.load();
   const report = await run(devices[backend] as Device, { size: words.size, runs: 1 });
@@ -233,6 +250,16 @@ it("words notices a wrong count", async () => {
   vi.restoreAllMocks();
 });
 
+it.each(["cpu", "webgpu"] as const)("ids looks ids up on %s", async (backend) => {
+  const { run } = await ids.load();
+  const report = await run(devices[backend] as Device, { size: ids.size, runs: 1 });
+  expectReport(report, "ids");
+  const operations = new Set(report.rows.map(({ operation }) => operation));
+  expect([...operations]).toEqual(["create and insert", "find", "find, half absent"]);
+  const signal = AbortSignal.abort(new Error("enough"));
+  await expect(run(devices.cpu as Device, { size: ids.size, runs: 1, signal })).rejects.toThrow("enough");
+});
+
 describe("a wrong answer", () => {
   afterEach(() => {
     vi.restoreAllMocks();
@@ -247,6 +274,7 @@ describe("a wrong answer", () => {
     "batch",
     "crossovers",
     "large-table",
+    "ids",
   ])("of find is noticed by %s", async (name) => {
     const { find } = StaticMap.prototype;
     vi.spyOn(StaticMap.prototype, "find").mockImplementation(async function (this: StaticMap, ...args) {
@@ -295,6 +323,17 @@ describe("a wrong answer", () => {
     await expectRefused("multimap");
   });
 
+  it("of a sum is noticed by group", async () => {
+    const { toArrow } = DeviceTable.prototype;
+    vi.spyOn(DeviceTable.prototype, "toArrow").mockImplementation(async function (this: DeviceTable) {
+      const made = await toArrow.call(this);
+      const words = made.getChild("total").data[0].values as BigInt64Array;
+      words[words.length - 1]++;
+      return made;
+    });
+    await expectRefused("group");
+  });
+
   it("of stats is noticed by probe-depth", async () => {
     const { stats } = StaticMap.prototype;
     vi.spyOn(StaticMap.prototype, "stats").mockImplementation(async function (this: StaticMap) {
@@ -310,7 +349,8 @@ function flipOne({ host }: { host: Uint32Array }): void {
 }
 
 async function expectRefused(name: string): Promise<void> {
-  const { load, size } = benches[name] ?? { multimap, "large-table": largeTable }[name] ?? largeTable;
+  const { load, size } =
+    benches[name] ?? { group, multimap, ids, "large-table": largeTable }[name] ?? largeTable;
   const { run } = await load();
   using device = await openDevice({ backend: "cpu", threads: 1 });
   await expect(run(device, { size, runs: 1 })).rejects.toThrow(EngineError);

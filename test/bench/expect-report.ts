@@ -4,7 +4,7 @@ import type { BenchReport, StoredReport } from "../../bench/report.js";
 import { elementsOf } from "./xml.js";
 
 /** Quantities of which 0 is a value like others. */
-const MAY_BE_ZERO = new Set(["load", "exponent", "deepest", "mean depth"]);
+const MAY_BE_ZERO = new Set(["load", "exponent", "deepest", "mean depth", "skew"]);
 
 const STATES = [
   "cold process",

@@ -82,8 +82,10 @@ it.each([
   "growth",
   "multimap",
   "sketches",
+  "group",
   "wide",
   "words",
+  "ids",
 ])("hands --size to %s, which says what it takes", async (name) => {
   const { status, stderr } = await cli(["bench", name, "--size", "2^40", "--device", "cpu"]);
   expect(status).toBe(2);

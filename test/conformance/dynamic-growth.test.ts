@@ -95,7 +95,7 @@ describe("a batch with new keys", () => {
 
   it("that are many, between very many of one key, grows to exactly what it needs", async () => {
     using set = await newSet({ capacity: 0 });
-    // a sample expects far fewer keys than there are, so that what they are counted in is too small at first
+    // a sample expects far fewer keys than there are
     const keys = Uint32Array.from({ length: LONG }, (_, i) => (i % 2 ? 7 : uniqueKeys(1, i)[0]));
     expect(await set.insert(keys)).toEqual({ inserted: LONG / 2 + 1, existing: LONG / 2 - 1 });
     expect(set.capacity).toBe(LONG / 2 + 1);

@@ -1,11 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { StaticMap, StaticSet } from "../../src/index.js";
-import { expectAllSet, expectPairs, expectSame, pairsByBits } from "./helpers/checks.js";
+import { StaticMap, StaticSet, ValidationError } from "../../src/index.js";
+import { expectAllSet, expectPairs, expectSame, pairsByBits, rejection } from "./helpers/checks.js";
 import { useDevice } from "./helpers/device.js";
 import { counting, uniqueKeys } from "./helpers/keys.js";
 
 const device = useDevice();
 const newMap = (capacity: number) => StaticMap.create(device(), { key: "u32", value: "i32", capacity });
+
+/** What TypeScript's library of 2022 does not know. */
+type Resizable = new (
+  bytes: number,
+  options: { maxByteLength: number },
+) => ArrayBuffer & { resize(bytes: number): void };
 
 /** The same elements, `byteOffset` bytes into a longer buffer that is full of something else. */
 function shifted<A extends Uint32Array | Int32Array>(array: A, byteOffset: number, Buffer = ArrayBuffer): A {
@@ -75,6 +81,25 @@ describe("typed arrays as inputs", () => {
     class Column extends Uint32Array {}
     using set = await StaticSet.create(device(), { key: "u32", capacity: 4 });
     expect(await set.insert(Column.from([1, 2, 3]))).toEqual({ inserted: 3, existing: 0 });
+  });
+
+  it("that are detached, or whose buffer was cut short", async () => {
+    using map = await newMap(4);
+    const [keys, values] = [counting(2), new Int32Array(2)];
+    structuredClone(keys, { transfer: [keys.buffer as ArrayBuffer] });
+    const buffer = new (ArrayBuffer as unknown as Resizable)(16, { maxByteLength: 16 });
+    const short = new Uint32Array(buffer, 8, 2);
+    buffer.resize(8);
+    for (const gone of [keys, short]) {
+      for (const call of [
+        map.find(gone),
+        map.insert(gone, values),
+        map.contains(gone),
+        device().upload(gone),
+      ]) {
+        expect((await rejection(call, ValidationError)).message).toMatch(/^(keys|array) is detached: /);
+      }
+    }
   });
 
   it("of length 0, in every call", async () => {

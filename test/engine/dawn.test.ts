@@ -48,3 +48,19 @@ it("says that there is no Vulkan loader", async () => {
   vi.spyOn(process, "platform", "get").mockReturnValue("linux");
   expect((await refused()).message).toMatch(/no Vulkan loader/);
 });
+
+it.each([
+  { software: false, disabled: ["timestamp_quantization"] },
+  {
+    software: true,
+    disabled: ["timestamp_quantization", "use_vulkan_zero_initialize_workgroup_memory_extension"],
+  },
+])("asks for what suits the GPU, software $software", async ({ software, disabled }) => {
+  const requestAdapter = vi.fn(async () => null);
+  const create = vi.fn((_flags: string[]) => ({ requestAdapter }));
+  vi.doMock("webgpu", () => ({ create }));
+  const { openDevice } = await import("../../src/index.js");
+  await expect(openDevice({ backend: "webgpu", software })).rejects.toThrow();
+  await expect(openDevice({ backend: "webgpu", software })).rejects.toThrow();
+  expect(create.mock.calls).toEqual([[[`disable-dawn-features=${disabled.join(",")}`]]]);
+});

@@ -1,14 +1,25 @@
-/** Runs a module as a Node process of its own: source text that imports `warpmap` and its subpaths, bundled from src/. */
+/**
+ * Runs a module as a Node process of its own: source text that imports `warpmap` and its subpaths, which are bundled from src/
+ * once for all programs of this process.
+ */
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "rolldown";
 import { sourceTexts } from "../../scripts/build-plugins.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
-const ENTRY = "\0program";
-/** Inside node_modules, so that the program finds the package `webgpu`. */
+/** Inside node_modules, so that programs find the package `webgpu`. */
 const cache = join(root, "node_modules/.cache/warpmap");
+
+/** What programs import, by the name behind `warpmap/`. */
+const entries = {
+  index: join(root, "src/index.ts"),
+  io: join(root, "src/io/index.ts"),
+  relational: join(root, "src/relational/index.ts"),
+  sketches: join(root, "src/sketches/index.ts"),
+  wgsl: join(root, "src/wgsl/index.ts"),
+};
 
 export interface ProgramResult {
   /** Exit status; null when it was ended because it ran past the limit. */
@@ -17,49 +28,63 @@ export interface ProgramResult {
   readonly stderr: string;
 }
 
+let programs: Promise<string> | undefined;
+let started = 0;
+
 /** @param limitMs the program is ended after so long. */
 export async function runProgram(
   source: string,
   args: readonly string[] = [],
   limitMs = 30_000,
 ): Promise<ProgramResult> {
-  mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(join(cache, "program-"));
+  programs ??= makeFolder();
+  const file = join(await programs, `program-${started++}.mjs`);
+  writeFileSync(file, source);
   try {
-    await bundle(source, folder);
-    return await run([join(folder, "program.mjs"), ...args], limitMs);
+    return await run([file, ...args], limitMs);
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(file);
   }
 }
 
-async function bundle(source: string, dir: string): Promise<void> {
+/** This process's folder for programs, where the package `warpmap` is the bundle. */
+async function makeFolder(): Promise<string> {
+  const folder = join(cache, `programs-${process.pid}`);
+  const dir = join(folder, "node_modules/warpmap");
+  mkdirSync(dir, { recursive: true });
+  removeAbandoned();
   await build({
     cwd: root,
-    input: { program: ENTRY },
+    input: entries,
     platform: "node",
-    // Node's modules and other packages; the program's folder is one that finds them
-    external: (id) => id.startsWith("node:") || (/^[@a-z]/.test(id) && id.split("/")[0] !== "warpmap"),
-    resolve: {
-      alias: {
-        "warpmap/relational": join(root, "src/relational/index.ts"),
-        "warpmap/sketches": join(root, "src/sketches/index.ts"),
-        "warpmap/wgsl": join(root, "src/wgsl/index.ts"),
-        warpmap: join(root, "src/index.ts"),
-      },
-      extensionAlias: { ".js": [".ts", ".js"] },
-    },
-    plugins: [
-      sourceTexts({ strip: true }), // as in dist
-      {
-        name: "entry",
-        resolveId: (id) => (id === ENTRY ? id : null),
-        load: (id) => (id === ENTRY ? source : null),
-      },
-    ],
-    output: { dir, format: "esm", entryFileNames: "[name].mjs" },
+    // Node's modules and other packages, but for what rolldown's transform brings along
+    external: (id) => /^[@a-z]/.test(id) && !id.startsWith("@oxc-project/"),
+    resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
+    // as in dist
+    transform: { target: "es2022" },
+    plugins: [sourceTexts({ strip: true })],
+    output: { dir, format: "esm", entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" },
     logLevel: "silent",
   });
+  const names = Object.keys(entries).map((name) => [name === "index" ? "." : `./${name}`, `./${name}.mjs`]);
+  writeFileSync(join(dir, "package.json"), JSON.stringify({ exports: Object.fromEntries(names) }));
+  return folder;
+}
+
+/** Removes folders of processes that have ended: nothing tells a test's process when it is about to. */
+function removeAbandoned(): void {
+  for (const name of readdirSync(cache)) {
+    const pid = Number(/^programs-(\d+)$/.exec(name)?.[1]);
+    if (pid > 0 && !isRunning(pid)) rmSync(join(cache, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
 }
 
 function run(args: readonly string[], limitMs: number): Promise<ProgramResult> {

@@ -1,5 +1,5 @@
 // Tables on the device: joined there as in DuckDB, on every engine, and what comes back is what went up.
-import { Table, Type, tableFromArrays } from "@uwdata/flechette";
+import { Table, tableFromArrays } from "@uwdata/flechette";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { JOIN_KINDS } from "../../src/engine/join-kinds.js";
@@ -8,17 +8,13 @@ import { DeviceTable, join } from "../../src/relational/index.js";
 import { scaled, useDevice } from "../conformance/helpers/device.js";
 import { rounds } from "../helpers/rounds.js";
 import type { Logical } from "./helpers/buffers.js";
-import { type Kind, kinds } from "./helpers/kinds.js";
+import { isHeldKind, type Kind, kinds } from "./helpers/kinds.js";
 import { expectSameJoin, readBack } from "./helpers/oracle.js";
 import { arrowTable, forms, testTable } from "./helpers/tables.js";
 
 const device = useDevice();
 
-/** Kinds that tables on a device hold. */
-const held = Object.values(kinds).filter(({ type, apacheType }) => {
-  const isView = type.typeId === Type.Utf8View || type.typeId === Type.BinaryView;
-  return apacheType !== null && !isView && !(type.typeId === Type.FixedSizeBinary && type.stride % 4 !== 0);
-});
+const held = Object.values(kinds).filter(isHeldKind);
 
 /** A table whose columns are of these kinds: `k0`… are keys. */
 function aTable(

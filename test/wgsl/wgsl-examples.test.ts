@@ -1,8 +1,9 @@
-/** The examples of warpmap/wgsl, run as they stand. */
+/** The examples of warpmap/wgsl, run as they stand, and one of the others on this engine. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import { onSoftwareGpu } from "../conformance/helpers/device.js";
+import { type Example, examplesOfDocs, outputOf } from "../helpers/example-programs.js";
 import { runProgram } from "../helpers/run-program.js";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -24,6 +25,13 @@ it("examples/wgsl-insert.mjs counts the points of each voxel", async () => {
   );
   expect(status, stderr).toBe(0);
   expect(stdout).toMatch(/200000 points lie in \d{4,} voxels; the fullest has \d+/);
+});
+
+it("examples/recommender.mjs prints the same as on cpu", async () => {
+  const example = examplesOfDocs().find(({ file }) => file === "examples/recommender.mjs");
+  const options = ["--backend", "webgpu", ...(onSoftwareGpu ? ["--software"] : [])];
+  const printed = await outputOf(example as Example, options);
+  expect(printed.replace("on webgpu", "on cpu")).toBe(example?.prints);
 });
 
 it("the example of tableModule's documentation prints what it says", async () => {

@@ -1,7 +1,10 @@
 /** The webgpu engine's row operations. Columns are gathered by the calling thread: they are in host memory. */
 import type { DeviceColumn, DeviceKeys, Matches, Words } from "../device-columns.js";
 import type { GatherTask } from "../gather-buffers.js";
+import { type GroupTask, runTasksHere } from "../group-tasks.js";
 import type { JoinKind } from "../join-kinds.js";
+import { lazily } from "../lazily.js";
+import type { ColumnReducer } from "../reductions.js";
 import type { GroupCall, RowGroups } from "../row-groups.js";
 import { gatherHere, type JoinCall, type RowIndex, type RowOperations } from "../row-operations.js";
 import type { RowKeys, RowPairs } from "../rows.js";
@@ -13,8 +16,13 @@ import { matchRows } from "./join/match-rows.js";
 import { indexRows } from "./join/row-index.js";
 import type { WebgpuEngine } from "./webgpu-engine.js";
 
+const loadReduce = lazily(() => import("./reduce/reduce-groups.js"));
+
 class WebgpuRows implements RowOperations {
   readonly prefersColumnsThere = true;
+  readonly reducer: ColumnReducer = {
+    reduce: async (...asked) => (await loadReduce()).reduceGroups(this.#host, ...asked),
+  };
   readonly #host: RowHost;
   constructor(engine: WebgpuEngine) {
     this.#host = rowHost(engine);
@@ -31,6 +39,11 @@ class WebgpuRows implements RowOperations {
   async gather(tasks: readonly GatherTask[], pause: () => Promise<void>) {
     this.#host.gpu.checkAlive();
     return gatherHere(tasks, pause);
+  }
+
+  async runTasks(tasks: readonly GroupTask[], pause: () => Promise<void>) {
+    this.#host.gpu.checkAlive();
+    return runTasksHere(tasks, pause);
   }
 
   match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches> {

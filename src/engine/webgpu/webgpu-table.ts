@@ -21,9 +21,8 @@ import { type Scalar, wordsOf } from "../scalars.js";
 import { type Batch, eachChunk } from "./batch/batches.js";
 import { type Absent, type BoundResult, resultColumns } from "./batch/results.js";
 import { FullTable } from "./direct/full-table.js";
-import { needsRoomForAll } from "./direct/insert.js";
+import { bytesToCombine } from "./direct/insert.js";
 import { loadScans } from "./direct/rounds.js";
-import { WORKLIST_BYTES } from "./direct/worklist.js";
 import type { Readback } from "./memory/readback.js";
 import { erase, find, insert, runOperation } from "./operations.js";
 import { type Operation, plan } from "./planner.js";
@@ -68,8 +67,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   ): Promise<InsertTally> {
     const { state } = this;
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
-    const bytes = needsRoomForAll(state, policy) ? WORKLIST_BYTES : 4;
-    const batch = { ...this.#batch("insert", keys, call), values, bytes };
+    const batch = { ...this.#batch("insert", keys, call), values, bytes: bytesToCombine(state, policy) };
     if (call.rejected?.length) await (await loadMarking()).clearRejected(state, call.rejected);
     await this.#withFullTable((full) =>
       eachChunk(state, `insert ${policy}`, batch, call, "device", async (chunk, choice) => {

@@ -96,7 +96,7 @@ export function aggregateChunk(aggregate: Aggregate, column: AggregatedColumn): 
 }
 
 /** Reads as numbers: rows are fewer than 2^53. */
-const COUNT_BATCH = batchType(int64(), { useBigInt: false }) as BatchClass;
+export const COUNT_BATCH = batchType(int64(), { useBigInt: false }) as BatchClass;
 
 /** Counts as int64. */
 export function countChunk(counts: Float64Array): Chunk {
@@ -142,7 +142,7 @@ function writeSums(sums: IntegerSums, words: Uint32Array, type: SumType, name: s
 }
 
 /** The type of a column's sums, and how they read: as the column where both are decimals of the same reading. */
-function sumTypeOf(columnType: DataType, batchClass: BatchClass | null) {
+export function sumTypeOf(columnType: DataType, batchClass: BatchClass | null) {
   const type = valueType(columnType);
   if (type.typeId === Type.Decimal) {
     const wide = type.bitWidth === 256;

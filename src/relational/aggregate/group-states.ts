@@ -3,6 +3,8 @@
  * aggregates need. Groups are in the order of their first rows.
  */
 import { field } from "@uwdata/flechette";
+import type { GroupTask } from "../../engine/group-tasks.js";
+import type { RowOperations } from "../../engine/row-operations.js";
 import { ValidationError } from "../../errors.js";
 import type { NamedAggregate } from "../aggregates.js";
 import { typeName } from "../arrow-types.js";
@@ -15,10 +17,24 @@ import { plainColumn } from "../join-columns.js";
 import { countsUp, type OutputColumn } from "../materialise.js";
 import { concatenateColumns, ownColumn, sourceColumn } from "../source-columns.js";
 import { aggregateChunk, checkAggregated, countChunk, NEEDS } from "./chunks.js";
-import { countRows, GroupedValues } from "./grouped-values.js";
+import { countTask, GroupedValues } from "./grouped-values.js";
 import { numbersOf } from "./numbers.js";
 import { sortGroups } from "./quantiles.js";
-import { type Grouper, type Regrouping, STATE_KINDS, type StateName, type States } from "./states.js";
+import {
+  type Grouper,
+  type Regrouping,
+  STATE_KINDS,
+  type StateName,
+  type States,
+  sumsFrom,
+  sumTask,
+} from "./states.js";
+
+/** Runs tasks: `runTasks` of an engine's row operations. */
+export type TaskRunner = RowOperations["runTasks"];
+
+/** States that need counts. */
+const COUNTED: readonly StateName[] = ["counts", "moments", "least", "greatest"];
 
 /** What of a table a group-by looks at. */
 export interface GroupedSource {
@@ -67,6 +83,7 @@ export class GroupStates {
   /**
    * The states of one table.
    * @param pause called between columns; may throw to stop
+   * @param runTasks the engine's
    */
   static async of(
     { keys, columns }: GroupedSource,
@@ -74,12 +91,13 @@ export class GroupStates {
     aggregates: readonly NamedAggregate[],
     group: Grouper,
     pause: () => Promise<void>,
+    runTasks: TaskRunner,
   ): Promise<GroupStates> {
     const groups = grouped.firsts.length;
     const made = new Map<string, ColumnKind & { states: ColumnStates }>();
+    const counted = await countAndAddUp(columns, grouped, aggregates, pause, runTasks);
     for (const [name, column] of columns) {
-      const values = new GroupedValues(column, grouped.groupOf, groups);
-      const states: ColumnStates = {};
+      const { values, states } = counted.columns.get(name) as CountedColumn;
       const state = async <K extends StateName>(kind: K): Promise<States[K]> => {
         states[kind] ??= (await STATE_KINDS[kind].of({ values, group, state })) as ColumnStates[K];
         return states[kind] as States[K];
@@ -91,7 +109,7 @@ export class GroupStates {
       const { batchClass } = column.contiguous();
       made.set(name, { field: column.field, batchClass, states });
     }
-    return new GroupStates(groups, keys, grouped.firsts, countRows(grouped.groupOf, groups), made);
+    return new GroupStates(groups, keys, grouped.firsts, counted.rowCounts, made);
   }
 
   /** The groups of several tables, in the order of the tables. @throws ValidationError when their columns have other types */
@@ -135,6 +153,27 @@ export class GroupStates {
     return new GroupStates(this.groups, keys, keyRows, this.rowCounts, columns);
   }
 
+  /** Some of the groups in memory of their own. `groups`: their numbers. */
+  async select(groups: Uint32Array, group: Grouper, pause: () => Promise<void>): Promise<GroupStates> {
+    // the others get the number of the extra group, which states leave out
+    const groupOf = new Uint32Array(this.groups).fill(groups.length);
+    for (let i = 0; i < groups.length; i++) groupOf[groups[i]] = i;
+    const to: Regrouping = { groupOf, groups: groups.length, parts: [this.groups] };
+    const columns = new Map<string, ColumnKind & { states: ColumnStates }>();
+    for (const [name, { states, ...kind }] of this.columns) {
+      const made: ColumnStates = {};
+      for (const state of Object.keys(states) as StateName[]) {
+        await mergeState(made, state, [states[state]] as never, to, group);
+        await pause();
+      }
+      columns.set(name, { ...kind, states: made });
+    }
+    const rowCounts =
+      groups.length === 0 ? new Float64Array(0) : Float64Array.from(groups, (g) => this.rowCounts[g]);
+    const keyRows = groups.map((g) => this.keyRows[g]);
+    return new GroupStates(groups.length, this.keys, keyRows, rowCounts, columns).own();
+  }
+
   /** The columns of the answer: keys as rows `keyRows` of the left, aggregates as they are, of the right. */
   outputs(aggregates: readonly NamedAggregate[]): OutputColumn[] {
     const sorted = new Map<string, ReturnType<typeof sortGroups>>();
@@ -176,6 +215,54 @@ export class GroupStates {
       );
     }
   }
+}
+
+/** A column whose values are counted, and added up where that is needed. */
+interface CountedColumn {
+  readonly values: GroupedValues;
+  readonly states: ColumnStates;
+}
+
+/** Has the engine count and add up what all columns need, and count the rows. */
+async function countAndAddUp(
+  columns: GroupedSource["columns"],
+  { groupOf, firsts }: GroupedRows,
+  aggregates: readonly NamedAggregate[],
+  pause: () => Promise<void>,
+  runTasks: TaskRunner,
+): Promise<{ readonly rowCounts: Float64Array; readonly columns: ReadonlyMap<string, CountedColumn> }> {
+  const groups = firsts.length;
+  const tasks: GroupTask[] = [countTask(groupOf, groups)];
+  const taken: ((states: readonly Float64Array[]) => void)[] = [];
+  const withoutNulls: GroupedValues[] = [];
+  const made = new Map<string, CountedColumn>();
+  for (const [name, column] of columns) {
+    const kinds = needed(name, aggregates);
+    const values = new GroupedValues(column, groupOf, groups);
+    const states: ColumnStates = {};
+    made.set(name, { values, states });
+    if (COUNTED.some((kind) => kinds.has(kind))) {
+      if (values.groupOf === groupOf) withoutNulls.push(values);
+      else {
+        tasks.push(countTask(values.groupOf, groups));
+        taken.push(([counts]) => {
+          values.counts = counts.subarray(0, groups);
+        });
+      }
+    }
+    if (kinds.has("sums") || kinds.has("moments")) {
+      tasks.push(sumTask(values));
+      taken.push((sums) => {
+        states.sums = sumsFrom(values, sums);
+      });
+    }
+    await pause();
+  }
+  const [[counts], ...others] = await runTasks(tasks, pause);
+  const rowCounts = counts.subarray(0, groups);
+  for (const [i, states] of others.entries()) taken[i](states);
+  for (const values of withoutNulls) values.counts = rowCounts;
+  return { rowCounts, columns: made };
 }
 
 async function mergeState<K extends StateName>(

@@ -3,6 +3,7 @@
  * the last group, so that loops over values look at no validity.
  */
 import { bitmapBytes, isSet } from "../../engine/bitmaps.js";
+import { type GroupTask, runTask } from "../../engine/group-tasks.js";
 import type { KeyColumn } from "../../engine/rows.js";
 import { type Chunk, codesOf } from "../chunk.js";
 import type { SourceColumn } from "../columns.js";
@@ -38,13 +39,22 @@ export class GroupedValues {
     this.#counts ??= countRows(this.groupOf, this.groups);
     return this.#counts;
   }
+
+  /** Notes what `counts` is, where somebody has counted. */
+  set counts(counts: Float64Array) {
+    this.#counts = counts;
+  }
 }
 
 /** Rows of each group; those of the extra group are left out. */
 export function countRows(groupOf: Uint32Array, groups: number): Float64Array {
-  const counts = new Float64Array(groups + 1);
-  for (let row = 0; row < groupOf.length; row++) counts[groupOf[row]]++;
+  const [counts] = runTask(countTask(groupOf, groups));
   return counts.subarray(0, groups);
+}
+
+/** Rows to count. */
+export function countTask(groupOf: Uint32Array, groups: number): GroupTask {
+  return { groupOf, groups, values: { kind: "rows" } };
 }
 
 /** The values of a dictionary may be null themselves, and null columns have no bitmap. */

@@ -3,9 +3,11 @@
  * merged, which takes no value twice: so batches are added up to what their table would have given. Several aggregates of
  * a column share its states: a sum and a mean add it up once.
  *
- * Work is done on the calling thread, over the group numbers of the rows; different values are found by the engine.
+ * Engines count and add up (engine/group-tasks.ts) and find different values; the rest is done on the calling thread, over the group
+ * numbers of the rows.
  */
 import { Type } from "@uwdata/flechette";
+import { type GroupTask, runTask } from "../../engine/group-tasks.js";
 import type { RowKeys } from "../../engine/rows.js";
 import type { SourceColumn } from "../columns.js";
 import { gather } from "../gather.js";
@@ -16,14 +18,14 @@ import { extremeRows, type Sign } from "./extremes.js";
 import { GroupedValues } from "./grouped-values.js";
 import { Moments } from "./moments.js";
 import { floatsOf, integersOf, numbersOf, orderedOf, typeOf, unitOf } from "./numbers.js";
-import { FloatSums, IntegerSums, meansOf } from "./sums.js";
+import { FloatSums, floatTask, IntegerSums, integerTask, meansOf } from "./sums.js";
 
 /** Numbers rows by group on the engine. */
 export type Grouper = (keys: RowKeys) => Promise<GroupedRows>;
 
 /** The groups of several tables as groups of one. */
 export interface Regrouping {
-  /** Per group of the tables, one table after the other: its new number. */
+  /** Per group of the tables, one table after the other: its new number; `groups` for those that are left out. */
   readonly groupOf: Uint32Array;
   readonly groups: number;
   /** Groups of each table. */
@@ -84,13 +86,7 @@ export const STATE_KINDS: { readonly [K in StateName]: StateKind<States[K]> } = 
     },
   },
   sums: {
-    of: ({ values }) => {
-      const { groupOf, groups } = values;
-      const type = typeOf(values);
-      return type.typeId === Type.Float
-        ? FloatSums.of(floatsOf(values), groupOf, groups)
-        : IntegerSums.of(integersOf(type, values.key), groupOf, groups);
-    },
+    of: ({ values }) => sumsFrom(values, runTask(sumTask(values))),
     merge: (sums, { groupOf, groups }) =>
       sums[0] instanceof FloatSums
         ? FloatSums.merge(sums as FloatSums[], groupOf, groups)
@@ -126,10 +122,25 @@ export const STATE_KINDS: { readonly [K in StateName]: StateKind<States[K]> } = 
   },
   values: {
     of: ({ values: { column, rowGroups } }) => ({ column, rowGroups }),
-    merge: mergeColumns,
+    merge: (parts, to) => inGroups(mergeColumns(parts, to), to.groups),
     own: ({ column, rowGroups }) => ({ column: takeRows(column, allRows(rowGroups.length)), rowGroups }),
   },
 };
+
+/** What is to be added up for the sums of a column. */
+export function sumTask(values: GroupedValues): GroupTask {
+  const { groupOf, groups } = values;
+  const type = typeOf(values);
+  return type.typeId === Type.Float
+    ? floatTask(floatsOf(values), groupOf, groups)
+    : integerTask(integersOf(type, values.key), groupOf, groups);
+}
+
+/** The sums of a column. @param states of its `sumTask` */
+export function sumsFrom(values: GroupedValues, states: readonly Float64Array[]): IntegerSums | FloatSums {
+  const Sums = typeOf(values).typeId === Type.Float ? FloatSums : IntegerSums;
+  return Sums.from(states, values.groups);
+}
 
 /** Goes over the groups of several parts: calls back with the part, the group's number in it, and its new one. */
 function eachGroup<P extends { readonly length: number }>(
@@ -200,4 +211,12 @@ function mergeColumns(parts: readonly GroupedColumn[], to: Regrouping): GroupedC
     base += to.parts[i];
   }
   return { column: concatenateColumns(parts.map(({ column }) => column)), rowGroups };
+}
+
+/** Without the values of the extra group. */
+function inGroups(values: GroupedColumn, groups: number): GroupedColumn {
+  const { column, rowGroups } = values;
+  if (!rowGroups.includes(groups)) return values;
+  const rows = allRows(rowGroups.length).filter((row) => rowGroups[row] < groups);
+  return { column: takeRows(column, rows), rowGroups: rows.map((row) => rowGroups[row]) };
 }

@@ -1,11 +1,10 @@
 /**
- * Sums by group, on the calling thread: of integers exactly at any width, of floats compensated. One pass over the values
- * for each 32-bit word of them. Rows whose value is null have the number of an extra group behind the last one, so that no
- * loop looks at validity.
+ * Sums by group: of integers exactly at any width, of floats compensated. Engines add values up (engine/group-tasks.ts), in one pass for
+ * each 32-bit word of them; sums of several tables are merged here. Rows whose value is null have the number of an extra group behind
+ * the last one, so that no loop looks at validity.
  */
+import { addWords, type GroupTask, mergeFloats, runTask } from "../../engine/group-tasks.js";
 
-/** Sums stay below this, far enough below 2^53 that adding a 32-bit word is exact. */
-const SPILL = 2 ** 52;
 const WORD = 2 ** 32;
 
 /** The bits of integers of some width, as sums are made of them. */
@@ -25,14 +24,21 @@ export class IntegerSums {
 
   private constructor(readonly groups: number) {}
 
+  /** What heldBytes counts. */
+  get heldBytes(): number {
+    return this.#parts.reduce((sum, part) => sum + (part?.byteLength ?? 0), 0);
+  }
+
   /** @param groupOf per row its group, up to `groups`, the extra one, included */
-  static of({ data, width, signed }: Integers, groupOf: Uint32Array, groups: number): IntegerSums {
+  static of(integers: Integers, groupOf: Uint32Array, groups: number): IntegerSums {
+    return IntegerSums.from(runTask(integerTask(integers, groupOf, groups)), groups);
+  }
+
+  /** Of the states of a task. Parts without a value are dropped. */
+  static from(states: readonly Float64Array[], groups: number): IntegerSums {
     const sums = new IntegerSums(groups);
-    const top = signed ? new Int32Array(data.buffer, data.byteOffset, data.length) : data;
-    for (let k = 0; k < width; k++) {
-      const words = k === width - 1 ? top : data;
-      addWords(words, width, k, groupOf, sums.#part(k), () => sums.#part(k + 1));
-    }
+    const used = states.findLastIndex((state, k) => k === 0 || state.some((part) => part !== 0));
+    for (let k = 0; k <= used; k++) sums.#parts[k] = states[k];
     return sums;
   }
 
@@ -49,7 +55,7 @@ export class IntegerSums {
         const own = groupOf.subarray(first, first + sums.groups);
         first += sums.groups;
         const part = sums.#parts[k];
-        if (part) addWords(part, 1, 0, own, merged.#part(k), () => merged.#part(k + 1));
+        if (part) addWords(part, 1, 0, allRows(own, groups), merged.#part(k), () => merged.#part(k + 1));
       }
     }
     return merged;
@@ -83,43 +89,40 @@ export class IntegerSums {
   }
 }
 
-function addWords(
-  words: Uint32Array | Int32Array | Float64Array,
-  width: number,
-  word: number,
-  groupOf: Uint32Array,
-  sums: Float64Array,
-  next: () => Float64Array,
-): void {
-  for (let row = 0, at = word; row < groupOf.length; row++, at += width) {
-    const group = groupOf[row];
-    const sum = sums[group] + words[at];
-    if (sum < SPILL && sum > -SPILL) {
-      sums[group] = sum;
-    } else {
-      const carry = Math.floor(sum / WORD);
-      next()[group] += carry;
-      sums[group] = sum - carry * WORD;
-    }
-  }
+/** Integers to add up. */
+export function integerTask(integers: Integers, groupOf: Uint32Array, groups: number): GroupTask {
+  return { groupOf, groups, values: { kind: "words", ...integers } };
 }
 
-/**
- * Compensated sums of floats (Neumaier, 1974: "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen"): the
- * error does not grow with the number of values.
- */
+/** Floats to add up. */
+export function floatTask(
+  data: Float32Array | Float64Array,
+  groupOf: Uint32Array,
+  groups: number,
+): GroupTask {
+  return { groupOf, groups, values: { kind: "floats", data } };
+}
+
+function allRows(groupOf: Uint32Array, groups: number) {
+  return { groupOf, from: 0, to: groupOf.length, low: 0, span: groups + 1 };
+}
+
+/** Compensated sums of floats (`addFloats`). */
 export class FloatSums {
   private constructor(
     readonly groups: number,
-    readonly sums = new Float64Array(groups + 1),
-    readonly errors = new Float64Array(groups + 1),
+    readonly sums: Float64Array = new Float64Array(groups + 1),
+    readonly errors: Float64Array = new Float64Array(groups + 1),
   ) {}
 
   /** @param groupOf per row its group, up to `groups`, the extra one, included */
   static of(values: Float32Array | Float64Array, groupOf: Uint32Array, groups: number): FloatSums {
-    const sums = new FloatSums(groups);
-    addFloats(values, groupOf, sums);
-    return sums;
+    return FloatSums.from(runTask(floatTask(values, groupOf, groups)), groups);
+  }
+
+  /** Of the states of a task. */
+  static from([sums, errors]: readonly Float64Array[], groups: number): FloatSums {
+    return new FloatSums(groups, sums, errors);
   }
 
   /** As IntegerSums.merge. */
@@ -129,8 +132,7 @@ export class FloatSums {
     for (const part of all) {
       const own = groupOf.subarray(first, first + part.groups);
       first += part.groups;
-      addFloats(part.sums, own, merged);
-      for (let group = 0; group < own.length; group++) merged.errors[own[group]] += part.errors[group];
+      mergeFloats(part.sums, part.errors, allRows(own, groups), merged.sums, merged.errors);
     }
     return merged;
   }
@@ -145,19 +147,4 @@ export class FloatSums {
 /** The mean of each group. @param unit what sums are divided by besides: of unscaled decimals */
 export function meansOf(sums: IntegerSums | FloatSums, counts: Float64Array, unit: number): Float64Array {
   return counts.map((count, group) => sums.toNumber(group) / (count * unit));
-}
-
-function addFloats(
-  values: Float32Array | Float64Array,
-  groupOf: Uint32Array,
-  { sums, errors }: FloatSums,
-): void {
-  for (let row = 0; row < groupOf.length; row++) {
-    const group = groupOf[row];
-    const value = values[row];
-    const before = sums[group];
-    const after = before + value;
-    errors[group] += Math.abs(before) >= Math.abs(value) ? before - after + value : value - after + before;
-    sums[group] = after;
-  }
 }

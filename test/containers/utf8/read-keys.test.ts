@@ -1,4 +1,5 @@
 /** The forms that keys of type utf8 come in, and what is refused. */
+import { inspect } from "node:util";
 import * as flechette from "@uwdata/flechette";
 import * as apache from "apache-arrow";
 import fc from "fast-check";
@@ -9,6 +10,15 @@ import { Utf8Column } from "../../../src/engine/utf8-column.js";
 import { ValidationError } from "../../../src/index.js";
 
 const words = ["", "a", "é", "\0", "😀", "word", "x".repeat(300), "ä".repeat(200), "\ufeff", "word"];
+
+it("a column prints its first strings", () => {
+  expect(inspect(encodeStrings(["a", "é"], "keys"))).toBe("Utf8Column(2) [ 'a', 'é' ]");
+  const many = encodeStrings(
+    Array.from({ length: 50 }, (_, i) => `word ${i}`),
+    "keys",
+  );
+  expect(inspect(many)).toMatch(/^Utf8Column\(50\) \[\s+'word 0',[\s\S]*'word 19'\s+\] and 30 more$/);
+});
 
 describe("strings", () => {
   it("are encoded as TextEncoder does", () => {

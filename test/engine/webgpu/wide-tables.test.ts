@@ -1,6 +1,7 @@
 /** Tables of wide slots where the GPU is at its worst: compare-exchange that fails, short worklists, several windows. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Device, type Plan, StaticMap, StaticSet } from "../../../src/index.js";
+import { sumOnce } from "../../conformance/helpers/double-sums.js";
 import {
   type Column,
   columnOf,
@@ -97,6 +98,22 @@ for (const { name, ...injection } of variants) {
         LONG_TEST_MS,
       );
     }
+
+    if (name === "several windows")
+      it("doubles of a key are added up before they are rounded, in whatever window", async () => {
+        const keys = columnOf("u64", repeated(integers(150), 1000));
+        const values = columnOf("f64", integers(1000, 30_000));
+        using map = await StaticMap.create(device, { key: "u64", value: "f64", capacity: SLOTS / 2 });
+        const sums = new Map<bigint, number[]>();
+        keys.forEach((key, i) => {
+          sums.set(key, [...(sums.get(key) ?? []), values[i]]);
+        });
+        expect(await map.insertOrApply(keys, values, "add")).toEqual({ inserted: 150, applied: 850 });
+        const all = await map.retrieveAll();
+        expect(new Map(Array.from(all.keys, (key, i) => [key, all.values[i]]))).toEqual(
+          new Map(Array.from(sums, ([key, values]) => [key, sumOnce(values)])),
+        );
+      });
   });
 }
 

@@ -3,16 +3,50 @@
 import { readFileSync } from "node:fs";
 import { DataType, tableFromIPC } from "apache-arrow";
 import { WarpmapError } from "../../../src/errors.js";
-import { readTable } from "../../../src/io/index.js";
+import { type ReadOptions, readBatches, readTable } from "../../../src/io/index.js";
 import { texts } from "../contents.js";
 import { openDuck } from "../duckdb.js";
 import { ANY, type Question } from "./child.js";
 
 async function byWarpmap({ file }: Question): Promise<(string | null)[][]> {
-  const table = await readTable(file);
-  if (!file.endsWith(".csv")) return Object.values(texts(table));
+  const table = await readTable(file).catch(async (error) => {
+    await inBatches(file).catch(unlessInWords);
+    throw error;
+  });
+  if (!file.endsWith(".csv")) return asInBatches(file, Object.values(texts(table)));
   const types = Object.fromEntries(table.names.map((name) => [String(name), "utf8" as const]));
-  return Object.values(texts(await readTable(file, { types })));
+  return asInBatches(file, Object.values(texts(await readTable(file, { types }))), { types });
+}
+
+/** The columns of a file, which hold the same when they are read by batches, or cannot be read so. */
+async function asInBatches(
+  file: string,
+  columns: (string | null)[][],
+  options?: ReadOptions,
+): Promise<(string | null)[][]> {
+  const parts = await inBatches(file, options).catch(unlessInWords);
+  if (parts === null) return columns;
+  // a dictionary that damage makes replace another one is of all batches, or of those after it
+  const told = (column: (string | null)[]) => (file.endsWith(".arrow") ? column.length : column);
+  const same = JSON.stringify(parts.map(told)) === JSON.stringify(columns.map(told));
+  if (!same) throw new Error("batches hold something else");
+  return columns;
+}
+
+async function inBatches(file: string, options?: ReadOptions): Promise<(string | null)[][]> {
+  const columns: (string | null)[][] = [];
+  for await (const batch of readBatches(file, options)) {
+    for (const [i, column] of Object.values(texts(batch)).entries()) {
+      columns[i] ??= [];
+      columns[i].push(...column);
+    }
+  }
+  return columns;
+}
+
+function unlessInWords(error: unknown): null {
+  if (error instanceof WarpmapError) return null;
+  throw error;
 }
 
 async function byDuck({ file, sql }: Question): Promise<(string | null)[][]> {

@@ -5,19 +5,23 @@
 import type { DuckDBDecimalValue, DuckDBListValue, DuckDBValue } from "@duckdb/node-api";
 import * as flechette from "@uwdata/flechette";
 import { expect } from "vitest";
-import type { Device } from "../../../src/index.js";
+import type { Device, Plan } from "../../../src/index.js";
 import {
   type Aggregate,
   type ArrowTable,
+  DeviceTable,
   distinct,
   dropDuplicates,
+  first,
   GroupBy,
   groupBy,
   type Keep,
   valueCounts,
 } from "../../../src/relational/index.js";
+import { collectTables } from "../../../src/relational/stack-tables.js";
+import { distinctLarge, groupLarge } from "../../../src/spill/index.js";
 import type { Logical } from "./buffers.js";
-import type { Kind } from "./kinds.js";
+import { type Kind, kinds } from "./kinds.js";
 import { duck, load, readBack } from "./oracle.js";
 import { duckText, fromFlechette } from "./reading.js";
 import { arrowTable, type Form, type TestTable, testTable } from "./tables.js";
@@ -31,6 +35,19 @@ export interface GroupCase {
   readonly cuts?: readonly number[];
   /** With cuts: the first half of the batches goes to a GroupBy that the other one is merged into. */
   readonly merged?: boolean;
+  /** The table is uploaded, and the answer brought back; all at once. */
+  readonly onDevice?: boolean;
+  readonly onPlan?: (plan: Plan) => void;
+  /** Bytes of memory that the group-by keeps to. Its groups come in any order. */
+  readonly limit?: number;
+}
+
+/** The column, and aggregate, that tells which of a group's rows was first. */
+const AT = "number of the row";
+
+function numbered({ columns, rows }: TestTable): TestTable {
+  const values = Array.from({ length: rows }, (_, row) => BigInt(row));
+  return testTable([...columns, { name: AT, kind: kinds.int32, values }]);
 }
 
 /** A column of the answer: how DuckDB makes it, and the texts of its values here and there. */
@@ -64,16 +81,27 @@ const KEPT: Record<Keep, string> = {
 };
 
 async function groups(device: Device, groupCase: GroupCase): Promise<flechette.Table> {
-  const { table, by, aggregate, form, cuts, merged } = groupCase;
-  const options = { by, aggregate, device };
+  const { table, by, aggregate, form, cuts, merged, onPlan } = groupCase;
+  const options = { by, aggregate, device, onPlan };
+  if (groupCase.onDevice) {
+    using uploaded = await device.uploadTable(arrowTable(table, form));
+    using made = await groupBy(uploaded, { ...options, output: "device" });
+    expect(made).toBeInstanceOf(DeviceTable);
+    return await made.toArrow();
+  }
+  if (groupCase.limit !== undefined) {
+    const all = { ...options, aggregate: { ...aggregate, [AT]: first(AT) } };
+    const batches = batchesOf(numbered(table), cuts ?? [], form);
+    return collectTables(groupLarge(batches, all, { limit: groupCase.limit }));
+  }
   if (cuts === undefined) return groupBy(arrowTable(table, form), options);
   const batches = batchesOf(table, cuts, form);
   if (!merged) return groupBy(batches.values(), options);
-  const [first, second] = [new GroupBy(options), new GroupBy(options)];
-  for (const [i, batch] of batches.entries()) await (i < batches.length / 2 ? first : second).add(batch);
-  await first.merge(second);
-  expect(first.rows).toBe(table.rows);
-  return first.finish();
+  const [one, other] = [new GroupBy(options), new GroupBy(options)];
+  for (const [i, batch] of batches.entries()) await (i < batches.length / 2 ? one : other).add(batch);
+  await one.merge(other);
+  expect(one.rows).toBe(table.rows);
+  return one.finish();
 }
 
 /** The rows of a table in batches that end before rows `cuts`. */
@@ -88,15 +116,28 @@ export function batchesOf(table: TestTable, cuts: readonly number[], form?: Form
   });
 }
 
+interface DistinctCase {
+  readonly table: TestTable;
+  readonly on?: readonly string[];
+  readonly form?: Form;
+  readonly keep?: Keep;
+  /** Bytes of memory to keep to. */
+  readonly limit?: number;
+}
+
 /** Leaves out equal rows on the device and in DuckDB, and expects the same rows in the same order. */
 export async function expectSameDistinct(
   device: Device,
-  { table, on, form, keep }: { table: TestTable; on?: readonly string[]; form?: Form; keep?: Keep },
+  { table, on, form, keep, limit }: DistinctCase,
 ): Promise<number> {
-  const made = await (keep
-    ? dropDuplicates(arrowTable(table, form), { on, keep, device })
-    : distinct(arrowTable(table, form), { on, device }));
   const names = table.columns.map(({ name }) => name);
+  const made = await (limit !== undefined
+    ? collectTables(
+        distinctLarge(batchesOf(numbered(table), [40, 80], form), { on: on ?? names, device }, { limit }),
+      )
+    : keep
+      ? dropDuplicates(arrowTable(table, form), { on, keep, device })
+      : distinct(arrowTable(table, form), { on, device }));
   const answers = names.map((name) => valueAnswer(name, `"${name}"`, kindOf(table, name)));
   const kept = `${KEPT[keep ?? "first"]} ${quoted(on ?? names)}${keep === "none" ? " having count(*) = 1" : ""}`;
   return expectSameRows(made, answers, table, `from t where rowid in (${kept}) order by rowid`);
@@ -121,11 +162,13 @@ async function expectSameRows(
   table: TestTable,
   from: string,
 ): Promise<number> {
-  expect(made.names).toEqual(answers.map(({ name }) => name));
+  expect(made.names.filter((name) => name !== AT)).toEqual(answers.map(({ name }) => name));
   const read = readBack(made);
-  const columns = answers.map(({ ours }, c) =>
-    Array.from(read.getChildAt(c), (value) => (value === null ? "null" : ours(value))),
-  );
+  const order = inOrder(read);
+  const columns = answers.map(({ ours }, c) => {
+    const column = read.getChildAt(c);
+    return order.map((row) => (column.at(row) === null ? "null" : ours(column.at(row))));
+  });
   const db = await duck();
   await load(db, "t", table);
   const list = answers.map(({ sql }, c) => `${sql} as c${c}`).join(", ");
@@ -139,6 +182,13 @@ async function expectSameRows(
     expect([name, ...columns[c]]).toEqual([name, ...texts]);
   });
   return rows.length;
+}
+
+/** The rows of an answer in the order of the groups' first rows. */
+function inOrder(table: flechette.Table): number[] {
+  const at = table.names.includes(AT) ? Array.from(table.getChild(AT), Number) : null;
+  const rows = Array.from({ length: table.numRows }, (_, row) => row);
+  return at === null ? rows : rows.sort((a, b) => at[a] - at[b]);
 }
 
 function quoted(names: readonly string[]): string {

@@ -316,3 +316,10 @@ const list: Kind[] = [
 export const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
   list.map((kind) => [kind.name, kind]),
 );
+
+/** Whether tables on a device hold a kind. */
+export function isHeldKind({ type, apacheType }: Kind): boolean {
+  const { Type } = flechette;
+  const isView = type.typeId === Type.Utf8View || type.typeId === Type.BinaryView;
+  return apacheType !== null && !isView && !(type.typeId === Type.FixedSizeBinary && type.stride % 4 !== 0);
+}

@@ -13,9 +13,11 @@ import {
   join,
   type PairFilter,
 } from "../../../src/relational/index.js";
+import { collectTables } from "../../../src/relational/stack-tables.js";
+import { joinLarge } from "../../../src/spill/index.js";
 import { decimalText, type Kind, nanos } from "./kinds.js";
 import { duckText, exactReading, fromFlechette } from "./reading.js";
-import { arrowTable, type Form, type TestTable } from "./tables.js";
+import { arrowTable, type Form, type TestTable, testTable } from "./tables.js";
 
 export type Keys = readonly (readonly [left: string, right: string])[];
 
@@ -34,6 +36,8 @@ export interface Case {
   readonly rightForm?: Form;
   /** Upload both tables, join them there, and bring the result back. */
   readonly onDevice?: boolean;
+  /** Bytes of memory that the join keeps to. */
+  readonly limit?: number;
 }
 
 let connection: Promise<DuckDBConnection> | undefined;
@@ -54,7 +58,11 @@ export async function expectSameJoin(device: Device, joinCase: Case): Promise<nu
   const { left, right, on, how, nullsEqual = false } = joinCase;
   const tables = [arrowTable(left, joinCase.leftForm), arrowTable(right, joinCase.rightForm)] as const;
   const options = { on, how, device, nullsEqual, where: joinCase.where };
-  const joined = await (joinCase.onDevice ? joinThere(tables, options) : join(...tables, options));
+  const joined = await (joinCase.onDevice
+    ? joinThere(tables, options)
+    : joinCase.limit === undefined
+      ? join(...tables, options)
+      : joinWithin(joinCase, options));
   const columns = outputColumns(joinCase);
   expect(joined.names).toEqual(columns.map(({ name }) => name));
   const ours = rowTexts(readBack(joined), columns);
@@ -62,6 +70,24 @@ export async function expectSameJoin(device: Device, joinCase: Case): Promise<nu
   expect(ours.length).toBe(theirs.length);
   expect(ours.sort()).toEqual(theirs);
   return ours.length;
+}
+
+/** The sides come in batches of 9 rows. */
+async function joinWithin(
+  { left, right, leftForm, rightForm, limit = 0 }: Case,
+  options: JoinOptions<never>,
+): Promise<Table> {
+  const batches = (table: TestTable, form?: Form) => {
+    const starts = Array.from({ length: Math.ceil(table.rows / 9) || 1 }, (_, i) => 9 * i);
+    return starts.map((start) => arrowTable(rowsOf(table, start, start + 9), form));
+  };
+  const sides = { left: batches(left, leftForm), right: batches(right, rightForm) };
+  return collectTables(joinLarge(sides, options, { limit }, 1e5));
+}
+
+/** Rows `from` to `to`. */
+export function rowsOf({ columns }: TestTable, from: number, to: number): TestTable {
+  return testTable(columns.map((column) => ({ ...column, values: column.values.slice(from, to) })));
 }
 
 async function joinThere(

@@ -1,6 +1,7 @@
 /** The cpu engine's row operations, on the engine's threads. They reject once it is destroyed, also those under way. */
 import type { DeviceColumn, DeviceKeys, Matches, Words } from "../../device-columns.js";
 import type { GatherTask } from "../../gather-buffers.js";
+import type { GroupTask } from "../../group-tasks.js";
 import type { JoinKind } from "../../join-kinds.js";
 import type { GroupCall, RowGroups } from "../../row-groups.js";
 import type { JoinCall, RowIndex, RowOperations } from "../../row-operations.js";
@@ -11,10 +12,12 @@ import { joinRows } from "../join/join-rows.js";
 import { indexRows } from "../join/row-index.js";
 import { gatherColumns, matchRows } from "./device-columns.js";
 import { gatherOnThreads } from "./gather-tasks.js";
+import { runGroupTasks } from "./group-threads.js";
 import { rowThreads } from "./row-threads.js";
 
 export class CpuRows implements RowOperations {
   readonly prefersColumnsThere = false;
+  readonly reducer = null;
   readonly #engine: CpuEngine;
 
   constructor(engine: CpuEngine) {
@@ -57,6 +60,16 @@ export class CpuRows implements RowOperations {
   ): Promise<readonly (readonly ArrayBuffer[])[]> {
     this.#engine.guard();
     const made = await gatherOnThreads(tasks, rowThreads(this.#engine), pause);
+    this.#engine.guard();
+    return made;
+  }
+
+  async runTasks(
+    tasks: readonly GroupTask[],
+    pause: () => Promise<void>,
+  ): Promise<readonly (readonly Float64Array[])[]> {
+    this.#engine.guard();
+    const made = await runGroupTasks(tasks, rowThreads(this.#engine), pause);
     this.#engine.guard();
     return made;
   }

@@ -20,6 +20,7 @@ import {
   type SortKeysJob,
 } from "../sketches/sketch-jobs.js";
 import { type GatherJob, openGather } from "./gather-job.js";
+import { type GroupJob, openGroupJob } from "./group-job.js";
 import type { Work } from "./work.js";
 
 export type RowJob =
@@ -32,6 +33,7 @@ export type RowJob =
   | CountJob
   | PairsJob
   | GatherJob
+  | GroupJob
   | SortKeysJob
   | FilterAddJob
   | FilterContainsJob
@@ -58,6 +60,8 @@ export function openRowJob(job: RowJob): Work {
       return openPairs(job);
     case "gather":
       return openGather(job);
+    case "group":
+      return openGroupJob(job);
     case "sort keys":
       return openSortKeys(job);
     case "filter add":

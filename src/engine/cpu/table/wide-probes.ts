@@ -6,7 +6,7 @@
 import { combine, combinePair, Rule } from "../../apply.js";
 import { EMPTY, SIDE_PRESENT, TOMBSTONE } from "../../layout.js";
 import { BLOCK } from "./blocks.js";
-import { RUN_SLOTS } from "./pace.js";
+import { pace } from "./pace.js";
 import { type InsertColumns, reject, type Territory } from "./probes.js";
 import { putWords } from "./scan.js";
 import type { Chunk, Columns } from "./sequential.js";
@@ -134,11 +134,12 @@ function eachElement(
   visit: (element: number) => void,
 ): number {
   const { block } = cursor;
+  const { runSlots } = pace;
   for (let first = from; first < to; first += BLOCK) {
     const count = block.fill(keys, where, first, Math.min(to, first + BLOCK));
     for (let j = 0; j < count; j++) {
       const i = block.element[j];
-      if (i > from && (i - from + 1) * bound.maxProbe > RUN_SLOTS) return i;
+      if (i > from && (i - from + 1) * bound.maxProbe > runSlots) return i;
       cursor.take(j);
       visit(i);
     }

@@ -1,16 +1,6 @@
 // gather-bytes: the bytes of gathered strings. 256 invocations a workgroup, one word of the result each, so that long and short strings
 // cost what their bytes cost. Bytes per word: about 4 × log2(rows) read, mostly cached; 4 to 16 read at random, 4 written.
-
-/// The last of the result's rows that begins at or before a byte.
-fn rowOfByte(position: u32) -> u32 {
-  var low = 0u;
-  var high = params.total;
-  while (low + 1u < high) {
-    let middle = low + (high - low) / 2u;
-    if (starts[middle] <= position) { low = middle; } else { high = middle; }
-  }
-  return low;
-}
+// A fragment after row-of.wgsl.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -21,7 +11,7 @@ fn main(
   let at = invocation(workgroup, workgroups, local);
   if (at >= params.count) { return; }
   let word = params.first + at;
-  let last = starts[params.total];
+  let last = outStarts[params.total];
   var value = 0u;
   var end = 0u;
   var shift = 0u;
@@ -29,9 +19,9 @@ fn main(
     let position = word * 4u + i;
     if (position >= last) { break; }
     if (position >= end) {
-      let out = rowOfByte(position);
-      end = starts[out + 1u];
-      shift = offsets[rows[out]] - starts[out];
+      let out = rowOf(position);
+      end = outStarts[out + 1u];
+      shift = offsets[rows[out]] - outStarts[out];
     }
     let source = shift + position;
     value |= extractBits(bytes[source / 4u], source % 4u * 8u, 8u) << (i * 8u);

@@ -9,6 +9,7 @@ import type { Range } from "../device/kernel.js";
 import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
+import { totalOf } from "../groups/totals.js";
 import {
   gatherBytesKernel,
   gatherSmallKernel,
@@ -18,9 +19,6 @@ import {
 
 /** Operations over columns pack no records. */
 const NO_RECORDS = { rowWords: 0, plainWords: 0, nullWords: 0, columnWords: [] };
-
-/** Words of a step that is not worth waiting for. */
-const AT_ONCE = 2 ** 22;
 
 /** Gathers columns; see engine/device-columns.ts. */
 export async function gatherColumns(
@@ -80,7 +78,7 @@ class Gathering {
     const gathered = await this.#add(words);
     const gather = await this.run.step(gatherWordsKernel, {});
     const bindings = { rows: this.rows, data: await this.run.bind(data), gathered: gathered.range };
-    await this.#record("gather words", words, (encoder, chunk) =>
+    await this.run.dispatch("gather words", words, (encoder, chunk) =>
       gather(encoder, bindings, { ...chunk, columnWidth: width / 4 }),
     );
     return { kind: "fixed", width, data: gathered.array };
@@ -94,7 +92,7 @@ class Gathering {
     const gather = await this.run.step(gatherSmallKernel, constants);
     const source = data === null ? undefined : await this.run.bind(data);
     const bindings = { rows: this.rows, data: source, gathered: gathered.range };
-    await this.#record("gather small", words, (encoder, chunk) =>
+    await this.run.dispatch("gather small", words, (encoder, chunk) =>
       gather(encoder, bindings, { ...chunk, total: this.length }),
     );
     return gathered.array;
@@ -120,10 +118,10 @@ class Gathering {
       rows,
       offsets: source,
       bytes: await run.bind(bytes),
-      starts: starts.range,
+      outStarts: starts.range,
       gathered: gathered.range,
     };
-    await this.#record("gather bytes", words, (encoder, chunk) =>
+    await this.run.dispatch("gather bytes", words, (encoder, chunk) =>
       gather(encoder, bindings, { ...chunk, total: length }),
     );
     return { kind: "strings", offsets: starts.array, bytes: gathered.array, most };
@@ -132,11 +130,11 @@ class Gathering {
   /** Writes the length of each string, and answers the bytes of all. */
   async #lengths(offsets: Range, lengths: ResultColumn): Promise<number> {
     const { run, rows } = this;
-    const before = totalOf(run);
+    const before = totalOf(run.counters);
     const measure = await run.step(stringLengthsKernel, {});
     const bindings = { rows, offsets, lengths: lengths.range, control: run.control };
     await this.#each("string lengths", this.length, (encoder, chunk) => measure(encoder, bindings, chunk));
-    return totalOf(run) - before;
+    return totalOf(run.counters) - before;
   }
 
   #add(words: number): Promise<ResultColumn> {
@@ -144,17 +142,7 @@ class Gathering {
     return this.results.add(words);
   }
 
-  /** A step that nobody waits for, where it is short; a longer one goes chunk by chunk. */
-  async #record(label: string, count: number, record: Parameters<RowRun["eachChunk"]>[2]): Promise<void> {
-    if (count > AT_ONCE) return this.#each(label, count, record);
-    if (count > 0) await this.run.submit(label, (encoder) => record(encoder, { first: 0, count }));
-  }
-
   #each(operation: string, count: number, record: Parameters<RowRun["eachChunk"]>[2]): Promise<void> {
     return this.run.eachChunk(operation, count, record, { isPass: false });
   }
-}
-
-function totalOf({ counters: { pairsLow, pairsHigh } }: RowRun): number {
-  return pairsHigh * 2 ** 32 + pairsLow;
 }

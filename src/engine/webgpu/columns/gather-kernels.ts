@@ -1,6 +1,7 @@
 /** The kernels that gather columns by row numbers. */
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
-import { rowCounters, rowParams, rowsFragment, totalling } from "../groups/row-kernels.js";
+import { rowCounters, rowParams, rowsFragment, searching } from "../groups/row-kernels.js";
+import { totalling } from "../groups/totals.js";
 import gatherBytes from "./gather-bytes.wgsl";
 import gatherSmall from "./gather-small.wgsl";
 import gatherWords from "./gather-words.wgsl";
@@ -39,14 +40,13 @@ export const stringLengthsKernel = kernelSource("string lengths", rowParams, [
 /** Bytes of strings. */
 export const gatherBytesKernel = kernelSource("gather bytes", rowParams, [
   rowsFragment,
+  searching,
   fragment(gatherBytes, {
     bindings: {
       ...byRow,
       /** Where the strings begin in the source. */
       offsets: read(),
       bytes: read(),
-      /** Where the gathered ones begin. */
-      starts: read(),
       gathered: readWrite(),
     },
   }),

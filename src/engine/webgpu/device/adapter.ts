@@ -20,7 +20,7 @@ const wantedFeatures = ["subgroups", "timestamp-query"] as const;
 
 /** Opens a GPUDevice with all of the adapter's limits. @throws BackendUnavailableError */
 export async function openGpu(request: GpuRequest): Promise<OpenedGpu> {
-  const gpu = await findGpu();
+  const gpu = await findGpu(request);
   const adapter = await findAdapter(gpu, request);
   const facts = adapterFacts(adapter);
   const device = await orUnavailable("the GPU does not open", () =>
@@ -62,13 +62,15 @@ export function adapterName({ vendor, architecture, device, description }: Recor
 
 const withoutNumber = (text: string): string => (/^(0x[\da-f]+|\d+)$/i.test(text) ? "" : text);
 
-async function findGpu(): Promise<GPU> {
+async function findGpu({ software = false }: GpuRequest): Promise<GPU> {
   const fromBrowser = (globalThis.navigator as Navigator | undefined)?.gpu;
   if (fromBrowser) return fromBrowser;
   if (globalThis.process?.versions?.node === undefined) {
     throw await unavailable("no navigator.gpu");
   }
-  const found = await orUnavailable("WebGPU does not load", async () => (await import("./dawn.js")).dawn());
+  const found = await orUnavailable("WebGPU does not load", async () =>
+    (await import("./dawn.js")).dawn(software),
+  );
   if ("reason" in found) throw await unavailable(found);
   return found;
 }

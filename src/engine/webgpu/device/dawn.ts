@@ -7,18 +7,30 @@ export interface NoDawn {
   cause?: unknown;
 }
 
-// Dawn crashes when its instance is collected while something made from it is in use
-let instance: Promise<GPU | NoDawn> | undefined;
+type For = "hardware" | "software";
 
-/** The process's one instance, or why there is none: that is tried again. */
-export async function dawn(): Promise<GPU | NoDawn> {
-  instance ??= load();
-  const found = await instance;
-  if ("reason" in found) instance = undefined;
+// Dawn crashes when its instance is collected while something made from it is in use
+const instances: Partial<Record<For, Promise<GPU | NoDawn>>> = {};
+
+/** The process's one instance for GPUs of hardware or of software, or why there is none: that is tried again. */
+export async function dawn(software: boolean): Promise<GPU | NoDawn> {
+  const kind = software ? "software" : "hardware";
+  instances[kind] ??= load(kind);
+  const found = await instances[kind];
+  if ("reason" in found) delete instances[kind];
   return found;
 }
 
-async function load(): Promise<GPU | NoDawn> {
+/** Features of Dawn that are turned off. */
+const disabled: Record<For, readonly string[]> = {
+  // timestamps as they are: the times of short phases are fractions of what browsers round to
+  hardware: ["timestamp_quantization"],
+  // SwiftShader compiles the extension to a store for each word of workgroup memory, which takes it far longer than all else of
+  // a kernel; Dawn writes a loop instead
+  software: ["timestamp_quantization", "use_vulkan_zero_initialize_workgroup_memory_extension"],
+};
+
+async function load(kind: For): Promise<GPU | NoDawn> {
   const missing = missingVulkanLoader();
   if (missing) return none(missing, "Install the GPU's Vulkan driver, or use the cpu backend.");
   // Bundlers leave this import to the runtime: the native module must not get into browser bundles, and a bundle for Node finds it
@@ -32,8 +44,7 @@ async function load(): Promise<GPU | NoDawn> {
     return none(reason, "Run `npm install webgpu`.", error);
   }
   try {
-    // timestamps as they are: the times of short phases are fractions of what browsers round to
-    return module.create(["disable-dawn-features=timestamp_quantization"]);
+    return module.create([`disable-dawn-features=${disabled[kind].join(",")}`]);
   } catch (error) {
     const reason = `WebGPU does not start: ${(error as Error).message}`;
     return none(reason, "Update the GPU's driver, or use the cpu backend.", error);

@@ -1,11 +1,12 @@
 /**
  * The runs that assign values of wide slots, or combine those of 64 bits, when all keys of a chunk are in their slots. Each is bounded and
- * may go over an element again, but for sums and xor: there a run meets every element once. Loaded by the first call of these.
+ * may go over an element again, but for sums and xor: there a run meets every element once. Sums of doubles, which WGSL does not have, are
+ * made in integers and rounded once (doubles.wgsl). Loaded by the first call of these.
  */
 import type { ApplyOp } from "../../engine.js";
 import type { Scalar } from "../../scalars.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
-import type { Column } from "../batch/columns.js";
+import { bindAt, type Column } from "../batch/columns.js";
 import { type Fragment, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import type { TableState } from "../table/table-state.js";
 import applyCode from "./apply.wgsl";
@@ -14,12 +15,19 @@ import electCode from "./assign-elect.wgsl";
 import storeCode from "./assign-store.wgsl";
 import { extremeCode, pairCode } from "./combine-pairs.js";
 import { batched, changing, type TableBinding, type TableKernels, tableParams } from "./direct-kernels.js";
+import doubles from "./doubles.wgsl";
 import lowCode from "./extreme-low.wgsl";
 import raiseCode from "./extreme-raise.wgsl";
 import resetCode from "./extreme-reset.wgsl";
-import { needsRoomForAll } from "./insert.js";
+import { needsRoomForAll, SUM_BYTES } from "./insert.js";
 import type { Run } from "./rounds.js";
 import { claimsKernel } from "./row-claims.js";
+import addCode from "./sum-add.wgsl";
+import electSumCode from "./sum-elect.wgsl";
+import reachCode from "./sum-reach.wgsl";
+import saveCode from "./sum-save.wgsl";
+import storeSumCode from "./sum-store.wgsl";
+import sumsCode from "./sums.wgsl";
 import { WORKLIST_BYTES } from "./worklist.js";
 
 /** The runs of a policy, in their order. */
@@ -31,12 +39,12 @@ export async function wideRuns(
   const { sources } = state;
   if (op === "assign") {
     const followers = [
-      followKernel(sources, "confirm", confirmCode),
-      followKernel(sources, "store", storeCode),
+      followKernel(sources, "confirm", fragment(confirmCode)),
+      followKernel(sources, "store", fragment(storeCode)),
     ];
     return [
       {
-        kernel: applyKernel(sources, "elect", electCode),
+        kernel: applyKernel(sources, "elect", fragment(electCode)),
         constants: {},
         followers,
         ...(await claims(chunk)),
@@ -44,17 +52,19 @@ export async function wideRuns(
     ];
   }
   const type = state.spec.value as Scalar;
+  if (op === "add" && type === "f64") return [await sumRun(sources, chunk)];
   if (op === "min" || op === "max") {
     const order = extremeCode(op, type);
     const raise: Run = {
-      kernel: applyKernel(sources, `raise ${op} ${type}`, order + raiseCode),
+      kernel: applyKernel(sources, `raise ${op} ${type}`, fragment(order + raiseCode)),
       constants: {},
-      followers: [followKernel(sources, `reset ${op} ${type}`, order + resetCode)],
+      followers: [followKernel(sources, `reset ${op} ${type}`, fragment(order + resetCode))],
       ...(await claims(chunk)),
     };
-    return [raise, { kernel: applyKernel(sources, `low ${op} ${type}`, order + lowCode), constants: {} }];
+    const low = applyKernel(sources, `low ${op} ${type}`, fragment(order + lowCode));
+    return [raise, { kernel: low, constants: {} }];
   }
-  const run: Run = { kernel: applyKernel(sources, `${op} pair`, pairCode(op)), constants: {} };
+  const run: Run = { kernel: applyKernel(sources, `${op} pair`, fragment(pairCode(op))), constants: {} };
   if (!needsRoomForAll(state, op)) return [{ ...run, goesOn: true }];
   await chunk.worklists.reserve(chunk.count * WORKLIST_BYTES);
   return [{ ...run, worklistRoom: chunk.count }];
@@ -66,21 +76,54 @@ async function claims({ scratch, count }: BoundChunk): Promise<Pick<Run, "claims
   return { claims, before: (encoder) => encoder.clearBuffer(claims.range.buffer, 0, count * 4) };
 }
 
+/**
+ * Adds doubles. Lists have room for all elements, so all that have one key are added in one round: the sum is rounded once, and does not
+ * depend on their order.
+ */
+async function sumRun(sources: TableKernels, chunk: BoundChunk): Promise<Run> {
+  const { count, scratch, worklists } = chunk;
+  await worklists.reserve(count * WORKLIST_BYTES);
+  const summing = fragment(doubles + sumsCode, { bindings: { sums: readWrite("array<atomic<u32>>") } });
+  const step = (name: string, code: string) =>
+    followKernel(sources, `${name} doubles`, summing, fragment(code));
+  const { claims: noted, before } = await claims(chunk);
+  const sums = bindAt(await scratch.buffer(count * SUM_BYTES), 0, count * SUM_BYTES);
+  return {
+    kernel: applyKernel(sources, "save doubles", summing, fragment(saveCode)),
+    constants: {},
+    followers: [
+      step("elect", electSumCode),
+      step("reach", reachCode),
+      step("add", addCode),
+      step("store", storeSumCode),
+    ],
+    worklistRoom: count,
+    claims: noted,
+    sums,
+    before: (encoder) => {
+      before?.(encoder);
+      encoder.clearBuffer(sums.range.buffer, 0, count * SUM_BYTES);
+    },
+  };
+}
+
+type Code = readonly Fragment<TableBinding, never>[];
+
 /** A kernel that finds every element's key, and does something with its value. */
-function applyKernel(sources: TableKernels, name: string, code: string) {
+function applyKernel(sources: TableKernels, name: string, ...code: Code) {
   const { probing, keyColumn, format, cas } = sources;
   return sources.once(name, () =>
     kernelSource("apply", tableParams, [
       probing,
       ...batched(keyColumn),
       ...changing(format, cas),
-      fragment(code) as Fragment<TableBinding, never>,
+      ...code,
       fragment(applyCode, { bindings: { values: read(), claims: readWrite() } }),
     ]),
   );
 }
 
 /** A kernel over the elements that an applyKernel has noted. */
-function followKernel(sources: TableKernels, name: string, code: string) {
-  return sources.once(name, () => claimsKernel(name, sources, code));
+function followKernel(sources: TableKernels, name: string, ...code: Code) {
+  return sources.once(name, () => claimsKernel(name, sources, ...code));
 }

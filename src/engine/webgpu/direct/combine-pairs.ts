@@ -7,23 +7,19 @@
  * | add of integers | the low words are added atomically; whoever makes them wrap adds the carry to the high word. Every wrap has one cause, so the sum is exact in any order |
  * | and, or, xor | each word on its own |
  * | min, max | first the high words, then the low ones of the values that have the winning high word |
- * | add of f64 | refused: two words cannot be exchanged at once, and a sum of doubles is no sum of their words |
+ * | add of f64 | in integers of 160 bits, an element of each key for all: sums.wgsl |
  */
-import { ValidationError } from "../../../errors.js";
 import type { ApplyOp } from "../../engine.js";
 import type { Scalar } from "../../scalars.js";
 
 const ONES = 0xffffffff;
 
-/**
- * Words of the value e with op(e, v) = v for every v of the type.
- * @throws ValidationError for what kernels cannot do exactly
- */
+/** Words of the value e with op(e, v) = v for every v of the type. */
 export function identityPair(op: ApplyOp, type: Scalar): readonly [low: number, high: number] {
   switch (op) {
     case "add":
-      if (type === "f64") throw noDoubleSums();
-      return [0, 0];
+      // −0: the only f64 that changes no other, +0 included
+      return [0, type === "f64" ? 0x80000000 : 0];
     case "or":
     case "xor":
       return [0, 0];
@@ -35,13 +31,6 @@ export function identityPair(op: ApplyOp, type: Scalar): readonly [low: number, 
       if (type === "f64") return [ONES, ONES];
       return [0, type === "u64" ? 0 : 0x80000000];
   }
-}
-
-function noDoubleSums(): ValidationError {
-  return new ValidationError(
-    "GPUs add no floating-point numbers of 64 bits in WGSL, and this device does not round in their place.",
-    'Sum on a device opened with { backend: "cpu" }, or as integers: i64 values of a fixed number of decimals are added exactly.',
-  );
 }
 
 /** WGSL of an operation that one pass does: combineElement(word, element), which is true when it is done. */

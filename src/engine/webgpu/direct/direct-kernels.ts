@@ -206,7 +206,8 @@ export type TableBinding =
   | "values"
   | "flags"
   | "known"
-  | "claims";
+  | "claims"
+  | "sums";
 
 /** A kernel over the elements of a batch. */
 export type BatchKernel = KernelSource<TableParam, TableBinding>;

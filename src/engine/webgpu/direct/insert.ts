@@ -12,6 +12,7 @@ import type { TableState } from "../table/table-state.js";
 import type { FullTable } from "./full-table.js";
 import { clearFlags, lookupRun } from "./look-up.js";
 import { compileRun, groupSizeAt, type Run, runOverChunk } from "./rounds.js";
+import { WORKLIST_BYTES } from "./worklist.js";
 
 /** What combines values with those in the table. */
 const loadCombining = lazily(() => import("./apply.js"));
@@ -159,4 +160,13 @@ async function findKnown(state: TableState, chunk: BoundChunk): Promise<Column> 
 export function needsRoomForAll({ spec, windows }: TableState, policy: InsertPolicy): boolean {
   if (policy === "keep" || spec.value === null) return false;
   return windows.length > 1 || (spec.value === "f32" && policy !== "assign");
+}
+
+/** Bytes of the words that an element has for a sum of doubles: see sums.wgsl. */
+export const SUM_BYTES = 28;
+
+/** Bytes that combining binds for an element of a chunk in one range, at most. */
+export function bytesToCombine(state: TableState, policy: InsertPolicy): number {
+  if (state.spec.value === "f64" && policy === "add") return SUM_BYTES;
+  return needsRoomForAll(state, policy) ? WORKLIST_BYTES : 4;
 }

@@ -30,6 +30,8 @@ export interface Run {
   fill?: readonly number[] | undefined;
   /** A word an element, zeroed: the slot that it has claimed, plus one, until it is settled. */
   claims?: Column;
+  /** The words of sums of doubles: see sums.wgsl. */
+  sums?: Column;
   /** Kernels that follow each dispatch, over the same elements and in the same submission. */
   followers?: readonly BatchKernel[];
   /** Look at the chunk's signal before every round. */
@@ -188,6 +190,7 @@ async function round(
     flags: run.flags?.range,
     known: run.known?.range,
     claims: run.claims?.range,
+    sums: run.sums?.range,
     worklists,
   };
   const recordOver = (encoder: GPUCommandEncoder, kernel: Kernel<TableParam, TableBinding>) => {

@@ -53,23 +53,23 @@ fn keyOf(element: u32) -> Key {
 export const rowClaiming = fragment(claimRow, { bindings: { claims: readWrite() } });
 
 /** The kernel that writes entries into claimed slots, after each insert dispatch. */
-export const settleKernel = (parts: ClaimParts) => claimsKernel("settle", parts, settle, ["FILL"]);
+export const settleKernel = (parts: ClaimParts) =>
+  claimsKernel("settle", parts, fragment(settle, { constants: ["FILL"] }));
 
 /** What kernels over the batches of one kind of table are made of. */
 type ClaimParts = Pick<TableKernels, "probing" | "keyColumn" | "format" | "cas">;
 
-/** A kernel over the elements that have noted slots. @param code onClaim */
+/** A kernel over the elements that have noted slots. @param code with onClaim */
 export function claimsKernel(
   label: string,
   { probing, keyColumn, format, cas }: ClaimParts,
-  code: string,
-  constants: readonly string[] = [],
+  ...code: readonly Fragment<TableBinding, string>[]
 ): BatchKernel {
   return kernelSource<TableParam, TableBinding, string>(label, tableParams, [
     probing,
     ...elements(keyColumn),
     ...changing(format, cas),
-    fragment(eachClaim),
-    fragment(code, { bindings: { values: read(), claims: readWrite() }, constants }),
+    fragment(eachClaim, { bindings: { values: read(), claims: readWrite() } }),
+    ...code,
   ]);
 }

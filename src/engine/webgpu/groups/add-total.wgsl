@@ -1,4 +1,4 @@
-// Adding up a count of each invocation: 64 bits, in control.pairsLow and control.pairsHigh. A fragment; all invocations of a workgroup
+// Adding up a count of each invocation: 64 bits, in control.totalLow and control.totalHigh. A fragment; all invocations of a workgroup
 // call it.
 
 var<workgroup> sums: array<atomic<u32>, 2>;
@@ -12,8 +12,8 @@ fn addTotal(local: u32, count: u32) {
     let upper = atomicLoad(&sums[1]);
     let low = atomicLoad(&sums[0]) + ((upper & 0xffffu) << 16u);
     let carried = u32(low < atomicLoad(&sums[0]));
-    let before = atomicAdd(&control.pairsLow, low);
+    let before = atomicAdd(&control.totalLow, low);
     let high = (upper >> 16u) + carried + u32(before + low < before);
-    if (high > 0u) { atomicAdd(&control.pairsHigh, high); }
+    if (high > 0u) { atomicAdd(&control.totalHigh, high); }
   }
 }

@@ -58,9 +58,14 @@ async function group(run: RowRun, keys: RowKeys, columns: ResultColumns): Promis
   });
 }
 
-/** Replaces leaders by group numbers; writes the counts. */
-async function numberGroups(run: RowRun, table: GroupTable, groupOf: Range, counts: Range): Promise<void> {
-  const number = await run.step(run.host.sources.numberGroups, {});
+/** Replaces leaders by group numbers; writes the counts, where they are wanted. */
+export async function numberGroups(
+  run: RowRun,
+  table: GroupTable,
+  groupOf: Range,
+  counts?: Range,
+): Promise<void> {
+  const number = await run.step(run.host.sources.numberGroups, { COUNTED: counts !== undefined });
   const bindings = { groupOf, numbers: table.numbers, sizes: table.sizes, counts };
   await run.eachChunk("number groups", table.side.rows, (encoder, chunk) => number(encoder, bindings, chunk));
 }

@@ -22,11 +22,11 @@ export interface GroupTable {
   readonly side: Records;
   readonly slots: number;
   readonly table: Range;
-  /** Per leader: rows of its group. 0 for other rows. */
+  /** Per leader: rows of its group. 0 for other rows. If ranks were asked for. */
   readonly sizes: Range;
   /** Per row: its leader, or 0xffffffff for a row in no group. */
   readonly leaders: Range;
-  /** Per row in a group: a number below the group's size that no other row of the group has. */
+  /** Per row in a group: a number below the group's size that no other row of the group has. If ranks were asked for. */
   readonly ranks: Range;
   /** Per leader: the number of its group, if numbers were asked for. */
   readonly numbers: Range | undefined;
@@ -39,22 +39,23 @@ export interface GroupTable {
  * Groups the rows of a side; one pass over its rows.
  * @param leaders where the rows' leaders go.
  * @param numbered whether groups get numbers.
+ * @param ranked whether rows get ranks: an addition each, which rows of one large group wait for.
  * @throws EngineError when compare-exchange fails without end.
  */
 export async function buildGroups(
   run: RowRun,
   side: Records,
-  { leaders, numbered }: { leaders: Range; numbered: boolean },
+  { leaders, numbered, ranked = true }: { leaders: Range; numbered: boolean; ranked?: boolean },
 ): Promise<GroupTable> {
   const { gpu, kernels, sources } = run.host;
   const { rows } = side;
   const slots = rows * SLOTS_PER_ROW;
   const table = await run.range(slots * 4);
-  const sizes = await run.range(rows * 4);
-  const ranks = await run.range(rows * 4);
+  const sizes = await run.range(ranked ? rows * 4 : 0);
+  const ranks = await run.range(ranked ? rows * 4 : 0);
   const numbers = numbered ? await run.range(rows * 4) : undefined;
   const fill = await filling(gpu, kernels, EMPTY);
-  const numberRows = await run.step(sources.numberRows, { NUMBERED: numbered });
+  const numberRows = await run.step(sources.numberRows, { NUMBERED: numbered, RANKED: ranked });
   await run.submit("empty groups", (encoder) => {
     fill(encoder, table);
     encoder.clearBuffer(sizes.buffer, 0, sizes.size);

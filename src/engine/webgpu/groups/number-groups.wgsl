@@ -15,5 +15,5 @@ fn main(
   if (leader == EMPTY) { return; }
   let number = numbers[leader];
   groupOf[row] = number;
-  if (leader == row) { counts[number] = sizes[row]; }
+  if (COUNTED && leader == row) { counts[number] = sizes[row]; }
 }

@@ -46,7 +46,7 @@ fn leaderOf(row: u32) -> u32 {
   let leader = findOrClaim(row);
   if (leader == EMPTY) {
     atomicAdd(&control.unfinished, 1u);
-  } else {
+  } else if (RANKED) {
     ranks[row] = atomicAdd(&sizes[leader], 1u);
   }
   return leader;

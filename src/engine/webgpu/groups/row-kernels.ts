@@ -7,7 +7,6 @@ import { fragment, kernelSource, read, readWrite } from "../device/kernel-source
 import cas from "../direct/cas.wgsl";
 import type { KernelOverrides } from "../direct/direct-kernels.js";
 import hash from "../table/hash.wgsl";
-import addTotal from "./add-total.wgsl";
 import bytesAt from "./bytes-at.wgsl";
 import equal from "./equal.wgsl";
 import findGroup from "./find-group.wgsl";
@@ -19,6 +18,7 @@ import oneSide from "./one-side.wgsl";
 import pack from "./pack.wgsl";
 import packBytes from "./pack-bytes.wgsl";
 import packWords from "./pack-words.wgsl";
+import rowOf from "./row-of.wgsl";
 import rows from "./rows.wgsl";
 import scan from "./scan.wgsl";
 import scanAdd from "./scan-add.wgsl";
@@ -48,8 +48,32 @@ export const rowParams = [
   "total",
 ] as const;
 
+/** What a dispatch that reduces columns by group is told. */
+export const reduceParams = [
+  "first",
+  "count",
+  "groups",
+  /** Words of state that a group has. */
+  "stride",
+  /** A column's values: bits of each (1, 8, 16 or whole words), words in which they are compared, how they are read, and if they may be null. */
+  "bits",
+  "words",
+  "form",
+  "nullable",
+  /** The upper word of a float's infinity. */
+  "infinity",
+  /** 0xffffffff: the least word is looked for. */
+  "flip",
+  /** Words of the extreme value that are known. */
+  "phase",
+  /** 1: the last row is looked for. */
+  "latest",
+  /** Where words of state begin. */
+  "base",
+] as const;
+
 /** Values of the parameters; those left out are 0. */
-export type RowParams = { readonly [N in (typeof rowParams)[number]]?: number };
+export type RowParams = { readonly [N in (typeof rowParams | typeof reduceParams)[number]]?: number };
 
 /** What row kernels count: exact, from the call's start, modulo 2^32. */
 export const rowCounters = countersOf("RowControl", [
@@ -60,8 +84,8 @@ export const rowCounters = countersOf("RowControl", [
   /** Rows that dispatches left for another one, all dispatches together. */
   "unfinished",
   /** Pairs, or bytes of gathered strings: 64 bits. */
-  "pairsLow",
-  "pairsHigh",
+  "totalLow",
+  "totalHigh",
 ]);
 
 /** Rows (or pairs) that one workgroup takes. */
@@ -69,8 +93,8 @@ export const ROW_TILE = 256;
 
 /** Rows by number. */
 export const rowsFragment = fragment(rows);
-/** Adding counts up, in `rowCounters`. */
-export const totalling = fragment(addTotal);
+/** The row that has a piece of a result. */
+export const searching = fragment(rowOf, { bindings: { outStarts: read() } });
 
 const side = { records: read(), bytes: read() };
 const otherSide = { buildRecords: read(), buildBytes: read() };
@@ -122,6 +146,10 @@ export class GroupKernels {
     rowsFragment,
     fragment(numberGroups, {
       bindings: { groupOf: readWrite(), numbers: read(), sizes: read(), counts: readWrite() },
+      constants: [
+        /** Sizes are known, and counts wanted. */
+        "COUNTED",
+      ],
     }),
   ]);
   readonly listMembers = kernelSource("list members", rowParams, [
@@ -153,6 +181,8 @@ export class GroupKernels {
         constants: [
           /** Numbers are wanted. */
           "NUMBERED",
+          /** Ranks and sizes are. */
+          "RANKED",
         ],
       }),
     ]);

@@ -22,6 +22,9 @@ import { GroupKernels, ROW_TILE, type RowParams, rowCounters } from "./row-kerne
 import type { RecordLayout } from "./row-records.js";
 import type { ScanStep } from "./scan.js";
 
+/** Elements of a step that is not worth waiting for. */
+const AT_ONCE = 2 ** 22;
+
 /** What operations on rows need of their engine. */
 export interface RowHost {
   readonly engine: Engine;
@@ -208,6 +211,16 @@ export class RowRun {
       await this.submitAndWait(operation, (encoder) => record(encoder, chunk));
     });
     if (isPass) this.#done += rows;
+  }
+
+  /** A step that nobody waits for, where it is short; a longer one goes chunk by chunk. */
+  async dispatch(
+    operation: string,
+    count: number,
+    record: (encoder: GPUCommandEncoder, chunk: Chunk) => void,
+  ): Promise<void> {
+    if (count > AT_ONCE) return this.eachChunk(operation, count, record, { isPass: false });
+    if (count > 0) await this.submit(operation, (encoder) => record(encoder, { first: 0, count }));
   }
 
   /** Reports all rows as done, where there was nothing to go over. */

@@ -8,10 +8,11 @@ import { type GroupTable, listMembers, probing } from "../groups/group-table.js"
 import type { Records } from "../groups/row-records.js";
 import type { RowRun } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
+import { totalOf } from "../groups/totals.js";
 import { matchCountsKernel, probeKernel } from "./join-kernels.js";
 
 /** What `expandKernel` makes pairs of. */
-export type PairInputs = Bindings<"pairStarts" | "matches" | "starts" | "members">;
+export type PairInputs = Bindings<"outStarts" | "matches" | "starts" | "members">;
 
 /** How many pairs there are, and what they are written from. */
 export interface PairCount {
@@ -49,14 +50,13 @@ export async function countPairs(
     (encoder, chunk) => find(encoder, { ...bindings, sizes, matches }, { ...params, ...chunk }),
     { onChunk },
   );
-  const { pairsLow, pairsHigh } = run.counters;
-  const total = pairsHigh * 2 ** 32 + pairsLow;
+  const total = totalOf(run.counters);
   if (total > mostPairs) {
     throw new LimitError("rows", total, mostPairs, "Join on more columns, or filter one side first.");
   }
-  const pairStarts = await scanPairs(run, probe, matches);
+  const outStarts = await scanPairs(run, probe, matches);
   const { starts, members } = lists ?? (await listGroups(run, table, sizes));
-  return { total, inputs: { pairStarts, matches, starts, members } };
+  return { total, inputs: { outStarts, matches, starts, members } };
 }
 
 /** Lists the rows of all groups. @param starts sizes of the groups, which are replaced by where they begin */

@@ -1,6 +1,7 @@
 /** The kernels of joins: the probe side finds its groups, pairs are written, and rows are listed by whether they match. */
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
-import { finding, rowCounters, rowParams, rowsFragment, totalling } from "../groups/row-kernels.js";
+import { finding, rowCounters, rowParams, rowsFragment, searching } from "../groups/row-kernels.js";
+import { totalling } from "../groups/totals.js";
 import countUp from "./count-up.wgsl";
 import expand from "./expand.wgsl";
 import flagsOfBits from "./flags-of-bits.wgsl";
@@ -33,9 +34,9 @@ export const matchCountsKernel = kernelSource("match counts", rowParams, [
 /** Writes pairs, an invocation each. */
 export const expandKernel = kernelSource("expand", rowParams, [
   rowsFragment,
+  searching,
   fragment(expand, {
     bindings: {
-      pairStarts: read(),
       matches: read("array<vec2u>"),
       starts: read(),
       members: read(),

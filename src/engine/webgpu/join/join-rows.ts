@@ -91,7 +91,7 @@ async function probeUnique(run: RowRun, table: GroupTable, probe: Records): Prom
     (encoder, chunk) => find(encoder, { ...bindings, outBuild, outProbe }, { ...params, ...chunk }),
     { onChunk },
   );
-  const pairs = newPairs(run.counters.pairsLow);
+  const pairs = newPairs(run.counters.totalLow);
   const columns = [
     [outBuild, pairs.build],
     [outProbe, pairs.probe],

@@ -196,7 +196,7 @@ class Match {
     const out = await columns.add(rows);
     const constants = { MATCHED: matched, WITH_PARTNERS: outPartners !== undefined };
     const select = await run.step(selectRowsKernel, constants, SELECT_ITEMS);
-    const { pairsLow: before } = run.counters;
+    const { totalLow: before } = run.counters;
     const bindings = {
       control: run.control,
       partners: partners.range,
@@ -206,7 +206,7 @@ class Match {
     await this.#each("select rows", rows, (encoder, chunk) =>
       select(encoder, bindings, { ...chunk, total: before }),
     );
-    return this.#shorten(out, (run.counters.pairsLow - before) >>> 0);
+    return this.#shorten(out, (run.counters.totalLow - before) >>> 0);
   }
 
   /** The first elements of a column, in memory of about their size. */

@@ -19,7 +19,7 @@ fn main(
   var rank = 0u;
   if (partner != EMPTY) { rank = atomicAdd(&pairs, 1u); }
   workgroupBarrier();
-  if (local == 0u) { base = atomicAdd(&control.pairsLow, atomicLoad(&pairs)); }
+  if (local == 0u) { base = atomicAdd(&control.totalLow, atomicLoad(&pairs)); }
   workgroupBarrier();
   if (partner != EMPTY) {
     outBuild[base + rank] = partner;

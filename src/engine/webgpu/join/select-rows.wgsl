@@ -25,7 +25,7 @@ fn main(
   var rank = 0u;
   if (count > 0u) { rank = atomicAdd(&selected, count); }
   workgroupBarrier();
-  if (local == 0u) { base = atomicAdd(&control.pairsLow, atomicLoad(&selected)); }
+  if (local == 0u) { base = atomicAdd(&control.totalLow, atomicLoad(&selected)); }
   workgroupBarrier();
   var out = base - params.total + rank;
   for (var i = 0u; i < ITEMS; i++) {

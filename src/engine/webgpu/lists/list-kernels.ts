@@ -12,6 +12,8 @@ import {
 } from "../device/kernel-source.js";
 import scanCode from "../groups/scan.wgsl";
 import scanAddCode from "../groups/scan-add.wgsl";
+import { totalling } from "../groups/totals.js";
+import floatKeys from "../table/float-keys.wgsl";
 import { selected } from "../table/selected.js";
 import addressCode from "./address.wgsl";
 import allotCode from "./allot.wgsl";
@@ -92,7 +94,10 @@ const address = [
   fragment(constants),
   fragment(addressCode, { bindings: { records: read("array<vec4u>") } }),
 ] as const;
-const stored = fragment(storedCode, { bindings: { keys: read() }, constants: ["FLOAT_KEYS"] });
+const stored = [
+  fragment(floatKeys),
+  fragment(storedCode, { bindings: { keys: read() }, constants: ["FLOAT_KEYS"] }),
+] as const;
 const { control } = listCounters;
 const scanned = { bindings: { words: readWrite(), tileSums: readWrite() } };
 const heads = fragment("", { bindings: { numbers: read(), heads: read() } });
@@ -181,7 +186,7 @@ export const lookUp = kernel("look up lists", [
   lists,
   heads,
   ...address,
-  stored,
+  ...stored,
   fragment(lookUpCode, {
     bindings: { room: read(), out: readWrite(), flags: readWrite() },
     constants: ["SIZED", "VALUED", "FLAGGED", "OUT_WORDS"],
@@ -201,6 +206,7 @@ export const locate = kernel("locate lists", [
   heads,
   selected,
   control,
+  totalling,
   fragment(locateCode, { bindings: { offsets: readWrite(), places: readWrite() }, constants: ["OUTER"] }),
 ]);
 
@@ -209,7 +215,7 @@ export const expand = kernel("expand lists", [
   lists,
   room,
   ...address,
-  stored,
+  ...stored,
   fragment(expandCode, {
     bindings: {
       offsets: read(),

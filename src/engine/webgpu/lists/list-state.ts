@@ -60,6 +60,13 @@ export class ListState extends ListCounts {
     return buffer && { buffer, size: Math.min(buffer.size, Math.floor(most / 16) * 16) };
   }
 
+  /** What users' own kernels bind. The buffers are freed in the end, not kept: see GpuMemory.share. */
+  share(): { buffer: GPUBuffer; size: number }[] {
+    const parts = (["heads", "room", "records"] as const).flatMap((part) => this.bind(part) ?? []);
+    for (const { buffer } of parts) this.host.gpu.memory.share(buffer);
+    return parts;
+  }
+
   get recordRoom(): number {
     return Math.floor((this.bind("records")?.size ?? 0) / (RECORD_WORDS * 4));
   }

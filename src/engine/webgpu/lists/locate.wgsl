@@ -1,8 +1,6 @@
-// locate: the length of each element's list, as a column to scan, and its place; sums the lengths up to 64 bits.
+// locate: the length of each element's list, as a column to scan, and its place; sums the lengths up. A fragment after
+// add-total.wgsl.
 // 256 invocations a workgroup, one element each. Owns its words. Bytes an element: 4 read, 8 read at random, 8 written.
-
-/// Halves of 16 bits: 256 of them cannot overflow.
-var<workgroup> sums: array<atomic<u32>, 2>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -11,9 +9,9 @@ fn main(
   @builtin(local_invocation_index) local: u32,
 ) {
   let row = invocation(workgroup, workgroups, local);
+  var length = 0u;
   if (row < params.count) {
     let number = numbers[params.numbersShift + row];
-    var length = 0u;
     var place = 0u;
     if (number != NO_LIST) {
       length = heads[number * HEAD];
@@ -25,16 +23,6 @@ fn main(
     }
     offsets[params.first + row] = length;
     places[params.first + row] = place;
-    atomicAdd(&sums[0], length & 0xffffu);
-    atomicAdd(&sums[1], length >> 16u);
   }
-  workgroupBarrier();
-  if (local == 0u) {
-    let upper = atomicLoad(&sums[1]);
-    let low = atomicLoad(&sums[0]) + ((upper & 0xffffu) << 16u);
-    let carried = u32(low < atomicLoad(&sums[0]));
-    let before = atomicAdd(&control.totalLow, low);
-    let high = (upper >> 16u) + carried + u32(before + low < before);
-    if (high > 0u) { atomicAdd(&control.totalHigh, high); }
-  }
+  addTotal(local, length);
 }

@@ -12,6 +12,7 @@ import {
 import { bindAt, newArray, placeOf } from "../batch/columns.js";
 import { resultColumns } from "../batch/results.js";
 import { scanning } from "../groups/scan.js";
+import { totalOf } from "../groups/totals.js";
 import { EXPAND_TILE, expand, LOOK_UP_TILE, locate, lookUp } from "./list-kernels.js";
 import { checkBinding, type ListHost, NO_COLUMN, runLists } from "./list-run.js";
 import type { ListState } from "./list-state.js";
@@ -124,10 +125,10 @@ export async function locateLists(
         const mask = isMasked && call.where ? await scratch.input("u8", call.where, chunk) : NO_COLUMN;
         const params = { ...chunk, numbersShift: at.shift, maskShift: mask.shift };
         const columns = { numbers: at.range, mask: mask.range };
-        const { totalLow, totalHigh } = await run.counted("locate lists", (encoder) =>
+        const counted = await run.counted("locate lists", (encoder) =>
           measure(encoder, { ...parts, ...ranges, ...columns }, params),
         );
-        total += totalHigh * 2 ** 32 + totalLow;
+        total += totalOf(counted);
       });
       const bindable = Math.floor(host.gpu.device.limits.maxStorageBufferBindingSize / bytes);
       checkTotal(total, to === "device" ? bindable : undefined);

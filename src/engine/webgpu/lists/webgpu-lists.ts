@@ -26,6 +26,10 @@ export class WebgpuLists<V extends BasicType> extends CountedLists<V, ListState>
     return new WebgpuLists<V>(await ListState.create(host, spec));
   }
 
+  get gpu(): { buffer: GPUBuffer; size: number }[] {
+    return this.state.share();
+  }
+
   protected writeFirsts(
     numbers: Numbers,
     first: number,

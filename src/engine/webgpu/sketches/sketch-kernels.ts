@@ -3,7 +3,9 @@ import { type BasicType, scalarWords } from "../../scalars.js";
 import { BLOCK_WORDS, SALTS } from "../../sketch-format.js";
 import { getOrMake } from "../device/get-or-make.js";
 import { constantLines, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import floatKeys from "../table/float-keys.wgsl";
 import hash from "../table/hash.wgsl";
+import hashWide from "../table/hash-wide.wgsl";
 import { selected } from "../table/selected.js";
 import combine from "./combine.wgsl";
 import filterAdd from "./filter-add.wgsl";
@@ -59,6 +61,8 @@ export class SketchKernels {
     const hashing = [
       fragment(constantLines({ KEY_WORDS: scalarWords[key], KEY_F32: key === "f32" })),
       fragment(hash),
+      fragment(hashWide),
+      fragment(floatKeys),
       selected,
       fragment(keys, { bindings: { keys: read() }, constants: ["SKETCH_WORKGROUP"] }),
     ];

@@ -47,7 +47,7 @@ const all = (words: readonly string[]) => `array<u32, KEY_WORDS>(${words.join(",
 const BUILT_IN: { readonly [name: string]: HashCode } = {
   murmur3: {
     helpers: (wide) => (wide ? [hashWide] : []),
-    call: (words, wide) => (wide ? `murmur3Words(${all(words)})` : `murmur3(${words})`),
+    call: (words, wide) => (wide ? `murmur3Words(${all(words)}, 0u)` : `murmur3(${words})`),
   },
   xxhash32: {
     helpers: (wide) => [wide ? hashWide : xxhash32],

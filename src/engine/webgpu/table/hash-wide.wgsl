@@ -3,9 +3,9 @@
 
 fn rotate(word: u32, bits: u32) -> u32 { return (word << bits) | (word >> (32u - bits)); }
 
-/// MurmurHash3_x86_32 (Appleby, public domain) of the words, with seed 0.
-fn murmur3Words(words: array<u32, KEY_WORDS>) -> u32 {
-  var h = 0u;
+/// MurmurHash3_x86_32 (Appleby, public domain) of the words.
+fn murmur3Words(words: array<u32, KEY_WORDS>, seed: u32) -> u32 {
+  var h = seed;
   for (var i = 0u; i < KEY_WORDS; i++) {
     h = h ^ (rotate(words[i] * 0xcc9e2d51u, 15u) * 0x1b873593u);
     h = rotate(h, 13u) * 5u + 0xe6546b64u;

@@ -56,8 +56,9 @@ function strings(values: Values): ByteColumn {
 function codes(values: Values): CodedBytes {
   const distinct = [...new Set(values.filter((value) => value !== null))];
   const dictionary = strings([...distinct, null, ...distinct]);
+  const places = new Map(distinct.map((value, place) => [value, place]));
   const of = values.map((value, row) =>
-    value === null ? 60_000 + row : distinct.indexOf(value) + (row % 2) * (distinct.length + 1),
+    value === null ? 60_000 + row : (places.get(value) as number) + (row % 2) * (distinct.length + 1),
   );
   return new CodedBytes(dictionary, Uint16Array.from(of), validityOf(values));
 }

@@ -4,14 +4,17 @@
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
-import { LONG_MS, RUN_SLOTS, runLength } from "../../../../src/engine/cpu/table/pace.js";
+import { LONG_MS, pace, runLength } from "../../../../src/engine/cpu/table/pace.js";
 import type { Scalar } from "../../../../src/engine/scalars.js";
 import { checkTable } from "../../../helpers/check-table.js";
 import type { AnyTable } from "../drive.js";
 
-const COUNT = 2 ** 13;
+/** A run's slots in tests, so that COUNT keys in one chain are 16 runs. */
+const RUN_SLOTS = 2 ** 18;
+const COUNT = 2 ** 11;
 const keys = Uint32Array.from({ length: COUNT }, (_, i) => i);
 
+const RUN_SLOTS_OF_ALL = pace.runSlots;
 const opened: CpuEngine[] = [];
 beforeEach(() => {
   let now = 0;
@@ -22,6 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.restoreAllMocks();
+  pace.runSlots = RUN_SLOTS_OF_ALL;
   for (const engine of opened.splice(0)) engine.destroy();
 });
 
@@ -32,6 +36,10 @@ async function open(threads: number, key: Scalar = "u32", slots = 2 * COUNT): Pr
   const engine = (await openCpuEngine({ threads, tuning: sizes })) as CpuEngine;
   opened.push(engine);
   return (await engine.createTable({ key, value: key, slots, hash: "identity" })) as AnyTable;
+}
+
+function takeShortRuns(): void {
+  pace.runSlots = RUN_SLOTS;
 }
 
 /** Call options, and where a call stood when it told its progress. */
@@ -63,6 +71,8 @@ it("a run is whole blocks up to a maxProbe of 2^12, and one element at least", (
 });
 
 describe("keys with one home slot, one thread", () => {
+  beforeEach(takeShortRuns);
+
   it("no call looks at more than two runs' slots between two looks at the signal", async () => {
     const table = await open(1);
     for (const [name, run] of Object.entries(calls)) {
@@ -82,7 +92,7 @@ describe("keys with one home slot, one thread", () => {
   });
 
   it("nor where the first of a block's keys makes the bound long", async () => {
-    const slots = 2 ** 17;
+    const slots = 2 ** 13;
     const table = await open(1, "u32", slots);
     const row = Uint32Array.from({ length: slots / 2 }, (_, i) => i * (2 ** 32 / slots));
     await table.insert(row, row, "keep", {});
@@ -112,12 +122,14 @@ describe("keys with one home slot, one thread", () => {
 });
 
 describe("keys with one home slot, shared chunks", () => {
+  beforeEach(takeShortRuns);
+
   it("a job that takes long ends, and the call tells how far it came", async () => {
     const table = await open(2);
     for (const [name, run] of Object.entries(calls)) {
       const { ends, call } = watched();
       await run(table, { ...call, strategy: "partitioned" });
-      // 2^26 slots in runs of 2^22, in an insert half as many
+      // 2^22 slots in runs of 2^18, in an insert half as many
       expect(ends.length, name).toBeGreaterThan(5);
       expect(ends.at(-1)).toBe(COUNT);
       expect(
@@ -131,7 +143,7 @@ describe("keys with one home slot, shared chunks", () => {
 
   it("what is left is done in input order, in ranges that nobody took also", async () => {
     const table = await open(2, "u32", 4 * COUNT);
-    const spread = Uint32Array.from({ length: COUNT }, (_, i) => i * 2 ** 18 + 2 ** 17);
+    const spread = Uint32Array.from({ length: COUNT }, (_, i) => (i * 2 ** 31 + 2 ** 30) / COUNT);
     // twice, with other values: the later ones stay
     const half = [...keys.subarray(0, COUNT / 2), ...spread.subarray(0, COUNT / 2)];
     const all = Uint32Array.from([...half, ...half]);
@@ -168,6 +180,7 @@ describe("keys with one home slot, shared chunks", () => {
 
 describe("a full table's set of keys", () => {
   const slots = 2 ** 18 + 1000;
+  const few = 20;
   for (const key of ["u32", "u64"] as const) {
     it(`is made in pieces, ${key} keys`, async () => {
       const table = await open(1, key, slots);
@@ -175,9 +188,9 @@ describe("a full table's set of keys", () => {
         key === "u32"
           ? Uint32Array.from({ length }, (_, i) => of(i))
           : BigUint64Array.from({ length }, (_, i) => BigInt(of(i)));
-      // one key a slot but for the last 400, which have the first slots for homes
+      // one key a slot but for the last few, which have the first slots for homes
       const home = (i: number) => Math.ceil((i * 2 ** 32) / slots);
-      const keysOf = make(slots, (i) => (i < slots - 400 ? home(i) : home(i - (slots - 400)) + 1));
+      const keysOf = make(slots, (i) => (i < slots - few ? home(i) : home(i - (slots - few)) + 1));
       await table.insert(keysOf, keysOf, "keep", {});
       expect(table.live).toBe(slots);
       const { ends, call } = watched();

@@ -13,7 +13,7 @@ import { checkTable } from "../../../helpers/check-table.js";
 import { countWorkers, type WorkerCount } from "../../../helpers/count-workers.js";
 import { type AnyTable, expectSame } from "../drive.js";
 
-const COUNT = 40_000;
+const COUNT = 16_000;
 let alone: CpuEngine;
 let together: CpuEngine;
 let workers: WorkerCount;
@@ -21,12 +21,12 @@ let workers: WorkerCount;
 beforeAll(async () => {
   alone = (await openCpuEngine({ threads: 1 })) as CpuEngine;
   const tuning = {
-    chunk: 2 ** 14,
+    chunk: 2 ** 13,
     lookUpFrom: 64,
     changeFrom: 64,
-    share: 2 ** 10,
-    slice: 2 ** 10,
-    grain: 2 ** 9,
+    share: 2 ** 9,
+    slice: 2 ** 9,
+    grain: 2 ** 8,
     ranges: 16,
     pause: 0,
   };
@@ -122,10 +122,10 @@ describe("several threads give the results of one", () => {
     for (const value of ["u32", null] as const) {
       // distinct keys, slots: sparse; nearly full; more keys than slots; few keys, each many times
       for (const [distinct, slots] of [
-        [30_000, 90_001],
-        [30_000, 31_003],
+        [12_000, 36_001],
+        [12_000, 12_403],
         [120, 83],
-        [50, 90_001],
+        [50, 36_001],
       ] as const) {
         it(`${hash}, values ${value}, ${distinct} keys in ${slots} slots`, async () => {
           const seed = hash === "xxhash32" ? 0x9abcdef0 : 0;

@@ -3,7 +3,9 @@ import { create } from "webgpu";
 import { onSoftwareGpu } from "../../../conformance/helpers/device.js";
 
 // Dawn ends with the last reference to it
-const gpu = create([]);
+const gpu = create(
+  onSoftwareGpu ? ["disable-dawn-features=use_vulkan_zero_initialize_workgroup_memory_extension"] : [],
+);
 
 /** A device with WebGPU's default limits, which are far below most adapters'. */
 export async function ownGpuDevice(descriptor: GPUDeviceDescriptor = {}): Promise<GPUDevice> {

@@ -1,0 +1,197 @@
+/**
+ * Commands with --memory: files are read batch by batch, the result is written as it comes, and what does not fit between is in temporary
+ * files. Tells how much memory the process had at most.
+ */
+import type { Table } from "@uwdata/flechette";
+import type { Device } from "../device.js";
+import { readBatches } from "../io/index.js";
+import { firstRows } from "../relational/first-rows.js";
+import type { MemoryOptions, SpillReport } from "../relational/memory-options.js";
+import { stackTables } from "../relational/stack-tables.js";
+import { FIRST_ROWS, printTable } from "./preview.js";
+import {
+  AskedColumns,
+  deviceLine,
+  type OperatorCall,
+  type Reading,
+  shortName,
+  sizeOf,
+  type TableCommand,
+  type TableCommandOptions,
+  worked,
+  writeResult,
+} from "./table-command.js";
+import { type CommandFiles, STANDARD } from "./table-files.js";
+import { jsonLine, visible } from "./text.js";
+
+/** What a run is made of besides the command. */
+interface Run {
+  readonly files: CommandFiles;
+  readonly reading: Reading;
+  readonly options: TableCommandOptions;
+  /** Rows of the result, at most; undefined: all. */
+  readonly limit: number | undefined;
+  readonly device: Device;
+  /** When the command began, by performance.now(). */
+  readonly start: number;
+}
+
+/** @throws as runTableCommand */
+export async function runWithin(command: TableCommand, memory: MemoryOptions, run: Run): Promise<void> {
+  const { files, reading, limit, device } = run;
+  const { clock, progress, host } = reading;
+  const inputs = await openInputs(command, memory, run);
+  const stages = new Map<string, number>();
+  let spilled: SpillReport = { bytes: 0, partitions: 0, depth: 0 };
+  const call: OperatorCall = {
+    device,
+    signal: host.signal,
+    onProgress: () => {},
+    onStage: (stage, seconds) => stages.set(stage, (stages.get(stage) ?? 0) + seconds),
+    memory: {
+      ...memory,
+      onSpill: (report) => {
+        spilled = report;
+      },
+    },
+  };
+  const result = new Result(command, command.work(inputs, call).batches(), limit);
+  try {
+    progress.step(command.stage);
+    const { out } = files;
+    await clock.time(command.stage, out === undefined ? "" : `and write ${shortName(out)}`, async () => {
+      if (out === undefined) await result.drain();
+      else await writeResult(out, result.tables(), () => {}, host);
+    });
+  } finally {
+    await result.close();
+    for (const input of inputs) await input.return(undefined);
+  }
+  tell(result, stages, { limit: memory.limit, peak: peakMemory(), ...spilled }, run);
+}
+
+/** Begins all files, which says what columns they have. A csv file is read through for that. */
+async function openInputs(
+  { inputs, check }: TableCommand,
+  memory: MemoryOptions,
+  { files, reading: { clock, progress, host, onNote } }: Run,
+): Promise<AsyncGenerator<Table>[]> {
+  const asked = new AskedColumns(files);
+  const opened: AsyncGenerator<Table>[] = [];
+  for (const [i, input] of inputs.entries()) {
+    const { path } = files.inputs[i];
+    const source = path === STANDARD ? host.stdin : path;
+    const reading = { ...asked.readingOf(input, i), signal: host.signal, onNote, folder: memory.folder };
+    progress.step(input.stage);
+    const batches = readBatches(source, reading);
+    const first = await clock.time(input.stage, shortName(files.inputs[i]), () => batches.next());
+    opened.push(startingWith(first.value as Table, batches));
+  }
+  asked.check(check);
+  return opened;
+}
+
+async function* startingWith(first: Table | undefined, rest: AsyncGenerator<Table>): AsyncGenerator<Table> {
+  let held = first;
+  try {
+    if (held) {
+      const table = held;
+      held = undefined;
+      yield table;
+    }
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}
+
+/** The result table by table, and what is told of it afterwards. */
+class Result {
+  rows = 0;
+  columns: string[] = [];
+  /** Enough for a preview. */
+  head: Table | undefined;
+  readonly #tables: AsyncIterator<Table>;
+
+  constructor(
+    readonly command: TableCommand,
+    tables: AsyncIterable<Table>,
+    readonly limit = Number.POSITIVE_INFINITY,
+  ) {
+    this.#tables = tables[Symbol.asyncIterator]();
+  }
+
+  /** Once. At least one table. */
+  async *tables(): AsyncGenerator<Table> {
+    for (;;) {
+      const next = await worked(this.command, async () => {
+        const { value, done } = await this.#tables.next();
+        return done ? undefined : (value as Table);
+      });
+      if (next === undefined) return;
+      const table = firstRows(next, this.limit - this.rows);
+      this.#note(table);
+      yield table;
+      if (this.rows === this.limit) return;
+    }
+  }
+
+  async drain(): Promise<void> {
+    for await (const _ of this.tables());
+  }
+
+  async close(): Promise<void> {
+    await this.#tables.return?.();
+  }
+
+  #note(table: Table): void {
+    this.columns = table.names.map(String);
+    this.rows += table.numRows;
+    if (this.head === undefined || this.head.numRows < FIRST_ROWS) {
+      const head = this.head === undefined ? table : stackTables([this.head, table]);
+      this.head = firstRows(head, FIRST_ROWS);
+    }
+  }
+}
+
+/** Bytes of memory that the process had at most: pages that it touched, its code and its heap included. */
+function peakMemory(): number {
+  return process.resourceUsage().maxRSS * 1024;
+}
+
+interface MemoryReport extends SpillReport {
+  readonly limit: number;
+  /** Bytes. */
+  readonly peak: number;
+}
+
+function tell(
+  { rows, columns, head }: Result,
+  stages: ReadonlyMap<string, number>,
+  memory: MemoryReport,
+  { files: { out }, reading: { clock, progress, host }, options: { json, explain }, device, start }: Run,
+): void {
+  progress.stop();
+  const seconds = (performance.now() - start) / 1000;
+  if (json) {
+    const { bytes: spilled, ...numbers } = memory;
+    host.stdout.write(
+      jsonLine({ rows, columns, seconds, device: device.backend, memory: { ...numbers, spilled } }),
+    );
+    return;
+  }
+  if (out !== undefined) {
+    const told = out.path === STANDARD ? host.stderr : host.stdout;
+    told.write(`wrote ${sizeOf({ numRows: rows, numCols: columns.length })} to ${visible(out.name)}\n`);
+  } else if (head !== undefined) printTable(head, host, rows);
+  host.stderr.write(`\n${deviceLine(device)}\n${clock.text(seconds, explain)}${memoryText(memory)}`);
+  if (!explain) return;
+  for (const [stage, spent] of stages) host.stderr.write(`  of which ${stage}: ${spent.toFixed(3)} s\n`);
+}
+
+function memoryText({ limit, peak, bytes, partitions, depth }: MemoryReport): string {
+  const mib = (amount: number) => `${(amount / 2 ** 20).toFixed(1)} MiB`;
+  const again = depth > 0 ? `, cut again up to ${depth} times` : "";
+  const files = partitions === 0 ? "nothing" : `${mib(bytes)} in ${partitions} partitions${again},`;
+  return `memory: limit ${mib(limit)}, the process had ${mib(peak)} at most; ${files} written to temporary files\n`;
+}

@@ -1,0 +1,49 @@
+/**
+ * Aggregation of columns on a device, part of the seam: rows are grouped by their keys, and each column is reduced to one value a
+ * group. Every reduction is exact, so its result does not depend on the order in which rows are taken. What cannot be exact there
+ * (sums of floats) is not among them, and is the host's.
+ */
+import type { DeviceColumn, DeviceKeys } from "./device-columns.js";
+import type { GroupCall } from "./row-groups.js";
+
+/** How values of fixed width are ordered and added up: integers, or floats with −0 equal to 0 and NaN above all numbers. */
+export type NumberForm = "unsigned" | "signed" | "float";
+
+/** A column of numbers; bools count as unsigned ones of one bit. */
+export interface NumberColumn {
+  readonly column: DeviceColumn;
+  readonly form: NumberForm;
+}
+
+/** What a group gets of a column. Nulls are skipped, except by `first` and `last`; a group without values gets null. */
+export type Reduction =
+  /** Values that are not null, or rows: an int64, never null. */
+  | { readonly kind: "count"; readonly column: DeviceColumn | null }
+  /** The value of the first or last row, null or not, of any layout. */
+  | { readonly kind: "first" | "last"; readonly column: DeviceColumn }
+  /** The least or greatest value; of equal ones the first row's. */
+  | ({ readonly kind: "least" | "greatest" } & NumberColumn)
+  /** The sum of integers: 8 bytes, of integers of 64 bits 16 bytes. In two's complement. */
+  | ({ readonly kind: "sum" } & NumberColumn)
+  /** The sum of integers as a float64, rounded once, divided by the count: a float64. */
+  | ({ readonly kind: "mean" } & NumberColumn);
+
+/** Groups in the order of their first rows. */
+export interface ReducedGroups {
+  readonly groups: number;
+  /** One for each reduction. Whoever gets them frees them. */
+  readonly columns: readonly DeviceColumn[];
+}
+
+/** Aggregation on a device. After the engine is destroyed it rejects with DeviceLostError. */
+export interface ColumnReducer {
+  /**
+   * Groups rows, a null being equal to a null, and reduces columns of as many rows.
+   * @throws LimitError when there is no memory for it, or strings outgrow their offsets
+   */
+  reduce(
+    keys: DeviceKeys,
+    reductions: readonly Reduction[],
+    call: Omit<GroupCall, "nullsEqual">,
+  ): Promise<ReducedGroups>;
+}

@@ -1,0 +1,28 @@
+/** The parts of flechette's encoder that io/arrow-write.ts uses; it has no declarations for them. */
+
+declare module "@uwdata/flechette/src/encode/builder.js" {
+  /** Where a record batch is in a file. */
+  export interface Block {
+    readonly offset: number;
+    readonly metadataLength: number;
+    readonly bodyLength: number;
+  }
+
+  /** Writes FlatBuffers to a sink. */
+  export class Builder {
+    constructor(sink: { write(bytes: Uint8Array): void });
+  }
+}
+
+declare module "@uwdata/flechette/src/encode/footer.js" {
+  import type { Schema } from "@uwdata/flechette";
+  import type { Block, Builder } from "@uwdata/flechette/src/encode/builder.js";
+
+  export function writeFooter(
+    builder: Builder,
+    schema: Schema,
+    dictionaries: readonly Block[],
+    records: readonly Block[],
+    metadata: Map<string, string> | null,
+  ): void;
+}

@@ -1,0 +1,114 @@
+/**
+ * Which aggregates a device computes (engine/reductions.ts), and of which type their answers are. The others are the host's: of floats
+ * sums, for a device has no float64; of values that it does not add up or compare; of values in order.
+ */
+import { type DataType, type Field, field, float64, int64, Type } from "@uwdata/flechette";
+import type { NumberForm, Reduction } from "../../engine/reductions.js";
+import type { Aggregate, NamedAggregate } from "../aggregates.js";
+import { typeName } from "../arrow-types.js";
+import type { BatchClass } from "../chunk.js";
+import { isHeld, type TableColumn } from "../column-transport.js";
+import type { SourceColumn } from "../columns.js";
+import { COUNT_BATCH, sumTypeOf } from "./chunks.js";
+import type { GroupedSource } from "./group-states.js";
+
+/** Why the host has to aggregate; undefined where a device can. */
+export function whyOnHost(
+  { keys, columns }: GroupedSource,
+  aggregates: readonly NamedAggregate[],
+): string | undefined {
+  for (const { field } of [...keys, ...columns.values()]) {
+    if (!isHeld(field.type)) return `"${field.name}" is of type ${typeName(field.type)}`;
+  }
+  const others = aggregates.filter(({ aggregate }) => {
+    const column = columns.get(aggregate.column ?? "");
+    return !isReduced(aggregate, column?.field.type);
+  });
+  if (others.length === 0) return undefined;
+  const [{ aggregate }] = others;
+  const type = columns.get(aggregate.column ?? "")?.field.type;
+  return `${aggregate.name} of "${aggregate.column}", of type ${type ? typeName(type) : "null"}`;
+}
+
+function isReduced({ name }: Aggregate, type: DataType | undefined): boolean {
+  if (type === undefined) return name === "count";
+  switch (name) {
+    case "first":
+    case "last":
+      return type.typeId !== Type.Null;
+    case "count":
+      // the values of a dictionary may be null themselves
+      return type.typeId !== Type.Dictionary && type.typeId !== Type.Null;
+    case "min":
+    case "max":
+      return formOf(type) !== undefined;
+    case "sum":
+    case "mean":
+      return type.typeId === Type.Bool || type.typeId === Type.Int;
+    default:
+      return false;
+  }
+}
+
+/** How values are compared and added up; undefined for those that are no numbers of fixed width. */
+function formOf(type: DataType): NumberForm | undefined {
+  switch (type.typeId) {
+    case Type.Bool:
+      return "unsigned";
+    case Type.Int:
+      return type.signed ? "signed" : "unsigned";
+    case Type.Decimal:
+    case Type.Date:
+    case Type.Time:
+    case Type.Timestamp:
+    case Type.Duration:
+      return "signed";
+    case Type.Float:
+      return "float";
+    default:
+      return undefined;
+  }
+}
+
+/** What the device is asked for. @param column of a column of the device, undefined for rows */
+export function reductionOf({ name }: Aggregate, column: TableColumn | undefined): Reduction {
+  if (column === undefined) return { kind: "count", column: null };
+  const form = formOf(column.field.type) ?? "unsigned";
+  switch (name) {
+    case "min":
+      return { kind: "least", column, form };
+    case "max":
+      return { kind: "greatest", column, form };
+    case "sum":
+    case "mean":
+      return { kind: name, column, form };
+    case "last":
+    case "count":
+      return { kind: name, column };
+    default:
+      return { kind: "first", column };
+  }
+}
+
+/** The answer's column but for its values. */
+export function answerOf({ name, aggregate }: NamedAggregate, column: TableColumn | undefined) {
+  const made = (
+    type: DataType,
+    batchClass: BatchClass | null,
+    dictionary: TableColumn["dictionary"] = null,
+  ): { field: Field; batchClass: BatchClass | null; dictionary: TableColumn["dictionary"] } => ({
+    field: field(name, type),
+    batchClass,
+    dictionary,
+  });
+  if (column === undefined || aggregate.name === "count") return made(int64(), COUNT_BATCH);
+  if (aggregate.name === "mean") return made(float64(), null);
+  if (aggregate.name !== "sum") return made(column.field.type, column.batchClass, column.dictionary);
+  const { type, reading } = sumTypeOf(column.field.type, column.batchClass);
+  return made(type, reading);
+}
+
+/** The column of an aggregate. */
+export function columnOf({ columns }: GroupedSource, { column }: Aggregate): SourceColumn | undefined {
+  return column === undefined ? undefined : columns.get(column);
+}

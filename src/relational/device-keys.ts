@@ -1,0 +1,61 @@
+/**
+ * What operators on a device take from columns: uploaded where they are the host's, and as keys where their bits are equal exactly when
+ * their values are.
+ */
+import { type DeviceKeys, destroyColumns } from "../engine/device-columns.js";
+import type { Engine } from "../engine/engine.js";
+import { type TableColumn, uploadColumn } from "./column-transport.js";
+import type { SourceColumn } from "./columns.js";
+import { deviceColumnOf } from "./device-table.js";
+import { keyForm } from "./key-types.js";
+
+/** A key column on the device, or encoded on the host. */
+export type DeviceKeyColumn = DeviceKeys["columns"][number];
+
+/** Columns on the device by their sources; those of the host are uploaded once, and freed in the end. */
+export class Uploads {
+  readonly #columns = new Map<SourceColumn, Promise<TableColumn>>();
+
+  constructor(private readonly engine: Engine) {}
+
+  /** Uploads columns, if they are not there; `of` tells what fails. */
+  begin(...sources: readonly (SourceColumn | undefined)[]): void {
+    for (const source of sources) if (source) this.of(source).catch(() => {});
+  }
+
+  of(source: SourceColumn): Promise<TableColumn> {
+    const there = deviceColumnOf(source);
+    if (there) return Promise.resolve(there);
+    const known = this.#columns.get(source) ?? uploadColumn(this.engine, source);
+    this.#columns.set(source, known);
+    return known;
+  }
+
+  async destroy(): Promise<void> {
+    for (const each of await Promise.allSettled(this.#columns.values())) {
+      if (each.status === "fulfilled") destroyColumns([each.value]);
+    }
+  }
+}
+
+/** Words of the values of two columns that can be compared as they are, 0 for strings; undefined where they cannot. */
+export function plainWords(left: SourceColumn, right: SourceColumn): number | undefined {
+  const form = keyForm(left.field, right.field);
+  if (form.kind === "bytes") return 0;
+  if (form.kind !== "integer") return undefined;
+  const isPlain = form.leftFactors.length === 0 && form.rightFactors.length === 0;
+  return isPlain ? form.words : undefined;
+}
+
+/** A column as a key of so many words; undefined where its values are others. */
+export function keyOf(
+  { values, validity, dictionary }: TableColumn,
+  words: number,
+): DeviceKeyColumn | undefined {
+  if (values === null || dictionary) return undefined;
+  if (values.kind === "strings" && words === 0) {
+    return { kind: "device bytes", offsets: values.offsets, bytes: values.bytes, validity };
+  }
+  if (values.kind !== "fixed" || values.width !== 4 * words) return undefined;
+  return { kind: "device words", width: words, data: values.data, validity };
+}

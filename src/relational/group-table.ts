@@ -1,0 +1,72 @@
+/**
+ * Where a table is grouped: on the device, where the table lies there, the answer is to, or the engine prefers it, and all aggregates
+ * are exact there; else on the host. Answers do not depend on it.
+ */
+import type { Table } from "@uwdata/flechette";
+import type { Device } from "../device.js";
+import type { Placement } from "../engine/engine.js";
+import type { ColumnReducer } from "../engine/reductions.js";
+import { LimitError } from "../errors.js";
+import { whyOnHost } from "./aggregate/device-aggregates.js";
+import { type GroupedSource, openSource } from "./aggregate/group-states.js";
+import { readTable } from "./columns.js";
+import type { DeviceGrouping } from "./device-group.js";
+import { broughtBack, commonDevice, DeviceTable, toHost, uploadTable } from "./device-table.js";
+import type { Grouping } from "./grouping.js";
+import type { TableInput } from "./table-input.js";
+
+/** Groups a table. @throws as `groupBy` */
+export async function groupTable(
+  grouping: Grouping,
+  table: TableInput | DeviceTable,
+  output: Placement,
+): Promise<Table | DeviceTable> {
+  const { call, by, aggregates } = grouping;
+  call.throwIfAborted();
+  const isThere = table instanceof DeviceTable;
+  const opened = isThere ? table.source : readTable(table, "");
+  const { rows } = opened;
+  const source = openSource(opened, by, aggregates);
+  const device = commonDevice(call.options.device, isThere ? [table] : []) ?? (await call.begin());
+  const { reducer, prefersColumnsThere } = await device.engine.rows();
+  call.beginStages();
+  let why: string | undefined;
+  if (reducer && (isThere || output === "device" || prefersColumnsThere)) {
+    const made = await onDevice(device, reducer, { call, rows, source, aggregates });
+    if (typeof made !== "string") {
+      const answer = output === "device" ? made : await broughtBack(made);
+      call.endStage("materialise");
+      call.tellPlan();
+      return answer;
+    }
+    why = `aggregated on the host: ${made}`;
+  }
+  const onHost = isThere ? await broughtToHost(source) : source;
+  const made = await grouping.finish(await grouping.readSource(device, onHost, rows, why));
+  return output === "device" ? uploadTable(device, made) : made;
+}
+
+/** The answer, or why the host has to make it. */
+async function onDevice(
+  device: Device,
+  reducer: ColumnReducer,
+  grouping: DeviceGrouping,
+): Promise<DeviceTable | string> {
+  const why = whyOnHost(grouping.source, grouping.aggregates);
+  if (why !== undefined) return why;
+  const { groupOnDevice } = await import("./device-group.js");
+  try {
+    return await groupOnDevice(device, reducer, grouping);
+  } catch (error) {
+    // the host's way takes less of the device's memory
+    if (error instanceof LimitError) return error.message;
+    throw error;
+  }
+}
+
+async function broughtToHost({ keys, columns }: GroupedSource): Promise<GroupedSource> {
+  const brought = await Promise.all(
+    Array.from(columns, async ([name, column]) => [name, await toHost(column)] as const),
+  );
+  return { keys: await Promise.all(keys.map(toHost)), columns: new Map(brought) };
+}

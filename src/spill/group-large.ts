@@ -1,0 +1,145 @@
+/**
+ * Groups of rows of any number. They are added up in memory as long as they fit; then they are split into partitions by their keys, rows
+ * that are still to come are partitioned to files, and each partition goes on by itself, from its groups on (hybrid hash aggregation).
+ * However many rows a group has, it is one group: only more groups than fit are cut again.
+ */
+import type { Table } from "@uwdata/flechette";
+import { LimitError } from "../errors.js";
+import type { GroupStates } from "../relational/aggregate/group-states.js";
+import { columnIndex } from "../relational/columns.js";
+import { asGroups, type DistinctOptions } from "../relational/distinct.js";
+import { encodeOwnKeys } from "../relational/encode-keys.js";
+import { type GroupByOptions, Grouping, StatesSum } from "../relational/grouping.js";
+import { heldBytes } from "../relational/held-bytes.js";
+import type { MemoryOptions } from "../relational/memory-options.js";
+import type { TableInput, Tables } from "../relational/table-input.js";
+import { partition } from "./partitioner.js";
+import { type BatchShape, RowBatch } from "./row-batch.js";
+import { partitionsOf, rowsByPartition } from "./row-partitions.js";
+import { MOST_DEPTH, SpillSession } from "./spill-session.js";
+import { TableStream } from "./table-stream.js";
+
+/**
+ * The groups of all rows, in tables of the same columns.
+ * @throws as `groupBy`; LimitError where the values of one group alone are too many; FileError when temporary files cannot be written
+ */
+export async function* groupLarge(
+  input: TableInput | Tables,
+  options: GroupByOptions,
+  memory: MemoryOptions,
+): AsyncGenerator<Table> {
+  const stream = new TableStream(input, "", options.signal);
+  yield* groups(stream, "groupBy", options, memory);
+}
+
+/** The rows that differ in some columns. @throws as `distinct`, and as groupLarge */
+export async function* distinctLarge(
+  input: TableInput | Tables,
+  { on, ...options }: DistinctOptions,
+  memory: MemoryOptions,
+): AsyncGenerator<Table> {
+  const stream = new TableStream(input, "", options.signal);
+  const { names } = await stream.first();
+  const call = { ...options, ...asGroups(names, on) };
+  for await (const table of groups(stream, "distinct", call, memory)) yield table.select([...names]);
+}
+
+async function* groups(
+  stream: TableStream,
+  name: string,
+  { onPlan: _, onProgress: __, ...options }: GroupByOptions,
+  memory: MemoryOptions,
+): AsyncGenerator<Table> {
+  const grouping = new Grouping(name, options);
+  const session = new SpillSession(memory, options.signal);
+  try {
+    const first = await stream.first();
+    const asked = [...options.by, ...Object.values(options.aggregate).flatMap(({ column }) => column ?? [])];
+    const needed = new Set(asked.map((column) => columnIndex(first, column, "")));
+    const shape = await stream.need([...needed].sort((a, b) => a - b));
+    const keys = options.by.map((column) => first.names.indexOf(column));
+    const run = new LargeGrouping(session, grouping, shape, keys);
+    yield* run.tables([], stream.pieces(session.pieceBytes), 0);
+  } finally {
+    await stream.close();
+    await session.close();
+  }
+}
+
+/** Partitions of one cut. Each takes a pass over the states in memory. */
+const PARTITIONS = 16;
+
+class LargeGrouping {
+  /** Bytes of groups in memory. While they are merged they take that twice. */
+  readonly #most: number;
+
+  constructor(
+    readonly session: SpillSession,
+    readonly grouping: Grouping,
+    readonly shape: BatchShape,
+    /** Indices of the key columns. */
+    readonly keys: readonly number[],
+  ) {
+    this.#most = session.partBytes;
+  }
+
+  /** The groups of some that are there and of rows that come after them. @param depth how many times they were cut */
+  async *tables(
+    start: readonly GroupStates[],
+    batches: AsyncGenerator<RowBatch>,
+    depth: number,
+  ): AsyncGenerator<Table> {
+    const sum = new StatesSum(this.grouping);
+    await sum.add(start);
+    for (;;) {
+      // a loop over them would end them when it is left
+      const { value, done } = await batches.next();
+      if (done) break;
+      await sum.add([await this.#statesOf(value)]);
+      if (heldBytes(sum.parts) <= this.#most) continue;
+      const states = await sum.merged();
+      if (heldBytes(states) <= this.#most) continue;
+      yield* this.#cut(states, batches, depth);
+      return;
+    }
+    if (sum.parts.length === 0) await sum.add([await this.#statesOf(RowBatch.empty(this.shape))]);
+    const device = await this.grouping.call.begin();
+    yield await this.grouping.finish({ device, states: await sum.merged() });
+  }
+
+  async #statesOf(batch: RowBatch): Promise<GroupStates> {
+    const { states } = await this.grouping.read(batch);
+    return states.own();
+  }
+
+  /** Splits groups, partitions the rows that come after them, and goes on with each part. */
+  async *#cut(states: GroupStates, batches: AsyncGenerator<RowBatch>, depth: number): AsyncGenerator<Table> {
+    const { session, grouping, shape } = this;
+    if (states.groups < 2 || depth > MOST_DEPTH) throw this.#tooLarge(states);
+    session.cut(PARTITIONS, depth);
+    const numbers = partitionsOf(encodeOwnKeys(states.keys, states.groups), PARTITIONS, depth, false);
+    const device = await grouping.call.begin();
+    const starts: GroupStates[] = [];
+    for (const groups of rowsByPartition(numbers, PARTITIONS))
+      starts.push(await grouping.select(device, states, groups));
+    const files = await partition(session, shape, batches, PARTITIONS, (batch) => {
+      const columns = this.keys.map((index) => batch.column(index));
+      return partitionsOf(encodeOwnKeys(columns, batch.rows), PARTITIONS, depth, false);
+    });
+    for (const file of files) {
+      const start = starts.shift() as GroupStates;
+      if (start.groups + file.rows > 0)
+        yield* this.tables([start], file.pieces(session.pieceBytes), depth + 1);
+      await file.release();
+    }
+  }
+
+  #tooLarge(states: GroupStates): LimitError {
+    return new LimitError(
+      "memory",
+      heldBytes(states),
+      this.#most,
+      "Give a higher limit, or leave out medians, quantiles and countDistinct, which keep all values of a group.",
+    );
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * Rows of an input in memory, in the form in which they are kept, cut, put together and written: the columns that the operator needs,
+ * with dictionaries replaced by their values, so that every batch of a column has one type and stands by itself.
+ */
+import {
+  Column,
+  type DataType,
+  Endianness,
+  Table,
+  tableFromIPC,
+  tableToIPC,
+  Version,
+} from "@uwdata/flechette";
+import { ValidationError } from "../errors.js";
+import { RAW } from "../io/columns.js";
+import { typeName } from "../relational/arrow-types.js";
+import { validityOf } from "../relational/bitmaps.js";
+import { type Chunk, codesOf, type DictionaryChunk, isValid } from "../relational/chunk.js";
+import { readTable, type SourceColumn, type SourceTable } from "../relational/columns.js";
+import { compactChunk } from "../relational/compact-chunk.js";
+import { contiguous } from "../relational/contiguous.js";
+import { lookUpValidity } from "../relational/encode-keys.js";
+import { gather } from "../relational/gather.js";
+import { heldBytes } from "../relational/held-bytes.js";
+import { nullsLike } from "../relational/null-chunk.js";
+import { sliceChunk } from "../relational/slice-chunk.js";
+import { sourceColumn } from "../relational/source-columns.js";
+import type { TableInput } from "../relational/table-input.js";
+import { BatchMaker } from "../relational/to-flechette.js";
+
+/** A table whose columns are read when they are asked for, with values in place of dictionaries. */
+export function openBatch(input: TableInput, side: string): SourceTable {
+  const source = readTable(input, side);
+  const columns: SourceColumn[] = [];
+  return {
+    rows: source.rows,
+    names: source.names,
+    column(index) {
+      columns[index] ??= plainColumn(source.column(index));
+      return columns[index];
+    },
+    get columns() {
+      return source.names.map((_, index) => this.column(index));
+    },
+  };
+}
+
+function plainColumn(column: SourceColumn): SourceColumn {
+  return sourceColumn(column.field, compactChunk(plainChunk(column.contiguous())));
+}
+
+/** The values that codes stand for. */
+function plainChunk(chunk: Chunk): Chunk {
+  if (chunk.layout !== "dictionary") return chunk;
+  const values = plainChunk(contiguous(chunk.dictionary));
+  if (values.length === 0) return nullsLike(values, chunk.length);
+  const valid = lookUpValidity(codesOf(chunk), chunk.validity, validBits(values));
+  const found = gather(values, safeCodes(chunk));
+  return { ...found, validity: valid && validityOf(valid, chunk.length) };
+}
+
+function validBits(chunk: Chunk): Uint8Array | null {
+  if (chunk.layout === "null") return new Uint8Array((chunk.length + 7) >>> 3);
+  return chunk.validity?.bits ?? null;
+}
+
+/** The code of a null may be anything. */
+function safeCodes(chunk: DictionaryChunk): Uint32Array {
+  const codes = Uint32Array.from(codesOf(chunk));
+  if (chunk.validity) for (let row = 0; row < codes.length; row++) if (!isValid(chunk, row)) codes[row] = 0;
+  return codes;
+}
+
+/** What the batches of an input have in common: all names, and what the needed columns are like. */
+export interface BatchShape {
+  readonly side: string;
+  readonly names: readonly string[];
+  /** Ascending. */
+  readonly needed: readonly number[];
+  /** A column like each of the needed ones, without rows. */
+  readonly like: readonly SourceColumn[];
+}
+
+/** @param first the first batch of the input */
+export function shapeOf(first: SourceTable, side: string, needed: readonly number[]): BatchShape {
+  const like = needed.map((index) => {
+    const column = first.column(index);
+    return sourceColumn(column.field, sliceChunk(column.contiguous(), 0, 0));
+  });
+  return { side, names: first.names, needed, like };
+}
+
+/** Rows of the needed columns. Other columns cannot be asked for. */
+export class RowBatch implements SourceTable {
+  readonly names: readonly string[];
+  readonly rows: number;
+  #bytes: number | undefined;
+
+  private constructor(
+    readonly shape: BatchShape,
+    /** One of each needed column. */
+    readonly chunks: readonly Chunk[],
+    rows: number,
+  ) {
+    this.names = shape.names;
+    this.rows = rows;
+  }
+
+  /** @throws ValidationError where the columns are not those of the batches before */
+  static of(shape: BatchShape, source: SourceTable): RowBatch {
+    checkShape(shape, source);
+    const chunks = shape.needed.map((index, i) => {
+      const { field, column } = source.column(index);
+      const expected = typeName(shape.like[i].field.type);
+      if (typeName(field.type) !== expected)
+        throw otherType(shape, field.name, typeName(field.type), expected);
+      return contiguous(column);
+    });
+    return new RowBatch(shape, chunks, source.rows);
+  }
+
+  /** A batch without rows. */
+  static empty(shape: BatchShape): RowBatch {
+    return new RowBatch(
+      shape,
+      shape.like.map((column) => column.contiguous()),
+      0,
+    );
+  }
+
+  /** The rows of several batches. */
+  static concat(shape: BatchShape, batches: readonly RowBatch[]): RowBatch {
+    if (batches.length === 1) return batches[0];
+    if (batches.length === 0) return RowBatch.empty(shape);
+    const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
+    const chunks = shape.like.map(({ field: { type } }, i) => {
+      const parts = batches.map(({ chunks }) => chunks[i]);
+      return contiguous({ type, length: rows, chunks: parts, source: null });
+    });
+    return new RowBatch(shape, chunks, rows);
+  }
+
+  column(index: number): SourceColumn {
+    const at = this.shape.needed.indexOf(index);
+    if (at < 0) throw new TypeError(`column ${index} was not kept`);
+    return sourceColumn(this.shape.like[at].field, this.chunks[at]);
+  }
+
+  get columns(): readonly SourceColumn[] {
+    return this.shape.needed.map((index) => this.column(index));
+  }
+
+  /** What the rows take in memory. */
+  get bytes(): number {
+    // a row number for rows without columns
+    this.#bytes ??= 4 * this.rows + heldBytes(this.chunks);
+    return this.#bytes;
+  }
+
+  /** Rows `from` to `to`; shares the memory of their values. */
+  slice(from: number, to: number): RowBatch {
+    if (from === 0 && to === this.rows) return this;
+    const chunks = this.chunks.map((chunk) => compactChunk(sliceChunk(chunk, from, to)));
+    return new RowBatch(this.shape, chunks, to - from);
+  }
+
+  /** Some rows, in memory of their own but for what views and dense unions share. */
+  take(rows: Uint32Array): RowBatch {
+    const chunks = this.chunks.map((chunk) => compactChunk(gather(chunk, rows)));
+    return new RowBatch(this.shape, chunks, rows.length);
+  }
+
+  /** A table of one record batch over the same memory. */
+  toTable(): Table {
+    const maker = new BatchMaker();
+    const columns = this.chunks.map((chunk) => {
+      const batch = maker.batch(chunk);
+      return new Column([batch], batch.type as DataType);
+    });
+    const fields = this.shape.like.map(({ field }, i) => ({ ...field, type: columns[i].type }));
+    return new Table({ version: Version.V5, endianness: Endianness.Little, fields, metadata: null }, columns);
+  }
+
+  /** An Arrow IPC stream of one record batch, piece by piece. There is a column. */
+  toIpc(): Uint8Array[] {
+    const pieces: Uint8Array[] = [];
+    tableToIPC(this.toTable(), {
+      format: "stream",
+      sink: {
+        write: (bytes) => void pieces.push(bytes),
+        pad: (count) => void pieces.push(new Uint8Array(count)),
+        finish: () => null,
+      },
+    });
+    return pieces;
+  }
+
+  /** Reads what `toIpc` wrote. Shares the memory of the bytes. */
+  static fromIpc(shape: BatchShape, bytes: Uint8Array, rows: number): RowBatch {
+    const { columns } = readTable(tableFromIPC(bytes, RAW), "");
+    const chunks = columns.map((column, i) => readLike(column.contiguous(), shape.like[i].contiguous()));
+    return new RowBatch(shape, chunks, rows);
+  }
+}
+
+/** The same values, read as those of another chunk of the type. */
+function readLike(chunk: Chunk, like: Chunk): Chunk {
+  const same = { ...chunk, type: like.type, batchClass: like.batchClass };
+  if ("child" in same && "child" in like) return { ...same, child: readLike(same.child, like.child) };
+  if ("children" in same && "children" in like)
+    return { ...same, children: same.children.map((child, k) => readLike(child, like.children[k])) } as Chunk;
+  return same;
+}
+
+function checkShape({ names, side }: BatchShape, source: SourceTable): void {
+  const isSame = source.names.length === names.length && names.every((name, i) => source.names[i] === name);
+  if (isSame) return;
+  throw new ValidationError(
+    `A batch of the ${side === "" ? "table" : `${side} table`} has the columns ${source.names.join(", ")}, those before have ${names.join(", ")}.`,
+    "Give all batches the same columns.",
+  );
+}
+
+function otherType(shape: BatchShape, name: string, now: string, before: string): ValidationError {
+  const where = shape.side === "" ? "" : ` of the ${shape.side} table`;
+  return new ValidationError(
+    `Column "${name}"${where} is of type ${now} in this batch, and of type ${before} in the ones before.`,
+    "Give all batches columns of the same types: typed arrays, or Arrow columns.",
+  );
+}

@@ -1,0 +1,93 @@
+/** One call's share of memory and disk: how its limit is divided, the folder of its temporary files, and what it wrote there. */
+import { fileModule } from "../io/builtin.js";
+import { fileErrorFrom } from "../io/errors.js";
+import { makeTemporaryFolder, type TemporaryFolder } from "../io/temporary-folder.js";
+import type { MemoryOptions } from "../relational/memory-options.js";
+import type { BatchShape } from "./row-batch.js";
+import { SpillFile } from "./spill-file.js";
+
+/** Times that a part is cut again, at most: beyond any disk. */
+export const MOST_DEPTH = 4;
+
+/** Partitions of one cut. Each has a file open while it is written; of little memory each gets so little that blocks are all overhead. */
+const LEAST_PARTITIONS = 32;
+const MOST_PARTITIONS = 128;
+/** Bytes of a block that is worth a partition more. */
+const BLOCK = 2 ** 14;
+
+export class SpillSession {
+  /**
+   * Bytes of a part that is worked on in memory. Beside it are, at times: its like of the other side, the keys of both in the engine's
+   * form, the result's batch, and garbage of as much.
+   */
+  readonly partBytes: number;
+  /** Bytes of rows that wait to be written. */
+  readonly writeBytes: number;
+  /** Bytes that are read at a time. */
+  readonly pieceBytes: number;
+  #folder: Promise<TemporaryFolder> | undefined;
+  readonly #files = new Set<SpillFile>();
+  #names = 0;
+  #bytes = 0;
+  #partitions = 0;
+  #depth = 0;
+
+  constructor(
+    readonly memory: MemoryOptions,
+    readonly signal: AbortSignal | undefined,
+  ) {
+    this.partBytes = memory.limit / 16;
+    this.writeBytes = memory.limit / 8;
+    this.pieceBytes = memory.limit / 64;
+  }
+
+  /** Into how many partitions to cut what has a size; what nobody knows the size of, into as many as there is room for. */
+  partitionsFor(bytes: number): number {
+    const room = Math.max(LEAST_PARTITIONS, Math.min(MOST_PARTITIONS, Math.floor(this.writeBytes / BLOCK)));
+    return Math.min(room, Math.max(4, Math.ceil((2 * bytes) / this.partBytes)));
+  }
+
+  /** A file that is made when there is something to write. */
+  file(shape: BatchShape): SpillFile {
+    const file = new SpillFile(this, shape);
+    this.#files.add(file);
+    return file;
+  }
+
+  async newPath(): Promise<string> {
+    this.#folder ??= makeTemporaryFolder(this.memory.folder);
+    const { path } = await this.#folder;
+    return fileModule("node:path").join(path, `${this.#names++}.arrows`);
+  }
+
+  /** Does something with files, whose errors become FileErrors. */
+  async guard<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw fileErrorFrom(this.#place, error, "cannot hold temporary files", "Name another folder for them.");
+    }
+  }
+
+  get #place(): string {
+    return this.memory.folder ?? fileModule("node:os").tmpdir();
+  }
+
+  wrote(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /** A part was cut. @param depth how many times it was before */
+  cut(partitions: number, depth: number): void {
+    this.#partitions += partitions;
+    this.#depth = Math.max(this.#depth, depth);
+  }
+
+  /** Removes all files, and tells what there was. */
+  async close(): Promise<void> {
+    for (const file of this.#files) await file.release().catch(() => {});
+    await (await this.#folder?.catch(() => undefined))?.remove();
+    const { onSpill } = this.memory;
+    onSpill?.({ bytes: this.#bytes, partitions: this.#partitions, depth: this.#depth });
+  }
+}

@@ -1,0 +1,97 @@
+// Counts and sums by group on the cpu engine: exact beside bigints, and the same on one thread, on two and on the calling thread alone,
+// those of floats bit by bit; few groups, many, one large one.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
+import { rowThreads } from "../../../../src/engine/cpu/rows/row-threads.js";
+import { type GroupTask, runTask } from "../../../../src/engine/group-tasks.js";
+import { countWorkers, type WorkerCount } from "../../../helpers/count-workers.js";
+
+/** More than a slice has: sums are merged. */
+const ROWS = 3 * 2 ** 16 + 77;
+const random = (row: number) => Math.imul(row ^ (row >>> 13), 0x9e3779b1) >>> 0;
+const go = async () => {};
+
+const engines: CpuEngine[] = [];
+let workers: WorkerCount;
+beforeAll(async () => {
+  for (const threads of [1, 2]) engines.push((await openCpuEngine({ threads })) as CpuEngine);
+  workers = await countWorkers(rowThreads(engines[1]).pool);
+});
+afterAll(() => {
+  workers.expectSome();
+  for (const engine of engines) engine.destroy();
+});
+
+const shapes: [string, number, (row: number) => number][] = [
+  ["one group", 1, () => 0],
+  ["eight groups, some rows in none", 8, (row) => random(row) % 9],
+  ["one group with most rows, among many", 5000, (row) => (row % 9 ? 4999 : random(row) % 5000)],
+  ["as many groups as rows", ROWS, (row) => row],
+];
+
+it.each(shapes)("%s", async (_, groups, groupAt) => {
+  const groupOf = Uint32Array.from({ length: ROWS }, (_, row) => groupAt(row));
+  const words = Uint32Array.from({ length: 2 * ROWS }, (_, i) => random(i));
+  // of every size, so that sums depend on their order where they are not compensated
+  const floats = Float64Array.from({ length: ROWS }, (_, row) => (random(row) - 2 ** 31) * 10 ** (row % 30));
+  const tasks: GroupTask[] = [
+    { groupOf, groups, values: { kind: "rows" } },
+    { groupOf, groups, values: { kind: "words", data: words, width: 2, signed: true } },
+    { groupOf, groups, values: { kind: "words", data: words.subarray(0, ROWS), width: 1, signed: false } },
+    { groupOf, groups, values: { kind: "floats", data: floats } },
+  ];
+  const here = tasks.map((task) => bytesOf(runTask(task), groups));
+  for (const engine of engines) {
+    const made = await (await engine.rows()).runTasks(tasks, go);
+    // compared as bytes: element by element takes seconds
+    expect(made.map((states, i) => Buffer.compare(bytesOf(states, groups), here[i]))).toEqual([0, 0, 0, 0]);
+  }
+  const counts = new Array<number>(groups + 1).fill(0);
+  const sums = new Array<bigint>(groups + 1).fill(0n);
+  const integers = new BigInt64Array(words.buffer);
+  for (let row = 0; row < ROWS; row++) {
+    counts[groupOf[row]]++;
+    sums[groupOf[row]] += integers[row];
+  }
+  const [[counted], parts] = [runTask(tasks[0]), runTask(tasks[1])];
+  expect(counts.findIndex((count, group) => count !== counted[group])).toBe(-1);
+  const total = (group: number) =>
+    parts.reduce((sum, part, k) => sum + (BigInt(part[group]) << BigInt(32 * k)), 0n);
+  expect(sums.findIndex((sum, group) => sum !== total(group))).toBe(-1);
+});
+
+it("floats stay compensated where slices are merged", () => {
+  // the last slice takes away what hides the ones of the first
+  const values = Float64Array.from({ length: ROWS }, (_, row) =>
+    row === 5 ? 1e100 : row === ROWS - 1 ? -1e100 : 1,
+  );
+  const task = {
+    groupOf: new Uint32Array(ROWS),
+    groups: 1,
+    values: { kind: "floats", data: values },
+  } as const;
+  const [sums, errors] = runTask(task);
+  expect(sums[0] + errors[0]).toBe(ROWS - 2);
+});
+
+it("stops when it is told to, and rejects once the engine is destroyed", async () => {
+  const groupOf = new Uint32Array(ROWS);
+  const task: GroupTask = { groupOf, groups: 1, values: { kind: "rows" } };
+  const engine = (await openCpuEngine({ threads: 1 })) as CpuEngine;
+  const rows = await engine.rows();
+  const stop = async () => {
+    throw new Error("enough");
+  };
+  await expect(rows.runTasks([task, task], stop)).rejects.toThrow("enough");
+  engine.destroy();
+  await expect(rows.runTasks([task], go)).rejects.toThrow();
+});
+
+function bytesOf(states: readonly Float64Array[], groups: number): Buffer {
+  return Buffer.concat(
+    states.map((state) => {
+      expect(state.length).toBe(groups + 1);
+      return Buffer.from(state.buffer, state.byteOffset, state.byteLength);
+    }),
+  );
+}

@@ -1,0 +1,362 @@
+// Joins, group-bys and distincts within a limit of memory: that they write files, what they answer then, and what is left of the files.
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+import { join as joinPaths } from "node:path";
+import { type Table, tableFromArrays } from "@uwdata/flechette";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { JOIN_KINDS } from "../../src/engine/join-kinds.js";
+import { fileModule } from "../../src/io/builtin.js";
+import {
+  count,
+  distinct,
+  first,
+  groupBy,
+  type JoinOptions,
+  join,
+  median,
+  type SpillReport,
+  sum,
+} from "../../src/relational/index.js";
+import { groupLarge, joinLarge } from "../../src/spill/index.js";
+import { useDevice } from "../conformance/helpers/device.js";
+import { temporaryFolder } from "../io/temporary.js";
+import { Random } from "../relational/helpers/random.js";
+
+const device = useDevice();
+const path = temporaryFolder();
+const MIB = 2 ** 20;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Options of calls whose files are in a folder of their own, and what they tell. */
+function memoryIn(name: string, limit = MIB) {
+  const folder = path(name);
+  mkdirSync(folder, { recursive: true });
+  const reports: SpillReport[] = [];
+  return {
+    memory: { limit, folder, onSpill: (report: SpillReport) => void reports.push(report) },
+    reports,
+    left: () => readdirSync(folder),
+  };
+}
+
+/** Rows of batches with keys below `keys`: of numbers, and of text every 16th of which is null. */
+function* batches(random: Random, rows: number, keys: number, value: string) {
+  for (let from = 0; from < rows; from += 1000) {
+    const key = Int32Array.from({ length: Math.min(1000, rows - from) }, () => random.below(keys));
+    const text = Array.from(key, (k) => (random.below(16) === 0 ? null : `text of ${k}`));
+    yield tableFromArrays({ key, text, [value]: Int32Array.from(key, (_, i) => from + i) });
+  }
+}
+
+/** A row as text, in the order of rows as texts. */
+function rowsOf(table: Table): string[] {
+  return table
+    .toArray()
+    .map((row) => JSON.stringify(row, (_, value) => (typeof value === "bigint" ? String(value) : value)))
+    .sort();
+}
+
+/** Without a difference of megabytes. */
+function expectSame(made: Table, expected: Table): void {
+  const [ours, theirs] = [rowsOf(made), rowsOf(expected)];
+  expect(ours.length).toBe(theirs.length);
+  const at = ours.findIndex((row, i) => row !== theirs[i]);
+  expect(ours[at]).toBe(theirs[at]);
+}
+
+function stacked(tables: Iterable<Table>): Record<string, unknown[]> {
+  const columns: Record<string, unknown[]> = {};
+  for (const table of tables) {
+    for (const name of table.names) {
+      columns[name as string] ??= [];
+      columns[name as string].push(...table.getChild(name as string));
+    }
+  }
+  return columns;
+}
+
+describe("a join", () => {
+  it.each(JOIN_KINDS)("of kind %s that does not fit answers what it does in memory", async (how) => {
+    const sides = () => {
+      const random = new Random(7);
+      return [[...batches(random, 30_000, 50_000, "a")], [...batches(random, 20_000, 50_000, "b")]] as const;
+    };
+    const options = { on: ["key", "text"], how, device: device() } satisfies JoinOptions;
+    const [left, right] = sides();
+    const here = await join(stacked(left) as never, stacked(right) as never, options);
+    const { memory, reports, left: files } = memoryIn(`join-${how}`);
+    const large = await join(left, right, { ...options, memory });
+    expectSame(large, here);
+    expect(large.names).toEqual(here.names);
+    expect(reports).toHaveLength(1);
+    expect(reports[0]).toMatchObject({ partitions: 32, depth: 0 });
+    expect(reports[0].bytes).toBeGreaterThan(MIB);
+    expect(files()).toEqual([]);
+  });
+
+  it("of sides that fit writes nothing, also where only one of them does", async () => {
+    const { memory, reports } = memoryIn("fits");
+    const small = () => [tableFromArrays({ key: Int32Array.of(1, 2, 3, 1), city: ["a", "b", "c", "d"] })];
+    const large = () => batches(new Random(1), 40_000, 20_000, "a");
+    for (const how of JOIN_KINDS) {
+      const here = { on: ["key"], how, device: device() };
+      const [few, many] = [stacked(small()), stacked(large())] as never[];
+      const onRight = await join(large(), small(), { ...here, memory });
+      expectSame(onRight, await join(many, few, here));
+      const onLeft = await join(small(), large(), { ...here, memory });
+      expectSame(onLeft, await join(few, many, here));
+    }
+    expect(reports.map(({ bytes, partitions }) => bytes + partitions)).toEqual(Array(12).fill(0));
+  });
+
+  it.each(JOIN_KINDS)("of kind %s with one hot key stays within its limit", async (how) => {
+    const side = (name: string, hot: number) => {
+      const key = Int32Array.from({ length: hot + 30 }, (_, row) => (row < hot ? 7 : row));
+      return tableFromArrays({ key, [name]: key.map((_, row) => row) });
+    };
+    const [left, right] = [side("l", 720), side("r", 710)];
+    // few of the half a million pairs come out
+    const where = {
+      columns: ["l", "r"],
+      test: ({ l, r }: { l: number; r: number }) => l > 700 || l % 25 === r % 25,
+    };
+    const options = { on: ["key"], how, where, device: device() };
+    const here = await join(left, right, options);
+    const { memory, reports } = memoryIn(`hot-${how}`, 2 ** 16);
+    const rows = new Set<string>();
+    let answered = 0;
+    for await (const table of joinLarge({ left: [left], right: [right] }, options, memory, 1e5)) {
+      expect(table.numRows).toBeLessThan(1e5 / 8);
+      answered += table.numRows;
+      const columns = table.children.map((column) => [...column]);
+      for (let row = 0; row < table.numRows; row++) rows.add(columns.map((column) => column[row]).join());
+    }
+    expect(answered).toBe(here.numRows);
+    const columns = here.children.map((column) => [...column]);
+    const all = new Set(Array.from({ length: here.numRows }, (_, row) => columns.map((c) => c[row]).join()));
+    expect(rows.size).toBe(all.size);
+    expect([...rows].every((row) => all.has(row))).toBe(true);
+    expect(reports[0].depth).toBeGreaterThan(0);
+  });
+
+  it("deals null keys out, which match nothing", async () => {
+    const key = Array.from({ length: 20_000 }, (_, row) => (row % 50 === 0 ? `k${row}` : null));
+    const side = (name: string) => [tableFromArrays({ key, [name]: Int32Array.from(key, (_, row) => row) })];
+    const { memory, reports } = memoryIn("nulls", 2 ** 18);
+    let rows = 0;
+    const options = { on: ["key"], how: "full", device: device() } as const;
+    for await (const { numRows } of joinLarge({ left: side("a"), right: side("b") }, options, memory, 1e6))
+      rows += numRows;
+    expect(rows).toBe(400 + 2 * 19_600);
+    expect(reports[0]).toMatchObject({ depth: 0 });
+  });
+
+  it("has conditions, selected columns, counts and batches", async () => {
+    const { memory } = memoryIn("options");
+    const sides = [
+      [...batches(new Random(2), 30_000, 9000, "a")],
+      [...batches(new Random(3), 30_000, 9000, "b")],
+    ] as const;
+    const where = { columns: ["a", "b"], test: ({ a, b }: { a: number; b: number }) => a < b };
+    const options = { on: ["key"], where, select: ["b", "text_right"], device: device() };
+    const here = await join(stacked(sides[0]) as never, stacked(sides[1]) as never, options);
+    const large = join(...sides, { ...options, memory });
+    expectSame(await large, here);
+    expect(await large.count()).toBe(here.numRows);
+    let rows = 0;
+    for await (const table of large.batches({ maxBytes: 1e5 })) {
+      expect(table.numRows).toBeLessThan(1e5 / 4);
+      rows += table.numRows;
+    }
+    expect(rows).toBe(here.numRows);
+  });
+
+  it("of no rows has its columns", async () => {
+    const { memory } = memoryIn("none");
+    const none = { id: new Int32Array(0), x: new Float64Array(0) };
+    const made = await join(none, none, { on: ["id"], how: "full", memory, device: device() });
+    expect([made.numRows, made.names]).toEqual([0, ["id", "x", "x_right"]]);
+  });
+
+  it("takes batches without a limit", async () => {
+    const large = await join(batches(new Random(4), 3000, 100, "a"), batches(new Random(5), 500, 100, "b"), {
+      on: ["key"],
+      device: device(),
+    });
+    const here = await join(
+      stacked(batches(new Random(4), 3000, 100, "a")) as never,
+      stacked(batches(new Random(5), 500, 100, "b")) as never,
+      { on: ["key"], device: device() },
+    );
+    expectSame(large, here);
+  });
+
+  it("refuses what it cannot do", async () => {
+    const [a] = batches(new Random(6), 10, 5, "a");
+    const run = (options: object) => join([a], [a], { on: ["key"], device: device(), ...options } as never);
+    await expect(run({ memory: { limit: 1000 } })).rejects.toThrow(/memory\.limit is 1000.*at least 1048576/);
+    await expect(run({ memory: { limt: 1 } })).rejects.toThrow(/no option "limt".*Did you mean "limit"/);
+    await expect(run({ memory: { limit: MIB, folder: "" } })).rejects.toThrow(/memory\.folder is ""/);
+    await expect(run({ output: "device" })).rejects.toThrow(/does not stay on a device/);
+    await expect(join([], [a] as never, { on: ["key"], memory: { limit: MIB } })).rejects.toThrow(
+      /ValidationError|No batch|no columns/,
+    );
+    const other = tableFromArrays({ key: Float64Array.of(1), text: ["a"], a: Int32Array.of(1) });
+    await expect(join([a, other], [a], { on: ["key"], device: device() })).rejects.toThrow(
+      /"key" of the left table is of type float64 in this batch, and of type int32/,
+    );
+    await expect(
+      join([a, tableFromArrays({ key: [1] })], [a], { on: ["key"], device: device() }),
+    ).rejects.toThrow(/A batch of the left table has the columns key, those before have key, text, a/);
+  });
+});
+
+describe("a group-by", () => {
+  const options = () => ({
+    by: ["key", "text"],
+    aggregate: { rows: count(), total: sum("a"), last: first("a"), middle: median("a") },
+    device: device(),
+  });
+
+  it("of more groups than fit answers what it does in memory", async () => {
+    const { memory, reports, left } = memoryIn("groups");
+    const many = () => batches(new Random(8), 30_000, 9000, "a");
+    const large = groupBy(many(), { ...options(), memory });
+    expectSame(await large, await groupBy(many(), options()));
+    expect(reports[0].bytes).toBeGreaterThan(0);
+    expect(left()).toEqual([]);
+    let tables = 0;
+    for await (const table of groupBy(many(), { ...options(), memory }).batches()) {
+      expect(table.names).toEqual(["key", "text", "rows", "total", "last", "middle"]);
+      tables++;
+    }
+    expect(tables).toBeGreaterThan(4);
+  });
+
+  it("of few groups writes nothing, however many rows there are", async () => {
+    const { memory, reports } = memoryIn("few");
+    const by = { by: ["key"], aggregate: { rows: count(), total: sum("a") }, device: device() };
+    const made = await groupBy(batches(new Random(9), 200_000, 10, "a"), { ...by, memory });
+    expect(made.numRows).toBe(10);
+    expect(reports).toEqual([{ bytes: 0, partitions: 0, depth: 0 }]);
+  });
+
+  it("says when the values of one group are too many", async () => {
+    const { memory, left } = memoryIn("values", 2 ** 16);
+    const rows = tableFromArrays({ key: new Int32Array(20_000), a: new Float64Array(20_000) });
+    const large = groupLarge(
+      [rows],
+      { by: ["key"], aggregate: { m: median("a") }, device: device() },
+      memory,
+    );
+    await expect(large.next()).rejects.toThrow(/Limit memory: .*leave out medians/);
+    expect(left()).toEqual([]);
+  });
+});
+
+it("a distinct of more rows than fit keeps the first of equal rows", async () => {
+  const { memory, reports } = memoryIn("distinct");
+  const many = () => batches(new Random(10), 60_000, 25_000, "a");
+  const large = await distinct(many(), { on: ["key"], memory, device: device() });
+  const here = await distinct(many(), { on: ["key"], device: device() });
+  expect(large.names).toEqual(here.names);
+  expectSame(large, here);
+  expect(reports[0].bytes).toBeGreaterThan(0);
+});
+
+describe("temporary files", () => {
+  const on = () => ({ on: ["key"], device: device() });
+  const side = (value: string) => batches(new Random(11), 60_000, 60_000, value);
+
+  it("are gone when the reader of the result stops", async () => {
+    const { memory, left } = memoryIn("stops");
+    for await (const _ of join(side("a"), side("b"), { ...on(), memory }).batches()) {
+      expect(left()).toHaveLength(1);
+      break;
+    }
+    expect(left()).toEqual([]);
+  });
+
+  it("are gone when an input fails, which is closed", async () => {
+    const { memory, left } = memoryIn("fails");
+    let closed = false;
+    function* failing() {
+      try {
+        yield* side("a");
+        expect(left()).toHaveLength(1);
+        throw new Error("no more rows");
+      } finally {
+        closed = true;
+      }
+    }
+    await expect(join(failing(), side("b"), { ...on(), memory })).rejects.toThrow("no more rows");
+    expect([left(), closed]).toEqual([[], true]);
+  });
+
+  it("are gone after an abort", async () => {
+    const { memory, left } = memoryIn("abort");
+    const abort = new AbortController();
+    function* aborting() {
+      for (const table of side("a")) {
+        if (left().length > 0) abort.abort(new Error("enough"));
+        yield table;
+      }
+    }
+    const call = { ...on(), memory, signal: abort.signal };
+    await expect(join(aborting(), side("b"), call)).rejects.toThrow("enough");
+    expect(left()).toEqual([]);
+  });
+
+  it("that find no room are one clear error", async () => {
+    const { memory, left } = memoryIn("full");
+    const files = fileModule("node:fs/promises");
+    const { open } = files;
+    let written = 0;
+    vi.spyOn(files, "open").mockImplementation(async (...args) => {
+      const file: FileHandle = await open(...args);
+      const write = file.write.bind(file) as (...args: unknown[]) => Promise<unknown>;
+      file.write = (async (...call: unknown[]) => {
+        if (++written > 20) throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC", syscall: "write" });
+        return write(...call);
+      }) as never;
+      return file;
+    });
+    await expect(join(side("a"), side("b"), { ...on(), memory })).rejects.toThrow(
+      `${memory.folder}: no space is left on the device. Make room, or name a place with more of it.`,
+    );
+    expect(written).toBeGreaterThan(20);
+    expect(left()).toEqual([]);
+  });
+
+  it("of processes that are no more are removed, of others not", async () => {
+    const { memory, left } = memoryIn("leftovers");
+    let own = "";
+    for await (const _ of join(side("a"), side("b"), { ...on(), memory }).batches()) {
+      own = left()[0];
+      break;
+    }
+    const [, , machine, pid, start] = /^(warpmap-spill-)([0-9a-f]{8})-(\d+)-(\d+)-/.exec(own) ?? [];
+    expect([Number(pid), machine.length]).toEqual([process.pid, 8]);
+    const names = [
+      `warpmap-spill-${machine}-${pid}-${start}-alive1`,
+      `warpmap-spill-00000000-${2 ** 22 + 1}-1-other1`,
+      "warpmap-spill-notes",
+    ];
+    const gone = [`warpmap-spill-${machine}-${2 ** 22 + 1}-1-killed`];
+    if (process.platform === "linux") gone.push(`warpmap-spill-${machine}-${pid}-1${start}-reused`);
+    for (const name of [...names, ...gone]) mkdirSync(joinPaths(memory.folder, name));
+    await join(side("a"), side("b"), { ...on(), memory });
+    expect(left().sort()).toEqual(names.sort());
+    expect(existsSync(memory.folder)).toBe(true);
+  });
+
+  it("need a folder that is there", async () => {
+    const { memory } = memoryIn("x");
+    const folder = path("not there");
+    const call = { ...on(), memory: { ...memory, folder } };
+    await expect(join(side("a"), side("b"), call)).rejects.toThrow(`${folder}: no such file or directory.`);
+  });
+});
