@@ -154,6 +154,8 @@ it.each(["cpu", "webgpu"] as const)("wide measures %s", async (backend) => {
   expect(report.rows.map(({ state }) => state)).toEqual(
     [1, 2].flatMap(() => [...new Array(4).fill("warm loop"), "fresh table"]),
   );
+  // of inserts too
+  expect(report.rows.slice(0, 4).every(({ strategy }) => strategy === "direct")).toBe(true);
   expect(report.rows[0]["bytes a slot"]).toBeGreaterThanOrEqual(16);
   expect(report.rows[0]["bytes a slot"]).toBeLessThan(25);
   const signal = AbortSignal.abort(new Error("enough"));
