@@ -81,7 +81,8 @@ async function strategyOf({ planned }: Contestant, operation: Operation): Promis
   const { before, call, after } = (await planned((told) => (plan = told)))[operation];
   await before?.();
   plan = undefined;
-  await after?.((await call()) as never);
+  const result = await call();
+  await after?.(result as never);
   if (plan === undefined) return null;
   const { strategies } = plan as Plan;
   return [...new Set(strategies.map(({ strategy }) => strategy))].join(" and ");

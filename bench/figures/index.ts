@@ -2,6 +2,7 @@
 import { draw } from "../chart/draw.js";
 import type { Figure } from "../chart/figure.js";
 import type { StoredReport } from "../report.js";
+import { growthFigure, multimapFigure, wideFigure } from "./containers.js";
 import { batchFigure, retrieveAllFigure, skewFigure, streamFigure } from "./flows.js";
 import { gupsFigure } from "./gups.js";
 import { lifecycleFigure } from "./lifecycle.js";
@@ -20,6 +21,9 @@ const FIGURES: Readonly<Record<string, (report: StoredReport) => Figure>> = {
   batch: batchFigure,
   crossovers: crossoversFigure,
   lifecycle: lifecycleFigure,
+  multimap: multimapFigure,
+  growth: growthFigure,
+  wide: wideFigure,
 };
 
 /** True for benchmarks that have a picture. */

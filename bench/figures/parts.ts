@@ -71,11 +71,12 @@ export function publishedLines(report: StoredReport, operation: string): LineSer
   }));
 }
 
-/** The figures of others for an operation, as bars. */
-export function publishedBars(report: StoredReport, operation: string, load?: number): Bar[] {
+/** The figures of others for an operation, as bars; at this load and size, where these are given. */
+export function publishedBars(report: StoredReport, operation: string, load?: number, size?: number): Bar[] {
   return publishedOf(report, operation).flatMap(([name, figures]) =>
     figures
       .filter((figure) => load === undefined || figure.load === load)
+      .filter((figure) => size === undefined || figure.size === size)
       .map(({ value }) => ({ name, origin: "published" as const, value })),
   );
 }

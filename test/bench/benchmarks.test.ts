@@ -1,6 +1,7 @@
 // Every benchmark of bench/ in small: its report, its picture, and that it notices wrong answers. gups and static-map have
 // files of their own.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { MULTIMAPS } from "../../bench/published.js";
 import type { BenchModule } from "../../bench/report.js";
 import { asBits } from "../../src/engine/scalars.js";
 import {
@@ -34,7 +35,7 @@ const benches: Record<string, { load: () => Promise<BenchModule>; size: number; 
   crossovers: { load: () => import("../../bench/crossovers.js"), size: 2048, wrongSize: 1000 },
 };
 
-/** They have no picture, as large-table has none. */
+/** words and large-table have no picture. */
 const words = { load: () => import("../../bench/words.js"), size: 2000 };
 const ids = { load: () => import("../../bench/ids.js"), size: 1000 };
 const group = { load: () => import("../../bench/group.js"), size: 2000 };
@@ -131,6 +132,7 @@ it.each(["cpu", "webgpu"] as const)("multimap measures %s", async (backend) => {
     onProgress: (step) => steps.push(step),
   });
   expectReport(report, "multimap");
+  expectPicture({ ...report, published: MULTIMAPS.map((each) => ({ ...each, size })) });
   // 2 containers, 5 calls, and 1, 8 or 64 equal keys
   expect(report.rows.length).toBe(30);
   expect(steps.length).toBe(3 + 6 + 30);
@@ -147,10 +149,13 @@ it.each(["cpu", "webgpu"] as const)("wide measures %s", async (backend) => {
   const { size } = wide;
   const report = await run(devices[backend] as Device, { size, runs: 1 });
   expectReport(report, "wide");
+  expectPicture(report);
   // 4 operations and a fresh table, at 2 loads
   expect(report.rows.map(({ state }) => state)).toEqual(
     [1, 2].flatMap(() => [...new Array(4).fill("warm loop"), "fresh table"]),
   );
+  // of inserts too
+  expect(report.rows.slice(0, 4).every(({ strategy }) => strategy === "direct")).toBe(true);
   expect(report.rows[0]["bytes a slot"]).toBeGreaterThanOrEqual(16);
   expect(report.rows[0]["bytes a slot"]).toBeLessThan(25);
   const signal = AbortSignal.abort(new Error("enough"));
@@ -180,6 +185,7 @@ it.each(["cpu", "webgpu"] as const)("growth measures %s", async (backend) => {
   const { run } = await growth.load();
   const report = await run(devices[backend] as Device, { size: growth.size, runs: 1 });
   expectReport(report, "growth");
+  expectPicture(report);
   // 2 maps: create, 8 batches and all of them, find
   expect(report.rows.length).toBe(22);
   await expect(run(devices.cpu as Device, { size: 63 })).rejects.toThrow(ValidationError);
