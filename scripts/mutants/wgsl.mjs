@@ -3,24 +3,25 @@
 const changing = { project: "webgpu-engine", tests: ["test/wgsl/changing.test.ts"] };
 const pages = { project: "webgpu-partitioned", tests: ["test/engine/webgpu/partitioned/pages.test.ts"] };
 const CHANGE = "src/wgsl/change.wgsl";
+const wide = { project: "webgpu-engine", tests: ["test/wgsl/changing-wide.test.ts"] };
 const multi = { project: "webgpu-engine", tests: ["test/wgsl/multi.test.ts"] };
 
 export const wgslFaults = [
   {
     name: "wgsl-insert-takes-tombstones",
-    what: "a kernel's insert takes the first tombstone",
+    what: "a kernel's insert takes a tombstone for its key's slot",
     file: CHANGE,
-    find: "    if (state != EMPTY) {\n      probe.slot",
-    replace: "    if (state < TOMBSTONE) {\n      probe.slot",
+    find: "if (state == EMPTY || state == probe.word) {",
+    replace: "if (state >= TOMBSTONE || state == probe.word) {",
     ...changing,
   },
   {
     name: "wgsl-spurious-failure-moves-on",
     what: "an insert whose compare-exchange failed goes on to the next slot",
     file: CHANGE,
-    find: "    failures++;\n  }\n  return Place(0u, FULL);",
+    find: "        failures++;\n        continue;",
     replace:
-      "    failures++;\n    probe.slot = slotAfter(probe.slot);\n    probe.step++;\n  }\n  return Place(0u, FULL);",
+      "        failures++;\n        probe.slot = slotAfter(probe.slot);\n        probe.step++;\n        continue;",
     ...changing,
   },
   {
@@ -43,7 +44,7 @@ export const wgslFaults = [
     name: "wgsl-side-value-stays",
     what: "a side slot keeps the value of the key that was erased",
     file: CHANGE,
-    find: "  if (VALUE_WORDS > 0u) { atomicStore(&table[valueWord(slot)], EMPTY); }\n",
+    find: "  for (var i = 0u; i < VALUE_WORDS; i++) { atomicStore(&table[valueWord(slot) + i], EMPTY); }\n",
     replace: "",
     ...changing,
   },
@@ -86,6 +87,46 @@ export const wgslFaults = [
     find: "return this.before ? this.before().then(operation) : operation();",
     replace: "return operation();",
     ...changing,
+  },
+  {
+    name: "wgsl-tag-says-nothing",
+    what: "a tag does not say which words of a key are EMPTY",
+    file: "src/engine/webgpu/direct/row-claims.ts",
+    find: " | u32(key.x == EMPTY) | (u32(key.y == EMPTY) << 1u)`",
+    replace: "`",
+    ...wide,
+  },
+  {
+    name: "wgsl-any-word-wins",
+    what: "who wrote a slot's tag has inserted the key, whoever wrote its last word",
+    file: "src/wgsl/claim-words.wgsl",
+    find: "    outcome = EXISTING;\n",
+    replace: "",
+    ...wide,
+  },
+  {
+    name: "wgsl-other-key-taken-over",
+    what: "a slot whose first word is another key's is taken for the key's own",
+    file: "src/wgsl/claim-words.wgsl",
+    find: "if (seen != bits[i]) {",
+    replace: "if (seen != bits[i] && i > 0u) {",
+    ...wide,
+  },
+  {
+    name: "wgsl-no-carry",
+    what: "a sum of 64 bits loses the carry between its words",
+    file: "src/wgsl/change-sum-pair.wgsl",
+    find: " + u32(before + low < before)",
+    replace: "",
+    ...wide,
+  },
+  {
+    name: "wgsl-float-adds-to-empty",
+    what: "a new key's f32 sum starts at the value of a free slot",
+    file: "src/wgsl/change-sum-float.wgsl",
+    find: "if (old != EMPTY) {",
+    replace: "if (old != TOMBSTONE) {",
+    ...wide,
   },
   {
     name: "wgsl-match-stays-in-piece",

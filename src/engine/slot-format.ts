@@ -7,7 +7,8 @@
  * | `key` | the key word, the value's words | keys of one word: the key itself is compare-exchanged into the slot |
  * | `row` | the state word, the key's words, the value's words | wider keys, which 32-bit atomics cannot exchange |
  *
- * The *state word* of a slot that is claimed by row is EMPTY, TOMBSTONE, the tag of the entry (ENTRY and 31 bits of the key's hash)
+ * The *state word* of a slot that is claimed by row is EMPTY, TOMBSTONE, the tag of the entry (ENTRY and 31 bits of the key's hash; of keys of
+ * two words webgpu/direct/row-claims.ts takes 29, and says in the others which words are EMPTY)
  * or, while an insert of the webgpu engine runs, the number of the batch's row that claimed the slot, whose key is compared in the
  * batch. Only the state word can equal a sentinel, so such tables have no side slots, and reserve no key.
  */

@@ -1,7 +1,7 @@
-// insert, insertOrAssign, insertOrAdd and erase for users' own kernels, on tables of 32-bit keys and values. A fragment of find.wgsl after
-// changing (slot-code.ts) and cas.wgsl.
+// insert, insertOrAssign, insertOrAdd and erase for users' own kernels, on tables of keys of one word or two. A fragment of find.wgsl after
+// changing (slot-code.ts), cas.wgsl, and claim-word.wgsl or claim-words.wgsl.
 //
-// Shares the table with all invocations of the dispatch, whichever functions they call. A slot's key word goes from EMPTY to a key to
+// Shares the table with all invocations of the dispatch, whichever functions they call. A slot's state word goes from EMPTY to that of a key to
 // TOMBSTONE, and no further: inserts pass tombstones by. So a slot that a probe has passed never comes to hold its key, a key is in one
 // slot at most, and what each call answers about keys is what some order of the calls, one after another, would answer.
 // A side slot goes from EMPTY to present and back, by itself.
@@ -31,11 +31,6 @@ fn reachTo(step: u32) {
   if (longestProbe() <= step) { atomicMax(&control[MAX_PROBE_WORD], step + 1u); }
 }
 
-fn foundAt(at: u32, look: Look, bits: Key) -> Found {
-  if (VALUE_WORDS == 0u) { return bits; }
-  return atomicLoad(&table[at * SLOT_WORDS + VALUE_OFFSET]);
-}
-
 /// Where a key is, after claim: the slot, and FULL, INSERTED or EXISTING.
 struct Place {
   slot: u32,
@@ -48,36 +43,35 @@ fn claim(bits: Key) -> Place {
   var failures = 0u;
   while (probe.step < probe.limit && failures < SPURIOUS_LIMIT) {
     let state = lookAt(probe.slot);
-    if (state == probe.word) {
+    if (state == EMPTY || state == probe.word) {
       if (!probe.side) { reachTo(probe.step); }
-      return Place(probe.slot, EXISTING);
+      if (state == EMPTY && !compareExchange(probe.slot * SLOT_WORDS, EMPTY, probe.word).stored) {
+        // for no reason, or because another invocation took the slot, which is looked at again
+        failures++;
+        continue;
+      }
+      let outcome = complete(probe.slot, state == EMPTY, bits);
+      if (outcome == INSERTED) { atomicAdd(&control[select(INSERTED_WORD, SIDEINSERTED_WORD, probe.side)], 1u); }
+      if (outcome != FULL) { return Place(probe.slot, outcome); }
     }
-    if (state != EMPTY) {
-      probe.slot = slotAfter(probe.slot);
-      probe.step++;
-      continue;
-    }
-    if (!probe.side) { reachTo(probe.step); }
-    if (compareExchange(probe.slot * SLOT_WORDS, EMPTY, probe.word).stored) {
-      if (probe.side) { atomicAdd(&control[SIDEINSERTED_WORD], 1u); } else { atomicAdd(&control[INSERTED_WORD], 1u); }
-      return Place(probe.slot, INSERTED);
-    }
-    // for no reason, or because another invocation took the slot, which is looked at again
-    failures++;
+    probe.slot = slotAfter(probe.slot);
+    probe.step++;
   }
   return Place(0u, FULL);
 }
 
+/// Where the value of a slot begins.
 fn valueWord(slot: u32) -> u32 { return slot * SLOT_WORDS + VALUE_OFFSET; }
 
 /// Takes a key out. True for the one of several calls that did.
 fn erase(key: KeyType) -> bool {
-  var probe = startProbe(bitsOf(key), longestProbe());
+  let bits = bitsOf(key);
+  var probe = startProbe(bits, longestProbe());
   var failures = 0u;
   while (probe.step < probe.limit && failures < SPURIOUS_LIMIT) {
     let state = lookAt(probe.slot);
     if (state == EMPTY) { return false; }
-    if (state != probe.word) {
+    if (!holds(probe.slot, state, probe, bits)) {
       probe.slot = slotAfter(probe.slot);
       probe.step++;
       continue;
@@ -97,5 +91,5 @@ fn erase(key: KeyType) -> bool {
 /// An absent key's side slot has an EMPTY value.
 fn clearSide(slot: u32) {
   atomicAdd(&control[SIDEERASED_WORD], 1u);
-  if (VALUE_WORDS > 0u) { atomicStore(&table[valueWord(slot)], EMPTY); }
+  for (var i = 0u; i < VALUE_WORDS; i++) { atomicStore(&table[valueWord(slot) + i], EMPTY); }
 }

@@ -5,9 +5,9 @@
  * | at a glance | |
  * |---|---|
  * | reading | `PREFIX_find(key) -> PREFIX_Result { found: bool, value }`, `PREFIX_contains(key) -> bool` |
- * | changing, with `access: "read_write"` | maps: `PREFIX_insert(key, value)`, `PREFIX_insertOrAssign(key, value)`, for u32 and i32 values `PREFIX_insertOrAdd(key, value)`; sets: `PREFIX_insert(key)`. All answer `PREFIX_INSERTED`, `PREFIX_EXISTING` or `PREFIX_FULL`. `PREFIX_erase(key) -> bool` |
+ * | changing, with `access: "read_write"` | maps: `PREFIX_insert(key, value)`, `PREFIX_insertOrAssign(key, value)` of 32-bit values, `PREFIX_insertOrAdd(key, value)` of all but f64; sets: `PREFIX_insert(key)`. All answer `PREFIX_INSERTED`, `PREFIX_EXISTING` or `PREFIX_FULL`. `PREFIX_erase(key) -> bool` |
  * | multimaps and multisets | are only read: `PREFIX_count(key) -> u32`, `PREFIX_contains`, `PREFIX_find`. All values of a multimap's key: `PREFIX_first(key)` and `PREFIX_next(entry)`, each `{ found, value }`; or by number, `PREFIX_matches(key) { length }` and `PREFIX_valueAt(matches, i)` |
- * | types | those of the table; those of 64 bits are `vec2u`, the low word first; composites are refused. Every key is usable; f32 keys are equal as in JavaScript's Map. Changing: keys and values of 32 bits |
+ * | types | those of the table; those of 64 bits are `vec2u`, the low word first; composites are refused. Every key is usable; float keys are equal as in JavaScript's Map |
  * | in one dispatch | any of the functions, by any invocations: what they answer about keys is what some order of the calls would answer. Values: see docs/own-kernels.md |
  * | full table | `PREFIX_FULL`, and nothing was changed: none of the 8,192 slots from the key's home on is free (in smaller tables: no slot). What kernels erase is free again after an insert or a rehash by the host |
  * | size | exact after `await module.sync()`, and after any awaited call on the table |
@@ -30,9 +30,7 @@ import type { StaticMultimap } from "../containers/static-multimap.js";
 import type { StaticMultiset } from "../containers/static-multiset.js";
 import type { StaticSet } from "../containers/static-set.js";
 import type { KeyType, ValueType } from "../engine/element-types.js";
-import type { TableSpec } from "../engine/layout.js";
 import type { BasicType } from "../engine/scalars.js";
-import { isWide, slotFormat } from "../engine/slot-format.js";
 import { STAGE_COMPUTE } from "../engine/webgpu/device/gpu-flags.js";
 import { lend, takeKernelChanges } from "../engine/webgpu/table/kernel-changes.js";
 import type { TableState } from "../engine/webgpu/table/table-state.js";
@@ -88,8 +86,7 @@ type ModuleContainer<K extends KeyType, V extends ValueType> =
 
 /**
  * Functions on a map or a set for your own shaders. `find` of a set answers the stored key as its value.
- * @throws ValidationError when the table was destroyed, is not on a GPU, or is to be changed and has keys or values of 64 bits; LimitError
- * when it is larger than one binding.
+ * @throws ValidationError when the table was destroyed or is not on a GPU; LimitError when it is larger than one binding.
  * @example
  * ```js
  * import { openDevice, StaticMap } from "warpmap";
@@ -155,7 +152,7 @@ export function tableModule(given: object, options: ModuleOptions = {}): TableMo
   // rehash may change the seed
   const isSeeded = Boolean(spec.seed);
   const changes = access === "read_write";
-  if (changes) checkChangeable(spec, lists);
+  if (changes) checkChangeable(lists);
   const takeIn = changes
     ? container.expectKernels?.(async ({ gpu }) => gpu && takeKernelChanges(gpu.state as TableState))
     : undefined;
@@ -182,18 +179,11 @@ export function tableModule(given: object, options: ModuleOptions = {}): TableMo
   };
 }
 
-function checkChangeable(spec: TableSpec, lists: ListsOf | null): void {
-  if (lists) {
-    throw new ValidationError(
-      "Kernels only read multimaps and multisets: an insert makes room in the lists of all keys of a batch together, in several dispatches.",
-      'Use access "read". Have your kernel write keys and values into device arrays, and give them to insert.',
-    );
-  }
-  // WGSL's atomics have 32 bits: what claims a wider key can be compared with others in the next dispatch only
-  if (!isWide(slotFormat(spec))) return;
+function checkChangeable(lists: ListsOf | null): void {
+  if (!lists) return;
   throw new ValidationError(
-    `Kernels change tables with keys and values of 32 bits, and this one has ${spec.value === null ? "" : `${spec.value} values and `}${spec.key} keys.`,
-    'Use access "read", and leave changes to the calls of the container: they take device arrays that your kernel writes.',
+    "Kernels only read multimaps and multisets: an insert makes room in the lists of all keys of a batch together, in several dispatches.",
+    'Use access "read". Have your kernel write keys and values into device arrays, and give them to insert.',
   );
 }
 

@@ -12,11 +12,16 @@ import { MAX_PROBE_WORD, SEED_WORD } from "../engine/webgpu/table/control.js";
 import { hashCode } from "../engine/webgpu/table/hash-code.js";
 import { kernelWords } from "../engine/webgpu/table/kernel-changes.js";
 import { prefixNames } from "../engine/webgpu/table/prefix-names.js";
-import { changingCode, compose, probingCode, readingCode } from "../engine/webgpu/table/slot-code.js";
+import { changingCode, compose, each, probingCode, readingCode } from "../engine/webgpu/table/slot-code.js";
 import change from "./change.wgsl";
+import changeAssign from "./change-assign.wgsl";
 import changeMap from "./change-map.wgsl";
 import changeSet from "./change-set.wgsl";
 import changeSum from "./change-sum.wgsl";
+import changeSumFloat from "./change-sum-float.wgsl";
+import changeSumPair from "./change-sum-pair.wgsl";
+import claimWord from "./claim-word.wgsl";
+import claimWords from "./claim-words.wgsl";
 import find from "./find.wgsl";
 import lookUp from "./look-up.wgsl";
 import multi from "./multi.wgsl";
@@ -63,7 +68,7 @@ export function moduleText(spec: TableSpec, lists: ListsOf | null, options: Text
     bind(0, "table", changes ? "array<atomic<Word>>" : "array<Slot>"),
     bind(1, "control", changes ? "array<atomic<u32>>" : "array<u32>"),
     format.claim === "row" ? rowProbing(spec, hashCode(spec)).code : probingCode(spec, hashCode(spec)),
-    ...(changes ? changingText(spec, format) : [readingCode(format), read]),
+    ...(changes ? changingText(format) : [readingCode(format), read]),
     lookUp,
     ...(lists ? listsText(lists, bind) : [find]),
   ];
@@ -77,9 +82,49 @@ function keyCode({ keyWords, keyScalars: [scalar] }: SlotFormat): string {
   return `fn bitsOf(key: KeyType) -> Key { return ${bits}; }`;
 }
 
-function changingText({ value }: TableSpec, format: SlotFormat): string[] {
-  const inserts = value === null ? [changeSet] : [changeMap, ...(value === "f32" ? [] : [changeSum])];
-  return [constantLines(kernelWords), "alias Word = u32;", changingCode(format), cas, change, ...inserts];
+/** The functions that change a table. */
+function changingText(format: SlotFormat): string[] {
+  const { keyWords, valueWords, valueScalars } = format;
+  const [value] = valueScalars;
+  const valueBits = compose(valueWords, (i) => `atomicLoad(&table[valueWord(at) + ${i}u])`);
+  const stores = each(valueWords, (i) => {
+    const bits = valueWords === 1 ? "bitcast<u32>(value)" : `value[${i}]`;
+    return `atomicStore(&table[valueWord(slot) + ${i}u], ${bits});`;
+  });
+  const found = value ? valueBits : "bits";
+  return [
+    constantLines(kernelWords),
+    "alias Word = u32;",
+    // no row claims a slot
+    changingCode(format, "false"),
+    `fn foundAt(at: u32, look: Look, bits: Key) -> Found { return ${found}; }`,
+    cas,
+    keyWords === 1 ? claimWord : claimWords,
+    change,
+    ...(value
+      ? [
+          `fn storeValue(slot: u32, value: ValueType) { ${stores.join(" ")} }`,
+          changeMap,
+          valueWords === 1 ? changeAssign : refused("insertOrAssign", "TwoWordsAreNotStoredAtOnce"),
+          adding[value],
+        ]
+      : [changeSet]),
+  ];
+}
+
+/** insertOrAdd, by the type of the values. */
+const adding: { readonly [T in Scalar]: string } = {
+  u32: changeSum,
+  i32: changeSum,
+  f32: changeSumFloat,
+  u64: changeSumPair,
+  i64: changeSumPair,
+  f64: refused("insertOrAdd", "WgslHasNo64BitFloats"),
+};
+
+/** In place of a function that cannot be: what calls it does not compile, and the type that the compiler asks for says why. */
+function refused(name: string, why: string): string {
+  return `struct ${why} { none: u32 }\nfn ${name}(key: KeyType, value: ${why}) -> u32 { return FULL; }`;
 }
 
 /** What lies under lists of values: engine/webgpu/lists. */

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { asBits } from "../../src/engine/scalars.js";
 import { type DeviceArray, DynamicMap, StaticMap, StaticSet } from "../../src/index.js";
-import { type TableModule, tableModule } from "../../src/wgsl/index.js";
+import { tableModule } from "../../src/wgsl/index.js";
 import {
   expectAllSet,
   expectNoneSet,
@@ -21,138 +21,21 @@ import {
   gpuOf,
 } from "../engine/webgpu/helpers/compute.js";
 import { rounds } from "../helpers/rounds.js";
+import { expectSomeOrder } from "./helpers/order.js";
+import {
+  ADD,
+  ASSIGN,
+  CONTAINS,
+  ERASE,
+  EXISTING,
+  FULL,
+  failing,
+  INSERT,
+  INSERTED,
+  Runner,
+} from "./helpers/runner.js";
 
 const device = useDevice();
-
-const [INSERT, ERASE, CONTAINS, ASSIGN, ADD, FIND] = [0, 1, 2, 3, 4, 5];
-const [FULL, INSERTED, EXISTING] = [0, 1, 2];
-
-/** Operations of one invocation, in its order. */
-const OPS = 4;
-
-/** Runs operations, OPS an invocation, on a table: a kernel of a user's. */
-class Runner {
-  private constructor(
-    readonly module: TableModule,
-    private readonly pipeline: GPUComputePipeline,
-  ) {}
-
-  /** @param change changes the module's text */
-  static async create(
-    container: StaticMap | DynamicMap | StaticSet | StaticMap<"u32", "i32">,
-    change = (code: string) => code,
-  ): Promise<Runner> {
-    const module = tableModule(container as StaticMap, { access: "read_write", prefix: "t" });
-    const isSet = container instanceof StaticSet;
-    const type = isSet ? "u32" : (container as StaticMap).valueType;
-    const value = `bitcast<${type}>(values[i])`;
-    const ofMap = `
-      case ${ASSIGN}u: { answer = t_insertOrAssign(key, ${value}); }
-      case ${ADD}u: { answer = t_insertOrAdd(key, ${value}); }
-      case ${FIND}u: { answer = bitcast<u32>(t_find(key).value); }`;
-    const code = `
-      @group(0) @binding(0) var<storage, read> ops: array<u32>;
-      @group(0) @binding(1) var<storage, read> keys: array<u32>;
-      @group(0) @binding(2) var<storage, read> values: array<u32>;
-      @group(0) @binding(3) var<storage, read_write> answers: array<u32>;
-      @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
-        for (var op = 0u; op < ${OPS}u; op++) {
-          let i = id.x * ${OPS}u + op;
-          if (i >= arrayLength(&ops)) { return; }
-          _ = arrayLength(&values);
-          let key = keys[i];
-          var answer = 0u;
-          switch ops[i] {
-            case ${INSERT}u: { answer = t_insert(${isSet ? "key" : `key, ${value}`}); }
-            case ${ERASE}u: { answer = u32(t_erase(key)); }
-            case ${CONTAINS}u: { answer = u32(t_contains(key)); }
-            ${isSet ? "" : ofMap}
-            default: {}
-          }
-          answers[i] = answer;
-        }
-      }`;
-    return new Runner(module, await computePipeline(gpuOf(device()), change(module.code) + code));
-  }
-
-  /** What each operation answers. */
-  async run(ops: Uint32Array, keys: Uint32Array, values = keys): Promise<Uint32Array> {
-    using a = await device().upload(ops);
-    using b = await device().upload(keys);
-    using c = await device().upload(values);
-    using answers = await device().allocate("u32", ops.length);
-    const gpu = gpuOf(device());
-    const mine = bindGroup(gpu, this.pipeline, 0, arrayEntries([a, b, c, answers] as DeviceArray[]));
-    const table = bindGroup(gpu, this.pipeline, this.module.group, this.module.entries());
-    await dispatch(gpu, this.pipeline, [mine, table], Math.ceil(ops.length / OPS / 64));
-    return answers.read();
-  }
-
-  /** The same operation on each key. */
-  all(op: number, keys: Uint32Array, values?: Uint32Array): Promise<Uint32Array> {
-    return this.run(new Uint32Array(keys.length).fill(op), keys, values);
-  }
-}
-
-/** An operation on one key, and what it answered. */
-interface Step {
-  readonly op: number;
-  readonly answer: number;
-}
-
-/** The presence of a key after an operation that answered so; null where it cannot have, if the key was there or not. */
-function after(present: boolean, { op, answer }: Step): boolean | null {
-  if (op === INSERT) {
-    if (answer === FULL) return null;
-    return (answer === EXISTING) === present ? true : null;
-  }
-  if ((answer === 1) !== present) return null;
-  return op === ERASE ? false : present;
-}
-
-/** Whether the operations of several invocations on one key have an order, one after another, that gives their answers and its presence. */
-function hasOrder(sequences: readonly (readonly Step[])[], before: boolean, atEnd: boolean): boolean {
-  const seen = new Set<string>();
-  const search = (places: readonly number[], present: boolean): boolean => {
-    const state = `${places} ${present}`;
-    if (seen.has(state)) return false;
-    seen.add(state);
-    if (places.every((place, i) => place === sequences[i].length)) return present === atEnd;
-    return sequences.some((sequence, i) => {
-      if (places[i] === sequence.length) return false;
-      const next = after(present, sequence[places[i]]);
-      return next !== null && search(places.with(i, places[i] + 1), next);
-    });
-  };
-  return search(
-    sequences.map(() => 0),
-    before,
-  );
-}
-
-/** Every answer about every key is one that some order of the operations gives. */
-function expectSomeOrder(
-  { ops, keys, answers }: { ops: Uint32Array; keys: Uint32Array; answers: Uint32Array },
-  before: ReadonlySet<number>,
-  now: ReadonlySet<number>,
-): void {
-  const byKey = new Map<number, Map<number, Step[]>>();
-  for (const [i, key] of keys.entries()) {
-    const invocations = byKey.get(key) ?? new Map<number, Step[]>();
-    byKey.set(key, invocations);
-    const steps = invocations.get(Math.floor(i / OPS)) ?? [];
-    invocations.set(Math.floor(i / OPS), steps);
-    steps.push({ op: ops[i], answer: answers[i] });
-  }
-  for (const [key, invocations] of byKey) {
-    const sequences = [...invocations.values()];
-    if (!hasOrder(sequences, before.has(key), now.has(key))) {
-      expect.unreachable(
-        `no order of ${JSON.stringify(sequences)} on key ${key}, ${before.has(key)} before and ${now.has(key)} after`,
-      );
-    }
-  }
-}
 
 /** Keys that collide, wrap around the table's end, and equal sentinels, beside some that do not. */
 function oddKeys(slots: number): Uint32Array {
@@ -221,14 +104,7 @@ describe("a kernel that inserts, finds and erases in one dispatch", () => {
 
   it("bears compare-exchanges that fail for no reason", async () => {
     using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 300 });
-    const runner = await Runner.create(map, (code) => {
-      const weak = code.replace(
-        /(fn t_compareExchange\([^)]*\)\s*->\s*t_Claim\s*\{)/,
-        "var<private> calls: u32;\n$1 calls++; if (calls % 3u != 0u) { return t_Claim(expected, false); }",
-      );
-      expect(weak).not.toBe(code);
-      return weak;
-    });
+    const runner = await Runner.create(map, failing);
     const keys = Uint32Array.from({ length: 1200 }, (_, i) => oddKeys(600)[i % 120]);
     const answers = await runner.all(INSERT, keys);
     expect(answers.filter((answer) => answer === INSERTED).length).toBe(120);
@@ -249,7 +125,7 @@ describe("values that kernels write", () => {
     first.values.forEach((value, i) => {
       expect([value % 100, value < 2000]).toEqual([i, true]);
     });
-    expectSame(await runner.all(FIND, keys.subarray(0, 100)), first.values);
+    expectSame(await runner.find(keys.subarray(0, 100), Uint32Array), first.values);
     const again = await runner.all(INSERT, keys, counting(2000, 5000));
     expect(again.every((answer) => answer === EXISTING)).toBe(true);
     expectSame((await map.find(keys.subarray(0, 100))).values, first.values);

@@ -348,16 +348,6 @@ describe("what modules refuse", () => {
     }
   });
 
-  it("to change tables of keys or values of 64 bits", async () => {
-    using map = await StaticMap.create(device(), { key: "u32", value: "u64", capacity: 10 });
-    using set = await StaticSet.create(device(), { key: "u64", capacity: 10 });
-    const access = "read_write";
-    for (const module of [() => tableModule(map, { access }), () => tableModule(set, { access })]) {
-      expect(module).toThrow(ValidationError);
-      expect(module).toThrow(/keys and values of 32 bits, and this one has .*u64/);
-    }
-  });
-
   it("destroyed tables, also when the module is older", async () => {
     const map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 10 });
     const module = tableModule(map);

@@ -21,13 +21,23 @@ import {
 import eachClaim from "./each-claim.wgsl";
 import settle from "./settle.wgsl";
 
-/** Probing, with the tags of entries. */
+/** The largest tag of a key of two words, without the bits that say which words are EMPTY. */
+const MOST_PAIR_TAG = 0xfffffff8;
+
+/**
+ * Probing, with the tags of entries. That of a key of two words says in its last two bits which of them are EMPTY's bit pattern: so a word
+ * of a claimed slot that is EMPTY, and is not said to be, is one that nobody has written yet (src/wgsl/claim-words.wgsl).
+ */
 export function rowProbing(spec: TableSpec, hashing: string): Fragment<never, never> {
   const { keyWords } = slotFormat(spec);
   const words = each(keyWords, (i) => word("key", i, keyWords)).join(", ");
+  const hash = `hashWords(array<u32, KEY_WORDS>(${words})) >> 1u`;
+  const tag =
+    keyWords === 2
+      ? `min(ENTRY | ((${hash}) & ~3u), ${MOST_PAIR_TAG}u) | u32(key.x == EMPTY) | (u32(key.y == EMPTY) << 1u)`
+      : `min(ENTRY | (${hash}), ${MOST_TAG}u)`;
   const state = `${floatKeys}
-const MOST_TAG: u32 = ${MOST_TAG}u;
-fn stateOf(key: Key) -> u32 { return min(ENTRY | (hashWords(array<u32, KEY_WORDS>(${words})) >> 1u), MOST_TAG); }
+fn stateOf(key: Key) -> u32 { return ${tag}; }
 fn hashOfState(state: u32) -> u32 { return state << 1u; }`;
   return fragment(probingCode(spec, hashing, state));
 }

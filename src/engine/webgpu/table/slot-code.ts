@@ -91,8 +91,14 @@ fn stateSeen(look: Look) -> u32 { return stateIn(look); }
 fn holds(at: u32, state: u32, probe: Probe, key: Key) -> bool { return ${holds}; }`;
 }
 
-/** Reading and changing slots of \`table: array<atomic<Word>>\`. */
-export function changingCode({ claim, keyWords, keyOffset }: SlotFormat): string {
+/**
+ * Reading and changing slots of `table: array<atomic<Word>>`.
+ * @param claimed whether the row of the batch that has claimed a slot in this dispatch has the key
+ */
+export function changingCode(
+  { claim, keyWords, keyOffset }: SlotFormat,
+  claimed = "state < ENTRY && sameKey(keyOf(state), key)",
+): string {
   const key = compose(
     keyWords,
     (i) => `bitcast<u32>(atomicLoad(&table[at * SLOT_WORDS + ${keyOffset + i}u]))`,
@@ -101,8 +107,7 @@ export function changingCode({ claim, keyWords, keyOffset }: SlotFormat): string
     claim === "key"
       ? "  return state == probe.word;"
       : `  if (state == probe.word) { return sameKey(storedKey(at), key); }
-  // claimed in this dispatch, by a row of the batch
-  return state < ENTRY && sameKey(keyOf(state), key);`;
+  return ${claimed};`;
   return `
 /// What a probe sees of a slot: its state word.
 alias Look = u32;
