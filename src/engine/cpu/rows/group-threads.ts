@@ -1,7 +1,8 @@
 /**
- * Counts and sums by group on several threads. Columns and group numbers are copied to memory that workers reach, where they are not
+ * Counts, sums and extremes by group on several threads. Columns and group numbers are copied to memory that workers reach, where they are not
  * there: a copy takes a small part of what an addition by group does.
  */
+import type { Ordered } from "../../extremes.js";
 import { finishTask, type GroupTask, type GroupValues, placeTask, runTasksHere } from "../../group-tasks.js";
 import type { RowMemory } from "./row-memory.js";
 import type { Pause, RowThreads } from "./row-threads.js";
@@ -30,6 +31,8 @@ export async function runGroupTasks(
   }
 }
 
+type TypedArray = Uint8Array | Int32Array | Uint32Array | Float32Array | Float64Array;
+
 /** Arrays in memory that workers reach; each is copied once. */
 class Reachable {
   readonly #copies = new Map<object, object>();
@@ -37,10 +40,27 @@ class Reachable {
   constructor(private readonly memory: RowMemory) {}
 
   values(values: GroupValues): GroupValues {
-    return values.kind === "rows" ? values : ({ ...values, data: this.array(values.data) } as GroupValues);
+    if (values.kind === "rows") return values;
+    if (values.kind === "extremes") return { ...values, ordered: this.ordered(values.ordered) };
+    return { ...values, data: this.array(values.data) } as GroupValues;
   }
 
-  array<A extends Uint32Array | Float32Array | Float64Array>(array: A): A {
+  ordered(ordered: Ordered): Ordered {
+    if (ordered.kind !== "strings") return { ...ordered, data: this.array(ordered.data) } as Ordered;
+    const { starts, ends, bytes } = ordered.strings;
+    const [from, to] = [this.array(starts), this.array(ends)];
+    // nulls are in no group
+    const strings = {
+      kind: "bytes",
+      starts: from,
+      ends: to,
+      bytes: this.array(bytes),
+      validity: null,
+    } as const;
+    return { kind: "strings", strings };
+  }
+
+  array<A extends TypedArray>(array: A): A {
     if (array.buffer instanceof SharedArrayBuffer) return array;
     const known = this.#copies.get(array);
     if (known) return known as A;
