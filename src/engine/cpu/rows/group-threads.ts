@@ -18,7 +18,9 @@ export async function runGroupTasks(
   try {
     if (!memory.shared) return await runTasksHere(tasks, pause);
     const helpers = Math.ceil(rows / threads.tuning.share) - 1;
-    const ranges = Math.min(helpers, (threads.pool?.threads ?? 1) - 1) + 1;
+    const workers = Math.min(helpers, (threads.pool?.threads ?? 1) - 1) + 1;
+    // every range goes over all rows: no more of them than occupy the threads
+    const ranges = Math.ceil(workers / tasks.length);
     const reached = new Reachable(memory);
     const placed = tasks.map(({ groupOf, groups, values }) => {
       const task = { groupOf: reached.array(groupOf), groups, values: reached.values(values) };

@@ -71,6 +71,11 @@ it.each(shapes)("%s", async (_, groups, groupAt) => {
     expect(made.map((states, i) => Buffer.compare(bytesOf(states, groups), here[i]))).toEqual(
       tasks.map(() => 0),
     );
+    // one task alone is cut into more pieces
+    for (const number of [1, 3, 6]) {
+      const [alone] = await (await engine.rows()).runTasks([tasks[number]], go);
+      expect(Buffer.compare(bytesOf(alone, groups), here[number])).toBe(0);
+    }
   }
   const counts = new Array<number>(groups + 1).fill(0);
   const sums = new Array<bigint>(groups + 1).fill(0n);
