@@ -1,11 +1,13 @@
 /**
- * Counts and sums of rows by group on the host, part of the seam: tasks over typed arrays that threads share piece by piece. Loops are here,
+ * Counts, sums and extremes of rows by group on the host, part of the seam: tasks over typed arrays that threads share piece by piece. Loops are here,
  * so that an engine's threads and the calling thread run the same.
  *
  * Where groups are few, a piece is a slice of rows with states of its own, which are merged in the order of the slices; where they are
  * many, a range of groups over all rows. Slices depend on rows and groups alone, and a range's groups take their rows in order, so
  * results do not depend on the number of threads, those of floats included.
  */
+
+import { mergeRows, type Ordered, raiseRows, type Sign } from "./extremes.js";
 
 /** What is computed of each group. */
 export type GroupValues =
@@ -17,7 +19,9 @@ export type GroupValues =
    */
   | { readonly kind: "words"; readonly data: Uint32Array; readonly width: number; readonly signed: boolean }
   /** The compensated sum of floats: two states, a sum and what it lacks. */
-  | { readonly kind: "floats"; readonly data: Float32Array | Float64Array };
+  | { readonly kind: "floats"; readonly data: Float32Array | Float64Array }
+  /** The row of the least or greatest value: one state, the row's number and 1. */
+  | { readonly kind: "extremes"; readonly ordered: Ordered; readonly sign: Sign };
 
 /** Rows, and what is computed of their groups. */
 export interface GroupTask {
@@ -32,7 +36,7 @@ export interface PlacedTask extends GroupTask {
   readonly pieces: number;
   /** Rows of a piece; 0 where pieces are ranges of groups. */
   readonly slice: number;
-  /** groups + 1 numbers each, of each slice; zeroed. */
+  /** groups + 1 numbers each, of each slice; zeroed. The last one is unspecified once pieces ran. */
   readonly states: readonly Float64Array[];
 }
 
@@ -102,6 +106,7 @@ export function finishTask({ groups, values, pieces, slice, states }: PlacedTask
   for (let piece = 1; piece < pieces; piece++) {
     const own = states.map((state) => state.subarray(piece * size, (piece + 1) * size));
     if (values.kind === "floats") mergeFloats(own[0], own[1], all, merged[0], merged[1]);
+    else if (values.kind === "extremes") mergeRows(values.ordered, values.sign, own[0], merged[0]);
     else for (const [k, words] of own.entries()) addWords(words, 1, 0, all, merged[k], () => merged[k + 1]);
   }
   return merged;
@@ -139,6 +144,7 @@ export interface SomeRows {
 function add(values: GroupValues, rows: SomeRows, states: readonly Float64Array[]): void {
   if (values.kind === "rows") countRows(rows, states[0]);
   else if (values.kind === "floats") addFloats(values.data, rows, states[0], states[1]);
+  else if (values.kind === "extremes") raiseRows(values.ordered, values.sign, rows, states[0]);
   else addIntegers(values, rows, states);
 }
 

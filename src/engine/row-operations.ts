@@ -70,7 +70,7 @@ export interface RowOperations extends ColumnOperations {
     pause: () => Promise<void>,
   ): Promise<readonly (readonly ArrayBuffer[])[]>;
   /**
-   * Counts and adds up rows by group; answers the states of each task, which are the same on every engine.
+   * Counts, adds up and compares rows by group; answers the states of each task, which are the same on every engine.
    * @param pause as of `gather`
    * @throws LimitError when there is no memory for the states
    */

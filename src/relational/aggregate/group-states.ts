@@ -21,6 +21,8 @@ import { countTask, GroupedValues } from "./grouped-values.js";
 import { numbersOf } from "./numbers.js";
 import { sortGroups } from "./quantiles.js";
 import {
+  extremesFrom,
+  extremeTask,
   type Grouper,
   type Regrouping,
   STATE_KINDS,
@@ -35,6 +37,10 @@ export type TaskRunner = RowOperations["runTasks"];
 
 /** States that need counts. */
 const COUNTED: readonly StateName[] = ["counts", "moments", "least", "greatest"];
+const EXTREMES = [
+  ["least", -1],
+  ["greatest", 1],
+] as const;
 
 /** What of a table a group-by looks at. */
 export interface GroupedSource {
@@ -217,13 +223,13 @@ export class GroupStates {
   }
 }
 
-/** A column whose values are counted, and added up where that is needed. */
+/** A column whose values are counted, added up and compared, where that is needed. */
 interface CountedColumn {
   readonly values: GroupedValues;
   readonly states: ColumnStates;
 }
 
-/** Has the engine count and add up what all columns need, and count the rows. */
+/** Has the engine count, add up and compare what all columns need, and count the rows. */
 async function countAndAddUp(
   columns: GroupedSource["columns"],
   { groupOf, firsts }: GroupedRows,
@@ -256,12 +262,20 @@ async function countAndAddUp(
         states.sums = sumsFrom(values, sums);
       });
     }
+    for (const [kind, sign] of EXTREMES) {
+      if (!kinds.has(kind)) continue;
+      tasks.push(extremeTask(values, sign));
+      taken.push((rows) => {
+        states[kind] = extremesFrom(values, rows);
+      });
+    }
     await pause();
   }
   const [[counts], ...others] = await runTasks(tasks, pause);
   const rowCounts = counts.subarray(0, groups);
-  for (const [i, states] of others.entries()) taken[i](states);
+  // extremes ask for counts
   for (const values of withoutNulls) values.counts = rowCounts;
+  for (const [i, states] of others.entries()) taken[i](states);
   return { rowCounts, columns: made };
 }
 

@@ -1,8 +1,8 @@
 /** Values of columns in the forms that the loops of aggregates take: integers as words, floats, numbers, ordered values. */
 import { type DataType, Type } from "@uwdata/flechette";
+import type { Ordered } from "../../engine/extremes.js";
 import type { KeyColumn } from "../../engine/rows.js";
 import { valueType } from "../key-types.js";
-import type { Ordered } from "./extremes.js";
 import type { GroupedValues } from "./grouped-values.js";
 import type { Integers } from "./sums.js";
 
@@ -59,14 +59,14 @@ function numberAt(words: Uint32Array, top: Uint32Array | Int32Array, width: numb
 
 /** Values that are compared. */
 export function orderedOf(type: DataType, key: KeyColumn): Ordered {
-  if (key.kind === "bytes") return { kind: "bytes", bytes: key };
-  if (type.typeId === Type.Float) return { kind: "numbers", values: floatKey(key) };
+  if (key.kind === "bytes") return { kind: "strings", strings: key };
+  if (type.typeId === Type.Float) return { kind: "numbers", data: floatKey(key) };
   const integers = integersOf(type, key);
-  if (integers.width > 1) return { kind: "integers", integers };
+  if (integers.width > 1) return { kind: "integers", ...integers };
   const { data, signed } = integers;
   return {
     kind: "numbers",
-    values: signed ? new Int32Array(data.buffer, data.byteOffset, data.length) : data,
+    data: signed ? new Int32Array(data.buffer, data.byteOffset, data.length) : data,
   };
 }
 

@@ -7,14 +7,14 @@
  * numbers of the rows.
  */
 import { Type } from "@uwdata/flechette";
+import type { Sign } from "../../engine/extremes.js";
 import { type GroupTask, runTask } from "../../engine/group-tasks.js";
 import type { RowKeys } from "../../engine/rows.js";
 import type { SourceColumn } from "../columns.js";
 import { gather } from "../gather.js";
-import { type GroupedRows, NONE } from "../group-rows.js";
+import type { GroupedRows } from "../group-rows.js";
 import { concatenateColumns, ownColumn, sourceColumn } from "../source-columns.js";
 import { nonEmpty } from "./chunks.js";
-import { extremeRows, type Sign } from "./extremes.js";
 import { GroupedValues } from "./grouped-values.js";
 import { Moments } from "./moments.js";
 import { floatsOf, integersOf, numbersOf, orderedOf, typeOf, unitOf } from "./numbers.js";
@@ -136,6 +136,20 @@ export function sumTask(values: GroupedValues): GroupTask {
     : integerTask(integersOf(type, values.key), groupOf, groups);
 }
 
+/** What is to be compared for the least or greatest values of a column. */
+export function extremeTask(values: GroupedValues, sign: Sign): GroupTask {
+  const { key, groupOf, groups } = values;
+  return { groupOf, groups, values: { kind: "extremes", ordered: orderedOf(typeOf(values), key), sign } };
+}
+
+/** The least or greatest values of a column. @param states of its `extremeTask` */
+export function extremesFrom(values: GroupedValues, [rows]: readonly Float64Array[]): SourceColumn {
+  const { column, counts, groups } = values;
+  // any row will do where there is no value
+  const found = Uint32Array.from(rows.subarray(0, groups), (row) => Math.max(row - 1, 0));
+  return sourceColumn(column.field, { ...gather(column.contiguous(), found), validity: nonEmpty(counts) });
+}
+
 /** The sums of a column. @param states of its `sumTask` */
 export function sumsFrom(values: GroupedValues, states: readonly Float64Array[]): IntegerSums | FloatSums {
   const Sums = typeOf(values).typeId === Type.Float ? FloatSums : IntegerSums;
@@ -155,14 +169,7 @@ function eachGroup<P extends { readonly length: number }>(
 }
 
 function extremes(sign: Sign): StateKind<SourceColumn> {
-  const of = (values: GroupedValues) => {
-    const { column, key, groupOf, groups } = values;
-    const rows = extremeRows(orderedOf(typeOf(values), key), groupOf, groups, sign);
-    const counts = values.counts;
-    // any row will do where there is no value
-    for (let group = 0; group < groups; group++) if (rows[group] === NONE) rows[group] = 0;
-    return sourceColumn(column.field, { ...gather(column.contiguous(), rows), validity: nonEmpty(counts) });
-  };
+  const of = (values: GroupedValues) => extremesFrom(values, runTask(extremeTask(values, sign)));
   return {
     of: ({ values }) => of(values),
     merge: (columns, { groupOf, groups }) =>

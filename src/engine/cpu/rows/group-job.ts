@@ -1,4 +1,4 @@
-/** Counts and sums by group; a piece is a piece of a task, which writes states that no other piece writes. */
+/** Counts, sums and extremes by group; a piece is a piece of a task, which writes states that no other piece writes. */
 import { type PlacedTask, runPiece } from "../../group-tasks.js";
 import { silently, type Work } from "./work.js";
 

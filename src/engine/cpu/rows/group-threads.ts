@@ -1,7 +1,8 @@
 /**
- * Counts and sums by group on several threads. Columns and group numbers are copied to memory that workers reach, where they are not
+ * Counts, sums and extremes by group on several threads. Columns and group numbers are copied to memory that workers reach, where they are not
  * there: a copy takes a small part of what an addition by group does.
  */
+import type { Ordered } from "../../extremes.js";
 import { finishTask, type GroupTask, type GroupValues, placeTask, runTasksHere } from "../../group-tasks.js";
 import type { RowMemory } from "./row-memory.js";
 import type { Pause, RowThreads } from "./row-threads.js";
@@ -17,7 +18,9 @@ export async function runGroupTasks(
   try {
     if (!memory.shared) return await runTasksHere(tasks, pause);
     const helpers = Math.ceil(rows / threads.tuning.share) - 1;
-    const ranges = Math.min(helpers, (threads.pool?.threads ?? 1) - 1) + 1;
+    const workers = Math.min(helpers, (threads.pool?.threads ?? 1) - 1) + 1;
+    // every range goes over all rows: no more of them than occupy the threads
+    const ranges = Math.ceil(workers / tasks.length);
     const reached = new Reachable(memory);
     const placed = tasks.map(({ groupOf, groups, values }) => {
       const task = { groupOf: reached.array(groupOf), groups, values: reached.values(values) };
@@ -30,6 +33,8 @@ export async function runGroupTasks(
   }
 }
 
+type TypedArray = Uint8Array | Int32Array | Uint32Array | Float32Array | Float64Array;
+
 /** Arrays in memory that workers reach; each is copied once. */
 class Reachable {
   readonly #copies = new Map<object, object>();
@@ -37,10 +42,27 @@ class Reachable {
   constructor(private readonly memory: RowMemory) {}
 
   values(values: GroupValues): GroupValues {
-    return values.kind === "rows" ? values : ({ ...values, data: this.array(values.data) } as GroupValues);
+    if (values.kind === "rows") return values;
+    if (values.kind === "extremes") return { ...values, ordered: this.ordered(values.ordered) };
+    return { ...values, data: this.array(values.data) } as GroupValues;
   }
 
-  array<A extends Uint32Array | Float32Array | Float64Array>(array: A): A {
+  ordered(ordered: Ordered): Ordered {
+    if (ordered.kind !== "strings") return { ...ordered, data: this.array(ordered.data) } as Ordered;
+    const { starts, ends, bytes } = ordered.strings;
+    const [from, to] = [this.array(starts), this.array(ends)];
+    // nulls are in no group
+    const strings = {
+      kind: "bytes",
+      starts: from,
+      ends: to,
+      bytes: this.array(bytes),
+      validity: null,
+    } as const;
+    return { kind: "strings", strings };
+  }
+
+  array<A extends TypedArray>(array: A): A {
     if (array.buffer instanceof SharedArrayBuffer) return array;
     const known = this.#copies.get(array);
     if (known) return known as A;

@@ -34,17 +34,48 @@ it.each(shapes)("%s", async (_, groups, groupAt) => {
   const words = Uint32Array.from({ length: 2 * ROWS }, (_, i) => random(i));
   // of every size, so that sums depend on their order where they are not compensated
   const floats = Float64Array.from({ length: ROWS }, (_, row) => (random(row) - 2 ** 31) * 10 ** (row % 30));
+  // equal ones, of which the first is taken, and NaN
+  const few = {
+    kind: "numbers",
+    data: Float32Array.from({ length: ROWS }, (_, row) => (random(row) % 7 ? random(row) % 50 : Number.NaN)),
+  } as const;
+  const starts = Uint32Array.from({ length: ROWS }, (_, row) => random(row) % 90);
+  const bytes = Uint8Array.from({ length: 100 }, (_, i) => random(i) % 3);
+  const strings = {
+    kind: "strings",
+    strings: {
+      kind: "bytes",
+      starts,
+      ends: starts.map((start) => start + (start % 10)),
+      bytes,
+      validity: null,
+    },
+  } as const;
   const tasks: GroupTask[] = [
     { groupOf, groups, values: { kind: "rows" } },
     { groupOf, groups, values: { kind: "words", data: words, width: 2, signed: true } },
     { groupOf, groups, values: { kind: "words", data: words.subarray(0, ROWS), width: 1, signed: false } },
     { groupOf, groups, values: { kind: "floats", data: floats } },
+    ...([-1, 1] as const).flatMap((sign): GroupTask[] =>
+      [few, { kind: "integers", data: words, width: 2, signed: true } as const, strings].map((ordered) => ({
+        groupOf,
+        groups,
+        values: { kind: "extremes", ordered, sign },
+      })),
+    ),
   ];
   const here = tasks.map((task) => bytesOf(runTask(task), groups));
   for (const engine of engines) {
     const made = await (await engine.rows()).runTasks(tasks, go);
     // compared as bytes: element by element takes seconds
-    expect(made.map((states, i) => Buffer.compare(bytesOf(states, groups), here[i]))).toEqual([0, 0, 0, 0]);
+    expect(made.map((states, i) => Buffer.compare(bytesOf(states, groups), here[i]))).toEqual(
+      tasks.map(() => 0),
+    );
+    // one task alone is cut into more pieces
+    for (const number of [1, 3, 6]) {
+      const [alone] = await (await engine.rows()).runTasks([tasks[number]], go);
+      expect(Buffer.compare(bytesOf(alone, groups), here[number])).toBe(0);
+    }
   }
   const counts = new Array<number>(groups + 1).fill(0);
   const sums = new Array<bigint>(groups + 1).fill(0n);
@@ -58,6 +89,19 @@ it.each(shapes)("%s", async (_, groups, groupAt) => {
   const total = (group: number) =>
     parts.reduce((sum, part, k) => sum + (BigInt(part[group]) << BigInt(32 * k)), 0n);
   expect(sums.findIndex((sum, group) => sum !== total(group))).toBe(-1);
+  const [least, most] = [tasks[4], tasks[8]].map((task) => runTask(task)[0]);
+  const [leastRows, mostRows] = [new Float64Array(groups + 1), new Float64Array(groups + 1)];
+  for (let row = 0; row < ROWS; row++) {
+    const group = groupOf[row];
+    // NaN as the greatest
+    const value = few.data[row] || (few.data[row] === 0 ? 0 : 1e9);
+    const of = (state: number) => few.data[state - 1] || (few.data[state - 1] === 0 ? 0 : 1e9);
+    if (leastRows[group] === 0 || value < of(leastRows[group])) leastRows[group] = row + 1;
+    const [best, integer] = [mostRows[group], integers[row]];
+    if (best === 0 || integer > integers[best - 1]) mostRows[group] = row + 1;
+  }
+  expect(leastRows.findIndex((row, group) => group < groups && row !== least[group])).toBe(-1);
+  expect(mostRows.findIndex((row, group) => group < groups && row !== most[group])).toBe(-1);
 });
 
 it("floats stay compensated where slices are merged", () => {
