@@ -38,9 +38,24 @@ interface Run {
 
 /** @throws as runTableCommand */
 export async function runWithin(command: TableCommand, memory: MemoryOptions, run: Run): Promise<void> {
+  const readers: AsyncGenerator<Table>[] = [];
+  try {
+    await runOn(readers, command, memory, run);
+  } finally {
+    for (const reader of readers) await reader.return(undefined);
+  }
+}
+
+/** @param readers filled with those of the files, which the caller ends */
+async function runOn(
+  readers: AsyncGenerator<Table>[],
+  command: TableCommand,
+  memory: MemoryOptions,
+  run: Run,
+): Promise<void> {
   const { files, reading, limit, device } = run;
   const { clock, progress, host } = reading;
-  const inputs = await openInputs(command, memory, run);
+  const inputs = await openInputs(readers, command, memory, run);
   const stages = new Map<string, number>();
   let spilled: SpillReport = { bytes: 0, partitions: 0, depth: 0 };
   const call: OperatorCall = {
@@ -65,13 +80,13 @@ export async function runWithin(command: TableCommand, memory: MemoryOptions, ru
     });
   } finally {
     await result.close();
-    for (const input of inputs) await input.return(undefined);
   }
   tell(result, stages, { limit: memory.limit, peak: peakMemory(), ...spilled }, run);
 }
 
 /** Begins all files, which says what columns they have. A csv file is read through for that. */
 async function openInputs(
+  readers: AsyncGenerator<Table>[],
   { inputs, check }: TableCommand,
   memory: MemoryOptions,
   { files, reading: { clock, progress, host, onNote } }: Run,
@@ -83,26 +98,19 @@ async function openInputs(
     const source = path === STANDARD ? host.stdin : path;
     const reading = { ...asked.readingOf(input, i), signal: host.signal, onNote, folder: memory.folder };
     progress.step(input.stage);
-    const batches = readBatches(source, reading);
-    const first = await clock.time(input.stage, shortName(files.inputs[i]), () => batches.next());
-    opened.push(startingWith(first.value as Table, batches));
+    const reader = readBatches(source, reading);
+    readers.push(reader);
+    const first = await clock.time(input.stage, shortName(files.inputs[i]), () => reader.next());
+    opened.push(startingWith([first.value as Table], reader));
   }
   asked.check(check);
   return opened;
 }
 
-async function* startingWith(first: Table | undefined, rest: AsyncGenerator<Table>): AsyncGenerator<Table> {
-  let held = first;
-  try {
-    if (held) {
-      const table = held;
-      held = undefined;
-      yield table;
-    }
-    yield* rest;
-  } finally {
-    await rest.return(undefined);
-  }
+/** Does not hold on to what it gave. */
+async function* startingWith(first: Table[], rest: AsyncGenerator<Table>): AsyncGenerator<Table> {
+  for (let table = first.pop(); table !== undefined; table = first.pop()) yield table;
+  yield* rest;
 }
 
 /** The result table by table, and what is told of it afterwards. */

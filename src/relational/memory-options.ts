@@ -4,8 +4,8 @@ import { check, checkCallbacks, checkOptions } from "../options.js";
 /** How much memory an operator may take, and where rows go that find no place in it. Needs files: Node alone has them. */
 export interface MemoryOptions {
   /**
-   * Bytes that the operator keeps its work within, at least 2^20. What a process takes besides (its code, its heap, the threads of the
-   * engine) comes on top of that.
+   * Bytes that the operator keeps what it has in use within, at least 2^20. What a process takes besides (its code, its heap, arrays that
+   * were not collected yet) comes on top: docs/larger-than-memory.md has figures.
    */
   readonly limit: number;
   /** A folder for temporary files. Default: the system's. */

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join as joinPaths } from "node:path";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as after } from "node:timers/promises";
 import { tableFromArrays, tableToIPC } from "@uwdata/flechette";
 import { describe, expect, it } from "vitest";
 import { readTable, writeTable } from "../../src/io/index.js";
@@ -91,6 +91,10 @@ it("takes csv from standard input, by way of a temporary file", async () => {
   const { stdout } = await cli(call, { stdin });
   expect(JSON.parse(stdout).rows).toBe(ROWS);
   expect(readdirSync(TMP)).toEqual([]);
+  const wrong = await cli(["join", "-", path("l.parquet"), "--on", "id=idd", "--format", "csv", ...WITHIN], {
+    stdin,
+  });
+  expect([wrong.status, readdirSync(TMP)]).toEqual([1, []]);
 });
 
 it("refuses amounts that are none, and a folder without an amount", async () => {
@@ -132,7 +136,7 @@ async function startEndless(folder: string): Promise<ChildProcess> {
   };
   pipeline(Readable.from(endless()), child.stdin as Writable).catch(() => {}); // the pipe closes with the process
   // the files of 32 partitions of the right, and one of the left at least
-  while (child.exitCode === null && filesIn(folder).length < 33) await nextTurn();
+  while (child.exitCode === null && filesIn(folder).length < 33) await after(20);
   return child;
 }
 
@@ -153,8 +157,7 @@ describe("a run that is stopped half-way", () => {
     mkdirSync(folder);
     const child = await startEndless(folder);
     child.kill(signal);
-    const { status, stderr } = await outcomeOf(child);
-    expect([status, stderr]).toEqual([expected, "warpmap: interrupted\n"]);
+    expect((await outcomeOf(child)).status).toBe(expected);
     expect(readdirSync(folder)).toEqual([]);
     expect(readdirSync(path(""))).not.toContain("never.csv");
   });
