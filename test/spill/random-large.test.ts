@@ -1,10 +1,11 @@
 // Random tables with fast-check through joins, group-bys and distincts that keep to so little memory that they write files, against DuckDB.
 import fc from "fast-check";
 import { it } from "vitest";
+import { LimitError } from "../../src/index.js";
 import { count } from "../../src/relational/index.js";
 import { scaled, useDevice } from "../conformance/helpers/device.js";
 import { rounds } from "../helpers/rounds.js";
-import { expectSameDistinct, expectSameGroups } from "../relational/helpers/group-oracle.js";
+import { expectSameDistinct, expectSameGroups, type GroupCase } from "../relational/helpers/group-oracle.js";
 import { expectSameJoin } from "../relational/helpers/oracle.js";
 import { aGroupCase, aggregatesOf, aJoinCase } from "../relational/helpers/random-cases.js";
 
@@ -30,7 +31,19 @@ it("any two tables join as in DuckDB", async () => {
   );
 });
 
-const aGroupLimit = fc.constantFrom(20_000, 60_000, 1e6);
+/** So much that the groups of any of these tables fit. */
+const AMPLE = 1e6;
+const aGroupLimit = fc.constantFrom(40_000, 100_000, AMPLE);
+
+/** A group whose medians and distinct values alone do not fit is refused; with ample memory it is as in DuckDB. */
+async function expectSameOrTooLarge(groupCase: GroupCase): Promise<void> {
+  try {
+    await expectSameGroups(device(), groupCase);
+  } catch (error) {
+    if (!(error instanceof LimitError) || groupCase.limit === AMPLE) throw error;
+    await expectSameGroups(device(), { ...groupCase, limit: AMPLE });
+  }
+}
 
 it("any table groups as in DuckDB", async () => {
   await fc.assert(
@@ -40,7 +53,7 @@ it("any table groups as in DuckDB", async () => {
       aGroupLimit,
       async ({ table, shape }, cuts, limit) => {
         const aggregated = table.columns.flatMap(aggregatesOf);
-        await expectSameGroups(device(), {
+        await expectSameOrTooLarge({
           table,
           by: shape.keys.map((_, c) => `k${c}`),
           aggregate: { rows: count(), ...Object.fromEntries(aggregated) },
