@@ -53,7 +53,6 @@ const common = fragment(
 const table = fragment("", { bindings: { table: readWrite("array<atomic<u32>>") } });
 const places = fragment(placesCode, { bindings: { places: readWrite() } });
 const strings = [
-  fragment(hash),
   fragment(bytesAt, { bindings: { bytes: read() } }),
   fragment(stringsCode, { bindings: { offsets: read() }, constants: ["HASH", "RECORDS"] }),
 ];
@@ -69,7 +68,7 @@ export function dictionaryKernels(cas: string): DictionaryKernels {
 }
 
 function makeKernels(cas: string) {
-  const changing = [common, control, table, fragment(cas)];
+  const changing = [common, fragment(hash), control, table, fragment(cas)];
   return {
     probe: kernelSource("find strings", params, [
       ...changing,
