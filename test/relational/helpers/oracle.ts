@@ -15,6 +15,7 @@ import {
 } from "../../../src/relational/index.js";
 import { collectTables } from "../../../src/relational/stack-tables.js";
 import { joinLarge } from "../../../src/spill/index.js";
+import type { Logical } from "./buffers.js";
 import { decimalText, type Kind, nanos } from "./kinds.js";
 import { duckText, exactReading, fromFlechette } from "./reading.js";
 import { arrowTable, type Form, type TestTable, testTable } from "./tables.js";
@@ -189,8 +190,25 @@ async function askDuck(
 
 const CHUNK_ROWS = 2048;
 
+/** What DuckDB needs to know of a column. */
+export type LoadedKind = Pick<Kind, "duckType" | "toDuck">;
+
+/** A test table, or another one whose columns give some values at a time. */
+export interface LoadedTable {
+  readonly columns: readonly {
+    readonly name: string;
+    readonly kind: LoadedKind;
+    readonly values: { slice(from: number, to: number): readonly (Logical | null)[] };
+  }[];
+  readonly rows: number;
+}
+
 /** Makes a table in DuckDB. */
-export async function load(db: DuckDBConnection, name: string, { columns, rows }: TestTable): Promise<void> {
+export async function load(
+  db: DuckDBConnection,
+  name: string,
+  { columns, rows }: LoadedTable,
+): Promise<void> {
   await db.run(
     `create or replace table ${name} (${columns.map((c) => `"${c.name}" ${c.kind.duckType}`).join(", ")})`,
   );
