@@ -25,8 +25,11 @@ const crossOriginIsolation = {
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
 
-/** Projects that run at once: two processes, each of which compiles what it needs, or one process beside the browser. */
-const TWO_PROCESSES = { groupOrder: 0, maxWorkers: 2 };
+/**
+ * Projects that run at once: three processes, each of which compiles what it needs and waits for the GPU a third of its time, or one
+ * process beside the browser.
+ */
+const NODE_ALONE = { groupOrder: 0, maxWorkers: 3 };
 const BESIDE_BROWSER = { groupOrder: 1, maxWorkers: 1 };
 
 /** Files that take longest come first: one that came last would leave a core idle. Without a cache Vitest goes by their sizes. */
@@ -95,8 +98,8 @@ function onWebgpuInNode(
 
 export default defineConfig({
   test: {
-    // Two processes at once: SwiftShader runs kernels on the same cores as everything else, and compiles them on one.
-    maxWorkers: 2,
+    // SwiftShader runs kernels on the same cores as everything else, and compiles them on one
+    maxWorkers: 3,
     sequence: { sequencer: ByProject },
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,
@@ -108,8 +111,8 @@ export default defineConfig({
           name: "cpu",
           include: ["test/**/*.test.ts"],
           exclude: [WEBGPU_ONLY, BROWSER_ONLY],
-          sequence: { groupOrder: TWO_PROCESSES.groupOrder },
-          maxWorkers: TWO_PROCESSES.maxWorkers,
+          sequence: { groupOrder: NODE_ALONE.groupOrder },
+          maxWorkers: NODE_ALONE.maxWorkers,
           pool: "forks",
           execArgv,
           isolate: false, // starting a process for each file takes as long as a fourth of the tests
@@ -117,7 +120,7 @@ export default defineConfig({
           provide: { backend: "cpu", host: "node", bulk: "auto", long },
         },
       },
-      onWebgpuInNode("webgpu", TWO_PROCESSES, { include: [CONFORMANCE, RELATIONAL] }),
+      onWebgpuInNode("webgpu", NODE_ALONE, { include: [CONFORMANCE, RELATIONAL] }),
       // engines that share a device: test/engine/webgpu/helpers/variants.ts
       onWebgpuInNode("webgpu-engine", BESIDE_BROWSER, { include: [WEBGPU_ONLY], exclude: [PARTITIONED] }),
       onWebgpuInNode(

@@ -114,8 +114,8 @@ export class RowRun {
 
   /** Memory of the call, with unspecified contents, as a binding. Its size is a multiple of 16 bytes. */
   async range(bytes: number): Promise<Range> {
-    checkBinding(this.host.gpu, bytes);
     const size = Math.max(16, Math.ceil(bytes / 16) * 16);
+    checkBinding(this.host.gpu, size);
     return { buffer: await this.scratch.buffer(size), offset: 0, size };
   }
 

@@ -10,7 +10,7 @@ import type { Input, Table } from "../../engine.js";
 import { slotsFor } from "../../layout.js";
 import type { JoinCall } from "../../row-operations.js";
 import type { WordColumn } from "../../rows.js";
-import { newArray, placeOf } from "../batch/columns.js";
+import { newArray, placeOf, rangeOf } from "../batch/columns.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import type { RowRun } from "../groups/row-run.js";
 import { countUpKernel, flagsOfBitsKernel } from "./join-kernels.js";
@@ -95,7 +95,7 @@ class KeyInputs {
   /** The numbers of rows. */
   async numbers(rows: number): Promise<Words> {
     const numbers = await this.#new("u32", rows);
-    const range = { buffer: placeOf(numbers).buffer };
+    const range = rangeOf(numbers);
     const countUp = await this.run.step(countUpKernel, {});
     await this.run.submit("count up", (encoder) =>
       countUp(encoder, { numbers: range }, { first: 0, count: rows }),
@@ -115,9 +115,8 @@ class KeyInputs {
       bits = await engine.upload("u32", words);
       this.#arrays.push(bits);
     } else bits = validity;
-    const { buffer, byteOffset } = placeOf(bits);
     const expand = await this.run.step(flagsOfBitsKernel, {});
-    const bindings = { validity: { buffer, offset: byteOffset }, flags: { buffer: placeOf(flags).buffer } };
+    const bindings = { validity: rangeOf(bits), flags: rangeOf(flags) };
     await this.run.submit("flags of bits", (encoder) =>
       expand(encoder, bindings, { first: 0, count: Math.ceil(rows / 4) }),
     );

@@ -3,7 +3,7 @@ import type { DeviceArray } from "../../device-array.js";
 import type { ColumnInput } from "../../engine.js";
 import type { BasicType, ScalarType } from "../../scalars.js";
 import { type ListOperations, type ListSpec, NO_LIST, type ValueLists } from "../../value-lists.js";
-import { bindAt, gpuArray, newArray, placeOf } from "../batch/columns.js";
+import { bindAt, gpuArray, newArray, placeOf, rangeOf } from "../batch/columns.js";
 import { STORAGE_USAGE } from "../device/gpu-flags.js";
 import { scanning } from "../groups/scan.js";
 import type { WebgpuEngine } from "../webgpu-engine.js";
@@ -66,7 +66,7 @@ class WebgpuListOperations implements ListOperations {
     return keepUnlessThrown(pairs, () =>
       runLists(host, {}, async (run) => {
         const write = await run.step(pair, { HEAD: 1 });
-        const range = { buffer: placeOf(pairs).buffer };
+        const range = rangeOf(pairs);
         await run.eachChunk("pair", length, {}, async (chunk, scratch) => {
           const upper = await scratch.input("u32", numbers, chunk);
           const values = await scratch.input(type, lower, chunk);

@@ -9,7 +9,7 @@ import {
   type LocateOptions,
   type Wanted,
 } from "../../value-lists.js";
-import { bindAt, newArray, placeOf } from "../batch/columns.js";
+import { bindAt, newArray, placeOf, rangeOf } from "../batch/columns.js";
 import { resultColumns } from "../batch/results.js";
 import { scanning } from "../groups/scan.js";
 import { totalOf } from "../groups/totals.js";
@@ -118,7 +118,7 @@ export async function locateLists(
       const measure = await run.step(locate, { HEAD: head, OUTER: outer, MASKED: isMasked });
       const words = { buffer: placeOf(offsets).buffer, size: (length + 1) * 4 };
       const parts = { heads: state.bind("heads"), control: run.control };
-      const ranges = { offsets: words, places: { buffer: placeOf(made).buffer } };
+      const ranges = { offsets: words, places: rangeOf(made) };
       let total = 0;
       await run.eachChunk("locate lists", length, call, async (chunk, scratch) => {
         const at = await scratch.input("u32", numbers, chunk);
