@@ -17,6 +17,7 @@ import {
   EXISTING,
   FULL,
   failing,
+  hesitating,
   INSERT,
   INSERTED,
   Runner,
@@ -93,7 +94,7 @@ describe("a kernel that changes a table of 64-bit keys", () => {
       maxLoadFactor: 1,
       hash: "identity",
     });
-    const runner = await Runner.create(map, failing);
+    const runner = await Runner.create(map, hesitating);
     const pool = crossedKeys();
     // all workgroups come to a key at the same time, and neighbours to keys with one tag
     const keys = BigUint64Array.from({ length: 45 * 64 }, (_, i) => pool[((i % 256) >> 1) % 45]);

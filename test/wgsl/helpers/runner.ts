@@ -49,6 +49,17 @@ export function failing(code: string): string {
   return weak;
 }
 
+/** The same, where whoever has claimed a slot is so slow to write its key that others may write it. */
+export function hesitating(code: string): string {
+  const slow = failing(code).replace(
+    /(fn t_complete\([^)]*\)\s*->\s*u32\s*\{)/,
+    `$1
+    if (isMine) { for (var i = 0u; i < 20000u && atomicLoad(&t_control[0]) != ${ONES}u; i++) {} }`,
+  );
+  if (!slow.includes("20000u")) throw new Error("nobody to hesitate");
+  return slow;
+}
+
 /** Runs operations on a table. */
 export class Runner {
   private constructor(
