@@ -1,4 +1,4 @@
-/** The parts of flechette's encoder that io/arrow-write.ts uses; it has no declarations for them. */
+/** The parts of flechette's encoder and decoder that io/arrow-write.ts uses; it has no declarations for them. */
 
 declare module "@uwdata/flechette/src/encode/builder.js" {
   /** Where a record batch is in a file. */
@@ -25,4 +25,12 @@ declare module "@uwdata/flechette/src/encode/footer.js" {
     records: readonly Block[],
     metadata: Map<string, string> | null,
   ): void;
+}
+
+declare module "@uwdata/flechette/src/decode/message.js" {
+  /** The message at `index`; null at the end of a stream. */
+  export function decodeMessage(
+    bytes: Uint8Array,
+    index: number,
+  ): { readonly type: number; readonly index: number } | null;
 }

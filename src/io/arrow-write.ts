@@ -3,16 +3,19 @@
  * taken; the footer, which says where batches are, is flechette's.
  */
 import { type Table, tableToIPC } from "@uwdata/flechette";
+import { decodeMessage } from "@uwdata/flechette/src/decode/message.js";
 import { type Block, Builder } from "@uwdata/flechette/src/encode/builder.js";
 import { writeFooter } from "@uwdata/flechette/src/encode/footer.js";
 import type { TransferOptions } from "./formats.js";
 
 /** How a file starts: "ARROW1" and padding. */
 const START = Uint8Array.of(0x41, 0x52, 0x52, 0x4f, 0x57, 0x31, 0, 0);
+/** What messages with a record batch say that they are (Arrow format, "Message.fbs"). */
+const RECORD_BATCH = 3;
 /** The end mark of a stream, which a file has as well. */
 const END_BYTES = 8;
 
-/** Tables of the same columns, at least one, without dictionaries, as one file. */
+/** Tables of the same columns, at least one, each of one record batch and without dictionaries, as one file. */
 export async function* arrowOfBatches(
   tables: AsyncIterable<Table>,
   { onProgress }: TransferOptions,
@@ -35,6 +38,7 @@ export async function* arrowOfBatches(
     }
     if (table.numRows === 0) continue;
     const batch = stream.subarray(schemaEnd, stream.length - END_BYTES);
+    checkAlone(batch);
     const metadataLength = messageEnd(batch, 0);
     blocks.push({ offset: at, metadataLength, bodyLength: batch.length - metadataLength });
     yield counted(batch);
@@ -50,4 +54,11 @@ export async function* arrowOfBatches(
 /** Where the metadata of the message at the start of some bytes ends: behind the mark and its length. */
 function messageEnd(bytes: Uint8Array, at: number): number {
   return 8 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(at + 4, true);
+}
+
+/** Checks that bytes are one record batch. A block that names something else reads as other values. */
+function checkAlone(bytes: Uint8Array): void {
+  const message = decodeMessage(bytes, 0);
+  if (message !== null && message.type === RECORD_BATCH && message.index === bytes.length) return;
+  throw new TypeError("a table that is written has a dictionary, or several record batches");
 }

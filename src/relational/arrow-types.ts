@@ -86,6 +86,13 @@ const plainNames: Readonly<Record<number, string>> = {
   [Type.RunEndEncoded]: "run-end encoded",
 };
 
+/** A nested type with other types of its children. */
+export function withChildren(type: DataType, types: readonly DataType[]): DataType {
+  if (!("children" in type) || type.children.every((child, k) => child.type === types[k])) return type;
+  const children: Field[] = type.children.map((child, k) => ({ ...child, type: types[k] }));
+  return { ...type, children } as DataType;
+}
+
 /** What is read of apache-arrow's type objects; which members are there depends on `typeId`. */
 export interface ApacheType {
   readonly typeId: number;

@@ -3,8 +3,9 @@
  * values came from, so that a table read with `useDate` or `useBigInt` joins to one that reads the same way; values from
  * apache-arrow read as flechette's defaults, with 64-bit integers as bigint.
  */
-import { type Batch, batchType, Column, type DataType, type Field, Type } from "@uwdata/flechette";
+import { type Batch, batchType, Column, type DataType, Type } from "@uwdata/flechette";
 import { LimitError } from "../errors.js";
+import { withChildren } from "./arrow-types.js";
 import type { BatchClass, Chunk, ChunkedColumn } from "./chunk.js";
 import { emptyChunk } from "./contiguous.js";
 
@@ -67,10 +68,10 @@ export class BatchMaker {
 /** The type with its children's types and its dictionary's type replaced by those of the batches. */
 function tiedType(type: DataType, children: readonly AnyBatch[], dictionary: AnyColumn | null): DataType {
   if (type.typeId === Type.Dictionary && dictionary) return { ...type, dictionary: dictionary.type };
-  if (!("children" in type) || type.children.every((child, k) => child.type === children[k].type))
-    return type;
-  const fields: Field[] = type.children.map((child, k) => ({ ...child, type: children[k].type }));
-  return { ...type, children: fields } as DataType;
+  return withChildren(
+    type,
+    children.map((child) => child.type),
+  );
 }
 
 /** The members of a flechette batch that hold a chunk's memory. */

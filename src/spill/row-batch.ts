@@ -13,7 +13,7 @@ import {
 } from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
 import { RAW } from "../io/columns.js";
-import { typeName } from "../relational/arrow-types.js";
+import { withChildren } from "../relational/arrow-types.js";
 import { validityOf } from "../relational/bitmaps.js";
 import { type Chunk, codesOf, type DictionaryChunk, isValid } from "../relational/chunk.js";
 import { readTable, type SourceColumn, type SourceTable } from "../relational/columns.js";
@@ -23,6 +23,7 @@ import { lookUpValidity } from "../relational/encode-keys.js";
 import { gather } from "../relational/gather.js";
 import { heldBytes } from "../relational/held-bytes.js";
 import { nullsLike } from "../relational/null-chunk.js";
+import { checkSameType } from "../relational/same-types.js";
 import { sliceChunk } from "../relational/slice-chunk.js";
 import { sourceColumn } from "../relational/source-columns.js";
 import type { TableInput } from "../relational/table-input.js";
@@ -49,9 +50,21 @@ function plainColumn(column: SourceColumn): SourceColumn {
   return sourceColumn(column.field, compactChunk(plainChunk(column.contiguous())));
 }
 
-/** The values that codes stand for. */
+/** The same with values in place of dictionaries, also of those in lists, structs and unions. */
 function plainChunk(chunk: Chunk): Chunk {
-  if (chunk.layout !== "dictionary") return chunk;
+  if (chunk.layout === "dictionary") return lookedUp(chunk);
+  const children = "children" in chunk ? chunk.children : "child" in chunk ? [chunk.child] : [];
+  const plain = children.map(plainChunk);
+  if (plain.every((child, k) => child === children[k])) return chunk;
+  const type = withChildren(
+    chunk.type,
+    plain.map((child) => child.type),
+  );
+  return { ...chunk, type, ...("children" in chunk ? { children: plain } : { child: plain[0] }) } as Chunk;
+}
+
+/** The values that codes stand for. */
+function lookedUp(chunk: DictionaryChunk): Chunk {
   const values = plainChunk(contiguous(chunk.dictionary));
   if (values.length === 0) return nullsLike(values, chunk.length);
   const valid = lookUpValidity(codesOf(chunk), chunk.validity, validBits(values));
@@ -111,9 +124,7 @@ export class RowBatch implements SourceTable {
     checkShape(shape, source);
     const chunks = shape.needed.map((index, i) => {
       const { field, column } = source.column(index);
-      const expected = typeName(shape.like[i].field.type);
-      if (typeName(field.type) !== expected)
-        throw otherType(shape, field.name, typeName(field.type), expected);
+      checkSameType(field, shape.like[i].field.type, shape.side);
       return contiguous(column);
     });
     return new RowBatch(shape, chunks, source.rows);
@@ -218,13 +229,5 @@ function checkShape({ names, side }: BatchShape, source: SourceTable): void {
   throw new ValidationError(
     `A batch of the ${side === "" ? "table" : `${side} table`} has the columns ${source.names.join(", ")}, those before have ${names.join(", ")}.`,
     "Give all batches the same columns.",
-  );
-}
-
-function otherType(shape: BatchShape, name: string, now: string, before: string): ValidationError {
-  const where = shape.side === "" ? "" : ` of the ${shape.side} table`;
-  return new ValidationError(
-    `Column "${name}"${where} is of type ${now} in this batch, and of type ${before} in the ones before.`,
-    "Give all batches columns of the same types: typed arrays, or Arrow columns.",
   );
 }

@@ -12,6 +12,8 @@ export const MOST_DEPTH = 4;
 /** Partitions of one cut. Each has a file open while it is written; of little memory each gets so little that blocks are all overhead. */
 const LEAST_PARTITIONS = 32;
 const MOST_PARTITIONS = 128;
+/** Bytes of a part at most. Offsets of 32 bits number the bytes of a part and a piece together. */
+const MOST_BYTES = 2 ** 30;
 /** Bytes of a block that is worth a partition more. */
 const BLOCK = 2 ** 14;
 
@@ -36,9 +38,11 @@ export class SpillSession {
     readonly memory: MemoryOptions,
     readonly signal: AbortSignal | undefined,
   ) {
-    this.partBytes = memory.limit / 16;
-    this.writeBytes = memory.limit / 8;
-    this.pieceBytes = memory.limit / 64;
+    const { limit } = memory;
+    const share = (of: number, most: number) => (Number.isFinite(limit) ? Math.min(limit / of, most) : limit);
+    this.partBytes = share(16, MOST_BYTES);
+    this.writeBytes = share(8, MOST_BYTES);
+    this.pieceBytes = share(64, MOST_BYTES / 4);
   }
 
   /** Into how many partitions to cut what has a size; what nobody knows the size of, into as many as there is room for. */

@@ -3,6 +3,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { Column, type Table, tableFromArrays, tableFromIPC, tableToIPC } from "@uwdata/flechette";
 import * as apache from "apache-arrow";
 import { expect, it } from "vitest";
+import { arrowOfBatches } from "../../src/io/arrow-write.js";
 import { type Format, readBatches, readTable, tableToBytes, writeTable } from "../../src/io/index.js";
 import { openDuck } from "./duckdb.js";
 import { temporaryFolder } from "./temporary.js";
@@ -208,4 +209,24 @@ it("of no rows are files with columns, and of no tables an error", async () => {
   await expect(writeTable(path("other.csv"), [none, other])).rejects.toThrow(
     /has the columns a, those before have a, b/,
   );
+});
+
+it("of dictionaries, or of several record batches, are not blocks of an arrow file", async () => {
+  const plain = (part: Table) => part.select(["a"]);
+  const table = tableFromArrays({ a: Int32Array.of(1, 2), tags: [["a", "b"], ["c"]] });
+  const twice = tableFromArrays({ a: Int32Array.of(1, 2, 3) }, { maxBatchRows: 2 });
+  const write = async (part: Table) => {
+    const written = arrowOfBatches(
+      (async function* () {
+        yield part;
+      })(),
+      {},
+    );
+    const bytes: number[] = [];
+    for await (const piece of written) bytes.push(...piece);
+    return tableFromIPC(Uint8Array.from(bytes)).toArray();
+  };
+  expect(await write(plain(table))).toEqual([{ a: 1 }, { a: 2 }]);
+  await expect(write(table)).rejects.toThrow(/has a dictionary/);
+  await expect(write(twice)).rejects.toThrow(/several record batches/);
 });

@@ -5,9 +5,7 @@
 import { field } from "@uwdata/flechette";
 import type { GroupTask } from "../../engine/group-tasks.js";
 import type { RowOperations } from "../../engine/row-operations.js";
-import { ValidationError } from "../../errors.js";
 import type { NamedAggregate } from "../aggregates.js";
-import { typeName } from "../arrow-types.js";
 import type { BatchClass } from "../chunk.js";
 import { columnIndex, type SourceColumn, type SourceTable } from "../columns.js";
 import { encodeOwnKeys } from "../encode-keys.js";
@@ -15,6 +13,7 @@ import { gather } from "../gather.js";
 import type { GroupedRows } from "../group-rows.js";
 import { plainColumn } from "../join-columns.js";
 import { countsUp, type OutputColumn } from "../materialise.js";
+import { checkSameType } from "../same-types.js";
 import { concatenateColumns, ownColumn, sourceColumn } from "../source-columns.js";
 import { aggregateChunk, checkAggregated, countChunk, NEEDS } from "./chunks.js";
 import { countTask, GroupedValues } from "./grouped-values.js";
@@ -212,14 +211,7 @@ export class GroupStates {
       ...Array.from(columns.values(), (column) => column.field),
     ];
     const theirs = fields(other);
-    for (const [i, { name, type }] of fields(this).entries()) {
-      const [before, now] = [typeName(type), typeName(theirs[i].type)];
-      if (before === now) continue;
-      throw new ValidationError(
-        `Column "${name}" is of type ${now} in this batch, and of type ${before} in the ones before.`,
-        "Give all batches columns of the same types: typed arrays, or Arrow columns.",
-      );
-    }
+    for (const [i, { type }] of fields(this).entries()) checkSameType(theirs[i], type, "");
   }
 }
 
