@@ -1,7 +1,7 @@
 /** An input that is read once, batch by batch, in pieces of about one size: small batches are put together, large ones are cut. */
 import { ValidationError } from "../errors.js";
 import type { SourceTable } from "../relational/columns.js";
-import { batchesOf, type TableInput, type Tables } from "../relational/table-input.js";
+import { batchesOf, openBatches, type TableInput, type Tables } from "../relational/table-input.js";
 import { type BatchShape, openBatch, RowBatch, shapeOf } from "./row-batch.js";
 
 export class TableStream {
@@ -19,7 +19,7 @@ export class TableStream {
     readonly side: string,
     signal: AbortSignal | undefined,
   ) {
-    const batches = (batchesOf(input) ?? [input]) as AsyncIterable<TableInput> | Iterable<TableInput>;
+    const batches = openBatches(batchesOf(input) ?? ([input] as Tables));
     this.#iterator =
       Symbol.asyncIterator in batches ? batches[Symbol.asyncIterator]() : batches[Symbol.iterator]();
     this.#signal = signal;
