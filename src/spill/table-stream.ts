@@ -9,6 +9,8 @@ export class TableStream {
   readonly #signal: AbortSignal | undefined;
   #first: SourceTable | undefined;
   #ended = false;
+  /** A batch was asked for and did not come: an abort waits for none. */
+  #pending = false;
   #shape: BatchShape | undefined;
   /** Rows that were read so far. */
   rows = 0;
@@ -66,16 +68,33 @@ export class TableStream {
   async close(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
-    await this.#iterator.return?.();
+    const closed = Promise.resolve(this.#iterator.return?.());
+    // the end of a generator waits for the batch that it is at
+    if (this.#pending) closed.catch(() => {});
+    else await closed;
   }
 
   async #next(): Promise<SourceTable | undefined> {
     this.#signal?.throwIfAborted();
     if (this.#ended) return undefined;
-    const { value, done } = await this.#iterator.next();
+    this.#pending = true;
+    const { value, done } = await orAborted(Promise.resolve(this.#iterator.next()), this.#signal);
+    this.#pending = false;
     this.#ended = done === true;
     return this.#ended ? undefined : openBatch(value, this.side);
   }
+}
+
+/** What a promise gives; the signal's reason where that comes before. */
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    const settle = () => signal.removeEventListener("abort", stop);
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop(); // by what made the promise
+    promise.then(resolve, reject).finally(settle);
+  });
 }
 
 /** Pieces of at most about `bytes`, rows being taken for equally large. */
