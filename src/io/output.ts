@@ -16,13 +16,19 @@ export function remember(path: string): void {
   listening = true;
   process.on("exit", () => {
     const { rmSync } = fileModule("node:fs");
-    for (const left of unfinished) rmSync(left, { force: true, recursive: true });
+    for (const left of unfinished) {
+      try {
+        rmSync(left, { force: true, recursive: true });
+      } catch {
+        // the others are removed all the same
+      }
+    }
   });
 }
 
 /** Removes it now. */
 export async function forget(path: string): Promise<void> {
-  await fileModule("node:fs/promises").rm(path, { force: true, recursive: true });
+  await fileModule("node:fs/promises").rm(path, { force: true, recursive: true, maxRetries: 3 });
   unfinished.delete(path);
 }
 

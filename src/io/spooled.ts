@@ -3,32 +3,37 @@ import { fileModule } from "./builtin.js";
 import { fileErrorFrom } from "./errors.js";
 import { fileSource } from "./file-source.js";
 import type { Source } from "./source.js";
-import { makeTemporaryFolder } from "./temporary-folder.js";
+import { makeTemporaryFolder, temporaryPlace } from "./temporary-folder.js";
 
-/** @param place of the temporary folder; default: the system's @throws FileError where there is no room for it */
+/**
+ * @param place of the temporary folder; default: the system's
+ * @throws FileError that names the place where there is no room for it; what the source throws, as it is
+ */
 export async function spooled(
   source: Source,
   place: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Source> {
-  const folder = await makeTemporaryFolder(place);
+  const where = temporaryPlace(place);
+  const written = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw fileErrorFrom(where, error, "cannot hold temporary files", "Name another folder for them.");
+    });
+  const folder = await written(makeTemporaryFolder(where));
   try {
     const path = fileModule("node:path").join(folder.path, "input");
-    const file = await fileModule("node:fs/promises").open(path, "wx");
+    const file = await written(fileModule("node:fs/promises").open(path, "wx"));
     try {
-      for await (const piece of source.pieces(signal)) await file.appendFile(piece);
+      for await (const piece of source.pieces(signal)) await written(file.appendFile(piece));
     } finally {
       await file.close();
     }
-    const spool = await fileSource(path, source.name);
-    const close = async () => {
-      await spool.close();
-      await folder.remove();
-    };
+    const spool = await written(fileSource(path, source.name));
+    const close = () => spool.close().finally(folder.remove);
     return { ...spool, close };
   } catch (error) {
     await folder.remove();
-    throw fileErrorFrom(folder.path, error, "cannot be written", "Name another folder.");
+    throw error;
   } finally {
     await source.close();
   }

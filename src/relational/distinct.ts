@@ -15,7 +15,7 @@ import { loadSpill } from "./load-spill.js";
 import { materialiseAnswer } from "./materialise.js";
 import { checkMemory } from "./memory-options.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
-import { batchesOf, type TableInput, type Tables } from "./table-input.js";
+import { batchesOf, openBatches, type TableInput, type Tables } from "./table-input.js";
 import type { TableResult } from "./table-result.js";
 
 /** Options of {@link distinct}. */
@@ -71,7 +71,7 @@ async function distinctHere(table: TableInput | Tables, options: DistinctOptions
 async function distinctOf(batches: Tables, { on, memory: _, ...options }: DistinctOptions): Promise<Table> {
   let groups: GroupBy | undefined;
   let names: readonly string[] = [];
-  for await (const batch of batches) {
+  for await (const batch of openBatches(batches)) {
     if (groups === undefined) {
       names = readTable(batch, "").names;
       groups = new GroupBy({ ...options, ...asGroups(names, on) });

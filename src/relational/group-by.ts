@@ -12,7 +12,7 @@ import { Grouping, StatesSum } from "./grouping.js";
 import { loadSpill } from "./load-spill.js";
 import { checkMemory } from "./memory-options.js";
 import { collectTables } from "./stack-tables.js";
-import { batchesOf, type TableInput, type Tables } from "./table-input.js";
+import { batchesOf, openBatches, type TableInput, type Tables } from "./table-input.js";
 import { TableResult } from "./table-result.js";
 
 /**
@@ -89,7 +89,7 @@ async function groupHere<P extends Placement>(
     return (await groupTable(grouping, table as TableInput | DeviceTable, output)) as PlacedTable<P>;
   }
   const groups = new GroupBy(own as GroupByOptions);
-  for await (const batch of batches) await groups.add(batch);
+  for await (const batch of openBatches(batches)) await groups.add(batch);
   const made = await groups.finish();
   if (output === "host") return made as PlacedTable<P>;
   return (await uploadTable(await grouping.call.begin(), made)) as PlacedTable<P>;

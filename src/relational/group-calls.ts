@@ -13,7 +13,7 @@ export interface GroupCallOptions {
   readonly device?: Device;
   /**
    * Works within a limit of memory, in Node: what does not fit is partitioned to temporary files. Rows then come in any order, and
-   * dictionary columns come out as their values; onPlan is not called.
+   * dictionary columns come out as their values; onPlan and onProgress are not called.
    */
   readonly memory?: MemoryOptions;
   /** Stops the call between chunks of work; it rejects with the signal's reason. */

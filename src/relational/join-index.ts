@@ -17,7 +17,7 @@ import { materialise } from "./materialise.js";
 import { type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { checkNames } from "./relational-call.js";
 import { filteredPairs, joinedRows } from "./run-join.js";
-import { batchesOf, type TableInput, type Tables } from "./table-input.js";
+import { batchesOf, openBatches, type TableInput, type Tables } from "./table-input.js";
 
 /** Options of {@link JoinIndex.create}. */
 export interface JoinIndexOptions {
@@ -119,7 +119,7 @@ export class JoinIndex {
     const own = side === "left" ? "right" : "left";
     const matched = new Uint8Array(bitmapBytes(this.rows));
     let last: PreparedJoin | undefined;
-    for await (const batch of all) {
+    for await (const batch of openBatches(all)) {
       const prepared = this.#prepare(batch, options);
       last = prepared;
       const pairs = await this.#pairs(prepared, options);

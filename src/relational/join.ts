@@ -37,7 +37,7 @@ export interface JoinOptions<Row extends object = Readonly<Record<string, unknow
   readonly nullsEqual?: boolean;
   /**
    * Joins within a limit of memory, in Node: what does not fit is partitioned to temporary files. Rows then come in any order, for
-   * semi and anti joins too; dictionary columns come out as their values; onPlan is not called.
+   * semi and anti joins too; dictionary columns come out as their values; onPlan and onProgress are not called.
    */
   readonly memory?: MemoryOptions;
   /** Stops the join between chunks of work; the call rejects with the signal's reason. */

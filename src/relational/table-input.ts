@@ -142,3 +142,24 @@ export function batchesOf(input: TableInput | Tables): Tables | null {
   if (ArrayBuffer.isView(input) || input instanceof Map) return null;
   return Symbol.asyncIterator in input || Symbol.iterator in input ? (input as Tables) : null;
 }
+
+/** Iterators that somebody reads or has read: what they gave is gone. */
+const opened = new WeakSet<object>();
+
+/** Batches to be read, now and by one reader. Reading those of an iterator a second time throws: each reader would miss rows. */
+export function openBatches(tables: Tables): Tables {
+  const isAsync = Symbol.asyncIterator in tables;
+  const iterator = isAsync ? tables[Symbol.asyncIterator]() : tables[Symbol.iterator]();
+  if ((iterator as unknown) !== tables)
+    return (
+      isAsync ? { [Symbol.asyncIterator]: () => iterator } : { [Symbol.iterator]: () => iterator }
+    ) as Tables;
+  if (opened.has(iterator)) return { [Symbol.iterator]: () => ({ next: refuse }) };
+  opened.add(iterator);
+  return tables;
+}
+
+function refuse(): never {
+  const fix = "Give each side of a join, and each call, batches of its own, or a list of them.";
+  throw new ValidationError("The batches of an iterator were read already.", fix);
+}

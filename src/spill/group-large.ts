@@ -14,6 +14,7 @@ import { Grouping, StatesSum } from "../relational/grouping.js";
 import { heldBytes } from "../relational/held-bytes.js";
 import type { MemoryOptions } from "../relational/memory-options.js";
 import type { TableInput, Tables } from "../relational/table-input.js";
+import { closeAll } from "./closing.js";
 import { partition } from "./partitioner.js";
 import { type BatchShape, RowBatch } from "./row-batch.js";
 import { partitionsOf, rowsByPartition } from "./row-partitions.js";
@@ -40,9 +41,13 @@ export async function* distinctLarge(
   memory: MemoryOptions,
 ): AsyncGenerator<Table> {
   const stream = new TableStream(input, "", options.signal);
-  const { names } = await stream.first();
-  const call = { ...options, ...asGroups(names, on) };
-  for await (const table of groups(stream, "distinct", call, memory)) yield table.select([...names]);
+  try {
+    const { names } = await stream.first();
+    const call = { ...options, ...asGroups(names, on) };
+    for await (const table of groups(stream, "distinct", call, memory)) yield table.select([...names]);
+  } finally {
+    await stream.close();
+  }
 }
 
 async function* groups(
@@ -51,9 +56,9 @@ async function* groups(
   { onPlan: _, onProgress: __, ...options }: GroupByOptions,
   memory: MemoryOptions,
 ): AsyncGenerator<Table> {
-  const grouping = new Grouping(name, options);
   const session = new SpillSession(memory, options.signal);
   try {
+    const grouping = new Grouping(name, options);
     const first = await stream.first();
     const asked = [...options.by, ...Object.values(options.aggregate).flatMap(({ column }) => column ?? [])];
     const needed = new Set(asked.map((column) => columnIndex(first, column, "")));
@@ -62,8 +67,7 @@ async function* groups(
     const run = new LargeGrouping(session, grouping, shape, keys);
     yield* run.tables([], stream.pieces(session.pieceBytes), 0);
   } finally {
-    await stream.close();
-    await session.close();
+    await closeAll(stream, session);
   }
 }
 

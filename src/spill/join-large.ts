@@ -16,6 +16,7 @@ import { PARTS, restOf } from "../relational/join-parts.js";
 import type { MemoryOptions } from "../relational/memory-options.js";
 import { type PreparedJoin, prepareJoin } from "../relational/prepare-join.js";
 import type { TableInput, Tables } from "../relational/table-input.js";
+import { closeAll } from "./closing.js";
 import { heldPart, type Part, streamedPart } from "./part.js";
 import { type PartitionOf, partition } from "./partitioner.js";
 import { RowBatch } from "./row-batch.js";
@@ -46,9 +47,7 @@ export async function* joinLarge(
     }
     if (!yielded) yield await join.none();
   } finally {
-    await left.close();
-    await right.close();
-    await session.close();
+    await closeAll(left, right, session);
   }
 }
 

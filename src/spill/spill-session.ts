@@ -1,7 +1,7 @@
 /** One call's share of memory and disk: how its limit is divided, the folder of its temporary files, and what it wrote there. */
 import { fileModule } from "../io/builtin.js";
 import { fileErrorFrom } from "../io/errors.js";
-import { makeTemporaryFolder, type TemporaryFolder } from "../io/temporary-folder.js";
+import { makeTemporaryFolder, type TemporaryFolder, temporaryPlace } from "../io/temporary-folder.js";
 import type { MemoryOptions } from "../relational/memory-options.js";
 import type { BatchShape } from "./row-batch.js";
 import { SpillFile } from "./spill-file.js";
@@ -69,12 +69,9 @@ export class SpillSession {
     try {
       return await work();
     } catch (error) {
-      throw fileErrorFrom(this.#place, error, "cannot hold temporary files", "Name another folder for them.");
+      const place = temporaryPlace(this.memory.folder);
+      throw fileErrorFrom(place, error, "cannot hold temporary files", "Name another folder for them.");
     }
-  }
-
-  get #place(): string {
-    return this.memory.folder ?? fileModule("node:os").tmpdir();
   }
 
   wrote(bytes: number): void {

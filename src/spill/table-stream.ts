@@ -1,7 +1,7 @@
 /** An input that is read once, batch by batch, in pieces of about one size: small batches are put together, large ones are cut. */
 import { ValidationError } from "../errors.js";
 import type { SourceTable } from "../relational/columns.js";
-import { batchesOf, type TableInput, type Tables } from "../relational/table-input.js";
+import { batchesOf, openBatches, type TableInput, type Tables } from "../relational/table-input.js";
 import { type BatchShape, openBatch, RowBatch, shapeOf } from "./row-batch.js";
 
 export class TableStream {
@@ -9,6 +9,8 @@ export class TableStream {
   readonly #signal: AbortSignal | undefined;
   #first: SourceTable | undefined;
   #ended = false;
+  /** A batch was asked for and did not come: an abort waits for none. */
+  #pending = false;
   #shape: BatchShape | undefined;
   /** Rows that were read so far. */
   rows = 0;
@@ -19,7 +21,7 @@ export class TableStream {
     readonly side: string,
     signal: AbortSignal | undefined,
   ) {
-    const batches = (batchesOf(input) ?? [input]) as AsyncIterable<TableInput> | Iterable<TableInput>;
+    const batches = openBatches(batchesOf(input) ?? ([input] as Tables));
     this.#iterator =
       Symbol.asyncIterator in batches ? batches[Symbol.asyncIterator]() : batches[Symbol.iterator]();
     this.#signal = signal;
@@ -66,16 +68,33 @@ export class TableStream {
   async close(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
-    await this.#iterator.return?.();
+    const closed = Promise.resolve(this.#iterator.return?.());
+    // the end of a generator waits for the batch that it is at
+    if (this.#pending) closed.catch(() => {});
+    else await closed;
   }
 
   async #next(): Promise<SourceTable | undefined> {
     this.#signal?.throwIfAborted();
     if (this.#ended) return undefined;
-    const { value, done } = await this.#iterator.next();
+    this.#pending = true;
+    const { value, done } = await orAborted(Promise.resolve(this.#iterator.next()), this.#signal);
+    this.#pending = false;
     this.#ended = done === true;
     return this.#ended ? undefined : openBatch(value, this.side);
   }
+}
+
+/** What a promise gives; the signal's reason where that comes before. */
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    const settle = () => signal.removeEventListener("abort", stop);
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop(); // by what made the promise
+    promise.then(resolve, reject).finally(settle);
+  });
 }
 
 /** Pieces of at most about `bytes`, rows being taken for equally large. */

@@ -194,6 +194,37 @@ describe("a join", () => {
     expectSame(large, here);
   });
 
+  it("refuses batches of an iterator that is read already, and closes it", async () => {
+    let closed = 0;
+    async function* once() {
+      try {
+        yield* batches(new Random(12), 3000, 50, "a");
+      } finally {
+        closed++;
+      }
+    }
+    const options = { on: ["key"], device: device() };
+    const twice = /read already.*each side of a join, and each call, batches of its own/;
+    const both = once();
+    await expect(join(both, both, { ...options, memory: { limit: MIB } })).rejects.toThrow(twice);
+    expect(closed).toBe(1);
+    const [small] = batches(new Random(13), 100, 50, "b");
+    const result = join(once(), small, options);
+    const [pairs, table] = await Promise.allSettled([result.count(), result]);
+    const here = await join(stacked(batches(new Random(12), 3000, 50, "a")) as never, small, options);
+    expect(pairs).toMatchObject({ status: "fulfilled", value: here.numRows });
+    expect(table).toMatchObject({ status: "rejected", reason: { code: "VALIDATION" } });
+    const groups = batches(new Random(12), 3000, 50, "a");
+    const by = { by: ["key"], aggregate: { rows: count() }, device: device() };
+    expect((await groupBy(groups, by)).numRows).toBe(50);
+    await expect(groupBy(groups, by)).rejects.toThrow(twice);
+    await expect(distinct(groups, { device: device() })).rejects.toThrow(twice);
+    // an iterable that begins anew each time is none
+    const anew = { [Symbol.iterator]: () => batches(new Random(12), 3000, 50, "a") };
+    const self = await join(anew, anew, options);
+    expect(self.numRows).toBeGreaterThan(3000);
+  });
+
   it("refuses what it cannot do", async () => {
     const [a] = batches(new Random(6), 10, 5, "a");
     const run = (options: object) => join([a], [a], { on: ["key"], device: device(), ...options } as never);
