@@ -1,6 +1,6 @@
 // TPC-H, row for row against DuckDB: eight queries in our operators, over tables of a seeded generator.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { useDevice } from "../../conformance/helpers/device.js";
+import { scaled, useDevice } from "../../conformance/helpers/device.js";
 import { isLong } from "../../helpers/rounds.js";
 import { dropTables, expectSameRows, loadTables, rowsIn } from "./duckdb.js";
 import { generate, TABLE_NAMES, type Tables } from "./generate.js";
@@ -8,7 +8,7 @@ import { queries } from "./queries.js";
 
 const device = useDevice();
 
-const SCALE = isLong() ? 1 : 0.002;
+const SCALE = isLong() ? scaled(1, 0.02) : 0.002;
 let tables: Tables;
 
 beforeAll(async () => {
