@@ -2,15 +2,7 @@
 // cost what their bytes cost. Bytes per word: about 4 × log2(rows) read, mostly cached; 4 to 16 read at random, 4 written.
 // A fragment after row-of.wgsl.
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let at = invocation(workgroup, workgroups, local);
-  if (at >= params.count) { return; }
-  let word = params.first + at;
+fn onElement(word: u32) {
   let last = outStarts[params.total];
   var value = 0u;
   var end = 0u;

@@ -1,6 +1,6 @@
 /** The kernels that gather columns by row numbers. */
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
-import { rowCounters, rowParams, rowsFragment, searching } from "../groups/row-kernels.js";
+import { eachRow, rowCounters, rowParams, rowsFragment, searching } from "../groups/row-kernels.js";
 import { totalling } from "../groups/totals.js";
 import gatherBytes from "./gather-bytes.wgsl";
 import gatherSmall from "./gather-small.wgsl";
@@ -11,13 +11,13 @@ const byRow = { rows: read() };
 
 /** Values of whole words. */
 export const gatherWordsKernel = kernelSource("gather words", rowParams, [
-  rowsFragment,
+  ...eachRow,
   fragment(gatherWords, { bindings: { ...byRow, data: read(), gathered: readWrite() } }),
 ]);
 
 /** Values of less than a word. */
 export const gatherSmallKernel = kernelSource("gather small", rowParams, [
-  rowsFragment,
+  ...eachRow,
   fragment(gatherSmall, {
     bindings: { ...byRow, data: read(), gathered: readWrite() },
     constants: [
@@ -39,7 +39,7 @@ export const stringLengthsKernel = kernelSource("string lengths", rowParams, [
 
 /** Bytes of strings. */
 export const gatherBytesKernel = kernelSource("gather bytes", rowParams, [
-  rowsFragment,
+  ...eachRow,
   searching,
   fragment(gatherBytes, {
     bindings: {

@@ -10,15 +10,7 @@ fn valueOf(row: u32) -> u32 {
   return extractBits(data[row / VALUES_PER_WORD], row % VALUES_PER_WORD * VALUE_BITS, VALUE_BITS);
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let at = invocation(workgroup, workgroups, local);
-  if (at >= params.count) { return; }
-  let word = params.first + at;
+fn onElement(word: u32) {
   var values = 0u;
   for (var i = 0u; i < VALUES_PER_WORD; i++) {
     let out = word * VALUES_PER_WORD + i;

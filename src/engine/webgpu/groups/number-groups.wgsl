@@ -2,15 +2,7 @@
 // 256 invocations a workgroup, one row each. Owns: its row's entry of `groupOf`, and the group's count if the row is its leader.
 // Bytes per row: 4 read and written and 4 read at random; per group 4 read, 4 written at random.
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let at = invocation(workgroup, workgroups, local);
-  if (at >= params.count) { return; }
-  let row = params.first + at;
+fn onElement(row: u32) {
   let leader = groupOf[row];
   if (leader == EMPTY) { return; }
   let number = numbers[leader];

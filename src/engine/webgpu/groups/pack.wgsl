@@ -13,15 +13,7 @@ fn beginColumn(record: u32) -> u32 {
   return 0u;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let at = invocation(workgroup, workgroups, local);
-  if (at >= params.count) { return; }
-  let row = params.first + at;
+fn onElement(row: u32) {
   let record = row * params.rowWords;
   let hash = beginColumn(record);
   let absent = isNull(row);

@@ -8,6 +8,7 @@ import cas from "../direct/cas.wgsl";
 import type { KernelOverrides } from "../direct/direct-kernels.js";
 import hash from "../table/hash.wgsl";
 import bytesAt from "./bytes-at.wgsl";
+import eachCode from "./each-element.wgsl";
 import equal from "./equal.wgsl";
 import findGroup from "./find-group.wgsl";
 import listMembers from "./list-members.wgsl";
@@ -93,6 +94,10 @@ export const ROW_TILE = 256;
 
 /** Rows by number. */
 export const rowsFragment = fragment(rows);
+/** An entry point that goes over rows, for kernels that have these already. */
+export const eachElement = fragment(eachCode);
+/** Rows by number, and the entry point. */
+export const eachRow = [rowsFragment, eachElement];
 /** The row that has a piece of a result. */
 export const searching = fragment(rowOf, { bindings: { outStarts: read() } });
 
@@ -111,7 +116,7 @@ export const finding = [
 ];
 
 const packing = [
-  rowsFragment,
+  ...eachRow,
   fragment(mix, {
     constants: [
       /** Bits of the hash that are kept. Tests clear bits so that different rows collide. */
@@ -143,7 +148,7 @@ export class GroupKernels {
   readonly scan = kernelSource("scan", rowParams, [rowsFragment, fragment(scan, scanned)]);
   readonly scanAdd = kernelSource("scan add", rowParams, [rowsFragment, fragment(scanAdd, scanned)]);
   readonly numberGroups = kernelSource("number groups", rowParams, [
-    rowsFragment,
+    ...eachRow,
     fragment(numberGroups, {
       bindings: { groupOf: readWrite(), numbers: read(), sizes: read(), counts: readWrite() },
       constants: [
@@ -153,7 +158,7 @@ export class GroupKernels {
     }),
   ]);
   readonly listMembers = kernelSource("list members", rowParams, [
-    rowsFragment,
+    ...eachRow,
     fragment(listMembers, {
       bindings: { groupOf: read(), ranks: read(), starts: read(), members: readWrite() },
     }),

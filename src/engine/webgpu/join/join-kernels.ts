@@ -1,6 +1,14 @@
 /** The kernels of joins: the probe side finds its groups, pairs are written, and rows are listed by whether they match. */
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
-import { finding, rowCounters, rowParams, rowsFragment, searching } from "../groups/row-kernels.js";
+import {
+  eachElement,
+  eachRow,
+  finding,
+  rowCounters,
+  rowParams,
+  rowsFragment,
+  searching,
+} from "../groups/row-kernels.js";
 import { totalling } from "../groups/totals.js";
 import countUp from "./count-up.wgsl";
 import expand from "./expand.wgsl";
@@ -49,6 +57,7 @@ export const expandKernel = kernelSource("expand", rowParams, [
 /** The partner of every probe row. */
 export const partnersKernel = kernelSource("partners", rowParams, [
   ...finding,
+  eachElement,
   fragment(partners, { bindings: { partners: readWrite() } }),
 ]);
 
@@ -71,18 +80,18 @@ export const selectRowsKernel = kernelSource("select rows", rowParams, [
 
 /** Notes which rows are partners: their words become 0. */
 export const markRowsKernel = kernelSource("mark rows", rowParams, [
-  rowsFragment,
+  ...eachRow,
   fragment(markRows, { bindings: { partners: read(), marks: readWrite("array<atomic<u32>>") } }),
 ]);
 
 /** The numbers of rows. */
 export const countUpKernel = kernelSource("count up", rowParams, [
-  rowsFragment,
+  ...eachRow,
   fragment(countUp, { bindings: { numbers: readWrite() } }),
 ]);
 
 /** A bitmap as a mask. */
 export const flagsOfBitsKernel = kernelSource("flags of bits", rowParams, [
-  rowsFragment,
+  ...eachRow,
   fragment(flagsOfBits, { bindings: { validity: read(), flags: readWrite() } }),
 ]);

@@ -97,15 +97,7 @@ fn meanOf(group: u32) -> vec2u {
   return vec2u(mean.x, mean.y | select(0u, 0x80000000u, isNegative));
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let at = invocation(workgroup, workgroups, local);
-  if (at >= params.count) { return; }
-  let place = params.first + at;
+fn onElement(place: u32) {
   let mean = meanOf(order[place]);
   finished[2u * place] = mean.x;
   finished[2u * place + 1u] = mean.y;

@@ -1,15 +1,7 @@
 // finish-sums: sums of values of one word as integers of two words, of two as integers of four, in the order of the groups. A fragment
 // after total.wgsl. 256 invocations a workgroup, one group each. Bytes per group: 4 read, 16 read at random, 8 or 16 written.
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let at = invocation(workgroup, workgroups, local);
-  if (at >= params.count) { return; }
-  let place = params.first + at;
+fn onElement(place: u32) {
   let sum = totalOf(order[place]);
   let size = 2u * params.words;
   finished[place * size] = sum.x;

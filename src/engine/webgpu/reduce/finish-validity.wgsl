@@ -1,15 +1,7 @@
 // finish-validity: a bitmap of the groups that have values, in the order of the groups. 256 invocations a workgroup, one word of the
 // result each. `groups` is the number of groups. Bytes per group: 4 read, 4 read at random, 1/8 written.
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let at = invocation(workgroup, workgroups, local);
-  if (at >= params.count) { return; }
-  let word = params.first + at;
+fn onElement(word: u32) {
   var bits = 0u;
   for (var i = 0u; i < 32u; i++) {
     let place = word * 32u + i;

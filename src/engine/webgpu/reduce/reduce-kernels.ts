@@ -1,6 +1,6 @@
 /** The kernels that reduce columns by group: states of groups are made over rows, and finished in the order of the groups. */
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
-import { reduceParams, rowsFragment } from "../groups/row-kernels.js";
+import { eachRow, reduceParams, rowsFragment } from "../groups/row-kernels.js";
 import addValues from "./add-values.wgsl";
 import countMarks from "./count-marks.wgsl";
 import finishCounts from "./finish-counts.wgsl";
@@ -41,19 +41,19 @@ export const raiseKernel = kernelSource("raise", reduceParams, [
 
 /** Marks the first row of every group. */
 export const markFirstsKernel = kernelSource("mark firsts", reduceParams, [
-  rowsFragment,
+  ...eachRow,
   fragment(markFirsts, { bindings: { states: read(), marks: atomics() } }),
 ]);
 
 /** Counts the marks of every word. */
 export const countMarksKernel = kernelSource("count marks", reduceParams, [
-  rowsFragment,
+  ...eachRow,
   fragment(countMarks, { bindings: { marks: read(), starts: readWrite() } }),
 ]);
 
 /** Lists groups by their first rows. */
 export const orderGroupsKernel = kernelSource("order groups", reduceParams, [
-  rowsFragment,
+  ...eachRow,
   fragment(orderGroups, {
     bindings: { states: read(), marks: read(), starts: read(), order: readWrite(), firsts: readWrite() },
   }),
@@ -61,7 +61,7 @@ export const orderGroupsKernel = kernelSource("order groups", reduceParams, [
 
 const finishing = { bindings: { order: read(), states: read(), finished: readWrite() } };
 const finishKernel = (label: string, ...code: readonly string[]) =>
-  kernelSource(label, reduceParams, [rowsFragment, ...code.map((each) => fragment(each, finishing))]);
+  kernelSource(label, reduceParams, [...eachRow, ...code.map((each) => fragment(each, finishing))]);
 
 export type FinishKernel = ReturnType<typeof finishKernel>;
 
