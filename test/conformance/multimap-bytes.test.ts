@@ -10,9 +10,9 @@ import {
   StaticSet,
   ValidationError,
 } from "../../src/index.js";
-import { xxh32 } from "../../src/xxh32.js";
 import { expectSame, rejection } from "./helpers/checks.js";
 import { useDevice } from "./helpers/device.js";
+import { forged } from "./helpers/forged.js";
 import { counting, edgePatterns, uniqueKeys } from "./helpers/keys.js";
 import { MultiModel, type MultiShape } from "./helpers/multi-model.js";
 
@@ -119,15 +119,6 @@ describe("fromBytes refuses", () => {
     );
     expect(device().memory.inUse).toBe(before);
   };
-  /** The bytes with some changed, and a checksum that is right again. */
-  const forged = (bytes: Uint8Array, change: (view: DataView) => void) => {
-    const copy = bytes.slice();
-    const view = new DataView(copy.buffer);
-    change(view);
-    view.setUint32(12, xxh32(copy.subarray(16)), true);
-    return copy;
-  };
-
   it("bytes with any byte changed, or too few or too many of them", async () => {
     const bytes = await bytesOf();
     for (let at = 0; at < bytes.length; at += at < 24 ? 1 : 5) {

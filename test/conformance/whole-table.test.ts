@@ -13,6 +13,7 @@ import {
 import { xxh32 } from "../../src/xxh32.js";
 import { expectKeys, expectPairs, pairsByBits, rejection } from "./helpers/checks.js";
 import { openTestDevice, useDevice } from "./helpers/device.js";
+import { forged } from "./helpers/forged.js";
 import { counting, edgePatterns, fromBits, sentinelPatterns, types, uniqueKeys } from "./helpers/keys.js";
 import { Modelled } from "./helpers/model.js";
 import { type Column, columnOf, edges, integers, listOf } from "./helpers/wide-model.js";
@@ -233,15 +234,6 @@ describe("fromBytes refuses", () => {
     }
     expect(device().memory.inUse).toBe(before);
   };
-  /** The bytes with some changed, and a checksum that is right again. */
-  const forged = (bytes: Uint8Array, change: (view: DataView) => void) => {
-    const copy = bytes.slice();
-    const view = new DataView(copy.buffer);
-    change(view);
-    view.setUint32(12, xxh32(copy.subarray(16)), true);
-    return copy;
-  };
-
   it("bytes with any byte changed", async () => {
     const bytes = await bytesOf();
     for (let at = 0; at < bytes.length; at += at < 64 ? 1 : 37) {

@@ -18,8 +18,9 @@ import {
 } from "../../src/relational/index.js";
 import { backend, scaled, useDevice } from "../conformance/helpers/device.js";
 import { rounds } from "../helpers/rounds.js";
-import { expectSameGroups, summable } from "./helpers/group-oracle.js";
+import { expectSameGroups } from "./helpers/group-oracle.js";
 import { isHeldKind, type Kind, kinds } from "./helpers/kinds.js";
+import { aTableOf } from "./helpers/random-cases.js";
 import { forms, type TestColumn, testTable } from "./helpers/tables.js";
 
 const device = useDevice();
@@ -56,17 +57,7 @@ const aCase = fc
     form: fc.constantFrom(...forms),
     onDevice: fc.boolean(),
   })
-  .chain((shape) => {
-    const { keys, rows, different } = shape;
-    const columns = [...keys, ...shape.values].map((kind: Kind, c) => {
-      const domain = summable(kind);
-      const value = fc.nat(Math.min(different, domain.length) - 1).map((i) => domain[i]);
-      const values = fc.array(fc.option(value, { freq: 8 }), { minLength: rows, maxLength: rows });
-      const name = c < keys.length ? `k${c}` : `v${c - keys.length}`;
-      return values.map((drawn) => ({ name, kind, values: drawn, dictionary: shape.dictionary[c] }));
-    });
-    return fc.record({ table: fc.tuple(...columns).map(testTable), shape: fc.constant(shape) });
-  });
+  .chain((shape) => fc.record({ table: aTableOf(shape), shape: fc.constant(shape) }));
 
 /** Whether the plan says that the device aggregated; only some engines do. */
 function expectAggregated(plan: Plan | undefined, there: boolean): void {

@@ -20,7 +20,7 @@ import {
 import type { Logical } from "./buffers.js";
 import { summable } from "./group-oracle.js";
 import { type Kind, kinds } from "./kinds.js";
-import { forms, type TestColumn, testTable } from "./tables.js";
+import { forms, type TestColumn, type TestTable, testTable } from "./tables.js";
 
 const bothLibraries = Object.values(kinds).filter((kind) => kind.apacheType !== null);
 const aKind = fc.constantFrom(...bothLibraries);
@@ -77,6 +77,29 @@ export function aggregatesOf({ name, kind, values }: TestColumn): [string, Aggre
   return Object.entries(makers).map(([maker, make]) => [`${maker}_${name}`, make(name)]);
 }
 
+/** What a table to group is to have. */
+interface GroupShape {
+  readonly keys: readonly Kind[];
+  readonly values: readonly Kind[];
+  readonly rows: number;
+  /** Of each column, whether it is a dictionary. */
+  readonly dictionary: readonly boolean[];
+  /** How many values columns have at most, so that keys meet. */
+  readonly different: number;
+}
+
+/** Tables with key columns k0, k1, … and value columns v0, v1, … */
+export function aTableOf({ keys, values, rows, dictionary, different }: GroupShape): fc.Arbitrary<TestTable> {
+  const columns = [...keys, ...values].map((kind, c) => {
+    const domain = summable(kind);
+    const value = fc.nat(Math.min(different, domain.length) - 1).map((i) => domain[i]);
+    const drawn = fc.array(fc.option(value, { freq: 8 }), { minLength: rows, maxLength: rows });
+    const name = c < keys.length ? `k${c}` : `v${c - keys.length}`;
+    return drawn.map((values) => ({ name, kind, values, dictionary: dictionary[c] }));
+  });
+  return fc.tuple(...columns).map(testTable);
+}
+
 export const aGroupCase = fc
   .record({
     keys: fc.array(aKind, { minLength: 1, maxLength: 3 }),
@@ -86,14 +109,4 @@ export const aGroupCase = fc
     different: fc.integer({ min: 1, max: 20 }),
     form: fc.constantFrom(...forms),
   })
-  .chain((shape) => {
-    const { keys, rows, different } = shape;
-    const columns = [...keys, ...shape.values].map((kind, c) => {
-      const domain = summable(kind);
-      const value = fc.nat(Math.min(different, domain.length) - 1).map((i) => domain[i]);
-      const values = fc.array(fc.option(value, { freq: 8 }), { minLength: rows, maxLength: rows });
-      const name = c < keys.length ? `k${c}` : `v${c - keys.length}`;
-      return values.map((drawn) => ({ name, kind, values: drawn, dictionary: shape.dictionary[c] }));
-    });
-    return fc.record({ table: fc.tuple(...columns).map(testTable), shape: fc.constant(shape) });
-  });
+  .chain((shape) => fc.record({ table: aTableOf(shape), shape: fc.constant(shape) }));
