@@ -10,10 +10,7 @@ import { aggregatesThere, answerOf, columnOf, namesOf, reductionOf } from "./agg
 import type { GroupedSource } from "./aggregate/group-states.js";
 import type { NamedAggregate } from "./aggregates.js";
 import type { TableColumn } from "./column-transport.js";
-import type { SourceColumn } from "./columns.js";
-import { type DeviceKeyColumn, keyOf, plainWords, Uploads } from "./device-keys.js";
-import { toHost } from "./device-table.js";
-import { encodeOwnKeys } from "./encode-keys.js";
+import { type DeviceKeyColumn, deviceKey, Uploads } from "./device-keys.js";
 import type { GroupStage } from "./group-calls.js";
 import type { RelationalCall } from "./relational-call.js";
 
@@ -84,10 +81,4 @@ export async function groupOnDevice(
   } finally {
     await uploads.destroy();
   }
-}
-
-async function deviceKey(key: SourceColumn, rows: number, uploads: Uploads): Promise<DeviceKeyColumn> {
-  const words = plainWords(key, key);
-  const own = words === undefined ? undefined : keyOf(await uploads.of(key), words);
-  return own ?? encodeOwnKeys([await toHost(key)], rows).columns[0];
 }

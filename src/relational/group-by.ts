@@ -52,15 +52,19 @@ export function groupBy<P extends Placement = "host">(
     async function* () {
       const { groupLarge } = await loadSpill();
       const { memory, output, ...others } = options;
-      const fix = "Leave out memory, or group a table that is on the host to one on the host.";
-      if (table instanceof DeviceTable || output === "device") {
-        throw new ValidationError("A group-by within a limit of memory is done on the host.", fix);
-      }
+      const input = refuseOnDevice("group-by", table, output);
       // what it answers on the host
-      yield* groupLarge(table, others, checkMemory(memory as never)) as AsyncIterable<PlacedTable<P>>;
+      yield* groupLarge(input, others, checkMemory(memory as never)) as AsyncIterable<PlacedTable<P>>;
     },
     options,
   );
+}
+
+/** @throws ValidationError for tables on a device: within a limit of memory the work is the host's */
+export function refuseOnDevice<T>(call: string, table: T | DeviceTable, output: Placement | undefined): T {
+  if (!(table instanceof DeviceTable) && output !== "device") return table;
+  const fix = "Leave out memory, or give a table that is on the host for one on the host.";
+  throw new ValidationError(`A ${call} within a limit of memory is done on the host.`, fix);
 }
 
 /** An answer that is made in memory, or within a limit of it. */
