@@ -18,7 +18,7 @@ import {
 } from "./gather-kernels.js";
 
 /** Operations over columns pack no records. */
-const NO_RECORDS = { rowWords: 0, plainWords: 0, nullWords: 0, columnWords: [] };
+export const NO_RECORDS = { rowWords: 0, plainWords: 0, nullWords: 0, columnWords: [] };
 
 /** Gathers columns; see engine/device-columns.ts. */
 export async function gatherColumns(
