@@ -59,9 +59,13 @@ export const scalarWords: { readonly [T in Scalar | "utf8"]: number } = {
   utf8: 1,
 };
 
-/** A new zeroed typed array of `length` elements. */
-export function allocate<T extends ScalarType>(type: T, length: number): ScalarArrays[T] {
-  return new arrayClass[type](new ArrayBuffer(length * scalarBytes[type]), 0, length);
+/** A new typed array of `length` elements, zeroed unless its memory is given. */
+export function allocate<T extends ScalarType>(
+  type: T,
+  length: number,
+  memory = new ArrayBuffer(length * scalarBytes[type]),
+): ScalarArrays[T] {
+  return new arrayClass[type](memory, 0, length);
 }
 
 /**
@@ -69,15 +73,9 @@ export function allocate<T extends ScalarType>(type: T, length: number): ScalarA
  * first, which takes as long as the copy into it; elsewhere it is.
  */
 export function allocateUnfilled<T extends ScalarType>(type: T, length: number): ScalarArrays[T] {
-  const bytes = length * scalarBytes[type];
-  const { Buffer } = globalThis as { Buffer?: { allocUnsafeSlow?(bytes: number): Uint8Array<ArrayBuffer> } };
-  if (bytes < WORTH_IT || !Buffer?.allocUnsafeSlow) return allocate(type, length);
-  const { buffer, byteOffset } = Buffer.allocUnsafeSlow(bytes);
-  return new arrayClass[type](buffer, byteOffset, length);
+  const { Buffer } = globalThis as { Buffer?: { allocUnsafeSlow(bytes: number): Uint8Array<ArrayBuffer> } };
+  return allocate(type, length, Buffer?.allocUnsafeSlow(length * scalarBytes[type]).buffer);
 }
-
-/** Bytes from which zeroing takes longer than asking for memory in another way. */
-const WORTH_IT = 2 ** 16;
 
 /** The first `length` elements of an array: the array itself where it has no more. */
 export function firstOf<T extends ScalarType>(array: ScalarArrays[T], length: number): ScalarArrays[T] {

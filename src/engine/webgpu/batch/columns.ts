@@ -55,11 +55,6 @@ export class Scratch {
     public ahead?: AbortSignal,
   ) {}
 
-  /** True when it holds no memory. */
-  get isEmpty(): boolean {
-    return this.#held.length === 0;
-  }
-
   /** A buffer of at least `bytes` bytes with unspecified contents. */
   async buffer(bytes: number): Promise<GPUBuffer> {
     const wanted = { bytes, usage: STORAGE_USAGE, brief: true };

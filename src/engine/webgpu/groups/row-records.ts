@@ -152,7 +152,7 @@ async function packColumn(
         { waits: false },
       );
     }
-    if (!scratch.isEmpty) await run.flush("pack rows");
+    if (columns.hasUploads) await run.flush("pack rows");
   } finally {
     scratch.release();
   }
@@ -162,6 +162,9 @@ type StringColumn = Extract<KeyColumn, { kind: "bytes" | "device bytes" }>;
 
 /** The arrays of one column as bindings. */
 class ColumnRanges {
+  /** True when some are in memory that is given back with the column. */
+  hasUploads = false;
+
   constructor(
     private readonly run: RowRun,
     private readonly scratch: Scratch,
@@ -171,7 +174,7 @@ class ColumnRanges {
   /** `count` words from element `first` on. */
   async words(words: Uint32Array | Words, first: number, count: number): Promise<Range> {
     if (words instanceof Uint32Array) return this.#upload(asBytes(words.subarray(first, first + count)));
-    return this.run.bind(words, first, count, this.scratch);
+    return this.run.bind(words, first, count);
   }
 
   async validity(bits: Uint8Array | Words | null): Promise<Range | undefined> {
@@ -192,6 +195,7 @@ class ColumnRanges {
   }
 
   async #upload(data: Uint8Array): Promise<Range> {
+    this.hasUploads = true;
     const buffer = await this.scratch.buffer(data.length);
     await this.run.host.gpu.upload(buffer, 0, data);
     return { buffer, size: Math.max(4, Math.ceil(data.length / 4) * 4) };

@@ -135,17 +135,14 @@ export class RowRun {
     return { buffer: await this.scratch.buffer(size), offset: 0, size };
   }
 
-  /**
-   * Elements of a device array as a binding, `count` from `first` on (all, unless told): a copy where a binding cannot begin. `scratch`
-   * holds the copy.
-   */
-  async bind(words: Words, first = 0, count = words.length - first, scratch = this.scratch): Promise<Range> {
+  /** Elements of a device array as a binding, `count` from `first` on (all, unless told): a copy where a binding cannot begin. */
+  async bind(words: Words, first = 0, count = words.length - first): Promise<Range> {
     const { buffer, byteOffset } = placeOf(words);
     const offset = byteOffset + first * 4;
     const size = Math.max(4, count * 4);
     checkBinding(this.host.gpu, size);
     if (offset % 256 === 0) return { buffer, offset, size };
-    const copy = await scratch.buffer(size);
+    const copy = await this.scratch.buffer(size);
     await this.submit("copy", (encoder) => encoder.copyBufferToBuffer(buffer, offset, copy, 0, count * 4));
     return { buffer: copy, size };
   }
