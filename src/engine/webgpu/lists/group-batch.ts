@@ -122,7 +122,7 @@ async function makeGroups<K extends BasicType>(
 }
 
 function tilingOf({ pages, room }: StagedItems, count: number): Tiling {
-  if (room > 0) return { tile: room, tiles: 2 * pages, grid: [1, pages] };
+  if (room > 0) return { tile: room, tiles: pages, grid: [1, pages] };
   const tile = Math.min(MOST_TILE, Math.max(LEAST_TILE, Math.ceil(count / TILES)));
   const perPage = Math.ceil((count / pages / tile) * 1.05) + 1;
   return { tile, tiles: Math.floor(count / tile) + pages + 1, grid: [perPage, pages] };

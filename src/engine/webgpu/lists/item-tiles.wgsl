@@ -11,8 +11,9 @@ fn endOf(page: u32) -> u32 {
   return ranges[page + 1u];
 }
 
-/// No two tiles have one number.
+/// No two tiles have one number. Pages with room of their own are a tile each.
 fn tileNumber(page: u32, first: u32) -> u32 {
+  if (params.pageRoom > 0u) { return page; }
   let begin = beginOf(page);
   return begin / params.tile + page + (first - begin) / params.tile;
 }
