@@ -27,7 +27,12 @@ function alike(count: number, differIn: "low" | "high"): bigint[] {
   );
 }
 
-for (const shape of wideShapes) {
+/** In the browser a set, and the widest tables with keys of one word and of two: Node compiles the others with the same compiler. */
+const tested = inBrowser
+  ? wideShapes.filter((shape) => hashed.has(nameOf(shape)) || shape.value === null)
+  : wideShapes;
+
+for (const shape of tested) {
   const create = (capacity: number, maxLoadFactor = 0.5, hash = hashes[0]) =>
     WideModel.create(device(), shape, { capacity, maxLoadFactor, hash });
 
