@@ -5,6 +5,7 @@
 import type { Device } from "../device.js";
 import type { DeviceArray } from "../engine/device-array.js";
 import { destroyColumns, type Matches } from "../engine/device-columns.js";
+import type { Sides } from "../engine/join-kinds.js";
 import type { RowOperations } from "../engine/row-operations.js";
 import type { TableColumn } from "./column-transport.js";
 import type { SourceColumn } from "./columns.js";
@@ -30,7 +31,7 @@ export async function joinOnDevice(device: Device, prepared: PreparedJoin): Prom
     );
     call.endStage("hash join");
     try {
-      const columns = await gatherOutputs(rows, prepared, uploads, matches);
+      const columns = await gatherOutputs(rows, prepared, { left: uploads, right: uploads }, matches);
       return new DeviceTable(device, matches.left.length, columns);
     } finally {
       matches.left.destroy();
@@ -95,11 +96,14 @@ async function encodedKeys(
   return [encoded.left.columns[0], encoded.right.columns[0]];
 }
 
-/** Gathers the columns of the result, those of a side together. */
-async function gatherOutputs(
+/**
+ * Gathers the columns of the result, those of a side together.
+ * @param uploads of each side
+ */
+export async function gatherOutputs(
   rows: RowOperations,
   { outputs, how, call }: PreparedJoin,
-  uploads: Uploads,
+  uploads: Sides<Uploads>,
   matches: Matches,
 ): Promise<TableColumn[]> {
   const made: TableColumn[] = new Array(outputs.length);
@@ -109,7 +113,7 @@ async function gatherOutputs(
       const mine: { at: number; column: TableColumn }[] = [];
       for (const [at, { field, [side]: part }] of outputs.entries()) {
         if (!part?.source) continue;
-        const column = await uploads.of(part.source);
+        const column = await uploads[side].of(part.source);
         mine.push({ at, column: { ...column, field: { ...field, type: column.field.type } } });
       }
       if (mine.length === 0 || !numbers) continue;

@@ -4,6 +4,7 @@ export type { JoinKind } from "../engine/join-kinds.js";
 export {
   type Aggregate,
   type AggregateName,
+  approxCountDistinct,
   count,
   countDistinct,
   first,

@@ -45,7 +45,7 @@ export async function onHost({ left, right }: JoinSides): Promise<Sides<TableInp
 }
 
 /** Key columns of full joins come from both sides, and conditions are JavaScript: both take the host. */
-function joinsThere({ how, filter }: PreparedJoin): boolean {
+export function joinsThere({ how, filter }: PreparedJoin): boolean {
   return how !== "full" && filter === null;
 }
 

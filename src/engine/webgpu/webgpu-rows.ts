@@ -35,7 +35,7 @@ class WebgpuRows implements RowOperations {
     return joinRows(this.#host, left, right, call);
   }
 
-  index(keys: RowKeys, call: JoinCall): Promise<RowIndex> {
+  index(keys: DeviceKeys, call: JoinCall): Promise<RowIndex> {
     return indexRows(this.#host, keys, call);
   }
 

@@ -11,7 +11,7 @@ import type { CpuEngine } from "../cpu-engine.js";
 import { groupRows } from "../groups/group-rows.js";
 import { joinRows } from "../join/join-rows.js";
 import { indexRows } from "../join/row-index.js";
-import { gatherColumns, matchRows } from "./device-columns.js";
+import { gatherColumns, hostKeys, matchRows, placedIndex } from "./device-columns.js";
 import { distinctRows, maskRows } from "./distinct-rows.js";
 import { gatherOnThreads } from "./gather-tasks.js";
 import { runGroupTasks } from "./group-threads.js";
@@ -31,9 +31,10 @@ export class CpuRows implements RowOperations {
     return joinRows(left, right, call, undefined, rowThreads(this.#engine));
   }
 
-  async index(keys: RowKeys, call: JoinCall): Promise<RowIndex> {
+  async index(keys: DeviceKeys, call: JoinCall): Promise<RowIndex> {
     this.#engine.guard();
-    return indexRows(keys, call, undefined, rowThreads(this.#engine));
+    const index = await indexRows(hostKeys(keys), call, undefined, rowThreads(this.#engine));
+    return placedIndex(this.#engine, index, keys.rows);
   }
 
   async match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches> {
