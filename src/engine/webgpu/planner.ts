@@ -4,7 +4,7 @@
  */
 import type { CallOptions } from "../engine.js";
 import { lazily } from "../lazily.js";
-import { isWide, slotFormat, tableBytes } from "../slot-format.js";
+import { tableBytes } from "../slot-format.js";
 import type { TableState } from "./table/table-state.js";
 
 /**
@@ -19,7 +19,7 @@ export interface Choice {
 export const loadPartitioned = lazily(() => import("./partitioned/partitioned.js"));
 
 /** Operations that may be partitioned. */
-export type Operation = "insert" | "insertAndFind" | "find" | "erase";
+export type Operation = "insert" | "insertOrApply" | "insertAndFind" | "find" | "erase";
 
 /** Tables up to this size stay in the caches of GPUs: all of their accesses are local already. */
 const CACHED_TABLE_BYTES = 2 ** 26;
@@ -46,7 +46,6 @@ export async function plan(
 
 function reasonForDirect(state: TableState, count: number, { strategy }: CallOptions): string | null {
   if (strategy === "direct") return "it was asked for";
-  if (isWide(slotFormat(state.spec))) return "slots are wider than 32 bits";
   if (strategy === "partitioned") return null;
   if (state.host.gpu.software) return "a software GPU gains nothing from locality";
   if (tableBytes(state.spec) <= CACHED_TABLE_BYTES) return "the table fits the cache";

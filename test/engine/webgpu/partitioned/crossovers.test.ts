@@ -97,3 +97,27 @@ it("lookups that are to be partitioned are, however few", () => {
   expect(wayOf(tableAt(0.95), 10, "partitioned")).toBe("partitions");
   expect(wayOf(tableAt(0.95), 2 ** 25, "partitioned")).toBe("pages");
 });
+
+it.each([
+  ["insert", 0, 2 ** 25, "pages"],
+  ["insert", 0, 2 ** 22, "direct"],
+  ["insert", 0.5, 2 ** 24, "pages"],
+  ["insert", 0.5, 2 ** 23, "direct"],
+  ["insertOrApply", 0, 2 ** 25, "partitions"],
+  ["insertOrApply", 0, 2 ** 23, "direct"],
+  ["find", 0.5, 2 ** 26, "partitions"],
+  ["find", 0.95, 2 ** 25, "pages"],
+  ["find", 0.5, 2 ** 24, "direct"],
+  ["erase", 0.5, 2 ** 26, "pages"],
+] as const)("wide slots, %s at load %d: %d elements go %s", (operation, load, count, strategy) => {
+  const wide: TableSpec = { key: "u64", value: "u64", slots: 2 ** 27, hash: "murmur3" };
+  const table = { ...tableAt(load), spec: wide } as TableState;
+  expect(planBulk(operation, table, count, {}).strategy).toBe(strategy);
+});
+
+it("pages of small tables of wide slots are built, too", () => {
+  const wide: TableSpec = { key: "u64", value: "u64", slots: 2 ** 22, hash: "murmur3" };
+  const plan = (spec: TableSpec) => planBulk("insert", { ...tableAt(0), spec } as TableState, 2 ** 21, {});
+  expect(plan(wide).strategy).toBe("pages");
+  expect(plan({ ...wide, key: "u32", value: "u32" }).strategy).toBe("direct");
+});
