@@ -2,7 +2,7 @@
  * The planner: which strategy a call takes. What goes directly at once is decided here; for the rest it loads the partitioned
  * strategies, and with them the sizes from which each pays (partitioned/crossovers.ts).
  */
-import type { CallOptions } from "../engine.js";
+import type { CallOptions, InsertPolicy } from "../engine.js";
 import { lazily } from "../lazily.js";
 import { tableBytes } from "../slot-format.js";
 import type { TableState } from "./table/table-state.js";
@@ -18,8 +18,8 @@ export interface Choice {
 /** The partitioned strategies are loaded by the first call that may take them: pages with small tables do without. */
 export const loadPartitioned = lazily(() => import("./partitioned/partitioned.js"));
 
-/** Operations that may be partitioned. */
-export type Operation = "insert" | "insertOrApply" | "insertAndFind" | "find" | "erase";
+/** Operations that may be partitioned; inserts by their policy. */
+export type Operation = InsertPolicy | "insertAndFind" | "find" | "erase";
 
 /** Tables up to this size stay in the caches of GPUs: all of their accesses are local already. */
 const CACHED_TABLE_BYTES = 2 ** 26;

@@ -90,7 +90,7 @@ export const usesHomeOrder = (state: TableState) => state.homeSorted && loadOf(s
  * Slots a step that suits a table, as measured (bench/results/group-size-*.json): lookups gain by more slots as probes get
  * long; changes, whose loads pass by the first cache, hardly do.
  */
-export function groupSizeAt(state: TableState, looksUp: boolean): GroupSize {
+export function groupSizeAt(state: TableState, looksUp = false): GroupSize {
   const load = loadOf(state);
   if (state.host.gpu.software || load < LONG_PROBES) return 1;
   return looksUp && load > 0.85 ? 8 : 2;

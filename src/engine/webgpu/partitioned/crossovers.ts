@@ -50,8 +50,14 @@ const MOST_REBUILT_BYTES = [
 ];
 
 const planners = {
-  insert: planInsert,
-  insertOrApply: planApply,
+  keep: planInsert,
+  assign: planInsert,
+  add: planApply,
+  min: planApply,
+  max: planApply,
+  and: planApply,
+  or: planApply,
+  xor: planApply,
   insertAndFind: planInsertAndFind,
   find: planLookup,
   erase: planErase,
