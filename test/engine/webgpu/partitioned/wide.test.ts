@@ -151,6 +151,21 @@ it("a key that comes very often is met once, whatever compare-exchange does, and
   expect(values).toEqual(columnOf("u64", some));
 });
 
+it("keys with one hash are told apart in pages, also while others of them are erased", async () => {
+  const shape: WideShape = { key: "u64", value: "u64" };
+  // the hash is the low word
+  using model = await WideModel.create(weak, shape, { capacity: 2000, maxLoadFactor: 1, hash: "identity" });
+  const of = (low: number, high: number) => (BigInt(high) << 32n) | BigInt(low * 0x0100_0001);
+  const some = Array.from({ length: 1900 }, (_, i) => of(i % 190, Math.floor(i / 190)));
+  await model.insert(model.keys([...some, ...some]), model.values([...some, ...some.toReversed()]));
+  expect(model.entries.size).toBe(1900);
+  const asked = model.keys([...some, ...some.map((each) => each | (1n << 60n))]);
+  await model.find(asked);
+  await model.erase(model.keys(some.filter((_, i) => i % 3 !== 0)));
+  await model.find(asked);
+  await model.expectEqual();
+});
+
 it("look-ups whose partitions a sample has sized find every key, and values that stand for absent keys", async () => {
   // so many for so few partitions are not filled up to more than three times as many
   const count = 2 ** 16;
