@@ -94,7 +94,7 @@ export const BATCH_TILE = 1024;
 /** Reading the keys of a batch. For modules with params.keyShift and the binding `keys`. */
 type KeyColumn = Fragment<never, never>;
 /** Keys of one word. */
-const keyColumn: KeyColumn = fragment(
+export const keyColumn: KeyColumn = fragment(
   "fn keyOf(element: u32) -> Key { return canonicalKey(keys[params.keyShift + element]); }",
 );
 

@@ -39,7 +39,7 @@ export async function openWeakDevice(
  * The variant's text. Whether a call fails is a hash of the word, of the calls in its workgroup before it (which differ with
  * the other invocations' progress), and of the dispatch.
  */
-function weakCas({ percent, reports = "expected" }: Injection): string {
+export function weakCas({ percent, reports = "expected" }: Injection): string {
   return weakCasOf(percent, reports, "params.stepBudget ^ murmur3(params.worklistFrom ^ SALT)");
 }
 
