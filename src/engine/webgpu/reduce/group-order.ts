@@ -8,14 +8,14 @@ import { countMarksKernel, markFirstsKernel, orderGroupsKernel } from "./reduce-
 
 /**
  * Writes the groups' numbers, in order, to `order`, and their first rows to `firsts`.
- * @param states per group ~row of its first row
+ * @param states by number ~row of the group's first row, 0 for no group
  */
 export async function orderGroups(
   run: RowRun,
-  { rows, groups, states }: { readonly rows: number; readonly groups: number; readonly states: Range },
+  { rows, numbers, states }: { readonly rows: number; readonly numbers: number; readonly states: Range },
   { order, firsts }: { readonly order: Range; readonly firsts: ResultColumn },
 ): Promise<void> {
-  if (groups === 0) return;
+  if (numbers === 0) return;
   const words = Math.ceil(rows / 32);
   const marks = await run.range(words * 4);
   const starts = await run.range(words * 4);
@@ -24,9 +24,9 @@ export async function orderGroups(
   const place = await run.step(orderGroupsKernel, {});
   const scan = await scanning(run, starts, words);
   await run.submit("clear", (encoder) => encoder.clearBuffer(marks.buffer, 0, marks.size));
-  await run.dispatch("mark firsts", groups, (encoder, chunk) => mark(encoder, { states, marks }, chunk));
+  await run.dispatch("mark firsts", numbers, (encoder, chunk) => mark(encoder, { states, marks }, chunk));
   await run.dispatch("count marks", words, (encoder, chunk) => count(encoder, { marks, starts }, chunk));
   await run.submit("scan", scan);
   const bindings = { states, marks, starts, order, firsts: firsts.range };
-  await run.dispatch("order groups", groups, (encoder, chunk) => place(encoder, bindings, chunk));
+  await run.dispatch("order groups", numbers, (encoder, chunk) => place(encoder, bindings, chunk));
 }

@@ -10,24 +10,16 @@ import type { RowParams } from "../groups/row-kernels.js";
 import { checkBinding, type RowRun } from "../groups/row-run.js";
 import { orderGroups } from "./group-order.js";
 import {
-  addValuesKernel,
+  addValuesKernels,
   type FinishKernel,
   finishCountsKernel,
   finishMeansKernel,
   finishRowsKernel,
   finishSumsKernel,
   finishValidityKernel,
-  REDUCE_ITEMS,
-  raiseKernel,
+  raiseKernels,
 } from "./reduce-kernels.js";
-
-/** Rows by group. */
-export interface NumberedRows {
-  readonly rows: number;
-  readonly groups: number;
-  /** Per row: the number of its group, in any order of the groups. */
-  readonly groupOf: Range;
-}
+import { cacheShape, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
 
 /** States in memory of the call, and the parameters by which kernels read them. */
 interface States {
@@ -51,7 +43,7 @@ export class GroupStates {
 
   private constructor(
     private readonly run: RowRun,
-    private readonly numbered: NumberedRows,
+    private readonly numbered: RowsByGroup,
     private readonly results: ResultColumns,
     private readonly rowNumbers: ResultColumns,
     private readonly order: Range,
@@ -66,15 +58,16 @@ export class GroupStates {
    */
   static async of(
     run: RowRun,
-    numbered: NumberedRows,
+    numbered: RowsByGroup,
     results: ResultColumns,
     rowNumbers: ResultColumns,
   ): Promise<GroupStates> {
-    const { groups } = numbered;
+    const { groups, known } = numbered;
     const order = await run.range(groups * 4);
     const firsts = await rowNumbers.add(groups);
     const states = new GroupStates(run, numbered, results, rowNumbers, order, firsts);
-    const { range } = await states.#raised({});
+    if (known) states.#counts.set(null, { range: known.counts, params: { stride: COUNT_WORDS } });
+    const range = known?.firsts ?? (await states.#raised({})).range;
     await orderGroups(run, { ...numbered, states: range }, { order, firsts });
     return states;
   }
@@ -128,11 +121,13 @@ export class GroupStates {
 
   async #added(params: RowParams, data: Words | null, validity: Words | null): Promise<States> {
     const range = await this.#zeroed(params.stride as number);
-    const add = await this.run.step(addValuesKernel, {}, REDUCE_ITEMS);
-    const { groupOf, rows } = this.numbered;
-    const bindings = { groupOf, states: range, ...(await this.#bound(data, validity)) };
+    const { rows, groups, by } = this.numbered;
+    const shape = cacheShape(this.run.host.gpu, SLOT_BYTES.addValues, rows, groups);
+    const add = await this.run.step(addValuesKernels[by], shape.constants, shape.items);
+    const bindings = { ...this.numbered.bindings, states: range, ...(await this.#bound(data, validity)) };
+    const all = { ...this.numbered.params, ...shape.params, ...params };
     await this.run.dispatch("add values", rows, (encoder, chunk) =>
-      add(encoder, bindings, { ...params, ...chunk }),
+      add(encoder, bindings, { ...all, ...chunk }),
     );
     return { range, params };
   }
@@ -140,17 +135,19 @@ export class GroupStates {
   /** Rows, found word by word of a column's values, and then by their numbers. */
   async #raised(params: RowParams, column?: DeviceColumn): Promise<States> {
     const { words = 0 } = params;
-    const { groups, groupOf, rows } = this.numbered;
+    const { rows, groups, numbers, by } = this.numbered;
     const range = await this.#zeroed(words + 1);
-    const raise = await this.run.step(raiseKernel, {}, REDUCE_ITEMS);
+    const shape = cacheShape(this.run.host.gpu, SLOT_BYTES.raise, rows, groups);
+    const raise = await this.run.step(raiseKernels[by], shape.constants, shape.items);
     const inputs = column ? await this.#bound(dataOf(column), column.validity) : {};
-    const bindings = { groupOf, states: range, ...inputs };
+    const bindings = { ...this.numbered.bindings, states: range, ...inputs };
+    const all = { ...this.numbered.params, ...shape.params, ...params, groups: numbers };
     for (let phase = 0; phase <= words; phase++) {
       await this.run.dispatch("raise", rows, (encoder, chunk) =>
-        raise(encoder, bindings, { ...params, groups, phase, ...chunk }),
+        raise(encoder, bindings, { ...all, phase, ...chunk }),
       );
     }
-    return { range, params: { ...params, base: words * groups } };
+    return { range, params: { ...params, base: words * numbers } };
   }
 
   async #bound(data: Words | null, validity: Words | null) {
@@ -160,9 +157,9 @@ export class GroupStates {
     };
   }
 
-  /** Zeroed words, `each` a group. */
+  /** Zeroed words, `each` a group's number. */
   async #zeroed(each: number): Promise<Range> {
-    const range = await this.run.range(each * this.numbered.groups * 4);
+    const range = await this.run.range(each * this.numbered.numbers * 4);
     await this.run.submit("clear", (encoder) => encoder.clearBuffer(range.buffer, 0, range.size));
     return range;
   }

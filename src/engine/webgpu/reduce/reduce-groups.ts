@@ -1,5 +1,5 @@
 /**
- * Aggregation on the GPU: rows are numbered by group (../groups), every column is reduced to states of the groups (group-states.ts), groups
+ * Aggregation on the GPU: groups get numbers (number-keys.ts; or ../groups, for every row), every column is reduced to states of the groups (group-states.ts), groups
  * are ordered by their first rows (group-order.ts), and the states are finished in that order, as values or as rows to gather.
  *
  * States are merged by addition and by greatest words alone, so results do not depend on the order of rows. A workgroup keeps states of
@@ -17,9 +17,11 @@ import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { largestRange, packRecords, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { GroupStates } from "./group-states.js";
+import { numberKeys, wordKeyOf } from "./number-keys.js";
+import type { RowsByGroup } from "./rows-by-group.js";
 
-/** Passes over the rows after packing: numbering rows, numbering groups. */
-const PASSES = 2;
+/** Passes over the rows besides packing: counting keys, numbering rows, numbering groups. */
+const PASSES = 3;
 
 /** A column that is made, or rows to gather it by: NO_ROW where the group has none. */
 type Reduced =
@@ -33,11 +35,9 @@ export async function reduceGroups(
   reductions: readonly Reduction[],
   call: Omit<GroupCall, "nullsEqual">,
 ): Promise<ReducedGroups> {
-  const layout = recordLayout(keys, keys);
-  checkBinding(host.gpu, largestRange(keys, layout));
   const work = {
     call: { ...call, nullsEqual: true },
-    layout,
+    layout: recordLayout(keys, keys),
     rows: keys.rows,
     passes: keys.columns.length + PASSES,
   };
@@ -63,7 +63,22 @@ async function reduce(
   results: ResultColumns,
   rowNumbers: ResultColumns,
 ): Promise<{ groups: number; reduced: Reduced[] }> {
+  const numbered = await numberRows(run, keys);
+  run.checkSignal();
+  const states = await GroupStates.of(run, numbered, results, rowNumbers);
+  const reduced: Reduced[] = [];
+  for (const reduction of reductions) reduced.push(await reduceColumn(states, reduction));
+  run.finish();
+  return { groups: numbered.groups, reduced };
+}
+
+/** By their keys if these are short and groups are few, else by their records. */
+async function numberRows(run: RowRun, keys: DeviceKeys): Promise<RowsByGroup> {
   const { rows } = keys;
+  const key = wordKeyOf(keys);
+  const byKey = key && rows > 0 ? await numberKeys(run, key, rows) : null;
+  if (byKey) return byKey;
+  checkBinding(run.host.gpu, largestRange(keys, run.layout));
   const groupOf = await run.range(rows * 4);
   let groups = 0;
   if (rows > 0) {
@@ -72,11 +87,7 @@ async function reduce(
     groups = table.groups;
     await numberGroups(run, table, groupOf);
   }
-  const states = await GroupStates.of(run, { rows, groupOf, groups }, results, rowNumbers);
-  const reduced: Reduced[] = [];
-  for (const reduction of reductions) reduced.push(await reduceColumn(states, reduction));
-  run.finish();
-  return { groups, reduced };
+  return { rows, groups, numbers: groups, by: "numbers", bindings: { groupOf }, params: {} };
 }
 
 async function reduceColumn(states: GroupStates, reduction: Reduction): Promise<Reduced> {

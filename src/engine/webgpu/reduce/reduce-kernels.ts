@@ -1,44 +1,103 @@
 /** The kernels that reduce columns by group: states of groups are made over rows, and finished in the order of the groups. */
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
-import { eachRow, reduceParams, rowsFragment } from "../groups/row-kernels.js";
+import cas from "../direct/cas.wgsl";
+import type { KernelOverrides } from "../direct/direct-kernels.js";
+import { eachRow, reduceParams, rowCounters, rowsFragment } from "../groups/row-kernels.js";
+import hash from "../table/hash.wgsl";
 import addValues from "./add-values.wgsl";
+import claimSlot from "./claim-slot.wgsl";
+import countKeys from "./count-keys.wgsl";
 import countMarks from "./count-marks.wgsl";
+import findSlot from "./find-slot.wgsl";
 import finishCounts from "./finish-counts.wgsl";
 import finishMeans from "./finish-means.wgsl";
 import finishRows from "./finish-rows.wgsl";
 import finishSums from "./finish-sums.wgsl";
 import finishValidity from "./finish-validity.wgsl";
 import groupCache from "./group-cache.wgsl";
+import keySlots from "./key-slots.wgsl";
+import keyedRows from "./keyed-rows.wgsl";
 import markFirsts from "./mark-firsts.wgsl";
+import numberedRows from "./numbered-rows.wgsl";
 import orderGroups from "./order-groups.wgsl";
 import raise from "./raise.wgsl";
 import total from "./total.wgsl";
 import values from "./values.wgsl";
 
-/** Rows that an invocation of the kernels over rows takes. */
-export const REDUCE_ITEMS = 16;
-
 const atomics = () => readWrite("array<atomic<u32>>");
 
-const overRows = [
+/** How rows tell their groups. */
+const rowsBy = {
+  numbers: [fragment(numberedRows, { bindings: { groupOf: read() } })],
+  keys: [
+    fragment(hash),
+    fragment(keySlots),
+    fragment(keyedRows, { bindings: { keys: read(), keyValidity: read() } }),
+  ],
+};
+/** Rows of groups that all have numbers. */
+const grouped = {
+  numbers: rowsBy.numbers,
+  keys: [...rowsBy.keys, fragment(findSlot, { bindings: { table: read() } })],
+};
+
+/** A kernel for each way in which rows tell their groups. */
+function forRowsBy<K>(kernel: (way: keyof typeof grouped) => K): { readonly [W in keyof typeof grouped]: K } {
+  return { numbers: kernel("numbers"), keys: kernel("keys") };
+}
+
+const cached = [
   rowsFragment,
-  fragment(groupCache),
-  fragment(values, { bindings: { data: read(), validity: read() } }),
+  fragment(groupCache, {
+    constants: [
+      /** Slots, a power of two, and its logarithm. */
+      "CACHE",
+      "CACHE_BITS",
+      /** Rows that an invocation loads at once. */
+      "AHEAD",
+    ],
+  }),
 ];
-const rowBindings = { groupOf: read(), states: atomics() };
+const overValues = [...cached, fragment(values, { bindings: { data: read(), validity: read() } })];
 
 /** Counts values, and adds them up. */
-export const addValuesKernel = kernelSource("add values", reduceParams, [
-  ...overRows,
-  fragment(addValues, { bindings: rowBindings }),
-]);
+export const addValuesKernels = forRowsBy((way) =>
+  kernelSource("add values", reduceParams, [
+    ...overValues,
+    ...grouped[way],
+    fragment(addValues, { bindings: { states: atomics() } }),
+  ]),
+);
 
 /** Finds extreme values and rows, word by word. */
-export const raiseKernel = kernelSource("raise", reduceParams, [
-  ...overRows,
-  fragment(raise, { bindings: rowBindings }),
-]);
+export const raiseKernels = forRowsBy((way) =>
+  kernelSource("raise", reduceParams, [
+    ...overValues,
+    ...grouped[way],
+    fragment(raise, { bindings: { states: atomics() } }),
+  ]),
+);
 
+/** Numbers the groups of keys of one word, counts their rows and finds their first ones. */
+const makeCountKeys = (casCode: string) =>
+  kernelSource("count keys", reduceParams, [
+    ...cached,
+    ...rowsBy.keys,
+    rowCounters.control,
+    fragment("alias Word = u32;", { bindings: { table: readWrite("array<atomic<Word>>") } }),
+    fragment(casCode),
+    fragment(claimSlot),
+    fragment(countKeys, { bindings: { counts: atomics(), firsts: atomics() } }),
+  ]);
+const countKeysKernels = new Map([[cas, makeCountKeys(cas)]]);
+
+/** The kernel `count keys`. */
+export function countKeysKernel(overrides: KernelOverrides) {
+  const code = overrides.cas ?? cas;
+  const known = countKeysKernels.get(code) ?? makeCountKeys(code);
+  countKeysKernels.set(code, known);
+  return known;
+}
 /** Marks the first row of every group. */
 export const markFirstsKernel = kernelSource("mark firsts", reduceParams, [
   ...eachRow,

@@ -47,10 +47,13 @@ export function bitsOf({ bits, form }: NumberKind, number: number): bigint {
   );
 }
 
+/** Keys of one word; null keys are one group. */
+type Keys = readonly (number | null)[];
+
 /** Reduces columns by group in every way there is, and compares with a loop over the rows. Returns the number of groups. */
 export async function check(
   engine: WebgpuEngine,
-  groupOf: readonly number[],
+  groupOf: Keys,
   columns: readonly TestColumn[],
   call: Omit<GroupCall, "nullsEqual"> = {},
 ): Promise<number> {
@@ -65,7 +68,8 @@ export async function check(
       })),
     ),
   ];
-  const keys = { kind: "words", width: 1, data: Uint32Array.from(groupOf), validity: null } as const;
+  const data = Uint32Array.from(groupOf, (key, row) => key ?? row * 5);
+  const keys = { kind: "words", width: 1, data, validity: validityOf(groupOf) } as const;
   const { groups, columns: reduced } = await reduceGroups(
     rowHost(engine),
     { rows: groupOf.length, columns: [keys] },
@@ -87,6 +91,13 @@ export async function check(
   return groups;
 }
 
+function validityOf(keys: Keys): Uint8Array | null {
+  if (!keys.includes(null)) return null;
+  const bits = new Uint8Array(Math.ceil(keys.length / 8));
+  for (const [row, key] of keys.entries()) if (key !== null) bits[row >> 3] |= 1 << (row & 7);
+  return bits;
+}
+
 function reductionsOf(column: DeviceColumn, form: NumberForm): Reduction[] {
   const any = (["first", "last", "count"] as const).map((kind) => ({ kind, column }));
   const ordered = (["least", "greatest"] as const).map((kind) => ({ kind, column, form }));
@@ -95,8 +106,8 @@ function reductionsOf(column: DeviceColumn, form: NumberForm): Reduction[] {
 }
 
 /** The rows of each group, in the order of their first rows. */
-function rowsByGroup(groupOf: readonly number[]): number[][] {
-  const rows = new Map<number, number[]>();
+function rowsByGroup(groupOf: Keys): number[][] {
+  const rows = new Map<number | null, number[]>();
   for (const [row, group] of groupOf.entries()) {
     const known = rows.get(group);
     if (known) known.push(row);

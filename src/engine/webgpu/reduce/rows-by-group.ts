@@ -1,0 +1,72 @@
+/**
+ * Rows whose groups are known to kernels, by number or by key, and what the kernels over them (group-cache.wgsl) are told: how many slots
+ * a workgroup's cache has, and how many rows an invocation takes.
+ */
+import type { Gpu } from "../device/gpu.js";
+import type { Range } from "../device/kernel.js";
+import type { RowParams } from "../groups/row-kernels.js";
+import type { addValuesKernels } from "./reduce-kernels.js";
+
+/** Rows by group. */
+export interface RowsByGroup {
+  readonly rows: number;
+  readonly groups: number;
+  /** Numbers of groups, in any order, are below this. Some may be those of no group. */
+  readonly numbers: number;
+  /** How kernels get a row's group, what they bind for that, and what they are told. */
+  readonly by: keyof typeof addValuesKernels;
+  readonly bindings: { readonly [N in "groupOf" | "keys" | "keyValidity" | "table"]?: Range | undefined };
+  readonly params: RowParams;
+  /** By number, what is known of groups already: ~row of the first row, and rows; 0 where there is no group. */
+  readonly known?: { readonly firsts: Range; readonly counts: Range };
+}
+
+/** Bytes of a cache's slot: of add-values, raise and count-keys. */
+export const SLOT_BYTES = { addValues: 20, raise: 8, countKeys: 12 } as const;
+
+/** Slots of caches: for up to FEW groups, for more, and on software GPUs, which take seconds to zero them. */
+const SLOTS = { few: 512, many: 2048, software: 512 } as const;
+const FEW = 256;
+/** Workgroup memory that kernels use besides. */
+const SPARE_BYTES = 512;
+/** Slots that a group has at most: invocations that run in step. */
+const MOST_REPLICAS = 32;
+/** Rows that an invocation loads at once. */
+const AHEAD = { software: 1, hardware: 4 } as const;
+/** Workgroups that keep a large GPU busy; and rows that an invocation takes: more make merging cheaper. */
+const WORKGROUPS = 4096;
+const ITEMS = { least: 16, most: 128 } as const;
+const WORKGROUP = 256;
+
+/** What a kernel over rows is compiled with and told. */
+export interface CacheShape {
+  readonly constants: { readonly CACHE: number; readonly CACHE_BITS: number; readonly AHEAD: number };
+  readonly params: RowParams;
+  readonly items: number;
+}
+
+/**
+ * The shape of a kernel's cache.
+ * @param groups undefined where nobody knows
+ */
+export function cacheShape(
+  { device, software }: Gpu,
+  slotBytes: number,
+  rows: number,
+  groups?: number,
+): CacheShape {
+  const isFew = groups !== undefined && groups <= FEW;
+  let slots: number = software ? SLOTS.software : isFew ? SLOTS.few : SLOTS.many;
+  const most = device.limits.maxComputeWorkgroupStorageSize - SPARE_BYTES;
+  while ((slots + 1) * slotBytes > most) slots /= 2;
+  const spare = groups === undefined ? 1 : slots / (4 * Math.max(1, groups));
+  const replicas = Math.floor(Math.log2(Math.max(1, Math.min(spare, MOST_REPLICAS))));
+  const ahead = software ? AHEAD.software : AHEAD.hardware;
+  const wanted = Math.ceil(rows / (WORKGROUP * WORKGROUPS * ahead)) * ahead;
+  const items = Math.max(ITEMS.least, Math.min(wanted, ITEMS.most));
+  return {
+    constants: { CACHE: slots, CACHE_BITS: Math.log2(slots), AHEAD: ahead },
+    params: { items, replicas },
+    items,
+  };
+}
