@@ -99,6 +99,8 @@ export const rowCounters = countersOf("RowControl", [
   "keyGroups",
   "keyNulls",
   "keysLeft",
+  /** Different keys of a sample: see ../reduce/survey-keys.wgsl. */
+  "keysMarked",
 ]);
 
 /** Rows (or pairs) that one workgroup takes. */

@@ -20,8 +20,9 @@ import { GroupStates } from "./group-states.js";
 import { numberKeys, wordKeyOf } from "./number-keys.js";
 import type { RowsByGroup } from "./rows-by-group.js";
 
-/** Passes over the rows besides packing: counting keys, numbering rows, numbering groups. */
-const PASSES = 3;
+/** Passes over the rows at most, besides packing: numbering rows and groups; for keys of one word those of number-keys.ts. */
+const PASSES = 2;
+const KEY_PASSES = 4;
 
 /** A column that is made, or rows to gather it by: NO_ROW where the group has none. */
 type Reduced =
@@ -39,7 +40,7 @@ export async function reduceGroups(
     call: { ...call, nullsEqual: true },
     layout: recordLayout(keys, keys),
     rows: keys.rows,
-    passes: keys.columns.length + PASSES,
+    passes: keys.columns.length + PASSES + (wordKeyOf(keys) ? KEY_PASSES : 0),
   };
   const results = new ResultColumns(host);
   const rowNumbers = new ResultColumns(host);

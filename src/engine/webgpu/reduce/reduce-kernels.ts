@@ -1,8 +1,14 @@
 /** The kernels that reduce columns by group: states of groups are made over rows, and finished in the order of the groups. */
+import { getOrMake } from "../device/get-or-make.js";
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import cas from "../direct/cas.wgsl";
 import type { KernelOverrides } from "../direct/direct-kernels.js";
 import { eachRow, reduceParams, rowCounters, rowsFragment } from "../groups/row-kernels.js";
+import lanesPlain from "../partitioned/lanes-plain.wgsl";
+import lanesSubgroups from "../partitioned/lanes-subgroups.wgsl";
+import packPlain from "../partitioned/pack-plain.wgsl";
+import packSubgroups from "../partitioned/pack-subgroups.wgsl";
+import tile from "../partitioned/tile.wgsl";
 import hash from "../table/hash.wgsl";
 import addValues from "./add-values.wgsl";
 import claimSlot from "./claim-slot.wgsl";
@@ -17,33 +23,36 @@ import finishValidity from "./finish-validity.wgsl";
 import groupCache from "./group-cache.wgsl";
 import keySlots from "./key-slots.wgsl";
 import keyedRows from "./keyed-rows.wgsl";
+import listedRows from "./listed-rows.wgsl";
 import markFirsts from "./mark-firsts.wgsl";
 import numberedRows from "./numbered-rows.wgsl";
 import orderGroups from "./order-groups.wgsl";
 import raise from "./raise.wgsl";
+import scatterRows from "./scatter-rows.wgsl";
+import surveyKeys from "./survey-keys.wgsl";
 import total from "./total.wgsl";
 import values from "./values.wgsl";
 
 const atomics = () => readWrite("array<atomic<u32>>");
 
-/** How rows tell their groups. */
-const rowsBy = {
-  numbers: [fragment(numberedRows, { bindings: { groupOf: read() } })],
-  keys: [
-    fragment(hash),
-    fragment(keySlots),
-    fragment(keyedRows, { bindings: { keys: read(), keyValidity: read() } }),
-  ],
+const keySlotsFragments = [fragment(hash), fragment(keySlots)];
+const keyBindings = { keys: read(), keyValidity: read() };
+/** Rows that tell their groups by keys: in their order, or listed in that of the keys. */
+const byKey = {
+  keys: [...keySlotsFragments, fragment(keyedRows, { bindings: keyBindings })],
+  items: [...keySlotsFragments, fragment(listedRows, { bindings: { items: read("array<vec2u>") } })],
 };
+const finding = fragment(findSlot, { bindings: { table: read() } });
 /** Rows of groups that all have numbers. */
 const grouped = {
-  numbers: rowsBy.numbers,
-  keys: [...rowsBy.keys, fragment(findSlot, { bindings: { table: read() } })],
+  numbers: [fragment(numberedRows, { bindings: { groupOf: read() } })],
+  keys: [...byKey.keys, finding],
+  items: [...byKey.items, finding],
 };
 
 /** A kernel for each way in which rows tell their groups. */
 function forRowsBy<K>(kernel: (way: keyof typeof grouped) => K): { readonly [W in keyof typeof grouped]: K } {
-  return { numbers: kernel("numbers"), keys: kernel("keys") };
+  return { numbers: kernel("numbers"), keys: kernel("keys"), items: kernel("items") };
 }
 
 const cached = [
@@ -79,25 +88,55 @@ export const raiseKernels = forRowsBy((way) =>
 );
 
 /** Numbers the groups of keys of one word, counts their rows and finds their first ones. */
-const makeCountKeys = (casCode: string) =>
+const makeCountKeys = (way: keyof typeof byKey, casCode: string) =>
   kernelSource("count keys", reduceParams, [
     ...cached,
-    ...rowsBy.keys,
+    ...byKey[way],
     rowCounters.control,
     fragment("alias Word = u32;", { bindings: { table: readWrite("array<atomic<Word>>") } }),
     fragment(casCode),
     fragment(claimSlot),
     fragment(countKeys, { bindings: { counts: atomics(), firsts: atomics() } }),
   ]);
-const countKeysKernels = new Map([[cas, makeCountKeys(cas)]]);
+const countKeysKernels = new Map<string, ReturnType<typeof makeCountKeys>>();
 
 /** The kernel `count keys`. */
-export function countKeysKernel(overrides: KernelOverrides) {
+export function countKeysKernel(way: keyof typeof byKey, overrides: KernelOverrides) {
   const code = overrides.cas ?? cas;
-  const known = countKeysKernels.get(code) ?? makeCountKeys(code);
-  countKeysKernels.set(code, known);
-  return known;
+  return getOrMake(countKeysKernels, way + code, () => makeCountKeys(way, code));
 }
+
+const BINS = [
+  /** Bins, a power of two, and its logarithm. */
+  "BINS",
+  "BIN_BITS",
+] as const;
+
+/** Counts rows by the upper bits of their mixed keys, and different keys of a sample. */
+export const surveyKeysKernel = kernelSource("survey keys", reduceParams, [
+  rowsFragment,
+  fragment(hash),
+  rowCounters.control,
+  fragment(surveyKeys, {
+    bindings: { keys: read(), starts: atomics(), marks: atomics() },
+    constants: [...BINS, "AHEAD", "SAMPLE_BITS"],
+  }),
+]);
+
+const makeScatterRows = (subgroups: boolean) =>
+  kernelSource("scatter rows", reduceParams, [
+    fragment(hash),
+    subgroups ? fragment(lanesSubgroups, { enables: ["subgroups"] }) : fragment(lanesPlain),
+    fragment(subgroups ? packSubgroups : packPlain),
+    fragment(tile, { constants: ["WORKGROUP", "BINS"] }),
+    fragment(scatterRows, {
+      bindings: { ...keyBindings, cursors: atomics(), items: readWrite("array<vec2u>") },
+      constants: [...BINS, "ITEMS", "ROUNDS"],
+    }),
+  ]);
+/** Lists rows in the order of the upper bits of their mixed keys. */
+export const scatterRowsKernels = { subgroups: makeScatterRows(true), plain: makeScatterRows(false) };
+
 /** Marks the first row of every group. */
 export const markFirstsKernel = kernelSource("mark firsts", reduceParams, [
   ...eachRow,

@@ -15,7 +15,9 @@ export interface RowsByGroup {
   readonly numbers: number;
   /** How kernels get a row's group, what they bind for that, and what they are told. */
   readonly by: keyof typeof addValuesKernels;
-  readonly bindings: { readonly [N in "groupOf" | "keys" | "keyValidity" | "table"]?: Range | undefined };
+  readonly bindings: {
+    readonly [N in "groupOf" | "keys" | "keyValidity" | "items" | "table"]?: Range | undefined;
+  };
   readonly params: RowParams;
   /** By number, what is known of groups already: ~row of the first row, and rows; 0 where there is no group. */
   readonly known?: { readonly firsts: Range; readonly counts: Range };
@@ -49,24 +51,28 @@ export interface CacheShape {
  * The shape of a kernel's cache.
  * @param groups undefined where nobody knows
  */
-export function cacheShape(
-  { device, software }: Gpu,
-  slotBytes: number,
-  rows: number,
-  groups?: number,
-): CacheShape {
+export function cacheShape(gpu: Gpu, slotBytes: number, rows: number, groups?: number): CacheShape {
+  const { device, software } = gpu;
   const isFew = groups !== undefined && groups <= FEW;
   let slots: number = software ? SLOTS.software : isFew ? SLOTS.few : SLOTS.many;
   const most = device.limits.maxComputeWorkgroupStorageSize - SPARE_BYTES;
   while ((slots + 1) * slotBytes > most) slots /= 2;
   const spare = groups === undefined ? 1 : slots / (4 * Math.max(1, groups));
   const replicas = Math.floor(Math.log2(Math.max(1, Math.min(spare, MOST_REPLICAS))));
-  const ahead = software ? AHEAD.software : AHEAD.hardware;
-  const wanted = Math.ceil(rows / (WORKGROUP * WORKGROUPS * ahead)) * ahead;
-  const items = Math.max(ITEMS.least, Math.min(wanted, ITEMS.most));
+  const items = itemsOf(gpu, rows);
   return {
-    constants: { CACHE: slots, CACHE_BITS: Math.log2(slots), AHEAD: ahead },
+    constants: { CACHE: slots, CACHE_BITS: Math.log2(slots), AHEAD: aheadOf(gpu) },
     params: { items, replicas },
     items,
   };
+}
+
+/** Rows that an invocation loads at once. */
+export const aheadOf = ({ software }: Gpu): number => (software ? AHEAD.software : AHEAD.hardware);
+
+/** Rows that an invocation takes. */
+export function itemsOf(gpu: Gpu, rows: number): number {
+  const ahead = aheadOf(gpu);
+  const wanted = Math.ceil(rows / (WORKGROUP * WORKGROUPS * ahead)) * ahead;
+  return Math.max(ITEMS.least, Math.min(wanted, ITEMS.most));
 }

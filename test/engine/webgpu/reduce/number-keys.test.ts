@@ -11,7 +11,9 @@ import { bitsOf, check, type TestColumn } from "./cases.js";
 /** Numbers without a pattern, different for different numbers. */
 const mix = (n: number) => Math.imul(n + 1, 0x9e3779b1) >>> 0;
 const SLOTS = 64;
-const BY_KEYS = /found by their keys/;
+const FEW = /groups are few, and found by their keys/;
+const OWN_TABLE = /^groups are found by their keys/;
+const LISTED = /rows are sorted by their keys, groups found by their keys/;
 
 /** A column of 64-bit sums that carry, and one with nulls. */
 function columnsOf(rows: number): TestColumn[] {
@@ -26,9 +28,15 @@ function columnsOf(rows: number): TestColumn[] {
   ];
 }
 
+type Overrides = NonNullable<Parameters<typeof openVariant>[0]["kernelOverrides"]>;
+
 /** Which ways were tried: the reasons of the plan's chunks. */
-async function waysOf(keys: readonly (number | null)[], slots = SLOTS): Promise<string[]> {
-  const engine = await openVariant({ kernelOverrides: { fewGroupSlots: slots } });
+async function waysOf(
+  keys: readonly (number | null)[],
+  slots = SLOTS,
+  overrides: Overrides = {},
+): Promise<string[]> {
+  const engine = await openVariant({ kernelOverrides: { fewGroupSlots: slots, ...overrides } });
   const log = new PlanLog();
   log.begin();
   await check(engine, keys, columnsOf(keys.length), { log });
@@ -42,22 +50,39 @@ const keysOf = (rows: number, distinct: number, nullEvery = 0) =>
 
 it.each([1, 2, 7])("keys of which one in %i is null", async (every) => {
   const ways = await waysOf([5, ...keysOf(3000, 20, every)]);
-  expect(ways).toEqual([expect.stringMatching(BY_KEYS)]);
+  expect(ways).toEqual([expect.stringMatching(FEW)]);
 });
 
 it("nothing but null keys", async () => {
-  expect(await waysOf(new Array(700).fill(null))).toEqual([expect.stringMatching(BY_KEYS)]);
+  expect(await waysOf(new Array(700).fill(null))).toEqual([expect.stringMatching(FEW)]);
 });
 
 it("keys of every pattern", async () => {
   const edges = [0, 1, 0xffffffff, 0xfffffffe, 0x80000000, 0x7fffffff, null];
   const keys = Array.from({ length: 2000 }, (_, row) => edges[(mix(row) >>> 9) % edges.length]);
-  expect(await waysOf(keys)).toEqual([expect.stringMatching(BY_KEYS)]);
+  expect(await waysOf(keys)).toEqual([expect.stringMatching(FEW)]);
 });
 
 it("more groups than the table has slots are numbered by their records", async () => {
   const keys = keysOf(3000, SLOTS + 1, 5);
-  expect(await waysOf(keys)).toEqual([expect.stringMatching(BY_KEYS), expect.not.stringMatching(BY_KEYS)]);
+  expect(await waysOf(keys)).toEqual([expect.stringMatching(FEW), expect.not.stringMatching(FEW)]);
+});
+
+it.each([
+  [300, OWN_TABLE],
+  [5000, LISTED],
+  [20_000, LISTED],
+])("more groups than that, in a table for %i of them", async (distinct, way) => {
+  const keys = keysOf(distinct > 5000 ? 24_000 : 6000, distinct, 7);
+  const manyGroups = { ownTable: 1000, listedGroups: 4000 };
+  const ways = await waysOf(keys, SLOTS, { manyGroups });
+  expect(ways).toEqual([expect.stringMatching(FEW), expect.stringMatching(way)]);
+});
+
+it("one group with half of the rows among many that are listed", async () => {
+  const keys = keysOf(6000, 3000).map((key, row) => (row % 2 === 0 ? 12345 : key));
+  const ways = await waysOf(keys, SLOTS, { manyGroups: { ownTable: 1000, listedGroups: 0 } });
+  expect(ways).toEqual([expect.stringMatching(FEW), expect.stringMatching(LISTED)]);
 });
 
 it("any number of groups, in tables of any size", async () => {
@@ -66,9 +91,11 @@ it("any number of groups, in tables of any size", async () => {
     distinct: fc.integer({ min: 1, max: 80 }),
     nullEvery: fc.constantFrom(0, 2, 9),
     slots: fc.constantFrom(4, 16, 64, 128),
+    ownTable: fc.constantFrom(0, 1e6),
+    listedGroups: fc.constantFrom(0, 1e6),
   });
-  const property = fc.asyncProperty(aCase, async ({ rows, distinct, nullEvery, slots }) => {
-    await waysOf(keysOf(rows, distinct, nullEvery), slots);
+  const property = fc.asyncProperty(aCase, async ({ rows, distinct, nullEvery, slots, ...manyGroups }) => {
+    await waysOf(keysOf(rows, distinct, nullEvery), slots, { manyGroups });
   });
   await fc.assert(property, { numRuns: rounds(12), seed: 1 });
 });
@@ -82,5 +109,5 @@ it("compare-exchanges that fail for no reason", async () => {
     await check(await openVariant({ kernelOverrides }), keys, [], { log });
     return log.finish().strategies.map(({ reason }) => reason);
   };
-  expect(await weak(60)).toEqual([expect.stringMatching(BY_KEYS)]);
+  expect(await weak(60)).toEqual([expect.stringMatching(FEW)]);
 });
