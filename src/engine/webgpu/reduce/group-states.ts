@@ -9,6 +9,7 @@ import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import type { RowParams } from "../groups/row-kernels.js";
 import { checkBinding, type RowRun } from "../groups/row-run.js";
 import { orderGroups } from "./group-order.js";
+import { raiseRows, zeroed } from "./raise-rows.js";
 import {
   addValuesKernels,
   type FinishKernel,
@@ -17,7 +18,6 @@ import {
   finishRowsKernel,
   finishSumsKernel,
   finishValidityKernel,
-  raiseKernels,
 } from "./reduce-kernels.js";
 import { cacheShape, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
 
@@ -120,8 +120,8 @@ export class GroupStates {
   }
 
   async #added(params: RowParams, data: Words | null, validity: Words | null): Promise<States> {
-    const range = await this.#zeroed(params.stride as number);
-    const { rows, groups, by } = this.numbered;
+    const { rows, groups, numbers, by } = this.numbered;
+    const range = await zeroed(this.run, (params.stride as number) * numbers);
     const shape = cacheShape(this.run.host.gpu, SLOT_BYTES.addValues, rows, groups);
     const add = await this.run.step(addValuesKernels[by], shape.constants, shape.items);
     const bindings = { ...this.numbered.bindings, states: range, ...(await this.#bound(data, validity)) };
@@ -134,20 +134,9 @@ export class GroupStates {
 
   /** Rows, found word by word of a column's values, and then by their numbers. */
   async #raised(params: RowParams, column?: DeviceColumn): Promise<States> {
-    const { words = 0 } = params;
-    const { rows, groups, numbers, by } = this.numbered;
-    const range = await this.#zeroed(words + 1);
-    const shape = cacheShape(this.run.host.gpu, SLOT_BYTES.raise, rows, groups);
-    const raise = await this.run.step(raiseKernels[by], shape.constants, shape.items);
     const inputs = column ? await this.#bound(dataOf(column), column.validity) : {};
-    const bindings = { ...this.numbered.bindings, states: range, ...inputs };
-    const all = { ...this.numbered.params, ...shape.params, ...params, groups: numbers };
-    for (let phase = 0; phase <= words; phase++) {
-      await this.run.dispatch("raise", rows, (encoder, chunk) =>
-        raise(encoder, bindings, { ...all, phase, ...chunk }),
-      );
-    }
-    return { range, params: { ...params, base: words * numbers } };
+    const range = await raiseRows(this.run, this.numbered, params, inputs);
+    return { range, params: { ...params, base: (params.words ?? 0) * this.numbered.numbers } };
   }
 
   async #bound(data: Words | null, validity: Words | null) {
@@ -155,13 +144,6 @@ export class GroupStates {
       data: data === null ? undefined : await this.run.bind(data),
       validity: validity === null ? undefined : await this.run.bind(validity),
     };
-  }
-
-  /** Zeroed words, `each` a group's number. */
-  async #zeroed(each: number): Promise<Range> {
-    const range = await this.run.range(each * this.numbered.numbers * 4);
-    await this.run.submit("clear", (encoder) => encoder.clearBuffer(range.buffer, 0, range.size));
-    return range;
   }
 
   async #foundRows({ range, params }: States): Promise<ResultColumn> {

@@ -2,6 +2,7 @@
  * How many groups there are, told by a pass over the keys (survey-keys.wgsl), and rows listed in the order of the table that they get
  * (scatter-rows.wgsl): what follows then works on one part of the table after the other, which fits the GPU's cache.
  */
+import type { Chunk } from "../batch/columns.js";
 import type { Range } from "../device/kernel.js";
 import type { RowParams } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
@@ -88,8 +89,7 @@ export async function listRows(
   const constants = { ...bins, WORKGROUP: workgroup, ITEMS, ROUNDS };
   const scatter = await run.step(kernel, constants, (workgroup * ITEMS) / 256);
   const all = { ...bindings, cursors: counts, items };
-  await run.eachChunk("scatter rows", rows, (encoder, chunk) =>
-    scatter(encoder, all, { ...params, ...chunk }),
-  );
+  const record = (encoder: GPUCommandEncoder, chunk: Chunk) => scatter(encoder, all, { ...params, ...chunk });
+  await run.eachChunk("scatter rows", rows, record, { waits: false });
   return items;
 }

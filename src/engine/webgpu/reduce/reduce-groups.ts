@@ -8,9 +8,10 @@
 
 import type { DeviceKeys } from "../../device-columns.js";
 import { type DeviceColumn, destroyColumns } from "../../device-columns.js";
-import type { ReducedGroups, Reduction } from "../../reductions.js";
+import type { ReduceCall, ReducedGroups, Reduction } from "../../reductions.js";
 import type { GroupCall } from "../../row-groups.js";
 import { gatherColumns } from "../columns/gather-columns.js";
+import type { Range } from "../device/kernel.js";
 import { numberGroups } from "../groups/group-rows.js";
 import { buildGroups } from "../groups/group-table.js";
 import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
@@ -18,7 +19,7 @@ import { largestRange, packRecords, recordLayout } from "../groups/row-records.j
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { GroupStates } from "./group-states.js";
 import { numberKeys, wordKeyOf } from "./number-keys.js";
-import type { RowsByGroup } from "./rows-by-group.js";
+import { numberedRows, type RowsByGroup } from "./rows-by-group.js";
 
 /** Passes over the rows at most, besides packing: numbering rows and groups; for keys of one word those of number-keys.ts. */
 const PASSES = 2;
@@ -29,12 +30,20 @@ type Reduced =
   | { readonly made: DeviceColumn }
   | { readonly column: DeviceColumn; readonly rows: ResultColumn; readonly mayLack: boolean };
 
+/** What answers are made in. */
+interface Answers {
+  /** The numbers of rows, if they are asked for. */
+  readonly groupOf: ResultColumn | null;
+  readonly results: ResultColumns;
+  readonly rowNumbers: ResultColumns;
+}
+
 /** Groups rows and reduces columns; see engine/reductions.ts. */
 export async function reduceGroups(
   host: RowHost,
   keys: DeviceKeys,
   reductions: readonly Reduction[],
-  call: Omit<GroupCall, "nullsEqual">,
+  { numbered = false, ...call }: ReduceCall,
 ): Promise<ReducedGroups> {
   const work = {
     call: { ...call, nullsEqual: true },
@@ -45,10 +54,12 @@ export async function reduceGroups(
   const results = new ResultColumns(host);
   const rowNumbers = new ResultColumns(host);
   try {
-    const { groups, reduced } = await runRows(host, work, (run) =>
-      reduce(run, keys, reductions, results, rowNumbers),
-    );
-    return { groups, columns: await gatherReduced(host, reduced, call) };
+    const { groups, groupOf, reduced } = await runRows(host, work, async (run) => {
+      const groupOf = numbered ? await results.add(keys.rows) : null;
+      const made = await reduce(run, keys, reductions, { groupOf, results, rowNumbers });
+      return { ...made, groupOf: groupOf?.array ?? null };
+    });
+    return { groups, columns: await gatherReduced(host, reduced, call), groupOf };
   } catch (error) {
     results.destroy();
     throw error;
@@ -61,10 +72,9 @@ async function reduce(
   run: RowRun,
   keys: DeviceKeys,
   reductions: readonly Reduction[],
-  results: ResultColumns,
-  rowNumbers: ResultColumns,
+  { groupOf, results, rowNumbers }: Answers,
 ): Promise<{ groups: number; reduced: Reduced[] }> {
-  const numbered = await numberRows(run, keys);
+  const numbered = await numberRows(run, keys, groupOf?.range);
   run.checkSignal();
   const states = await GroupStates.of(run, numbered, results, rowNumbers);
   const reduced: Reduced[] = [];
@@ -73,14 +83,14 @@ async function reduce(
   return { groups: numbered.groups, reduced };
 }
 
-/** By their keys if these are short and groups are few, else by their records. */
-async function numberRows(run: RowRun, keys: DeviceKeys): Promise<RowsByGroup> {
+/** By their keys if these are of one word, and nobody asks for numbers of rows; else by their records. */
+async function numberRows(run: RowRun, keys: DeviceKeys, asked: Range | undefined): Promise<RowsByGroup> {
   const { rows } = keys;
   const key = wordKeyOf(keys);
-  const byKey = key && rows > 0 ? await numberKeys(run, key, rows) : null;
+  const byKey = key && rows > 0 && !asked ? await numberKeys(run, key, rows) : null;
   if (byKey) return byKey;
   checkBinding(run.host.gpu, largestRange(keys, run.layout));
-  const groupOf = await run.range(rows * 4);
+  const groupOf = asked ?? (await run.range(rows * 4));
   let groups = 0;
   if (rows > 0) {
     const side = await packRecords(run, keys);
@@ -88,7 +98,7 @@ async function numberRows(run: RowRun, keys: DeviceKeys): Promise<RowsByGroup> {
     groups = table.groups;
     await numberGroups(run, table, groupOf);
   }
-  return { rows, groups, numbers: groups, by: "numbers", bindings: { groupOf }, params: {} };
+  return numberedRows(rows, groups, groupOf);
 }
 
 async function reduceColumn(states: GroupStates, reduction: Reduction): Promise<Reduced> {

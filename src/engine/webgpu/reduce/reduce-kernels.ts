@@ -23,8 +23,9 @@ import finishValidity from "./finish-validity.wgsl";
 import groupCache from "./group-cache.wgsl";
 import keySlots from "./key-slots.wgsl";
 import keyedRows from "./keyed-rows.wgsl";
+import listMarked from "./list-marked.wgsl";
 import listedRows from "./listed-rows.wgsl";
-import markFirsts from "./mark-firsts.wgsl";
+import markKept from "./mark-kept.wgsl";
 import numberedRows from "./numbered-rows.wgsl";
 import orderGroups from "./order-groups.wgsl";
 import raise from "./raise.wgsl";
@@ -137,16 +138,28 @@ const makeScatterRows = (subgroups: boolean) =>
 /** Lists rows in the order of the upper bits of their mixed keys. */
 export const scatterRowsKernels = { subgroups: makeScatterRows(true), plain: makeScatterRows(false) };
 
-/** Marks the first row of every group. */
-export const markFirstsKernel = kernelSource("mark firsts", reduceParams, [
+/** Marks the first or last row of every group. */
+export const markKeptKernel = kernelSource("mark kept", reduceParams, [
   ...eachRow,
-  fragment(markFirsts, { bindings: { states: read(), marks: atomics() } }),
+  fragment(markKept, {
+    bindings: { states: read(), sizes: read(), marks: atomics() },
+    constants: [
+      /** Of groups of one row alone. */
+      "ALONE",
+    ],
+  }),
 ]);
 
 /** Counts the marks of every word. */
 export const countMarksKernel = kernelSource("count marks", reduceParams, [
   ...eachRow,
   fragment(countMarks, { bindings: { marks: read(), starts: readWrite() } }),
+]);
+
+/** Lists the marked rows. */
+export const listMarkedKernel = kernelSource("list marked", reduceParams, [
+  ...eachRow,
+  fragment(listMarked, { bindings: { marks: read(), starts: read(), listed: readWrite() } }),
 ]);
 
 /** Lists groups by their first rows. */

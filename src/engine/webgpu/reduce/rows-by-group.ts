@@ -23,6 +23,11 @@ export interface RowsByGroup {
   readonly known?: { readonly firsts: Range; readonly counts: Range };
 }
 
+/** Rows that have the number of their group, which all are those of a group. */
+export const numberedRows = (rows: number, groups: number, groupOf: Range): RowsByGroup => {
+  return { rows, groups, numbers: groups, by: "numbers", bindings: { groupOf }, params: {} };
+};
+
 /** Bytes of a cache's slot: of add-values, raise and count-keys. */
 export const SLOT_BYTES = { addValues: 20, raise: 8, countKeys: 12 } as const;
 

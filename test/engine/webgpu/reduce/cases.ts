@@ -1,11 +1,11 @@
 /** Columns to reduce by group on the webgpu engine, and what a loop over their rows makes of them. Values are bits. */
 import { expect } from "vitest";
 import { type DeviceColumn, destroyColumns, type Words } from "../../../../src/engine/device-columns.js";
-import type { NumberForm, Reduction } from "../../../../src/engine/reductions.js";
-import type { GroupCall } from "../../../../src/engine/row-groups.js";
+import type { NumberForm, ReduceCall, Reduction } from "../../../../src/engine/reductions.js";
 import { rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
 import { reduceGroups } from "../../../../src/engine/webgpu/reduce/reduce-groups.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
+import { inOrder } from "../../../../src/relational/group-rows.js";
 
 /** A type of numbers. */
 export interface NumberKind {
@@ -55,7 +55,7 @@ export async function check(
   engine: WebgpuEngine,
   groupOf: Keys,
   columns: readonly TestColumn[],
-  call: Omit<GroupCall, "nullsEqual"> = {},
+  call: ReduceCall = {},
 ): Promise<number> {
   const uploaded = await Promise.all(columns.map((column) => upload(engine, column)));
   const asked = [
@@ -70,7 +70,11 @@ export async function check(
   ];
   const data = Uint32Array.from(groupOf, (key, row) => key ?? row * 5);
   const keys = { kind: "words", width: 1, data, validity: validityOf(groupOf) } as const;
-  const { groups, columns: reduced } = await reduceGroups(
+  const {
+    groups,
+    columns: reduced,
+    groupOf: numbers,
+  } = await reduceGroups(
     rowHost(engine),
     { rows: groupOf.length, columns: [keys] },
     asked.map(({ reduction }) => reduction),
@@ -78,6 +82,14 @@ export async function check(
   );
   const rowsOf = rowsByGroup(groupOf);
   expect(groups).toBe(rowsOf.length);
+  expect(numbers !== null).toBe(call.numbered === true);
+  if (numbers) {
+    const { firsts, groupOf: numbered } = inOrder(await numbers.read(), groups);
+    expect([...firsts]).toEqual(rowsOf.map(([row]) => row));
+    expect(numbered.findIndex((group, row) => groupOf[firsts[group]] !== groupOf[row])).toBe(-1);
+    expect(numbered.length).toBe(groupOf.length);
+  }
+  numbers?.destroy();
   for (const [i, { what, reduction, of }] of asked.entries()) {
     const found = await readBits(reduced[i], groups);
     const expected = of

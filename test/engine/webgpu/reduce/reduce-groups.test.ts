@@ -50,7 +50,9 @@ it.each(shapes)("%s", async (name, groupOf) => {
   const shape = shapes.findIndex((each) => each[0] === name);
   const kinds = numberKinds.filter((_, k) => (k >> 1) % 2 === shape % 2);
   const columns = kinds.map((kind, k) => columnOf(kind, groupOf.length, k, [0, 5, 1][k % 3]));
-  expect(await check(engine, groupOf, columns)).toBe(new Set(groupOf).size);
+  // by their numbers and by their keys
+  const numbered = shape % 4 < 2;
+  expect(await check(engine, groupOf, columns, { numbered })).toBe(new Set(groupOf).size);
 });
 
 it("any columns", async () => {
@@ -60,13 +62,15 @@ it("any columns", async () => {
     kinds: fc.array(fc.constantFrom(...numberKinds), { maxLength: 3 }),
     seed: fc.nat(1e6),
     nullEvery: fc.constantFrom(0, 1, 2, 7),
+    numbered: fc.boolean(),
   });
-  const property = fc.asyncProperty(aCase, async ({ rows, groups, kinds, seed, nullEvery }) => {
+  const property = fc.asyncProperty(aCase, async ({ rows, groups, kinds, seed, nullEvery, numbered }) => {
     const columns = kinds.map((kind, k) => columnOf(kind, rows, seed + k, nullEvery));
     await check(
       engine,
       groupsOf(rows, (random) => (random + seed) % groups),
       columns,
+      { numbered },
     );
   });
   await fc.assert(property, { numRuns: rounds(15), seed: 1 });
