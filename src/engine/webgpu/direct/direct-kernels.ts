@@ -42,8 +42,8 @@ export interface KernelOverrides {
   rowHashMask?: number;
   /** Slots of the table of groups that are few, a power of two from 4 on: with few of them few groups are too many. */
   fewGroupSlots?: number;
-  /** Rows from which more groups than that have a table of their own size; and groups from which rows are listed in its order. */
-  manyGroups?: { ownTable: number; listedGroups: number };
+  /** Rows and groups from which more groups than that have a table of their own size, and rows are listed in its order. */
+  manyGroups?: { leastRows: number; leastGroups: number };
   /** Elements that a list of unfinished elements has room for: little room makes it overflow. */
   worklistRoom?: number;
   /** Bytes of the largest range of a table that is bound at once: with few of them small tables have several windows. */

@@ -12,9 +12,9 @@ var<workgroup> ownLows: array<atomic<u32>, CACHE + 1u>;
 var<workgroup> ownHighs: array<atomic<u32>, CACHE + 1u>;
 var<workgroup> ownTops: array<atomic<u32>, CACHE + 1u>;
 
-fn load(element: u32, isThere: bool) -> Entry {
+fn load(element: u32) -> Entry {
   let row = rowAt(element);
-  var entry = Entry(isThere && !isNull(row), keyAt(element), 0u, 0u);
+  var entry = Entry(!isNull(row), keyAt(element), 0u, 0u);
   if (params.stride > 1u) {
     entry.low = orderedWord(row, 0u);
     if (params.words > 1u) { entry.high = orderedWord(row, 1u); }

@@ -9,8 +9,8 @@ struct Entry { isTaken: bool, key: RowKey, row: u32 }
 var<workgroup> ownCounts: array<atomic<u32>, CACHE + 1u>;
 var<workgroup> ownFirsts: array<atomic<u32>, CACHE + 1u>;
 
-fn load(element: u32, isThere: bool) -> Entry {
-  return Entry(isThere, keyAt(element), rowAt(element));
+fn load(element: u32) -> Entry {
+  return Entry(true, keyAt(element), rowAt(element));
 }
 
 fn addToGroup(group: u32, count: u32, first: u32) {

@@ -8,8 +8,8 @@
 // (2^params.replicas), and neighbouring invocations add to different ones.
 
 /// Slots that a group may have: its home, and those behind it.
-const STEPS: u32 = 4u;
-const STEP_BITS: u32 = 2u;
+const STEPS: u32 = 2u;
+const STEP_BITS: u32 = 1u;
 /// The slot of the rows whose key is null, in place of none at all, and no slot.
 const NULLS: u32 = CACHE;
 const NO_SLOT: u32 = CACHE + 1u;
@@ -70,17 +70,11 @@ fn main(
 ) {
   replica = local & ((1u << params.replicas) - 1u);
   let start = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * params.items + local;
-  for (var i = 0u; i < params.items; i += AHEAD) {
-    if (atomicLoad(&stopped) != 0u) { break; }
-    // loads of several rows are on their way at once: none is moved across an atomic operation
-    var entries: array<Entry, AHEAD>;
-    for (var k = 0u; k < AHEAD; k++) {
-      let at = start + (i + k) * WORKGROUP;
-      entries[k] = load(params.first + min(at, params.count - 1u), at < params.count);
-    }
-    for (var k = 0u; k < AHEAD; k++) {
-      if (entries[k].isTaken) { take(entries[k]); }
-    }
+  for (var i = 0u; i < params.items; i++) {
+    let at = start + i * WORKGROUP;
+    if (at >= params.count || atomicLoad(&stopped) != 0u) { break; }
+    let entry = load(params.first + at);
+    if (entry.isTaken) { take(entry); }
   }
   workgroupBarrier();
   for (var slot = local; slot <= CACHE; slot += WORKGROUP) {

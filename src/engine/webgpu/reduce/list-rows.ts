@@ -9,7 +9,7 @@ import type { RowRun } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
 import { tileShape } from "../partitioned/kernel-maker.js";
 import { scatterRowsKernels, surveyKeysKernel } from "./reduce-kernels.js";
-import { aheadOf, itemsOf } from "./rows-by-group.js";
+import { itemsOf } from "./rows-by-group.js";
 
 /** Parts of the table. */
 const BINS = { software: 64, hardware: 1024 } as const;
@@ -53,9 +53,8 @@ export async function surveyKeys(run: RowRun, { keys }: KeyBindings, rows: numbe
   await run.submit("clear", (encoder) => {
     for (const range of [starts, marks, control]) encoder.clearBuffer(range.buffer, 0, range.size);
   });
-  const items = itemsOf(run.host.gpu, rows);
-  const constants = { ...bins, AHEAD: aheadOf(run.host.gpu), SAMPLE_BITS };
-  const survey = await run.step(surveyKeysKernel, constants, items);
+  const items = itemsOf(rows);
+  const survey = await run.step(surveyKeysKernel, { ...bins, SAMPLE_BITS }, items);
   await run.eachChunk("survey keys", rows, (encoder, chunk) =>
     survey(encoder, { keys, starts, marks, control }, { items, ...chunk }),
   );

@@ -1,7 +1,7 @@
 /**
  * Groups of rows by a key of one word that may be null: every group gets a slot of a table (key-slots.wgsl), which is its number, in the
  * pass that counts its rows and finds its first one (count-keys.wgsl). No number is written for a row: later passes find a row's group
- * by its key again, row after row, or listed in the order of the table (list-rows.ts).
+ * by its key again: row after row where groups are few, and listed in the order of the table (list-rows.ts) where they are many.
  */
 import type { DeviceKeys, Words } from "../../device-columns.js";
 import { asBytes } from "../../scalars.js";
@@ -21,8 +21,8 @@ const FEW_STEPS = 32;
 const MANY_STEPS = 1024;
 /** At least, for the groups that a survey has told. */
 const SLOTS_PER_GROUP = 1.5;
-/** Rows from which a survey pays; groups from which their states leave the GPU's cache. */
-const MANY = { ownTable: 2 ** 20, listedGroups: 2 ** 19 } as const;
+/** Rows from which a survey pays, and groups from which a list does: their states are larger than a GPU's cache. */
+const MANY = { leastRows: 2 ** 22, leastGroups: 2 ** 20 } as const;
 /** Of the largest state of a group. */
 const STATE_BYTES = 16;
 
@@ -36,8 +36,8 @@ export function wordKeyOf({ columns }: DeviceKeys): WordKey | undefined {
 }
 
 /**
- * Numbers the groups of rows: few ones in a table that is small, those of many rows in one whose size a survey tells. Null where rows are
- * to be numbered by their records. Two or four passes over the rows.
+ * Numbers the groups of rows: few ones in a table that is small, many ones in a table whose size a survey tells. Null where rows are to be
+ * numbered by their records. One to four passes over the rows.
  */
 export async function numberKeys(run: RowRun, key: WordKey, rows: number): Promise<RowsByGroup | null> {
   const { overrides } = run.host;
@@ -51,12 +51,12 @@ export async function numberKeys(run: RowRun, key: WordKey, rows: number): Promi
     { keyNullable, ...tableOf(slots, FEW_STEPS) },
     "groups are few, and",
   );
-  const { ownTable, listedGroups } = overrides.manyGroups ?? MANY;
-  if (few || rows < ownTable) return few;
+  const { leastRows, leastGroups } = overrides.manyGroups ?? MANY;
+  if (few || rows < leastRows) return few;
   const survey = await surveyKeys(run, bindings, rows);
+  if (survey.groups < leastGroups) return null;
   const params = { keyNullable, ...tableOf(powerOfTwo(SLOTS_PER_GROUP * survey.groups), MANY_STEPS) };
   if (!isBindable(run, params.slots, rows)) return null;
-  if (survey.groups < listedGroups) return countKeys(run, inOrder, params, "groups are");
   const items = await listRows(run, bindings, survey, rows, params);
   return countKeys(
     run,

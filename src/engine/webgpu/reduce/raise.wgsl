@@ -9,10 +9,10 @@ struct Entry { isTaken: bool, key: RowKey, word: u32 }
 
 var<workgroup> greatest: array<atomic<u32>, CACHE + 1u>;
 
-fn load(element: u32, isThere: bool) -> Entry {
+fn load(element: u32) -> Entry {
   let row = rowAt(element);
   let key = keyAt(element);
-  return Entry(isThere && isCandidate(row, key), key, wordOf(row));
+  return Entry(isCandidate(row, key), key, wordOf(row));
 }
 
 fn isCandidate(row: u32, key: RowKey) -> bool {

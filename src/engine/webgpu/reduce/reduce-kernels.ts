@@ -63,8 +63,6 @@ const cached = [
       /** Slots, a power of two, and its logarithm. */
       "CACHE",
       "CACHE_BITS",
-      /** Rows that an invocation loads at once. */
-      "AHEAD",
     ],
   }),
 ];
@@ -120,7 +118,7 @@ export const surveyKeysKernel = kernelSource("survey keys", reduceParams, [
   rowCounters.control,
   fragment(surveyKeys, {
     bindings: { keys: read(), starts: atomics(), marks: atomics() },
-    constants: [...BINS, "AHEAD", "SAMPLE_BITS"],
+    constants: [...BINS, "SAMPLE_BITS"],
   }),
 ]);
 

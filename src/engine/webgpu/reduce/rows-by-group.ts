@@ -36,10 +36,8 @@ const SLOTS = { few: 512, many: 2048, software: 512 } as const;
 const FEW = 256;
 /** Workgroup memory that kernels use besides. */
 const SPARE_BYTES = 512;
-/** Slots that a group has at most: invocations that run in step. */
-const MOST_REPLICAS = 32;
-/** Rows that an invocation loads at once. */
-const AHEAD = { software: 1, hardware: 4 } as const;
+/** Slots that a group has at most: each is merged. */
+const MOST_REPLICAS = 8;
 /** Workgroups that keep a large GPU busy; and rows that an invocation takes: more make merging cheaper. */
 const WORKGROUPS = 4096;
 const ITEMS = { least: 16, most: 128 } as const;
@@ -47,7 +45,7 @@ const WORKGROUP = 256;
 
 /** What a kernel over rows is compiled with and told. */
 export interface CacheShape {
-  readonly constants: { readonly CACHE: number; readonly CACHE_BITS: number; readonly AHEAD: number };
+  readonly constants: { readonly CACHE: number; readonly CACHE_BITS: number };
   readonly params: RowParams;
   readonly items: number;
 }
@@ -64,20 +62,15 @@ export function cacheShape(gpu: Gpu, slotBytes: number, rows: number, groups?: n
   while ((slots + 1) * slotBytes > most) slots /= 2;
   const spare = groups === undefined ? 1 : slots / (4 * Math.max(1, groups));
   const replicas = Math.floor(Math.log2(Math.max(1, Math.min(spare, MOST_REPLICAS))));
-  const items = itemsOf(gpu, rows);
+  const items = itemsOf(rows);
   return {
-    constants: { CACHE: slots, CACHE_BITS: Math.log2(slots), AHEAD: aheadOf(gpu) },
+    constants: { CACHE: slots, CACHE_BITS: Math.log2(slots) },
     params: { items, replicas },
     items,
   };
 }
 
-/** Rows that an invocation loads at once. */
-export const aheadOf = ({ software }: Gpu): number => (software ? AHEAD.software : AHEAD.hardware);
-
 /** Rows that an invocation takes. */
-export function itemsOf(gpu: Gpu, rows: number): number {
-  const ahead = aheadOf(gpu);
-  const wanted = Math.ceil(rows / (WORKGROUP * WORKGROUPS * ahead)) * ahead;
-  return Math.max(ITEMS.least, Math.min(wanted, ITEMS.most));
+export function itemsOf(rows: number): number {
+  return Math.max(ITEMS.least, Math.min(Math.ceil(rows / (WORKGROUP * WORKGROUPS)), ITEMS.most));
 }

@@ -24,17 +24,13 @@ fn main(
   @builtin(local_invocation_index) local: u32,
 ) {
   let start = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * params.items + local;
-  for (var i = 0u; i < params.items; i += AHEAD) {
-    var mixed: array<u32, AHEAD>;
-    for (var k = 0u; k < AHEAD; k++) {
-      mixed[k] = murmur3(keys[params.first + min(start + (i + k) * WORKGROUP, params.count - 1u)]);
-    }
-    for (var k = 0u; k < AHEAD; k++) {
-      if (start + (i + k) * WORKGROUP >= params.count) { continue; }
-      // what lies under a null is some key as well
-      atomicAdd(&counts[mixed[k] >> (32u - BIN_BITS)], 1u);
-      if ((mixed[k] & ((1u << SAMPLE_BITS) - 1u)) == 0u) { mark(mixed[k]); }
-    }
+  for (var i = 0u; i < params.items; i++) {
+    let at = start + i * WORKGROUP;
+    if (at >= params.count) { break; }
+    // what lies under a null is some key as well
+    let mixed = murmur3(keys[params.first + at]);
+    atomicAdd(&counts[mixed >> (32u - BIN_BITS)], 1u);
+    if ((mixed & ((1u << SAMPLE_BITS) - 1u)) == 0u) { mark(mixed); }
   }
   workgroupBarrier();
   for (var bin = local; bin < BINS; bin += WORKGROUP) {
