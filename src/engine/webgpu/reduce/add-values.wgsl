@@ -2,7 +2,7 @@
 // A state is the count, and three words of a sum that 2^31 values of 64 bits cannot leave; values are in order (values.wgsl), so they
 // are not negative. An addition's carry is known from the word that it found, so no two additions need to be one.
 //
-// 256 invocations a workgroup, params.items rows each. Shares: the states, by addition alone. Bytes per row: 4 and the value read, and where
+// INVOCATIONS invocations a workgroup, params.items rows each. Shares: the states, by addition alone. Bytes per row: 4 and the value read, and where
 // a group has no slot in the cache up to 16 at random; a slot that is taken is merged once a workgroup.
 
 struct Entry { isTaken: bool, key: RowKey, low: u32, high: u32 }

@@ -62,22 +62,22 @@ fn groupFor(key: RowKey) -> u32 {
   return groupOfIdentity(key.identity);
 }
 
-@compute @workgroup_size(WORKGROUP)
+@compute @workgroup_size(INVOCATIONS)
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
   replica = local & ((1u << params.replicas) - 1u);
-  let start = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * params.items + local;
+  let start = (workgroup.y * workgroups.x + workgroup.x) * INVOCATIONS * params.items + local;
   for (var i = 0u; i < params.items; i++) {
-    let at = start + i * WORKGROUP;
+    let at = start + i * INVOCATIONS;
     if (at >= params.count || atomicLoad(&stopped) != 0u) { break; }
     let entry = load(params.first + at);
     if (entry.isTaken) { take(entry); }
   }
   workgroupBarrier();
-  for (var slot = local; slot <= CACHE; slot += WORKGROUP) {
+  for (var slot = local; slot <= CACHE; slot += INVOCATIONS) {
     let holder = atomicLoad(&holders[slot]);
     if (holder == 0u) { continue; }
     if (slot == NULLS) { merge(slot, params.slots); } else { merge(slot, groupOfIdentity(identityIn(slot, holder))); }

@@ -120,9 +120,9 @@ export class GroupStates {
   }
 
   async #added(params: RowParams, data: Words | null, validity: Words | null): Promise<States> {
-    const { rows, groups, numbers, by } = this.numbered;
+    const { rows, numbers, by } = this.numbered;
     const range = await zeroed(this.run, (params.stride as number) * numbers);
-    const shape = cacheShape(this.run.host.gpu, SLOT_BYTES.addValues, rows, groups);
+    const shape = cacheShape(this.run.host.gpu, SLOT_BYTES.addValues, this.numbered);
     const add = await this.run.step(addValuesKernels[by], shape.constants, shape.items);
     const bindings = { ...this.numbered.bindings, states: range, ...(await this.#bound(data, validity)) };
     const all = { ...this.numbered.params, ...shape.params, ...params };

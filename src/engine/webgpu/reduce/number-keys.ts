@@ -94,7 +94,7 @@ async function countKeys(
   await run.submit("clear", (encoder) => {
     for (const { buffer, size } of [table, counts, firsts, run.control]) encoder.clearBuffer(buffer, 0, size);
   });
-  const shape = cacheShape(gpu, SLOT_BYTES.countKeys, rows);
+  const shape = cacheShape(gpu, SLOT_BYTES.countKeys, { rows, by });
   const count = await run.step(countKeysKernel(by, overrides), shape.constants, shape.items);
   const all = { ...bindings, table, counts, firsts, control: run.control };
   const onChunk = run.noting(`${what} found by their keys`);

@@ -17,7 +17,7 @@ export async function raiseRows(
 ): Promise<Range> {
   const { words = 0 } = params;
   const states = await zeroed(run, (words + 1) * numbers);
-  const shape = cacheShape(run.host.gpu, SLOT_BYTES.raise, rows, groups);
+  const shape = cacheShape(run.host.gpu, SLOT_BYTES.raise, { rows, by, groups });
   const raise = await run.step(raiseKernels[by], shape.constants, shape.items);
   const bindings = { ...numbered.bindings, states, ...inputs };
   const all = { ...numbered.params, ...shape.params, ...params, groups: numbers };

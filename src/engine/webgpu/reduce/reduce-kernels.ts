@@ -63,6 +63,8 @@ const cached = [
       /** Slots, a power of two, and its logarithm. */
       "CACHE",
       "CACHE_BITS",
+      /** Invocations of a workgroup. */
+      "INVOCATIONS",
     ],
   }),
 ];

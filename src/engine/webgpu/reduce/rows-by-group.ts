@@ -38,15 +38,20 @@ const FEW = 256;
 const SPARE_BYTES = 512;
 /** Slots that a group has at most: each is merged. */
 const MOST_REPLICAS = 8;
-/** Workgroups that keep a large GPU busy; and rows that an invocation takes: more make merging cheaper. */
+/** Workgroups that keep a large GPU busy. */
 const WORKGROUPS = 4096;
-const ITEMS = { least: 16, most: 128 } as const;
+/** Rows that a workgroup takes: more make merging cheaper, and more of a table that rows are listed by is in use at a time. */
+const ROWS = { least: 4096, most: 2 ** 15, mostListed: 2 ** 14 } as const;
+/** Invocations of a workgroup: as many as there may be, for caches of some size leave a core of a GPU one workgroup. */
+const INVOCATIONS = { software: 256, hardware: 1024 } as const;
+/** Rows that `RowRun.step` has a workgroup for. */
 const WORKGROUP = 256;
 
 /** What a kernel over rows is compiled with and told. */
 export interface CacheShape {
-  readonly constants: { readonly CACHE: number; readonly CACHE_BITS: number };
+  readonly constants: { readonly CACHE: number; readonly CACHE_BITS: number; readonly INVOCATIONS: number };
   readonly params: RowParams;
+  /** For `RowRun.step`. */
   readonly items: number;
 }
 
@@ -54,23 +59,29 @@ export interface CacheShape {
  * The shape of a kernel's cache.
  * @param groups undefined where nobody knows
  */
-export function cacheShape(gpu: Gpu, slotBytes: number, rows: number, groups?: number): CacheShape {
-  const { device, software } = gpu;
+export function cacheShape(
+  { device: { limits }, software }: Gpu,
+  slotBytes: number,
+  { rows, by, groups }: Pick<RowsByGroup, "rows" | "by"> & { readonly groups?: number },
+): CacheShape {
   const isFew = groups !== undefined && groups <= FEW;
   let slots: number = software ? SLOTS.software : isFew ? SLOTS.few : SLOTS.many;
-  const most = device.limits.maxComputeWorkgroupStorageSize - SPARE_BYTES;
+  const most = limits.maxComputeWorkgroupStorageSize - SPARE_BYTES;
   while ((slots + 1) * slotBytes > most) slots /= 2;
   const spare = groups === undefined ? 1 : slots / (4 * Math.max(1, groups));
   const replicas = Math.floor(Math.log2(Math.max(1, Math.min(spare, MOST_REPLICAS))));
-  const items = itemsOf(rows);
+  const wanted = software ? INVOCATIONS.software : INVOCATIONS.hardware;
+  const invocations = Math.min(wanted, limits.maxComputeInvocationsPerWorkgroup);
+  const items = itemsOf(rows, invocations, by === "items" ? ROWS.mostListed : ROWS.most);
   return {
-    constants: { CACHE: slots, CACHE_BITS: Math.log2(slots) },
+    constants: { CACHE: slots, CACHE_BITS: Math.log2(slots), INVOCATIONS: invocations },
     params: { items, replicas },
-    items,
+    items: (items * invocations) / WORKGROUP,
   };
 }
 
 /** Rows that an invocation takes. */
-export function itemsOf(rows: number): number {
-  return Math.max(ITEMS.least, Math.min(Math.ceil(rows / (WORKGROUP * WORKGROUPS)), ITEMS.most));
+export function itemsOf(rows: number, invocations = WORKGROUP, most: number = ROWS.most): number {
+  const wanted = Math.max(ROWS.least, Math.min(rows / WORKGROUPS, most));
+  return Math.ceil(wanted / invocations);
 }
