@@ -203,7 +203,7 @@ export const webgpuFaults = [
     name: "gpu-group-cache-shared",
     what: "a group takes the slot of another one in a workgroup's cache",
     file: "src/engine/webgpu/reduce/group-cache.wgsl",
-    find: "return select(CACHE, slot, holder == group + 1u);",
+    find: "if (holder == wanted) { return slot; }",
     replace: "return slot;",
     ...reduce,
   },

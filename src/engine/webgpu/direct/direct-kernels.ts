@@ -40,6 +40,10 @@ export interface KernelOverrides {
   casSeen?: string;
   /** Bits that row hashes keep: fewer bits make different rows collide. */
   rowHashMask?: number;
+  /** Slots of the table of groups that are few, a power of two from 4 on: with few of them few groups are too many. */
+  fewGroupSlots?: number;
+  /** Rows and groups from which more groups than that have a table of their own size, and rows are listed in its order. */
+  manyGroups?: { leastRows: number; leastGroups: number };
   /** Elements that a list of unfinished elements has room for: little room makes it overflow. */
   worklistRoom?: number;
   /** Bytes of the largest range of a table that is bound at once: with few of them small tables have several windows. */

@@ -16,6 +16,7 @@ import type { Bindings, Kernels, Range } from "../device/kernel.js";
 import type { Constants, KernelSource } from "../device/kernel-source.js";
 import type { Pacer } from "../device/pacer.js";
 import { type Submitter, withSubmitter } from "../device/submitter.js";
+import type { KernelOverrides } from "../direct/direct-kernels.js";
 import type { Readback } from "../memory/readback.js";
 import type { WebgpuEngine } from "../webgpu-engine.js";
 import { GroupKernels, ROW_TILE, type RowParams, rowCounters } from "./row-kernels.js";
@@ -32,12 +33,14 @@ export interface RowHost {
   readonly kernels: Kernels;
   readonly pacer: Pacer;
   readonly sources: GroupKernels;
+  readonly overrides: KernelOverrides;
 }
 
 /** An engine as the host of operations on rows. */
 export function rowHost(engine: WebgpuEngine): RowHost {
   const { gpu, kernels, pacer, kernelOverrides } = engine;
-  return { engine, gpu, kernels, pacer, sources: new GroupKernels(kernelOverrides) };
+  const sources = new GroupKernels(kernelOverrides);
+  return { engine, gpu, kernels, pacer, sources, overrides: kernelOverrides };
 }
 
 /** Records commands. */

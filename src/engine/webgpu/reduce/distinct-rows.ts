@@ -12,6 +12,7 @@ import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-
 import { type MarkedRows, markRows } from "./group-order.js";
 import { raiseRows } from "./raise-rows.js";
 import { listMarkedKernel } from "./reduce-kernels.js";
+import { numberedRows } from "./rows-by-group.js";
 
 /** Passes over the rows after packing: numbering rows, numbering groups. */
 const PASSES = 2;
@@ -50,8 +51,8 @@ async function keptRows(run: RowRun, keys: DeviceKeys, keep: Keep, results: Resu
   const sizes = isAlone ? await run.range(groups * 4) : undefined;
   await numberGroups(run, table, groupOf, sizes);
   const latest = keep === "last";
-  const states = await raiseRows(run, { rows, groups, groupOf }, { latest: Number(latest) });
-  const marked = await markRows(run, { rows, groups, states }, { latest, sizes });
+  const states = await raiseRows(run, numberedRows(rows, groups, groupOf), { latest: Number(latest) });
+  const marked = await markRows(run, { rows, numbers: groups, states }, { latest, sizes });
   const total = isAlone ? await countMarked(run, marked) : groups;
   const listed = await results.add(total);
   const list = await run.step(listMarkedKernel, {});

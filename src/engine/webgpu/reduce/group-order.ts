@@ -9,18 +9,18 @@ import { countMarksKernel, markKeptKernel, orderGroupsKernel } from "./reduce-ke
 
 /**
  * Writes the groups' numbers, in order, to `order`, and their first rows to `firsts`.
- * @param states per group ~row of its first row
+ * @param states by number ~row of the group's first row, 0 for no group
  */
 export async function orderGroups(
   run: RowRun,
-  { rows, groups, states }: { readonly rows: number; readonly groups: number; readonly states: Range },
+  { rows, numbers, states }: { readonly rows: number; readonly numbers: number; readonly states: Range },
   { order, firsts }: { readonly order: Range; readonly firsts: ResultColumn },
 ): Promise<void> {
-  if (groups === 0) return;
-  const { marks, starts } = await markRows(run, { rows, groups, states });
+  if (numbers === 0) return;
+  const { marks, starts } = await markRows(run, { rows, numbers, states });
   const place = await run.step(orderGroupsKernel, {});
   const bindings = { states, marks, starts, order, firsts: firsts.range };
-  await run.dispatch("order groups", groups, (encoder, chunk) => place(encoder, bindings, chunk));
+  await run.dispatch("order groups", numbers, (encoder, chunk) => place(encoder, bindings, chunk));
 }
 
 /** Bits of rows, and for every word of them how many bits there are before it; then how many in all. */
@@ -32,12 +32,12 @@ export interface MarkedRows {
 
 /**
  * Marks a row of every group.
- * @param states per group ~row of its first row, or row + 1 of its last (`latest`)
+ * @param states by number ~row of a group's first row, or row + 1 of its last (`latest`); 0 for no group
  * @param sizes per group its rows: those of one row alone are marked
  */
 export async function markRows(
   run: RowRun,
-  { rows, groups, states }: { readonly rows: number; readonly groups: number; readonly states: Range },
+  { rows, numbers, states }: { readonly rows: number; readonly numbers: number; readonly states: Range },
   { latest = false, sizes }: { readonly latest?: boolean; readonly sizes?: Range } = {},
 ): Promise<MarkedRows> {
   const words = Math.ceil(rows / 32);
@@ -47,7 +47,7 @@ export async function markRows(
   const count = await run.step(countMarksKernel, {});
   const scan = await scanning(run, starts, words + 1);
   const params = { latest: Number(latest) };
-  await run.dispatch("mark rows", groups, (encoder, chunk) =>
+  await run.dispatch("mark rows", numbers, (encoder, chunk) =>
     mark(encoder, { states, sizes, marks }, { ...params, ...chunk }),
   );
   await run.dispatch("count marks", words, (encoder, chunk) => count(encoder, { marks, starts }, chunk));

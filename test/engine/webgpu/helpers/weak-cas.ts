@@ -48,6 +48,11 @@ export function weakRowCas(percent: number): string {
   return weakCasOf(percent, "expected", "params.first ^ murmur3(params.round ^ SALT)");
 }
 
+/** The same for the kernel that numbers keys. */
+export function weakKeyCas(percent: number): string {
+  return weakCasOf(percent, "expected", "params.first ^ SALT");
+}
+
 /** @param dispatch WGSL of a word that differs between dispatches. */
 function weakCasOf(percent: number, reports: "expected" | "another", dispatch: string): string {
   return `
