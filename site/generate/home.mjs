@@ -1,0 +1,19 @@
+// The first page: what README.md says before its first section, under a heading that leads on.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../paths.mjs";
+import { linked } from "./links.mjs";
+import { readmeIntroduction } from "./sources.mjs";
+
+export function home(pages, { hasPlayground }) {
+  const { name, description } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const actions = [
+    { theme: "brand", text: "Install", link: "/install.html" },
+    { theme: "alt", text: "A map in twenty lines", link: "/first-map.html" },
+    ...(hasPlayground ? [{ theme: "alt", text: "Playground", link: "/playground/", target: "_self" }] : []),
+  ];
+  const frontmatter = { layout: "home", hero: { name, text: description, actions } };
+  const body = readmeIntroduction().replace(/^# .*\n/, "");
+  const page = { route: "index.md", source: "README.md", text: body };
+  return `---\n${JSON.stringify(frontmatter)}\n---\n\n${linked(page, pages)}\n`;
+}
