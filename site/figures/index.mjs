@@ -27,11 +27,16 @@ export { figureOf };
 const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escaped = (text) => text.replace(/[&<>"]/g, (character) => escapes[character]);
 
-/** @param name of a stored report @returns one line of HTML; undefined for a report that has no picture */
-export function figureHtml(name) {
+/**
+ * @param name of a stored report
+ * @param panels how many of its panels are shown
+ * @returns one line of HTML; undefined for a report that has no picture
+ */
+export function figureHtml(name, { panels = Number.POSITIVE_INFINITY } = {}) {
   const report = reports.get(name);
-  const figure = report && figureOf(report);
-  if (!figure) return undefined;
+  const whole = report && figureOf(report);
+  if (!whole) return undefined;
+  const figure = { ...whole, panels: whole.panels.slice(0, panels) };
   const names = seriesNames(figure.panels);
   const numberOf = (series) => Math.max(0, names.indexOf(series));
   const caption = figure.footer.map((line) => `<p>${escaped(line)}</p>`).join("");

@@ -45,7 +45,7 @@ function reportPage(name) {
   );
   const rows = report.rows.map((row) => columns.map((column) => valueText(row[column])));
   return [
-    "---\noutline: false\n---\n",
+    "---\naside: false\n---\n",
     `# ${titleOf(name)}`,
     figure?.subtitle ?? "",
     figureHtml(name) ?? "",

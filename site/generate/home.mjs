@@ -1,4 +1,4 @@
-// The first page: what README.md says before its first section, under a heading that leads on.
+// The first page: README.md's first program, and what it says before its first section.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../paths.mjs";
@@ -12,8 +12,10 @@ export function home(pages, { hasPlayground }) {
     { theme: "alt", text: "A map in twenty lines", link: "/first-map.html" },
     ...(hasPlayground ? [{ theme: "alt", text: "Playground", link: "/playground/", target: "_self" }] : []),
   ];
-  const frontmatter = { layout: "home", hero: { name, text: description, actions } };
-  const body = readmeIntroduction().replace(/^# .*\n/, "");
+  const frontmatter = { layout: "home", hero: { name, tagline: description, actions } };
+  const first = pages.find(({ route }) => route === "first-map.md");
+  const [program] = /^```js\n[\s\S]*?^```$/m.exec(first.text);
+  const body = `${program}\n\n${readmeIntroduction().replace(/^# .*\n/, "")}`;
   const page = { route: "index.md", source: "README.md", text: body };
   return `---\n${JSON.stringify(frontmatter)}\n---\n\n${linked(page, pages)}\n`;
 }

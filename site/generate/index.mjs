@@ -24,14 +24,18 @@ export async function generate({ hasPlayground }) {
   write("site.json", JSON.stringify({ sidebar, hasPlayground }, null, 2));
 }
 
+/** Six columns and more: such a page gives up its outline for their width. */
+const WIDE_TABLE = /^\|(?:---\|){6,}$/m;
+
 /** A page's text as the site has it. */
 function shown(page, pages) {
   const text = linked(page, pages);
+  const frontmatter = WIDE_TABLE.test(text) ? "---\naside: false\n---\n\n" : "";
   const withDiagrams = text.replace(
     /^```mermaid\n([\s\S]*?)^```$/gm,
     (block, source) => diagramHtml(source) ?? block,
   );
-  return page.source === "docs/examples.md" ? withSources(withDiagrams) : withDiagrams;
+  return frontmatter + (page.source === "docs/examples.md" ? withSources(withDiagrams) : withDiagrams);
 }
 
 function write(route, text) {

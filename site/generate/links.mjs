@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, posix } from "node:path";
 import { figureHtml } from "../figures/index.mjs";
 import { REPOSITORY, root } from "../paths.mjs";
-import { changeProse } from "./markdown.mjs";
+import { changeProse, titleOf } from "./markdown.mjs";
 import { routeOf } from "./sources.mjs";
 
 /** @param page {@link import("./sources.mjs").Page} @returns its text with links that work on the site */
@@ -11,15 +11,23 @@ export function linked(page, pages) {
   return changeProse(page.text, (prose) =>
     prose.replace(/(!?)\[((?:[^\][]|\[[^\]]*\])*)\]\(([^)\s]+)\)/g, (whole, picture, label, url) => {
       if (picture !== "") return pictureHtml(url) ?? whole;
-      return `[${label}](${siteLink(page, pages, url)})`;
+      return `[${labelOf(page, pages, label, url)}](${siteLink(page, pages, url)})`;
     }),
   );
 }
 
-/** A stored picture of a report is drawn anew, so that it follows the page's colours. */
+/** A stored picture of a report is drawn anew, so that it follows the page's colours: its first panel, the report's page has all. */
 function pictureHtml(url) {
   const [, name] = /results\/([^/]*)\.svg$/.exec(url) ?? [];
-  return name && figureHtml(name);
+  return name && figureHtml(name, { panels: 1 });
+}
+
+/** A file's name means nothing to a reader of the site: the title of its page stands for it. */
+function labelOf({ source }, pages, label, url) {
+  if (!/^[\w/-]+\.md$/.test(label) || /^[a-z]+:/.test(url)) return label;
+  const path = pathOf(source, url.split("#")[0], false);
+  const target = pages.find((page) => page.source === path);
+  return (target && titleOf(target.text)) ?? label;
 }
 
 /** @param url as it stands in the page's source @returns a path to another page, with .md, or an address */
