@@ -44,6 +44,7 @@ function runPrograms() {
   const faults = [];
   try {
     project.install();
+    project.link("vega-datasets"); // data of the examples
     cpSync(join(root, "examples"), join(project.folder, "examples"), { recursive: true });
     for (const [name, ...args] of programs(project)) {
       try {

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { installed } from "./install.mjs";
-import { out, site } from "./paths.mjs";
+import { out, root, site } from "./paths.mjs";
 
 const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 const started = performance.now();
@@ -31,7 +31,9 @@ async function buildPages() {
   relocate(out);
 }
 
+/** It holds the library, as users import it. */
 async function buildPlayground() {
+  if (!existsSync(join(root, "dist/index.js"))) await import("../scripts/build.mjs");
   const { build } = await import(pathToFileURL(playground).href);
   await build(join(out, "playground"));
 }

@@ -54,7 +54,7 @@ export function joinFigure(report: StoredReport): Figure {
   };
   return {
     title: "Joins of two tables",
-    subtitle: `${textIn(report.parameters, "how")} join, time from the call to the complete result. Device to device: tables and result in the device's memory.`,
+    subtitle: `Time of an ${textIn(report.parameters, "how")} join, from the call to the complete result. Device to device: tables and result in the device's memory.`,
     panels: distinct(report.rows, "way").map((way) =>
       bars(way, "ms", report.rows.filter((row) => row.way === way).map(groupOf)),
     ),

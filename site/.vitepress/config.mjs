@@ -21,7 +21,9 @@ export default {
   metaChunk: true,
   // an icon of its own: browsers ask for one
   head: [["link", { rel: "icon", href: "data:," }]],
+  transformHtml: (html) => html.replace('class="VPContent is-home"', 'class="VPContent is-home" role="main"'),
   markdown: {
+    config: withoutEmptyHeaders,
     anchor: { slugify: anchorOf },
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
@@ -39,3 +41,14 @@ export default {
     socialLinks: [{ icon: "github", link: repositoryUrl }],
   },
 };
+
+/** A cell without text is no header of its column. */
+function withoutEmptyHeaders(md) {
+  for (const rule of ["th_open", "th_close"]) {
+    md.renderer.rules[rule] = (tokens, i, options, _env, self) => {
+      const text = tokens[rule === "th_open" ? i + 1 : i - 1];
+      if (text.type === "inline" && text.content === "") tokens[i].tag = "td";
+      return self.renderToken(tokens, i, options);
+    };
+  }
+}

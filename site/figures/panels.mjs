@@ -52,14 +52,15 @@ export function symbolMark(origin, number) {
     ],
   });
   svg.setAttribute("aria-hidden", "true");
-  return svg.outerHTML;
+  return svg.outerHTML.replace(/<g aria-label="[^"]*"/g, "<g");
 }
 
 function plot(panel, options) {
   const svg = Plot.plot({ document, style: { fontSize: `${FONT}px` }, className: "plot", ...options });
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", panel.title);
-  return svg.outerHTML;
+  // Plot names its groups for people who look at the source; the picture as a whole has a label
+  return svg.outerHTML.replace(/<g aria-label="[^"]*"/g, "<g");
 }
 
 function drawLines(panel, width, numberOf) {
@@ -154,11 +155,11 @@ function drawBars(panel, width, numberOf) {
       { title: `${panel.title}: ${group.label}` },
       {
         width,
-        height: group.bars.length * 36 + 30 + (last ? 36 : 0),
+        height: group.bars.length * 36 + 30 + (last ? 36 : 6),
         marginLeft: 1,
         marginRight: room,
         marginTop: 30,
-        marginBottom: last ? 36 : 0,
+        marginBottom: last ? 36 : 6,
         x: {
           domain: [0, most],
           label: last ? panel.label : null,
@@ -193,6 +194,8 @@ function drawBars(panel, width, numberOf) {
             textAnchor: "start",
             lineAnchor: "top",
             dy: -15,
+            lineWidth: width / (FONT - 1),
+            textOverflow: "ellipsis",
             fontSize: FONT - 1,
           }),
           Plot.text(of, {

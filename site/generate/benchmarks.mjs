@@ -50,7 +50,7 @@ function reportPage(name) {
     figure?.subtitle ?? "",
     figureHtml(name) ?? "",
     "## How it was taken",
-    table(["", ""], circumstances(report)),
+    table(["what", "in this report"], circumstances(report)),
     (report.notes ?? []).length === 0
       ? ""
       : `## Notes\n\n${report.notes.map((note) => `- ${cell(note)}`).join("\n")}`,

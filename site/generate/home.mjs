@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../paths.mjs";
 import { linked } from "./links.mjs";
+import { withPowers } from "./markdown.mjs";
 import { readmeIntroduction } from "./sources.mjs";
 
 export function home(pages, { hasPlayground }) {
@@ -17,5 +18,5 @@ export function home(pages, { hasPlayground }) {
   const [program] = /^```js\n[\s\S]*?^```$/m.exec(first.text);
   const body = `${program}\n\n${readmeIntroduction().replace(/^# .*\n/, "")}`;
   const page = { route: "index.md", source: "README.md", text: body };
-  return `---\n${JSON.stringify(frontmatter)}\n---\n\n${linked(page, pages)}\n`;
+  return `---\n${JSON.stringify(frontmatter)}\n---\n\n${withPowers(linked(page, pages))}\n`;
 }

@@ -7,6 +7,7 @@ import { diagramHtml } from "./diagrams.mjs";
 import { examplePages, withSources } from "./examples.mjs";
 import { home } from "./home.mjs";
 import { linked } from "./links.mjs";
+import { withPowers } from "./markdown.mjs";
 import { reference } from "./reference.mjs";
 import { documentationSidebar } from "./sidebar.mjs";
 import { sourcePages } from "./sources.mjs";
@@ -29,7 +30,7 @@ const WIDE_TABLE = /^\|(?:---\|){6,}$/m;
 
 /** A page's text as the site has it. */
 function shown(page, pages) {
-  const text = linked(page, pages);
+  const text = withPowers(linked(page, pages));
   const frontmatter = WIDE_TABLE.test(text) ? "---\naside: false\n---\n\n" : "";
   const withDiagrams = text.replace(
     /^```mermaid\n([\s\S]*?)^```$/gm,

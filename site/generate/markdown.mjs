@@ -49,3 +49,12 @@ export function anchorsOf(text) {
     Array.from(piece.text.matchAll(/^#+ (.*)$/gm), ([, heading]) => anchorOf(heading)),
   );
 }
+
+/** Powers as they are printed: 2²⁷ for 2^27. Headings stay, and with them their anchors; so does inline code. */
+export function withPowers(text) {
+  return changeProse(text, (prose) =>
+    prose.replace(/^#.*$|`[^`]*`|(\d)\^(\d+)/gm, (whole, base, exponent) =>
+      base === undefined ? whole : base + exponent.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]),
+    ),
+  );
+}

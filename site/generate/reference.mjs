@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } 
 import { join } from "node:path";
 import { Application } from "typedoc";
 import { cache, root } from "../paths.mjs";
+import { anchorOf } from "./markdown.mjs";
 
 /** Beside typedoc.json: one page a class, function or type; links to sources without asking git. */
 const OPTIONS = {
@@ -38,15 +39,16 @@ export async function reference(write) {
   return navigation.map(({ title, path, children }) => ({
     text: specifier(title),
     link: apiLink(path),
-    items: children.map(groupItem),
+    items: children.map((group) => groupItem(group, apiLink(path))),
   }));
 }
 
-function groupItem({ title, path, children }) {
+/** A group of a module leads to its heading on the module's page: VitePress makes two buttons in each other of one that leads nowhere. */
+function groupItem({ title, path, children }, moduleLink) {
   return {
     text: title,
-    ...(path && { link: apiLink(path) }),
-    ...(children && { items: children.map(groupItem), collapsed: true }),
+    link: path ? apiLink(path) : `${moduleLink}#${anchorOf(title)}`,
+    ...(children && { items: children.map((each) => groupItem(each, moduleLink)), collapsed: true }),
   };
 }
 

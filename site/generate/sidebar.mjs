@@ -4,9 +4,6 @@ import { programs } from "./examples.mjs";
 import { sectionsOf, titleOf } from "./markdown.mjs";
 import { routeOf } from "./sources.mjs";
 
-/** Sections that are closed until a reader opens them, or reads a page in them. */
-const CLOSED = ["How warpmap works"];
-
 /** @param {import("./sources.mjs").Page[]} pages @returns VitePress's sidebar of all pages but benchmarks and the API */
 export function documentationSidebar(pages) {
   const index = pages.find(({ source }) => source === "docs/README.md");
@@ -23,7 +20,7 @@ export function documentationSidebar(pages) {
     .filter(({ route }) => !route.includes("/"))
     .map(({ route, text }) => ({ text: titleOf(text), link: linkTo(route) }));
   groups.at(-1).items.push(...others);
-  return groups.map((group) => ({ ...group, collapsed: CLOSED.includes(group.text) }));
+  return groups;
 }
 
 /** Links in the first cells of a section's table; those to another host are left out. */
