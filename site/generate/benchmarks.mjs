@@ -31,7 +31,10 @@ export function benchmarkPages(write) {
 
 /** What a report is about; its name where several are about the same. */
 export function titleOf(name) {
-  const title = (each) => figureOf(reports.get(each))?.title ?? reports.get(each).bench;
+  const title = (each) => {
+    const { bench } = reports.get(each);
+    return figureOf(reports.get(each))?.title ?? bench[0].toUpperCase() + bench.slice(1).replaceAll("-", " ");
+  };
   const same = [...reports.keys()].filter((other) => title(other) === title(name));
   const shortest = same.reduce((a, b) => (b.length < a.length ? b : a), name);
   return name === shortest ? title(name) : `${title(name)} (${name})`;

@@ -27,7 +27,7 @@ export const MAIN_PAGES = [
   "benchmarks/index.html",
   "benchmarks/static-map-by-load-h100.html",
   "api/index.html",
-  "api/index/classes/StaticMap.html",
+  "api/relational/classes/JoinIndex.html",
 ];
 
 /** @param base where the site lies on its host */
