@@ -27,7 +27,7 @@ warnOfMissingLibraries();
 let passed = 0;
 let failed = 0;
 
-await step("build", "scripts/build.mjs");
+await step("build", "scripts/build.mjs", "--if-changed");
 vitest();
 if (everything) {
   // each of them leaves a core idle

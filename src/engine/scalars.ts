@@ -64,6 +64,21 @@ export function allocate<T extends ScalarType>(type: T, length: number): ScalarA
   return new arrayClass[type](new ArrayBuffer(length * scalarBytes[type]), 0, length);
 }
 
+/**
+ * A new typed array of `length` elements with unspecified contents, for results that are written whole. In Node the memory is not zeroed
+ * first, which takes as long as the copy into it; elsewhere it is.
+ */
+export function allocateUnfilled<T extends ScalarType>(type: T, length: number): ScalarArrays[T] {
+  const bytes = length * scalarBytes[type];
+  const { Buffer } = globalThis as { Buffer?: { allocUnsafeSlow?(bytes: number): Uint8Array<ArrayBuffer> } };
+  if (bytes < WORTH_IT || !Buffer?.allocUnsafeSlow) return allocate(type, length);
+  const { buffer, byteOffset } = Buffer.allocUnsafeSlow(bytes);
+  return new arrayClass[type](buffer, byteOffset, length);
+}
+
+/** Bytes from which zeroing takes longer than asking for memory in another way. */
+const WORTH_IT = 2 ** 16;
+
 /** The first `length` elements of an array: the array itself where it has no more. */
 export function firstOf<T extends ScalarType>(array: ScalarArrays[T], length: number): ScalarArrays[T] {
   return array.length === length ? array : (array.subarray(0, length) as ScalarArrays[T]);

@@ -178,8 +178,7 @@ function decimalTypeOf({ precision, scale, logical_type: logical }: SchemaElemen
 
 /**
  * The element to hand hyparquet in place of the file's own, so that it gives physical values through parsers that
- * parquet-read sets: byte arrays through stringFromBytes, 64-bit integers through timestampFromMicroseconds. Both are
- * called once for each dictionary entry, not for each row.
+ * parquet-read sets: byte arrays through stringFromBytes.
  */
 export function physicalElement(element: SchemaElement, storage: Storage): SchemaElement {
   const physical: SchemaElement = { ...element, converted_type: undefined, logical_type: undefined };
@@ -189,10 +188,6 @@ export function physicalElement(element: SchemaElement, storage: Storage): Schem
     case "bytes":
     case "uuid":
       return { ...physical, converted_type: "UTF8" };
-    case "int64":
-      // Values of a required column come as a BigInt64Array if nothing is asked for.
-      if (element.repetition_type === "REQUIRED") return physical;
-      return { ...physical, logical_type: { type: "TIMESTAMP", unit: "MICROS", isAdjustedToUTC: true } };
     case "decimal":
       return element.type === "BYTE_ARRAY" || element.type === "FIXED_LEN_BYTE_ARRAY"
         ? { ...physical, converted_type: "UTF8" }

@@ -3,6 +3,7 @@
  * that are needed. What the device cannot compare as it is (keys of two types, floats, dictionaries) is encoded on the host.
  */
 import type { Device } from "../device.js";
+import type { DeviceArray } from "../engine/device-array.js";
 import { destroyColumns, type Matches } from "../engine/device-columns.js";
 import type { RowOperations } from "../engine/row-operations.js";
 import type { TableColumn } from "./column-transport.js";
@@ -35,6 +36,27 @@ export async function joinOnDevice(device: Device, prepared: PreparedJoin): Prom
       matches.left.destroy();
       matches.right?.destroy();
     }
+  } finally {
+    await uploads.destroy();
+  }
+}
+
+/** Which rows of the left match: a mask of a byte each. For semi joins. Tells the plan. */
+export async function maskThere(device: Device, prepared: PreparedJoin): Promise<DeviceArray<"u8">> {
+  const { call, how, nullsEqual } = prepared;
+  const { engine } = device;
+  const uploads = new Uploads(engine);
+  try {
+    const keys = await deviceKeys(prepared, uploads);
+    call.endStage("encode keys");
+    const rows = await engine.rows();
+    const { left } = await call.onEngine((engineCall) =>
+      rows.match(keys.left, keys.right, how, { ...engineCall, nullsEqual }),
+    );
+    const mask = await rows.maskOf(left, prepared.rows.left).finally(() => left.destroy());
+    call.endStage("hash join");
+    call.tellPlan();
+    return mask;
   } finally {
     await uploads.destroy();
   }

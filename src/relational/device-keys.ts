@@ -6,7 +6,8 @@ import { type DeviceKeys, destroyColumns } from "../engine/device-columns.js";
 import type { Engine } from "../engine/engine.js";
 import { type TableColumn, uploadColumn } from "./column-transport.js";
 import type { SourceColumn } from "./columns.js";
-import { deviceColumnOf } from "./device-table.js";
+import { deviceColumnOf, toHost } from "./device-table.js";
+import { encodeOwnKeys } from "./encode-keys.js";
 import { keyForm } from "./key-types.js";
 
 /** A key column on the device, or encoded on the host. */
@@ -36,6 +37,13 @@ export class Uploads {
       if (each.status === "fulfilled") destroyColumns([each.value]);
     }
   }
+}
+
+/** A column as a key of its own, on the device as it is, or encoded on the host. */
+export async function deviceKey(key: SourceColumn, rows: number, uploads: Uploads): Promise<DeviceKeyColumn> {
+  const words = plainWords(key, key);
+  const own = words === undefined ? undefined : keyOf(await uploads.of(key), words);
+  return own ?? encodeOwnKeys([await toHost(key)], rows).columns[0];
 }
 
 /** Words of the values of two columns that can be compared as they are, 0 for strings; undefined where they cannot. */

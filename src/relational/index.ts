@@ -18,7 +18,7 @@ export {
   sum,
   variance,
 } from "./aggregates.js";
-export { DeviceTable, type PlacedTable, type UploadTableOptions } from "./device-table.js";
+export { DeviceTable, DeviceTableColumn, type PlacedTable, type UploadTableOptions } from "./device-table.js";
 export {
   type DistinctOptions,
   type DropDuplicatesOptions,

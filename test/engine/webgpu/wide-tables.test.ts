@@ -21,7 +21,7 @@ const SLOTS = 10_000;
 const LONG_TEST_MS = 300_000;
 
 const variants: readonly (Injection & { name: string })[] = [
-  { name: "25 of 100 compare-exchanges fail", percent: 25 },
+  { name: "half of 100 compare-exchanges fail", percent: 50 },
   { name: "99 of 100 fail, worklists hold 8 elements", percent: 99, worklistRoom: 8 },
   { name: "several windows", percent: 0, maxTableBinding: WINDOW_BYTES },
   {

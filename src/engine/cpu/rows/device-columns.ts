@@ -99,7 +99,8 @@ function pauses(signal: AbortSignal | undefined): () => Promise<void> {
   };
 }
 
-function hostWords(array: Words): Uint32Array {
+/** The words of an array of this engine. */
+export function hostWords(array: Words): Uint32Array {
   return array.storage.host as Uint32Array;
 }
 
@@ -108,7 +109,7 @@ function hostBits(bits: Words | null): Uint8Array | null {
 }
 
 /** Keys with all columns in host memory. */
-function hostKeys({ rows, columns }: DeviceKeys): RowKeys {
+export function hostKeys({ rows, columns }: DeviceKeys): RowKeys {
   return {
     rows,
     columns: columns.map((column) => {

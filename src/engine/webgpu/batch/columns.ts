@@ -7,7 +7,7 @@ import { DeviceArray } from "../../device-array.js";
 import type { ColumnInput, Engine } from "../../engine.js";
 import { lazily } from "../../lazily.js";
 import { PinnedArray } from "../../pinned-array.js";
-import { allocate, asBytes, type ScalarType, scalarBytes } from "../../scalars.js";
+import { allocateUnfilled, asBytes, type ScalarType, scalarBytes } from "../../scalars.js";
 import type { Gpu } from "../device/gpu.js";
 import { BufferUsage, STORAGE_USAGE } from "../device/gpu-flags.js";
 import type { Range } from "../device/kernel.js";
@@ -54,6 +54,11 @@ export class Scratch {
     private readonly gpu: Gpu,
     public ahead?: AbortSignal,
   ) {}
+
+  /** True when it holds no memory. */
+  get isEmpty(): boolean {
+    return this.#held.length === 0;
+  }
 
   /** A buffer of at least `bytes` bytes with unspecified contents. */
   async buffer(bytes: number): Promise<GPUBuffer> {
@@ -149,7 +154,7 @@ export function gpuArray<T extends ScalarType>(
           "Create it with COPY_SRC.",
         );
       }
-      const result = allocate(type, end - start);
+      const result = allocateUnfilled(type, end - start);
       const from = at.byteOffset + start * bytes;
       // flags may start inside a word
       const skip = from % 4;

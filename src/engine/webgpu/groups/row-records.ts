@@ -63,7 +63,7 @@ export function largestRange({ rows, columns }: DeviceKeys, { rowWords }: Record
   return Math.max(rows * rowWords * 4, bytesOfStrings(columns));
 }
 
-/** Packs rows; a pass over them for each column. */
+/** Packs rows; a pass over them for each column, which is only queued where it is short. */
 export async function packRecords(run: RowRun, side: DeviceKeys): Promise<Records> {
   const records = await run.range(side.rows * run.layout.rowWords * 4);
   const { bytes, starts } = await packStrings(run, side);
@@ -136,16 +136,23 @@ async function packColumn(
       const { data } = column as { data: Uint32Array | Words };
       const words = await columns.words(data, 0, rows * width);
       const pack = await run.step(sources.packWords, constants);
-      await run.eachChunk("pack words", rows, (encoder, chunk) =>
-        pack(encoder, { ...head, data: words }, { ...params, ...chunk }),
+      await run.eachChunk(
+        "pack words",
+        rows,
+        (encoder, chunk) => pack(encoder, { ...head, data: words }, { ...params, ...chunk }),
+        { waits: false },
       );
     } else {
       const { starts, ends } = await columns.bounds(column as StringColumn);
       const pack = await run.step(sources.packBytes, constants);
-      await run.eachChunk("pack bytes", rows, (encoder, chunk) =>
-        pack(encoder, { ...head, starts, ends, bytes }, { ...params, ...chunk }),
+      await run.eachChunk(
+        "pack bytes",
+        rows,
+        (encoder, chunk) => pack(encoder, { ...head, starts, ends, bytes }, { ...params, ...chunk }),
+        { waits: false },
       );
     }
+    if (!scratch.isEmpty) await run.flush("pack rows");
   } finally {
     scratch.release();
   }

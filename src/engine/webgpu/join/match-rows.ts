@@ -13,9 +13,9 @@ import type { JoinKind } from "../../join-kinds.js";
 import type { JoinCall } from "../../row-operations.js";
 import { MAX_PAIRS } from "../../rows.js";
 import { filling } from "../device/fill.js";
-import { buildGroups, probing } from "../groups/group-table.js";
+import { beginGroups, type GroupsAhead, probing } from "../groups/group-table.js";
 import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
-import { largestRange, packRecords, recordLayout } from "../groups/row-records.js";
+import { largestRange, packRecords, type Records, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { countPairs, type PairCount } from "./count-pairs.js";
 import {
@@ -60,6 +60,12 @@ interface ProbeAndBuild {
   readonly build: ResultColumn | null;
 }
 
+/** What a join found, before rows of a side that match nothing are added. */
+interface Found extends ProbeAndBuild {
+  /** The partner of every probe row, where each has one at most. */
+  readonly partners?: ResultColumn;
+}
+
 /** One join under way. */
 class Match {
   readonly #build: DeviceKeys;
@@ -92,32 +98,33 @@ class Match {
   }
 
   async answer(): Promise<Matches> {
-    const partners = await this.#partners();
-    const found = partners ? await this.#fromPartners(partners) : await this.#pairs();
+    const { partners, ...found } = (await this.#fromTable()) ?? (await this.#fromRecords());
     const { probe, build } = await this.#withUnmatched(found, partners);
     const [left, right] = this.#buildsLeft && build ? [build, probe] : [probe, build];
     return { left: left.array, right: right?.array ?? null };
   }
 
-  /** The partner of every probe row; undefined where rows may have several. */
-  async #partners(): Promise<ResultColumn | undefined> {
+  /** The rows by a hash table of the engine, or without any; undefined where that is no way. */
+  async #fromTable(): Promise<Found | undefined> {
     const { run, columns } = this;
     const [build, probe] = [this.#build, this.#probe];
+    let partners: ResultColumn | undefined;
     if (build.rows === 0 || probe.rows === 0) {
-      const none = await columns.add(probe.rows);
-      await this.#fill(none);
-      run.finish();
-      return none;
+      partners = await columns.add(probe.rows);
+      await this.#fill(partners);
+    } else {
+      partners = await partnersOfWords(run, columns, build, probe, this.#isHalf, this.call);
     }
-    const ofWords = await partnersOfWords(run, columns, build, probe, this.#isHalf, this.call);
-    if (ofWords) {
-      run.finish();
-      return ofWords;
-    }
-    return this.#partnersOfRecords();
+    if (partners === undefined) return undefined;
+    run.finish();
+    return this.#fromPartners(partners);
   }
 
-  async #partnersOfRecords(): Promise<ResultColumn | undefined> {
+  /**
+   * The rows by records. They are listed as if no two build rows were equal before anybody knows: mostly that is so, and a wait for the
+   * table is saved.
+   */
+  async #fromRecords(): Promise<Found> {
     const { run, columns } = this;
     const { host, layout } = run;
     const largest = Math.max(largestRange(this.#build, layout), largestRange(this.#probe, layout));
@@ -125,26 +132,37 @@ class Match {
     const build = await packRecords(run, this.#build);
     const probe = await packRecords(run, this.#probe);
     const leaders = await run.range(build.rows * 4);
-    const table = await buildGroups(run, build, { leaders, numbered: false });
-    if (table.groups < table.members && !this.#isHalf) {
-      this.#counted = await countPairs(run, table, probe, this.call.mostPairs ?? MAX_PAIRS);
-      return undefined;
+    const ahead = await beginGroups(run, build, { leaders, numbered: false });
+    const guessed = await this.#fromPartners(await this.#probeTable(ahead.table, probe, true));
+    const { table, again } = await ahead.finish();
+    const repeats = table.groups < table.members && !this.#isHalf;
+    if (!repeats) run.noting("a probe row has one partner at most")();
+    if (!repeats && !again) return guessed;
+    for (const column of new Set([guessed.probe, guessed.build, guessed.partners])) {
+      if (column) columns.drop(column);
     }
-    const partners = await columns.add(probe.rows);
+    if (!repeats) return this.#fromPartners(await this.#probeTable(table, probe, false));
+    this.#counted = await countPairs(run, table, probe, this.call.mostPairs ?? MAX_PAIRS);
+    return this.#pairs();
+  }
+
+  /** The partner of every probe row. */
+  async #probeTable(table: GroupsAhead["table"], probe: Records, isPass: boolean): Promise<ResultColumn> {
+    const { run } = this;
+    const partners = await this.columns.add(probe.rows);
     const find = await run.step(partnersKernel, {});
     const { bindings, params } = probing(run, table, probe);
-    const onChunk = run.noting("a probe row has one partner at most");
     await run.eachChunk(
       "join probe",
       probe.rows,
       (encoder, chunk) => find(encoder, { ...bindings, partners: partners.range }, { ...params, ...chunk }),
-      { onChunk },
+      { isPass, waits: false },
     );
     return partners;
   }
 
   /** Writes the pairs that were counted. */
-  async #pairs(): Promise<ProbeAndBuild> {
+  async #pairs(): Promise<Found> {
     const { run, columns } = this;
     const { total, inputs } = this.#counted as PairCount;
     const [probe, build] = [await columns.add(total), await columns.add(total)];
@@ -168,18 +186,18 @@ class Match {
     return { probe, build };
   }
 
-  /** The rows of a join where every probe row has one partner at most. */
-  async #fromPartners(partners: ResultColumn): Promise<ProbeAndBuild> {
+  /** The rows of a join where every probe row has one partner at most. Waits for what was submitted. */
+  async #fromPartners(partners: ResultColumn): Promise<Found> {
     const rows = this.#probe.rows;
     if (this.#isHalf) {
       const probe = await this.#select(partners, this.how === "semi");
-      return { probe, build: null };
+      return { probe, build: null, partners };
     }
-    if (!this.#keepsProbe) return this.#selectPairs(partners);
+    if (!this.#keepsProbe) return { ...(await this.#selectPairs(partners)), partners };
     const probe = await this.columns.add(rows);
     const countUp = await this.run.step(countUpKernel, {});
     await this.#each("count up", rows, (encoder, chunk) => countUp(encoder, { numbers: probe.range }, chunk));
-    return { probe, build: partners };
+    return { probe, build: partners, partners };
   }
 
   async #selectPairs(partners: ResultColumn): Promise<ProbeAndBuild> {
@@ -231,7 +249,10 @@ class Match {
     if (total > MAX_PAIRS) {
       throw new LimitError("rows", total, MAX_PAIRS, "Join on more columns, or filter one side first.");
     }
-    if (total === probe.array.length) return this.#dropping(partners, found);
+    if (total === probe.array.length) {
+      for (const { rows } of added) this.columns.drop(rows);
+      return this.#dropping(partners, found);
+    }
     const joined = async (column: ResultColumn, side: "probe" | "build"): Promise<ResultColumn> => {
       const all = await this.columns.add(total);
       await this.#fill(all);

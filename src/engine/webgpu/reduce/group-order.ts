@@ -4,7 +4,8 @@ import type { Range } from "../device/kernel.js";
 import type { ResultColumn } from "../groups/result-columns.js";
 import type { RowRun } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
-import { countMarksKernel, markFirstsKernel, orderGroupsKernel } from "./reduce-kernels.js";
+import { zeroed } from "./raise-rows.js";
+import { countMarksKernel, markKeptKernel, orderGroupsKernel } from "./reduce-kernels.js";
 
 /**
  * Writes the groups' numbers, in order, to `order`, and their first rows to `firsts`.
@@ -16,17 +17,40 @@ export async function orderGroups(
   { order, firsts }: { readonly order: Range; readonly firsts: ResultColumn },
 ): Promise<void> {
   if (groups === 0) return;
-  const words = Math.ceil(rows / 32);
-  const marks = await run.range(words * 4);
-  const starts = await run.range(words * 4);
-  const mark = await run.step(markFirstsKernel, {});
-  const count = await run.step(countMarksKernel, {});
+  const { marks, starts } = await markRows(run, { rows, groups, states });
   const place = await run.step(orderGroupsKernel, {});
-  const scan = await scanning(run, starts, words);
-  await run.submit("clear", (encoder) => encoder.clearBuffer(marks.buffer, 0, marks.size));
-  await run.dispatch("mark firsts", groups, (encoder, chunk) => mark(encoder, { states, marks }, chunk));
-  await run.dispatch("count marks", words, (encoder, chunk) => count(encoder, { marks, starts }, chunk));
-  await run.submit("scan", scan);
   const bindings = { states, marks, starts, order, firsts: firsts.range };
   await run.dispatch("order groups", groups, (encoder, chunk) => place(encoder, bindings, chunk));
+}
+
+/** Bits of rows, and for every word of them how many bits there are before it; then how many in all. */
+export interface MarkedRows {
+  readonly marks: Range;
+  readonly starts: Range;
+  readonly words: number;
+}
+
+/**
+ * Marks a row of every group.
+ * @param states per group ~row of its first row, or row + 1 of its last (`latest`)
+ * @param sizes per group its rows: those of one row alone are marked
+ */
+export async function markRows(
+  run: RowRun,
+  { rows, groups, states }: { readonly rows: number; readonly groups: number; readonly states: Range },
+  { latest = false, sizes }: { readonly latest?: boolean; readonly sizes?: Range } = {},
+): Promise<MarkedRows> {
+  const words = Math.ceil(rows / 32);
+  const marks = await zeroed(run, words);
+  const starts = await zeroed(run, words + 1);
+  const mark = await run.step(markKeptKernel, { ALONE: sizes !== undefined });
+  const count = await run.step(countMarksKernel, {});
+  const scan = await scanning(run, starts, words + 1);
+  const params = { latest: Number(latest) };
+  await run.dispatch("mark rows", groups, (encoder, chunk) =>
+    mark(encoder, { states, sizes, marks }, { ...params, ...chunk }),
+  );
+  await run.dispatch("count marks", words, (encoder, chunk) => count(encoder, { marks, starts }, chunk));
+  await run.submit("scan", scan);
+  return { marks, starts, words };
 }

@@ -9,6 +9,7 @@ import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import type { RowParams } from "../groups/row-kernels.js";
 import { checkBinding, type RowRun } from "../groups/row-run.js";
 import { orderGroups } from "./group-order.js";
+import { type NumberedRows, raiseRows, zeroed } from "./raise-rows.js";
 import {
   addValuesKernel,
   type FinishKernel,
@@ -18,16 +19,7 @@ import {
   finishSumsKernel,
   finishValidityKernel,
   REDUCE_ITEMS,
-  raiseKernel,
 } from "./reduce-kernels.js";
-
-/** Rows by group. */
-export interface NumberedRows {
-  readonly rows: number;
-  readonly groups: number;
-  /** Per row: the number of its group, in any order of the groups. */
-  readonly groupOf: Range;
-}
 
 /** States in memory of the call, and the parameters by which kernels read them. */
 interface States {
@@ -127,7 +119,7 @@ export class GroupStates {
   }
 
   async #added(params: RowParams, data: Words | null, validity: Words | null): Promise<States> {
-    const range = await this.#zeroed(params.stride as number);
+    const range = await zeroed(this.run, (params.stride as number) * this.numbered.groups);
     const add = await this.run.step(addValuesKernel, {}, REDUCE_ITEMS);
     const { groupOf, rows } = this.numbered;
     const bindings = { groupOf, states: range, ...(await this.#bound(data, validity)) };
@@ -139,18 +131,9 @@ export class GroupStates {
 
   /** Rows, found word by word of a column's values, and then by their numbers. */
   async #raised(params: RowParams, column?: DeviceColumn): Promise<States> {
-    const { words = 0 } = params;
-    const { groups, groupOf, rows } = this.numbered;
-    const range = await this.#zeroed(words + 1);
-    const raise = await this.run.step(raiseKernel, {}, REDUCE_ITEMS);
     const inputs = column ? await this.#bound(dataOf(column), column.validity) : {};
-    const bindings = { groupOf, states: range, ...inputs };
-    for (let phase = 0; phase <= words; phase++) {
-      await this.run.dispatch("raise", rows, (encoder, chunk) =>
-        raise(encoder, bindings, { ...params, groups, phase, ...chunk }),
-      );
-    }
-    return { range, params: { ...params, base: words * groups } };
+    const range = await raiseRows(this.run, this.numbered, params, inputs);
+    return { range, params: { ...params, base: (params.words ?? 0) * this.numbered.groups } };
   }
 
   async #bound(data: Words | null, validity: Words | null) {
@@ -158,13 +141,6 @@ export class GroupStates {
       data: data === null ? undefined : await this.run.bind(data),
       validity: validity === null ? undefined : await this.run.bind(validity),
     };
-  }
-
-  /** Zeroed words, `each` a group. */
-  async #zeroed(each: number): Promise<Range> {
-    const range = await this.run.range(each * this.numbered.groups * 4);
-    await this.run.submit("clear", (encoder) => encoder.clearBuffer(range.buffer, 0, range.size));
-    return range;
   }
 
   async #foundRows({ range, params }: States): Promise<ResultColumn> {

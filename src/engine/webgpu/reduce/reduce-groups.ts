@@ -8,9 +8,10 @@
 
 import type { DeviceKeys } from "../../device-columns.js";
 import { type DeviceColumn, destroyColumns } from "../../device-columns.js";
-import type { ReducedGroups, Reduction } from "../../reductions.js";
+import type { ReduceCall, ReducedGroups, Reduction } from "../../reductions.js";
 import type { GroupCall } from "../../row-groups.js";
 import { gatherColumns } from "../columns/gather-columns.js";
+import type { Range } from "../device/kernel.js";
 import { numberGroups } from "../groups/group-rows.js";
 import { buildGroups } from "../groups/group-table.js";
 import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
@@ -31,7 +32,7 @@ export async function reduceGroups(
   host: RowHost,
   keys: DeviceKeys,
   reductions: readonly Reduction[],
-  call: Omit<GroupCall, "nullsEqual">,
+  { numbered = false, ...call }: ReduceCall,
 ): Promise<ReducedGroups> {
   const layout = recordLayout(keys, keys);
   checkBinding(host.gpu, largestRange(keys, layout));
@@ -44,10 +45,13 @@ export async function reduceGroups(
   const results = new ResultColumns(host);
   const rowNumbers = new ResultColumns(host);
   try {
-    const { groups, reduced } = await runRows(host, work, (run) =>
-      reduce(run, keys, reductions, results, rowNumbers),
-    );
-    return { groups, columns: await gatherReduced(host, reduced, call) };
+    const { groups, groupOf, reduced } = await runRows(host, work, async (run) => {
+      const numbers = numbered ? await results.add(keys.rows) : null;
+      const range = numbers?.range ?? (await run.range(keys.rows * 4));
+      const made = await reduce(run, keys, range, reductions, { results, rowNumbers });
+      return { ...made, groupOf: numbers?.array ?? null };
+    });
+    return { groups, columns: await gatherReduced(host, reduced, call), groupOf };
   } catch (error) {
     results.destroy();
     throw error;
@@ -59,12 +63,11 @@ export async function reduceGroups(
 async function reduce(
   run: RowRun,
   keys: DeviceKeys,
+  groupOf: Range,
   reductions: readonly Reduction[],
-  results: ResultColumns,
-  rowNumbers: ResultColumns,
+  { results, rowNumbers }: { readonly results: ResultColumns; readonly rowNumbers: ResultColumns },
 ): Promise<{ groups: number; reduced: Reduced[] }> {
   const { rows } = keys;
-  const groupOf = await run.range(rows * 4);
   let groups = 0;
   if (rows > 0) {
     const side = await packRecords(run, keys);

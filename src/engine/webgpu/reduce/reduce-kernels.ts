@@ -9,7 +9,8 @@ import finishRows from "./finish-rows.wgsl";
 import finishSums from "./finish-sums.wgsl";
 import finishValidity from "./finish-validity.wgsl";
 import groupCache from "./group-cache.wgsl";
-import markFirsts from "./mark-firsts.wgsl";
+import listMarked from "./list-marked.wgsl";
+import markKept from "./mark-kept.wgsl";
 import orderGroups from "./order-groups.wgsl";
 import raise from "./raise.wgsl";
 import total from "./total.wgsl";
@@ -39,16 +40,28 @@ export const raiseKernel = kernelSource("raise", reduceParams, [
   fragment(raise, { bindings: rowBindings }),
 ]);
 
-/** Marks the first row of every group. */
-export const markFirstsKernel = kernelSource("mark firsts", reduceParams, [
+/** Marks the first or last row of every group. */
+export const markKeptKernel = kernelSource("mark kept", reduceParams, [
   ...eachRow,
-  fragment(markFirsts, { bindings: { states: read(), marks: atomics() } }),
+  fragment(markKept, {
+    bindings: { states: read(), sizes: read(), marks: atomics() },
+    constants: [
+      /** Of groups of one row alone. */
+      "ALONE",
+    ],
+  }),
 ]);
 
 /** Counts the marks of every word. */
 export const countMarksKernel = kernelSource("count marks", reduceParams, [
   ...eachRow,
   fragment(countMarks, { bindings: { marks: read(), starts: readWrite() } }),
+]);
+
+/** Lists the marked rows. */
+export const listMarkedKernel = kernelSource("list marked", reduceParams, [
+  ...eachRow,
+  fragment(listMarked, { bindings: { marks: read(), starts: read(), listed: readWrite() } }),
 ]);
 
 /** Lists groups by their first rows. */

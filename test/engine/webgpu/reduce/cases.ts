@@ -6,6 +6,7 @@ import type { GroupCall } from "../../../../src/engine/row-groups.js";
 import { rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
 import { reduceGroups } from "../../../../src/engine/webgpu/reduce/reduce-groups.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
+import { inOrder } from "../../../../src/relational/group-rows.js";
 
 /** A type of numbers. */
 export interface NumberKind {
@@ -66,14 +67,23 @@ export async function check(
     ),
   ];
   const keys = { kind: "words", width: 1, data: Uint32Array.from(groupOf), validity: null } as const;
-  const { groups, columns: reduced } = await reduceGroups(
+  const {
+    groups,
+    columns: reduced,
+    groupOf: numbers,
+  } = await reduceGroups(
     rowHost(engine),
     { rows: groupOf.length, columns: [keys] },
     asked.map(({ reduction }) => reduction),
-    call,
+    { ...call, numbered: true },
   );
   const rowsOf = rowsByGroup(groupOf);
   expect(groups).toBe(rowsOf.length);
+  const { firsts, groupOf: numbered } = inOrder((await numbers?.read()) ?? new Uint32Array(0), groups);
+  expect([...firsts]).toEqual(rowsOf.map(([row]) => row));
+  expect(numbered.findIndex((group, row) => groupOf[firsts[group]] !== groupOf[row])).toBe(-1);
+  expect(numbered.length).toBe(groupOf.length);
+  numbers?.destroy();
   for (const [i, { what, reduction, of }] of asked.entries()) {
     const found = await readBits(reduced[i], groups);
     const expected = of

@@ -1,0 +1,42 @@
+/** Rows that groups are known by: the first or the last of each, or that of its extreme value, found word by word (raise.wgsl). */
+import type { Bindings, Range } from "../device/kernel.js";
+import type { RowParams } from "../groups/row-kernels.js";
+import type { RowRun } from "../groups/row-run.js";
+import { REDUCE_ITEMS, raiseKernel } from "./reduce-kernels.js";
+
+/** Rows by group. */
+export interface NumberedRows {
+  readonly rows: number;
+  readonly groups: number;
+  /** Per row: the number of its group, in any order of the groups. */
+  readonly groupOf: Range;
+}
+
+/**
+ * States of groups: the words of a value, and then the row that has them, the first as ~row or the last (`latest`) as row + 1; 0 where
+ * no row has a value. Without words every row has one.
+ */
+export async function raiseRows(
+  run: RowRun,
+  { groups, groupOf, rows }: NumberedRows,
+  params: RowParams,
+  inputs: Pick<Bindings<"data" | "validity">, "data" | "validity"> = {},
+): Promise<Range> {
+  const { words = 0 } = params;
+  const states = await zeroed(run, (words + 1) * groups);
+  const raise = await run.step(raiseKernel, {}, REDUCE_ITEMS);
+  const bindings = { groupOf, states, ...inputs };
+  for (let phase = 0; phase <= words; phase++) {
+    await run.dispatch("raise", rows, (encoder, chunk) =>
+      raise(encoder, bindings, { ...params, groups, phase, ...chunk }),
+    );
+  }
+  return states;
+}
+
+/** Zeroed words. */
+export async function zeroed(run: RowRun, words: number): Promise<Range> {
+  const range = await run.range(words * 4);
+  await run.submit("clear", (encoder) => encoder.clearBuffer(range.buffer, 0, range.size));
+  return range;
+}
