@@ -1,4 +1,5 @@
 // npm run site: the documentation site and the playground, to site/dist. Static files with relative links: they work from any path.
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -33,7 +34,8 @@ async function buildPages() {
 
 /** It holds the library, as users import it. */
 async function buildPlayground() {
-  if (!existsSync(join(root, "dist/index.js"))) await import("../scripts/build.mjs");
+  const library = [join(root, "scripts/build.mjs"), "--if-changed"];
+  if (spawnSync(process.execPath, library, { stdio: "inherit" }).status !== 0) process.exit(1);
   const { build } = await import(pathToFileURL(playground).href);
   await build(join(out, "playground"));
 }

@@ -22,6 +22,8 @@ export default {
   // an icon of its own: browsers ask for one
   head: [["link", { rel: "icon", href: "data:," }]],
   transformHtml: (html) => html.replace('class="VPContent is-home"', 'class="VPContent is-home" role="main"'),
+  // the search index, which is loaded when a reader searches
+  vite: { build: { chunkSizeWarningLimit: 2000 } },
   markdown: {
     config: withoutEmptyHeaders,
     anchor: { slugify: anchorOf },
