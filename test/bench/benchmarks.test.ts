@@ -35,7 +35,6 @@ const benches: Record<string, { load: () => Promise<BenchModule>; size: number; 
   crossovers: { load: () => import("../../bench/crossovers.js"), size: 2048, wrongSize: 1000 },
 };
 
-/** words and large-table have no picture. */
 const words = { load: () => import("../../bench/words.js"), size: 2000 };
 const ids = { load: () => import("../../bench/ids.js"), size: 1000 };
 const group = { load: () => import("../../bench/group.js"), size: 2000 };
