@@ -1,4 +1,5 @@
 /** The kernels over lists: which fragments make them up, and what their dispatches are told. */
+import { slotFormat } from "../../slot-format.js";
 import { GROWN, MISSING, MOST_PIECES, NO_LIST } from "../../value-lists.js";
 import { countersOf } from "../device/counters.js";
 import {
@@ -190,9 +191,12 @@ export const put = kernel("put values", [
   fragment(putCode, { bindings: { added: read(), ranks: read(), values: read() } }),
 ]);
 
+/** Tables whose batches are grouped: keys of one word, and values, which are numbers. */
+const KEYED_LISTS = slotFormat({ key: "u32", value: "u32" });
+
 /** The bindings of grouped items. */
 const grouped = (kind: ItemKind, access = read) => [
-  fragment(itemCode(kind)),
+  fragment(`alias Key = u32;${itemCode(KEYED_LISTS, kind)}`),
   fragment(itemTilesCode, {
     bindings: { ranges: read(), items: read("array<Item>"), places: access(), tileGroups: access() },
   }),

@@ -5,6 +5,7 @@
  */
 import { LimitError } from "../../../errors.js";
 import type { TableSpec } from "../../layout.js";
+import { slotFormat } from "../../slot-format.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { Range } from "../device/kernel.js";
 import { NOT_COMBINING } from "../direct/combine.js";
@@ -79,18 +80,18 @@ export async function stageItems(
   // equal keys stay together: what varies from page to page is how many different ones there are
   const copies = Math.ceil(count / keys);
   const room = copies * roomFor((keys * 2 ** pageShift) / spec.slots);
-  const words = itemWords(kind);
+  const words = itemWords(slotFormat(spec), kind);
   checkBinding(host, staged * room * words * 4);
   const bins = binsFor(pagesPerPartition);
   const { constants, words: seen } = leavingOut(false, 1);
-  const tile = partitioner.tileWorkgroup(kind, bins, seen);
+  const tile = partitioner.tileOf(kind, bins, seen);
   const subPartition = await kernels.compile(partitioner.sources.subPartition(kind, NOT_COMBINING), {
     ...constants,
     FALLBACK_VALUES: false,
     BINS: bins,
     PAGE_SHIFT: pageShift,
     PARTITION_BINS: binsFor(partitions.count),
-    WORKGROUP: tile,
+    WORKGROUP: tile.workgroup,
   });
   const items = await scratchWords(scratch, staged * room * words);
   const cursors = await scratchWords(scratch, staged);
@@ -116,7 +117,7 @@ export async function stageItems(
     ranges: cursors,
     record(encoder) {
       encoder.clearBuffer(cursors.buffer, 0, staged * 4);
-      const grid = gridOver(partitions, count, tile * partitioner.tiles.items);
+      const grid = gridOver(partitions, count, tile.items);
       subPartition.recordGrid(encoder, { control, ...from, cursors, items }, params, grid);
     },
     reads: [{ buffer: control.buffer, offset: 0, into }],

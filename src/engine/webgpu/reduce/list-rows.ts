@@ -2,6 +2,8 @@
  * How many groups there are, told by a pass over the keys (survey-keys.wgsl), and rows listed in the order of the table that they get
  * (scatter-rows.wgsl): what follows then works on one part of the table after the other, which fits the GPU's cache.
  */
+
+import { slotFormat } from "../../slot-format.js";
 import type { Chunk } from "../batch/columns.js";
 import type { Range } from "../device/kernel.js";
 import type { RowParams } from "../groups/row-kernels.js";
@@ -65,6 +67,9 @@ export async function surveyKeys(run: RowRun, { keys }: KeyBindings, rows: numbe
   return { groups: Math.min(Math.ceil(most), rows), counts: starts };
 }
 
+/** Tables of the items that are listed: a hash and a row. */
+const PAIRS = { key: "u32", value: "u32" } as const;
+
 /** Lists the rows; a pass over them. Uses the survey's counts up. */
 export async function listRows(
   run: RowRun,
@@ -78,7 +83,7 @@ export async function listRows(
   const items = await run.range(rows * ITEM_BYTES);
   const scan = await scanning(run, counts, bins.BINS);
   await run.submit("scan", scan);
-  const { items: ITEMS, rounds: ROUNDS } = tileShape(software);
+  const { items: ITEMS, rounds: ROUNDS } = tileShape(software, slotFormat(PAIRS), "pair");
   const each = (ITEMS / ROUNDS) * ITEM_BYTES;
   const { maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupStorageSize } = device.limits;
   let workgroup = Math.min(TILE_WORKGROUP, maxComputeInvocationsPerWorkgroup);
