@@ -7,12 +7,11 @@
  * It needs the development dependencies vega-datasets and @duckdb/node-api: node bench/run.mjs join-vs-duckdb
  */
 import { availableParallelism } from "node:os";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import type { Table } from "@uwdata/flechette";
 import { type Device, EngineError, openDevice } from "../src/index.js";
 import { type JoinStage, join } from "../src/relational/index.js";
+import { collectGarbage } from "./garbage.js";
 import { flights, integers, type JoinWorkload } from "./join-workloads.js";
 import { type BenchOptions, type BenchReport, type BenchRow, circumstances } from "./report.js";
 import { summarise, type TimedCall, type Timing, timeInTurn } from "./timing.js";
@@ -163,15 +162,3 @@ function sum(values: Iterable<unknown>, of: (value: unknown) => number): number 
 async function firstRow(duckdb: DuckDBConnection, sql: string): Promise<unknown[]> {
   return (await duckdb.runAndReadAll(sql)).getRows()[0];
 }
-
-/**
- * Results of earlier runs must not be in memory when the next is timed, on neither side. The collector frees large buffers
- * in the background, so it gets a moment.
- */
-async function collectGarbage(): Promise<void> {
-  setFlagsFromString("--expose-gc");
-  (runInNewContext("gc") as () => void)();
-  await new Promise((resolve) => setTimeout(resolve, FREEING_MS));
-}
-
-const FREEING_MS = 50;

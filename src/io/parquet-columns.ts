@@ -12,7 +12,7 @@ import type { PageTaker, PageValues } from "./parquet-pages.js";
 import { readLevels } from "./parquet-runs.js";
 import { BytesStore } from "./parquet-texts.js";
 import type { ColumnType } from "./parquet-types.js";
-import { signedInteger } from "./parquet-values.js";
+import { signedInteger } from "./signed-bytes.js";
 
 /** One column under construction. */
 export interface Collector extends PageTaker {

@@ -29,7 +29,7 @@ import {
   utf8,
 } from "@uwdata/flechette";
 import type { SchemaElement } from "hyparquet";
-import { integerBytes } from "./parquet-values.js";
+import { integerBytes } from "./signed-bytes.js";
 
 /** How values of a column are stored, as far as reading is concerned. */
 export type Storage =

@@ -5,6 +5,7 @@
 import type { SchemaElement } from "hyparquet";
 import { isSet } from "../engine/bitmaps.js";
 import { as16, type Chunk, isValid } from "../relational/chunk.js";
+import { signedInteger } from "./signed-bytes.js";
 import { TextBuffer } from "./text-buffer.js";
 
 /** Smallest and largest value, as hyparquet-writer takes them. */
@@ -355,18 +356,4 @@ class ByteValues implements Values {
     for (let i = 0; i < length; i++) if (bytes[startA + i] !== bytes[startB + i]) return false;
     return true;
   }
-}
-
-/** A signed integer from its bytes, the largest first. */
-export function signedInteger(bytes: Uint8Array): bigint {
-  let value = 0n;
-  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
-  return BigInt.asIntN(8 * bytes.length, value);
-}
-
-/** `length` bytes of a signed integer, the largest first. */
-export function integerBytes(value: bigint, length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  for (let i = length - 1, rest = value; i >= 0; i--, rest >>= 8n) bytes[i] = Number(rest & 0xffn);
-  return bytes;
 }
