@@ -67,6 +67,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
       rows,
       notes: [
         "Medians of runs in turn, garbage collected before each. ratio is this row's time over warpmap's: above 1, warpmap is faster. warpmap's parts are medians of their own.",
+        "cpu ms: the processor's time of all threads of the process, on a busy machine the better figure to compare.",
         "reading: until tables are in memory. working: keys are encoded and matched, groups counted. moving: the columns of the result are gathered. writing: until the file has its name.",
         ...(duck === null
           ? ["DuckDB is not installed: npm install @duckdb/node-api."]
@@ -194,15 +195,33 @@ async function measure(
     ways.DuckDB = { before, call: () => duck.run(statement) };
   }
   for (const [by, other] of Object.entries(others)) ways[by] = { before, call: other };
-  const timings = await timeInTurn(Object.values(ways), { runs, leastTotalMs: 0 });
+  const clocks = Object.values(ways).map(withCpuTime);
+  const timings = await timeInTurn(
+    clocks.map(({ way }) => way),
+    { runs, leastTotalMs: 0 },
+  );
   const [first] = timings;
   const bytes = extension === "" ? null : (await stat(out)).size / 1e6;
   const timedParts = parts.slice(-first.runs);
   const partMs = (part: Part) => median(timedParts.map((spent) => spent[part])) || null; // null: the task has no such part
   const shares = PARTS.map((part) => [`${part} ms`, partMs(part)] as const);
-  return Object.keys(ways).map((by, i) =>
-    rowOf(name, by, timings[i], first, i === 0 ? { MB: bytes, ...Object.fromEntries(shares) } : {}),
-  );
+  return Object.keys(ways).map((by, i) => {
+    const cpu = { "cpu ms": median(clocks[i].cpuMs.slice(-timings[i].runs)) };
+    const more = i === 0 ? { ...cpu, MB: bytes, ...Object.fromEntries(shares) } : cpu;
+    return rowOf(name, by, timings[i], first, more);
+  });
+}
+
+/** A call that keeps the processor's time of each run, of all threads of this process: neighbours on the machine change it less. */
+function withCpuTime(way: TimedCall): { way: TimedCall; cpuMs: number[] } {
+  const cpuMs: number[] = [];
+  const call = async () => {
+    const start = process.cpuUsage();
+    await way.call();
+    const { user, system } = process.cpuUsage(start);
+    cpuMs.push((user + system) / 1000);
+  };
+  return { way: { ...way, call }, cpuMs };
 }
 
 function rowOf(task: string, by: string, timing: Timing, own: Timing, more: BenchRow): BenchRow {
