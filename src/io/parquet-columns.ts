@@ -12,6 +12,7 @@ import type { PageTaker, PageValues } from "./parquet-pages.js";
 import { readLevels } from "./parquet-runs.js";
 import { BytesStore } from "./parquet-texts.js";
 import type { ColumnType } from "./parquet-types.js";
+import { signedInteger } from "./signed-bytes.js";
 
 /** One column under construction. */
 export interface Collector extends PageTaker {
@@ -65,7 +66,7 @@ function storeFor(column: CollectedColumn): ValueStore {
       });
     case "decimal": {
       const words = (type as { bitWidth: number }).bitWidth / 64;
-      const parsers = { stringFromBytes: integerFromBytes };
+      const parsers = { stringFromBytes: signedInteger };
       return new FixedStore(type, new BigInt64Array(rows * words), false, putDecimals, parsers, words);
     }
     default:
@@ -231,12 +232,6 @@ function putDecimals(values: DecodedArray, into: BigInt64Array, at: number, each
     let rest = BigInt(values[i]);
     for (let word = 0; word < each; word++, rest >>= 64n) into[at + i * each + word] = rest; // modulo 2^64
   }
-}
-
-function integerFromBytes(bytes: Uint8Array): bigint {
-  let value = 0n;
-  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
-  return BigInt.asIntN(8 * bytes.length, value);
 }
 
 /** Booleans: a byte a row until all are there. */

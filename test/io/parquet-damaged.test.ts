@@ -42,6 +42,16 @@ describe("files that are right are read", () => {
     });
   });
 
+  it("text whose dictionary is in another order than its rows", () => {
+    const collector = collectorFor({ type: utf8(), storage: "bytes", rows: 3, dictionaries: false });
+    const entry = (text: string) => [text.length, 0, 0, 0, ...Buffer.from(text)];
+    const bytes = Uint8Array.from(["", "b", "ac"].flatMap(entry));
+    collector.dictionary({ form: "plain", bytes, count: 3 });
+    collector.begin(3, null);
+    collector.put({ form: "codes", codes: Int32Array.of(2, 0, 1), count: 3 });
+    expect([...collector.finish()]).toEqual(["ac", "", "b"]);
+  });
+
   it.each(["snappy", "gzip", "zstd", "brotli", "lz4_raw", "uncompressed"])("%s", async (codec) => {
     const file = path(`${codec}.parquet`);
     const rows =
