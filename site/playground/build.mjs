@@ -40,7 +40,7 @@ const LIBRARY = {
   "warpmap/wgsl": "wgsl/index.js",
 };
 
-const WORKERS = ["try"];
+const WORKERS = ["try", "bench"];
 
 /** Builds the playground into a folder, which it empties first. @returns the folder */
 export async function build(outDir) {

@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { built, here, openBrowser, openView, serve } from "./helpers.mjs";
 
 const { AxeBuilder } = createRequire(join(here, "../../package.json"))("@axe-core/playwright");
-const VIEWS = ["try"];
+const VIEWS = ["try", "bench"];
 
 let site;
 let browser;

@@ -1,14 +1,5 @@
 /** What the view Try and its worker say to each other. */
-
-/** Which engine to open: `software` is a GPU that the CPU emulates. */
-export type EngineChoice = "auto" | "webgpu" | "software" | "cpu";
-
-export interface EngineFacts {
-  readonly backend: string;
-  readonly name: string;
-  readonly threads: number;
-  readonly reason: string;
-}
+import type { EngineChoice, EngineFacts } from "../engines.js";
 
 export interface ColumnFacts {
   readonly name: string;

@@ -1,13 +1,12 @@
 /** The view Try: tables, an operation, and what comes out. The work itself is the worker's (../worker). */
-import { bytesText, counted, download, h, msText, replace, select } from "../../dom.js";
+import { bytesText, counted, download, h, msText, replace } from "../../dom.js";
+import { type EngineChoice, type EngineFacts, engineSelect, engineText } from "../../engines.js";
 import { WorkerClient } from "../../rpc/client.js";
 import type { View } from "../../shell/views.js";
 import { WorkBar } from "../../work.js";
 import {
   type Cells,
   type Comparison,
-  type EngineChoice,
-  type EngineFacts,
   EXPORTS,
   type ExportFormat,
   type RunFacts,
@@ -20,13 +19,6 @@ import { planPicture } from "./plan-picture.js";
 import { PRESETS, type Preset } from "./samples.js";
 import { TablePair } from "./tables.js";
 
-const ENGINES = [
-  ["auto", "automatic"],
-  ["webgpu", "WebGPU"],
-  ["software", "WebGPU, emulated by the CPU"],
-  ["cpu", "CPU"],
-] as const;
-
 export function mount(panel: HTMLElement, parameters: URLSearchParams): View {
   new TryView(panel, parameters);
   return {};
@@ -37,7 +29,7 @@ class TryView {
   readonly #work = new WorkBar((busy) => this.#setBusy(busy));
   readonly #tables: TablePair;
   readonly #form: OperationForm;
-  readonly #engine = select(ENGINES, { "aria-label": "Engine" });
+  readonly #engine: HTMLSelectElement;
   readonly #engineText = h("p", { class: "engine-text", role: "status" });
   readonly #run = h("button", { type: "button", class: "primary" }, "Run");
   readonly #compare = h("button", { type: "button" }, "Compare");
@@ -47,8 +39,7 @@ class TryView {
   readonly #grid: ResultGrid;
 
   constructor(panel: HTMLElement, parameters: URLSearchParams) {
-    const asked = parameters.get("engine");
-    if (ENGINES.some(([engine]) => engine === asked)) this.#engine.value = asked as EngineChoice;
+    this.#engine = engineSelect(parameters.get("engine"));
     this.#form = new OperationForm(
       (side) => this.#tables?.facts(side)?.columns ?? [],
       () => this.#kindChanged(),
@@ -96,15 +87,11 @@ class TryView {
   async #openEngine(): Promise<void> {
     this.#engineText.textContent = "Looking for a device …";
     try {
-      this.#showEngine(await this.#client.call<EngineFacts>("open", this.#engine.value));
+      const facts = await this.#client.call<EngineFacts>("open", this.#engine.value);
+      this.#engineText.textContent = engineText(facts);
     } catch (error) {
       this.#engineText.textContent = (error as Error).message;
     }
-  }
-
-  #showEngine({ backend, name, threads, reason }: EngineFacts): void {
-    const what = backend === "cpu" ? `cpu, ${counted(threads, "thread")}` : `${backend}, ${name}`;
-    this.#engineText.textContent = `Runs on ${what}. ${reason}`;
   }
 
   async #runPreset(preset: Preset): Promise<void> {
@@ -122,7 +109,7 @@ class TryView {
       const request = this.#request();
       await this.#tables.restore(options);
       const facts = await this.#client.call<RunFacts>("run", request, options);
-      this.#showEngine(facts.engine);
+      this.#engineText.textContent = engineText(facts.engine);
       await this.#showResult(facts);
     });
   }

@@ -2,11 +2,11 @@
 import type { Table } from "@uwdata/flechette";
 import { type Format, readTable, tableToBytes } from "warpmap/io";
 import { formatOf } from "../../../../../src/io/formats.js";
+import { deviceOf, factsOf } from "../../devices.js";
+import type { EngineChoice, EngineFacts } from "../../engines.js";
 import { type CallContext, Moved, serve } from "../../rpc/server.js";
 import { compare } from "../contenders/compare.js";
 import type {
-  EngineChoice,
-  EngineFacts,
   ExportFormat,
   LoadRequest,
   PageRequest,
@@ -17,7 +17,6 @@ import type {
   TableFacts,
 } from "../protocol.js";
 import { cellsOf, columnFacts } from "./cells.js";
-import { deviceOf, factsOf } from "./devices.js";
 import { operate, type Tables } from "./operate.js";
 
 const tables: Partial<Record<Side, Table>> = {};

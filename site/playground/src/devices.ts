@@ -1,6 +1,6 @@
-/** The device of the view Try: opened when it is first needed, and again when another engine is chosen or the GPU is lost. */
+/** The device of a worker: opened when it is first needed, and again when another engine is chosen or the GPU is lost. */
 import { type Device, openDevice } from "warpmap";
-import type { EngineChoice, EngineFacts } from "../protocol.js";
+import type { EngineChoice, EngineFacts } from "./engines.js";
 
 let current: { readonly engine: EngineChoice; readonly device: Promise<Device> } | null = null;
 
