@@ -40,7 +40,14 @@ const LIBRARY = {
   "warpmap/wgsl": "wgsl/index.js",
 };
 
-const WORKERS = ["try", "bench"];
+const WORKERS = ["try", "bench", "code"];
+
+/** What programs of the view Code may import besides (src/code/rewrite.ts). */
+const BESIDES = {
+  flechette: fileURLToPath(import.meta.resolve("@uwdata/flechette")),
+  "node-fs": join(here, "src/code/node/fs.ts"),
+  "node-util": join(here, "src/code/node/util.ts"),
+};
 
 /** Builds the playground into a folder, which it empties first. @returns the folder */
 export async function build(outDir) {
@@ -51,7 +58,7 @@ export async function build(outDir) {
   await buildPage(out);
   await buildLibrary(join(out, "lib"));
   await writeSamples(join(out, "samples"));
-  copyExamples(join(out, "examples"));
+  copyExamples(join(out, "clone"));
   copyDuckdb(join(out, "duckdb"));
   return out;
 }
@@ -73,6 +80,7 @@ function buildPage(outDir) {
       emptyOutDir: true,
       target: "es2022",
       modulePreload: { polyfill: false },
+      rolldownOptions: { checks: { pluginTimings: false } },
       // CodeMirror and Plot are loaded with the view that needs them
       chunkSizeWarningLimit: 1000,
     },
@@ -81,6 +89,7 @@ function buildPage(outDir) {
 
 function buildLibrary(outDir) {
   const entry = {
+    ...BESIDES,
     ...Object.fromEntries(Object.entries(LIBRARY).map(([name, file]) => [name, join(dist, file)])),
     ...Object.fromEntries(
       WORKERS.map((name) => [`${name}-worker`, join(here, `src/${name}/worker/main.ts`)]),
@@ -103,11 +112,14 @@ function buildLibrary(outDir) {
       chunkSizeWarningLimit: 1000,
       lib: { entry, formats: ["es"] },
       rolldownOptions: {
+        checks: { pluginTimings: false },
         external: ["webgpu"],
         output: {
           entryFileNames: "[name].js",
           chunkFileNames: "chunks/[name]-[hash].js",
           minify: true,
+          // programs and errors show the names of classes
+          keepNames: true,
         },
       },
     },
@@ -142,15 +154,15 @@ export function pageExamples() {
     });
 }
 
-/** What the programs read: their own data, README.md, and what they take from vega-datasets. */
-function copyExamples(folder) {
-  cpSync(join(root, "examples/data"), join(folder, "data"), { recursive: true });
-  const vega = join(folder, "vega-datasets/data");
-  mkdirSync(vega, { recursive: true });
+/** What the programs read, at the places where it is in a clone: their own data, README.md, and what they take from vega-datasets. */
+function copyExamples(clone) {
+  cpSync(join(root, "examples/data"), join(clone, "examples/data"), { recursive: true });
+  copyFileSync(join(root, "README.md"), join(clone, "README.md"));
+  const vega = "node_modules/vega-datasets/data";
+  mkdirSync(join(clone, vega), { recursive: true });
   for (const name of ["movies.json", "flights-airport.csv", "miserables.json"]) {
-    copyFileSync(join(root, "node_modules/vega-datasets/data", name), join(vega, name));
+    copyFileSync(join(root, vega, name), join(clone, vega, name));
   }
-  copyFileSync(join(root, "README.md"), join(folder, "README.md"));
 }
 
 /** DuckDB-Wasm, which a comparison loads when it is asked for: the build for browsers with WebAssembly exceptions. */

@@ -1,4 +1,4 @@
-/** The views and their routes: `#/try`, `#/bench`. A view's code is loaded when it is first shown; then it stays. */
+/** The views and their routes: `#/try`, `#/bench`, `#/code`. A view's code is loaded when it is first shown; then it stays. */
 
 /** What a view's module exports. */
 export interface ViewModule {
@@ -14,8 +14,9 @@ export interface View {
 const LOADERS: Readonly<Record<string, () => Promise<ViewModule>>> = {
   try: () => import("../try/view/index.js"),
   bench: () => import("../bench/view/index.js"),
+  code: () => import("../code/view/index.js"),
 };
-const TITLES: Readonly<Record<string, string>> = { try: "Try", bench: "Bench your GPU" };
+const TITLES: Readonly<Record<string, string>> = { try: "Try", bench: "Bench your GPU", code: "Code" };
 
 const mounted = new Map<string, View>();
 

@@ -8,7 +8,7 @@ import { REFERENCE } from "./reference.js";
 const LIGHT = { reference: "#18794e", own: ["#3451b2", "#b45309", "#9d174d", "#0e7490", "#6b7280"] };
 const DARK = { reference: "#5fc992", own: ["#a8b1ff", "#f0a35e", "#f08bb4", "#5cc8dd", "#a9a9b5"] };
 
-const PANEL_HEIGHT = 210;
+const PANEL_HEIGHT = 220;
 
 export interface FigureOptions {
   readonly width: number;
@@ -23,6 +23,8 @@ export function drawFigure(id: string, points: readonly Point[], options: Figure
   const color = { domain: series, range, legend: true };
   const figure = SHAPES[id].x ? lines(id, points, options, color) : bars(id, points, options, color);
   for (const svg of figure.querySelectorAll("svg[viewBox]")) svg.setAttribute("role", "img");
+  // labels of groups, which have no role, are for nobody
+  for (const group of figure.querySelectorAll("g[aria-label]")) group.removeAttribute("aria-label");
   return figure;
 }
 
@@ -55,7 +57,8 @@ function lines(
       grid: true,
     },
     y: { type: "log", label: y.label, grid: true, ticks: 5, tickFormat: "~g" },
-    fy: { domain: operations, label: null, axis: null },
+    fy: { domain: operations, label: null, axis: null, padding: 0.16 },
+    marginTop: 30,
     color,
     marks: [
       Plot.frame({ stroke: "currentColor", strokeOpacity: 0.3 }),
@@ -63,8 +66,7 @@ function lines(
         fy: (name: string) => name,
         text: (name: string) => name,
         frameAnchor: "top-left",
-        dx: 8,
-        dy: 8,
+        dy: -12,
         fontWeight: 600,
         fill: "currentColor",
       }),

@@ -158,7 +158,10 @@ class BenchView {
   #figure({ id, title, says }: Benchmark): HTMLElement {
     const own = this.#reports.find((report) => report.id === id)?.report;
     const ownPoints = own ? pointsOf(id, { rows: own.rows, device: own.device || "your GPU" }) : [];
-    const points = [...ownPoints, ...referencePoints(id)];
+    const points = [
+      ...ownPoints,
+      ...referencePoints(id, new Set(ownPoints.map(({ operation }) => operation))),
+    ];
     const titleId = `figure-${id}`;
     const label = `${title}: ${says}`;
     const section = h(

@@ -17,8 +17,12 @@ const REPORTS: Readonly<Record<string, { readonly device: string; readonly rows:
   lifecycle,
 };
 
-/** What the H100 did in a benchmark. */
-export function referencePoints(id: string): Point[] {
-  const report = REPORTS[id];
-  return report ? pointsOf(id, { rows: report.rows as Rows, device: REFERENCE }) : [];
+/** What the H100 did in a benchmark; what the report has of the CPU beside it stays out. @param operations only of these, unless none are told */
+export function referencePoints(id: string, operations: ReadonlySet<string>): Point[] {
+  const rows = (REPORTS[id]?.rows ?? []) as Rows;
+  const points = pointsOf(id, {
+    rows: rows.filter(({ on = "webgpu" }) => on === "webgpu"),
+    device: REFERENCE,
+  });
+  return operations.size === 0 ? points : points.filter(({ operation }) => operations.has(operation));
 }
