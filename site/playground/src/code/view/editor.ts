@@ -19,8 +19,8 @@ export class Editor {
         EditorView.contentAttributes.of({ "aria-label": "Program" }),
       ],
     });
-    // it scrolls, so it must be in reach of the keyboard; the text itself is
-    this.#view.scrollDOM.tabIndex = -1;
+    // it scrolls to both sides, so it is in reach of the keyboard by itself
+    this.#view.scrollDOM.tabIndex = 0;
   }
 
   get text(): string {

@@ -1,6 +1,6 @@
 /** How warpmap, Map, Arquero and DuckDB-Wasm did the same work: whether the answers are the same, and the times. */
 import { counted, h, msText } from "../../dom.js";
-import type { Comparison, Contest } from "../protocol.js";
+import type { Comparison, Contest, Stage } from "../protocol.js";
 
 export function comparisonPicture({ contests, compared }: Comparison): HTMLElement {
   const slowest = Math.max(...contests.map(({ ms }) => ms ?? 0), Number.MIN_VALUE);
@@ -40,8 +40,7 @@ function contestItem(
         : same;
   const details = [
     how,
-    loadMs === null ? "" : `tables brought into its form in ${msText(loadMs)}`,
-    stages.map((stage) => `${stage.name} ${msText(stage.ms)}`).join(", "),
+    loadMs === null ? "" : `loaded, with the tables in its form, in ${msText(loadMs)}`,
     runs > 0 ? `median of ${counted(runs, "run")}` : "",
   ].filter((text) => text !== "");
   return h(
@@ -51,6 +50,20 @@ function contestItem(
     track,
     h("span", { class: "bar-time" }, ms === null ? "not timed" : msText(ms)),
     h("span", { class: same === true || same === null ? "verdict" : "verdict differs" }, verdict),
+    stages.length > 0 && ms !== null ? legend(stages) : null,
     h("small", {}, details.join("; ")),
   );
+}
+
+/** The parts of a bar by their colours. */
+function legend(stages: readonly Stage[]): HTMLElement {
+  const parts = stages.map(({ name, ms }, i) =>
+    h(
+      "span",
+      {},
+      h("span", { class: `swatch part-${i % 4}`, "aria-hidden": "true" }),
+      `${name} ${msText(ms)}`,
+    ),
+  );
+  return h("small", { class: "legend" }, ...parts);
 }

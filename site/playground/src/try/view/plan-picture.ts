@@ -19,6 +19,13 @@ export function planPicture({ inputRows, stages, rows, ms, plan, engine }: RunFa
     { class: "plan" },
     h("div", { class: "flow" }, ...flow),
     timeline(stages, ms),
+    stages.reduce((rest, stage) => rest - stage.ms, ms) > ms / 10
+      ? h(
+          "p",
+          { class: "quiet" },
+          "What no stage accounts for is mostly code that is loaded and threads that start: run it again.",
+        )
+      : null,
     plan ? phases(plan, engine.backend) : null,
   );
 }
