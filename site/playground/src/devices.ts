@@ -8,7 +8,7 @@ let current: { readonly engine: EngineChoice; readonly device: Promise<Device> }
 export async function deviceOf(engine: EngineChoice): Promise<Device> {
   if (current?.engine === engine) return current.device;
   const before = current;
-  const opened = { engine, device: openDevice(optionsOf(engine)) };
+  const opened = { engine, device: openEngine(engine) };
   current = opened;
   // after the new one was asked for, so that none is left open when that fails
   (await before?.device.catch(() => null))?.destroy();
@@ -25,8 +25,9 @@ export async function deviceOf(engine: EngineChoice): Promise<Device> {
   }
 }
 
-function optionsOf(engine: EngineChoice): Parameters<typeof openDevice>[0] {
-  return engine === "software" ? { backend: "webgpu", software: true } : { backend: engine };
+/** A device of the caller's own. */
+export function openEngine(engine: EngineChoice): Promise<Device> {
+  return openDevice(engine === "software" ? { backend: "webgpu", software: true } : { backend: engine });
 }
 
 export function factsOf({ backend, info }: Device): EngineFacts {
