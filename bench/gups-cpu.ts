@@ -1,9 +1,8 @@
 /** gups on the CPU: on the calling thread, and on as many workers as the engine has threads. */
-import { Worker } from "node:worker_threads";
 import { type Device, EngineError } from "../src/index.js";
 import type { GupsFigures, GupsRate, GupsSize } from "./gups.js";
 import { perform, type Task } from "./gups-cpu-loops.js";
-import workerSource from "./gups-worker.ts?worker-source";
+import { type Team, workers } from "./gups-team.js";
 import { mix } from "./mix.js";
 import { timeInTurn } from "./timing.js";
 
@@ -12,19 +11,13 @@ const READS = 2 ** 22;
 /** Reads that are computed again without the table. */
 const CHECKED_READS = 2 ** 18;
 
-/** The threads that share the work. */
-interface Team {
-  readonly threads: number;
-  /** Lets every thread do its part; answers what each answered. */
-  share(part: (thread: number) => Task): Promise<number[]>;
-  end(): void;
-}
-
 /** Measures random 8-byte reads and copying, with one thread and with all of them. */
 export async function measureGupsOnCpu(device: Device, { entries, runs }: GupsSize): Promise<GupsFigures> {
-  const memory = () => new Float64Array(new SharedArrayBuffer(entries * 8));
-  const arrays = { table: memory(), target: memory() };
   const { threads } = device.info;
+  // a page may have no shared memory, and then it has one thread
+  const memory = () =>
+    threads > 1 ? new Float64Array(new SharedArrayBuffer(entries * 8)) : new Float64Array(entries);
+  const arrays = { table: memory(), target: memory() };
   const teams = threads > 1 ? [callingThread(), workers(threads)] : [callingThread()];
   try {
     perform({ kind: "fill", ...arrays, from: 0, to: entries });
@@ -54,26 +47,6 @@ export async function measureGupsOnCpu(device: Device, { entries, runs }: GupsSi
 
 function callingThread(): Team {
   return { threads: 1, share: async (part) => [perform(part(0))], end: () => {} };
-}
-
-function workers(threads: number): Team {
-  const started = Array.from({ length: threads }, () => new Worker(workerSource, { eval: true }));
-  const ask = (worker: Worker, task: Task) =>
-    new Promise<number>((resolve, reject) => {
-      worker.once("message", resolve).once("error", reject);
-      worker.postMessage(task);
-    });
-  return {
-    threads,
-    async share(part) {
-      const answers = await Promise.all(started.map((worker, i) => ask(worker, part(i))));
-      for (const worker of started) worker.removeAllListeners("error");
-      return answers;
-    },
-    end() {
-      for (const worker of started) void worker.terminate();
-    },
-  };
 }
 
 async function rates(

@@ -1,7 +1,6 @@
 /** What every benchmark hands back: the numbers, and everything needed to judge and repeat them. Kept as JSON per machine. */
-import { execFileSync } from "node:child_process";
-import { cpus, type as osName, release, totalmem } from "node:os";
 import type { Device } from "../src/device.js";
+import { hostFacts } from "./host.js";
 
 /** Options that `warpmap bench` hands to a benchmark. */
 export interface BenchOptions {
@@ -42,6 +41,7 @@ export interface BenchReport {
   readonly device: string;
   /** The GPU's driver as far as WebGPU tells; empty for the CPU. */
   readonly driver: string;
+  /** Version of Node; on a page the browser. */
   readonly node: string;
   /** Commit of the checkout, with "-dirty" after it when files were changed; null where it is not known. */
   readonly commit: string | null;
@@ -104,32 +104,10 @@ export function engineName({ backend, info }: Device): string {
 export function circumstances(
   device: Device,
 ): Pick<BenchReport, "machine" | "device" | "driver" | "node" | "commit" | "date"> {
-  const [cpu] = cpus();
-  const processor = `${cpu?.model.trim() ?? process.arch} × ${cpus().length}`;
   return {
-    machine: `${processor}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${osName()} ${release()}`,
+    ...hostFacts(),
     device: device.info.name,
     driver: device.info.adapter.driver ?? device.info.adapter.description ?? "",
-    node: process.version,
-    commit: commit(),
     date: new Date().toISOString(),
   };
-}
-
-/** The environment variable WARPMAP_COMMIT names the commit where there is a build and no checkout. */
-function commit(): string | null {
-  const git = (...args: string[]) =>
-    execFileSync("git", args, {
-      cwd: import.meta.dirname,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    }).trim();
-  try {
-    // a build inside another project's node_modules must not answer that project's commit
-    if (git("ls-files", ":/src/engine/engine.ts") === "") throw new Error("not this checkout");
-    const changed = git("status", "--porcelain", "--untracked-files=no");
-    return git("rev-parse", "--short=12", "HEAD") + (changed ? "-dirty" : "");
-  } catch {
-    return process.env.WARPMAP_COMMIT ?? null;
-  }
 }

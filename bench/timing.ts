@@ -2,7 +2,6 @@
  * Repeating a call and keeping the median. Contestants take turns, run by run, so that a neighbour on the machine or a
  * change of clock slows all of them alike and their ratios hold.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Device } from "../src/index.js";
 
 /** Times of one figure, in milliseconds. */
@@ -82,7 +81,17 @@ export function stopwatch(): () => number {
 
 /** Lets time go by. @throws the signal's reason */
 export async function rest(seconds: number, signal?: AbortSignal): Promise<void> {
-  await sleep(seconds * 1000, undefined, { signal }).catch(() => signal?.throwIfAborted());
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(end, seconds * 1000);
+    signal?.addEventListener("abort", end);
+    function end() {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    }
+  });
+  signal?.throwIfAborted();
 }
 
 async function timeOnce({ before, call, after }: TimedCall): Promise<number> {

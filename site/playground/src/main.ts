@@ -1,0 +1,11 @@
+/** The playground's shell: appearance, threads, and the three views. */
+import "./style.css";
+import { isolate, isolationText } from "./shell/isolation.js";
+import { bindTheme } from "./shell/theme.js";
+import { bindViews } from "./shell/views.js";
+
+bindTheme(document.getElementById("theme") as HTMLButtonElement);
+if (!(await isolate())) {
+  bindViews();
+  (document.getElementById("isolation") as HTMLElement).textContent = isolationText();
+}

@@ -1,0 +1,7 @@
+/** What Vite makes of imports that are no modules. */
+declare module "*.css";
+
+declare module "virtual:examples" {
+  const examples: readonly { readonly name: string; readonly source: string }[];
+  export default examples;
+}

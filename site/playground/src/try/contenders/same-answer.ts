@@ -1,0 +1,96 @@
+/**
+ * Whether two answers are the same. Rows may come in any order. Joins and distinct only hand values on, so rows are compared as a bag:
+ * their number, and the sum of a hash of each. Aggregates are computed, and floats add up in another order: groups are found by their
+ * keys, and numbers may differ by a part in 10^9.
+ */
+import { breathe } from "../../rpc/server.js";
+import type { Spec } from "../protocol.js";
+import type { Answer, AnswerColumn } from "./contender.js";
+
+const TOLERANCE = 1e-9;
+/** Rows between two looks at the signal. */
+const CHUNK = 1 << 15;
+
+/** Knows one answer, and says of others whether they are the same. */
+export interface Judge {
+  /** True, or a sentence on the difference. */
+  judge(other: Answer): Promise<true | string>;
+}
+
+export async function judgeOf(answer: Answer, spec: Spec, signal: AbortSignal): Promise<Judge> {
+  if (spec.kind === "group") return groupJudge(answer, spec.by.length, signal);
+  const own = await bagOf(answer, signal);
+  return {
+    async judge(other) {
+      const difference = shapeDifference(answer, other);
+      if (difference !== null) return difference;
+      const bag = await bagOf(other, signal);
+      return bag.every((sum, i) => sum === own[i]) || "the same number of rows, with other values";
+    },
+  };
+}
+
+function shapeDifference(own: Answer, other: Answer): string | null {
+  if (other.columns.length !== own.columns.length) {
+    return `${other.columns.length} columns in place of ${own.columns.length}`;
+  }
+  return other.rows === own.rows ? null : `${other.rows} rows in place of ${own.rows}`;
+}
+
+/** Two sums of 32-bit hashes of the rows, which do not depend on their order. */
+async function bagOf({ rows, columns }: Answer, signal: AbortSignal): Promise<readonly [number, number]> {
+  let [a, b] = [0, 0];
+  for (let row = 0; row < rows; row++) {
+    if (row % CHUNK === 0) await breathe(signal);
+    let [x, y] = [0x811c9dc5, 0x9747b28c];
+    for (const { textAt } of columns) {
+      const text = textAt(row);
+      // a mark before each cell keeps null and "", and ["ab", ""] and ["a", "b"], apart
+      x = Math.imul(x ^ (text === null ? 0x1ffff : 0x10000), 0x01000193);
+      y = Math.imul(y ^ (text === null ? 0x2ffff : 0x20000), 0x85ebca6b);
+      for (let i = 0; i < (text?.length ?? 0); i++) {
+        const code = (text as string).charCodeAt(i);
+        x = Math.imul(x ^ code, 0x01000193);
+        y = Math.imul((y ^ code) + (y >>> 15), 0x85ebca6b);
+      }
+    }
+    a = (a + ((x ^ (x >>> 15)) >>> 0)) % 2 ** 32;
+    b = (b + ((y ^ (y >>> 13)) >>> 0)) % 2 ** 32;
+  }
+  return [a, b];
+}
+
+async function groupJudge(answer: Answer, keys: number, signal: AbortSignal): Promise<Judge> {
+  const rowOf = new Map<string, number>();
+  for (let row = 0; row < answer.rows; row++) rowOf.set(keyText(answer, keys, row), row);
+  return {
+    async judge(other) {
+      const difference = shapeDifference(answer, other);
+      if (difference !== null) return difference;
+      for (let row = 0; row < other.rows; row++) {
+        if (row % CHUNK === 0) await breathe(signal);
+        const own = rowOf.get(keyText(other, keys, row));
+        if (own === undefined) return "a group that is not in warpmap's answer";
+        for (let i = keys; i < other.columns.length; i++) {
+          const [was, is] = [answer.columns[i].textAt(own), other.columns[i].textAt(row)];
+          if (!sameCell(was, is)) return `${named(other.columns[i])} of a group: ${is} in place of ${was}`;
+        }
+      }
+      return true;
+    },
+  };
+}
+
+const named = ({ name }: AnswerColumn) => `“${name}”`;
+
+function keyText({ columns }: Answer, keys: number, row: number): string {
+  return JSON.stringify(columns.slice(0, keys).map(({ textAt }) => textAt(row)));
+}
+
+function sameCell(was: string | null, is: string | null): boolean {
+  if (was === is) return true;
+  if (was === null || is === null) return false;
+  const [a, b] = [Number(was), Number(is)];
+  if (Number.isNaN(a) || Number.isNaN(b)) return false;
+  return Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(a), Math.abs(b));
+}

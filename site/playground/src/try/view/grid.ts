@@ -1,0 +1,104 @@
+/** The result's rows, a page at a time; the worker has them. */
+import { grouped, h, replace } from "../../dom.js";
+import type { Cells, ColumnFacts, PageRequest } from "../protocol.js";
+
+const ROWS = 50;
+
+export class ResultGrid {
+  readonly element = h("div", { class: "result-grid" });
+  readonly #fetch: (request: PageRequest) => Promise<Cells>;
+  readonly #place = h("p", { class: "place", role: "status" });
+  readonly #wrapper = h("div", {
+    class: "scroll",
+    tabIndex: 0,
+    role: "region",
+    "aria-label": "Rows of the result",
+  });
+  readonly #buttons: readonly HTMLButtonElement[];
+  #columns: readonly ColumnFacts[] = [];
+  #rows = 0;
+  #from = 0;
+  /** Of the latest request: answers to earlier ones are not shown. */
+  #turn = 0;
+
+  constructor(fetch: (request: PageRequest) => Promise<Cells>) {
+    this.#fetch = fetch;
+    const button = (text: string, label: string, target: () => number) =>
+      h("button", { type: "button", "aria-label": label, onclick: () => void this.#go(target()) }, text);
+    this.#buttons = [
+      button("First", "First rows", () => 0),
+      button("Back", "Rows before", () => this.#from - ROWS),
+      button("Next", "Next rows", () => this.#from + ROWS),
+      button("Last", "Last rows", () => Number.POSITIVE_INFINITY),
+    ];
+    this.element.append(
+      this.#wrapper,
+      h(
+        "div",
+        { class: "pager", role: "group", "aria-label": "Pages of rows" },
+        ...this.#buttons,
+        this.#place,
+      ),
+    );
+  }
+
+  async show(rows: number, columns: readonly ColumnFacts[]): Promise<void> {
+    this.#rows = rows;
+    this.#columns = columns;
+    await this.#go(0);
+  }
+
+  async #go(from: number): Promise<void> {
+    const last = Math.max(0, Math.floor((this.#rows - 1) / ROWS) * ROWS);
+    this.#from = Math.max(0, Math.min(from, last));
+    const turn = ++this.#turn;
+    const cells = await this.#fetch({ from: this.#from, count: ROWS });
+    if (turn === this.#turn) this.#draw(cells);
+  }
+
+  #draw(cells: Cells): void {
+    const end = this.#from + cells.length;
+    this.#place.textContent =
+      this.#rows === 0
+        ? "no rows"
+        : `rows ${grouped(this.#from + 1)} to ${grouped(end)} of ${grouped(this.#rows)}`;
+    const [first, before, next, last] = this.#buttons;
+    first.disabled = before.disabled = this.#from === 0;
+    next.disabled = last.disabled = end >= this.#rows;
+    const classOf = (i: number) => (this.#columns[i].numeric ? "number" : "");
+    replace(
+      this.#wrapper,
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", { scope: "col", class: "line-number" }, "#"),
+            ...this.#columns.map(({ name, type }, i) =>
+              h("th", { scope: "col", class: classOf(i) }, name, h("span", { class: "type" }, type)),
+            ),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          ...cells.map((row, at) =>
+            h(
+              "tr",
+              {},
+              h("td", { class: "line-number" }, grouped(this.#from + at + 1)),
+              ...row.map((cell, i) =>
+                h("td", { class: classOf(i) }, cell === null ? h("em", { class: "null" }, "null") : cell),
+              ),
+            ),
+          ),
+        ),
+      ),
+    );
+    this.#wrapper.scrollTop = 0;
+  }
+}

@@ -1,0 +1,128 @@
+/** The two tables of the view Try: files that are dropped or chosen, or samples; read by the worker, and again by the next one if it ended. */
+import { bytesText, counted, field, h, msText, replace, select } from "../../dom.js";
+import type { WorkerClient } from "../../rpc/client.js";
+import type { WorkOptions } from "../../work.js";
+import type { LoadRequest, Side, TableFacts } from "../protocol.js";
+import { SAMPLES, sampleUrl } from "./samples.js";
+
+interface Loaded {
+  readonly request: LoadRequest;
+  readonly facts: TableFacts;
+  /** Of the worker that holds it. */
+  generation: number;
+}
+
+export interface TablesContext {
+  readonly client: WorkerClient;
+  /** Runs a piece of work with progress and Stop; shows what it throws. */
+  readonly perform: (text: string, work: (options: WorkOptions) => Promise<void>) => Promise<boolean>;
+  /** A table is there, or another one. */
+  readonly changed: (side: Side) => void;
+}
+
+const ACCEPTED = ".csv,.tsv,.parquet,.arrow,.feather,.ipc,.gz";
+const TITLES: Record<Side, string> = { left: "Left table", right: "Right table" };
+
+export class TablePair {
+  readonly element: HTMLElement;
+  readonly #context: TablesContext;
+  readonly #loaded: Partial<Record<Side, Loaded>> = {};
+  readonly #cards: Record<Side, HTMLElement>;
+  readonly #about: Record<Side, HTMLElement>;
+
+  constructor(context: TablesContext) {
+    this.#context = context;
+    this.#about = { left: h("div", { class: "about" }), right: h("div", { class: "about" }) };
+    this.#cards = { left: this.#card("left"), right: this.#card("right") };
+    this.element = h("div", { class: "tables" }, this.#cards.left, this.#cards.right);
+  }
+
+  facts(side: Side): TableFacts | undefined {
+    return this.#loaded[side]?.facts;
+  }
+
+  /** The right table is for joins alone. */
+  showRight(shown: boolean): void {
+    this.#cards.right.hidden = !shown;
+    const title = this.#cards.left.querySelector("h2");
+    if (title) title.textContent = shown ? TITLES.left : "Table";
+  }
+
+  async loadSample(side: Side, file: string): Promise<boolean> {
+    if (this.#loaded[side]?.request.name === file) return true;
+    return this.#load({ side, name: file, source: sampleUrl(file) });
+  }
+
+  /** Reads tables again whose worker was ended. */
+  async restore(options: WorkOptions): Promise<void> {
+    for (const loaded of Object.values(this.#loaded)) {
+      if (loaded.generation === this.#context.client.generation) continue;
+      await this.#context.client.call("load", loaded.request, options);
+      loaded.generation = this.#context.client.generation;
+    }
+  }
+
+  async #load(request: LoadRequest): Promise<boolean> {
+    const { client, perform, changed } = this.#context;
+    return perform(`Reading ${request.name}`, async (options) => {
+      const facts = await client.call<TableFacts>("load", request, options);
+      this.#loaded[request.side] = { request, facts, generation: client.generation };
+      this.#describe(request, facts);
+      changed(request.side);
+    });
+  }
+
+  #card(side: Side): HTMLElement {
+    const file = h("input", { type: "file", accept: ACCEPTED });
+    file.onchange = () => {
+      const [chosen] = file.files ?? [];
+      if (chosen) void this.#load({ side, name: chosen.name, source: chosen });
+      file.value = ""; // so that the same file can be chosen again
+    };
+    const samples = select([["", "choose"], ...SAMPLES.map(({ file, title }) => [file, title] as const)]);
+    samples.onchange = () => {
+      if (samples.value !== "") void this.loadSample(side, samples.value);
+      samples.value = "";
+    };
+    const card = h(
+      "section",
+      { class: "card drop" },
+      h("h2", {}, TITLES[side]),
+      h(
+        "div",
+        { class: "row" },
+        field("Open or drop a csv, parquet or arrow file", file),
+        field("or take a sample", samples),
+      ),
+      this.#about[side],
+    );
+    card.ondragover = (event) => {
+      event.preventDefault();
+      card.classList.add("over");
+    };
+    card.ondragleave = () => card.classList.remove("over");
+    card.ondrop = (event) => {
+      event.preventDefault();
+      card.classList.remove("over");
+      const [dropped] = event.dataTransfer?.files ?? [];
+      if (dropped) void this.#load({ side, name: dropped.name, source: dropped });
+    };
+    return card;
+  }
+
+  #describe({ side, name, source }: LoadRequest, { rows, columns, ms, notes }: TableFacts): void {
+    const sample = SAMPLES.find(({ file }) => typeof source === "string" && file === name);
+    const size = typeof source === "string" ? "" : `, ${bytesText(source.size)}`;
+    replace(
+      this.#about[side],
+      h("p", {}, h("strong", {}, name), `: ${counted(rows, "row")}${size}, read in ${msText(ms)}`),
+      h(
+        "ul",
+        { class: "columns", "aria-label": `Columns of ${name}` },
+        ...columns.map((column) => h("li", {}, column.name, " ", h("span", { class: "type" }, column.type))),
+      ),
+      ...notes.map((note) => h("p", { class: "note" }, note)),
+      sample ? h("p", { class: "origin" }, sample.origin) : null,
+    );
+  }
+}

@@ -1,0 +1,96 @@
+/** The worker of the view Try: holds the tables, opens the device, does the work, and writes the result down. */
+import type { Table } from "@uwdata/flechette";
+import { type Format, readTable, tableToBytes } from "warpmap/io";
+import { formatOf } from "../../../../../src/io/formats.js";
+import { deviceOf, factsOf } from "../../devices.js";
+import type { EngineChoice, EngineFacts } from "../../engines.js";
+import { type CallContext, Moved, serve } from "../../rpc/server.js";
+import { compare } from "../contenders/compare.js";
+import type {
+  ExportFormat,
+  LoadRequest,
+  PageRequest,
+  Progress,
+  RunFacts,
+  RunRequest,
+  Side,
+  TableFacts,
+} from "../protocol.js";
+import { cellsOf, columnFacts } from "./cells.js";
+import { operate, type Tables } from "./operate.js";
+
+const tables: Partial<Record<Side, Table>> = {};
+let result: Table | null = null;
+
+serve({
+  async open(engine: EngineChoice): Promise<EngineFacts> {
+    return factsOf(await deviceOf(engine));
+  },
+
+  async load({ side, name, source }: LoadRequest, { signal, progress }: CallContext): Promise<TableFacts> {
+    const start = performance.now();
+    const notes: string[] = [];
+    const bytes = typeof source === "string" ? await fetched(source, signal) : source;
+    const table = await readTable(bytes, {
+      format: formatOf(name),
+      name,
+      signal,
+      onNote: (note) => notes.push(note),
+      onProgress: (done, total) =>
+        progress({ text: `Reading ${name}`, part: total > 0 ? done / total : undefined } satisfies Progress),
+    });
+    tables[side] = table;
+    return { rows: table.numRows, columns: columnFacts(table), ms: performance.now() - start, notes };
+  },
+
+  async run({ spec, engine }: RunRequest, { signal, progress }: CallContext): Promise<RunFacts> {
+    progress({ text: "Opening the device" } satisfies Progress);
+    const device = await deviceOf(engine);
+    const run = await operate(tablesFor(spec.kind), spec, device, {
+      signal,
+      onProgress: (done, total) =>
+        progress({ text: "Running", part: total > 0 ? done / total : undefined } satisfies Progress),
+    });
+    result = run.table;
+    const { table, ...facts } = run;
+    return { ...facts, rows: table.numRows, columns: columnFacts(table), engine: factsOf(device) };
+  },
+
+  page: ({ from, count }: PageRequest) => cellsOf(resultTable(), from, count),
+
+  async export(format: ExportFormat, { signal, progress }: CallContext): Promise<Moved> {
+    const bytes = await tableToBytes(resultTable(), {
+      format: format satisfies Format,
+      signal,
+      onProgress: (done, total) =>
+        progress({
+          text: `Writing ${format}`,
+          part: total > 0 ? done / total : undefined,
+        } satisfies Progress),
+    });
+    return new Moved(bytes, [bytes.buffer as ArrayBuffer]);
+  },
+
+  async compare({ spec, engine }: RunRequest, context: CallContext) {
+    return compare(tablesFor(spec.kind), spec, await deviceOf(engine), context);
+  },
+});
+
+function tablesFor(kind: RunRequest["spec"]["kind"]): Tables {
+  const { left, right } = tables;
+  if (!left) throw new Error("There is no table yet. Open a file, or take a sample.");
+  if (kind === "join" && !right)
+    throw new Error("A join needs a second table. Open a file, or take a sample.");
+  return { left, right: right ?? left };
+}
+
+function resultTable(): Table {
+  if (!result) throw new Error("There is no result yet. Run the operation first.");
+  return result;
+}
+
+async function fetched(url: string, signal: AbortSignal): Promise<Blob> {
+  const response = await fetch(url, { signal });
+  if (!response.ok) throw new Error(`${url} could not be loaded: ${response.status} ${response.statusText}.`);
+  return response.blob();
+}

@@ -1,0 +1,100 @@
+/** The three operations, by the library, with what they tell about their stages. */
+import type { Table } from "@uwdata/flechette";
+import type { Device, Plan } from "warpmap";
+import {
+  type Aggregate,
+  count,
+  countDistinct,
+  distinct,
+  first,
+  groupBy,
+  type JoinOptions,
+  join,
+  last,
+  max,
+  mean,
+  median,
+  min,
+  std,
+  sum,
+  variance,
+} from "warpmap/relational";
+import type { AggregateSpec, RunFacts, Spec, Stage } from "../protocol.js";
+
+const FUNCTIONS = { countDistinct, sum, mean, min, max, median, std, variance, first, last };
+
+/** What is worked on; group and distinct take the left. */
+export interface Tables {
+  readonly left: Table;
+  readonly right: Table;
+}
+
+interface OperateOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+export interface Run extends Pick<RunFacts, "stages" | "plan" | "ms" | "inputRows"> {
+  readonly table: Table;
+}
+
+export async function operate(
+  tables: Tables,
+  spec: Spec,
+  device: Device,
+  options: OperateOptions,
+): Promise<Run> {
+  const stages: Stage[] = [];
+  let plan: Plan | undefined;
+  const call = {
+    ...options,
+    device,
+    onStage: (name: string, seconds: number) => void stages.push({ name, ms: seconds * 1000 }),
+    onPlan: (told: Plan) => {
+      plan = told;
+    },
+  };
+  const start = performance.now();
+  const table = await answer(tables, spec, call);
+  const ms = performance.now() - start;
+  const { left, right } = tables;
+  return {
+    table,
+    stages,
+    ms,
+    inputRows: spec.kind === "join" ? [left.numRows, right.numRows] : [left.numRows],
+    plan: plan ? planFacts(plan) : null,
+  };
+}
+
+type Call = Pick<JoinOptions, "device" | "signal" | "onProgress" | "onPlan"> & {
+  readonly onStage: (name: string, seconds: number) => void;
+};
+
+async function answer({ left, right }: Tables, spec: Spec, call: Call): Promise<Table> {
+  switch (spec.kind) {
+    case "join": {
+      const { on, how, select } = spec;
+      return join(left, right, { ...call, on, how, ...(select && { select }) });
+    }
+    case "group":
+      return groupBy(left, { ...call, by: spec.by, aggregate: aggregatesOf(spec.aggregates) });
+    case "distinct":
+      return distinct(left, { ...call, ...(spec.on.length > 0 && { on: spec.on }) });
+  }
+}
+
+function aggregatesOf(specs: readonly AggregateSpec[]): Record<string, Aggregate> {
+  return Object.fromEntries(
+    specs.map(({ name, fn, column }) => [name, fn === "count" ? count(column) : FUNCTIONS[fn](column ?? "")]),
+  );
+}
+
+function planFacts({ strategy, reason, clock, phases }: Plan): NonNullable<RunFacts["plan"]> {
+  return {
+    strategy,
+    reason,
+    clock,
+    phases: phases.map(({ name, milliseconds }) => ({ name, ms: milliseconds })),
+  };
+}

@@ -1,0 +1,105 @@
+// The view Code: every program it offers ends as docs/examples.md says; errors at their line; Stop.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pageExamples } from "../build.mjs";
+import { openBrowser, openView, root, serve } from "./helpers.mjs";
+
+const SLOW = { timeout: 240_000 };
+
+let site;
+let browser;
+before(async () => {
+  site = await serve();
+  browser = await openBrowser();
+});
+after(async () => {
+  await browser.close();
+  await site.close();
+});
+
+const page = readFileSync(join(root, "docs/examples.md"), "utf8");
+
+/** What docs/examples.md says that a program prints on the cpu engine; undefined for the others. */
+function documented(name) {
+  const [, text] =
+    new RegExp(`\`\`\`sh\nnode examples/${name}\n\`\`\`\n\n\`\`\`text\n([^]*?)\`\`\``).exec(page) ?? [];
+  // the README changes with every release, and docs count the words of another text
+  return text;
+}
+
+async function run(page, program, engine) {
+  await page.locator('[data-panel="code"] select').first().selectOption(program);
+  await page.locator('[data-panel="code"]').getByLabel("Engine").selectOption(engine);
+  await page.getByRole("button", { name: "Run" }).click();
+  await page.locator(".place", { hasText: /^Ended/ }).waitFor({ timeout: 200_000 });
+  return page.locator(".output-text").textContent();
+}
+
+test("runs the programs, which print what the documentation says", SLOW, async () => {
+  const { page, errors } = await openView(browser, site.url, "code");
+  const programs = pageExamples();
+  assert.ok(programs.length >= 8, programs.join());
+  for (const program of programs.filter((name) => !name.startsWith("wgsl-"))) {
+    const text = await run(page, program, "cpu");
+    assert.match(await page.locator('[data-panel="code"] .place').textContent(), /^Ended after/, text);
+    const said = documented(program);
+    if (said !== undefined) assert.equal(text.replace(/\d+ ms/g, "… ms"), said, program);
+    else assert.match(text, /counted in \d+ ms on cpu/);
+  }
+  assert.deepEqual(errors, []);
+  await page.context().close();
+});
+
+test("runs kernels on a software GPU", SLOW, async () => {
+  const { page, errors } = await openView(browser, site.url, "code");
+  const text = await run(page, "wgsl-find.mjs", "software");
+  assert.match(text, /swiftshader/i);
+  assert.match(text, /1000000 orders cost \d+/);
+  assert.deepEqual(errors, []);
+  await page.context().close();
+});
+
+/** Replaces the program in the editor. */
+async function write(page, source) {
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.insertText(source);
+}
+
+test("shows errors at their line", SLOW, async () => {
+  const { page } = await openView(browser, site.url, "code");
+  for (const [source, says] of [
+    [
+      'console.log({ a: [1, -0, "x"] });\n\nnull.x;\n',
+      /^\{ a: \[ 1, -0, 'x' \] \}\nline 3: TypeError: .*null/,
+    ],
+    ["const a = 1;\nconst b = (;\n", /^line 2: /],
+    ['import _ from "lodash";\n', /^line 1: "lodash" cannot be imported here/],
+    [
+      'import { openDevice } from "warpmap";\n\nawait openDevice({ backend: "gpu" });\n',
+      /^line 3: ValidationError: .*gpu/,
+    ],
+  ]) {
+    await write(page, source);
+    await page.getByRole("button", { name: "Run" }).click();
+    await page.locator(".output-text .error").first().waitFor();
+    assert.match(await page.locator(".output-text").textContent(), says);
+    await page.locator(".cm-lint-marker-error").first().waitFor();
+  }
+  await page.context().close();
+});
+
+test("Stop ends a program that never ends", SLOW, async () => {
+  const { page } = await openView(browser, site.url, "code");
+  await write(page, 'console.log("begun");\nfor (;;);\n');
+  await page.getByRole("button", { name: "Run" }).click();
+  await page.locator(".output-text", { hasText: "begun" }).waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.locator('[data-panel="code"] .place', { hasText: "Stopped." }).waitFor();
+  await write(page, 'console.log("again");\n');
+  await page.getByRole("button", { name: "Run" }).click();
+  await page.locator(".output-text", { hasText: "again" }).waitFor();
+  await page.context().close();
+});

@@ -1,0 +1,242 @@
+// The view Try: samples on both engines with DuckDB's counts, comparison, export, damaged files, Stop.
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { built, openBrowser, openView, serve } from "./helpers.mjs";
+
+const SLOW = { timeout: 240_000 };
+const flights = join(built, "samples/flights-200k.parquet");
+const airports = join(built, "samples/airports.csv");
+
+let site;
+let browser;
+let duckdb;
+let folder;
+
+before(async () => {
+  site = await serve();
+  browser = await openBrowser();
+  duckdb = await (await DuckDBInstance.create(":memory:")).connect();
+  folder = mkdtempSync(join(tmpdir(), "warpmap-playground-"));
+});
+after(async () => {
+  await browser.close();
+  await site.close();
+  duckdb.closeSync();
+  rmSync(folder, { recursive: true });
+});
+
+async function counted(sql) {
+  const [[count]] = (await duckdb.runAndReadAll(`SELECT count(*) FROM (${sql})`)).getRows();
+  return Number(count);
+}
+
+const JOINED = `SELECT * FROM '${flights}' f JOIN '${airports}' a ON f.origin = a.iata`;
+
+/** What the page says of the result, once it is there. */
+async function summaryOf(page) {
+  const told = page.locator(".summary, .message.error").first();
+  await told.waitFor();
+  return told.textContent();
+}
+
+for (const [engine, says] of [
+  ["cpu", /by the cpu engine, \d+ threads?$/],
+  ["software", /by webgpu, .*swiftshader/i],
+]) {
+  test(`joins the sample on ${engine}, with DuckDB's count`, SLOW, async () => {
+    const { page, errors } = await openView(browser, site.url, `try?engine=${engine}`);
+    const start = performance.now();
+    await page.getByRole("button", { name: "Join flights with their airports" }).click();
+    const summary = await summaryOf(page);
+    console.log(`time to the first result on ${engine}: ${Math.round(performance.now() - start)} ms`);
+    assert.equal(Number(/^([\d,]+) rows/.exec(summary)?.[1].replaceAll(",", "")), await counted(JOINED));
+    assert.match(summary, says);
+    assert.match(
+      await page.locator(".engine-text").textContent(),
+      engine === "cpu" ? /asked for/ : /software GPU/,
+    );
+    // rows come in any order: the first that is shown is one of DuckDB's, with all its values
+    const [, date, delay, , origin, destination, name, city] = await page
+      .locator("tbody tr")
+      .first()
+      .locator("td")
+      .allTextContents();
+    const text = (value) => `'${value.replaceAll("'", "''")}'`;
+    const row = `f.date = ${text(date)} AND delay = ${delay} AND origin = ${text(origin)} AND destination = ${text(destination)} AND a.name = ${text(name)} AND city = ${text(city)}`;
+    assert.ok((await counted(`${JOINED} WHERE ${row}`)) > 0, row);
+    assert.deepEqual(errors, []);
+    await page.context().close();
+  });
+}
+
+test("groups and keeps distinct rows, with DuckDB's counts", SLOW, async () => {
+  const { page, errors } = await openView(browser, site.url, "try?engine=cpu");
+  for (const [button, sql] of [
+    ["Mean delay by airport", `SELECT origin FROM '${flights}' GROUP BY origin`],
+    ["Distinct routes", `SELECT DISTINCT origin, destination FROM '${flights}'`],
+  ]) {
+    await page.getByRole("button", { name: button }).click();
+    const count = (await counted(sql)).toLocaleString("en-US");
+    await page.locator(".summary", { hasText: `${count} rows` }).waitFor();
+  }
+  assert.deepEqual(errors, []);
+  await page.context().close();
+});
+
+test("compares with Map, Arquero and DuckDB-Wasm, which is loaded only then", SLOW, async () => {
+  const { page, errors } = await openView(browser, site.url, "try?engine=cpu");
+  const loaded = () => site.requests.filter((path) => path.startsWith("duckdb/"));
+  const earlier = loaded().length;
+  await page.getByRole("button", { name: "Mean delay by airport" }).click();
+  await summaryOf(page);
+  assert.equal(loaded().length, earlier);
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.locator(".contests li").first().waitFor({ timeout: 200_000 });
+  assert.ok(loaded().length > earlier);
+  const contests = await page.locator(".contests li").allTextContents();
+  assert.equal(contests.length, 4);
+  for (const contest of contests.slice(1)) assert.match(contest, /same answer, 228 rows/);
+  assert.deepEqual(errors, []);
+  await page.context().close();
+});
+
+test("says where an answer differs, and does not time it", SLOW, async () => {
+  const { page } = await openView(browser, site.url, "try?engine=cpu");
+  // Arquero counts a null as a value
+  const file = join(folder, "nulls.csv");
+  writeFileSync(file, "k,x\na,1\na,\nb,2\n");
+  await page.locator('input[type="file"]').first().setInputFiles(file);
+  await page.getByRole("radio", { name: "Group" }).check();
+  await page.getByRole("checkbox", { name: "k" }).check();
+  await page.getByLabel("Aggregate 1, function").selectOption("countDistinct");
+  await page.getByLabel("Aggregate 1, column").selectOption("x");
+  await page.getByRole("button", { name: "Compare" }).click();
+  const arquero = page.locator(".contests li", { hasText: "Arquero" });
+  await arquero.waitFor({ timeout: 200_000 });
+  assert.match(await arquero.textContent(), /not timed.*of a group: 2 in place of 1/);
+  assert.match(
+    await page.locator(".contests li", { hasText: "DuckDB" }).textContent(),
+    /same answer, 2 rows/,
+  );
+  await page.context().close();
+});
+
+test("has the same answers as the others where keys repeat and are null", SLOW, async () => {
+  const { page } = await openView(browser, site.url, "try?engine=cpu");
+  const left = join(folder, "left.csv");
+  const right = join(folder, "right.csv");
+  writeFileSync(left, "k,x,s\n1,1.5,a\n2,,b\n,3,\n2,4,d\n7,5,a\n");
+  writeFileSync(right, "k,y,s\n2,10,A\n2,11,\n,12,B\n3,13,C\n1,14,D\n");
+  const inputs = page.locator('input[type="file"]');
+  await inputs.nth(0).setInputFiles(left);
+  await page.locator(".about", { hasText: "left.csv" }).waitFor();
+  await inputs.nth(1).setInputFiles(right);
+  await page.locator(".about", { hasText: "right.csv" }).waitFor();
+  const compareTo = async (rows, others) => {
+    await page.getByRole("button", { name: "Compare" }).click();
+    await page.locator(".running").waitFor({ state: "visible" });
+    await page.locator(".running").waitFor({ state: "hidden", timeout: 200_000 });
+    const verdicts = await page.locator(".contests .verdict").allTextContents();
+    assert.deepEqual(verdicts, [
+      `${rows} rows`,
+      ...others.map((name) => name ?? `same answer, ${rows} rows`),
+    ]);
+  };
+  const all = [undefined, undefined, undefined];
+  for (const [how, rows] of [
+    ["right", 7],
+    ["full", 9],
+    ["anti", 2],
+  ]) {
+    await page.getByLabel("Rows that come out").selectOption(how);
+    await compareTo(rows, all);
+  }
+  await page.getByRole("radio", { name: "Group" }).check();
+  await page.getByRole("checkbox", { name: "s" }).check();
+  const functions = ["count", "sum", "mean", "min", "max", "median", "std", "variance", "first"];
+  for (const [i, fn] of functions.entries()) {
+    if (i > 0) await page.getByRole("button", { name: "Add an aggregate" }).click();
+    await page.getByLabel(`Aggregate ${i + 1}, function`).selectOption(fn);
+    await page.getByLabel(`Aggregate ${i + 1}, column`).selectOption("x");
+  }
+  await compareTo(4, [undefined, undefined, "has no aggregate like first"]);
+  await page.getByRole("button", { name: "Remove aggregate 9" }).click();
+  await compareTo(4, all);
+  await page.context().close();
+});
+
+test("reads own files, shows nulls and types, and saves what DuckDB reads", SLOW, async () => {
+  const { page } = await openView(browser, site.url, "try?engine=cpu");
+  const left = join(folder, "orders.csv");
+  const right = join(folder, "names.csv");
+  writeFileSync(left, "id,amount\n1,2.5\n2,\n3,7\n3,8\n");
+  writeFileSync(right, "id,name\n1,Ada\n3,<b>Grace</b>\n");
+  const inputs = page.locator('input[type="file"]');
+  await inputs.nth(0).setInputFiles(left);
+  await page.locator(".about", { hasText: "orders.csv" }).waitFor();
+  await inputs.nth(1).setInputFiles(right);
+  await page.locator(".about", { hasText: "names.csv" }).waitFor();
+  await page.getByLabel("Rows that come out").selectOption("left");
+  await page.getByRole("button", { name: "Run" }).click();
+  assert.match(await summaryOf(page), /^4 rows × 3 columns/);
+  assert.equal(await page.locator("td .null").count(), 2);
+  assert.match(await page.locator("thead").textContent(), /amountfloat64/);
+  // what a file holds is text, and never a part of the page
+  assert.equal(await page.locator("td b").count(), 0);
+  for (const format of ["csv", "parquet"]) {
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: format, exact: true }).click();
+    const saved = join(folder, `result.${format}`);
+    await (await downloading).saveAs(saved);
+    const rows = (
+      await duckdb.runAndReadAll(`SELECT sum(id), sum(amount), count(name) FROM '${saved}'`)
+    ).getRows();
+    assert.deepEqual(rows[0].map(Number), [9, 17.5, 3]);
+  }
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "arrow", exact: true }).click();
+  const saved = join(folder, "result.arrow");
+  await (await downloading).saveAs(saved);
+  assert.equal(readFileSync(saved).subarray(0, 6).toString(), "ARROW1");
+  await page.context().close();
+});
+
+test("a damaged file shows its one line", SLOW, async () => {
+  const { page } = await openView(browser, site.url, "try?engine=cpu");
+  const damaged = join(folder, "damaged.parquet");
+  const bytes = readFileSync(flights);
+  bytes.fill(0xff, bytes.length - 40, bytes.length - 8);
+  writeFileSync(damaged, bytes);
+  await page.locator('input[type="file"]').first().setInputFiles(damaged);
+  const line = page.locator(".message.error");
+  await line.waitFor();
+  const text = await line.textContent();
+  assert.match(text, /^damaged\.parquet: .*\.$/);
+  assert.ok(!text.includes("\n"));
+  const other = join(folder, "notes.txt");
+  writeFileSync(other, "words");
+  await page.locator('input[type="file"]').first().setInputFiles(other);
+  await page.locator(".message.error", { hasText: "notes.txt" }).waitFor();
+  await page.context().close();
+});
+
+test("Stop stops, and the page goes on", SLOW, async () => {
+  const { page, errors } = await openView(browser, site.url, "try?engine=software");
+  await page.getByRole("button", { name: "Join flights with their airports" }).click();
+  const stop = page.getByRole("button", { name: "Stop" });
+  // while the join runs, which takes seconds on a GPU that the CPU emulates
+  await page.locator(".work-text", { hasText: "Running" }).waitFor();
+  await stop.click();
+  await page.locator(".message", { hasText: "Stopped." }).waitFor({ timeout: 15_000 });
+  assert.equal(await stop.isVisible(), false);
+  // a worker that was ended is started anew, with its tables
+  await page.getByLabel("Engine").selectOption("cpu");
+  await page.getByRole("button", { name: "Run" }).click();
+  assert.match(await summaryOf(page), /^200,000 rows/);
+  assert.deepEqual(errors, []);
+  await page.context().close();
+});
