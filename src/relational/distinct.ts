@@ -5,6 +5,7 @@ import { checkOneOf } from "../options.js";
 import { countRows } from "./aggregate/grouped-values.js";
 import { lastRows } from "./aggregate/states.js";
 import { first } from "./aggregates.js";
+import { eachBatch } from "./batch-reader.js";
 import { columnIndex, readTable } from "./columns.js";
 import { encodeOwnKeys } from "./encode-keys.js";
 import { GroupBy, groupingResult } from "./group-by.js";
@@ -15,7 +16,7 @@ import { loadSpill } from "./load-spill.js";
 import { materialiseAnswer } from "./materialise.js";
 import { checkMemory } from "./memory-options.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
-import { batchesOf, openBatches, type TableInput, type Tables } from "./table-input.js";
+import { batchesOf, type TableInput, type Tables } from "./table-input.js";
 import type { TableResult } from "./table-result.js";
 
 /** Options of {@link distinct}. */
@@ -71,7 +72,7 @@ async function distinctHere(table: TableInput | Tables, options: DistinctOptions
 async function distinctOf(batches: Tables, { on, memory: _, ...options }: DistinctOptions): Promise<Table> {
   let groups: GroupBy | undefined;
   let names: readonly string[] = [];
-  for await (const batch of openBatches(batches)) {
+  for await (const batch of eachBatch(batches, options.signal)) {
     if (groups === undefined) {
       names = readTable(batch, "").names;
       groups = new GroupBy({ ...options, ...asGroups(names, on) });

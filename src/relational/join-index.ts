@@ -9,6 +9,7 @@ import type { RowIndex } from "../engine/row-operations.js";
 import type { RowPairs } from "../engine/rows.js";
 import { ValidationError } from "../errors.js";
 import { check, checkBoolean, checkCallbacks, checkOneOf, checkOptions } from "../options.js";
+import { eachBatch } from "./batch-reader.js";
 import { columnIndex, readTable, type SourceTable } from "./columns.js";
 import { encodeSide, keyForms } from "./encode-keys.js";
 import type { JoinOptions } from "./join.js";
@@ -17,7 +18,7 @@ import { materialise } from "./materialise.js";
 import { type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { checkNames } from "./relational-call.js";
 import { filteredPairs, joinedRows } from "./run-join.js";
-import { batchesOf, openBatches, type TableInput, type Tables } from "./table-input.js";
+import { batchesOf, type TableInput, type Tables } from "./table-input.js";
 
 /** Options of {@link JoinIndex.create}. */
 export interface JoinIndexOptions {
@@ -115,11 +116,12 @@ export class JoinIndex {
     const all = batchesOf(batches);
     if (all === null)
       throw new ValidationError("The batches are not iterable.", "Give a list, or an async iterable.");
+    checkCallbacks({ signal: options.signal });
     const { side = "left" } = options;
     const own = side === "left" ? "right" : "left";
     const matched = new Uint8Array(bitmapBytes(this.rows));
     let last: PreparedJoin | undefined;
-    for await (const batch of openBatches(all)) {
+    for await (const batch of eachBatch(all, options.signal)) {
       const prepared = this.#prepare(batch, options);
       last = prepared;
       const pairs = await this.#pairs(prepared, options);
