@@ -2,6 +2,7 @@
  * Commands with --memory: files are read batch by batch, the result is written as it comes, and what does not fit between is in temporary
  * files. Tells how much memory the process had at most.
  */
+import { readFileSync } from "node:fs";
 import type { Table } from "@uwdata/flechette";
 import type { Device } from "../device.js";
 import { readBatches } from "../io/index.js";
@@ -164,7 +165,17 @@ class Result {
 
 /** Bytes of memory that the process had at most: pages that it touched, its code and its heap included. */
 function peakMemory(): number {
-  return process.resourceUsage().maxRSS * 1024;
+  return (peakOfLinux() ?? process.resourceUsage().maxRSS) * 1024;
+}
+
+/** KiB. On Linux maxRSS is no less than what the process had that started this one. */
+function peakOfLinux(): number | undefined {
+  try {
+    const [, peak] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
+    return peak === undefined ? undefined : Number(peak);
+  } catch {
+    return undefined; // another system
+  }
 }
 
 interface MemoryReport extends SpillReport {

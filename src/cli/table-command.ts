@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { basename } from "node:path";
 import { Table } from "@uwdata/flechette";
-import { type Device, openDevice } from "../device.js";
+import { type Device, type OpenDeviceOptions, openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
 import { readTable, tableBlocks, writeTable } from "../io/index.js";
 import { noColumn } from "../io/select-columns.js";
@@ -89,8 +89,7 @@ export async function runTableCommand(
     using device = await openDevice({
       backend: options.device,
       software: options.software,
-      // what is kept for later calls is part of the memory
-      ...(memory && { memory: { keep: Math.floor(memory.limit / 16) } }),
+      ...(memory && withinMemory(options, memory)),
     });
     const onNote = (note: string) => notes.push(note);
     const reading = { clock, progress, host, onNote };
@@ -119,6 +118,15 @@ export async function runTableCommand(
     progress.stop();
     for (const note of notes) host.stderr.write(`note: ${visible(note)}\n`);
   }
+}
+
+/** A GPU and threads have memory of their own, which no limit is for; what is kept for later calls is part of the limit. */
+function withinMemory(
+  { device, software }: TableCommandOptions,
+  { limit }: MemoryOptions,
+): OpenDeviceOptions {
+  const backend = device === "auto" && !software ? "cpu" : device;
+  return { backend, threads: 1, memory: { keep: Math.floor(limit / 16) } };
 }
 
 /** A table of the result, and errors of the work in terms of the call. */

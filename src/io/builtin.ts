@@ -8,6 +8,8 @@ type Builtin = {
   "node:os": typeof import("node:os");
   "node:path": typeof import("node:path");
   "node:stream/promises": typeof import("node:stream/promises");
+  "node:v8": typeof import("node:v8");
+  "node:vm": typeof import("node:vm");
   "node:zlib": typeof import("node:zlib");
 };
 

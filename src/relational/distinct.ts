@@ -8,6 +8,7 @@ import { lazily } from "../engine/lazily.js";
 import { ValidationError } from "../errors.js";
 import { checkOneOf } from "../options.js";
 import { first } from "./aggregates.js";
+import { eachBatch } from "./batch-reader.js";
 import { columnIndex, readTable } from "./columns.js";
 import type { AskedRows } from "./device-distinct.js";
 import { broughtBack, commonDevice, DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
@@ -19,7 +20,7 @@ import { loadSpill } from "./load-spill.js";
 import { materialiseAnswer } from "./materialise.js";
 import { checkMemory } from "./memory-options.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
-import { batchesOf, openBatches, type TableInput, type Tables } from "./table-input.js";
+import { batchesOf, type TableInput, type Tables } from "./table-input.js";
 import type { TableResult } from "./table-result.js";
 
 const loadThere = lazily(() => import("./device-distinct.js"));
@@ -95,7 +96,7 @@ async function distinctOf(
 ): Promise<Table> {
   let groups: GroupBy | undefined;
   let names: readonly string[] = [];
-  for await (const batch of openBatches(batches)) {
+  for await (const batch of eachBatch(batches, options.signal)) {
     if (groups === undefined) {
       names = readTable(batch, "").names;
       groups = new GroupBy({ ...options, ...asGroups(names, on) });

@@ -5,6 +5,7 @@ import type { Placement } from "../engine/engine.js";
 import { ValidationError } from "../errors.js";
 import { check, checkOneOf } from "../options.js";
 import type { GroupStates } from "./aggregate/group-states.js";
+import { eachBatch } from "./batch-reader.js";
 import { DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
 import type { GroupByOptions, GroupCallOptions } from "./group-calls.js";
 import { groupTable } from "./group-table.js";
@@ -12,7 +13,7 @@ import { Grouping, StatesSum } from "./grouping.js";
 import { loadSpill } from "./load-spill.js";
 import { checkMemory } from "./memory-options.js";
 import { collectTables } from "./stack-tables.js";
-import { batchesOf, openBatches, type TableInput, type Tables } from "./table-input.js";
+import { batchesOf, type TableInput, type Tables } from "./table-input.js";
 import { TableResult } from "./table-result.js";
 
 /**
@@ -93,7 +94,7 @@ async function groupHere<P extends Placement>(
     return (await groupTable(grouping, table as TableInput | DeviceTable, output)) as PlacedTable<P>;
   }
   const groups = new GroupBy(own as GroupByOptions);
-  for await (const batch of openBatches(batches)) await groups.add(batch);
+  for await (const batch of eachBatch(batches, options.signal)) await groups.add(batch);
   const made = await groups.finish();
   if (output === "host") return made as PlacedTable<P>;
   return (await uploadTable(await grouping.call.begin(), made)) as PlacedTable<P>;

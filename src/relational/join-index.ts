@@ -11,6 +11,7 @@ import { lazily } from "../engine/lazily.js";
 import type { RowPairs } from "../engine/rows.js";
 import { ValidationError } from "../errors.js";
 import { check, checkBoolean, checkCallbacks, checkOneOf, checkOptions } from "../options.js";
+import { eachBatch } from "./batch-reader.js";
 import type { SourceTable } from "./columns.js";
 import { broughtBack, commonDevice, DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
 import { encodeSide, keyForms } from "./encode-keys.js";
@@ -22,7 +23,7 @@ import { materialise } from "./materialise.js";
 import { type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { checkNames } from "./relational-call.js";
 import { filteredPairs, joinedRows } from "./run-join.js";
-import { batchesOf, openBatches, type TableInput, type Tables } from "./table-input.js";
+import { batchesOf, type TableInput, type Tables } from "./table-input.js";
 
 const loadThere = lazily(() => import("./device-index.js"));
 
@@ -136,11 +137,12 @@ export class JoinIndex {
     const all = batchesOf(batches);
     if (all === null)
       throw new ValidationError("The batches are not iterable.", "Give a list, or an async iterable.");
+    checkCallbacks({ signal: options.signal });
     const { side = "left" } = options;
     const own = side === "left" ? "right" : "left";
     const matched = new Uint8Array(bitmapBytes(this.rows));
     let last: PreparedJoin | undefined;
-    for await (const batch of openBatches(all)) {
+    for await (const batch of eachBatch(all, options.signal)) {
       const prepared = this.#prepare(batch, options, await this.#onHost());
       last = prepared;
       const pairs = await this.#pairs(prepared, options);

@@ -4,8 +4,9 @@ import { check, checkCallbacks, checkOptions } from "../options.js";
 /** How much memory an operator may take, and where rows go that find no place in it. Needs files: Node alone has them. */
 export interface MemoryOptions {
   /**
-   * Bytes that the operator keeps what it has in use within, at least 2^20. What a process takes besides (its code, its heap, arrays that
-   * were not collected yet) comes on top: docs/larger-than-memory.md has figures.
+   * Bytes that the operator keeps its arrays within, at least 2^20, those included that nobody uses any more. What a process takes besides
+   * (Node, code, JavaScript's heap) comes on top: docs/larger-than-memory.md says how much. The work is done by the calling thread, on the
+   * cpu engine, unless the call names a device, whose threads or GPU have memory of their own.
    */
   readonly limit: number;
   /** A folder for temporary files. Default: the system's. */

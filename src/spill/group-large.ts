@@ -58,7 +58,7 @@ async function* groups(
 ): AsyncGenerator<Table> {
   const session = new SpillSession(memory, options.signal);
   try {
-    const grouping = new Grouping(name, options);
+    const grouping = new Grouping(name, { ...options, device: await session.device(options.device) });
     const first = await stream.first();
     const asked = [...options.by, ...Object.values(options.aggregate).flatMap(({ column }) => column ?? [])];
     const needed = new Set(asked.map((column) => columnIndex(first, column, "")));
@@ -100,6 +100,7 @@ class LargeGrouping {
       // a loop over them would end them when it is left
       const { value, done } = await batches.next();
       if (done) break;
+      this.session.pause();
       await sum.add([await this.#statesOf(value)]);
       if (heldBytes(sum.parts) <= this.#most) continue;
       const states = await sum.merged();

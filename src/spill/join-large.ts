@@ -44,6 +44,7 @@ export async function* joinLarge(
     for await (const table of join.tables({ left, right })) {
       yielded = true;
       yield table;
+      session.pause();
     }
     if (!yielded) yield await join.none();
   } finally {
@@ -77,7 +78,8 @@ class LargeJoin {
     session: SpillSession,
     maxBytes: number,
   ): Promise<LargeJoin> {
-    const { onProgress: _, onPlan: __, ...others } = options;
+    const { onProgress: _, onPlan: __, ...given } = options;
+    const others = { ...given, device: await session.device(options.device) };
     const prepare = (left: SourceTable, right: SourceTable) => prepareJoin({ left, right }, others);
     const left = noting(await streams.left.first());
     const right = noting(await streams.right.first());
@@ -136,6 +138,7 @@ class LargeJoin {
       if (ended) break;
       batches.push(value as RowBatch);
       bytes += (value as RowBatch).bytes;
+      this.session.pause();
     }
     const taken = () => {
       const all = batches;
@@ -208,6 +211,7 @@ class LargeJoin {
   async *#againstWhole(left: AsyncIterable<RowBatch>, right: RowBatch): AsyncGenerator<Table> {
     const matched = this.#rightWanted ? new Uint8Array(bitmapBytes(right.rows)) : null;
     for await (const piece of left) {
+      this.session.pause();
       const prepared = this.prepare(piece, right);
       yield* joinPart(prepared, { how: PARTS.left[this.how], right: matched }, this.maxBytes);
     }

@@ -26,7 +26,7 @@ export async function partition(
   const waiting = Array.from({ length: count }, (): Waiting => ({ batches: [], bytes: 0 }));
   const most = session.writeBytes / count;
   for await (const batch of batches) {
-    session.signal?.throwIfAborted();
+    session.pause();
     const rows = rowsByPartition(partitionOf(batch), count);
     for (let i = 0; i < count; i++) {
       if (rows[i].length === 0) continue;

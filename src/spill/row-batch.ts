@@ -15,7 +15,13 @@ import { ValidationError } from "../errors.js";
 import { RAW } from "../io/columns.js";
 import { withChildren } from "../relational/arrow-types.js";
 import { validityOf } from "../relational/bitmaps.js";
-import { type Chunk, codesOf, type DictionaryChunk, isValid } from "../relational/chunk.js";
+import {
+  type Chunk,
+  type ChunkedColumn,
+  codesOf,
+  type DictionaryChunk,
+  isValid,
+} from "../relational/chunk.js";
 import { readTable, type SourceColumn, type SourceTable } from "../relational/columns.js";
 import { compactChunk } from "../relational/compact-chunk.js";
 import { contiguous } from "../relational/contiguous.js";
@@ -26,28 +32,44 @@ import { nullsLike } from "../relational/null-chunk.js";
 import { checkSameType } from "../relational/same-types.js";
 import { sliceChunk } from "../relational/slice-chunk.js";
 import { sourceColumn } from "../relational/source-columns.js";
-import type { TableInput } from "../relational/table-input.js";
 import { BatchMaker } from "../relational/to-flechette.js";
 
-/** A table whose columns are read when they are asked for, with values in place of dictionaries. */
-export function openBatch(input: TableInput, side: string): SourceTable {
-  const source = readTable(input, side);
+/** Rows `from` to `to` of a table, whose columns are read when they are asked for, with values in place of dictionaries. */
+export function openRows(table: SourceTable, from: number, to: number): SourceTable {
   const columns: SourceColumn[] = [];
   return {
-    rows: source.rows,
-    names: source.names,
+    rows: to - from,
+    names: table.names,
     column(index) {
-      columns[index] ??= plainColumn(source.column(index));
+      columns[index] ??= plainRows(table.column(index), from, to);
       return columns[index];
     },
     get columns() {
-      return source.names.map((_, index) => this.column(index));
+      return table.names.map((_, index) => this.column(index));
     },
   };
 }
 
-function plainColumn(column: SourceColumn): SourceColumn {
-  return sourceColumn(column.field, compactChunk(plainChunk(column.contiguous())));
+function plainRows({ field, column }: SourceColumn, from: number, to: number): SourceColumn {
+  // dictionaries in lists are expanded for the elements of these rows alone
+  const rows = compactChunk(contiguous(sliceColumn(column, from, to)));
+  return sourceColumn(field, compactChunk(plainChunk(rows)));
+}
+
+/** Shares the memory of the column's chunks. */
+function sliceColumn(column: ChunkedColumn, from: number, to: number): ChunkedColumn {
+  if (from === 0 && to === column.length) return column;
+  const chunks: Chunk[] = [];
+  let start = 0;
+  for (const chunk of column.chunks) {
+    const [first, last] = [Math.max(0, from - start), Math.min(chunk.length, to - start)];
+    // one at least, which says what the values are like
+    if (first < last || (chunks.length === 0 && to <= start + chunk.length))
+      chunks.push(sliceChunk(chunk, Math.min(first, last), last));
+    start += chunk.length;
+    if (start >= to && chunks.length > 0) break;
+  }
+  return { ...column, length: to - from, chunks };
 }
 
 /** The same with values in place of dictionaries, also of those in lists, structs and unions. */
@@ -65,11 +87,21 @@ function plainChunk(chunk: Chunk): Chunk {
 
 /** The values that codes stand for. */
 function lookedUp(chunk: DictionaryChunk): Chunk {
-  const values = plainChunk(contiguous(chunk.dictionary));
+  const values = plainValues(chunk.dictionary);
   if (values.length === 0) return nullsLike(values, chunk.length);
   const valid = lookUpValidity(codesOf(chunk), chunk.validity, validBits(values));
   const found = gather(values, safeCodes(chunk));
   return { ...found, validity: valid && validityOf(valid, chunk.length) };
+}
+
+/** Of dictionaries in several chunks, or of lists and structs: each is needed for every piece of the rows. */
+const PLAIN = new WeakMap<ChunkedColumn, Chunk>();
+
+function plainValues(dictionary: ChunkedColumn): Chunk {
+  const known = PLAIN.get(dictionary);
+  const values = known ?? plainChunk(contiguous(dictionary));
+  if (known === undefined) PLAIN.set(dictionary, values);
+  return values;
 }
 
 function validBits(chunk: Chunk): Uint8Array | null {
@@ -94,11 +126,11 @@ export interface BatchShape {
   readonly like: readonly SourceColumn[];
 }
 
-/** @param first the first batch of the input */
+/** @param first no rows of the first batch of the input. Nothing of its memory is held on to. */
 export function shapeOf(first: SourceTable, side: string, needed: readonly number[]): BatchShape {
   const like = needed.map((index) => {
     const column = first.column(index);
-    return sourceColumn(column.field, sliceChunk(column.contiguous(), 0, 0));
+    return sourceColumn(column.field, compactChunk(gather(column.contiguous(), new Uint32Array(0))));
   });
   return { side, names: first.names, needed, like };
 }

@@ -61,7 +61,7 @@ export class SpillFile implements Part {
     let waiting: RowBatch[] = [];
     let size = 0;
     for (const block of this.#blocks) {
-      this.session.signal?.throwIfAborted();
+      this.session.pause();
       const batch = RowBatch.fromIpc(this.shape, await this.#read(block), block.rows);
       if (size + batch.bytes > bytes && size > 0) {
         yield RowBatch.concat(this.shape, waiting);

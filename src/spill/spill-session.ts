@@ -1,8 +1,11 @@
 /** One call's share of memory and disk: how its limit is divided, the folder of its temporary files, and what it wrote there. */
+import { sharedDevice } from "../default-device.js";
+import { type Device, openDevice } from "../device.js";
 import { fileModule } from "../io/builtin.js";
 import { fileErrorFrom } from "../io/errors.js";
 import { makeTemporaryFolder, type TemporaryFolder, temporaryPlace } from "../io/temporary-folder.js";
 import type { MemoryOptions } from "../relational/memory-options.js";
+import { GarbageBound } from "./garbage.js";
 import type { BatchShape } from "./row-batch.js";
 import { SpillFile } from "./spill-file.js";
 
@@ -17,6 +20,9 @@ const MOST_BYTES = 2 ** 30;
 /** Bytes of a block that is worth a partition more. */
 const BLOCK = 2 ** 14;
 
+/** One for all calls: it has no threads to end. */
+const loneDevice = sharedDevice(() => openDevice({ backend: "cpu", threads: 1 }));
+
 export class SpillSession {
   /**
    * Bytes of a part that is worked on in memory. Beside it are, at times: its like of the other side, the keys of both in the engine's
@@ -29,6 +35,7 @@ export class SpillSession {
   readonly pieceBytes: number;
   #folder: Promise<TemporaryFolder> | undefined;
   readonly #files = new Set<SpillFile>();
+  readonly #garbage: GarbageBound;
   #names = 0;
   #bytes = 0;
   #partitions = 0;
@@ -43,12 +50,25 @@ export class SpillSession {
     this.partBytes = share(16, MOST_BYTES);
     this.writeBytes = share(8, MOST_BYTES);
     this.pieceBytes = share(64, MOST_BYTES / 4);
+    this.#garbage = new GarbageBound(limit / 8);
   }
 
   /** Into how many partitions to cut what has a size; what nobody knows the size of, into as many as there is room for. */
   partitionsFor(bytes: number): number {
     const room = Math.max(LEAST_PARTITIONS, Math.min(MOST_PARTITIONS, Math.floor(this.writeBytes / BLOCK)));
     return Math.min(room, Math.max(4, Math.ceil((2 * bytes) / this.partBytes)));
+  }
+
+  /** Between pieces of work: heeds the signal, and frees what nobody uses. */
+  pause(): void {
+    this.signal?.throwIfAborted();
+    this.#garbage.check();
+  }
+
+  /** Where the work is done. Other threads than the calling one, and a GPU, would take memory that no limit is for. */
+  device(asked: Device | undefined): Promise<Device | undefined> {
+    const isLimited = Number.isFinite(this.memory.limit);
+    return asked === undefined && isLimited ? loneDevice() : Promise.resolve(asked);
   }
 
   /** A file that is made when there is something to write. */

@@ -1,19 +1,23 @@
-/** An input that is read once, batch by batch, in pieces of about one size: small batches are put together, large ones are cut. */
+/**
+ * An input that is read once, in pieces of about one size: small batches are put together; large ones are opened some rows at a time, so
+ * that no more of them than a piece is copied or has its dictionaries expanded.
+ */
 import { ValidationError } from "../errors.js";
-import type { SourceTable } from "../relational/columns.js";
-import { batchesOf, openBatches, type TableInput, type Tables } from "../relational/table-input.js";
-import { type BatchShape, openBatch, RowBatch, shapeOf } from "./row-batch.js";
+import { BatchReader } from "../relational/batch-reader.js";
+import { readTable, type SourceTable } from "../relational/columns.js";
+import { batchesOf, type TableInput, type Tables } from "../relational/table-input.js";
+import { type BatchShape, openRows, RowBatch, shapeOf } from "./row-batch.js";
+
+/** Rows of a large batch that are looked at first: nobody knows yet what its rows take. */
+const FIRST_ROWS = 1024;
 
 export class TableStream {
-  readonly #iterator: AsyncIterator<TableInput> | Iterator<TableInput>;
-  readonly #signal: AbortSignal | undefined;
+  readonly #batches: BatchReader;
+  /** The first batch, until it is read. */
   #first: SourceTable | undefined;
-  #ended = false;
-  /** A batch was asked for and did not come: an abort waits for none. */
-  #pending = false;
   #shape: BatchShape | undefined;
-  /** Rows that were read so far. */
-  rows = 0;
+  /** What a row took, of those that were read last. */
+  #rowBytes: number | undefined;
 
   /** @param side what to call the input in messages */
   constructor(
@@ -21,16 +25,13 @@ export class TableStream {
     readonly side: string,
     signal: AbortSignal | undefined,
   ) {
-    const batches = openBatches(batchesOf(input) ?? ([input] as Tables));
-    this.#iterator =
-      Symbol.asyncIterator in batches ? batches[Symbol.asyncIterator]() : batches[Symbol.iterator]();
-    this.#signal = signal;
+    this.#batches = new BatchReader(batchesOf(input) ?? ([input] as Tables), signal);
   }
 
-  /** The first batch, which says what the columns are. */
+  /** No rows of the first batch, which says what the columns are. */
   async first(): Promise<SourceTable> {
     this.#first ??= await this.#next();
-    if (this.#first) return this.#first;
+    if (this.#first) return openRows(this.#first, 0, 0);
     const what = this.side === "" ? "No batch was given." : `No batch of the ${this.side} table was given.`;
     throw new ValidationError(what, "Give one; it may be without rows.");
   }
@@ -46,55 +47,52 @@ export class TableStream {
     const shape = this.#shape as BatchShape;
     let waiting: RowBatch[] = [];
     let size = 0;
-    for (;;) {
-      const source = this.#first ?? (await this.#next());
-      this.#first = undefined;
-      if (source === undefined) break;
-      this.rows += source.rows;
-      for (const batch of cut(RowBatch.of(shape, source), bytes)) {
-        if (size + batch.bytes > bytes && size > 0) {
-          yield RowBatch.concat(shape, waiting);
-          waiting = [];
-          size = 0;
-        }
-        waiting.push(batch);
-        size += batch.bytes;
+    for await (const batch of this.#cuts(shape, bytes)) {
+      if (size + batch.bytes > bytes && size > 0) {
+        yield RowBatch.concat(shape, waiting);
+        waiting = [];
+        size = 0;
       }
+      waiting.push(batch);
+      size += batch.bytes;
     }
     if (size > 0) yield RowBatch.concat(shape, waiting);
   }
 
   /** Stops reading. */
   async close(): Promise<void> {
-    if (this.#ended) return;
-    this.#ended = true;
-    const closed = Promise.resolve(this.#iterator.return?.());
-    // the end of a generator waits for the batch that it is at
-    if (this.#pending) closed.catch(() => {});
-    else await closed;
+    this.#first = undefined;
+    await this.#batches.close();
+  }
+
+  /** All rows of each batch, in pieces of at most about `bytes`. */
+  async *#cuts(shape: BatchShape, bytes: number): AsyncGenerator<RowBatch> {
+    for (let table = await this.#next(); table !== undefined; table = await this.#next()) {
+      let from = 0;
+      do {
+        const to = from + this.#rowsWithin(bytes, table.rows - from);
+        const batch = RowBatch.of(shape, openRows(table, from, to));
+        if (batch.rows > 0) this.#rowBytes = batch.bytes / batch.rows;
+        yield* cut(batch, bytes);
+        from = to;
+      } while (from < table.rows);
+    }
+  }
+
+  /** How many rows of some take about `bytes`, or a fair share of those. */
+  #rowsWithin(bytes: number, rows: number): number {
+    if (bytes === Number.POSITIVE_INFINITY) return rows;
+    if (this.#rowBytes === undefined) return Math.min(rows, FIRST_ROWS);
+    return Math.ceil(rows / Math.max(1, Math.ceil((rows * this.#rowBytes) / bytes)));
   }
 
   async #next(): Promise<SourceTable | undefined> {
-    this.#signal?.throwIfAborted();
-    if (this.#ended) return undefined;
-    this.#pending = true;
-    const { value, done } = await orAborted(Promise.resolve(this.#iterator.next()), this.#signal);
-    this.#pending = false;
-    this.#ended = done === true;
-    return this.#ended ? undefined : openBatch(value, this.side);
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) return first;
+    const batch = await this.#batches.next();
+    return batch === undefined ? undefined : readTable(batch, this.side);
   }
-}
-
-/** What a promise gives; the signal's reason where that comes before. */
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    const settle = () => signal.removeEventListener("abort", stop);
-    signal.addEventListener("abort", stop);
-    if (signal.aborted) stop(); // by what made the promise
-    promise.then(resolve, reject).finally(settle);
-  });
 }
 
 /** Pieces of at most about `bytes`, rows being taken for equally large. */

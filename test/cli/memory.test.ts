@@ -5,7 +5,7 @@ import { join as joinPaths } from "node:path";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as after } from "node:timers/promises";
-import { tableFromArrays, tableToIPC } from "@uwdata/flechette";
+import { columnFromArray, tableFromArrays, tableFromColumns, tableToIPC, utf8 } from "@uwdata/flechette";
 import { describe, expect, it } from "vitest";
 import { readTable, writeTable } from "../../src/io/index.js";
 import { openDuck } from "../io/duckdb.js";
@@ -83,6 +83,35 @@ it("prints the first rows, the row count and the memory", async () => {
   const none = await cli([...call.slice(0, 3), "--on", "id=r", "--limit", "0", ...WITHIN]);
   expect(none.stdout).toMatch(/\n0 rows × 5 columns\n$/);
   expect(readdirSync(TMP)).toEqual([]);
+});
+
+it("keeps the process within the limit and what docs/larger-than-memory.md says comes on top", async () => {
+  const rows = 15_000;
+  const side = function* (name: string, factor: number) {
+    // 10 batches of some 4 MB
+    for (let from = 0; from < 10 * rows; from += rows) {
+      const id = Int32Array.from({ length: rows }, (_, i) => ((from + i) * factor) % 200_003);
+      const text = Array.from(id, (i) => `${i}`.padEnd(250, "-"));
+      yield tableFromColumns({ id: columnFromArray(id), [name]: columnFromArray(text, utf8()) });
+    }
+  };
+  await writeTable(path("wide l.arrow"), side("l", 7919));
+  await writeTable(path("wide r.arrow"), side("r", 31));
+  const call = [
+    "join",
+    path("wide l.arrow"),
+    path("wide r.arrow"),
+    "--on",
+    "id",
+    "--out",
+    path("wide.arrow"),
+  ];
+  const within = ["--memory", "8M", "--tmp", TMP, "--device", "cpu", "--json"];
+  const { status, stdout, stderr } = await outcomeOf(start([...call, ...within]));
+  expect([status, stderr]).toEqual([0, ""]);
+  const { peak, spilled } = JSON.parse(stdout).memory;
+  expect(spilled).toBeGreaterThan(2 ** 26);
+  expect(peak).toBeLessThan((8 + 192) * 2 ** 20);
 });
 
 it("takes csv from standard input, by way of a temporary file", async () => {

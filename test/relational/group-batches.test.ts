@@ -10,6 +10,7 @@ import {
   first,
   GroupBy,
   groupBy,
+  JoinIndex,
   last,
   max,
   mean,
@@ -192,4 +193,35 @@ describe("batches", () => {
     await expect(groupBy(none, { by: ["k"], aggregate: n })).rejects.toThrow(/No batch was added/);
     await expect(distinct([].values(), {})).rejects.toThrow(/No batch was given/);
   });
+});
+
+it("an abort is heard while a batch is awaited, and ends the reading", async () => {
+  const calls: ((batches: AsyncIterable<object[]>, signal: AbortSignal) => Promise<unknown>)[] = [
+    (batches, signal) => groupBy(batches, { by: ["k"], aggregate: n, device: device(), signal }),
+    (batches, signal) => distinct(batches, { device: device(), signal }),
+    async (batches, signal) => {
+      const index = await JoinIndex.create(device(), [{ k: 1 }], { on: ["k"] });
+      for await (const _ of index.joinAll(batches, { signal }));
+    },
+  ];
+  for (const call of calls) {
+    const abort = new AbortController();
+    let asked = 0;
+    let ended = false;
+    const batches = {
+      [Symbol.asyncIterator]: () => ({
+        async next(): Promise<IteratorResult<object[]>> {
+          if (asked++ === 0) return { done: false, value: [{ k: 1 }] };
+          queueMicrotask(() => abort.abort(new Error("enough")));
+          return new Promise(() => {}); // it never comes
+        },
+        async return(): Promise<IteratorResult<object[]>> {
+          ended = true;
+          return { done: true, value: undefined };
+        },
+      }),
+    };
+    await expect(call(batches, abort.signal)).rejects.toThrow("enough");
+    expect([asked, ended]).toEqual([2, true]);
+  }
 });
