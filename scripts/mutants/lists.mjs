@@ -105,7 +105,7 @@ export const listFaults = [
     name: "groups-alone-among-others",
     what: "an element that is a group of its own is looked for among its tile's groups",
     file: `${GPU}/put-groups.wgsl`,
-    find: "let isAlone = place >= ALONE;",
+    find: "let isAlone = place[i] >= ALONE;",
     replace: "let isAlone = false;",
     ...grouped,
   },

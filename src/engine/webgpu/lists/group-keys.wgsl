@@ -41,6 +41,23 @@ fn putGroup(group: u32, key: u32, items: u32) {
   sizes[group] = items;
 }
 
+/// Counts an item, and notes its slot and how many of its key came before it.
+fn count(at: u32, key: u32) {
+  let slot = slotOf(key);
+  if (slot > SLOTS) {
+    let group = atomicAdd(&control.groups, 1u);
+    putGroup(group, key, 1u);
+    if (VALUED) { places[at] = ALONE | group; }
+    return;
+  }
+  let rank = atomicAdd(&slotItems[slot], 1u);
+  if (rank == 0u) { slotGroups[slot] = atomicAdd(&groupsHere, 1u); }
+  if (VALUED) { places[at] = slot | (rank << GROUP_BITS); }
+}
+
+/// Items of an invocation whose loads are under way at once.
+const EACH: u32 = 4u;
+
 @compute @workgroup_size(WORKGROUP)
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,
@@ -55,18 +72,13 @@ fn main(
     if (local == 0u) { atomicStore(&groupsHere, 0u); }
     workgroupBarrier();
     let end = min(first + params.tile, pageEnd);
-    for (var at = first + local; at < end; at += WORKGROUP) {
-      let key = itemKey(items[at]);
-      let slot = slotOf(key);
-      if (slot > SLOTS) {
-        let group = atomicAdd(&control.groups, 1u);
-        putGroup(group, key, 1u);
-        if (VALUED) { places[at] = ALONE | group; }
-        continue;
+    for (var start = first + local; start < end; start += WORKGROUP * EACH) {
+      var key: array<u32, EACH>;
+      for (var i = 0u; i < EACH; i++) { key[i] = itemKey(items[min(start + i * WORKGROUP, end - 1u)]); }
+      for (var i = 0u; i < EACH; i++) {
+        let at = start + i * WORKGROUP;
+        if (at < end) { count(at, key[i]); }
       }
-      let rank = atomicAdd(&slotItems[slot], 1u);
-      if (rank == 0u) { slotGroups[slot] = atomicAdd(&groupsHere, 1u); }
-      if (VALUED) { places[at] = slot | (rank << GROUP_BITS); }
     }
     workgroupBarrier();
     if (local == 0u) {

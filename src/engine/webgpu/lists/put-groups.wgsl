@@ -2,6 +2,9 @@
 // of one page; owns its items' entries.
 // Bytes an item: 12 read, 8 more for its group, which lies near; 4 written, near those of the tile's other items.
 
+/// Items of an invocation whose loads are under way at once.
+const EACH: u32 = 4u;
+
 @compute @workgroup_size(WORKGROUP)
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,
@@ -13,14 +16,25 @@ fn main(
   for (var first = beginOf(page) + workgroup.x * params.tile; first < pageEnd; first += workgroups.x * params.tile) {
     let base = tileGroups[tileNumber(page, first)];
     let end = min(first + params.tile, pageEnd);
-    for (var at = first + local; at < end; at += WORKGROUP) {
-      let place = places[at];
-      let isAlone = place >= ALONE;
-      let group = select(base + (place & GROUP_MASK), place & ~ALONE, isAlone);
-      let rank = select(place >> GROUP_BITS, 0u, isAlone);
-      let goal = targets[group];
-      if (goal.y == NO_LIST) { continue; }
-      if (rank < goal.y) { room[befores[group] + rank] = itemValue(items[at]); } else { room[goal.x + rank] = itemValue(items[at]); }
+    for (var start = first + local; start < end; start += WORKGROUP * EACH) {
+      var place: array<u32, EACH>;
+      for (var i = 0u; i < EACH; i++) { place[i] = places[min(start + i * WORKGROUP, end - 1u)]; }
+      var group: array<u32, EACH>;
+      var goal: array<vec2u, EACH>;
+      for (var i = 0u; i < EACH; i++) {
+        let isAlone = place[i] >= ALONE;
+        group[i] = select(base + (place[i] & GROUP_MASK), place[i] & ~ALONE, isAlone);
+        if (isAlone) { place[i] = 0u; }
+        goal[i] = targets[group[i]];
+      }
+      for (var i = 0u; i < EACH; i++) {
+        let at = start + i * WORKGROUP;
+        if (at >= end || goal[i].y == NO_LIST) { continue; }
+        let rank = place[i] >> GROUP_BITS;
+        var address = goal[i].x + rank;
+        if (rank < goal[i].y) { address = befores[group[i]] + rank; }
+        room[address] = itemValue(items[at]);
+      }
     }
   }
 }

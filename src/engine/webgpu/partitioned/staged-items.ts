@@ -27,6 +27,13 @@ import { Partitioner } from "./partitioner.js";
 
 /** Keys of a page on average, at most: a half of the slots of group-keys.wgsl. */
 const PAGE_KEYS = 512;
+/**
+ * Those of pairs whose keys repeat often: their values are written to as many lists at once, each to a line of the cache, which holds the
+ * lines of all workgroups that run. H100, 2^26 pairs: with 512 keys, values of 64 a key took three times as long to write as of 8.
+ */
+const LEAST_PAGE_KEYS = 128;
+/** Pairs of a page that lie so near each other that this does not matter. */
+const NEAR_PAIRS = 4096;
 /** Pages of a grid at most. */
 const MOST_PAGES = 65_535;
 
@@ -66,7 +73,7 @@ export async function stageItems(
   const { pages, pagesPerPartition, partitions } = levelsOf(
     spec,
     keys,
-    host.kernelOverrides.pageKeys ?? PAGE_KEYS,
+    host.kernelOverrides.pageKeys ?? pageKeysOf(kind, count / keys),
   );
   const staged = partitions.count * pagesPerPartition;
   if (staged > MOST_PAGES) throw new LimitError("pages", staged, MOST_PAGES, "Use smaller batches.");
@@ -123,6 +130,11 @@ export async function stageItems(
     reads: [{ buffer: control.buffer, offset: 0, into }],
     lost: () => tableCounters.read(into).fallbacks > 0,
   };
+}
+
+function pageKeysOf(kind: ItemKind, copies: number): number {
+  if (kind === "key") return PAGE_KEYS;
+  return Math.min(PAGE_KEYS, Math.max(LEAST_PAGE_KEYS, Math.floor(NEAR_PAIRS / copies)));
 }
 
 /** How a table falls into pages of few keys: one multisplit while it makes so many, and at least as many as are made at full speed. */
