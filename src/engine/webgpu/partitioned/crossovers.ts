@@ -106,7 +106,8 @@ function planErase(state: TableState, count: number, forced: boolean): Choice {
 
 function planLookup(state: TableState, count: number, forced: boolean): Choice {
   const { least, bytes } = atLoad(loadOf(state), LOOKUPS);
-  if (!forced && count < least) return DIRECT;
+  const sooner = bytes > 0 && isWide(slotFormat(state.spec)) ? 2 : 1;
+  if (!forced && count < least / sooner) return DIRECT;
   const choice = looksUpPages(state) && fits(state, count, bytes) ? LOOKED_UP : PARTITIONED;
   return forced ? asked(choice.strategy) : choice;
 }

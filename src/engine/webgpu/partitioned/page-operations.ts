@@ -1,6 +1,7 @@
 /** Bulk operations whose pages are worked on by the workgroups that own them, in workgroup memory. */
 import type { InsertPolicy, InsertTally } from "../../engine.js";
 import type { Scalar } from "../../scalars.js";
+import { isWide, slotFormat } from "../../slot-format.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import { combining } from "../direct/combine.js";
 import { eraseChunk } from "../direct/erase.js";
@@ -107,7 +108,8 @@ function slotKind({ spec }: TableState): ItemKind {
 /** Erases a chunk's keys. Answers how many there were; null when its pages do not fit the GPU. */
 export async function eraseByPage(state: TableState, chunk: BoundChunk): Promise<number | null> {
   const kernels = Partitioner.of(state).pageSources.erase();
-  const operation = { label: "page-erase", kind: "key", kernels } as const;
+  const keepsEqual = isWide(slotFormat(state.spec));
+  const operation = { label: "page-erase", kind: "key", kernels, keepsEqual } as const;
   const worked = await workOnPages(state, chunk, operation, true, async () => null);
   if (!worked) return null;
   let { erased } = worked;

@@ -53,14 +53,17 @@ export interface PageOperation {
   rebuilds?: boolean;
   /** How values are combined, of elements that may come only once: every one of them counts, and may be fallback. */
   combining?: Combining;
+  /** Items are worked on though their keys equal others: finding those costs more than it saves. */
+  keepsEqual?: boolean;
 }
 
+/** Which items multisplits may leave out. */
+const leftOut = ({ keepsEqual, combining }: PageOperation) => (keepsEqual ? false : (combining ?? true));
+
 /** The kernels that follow the first multisplit, compiled side by side. */
-async function compileAll(
-  state: TableState,
-  layout: PageLayout,
-  { kind, kernels: { page, propagate: propagateKernel }, constants, combining, rebuilds }: PageOperation,
-) {
+async function compileAll(state: TableState, layout: PageLayout, operation: PageOperation) {
+  const { kind, kernels: pageKernels, constants, combining, rebuilds } = operation;
+  const { page, propagate: propagateKernel } = pageKernels;
   const { kernels } = state.host;
   const partitioner = Partitioner.of(state);
   const { sources, pageSources } = partitioner;
@@ -70,7 +73,7 @@ async function compileAll(
   const owning = { ...paged, ...perInvocation, WORKGROUP: workgroup };
   const merged = { MERGED: combining ? perInvocation.ITEMS * workgroup : 1 };
   const bins = binsFor(pagesPerPartition);
-  const leaving = leavingOut(combining ?? true, SEEN_IN_PARTITION);
+  const leaving = leavingOut(leftOut(operation), SEEN_IN_PARTITION);
   const { workgroup: tile, items: tileItems } = partitioner.tileOf(kind, bins, leaving.words);
   const subPartitioning = {
     ...fallback,
@@ -114,7 +117,7 @@ export async function splitByPage(
   const split = await splitByPartition(state, chunk, partitions, {
     kind,
     put: "items",
-    distinct: subPartitioned && (combining ?? true),
+    distinct: subPartitioned && leftOut(operation),
     sampled: subPartitioned && sampled,
   });
   const { subPartition, tileItems, extract, work, propagate } = await compiling;
