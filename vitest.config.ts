@@ -17,6 +17,8 @@ const RELATIONAL =
 const WEBGPU_ONLY = "test/{engine/webgpu,wgsl}/**/*.test.ts";
 /** Part of these: kernels of the partitioned strategy, which take SwiftShader longest to compile. */
 const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";
+/** Kernels of users, which pages compile as well. */
+const IN_PAGES = "test/wgsl/changing-wide.test.ts";
 const BROWSER_ONLY = "test/browser/**/*.test.ts";
 
 /** With these a page has SharedArrayBuffer. */
@@ -141,7 +143,7 @@ export default defineConfig({
         optimizeDeps: { include: ["fast-check", "@uwdata/flechette"] },
         test: {
           name: "browser",
-          include: [CONFORMANCE, BROWSER_ONLY],
+          include: [CONFORMANCE, BROWSER_ONLY, IN_PAGES],
           sequence: { groupOrder: BESIDE_BROWSER.groupOrder },
           maxWorkers: BESIDE_BROWSER.maxWorkers, // one page
           isolate: false,
