@@ -26,8 +26,8 @@ const crossOriginIsolation = {
 };
 
 /**
- * Projects that run at once: three processes, each of which compiles what it needs and waits for the GPU a third of its time, or one
- * process beside the browser.
+ * Projects that run at once: three processes, each of which compiles what it needs and waits for the GPU a third of its time; or one
+ * process beside the browser, for the kernels that take longest to compile: they are compiled once then.
  */
 const NODE_ALONE = { groupOrder: 0, maxWorkers: 3 };
 const BESIDE_BROWSER = { groupOrder: 1, maxWorkers: 1 };
@@ -48,6 +48,10 @@ const LONG_FILES = [
   "engine/cpu/random-operations",
   "conformance/random-sequences",
   "conformance/plan",
+  "engine/webgpu/table/windows",
+  "engine/webgpu/wide-tables",
+  "engine/webgpu/direct/long-probes",
+  "engine/webgpu/batch/pipeline",
 ].map((name) => `/test/${name}.test.ts`);
 const rank = ({ moduleId }: TestSpecification) => {
   const place = LONG_FILES.findIndex((name) => moduleId.endsWith(name));
@@ -122,7 +126,7 @@ export default defineConfig({
       },
       onWebgpuInNode("webgpu", NODE_ALONE, { include: [CONFORMANCE, RELATIONAL] }),
       // engines that share a device: test/engine/webgpu/helpers/variants.ts
-      onWebgpuInNode("webgpu-engine", BESIDE_BROWSER, { include: [WEBGPU_ONLY], exclude: [PARTITIONED] }),
+      onWebgpuInNode("webgpu-engine", NODE_ALONE, { include: [WEBGPU_ONLY], exclude: [PARTITIONED] }),
       onWebgpuInNode(
         "webgpu-partitioned",
         BESIDE_BROWSER,

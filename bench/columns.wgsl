@@ -3,10 +3,7 @@
 // Workgroups of 256 over any grid, grid-stride: an invocation works on elements its number apart. Invocations write elements
 // of their own; counters and the bitmap are atomic.
 //
-// Overrides: FIRST and COUNT, the elements of the column.
-
-override FIRST: u32 = 0;
-override COUNT: u32;
+// Params is made by columns-gpu.ts: `first` and `count`, the elements of the column, and what the source behind this has besides.
 
 struct Verdict {
   wrong: atomic<u32>,
@@ -19,6 +16,7 @@ struct Verdict {
 @group(0) @binding(3) var<storage, read_write> verdict: Verdict;
 @group(0) @binding(4) var<storage, read> keys: array<u32>;
 @group(0) @binding(5) var<storage, read_write> seen: array<atomic<u32>>;
+@group(0) @binding(6) var<uniform> params: Params;
 
 // lowbias32: bench/mix.ts.
 fn mix(value: u32) -> u32 {

@@ -1,13 +1,16 @@
 /**
  * The benchmark group: rows counted and a u32 column added up by a u32 key, in three ways. `device to device`: table and answer stay on the
- * device. `Arrow to Arrow`: from a flechette table to a flechette table. `JS Map`: a loop over the two typed arrays. They take turns. A
- * sweep varies the share of rows that one group has.
+ * device. `Arrow to Arrow`: from a flechette table to a flechette table. `JS Map`: a loop over the two typed arrays. They take turns. On a
+ * CPU DuckDB and Arquero do so, too, where they are installed, and flights are grouped by route. A sweep varies the share of rows that
+ * one group has.
  *
  * Every group of the first answer of each way is checked before anything is timed.
  */
 import { type Table, tableFromArrays } from "@uwdata/flechette";
 import { type Device, EngineError, ValidationError } from "../src/index.js";
 import { count, type DeviceTable, groupBy, sum } from "../src/relational/index.js";
+import { type Duck, openDuck } from "./flight-files.js";
+import { flightsByRoute, peersOf } from "./group-peers.js";
 import { mix } from "./mix.js";
 import { type BenchOptions, type BenchReport, type BenchRow, byDevice, circumstances } from "./report.js";
 import { settle, type TimedCall, timeInTurn } from "./timing.js";
@@ -42,11 +45,19 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     throw new ValidationError(`group does not measure ${size} rows.`, "Give a whole number from 1 to 2^28.");
   }
   const where = circumstances(device);
+  const runs = options.runs ?? 5;
+  const isCpu = device.backend === "cpu";
+  using duck = isCpu ? await openDuck(device.info.threads) : null;
   const rows: BenchRow[] = [];
   for (const point of pointsOf(device, size, sweep)) {
     signal?.throwIfAborted();
     onProgress?.(`${point.rows} rows, ${point.groups} groups`);
-    rows.push(...(await measure(device, point, options.runs ?? 5)));
+    rows.push(...(await measure(device, point, runs, duck)));
+  }
+  if (isCpu && sweep === undefined && duck !== null) {
+    onProgress?.("flights by route");
+    const { ways, ...flights } = await flightsByRoute(device, duck, size ?? Number.POSITIVE_INFINITY);
+    rows.push(...(await timeWays(ways, { table: "flights", ...flights, skew: null }, runs)));
   }
   return {
     bench: "group",
@@ -56,6 +67,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     rows,
     notes: [
       'device to device: `groupBy(table, { output: "device" })` of a table with a key and a value column, until the answer is complete. On the cpu engine the columns are copied out of the device\'s arrays first. Arrow to Arrow: `groupBy` of a flechette table, upload and read-back included. JS Map: a loop over the typed arrays, up to 2^24 rows.',
+      "On a CPU: DuckDB with as many threads, from a table of a database in memory to a result there, and Arquero; both where they are installed. ratio above 1: Arrow to Arrow is faster.",
       "Every group's key, count and sum was checked in each way before it was timed.",
     ],
   };
@@ -68,10 +80,14 @@ function pointsOf(device: Device, size: number | undefined, sweep: string | unde
     return [0, 0.5, 0.9, 0.99, 1].map((skew) => ({ rows, groups: atMost(2 ** 20), skew }));
   }
   const counts = [8, 1000, 2 ** 20, 2 ** 24].map(atMost);
-  return [...new Set(counts)].map((groups) => ({ rows, groups, skew: 0 }));
+  const points = [...new Set(counts)].map((groups) => ({ rows, groups, skew: 0 }));
+  // a size that others publish
+  if (size === undefined && device.backend === "cpu")
+    points.push({ rows: 2 ** 23, groups: 2 ** 20, skew: 0 });
+  return points;
 }
 
-async function measure(device: Device, point: Point, runs: number): Promise<BenchRow[]> {
+async function measure(device: Device, point: Point, runs: number, duck: Duck | null): Promise<BenchRow[]> {
   const workload = workloadOf(point);
   const { key, value } = workload;
   const arrow = tableFromArrays({ key, value });
@@ -98,17 +114,29 @@ async function measure(device: Device, point: Point, runs: number): Promise<Benc
     check(workload, "JS Map", keys, counts, sums);
     ways["JS Map"] = { call: () => groupByMap(workload) };
   }
+  if (device.backend === "cpu")
+    Object.assign(ways, await peersOf(arrow, { by: ["key"], value: "value" }, duck));
   const warmUpMs = byDevice(device, { gpu: WARM_UP_MS, cpu: 0, software: 0 });
+  return await timeWays(ways, { table: "integers", ...point }, runs, warmUpMs); // the table is destroyed behind this
+}
+
+async function timeWays(
+  ways: Record<string, TimedCall>,
+  { rows, ...what }: BenchRow & { readonly rows: number },
+  runs: number,
+  warmUpMs = 0,
+): Promise<BenchRow[]> {
   const timings = await timeInTurn(Object.values(ways), { runs, leastTotalMs: 50, warmUpMs });
+  const own = timings[Object.keys(ways).indexOf("Arrow to Arrow")].median;
   return Object.keys(ways).map((way, i) => ({
     way,
-    rows: point.rows,
-    groups: point.groups,
-    skew: point.skew,
+    ...what,
+    rows,
     ms: timings[i].median,
     "fastest ms": timings[i].fastest,
     runs: timings[i].runs,
-    "G rows/s": point.rows / timings[i].median / 1e6,
+    "G rows/s": rows / timings[i].median / 1e6,
+    "ratio to Arrow to Arrow": timings[i].median / own,
   }));
 }
 

@@ -1,19 +1,18 @@
 /**
- * The benchmark join-vs-duckdb: warpmap and DuckDB with as many threads, in turn in one process. Two joins: flights (3
+ * The benchmark join-vs-duckdb: warpmap and DuckDB with as many threads, in turn in one process: flights (3
  * million rows, 5 columns) with airports (3,376 rows, 7 columns) on origin = iata, and 2^22 with 2^22 rows on u32 keys that
- * are all different. Both sides start from tables in memory: flechette tables here, DuckDB tables of an in-memory database
- * there. Every row of the left side has its partner, so as many rows come out.
+ * are all different: every row of the left side has its partner, or, in a left and an anti join, half of them. Both sides start from
+ * tables in memory: flechette tables here, DuckDB tables of an in-memory database there.
  *
  * It needs the development dependencies vega-datasets and @duckdb/node-api: node bench/run.mjs join-vs-duckdb
  */
 import { availableParallelism } from "node:os";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import type { Table } from "@uwdata/flechette";
 import { type Device, EngineError, openDevice } from "../src/index.js";
 import { type JoinStage, join } from "../src/relational/index.js";
-import { flights, integers, type JoinWorkload } from "./join-workloads.js";
+import { collectGarbage } from "./garbage.js";
+import { flights, halfOfIntegers, integers, type JoinWorkload } from "./join-workloads.js";
 import { type BenchOptions, type BenchReport, type BenchRow, circumstances } from "./report.js";
 import { summarise, type TimedCall, type Timing, timeInTurn } from "./timing.js";
 
@@ -42,7 +41,12 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     // results may come in any order on both sides
     await duckdb.run("SET preserve_insertion_order = false");
     const bits = Math.min(INTEGER_BITS, Math.floor(Math.log2(options.size ?? Number.POSITIVE_INFINITY)));
-    const workloads = [await flights(duckdb, options.size), await integers(duckdb, bits)];
+    const whole = await integers(duckdb, bits);
+    const workloads = [
+      await flights(duckdb, options.size),
+      whole,
+      ...(await halfOfIntegers(duckdb, whole, bits)),
+    ];
     const version = String(await firstRow(duckdb, "SELECT version()"));
     const threadCounts = device.backend === "cpu" ? [1, device.info.threads] : [availableParallelism()];
     const rows: BenchRow[] = [];
@@ -65,7 +69,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
       parameters: {
         "flights rows": workloads[0].left.numRows,
         "airports rows": workloads[0].right.numRows,
-        "integer rows": workloads[1].left.numRows,
+        "integer rows": whole.left.numRows,
         DuckDB: version,
         preserve_insertion_order: "false",
       },
@@ -91,10 +95,11 @@ async function compare(
   runs: number,
 ): Promise<BenchRow[]> {
   const stages: Record<JoinStage, number[]> = { "encode keys": [], "hash join": [], materialise: [] };
-  const { left, right, on } = workload;
+  const { left, right, on, how } = workload;
   const joinTables = () =>
     join(left, right, {
       on,
+      how,
       device,
       onStage: (stage, seconds) => stages[stage].push(seconds * 1000),
     });
@@ -163,15 +168,3 @@ function sum(values: Iterable<unknown>, of: (value: unknown) => number): number 
 async function firstRow(duckdb: DuckDBConnection, sql: string): Promise<unknown[]> {
   return (await duckdb.runAndReadAll(sql)).getRows()[0];
 }
-
-/**
- * Results of earlier runs must not be in memory when the next is timed, on neither side. The collector frees large buffers
- * in the background, so it gets a moment.
- */
-async function collectGarbage(): Promise<void> {
-  setFlagsFromString("--expose-gc");
-  (runInNewContext("gc") as () => void)();
-  await new Promise((resolve) => setTimeout(resolve, FREEING_MS));
-}
-
-const FREEING_MS = 50;

@@ -17,6 +17,7 @@ export interface Sum {
 
 export interface JoinWorkload {
   readonly name: string;
+  readonly how: "inner" | "left" | "anti";
   readonly left: Table;
   readonly right: Table;
   readonly on: readonly (readonly [left: string, right: string])[];
@@ -47,6 +48,7 @@ export async function flights(duckdb: DuckDBConnection, limit: number | undefine
     const from = "FROM flights f JOIN airports a ON f.origin = a.iata";
     return {
       name: "flights",
+      how: "inner",
       left: await readTable(flights),
       right: await readTable(airports),
       on: [["origin", "iata"]],
@@ -89,6 +91,7 @@ export async function integers(duckdb: DuckDBConnection, bits: number): Promise<
   );
   return {
     name: `2^${bits} integers`,
+    how: "inner",
     left: tableFromArrays(left),
     right: tableFromArrays(right),
     on: [["key", "key"]],
@@ -100,6 +103,44 @@ export async function integers(duckdb: DuckDBConnection, bits: number): Promise<
       { column: "b", sql: "sum(b)", of: Number },
     ],
   };
+}
+
+/**
+ * A left and an anti join of the left side of `integers`, which has to be made before, with as many keys of which every other one of the
+ * left side's is among them.
+ */
+export async function halfOfIntegers(
+  duckdb: DuckDBConnection,
+  { left }: JoinWorkload,
+  bits: number,
+): Promise<JoinWorkload[]> {
+  const rows = 2 ** bits;
+  const numbers = Uint32Array.from({ length: rows }, (_, i) => 2 * shuffle(i, bits));
+  const right = tableFromArrays({ key: numbers.map(mix), b: numbers });
+  await duckdb.run(
+    `CREATE TABLE h AS SELECT ${mixSql("i")}::UINTEGER AS key, i::UINTEGER AS b
+     FROM (SELECT 2 * ${shuffleSql("n", bits)} AS i FROM range(${rows}) t(n))`,
+  );
+  const sums = ["key", "a"].map((column) => ({ column, sql: `sum(${column})`, of: Number }));
+  const common = { left, right, on: [["key", "key"]] as const };
+  return [
+    {
+      ...common,
+      name: `2^${bits} integers, left`,
+      how: "left",
+      joined: "SELECT l.*, h.b FROM l LEFT JOIN h ON l.key = h.key",
+      counted: "SELECT count(*), sum(l.a), sum(h.b) FROM l LEFT JOIN h ON l.key = h.key",
+      sums: [...sums, { column: "b", sql: "sum(b)", of: Number }],
+    },
+    {
+      ...common,
+      name: `2^${bits} integers, anti`,
+      how: "anti",
+      joined: "SELECT * FROM l ANTI JOIN h ON l.key = h.key",
+      counted: "SELECT count(*), sum(l.key), sum(l.a) FROM l ANTI JOIN h ON l.key = h.key",
+      sums,
+    },
+  ];
 }
 
 /** A bijection of the numbers below 2^bits: odd factors and shifted xors, as in mix. */

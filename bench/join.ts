@@ -36,7 +36,7 @@ interface Point {
 }
 
 const ONE_TO_ONE = { selectivity: 1, multiplicity: 1 };
-const WARM_UP_MS = 200;
+const WARM_UP_MS = 1000;
 const MOST_ROWS = 2 ** 28;
 
 /** `options.size`: rows of either side. */

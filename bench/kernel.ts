@@ -8,6 +8,7 @@ const MOST_WORKGROUPS = 65_535;
 export const MAP_READ = 0x1;
 export const COPY_SRC = 0x4;
 export const COPY_DST = 0x8;
+export const UNIFORM = 0x40;
 export const STORAGE = 0x80;
 export const MAP_MODE_READ = 1;
 

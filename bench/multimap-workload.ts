@@ -11,6 +11,9 @@ import source from "./multimap.wgsl";
 
 type Column = DeviceArray<"u32">;
 
+/** Parameters of multimap.wgsl. */
+const PARAMS = ["size", "distinct", "bits", "isSet"] as const;
+
 /** Steps of a walk; multimap.wgsl has as many. */
 const MOST_STEPS = 128;
 
@@ -80,23 +83,22 @@ export function openEntries(device: Device, entries: Entries): Promise<DeviceEnt
 }
 
 async function openOnGpu(device: Device, { size, distinct, bits }: Entries): Promise<DeviceEntries> {
-  const constants = { SIZE: size, DISTINCT: distinct, BITS: bits };
-  const kernels = await openColumnKernels(device, source, constants);
+  const kernels = await openColumnKernels(device, source, PARAMS, { size, distinct, bits });
   const judge = async (
     name: string,
     answer: Column,
     more: Parameters<typeof kernels.judge>[3] = {},
     isSet = false,
   ) => {
-    const { wrong: number, first } = await kernels.judge(name, { IS_SET: Number(isSet) }, answer.length, {
+    const { wrong: number, first } = await kernels.judge(name, { isSet: Number(isSet) }, answer.length, {
       1: elementsOf(answer),
       ...more,
     });
     if (number > 0) throw wrong(name, first);
   };
   return {
-    keys: (FIRST = 0, count = size) => kernels.make("u32", "makeKeys", { FIRST }, count),
-    values: (FIRST = 0, count = size) => kernels.make("u32", "makeNumbers", { FIRST }, count),
+    keys: (first = 0, count = size) => kernels.make("u32", "makeKeys", { first }, count),
+    values: (first = 0, count = size) => kernels.make("u32", "makeNumbers", { first }, count),
     distinctKeys: () => kernels.make("u32", "makeDistinct", {}, distinct),
     checkCounts: (counts) => judge("checkCounts", counts),
     async checkRetrieved(isSet, { offsets, entries }) {

@@ -1,42 +1,37 @@
 // Columns of a workload of equal keys (multimap-workload.ts has the same arithmetic), and checks of what a container answered about them.
 // Stands behind columns.wgsl. Bytes per element: 4 written; checks read 4 or 8.
 //
-// Overrides: SIZE entries of DISTINCT keys; BITS, of which a number below SIZE has as many; IS_SET, whether entries are keys or numbers.
-
-override SIZE: u32;
-override DISTINCT: u32;
-override BITS: u32;
-override IS_SET: bool = false;
+// Parameters: size entries of distinct keys; bits, of which a number below size has as many; isSet, whether entries are keys or numbers.
 
 /// Steps of a walk: each ends it with a chance of a half or more.
 const MOST_STEPS: u32 = 128u;
 
-/// Another order of the numbers below SIZE: steps of a bijection of numbers of BITS bits, until one is below.
+/// Another order of the numbers below the size: steps of a bijection of numbers of `bits` bits, until one is below.
 fn shuffled(i: u32) -> u32 {
-  let half = (BITS + 1u) / 2u;
-  let mask = (1u << BITS) - 1u;
+  let half = (params.bits + 1u) / 2u;
+  let mask = (1u << params.bits) - 1u;
   var x = i;
   for (var step = 0u; step < MOST_STEPS; step++) {
     x = ((x ^ (x >> half)) * 0x21f0aaadu) & mask;
     x = ((x ^ (x >> half)) * 0xd35a2d97u) & mask;
     x ^= x >> half;
-    if (x < SIZE) { break; }
+    if (x < params.size) { break; }
   }
   return x;
 }
 
 /// The number of the key of an entry.
-fn numberAt(i: u32) -> u32 { return shuffled(i) % DISTINCT; }
+fn numberAt(i: u32) -> u32 { return shuffled(i) % params.distinct; }
 
 /// Where the entries of a key begin when all of them lie in the order of the keys' numbers.
-fn offsetOf(number: u32) -> u32 { return number * (SIZE / DISTINCT) + min(number, SIZE % DISTINCT); }
+fn offsetOf(number: u32) -> u32 { return number * (params.size / params.distinct) + min(number, params.size % params.distinct); }
 
 /// The number of the key whose entries are at a place then.
 fn numberOf(place: u32) -> u32 {
-  let few = SIZE / DISTINCT;
-  let longer = (SIZE % DISTINCT) * (few + 1u);
+  let few = params.size / params.distinct;
+  let longer = (params.size % params.distinct) * (few + 1u);
   if (place < longer) { return place / (few + 1u); }
-  return SIZE % DISTINCT + (place - longer) / few;
+  return params.size % params.distinct + (place - longer) / few;
 }
 
 @compute @workgroup_size(256)
@@ -46,7 +41,7 @@ fn makeKeys(
   @builtin(local_invocation_index) local: u32,
 ) {
   let step = groups.x * groups.y * 256u;
-  for (var i = start(group, groups, local); i < COUNT; i += step) { words[i] = mix(numberAt(FIRST + i)); }
+  for (var i = start(group, groups, local); i < params.count; i += step) { words[i] = mix(numberAt(params.first + i)); }
 }
 
 @compute @workgroup_size(256)
@@ -56,7 +51,7 @@ fn makeDistinct(
   @builtin(local_invocation_index) local: u32,
 ) {
   let step = groups.x * groups.y * 256u;
-  for (var i = start(group, groups, local); i < COUNT; i += step) { words[i] = mix(i); }
+  for (var i = start(group, groups, local); i < params.count; i += step) { words[i] = mix(i); }
 }
 
 @compute @workgroup_size(256)
@@ -66,7 +61,7 @@ fn makeNumbers(
   @builtin(local_invocation_index) local: u32,
 ) {
   let step = groups.x * groups.y * 256u;
-  for (var i = start(group, groups, local); i < COUNT; i += step) { words[i] = FIRST + i; }
+  for (var i = start(group, groups, local); i < params.count; i += step) { words[i] = params.first + i; }
 }
 
 // values: the count of each entry's key.
@@ -77,7 +72,7 @@ fn checkCounts(
   @builtin(local_invocation_index) local: u32,
 ) {
   let step = groups.x * groups.y * 256u;
-  for (var i = start(group, groups, local); i < COUNT; i += step) {
+  for (var i = start(group, groups, local); i < params.count; i += step) {
     let number = numberAt(i);
     if (values[i] != offsetOf(number + 1u) - offsetOf(number)) { report(i); }
   }
@@ -91,7 +86,7 @@ fn checkOffsets(
   @builtin(local_invocation_index) local: u32,
 ) {
   let step = groups.x * groups.y * 256u;
-  for (var i = start(group, groups, local); i < COUNT; i += step) {
+  for (var i = start(group, groups, local); i < params.count; i += step) {
     if (values[i] != offsetOf(i)) { report(i); }
   }
 }
@@ -104,14 +99,14 @@ fn checkEntries(
   @builtin(local_invocation_index) local: u32,
 ) {
   let step = groups.x * groups.y * 256u;
-  for (var i = start(group, groups, local); i < COUNT; i += step) {
+  for (var i = start(group, groups, local); i < params.count; i += step) {
     let number = numberOf(i);
     let entry = values[i];
-    if (IS_SET) {
+    if (params.isSet != 0u) {
       if (entry != mix(number)) { report(i); }
       continue;
     }
-    if (entry >= SIZE || numberAt(entry) != number) { report(i); continue; }
+    if (entry >= params.size || numberAt(entry) != number) { report(i); continue; }
     let bit = 1u << (entry & 31u);
     if ((atomicOr(&seen[entry / 32u], bit) & bit) != 0u) { report(i); }
   }

@@ -5,6 +5,9 @@ import { elementsOf } from "./kernel.js";
 import type { KeyColumn, Width, Workload } from "./static-map-workload.js";
 import source from "./workload.wgsl";
 
+/** Parameters of workload.wgsl. */
+const PARAMS = ["words", "size", "stride", "column", "present"] as const;
+
 const COLUMNS: Readonly<Record<KeyColumn, number>> = { keys: 0, lookups: 1, absent: 2, half: 3 };
 
 /** Which keys below `size` a map has: by the number of the key. */
@@ -33,23 +36,18 @@ export async function openGpuWorkload<T extends Width>(
   device: Device,
   workload: Workload<T>,
 ): Promise<GpuWorkload<T>> {
-  const { size, stride: STRIDE, type, words } = workload;
-  const kernels = await openColumnKernels(device, source, { SIZE: size, WORDS: words });
+  const { size, stride, type, words } = workload;
+  const kernels = await openColumnKernels(device, source, PARAMS, { size, words, stride });
   return {
-    column: (column, FIRST = 0, count = size) =>
-      kernels.make(type, "makeKeys", { STRIDE, COLUMN: COLUMNS[column], FIRST }, count),
-    numbers: (FIRST = 0, count = size) => kernels.make(type, "makeNumbers", { FIRST }, count),
-    odd: () => kernels.make("u8", "makeOdd", { STRIDE }, size),
+    column: (column, first = 0, count = size) =>
+      kernels.make(type, "makeKeys", { column: COLUMNS[column], first }, count),
+    numbers: (first = 0, count = size) => kernels.make(type, "makeNumbers", { first }, count),
+    odd: () => kernels.make("u8", "makeOdd", {}, size),
     checkFound: (column, present, { values, found }) =>
-      kernels.judge(
-        "checkFound",
-        { STRIDE, COLUMN: COLUMNS[column], PRESENT: PRESENT[present] },
-        values.length,
-        {
-          1: elementsOf(values),
-          2: elementsOf(found),
-        },
-      ),
+      kernels.judge("checkFound", { column: COLUMNS[column], present: PRESENT[present] }, values.length, {
+        1: elementsOf(values),
+        2: elementsOf(found),
+      }),
     async checkPairs({ keys, values }) {
       using seen = await device.allocate("u32", Math.ceil(size / 32));
       return await kernels.judge("checkPairs", {}, keys.length, {

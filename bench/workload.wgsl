@@ -1,35 +1,29 @@
 // Columns of a workload (static-map-workload.ts has the same arithmetic), and checks of what a map answered about them. Stands behind
 // columns.wgsl. Bytes per element: 4 written; checks read 5 (look-ups) or 8 (pairs).
 //
-// Overrides: WORDS of a key, and of a value; SIZE keys; STRIDE of the look-ups; COLUMN 0 keys, 1 lookups, 2 absent, 3 half; PRESENT 0 none of the keys below SIZE
-// is there, 1 those of even numbers, 2 all.
-
-override WORDS: u32 = 1;
-override SIZE: u32;
-override STRIDE: u32 = 1;
-override COLUMN: u32 = 0;
-override PRESENT: u32 = 2;
+// Parameters: words of a key, and of a value; size, the number of keys; stride of the look-ups; column: 0 keys, 1 lookups, 2 absent, 3 half;
+// present: 0 none of the keys below size is there, 1 those of even numbers, 2 all.
 
 /// Written for misses; MISSING of static-map-check.ts.
 const MISSING: u32 = 0xabad1deau;
 
-// i * STRIDE modulo SIZE, bit by bit of the stride. SIZE is at most 2^31, so no sum overflows.
+// i * stride modulo the size, bit by bit of the stride. The size is at most 2^31, so no sum overflows.
 fn lookedUpAt(i: u32) -> u32 {
   var product = 0u;
   var addend = i;
-  for (var bits = STRIDE; bits > 0u; bits >>= 1u) {
+  for (var bits = params.stride; bits > 0u; bits >>= 1u) {
     if ((bits & 1u) == 1u) { product = lessThanSize(product + addend); }
     addend = lessThanSize(addend + addend);
   }
   return product;
 }
 
-fn lessThanSize(sum: u32) -> u32 { return select(sum, sum - SIZE, sum >= SIZE); }
+fn lessThanSize(sum: u32) -> u32 { return select(sum, sum - params.size, sum >= params.size); }
 
 fn numberAt(i: u32) -> u32 {
-  if (COLUMN == 0u) { return i; }
-  if (COLUMN == 2u) { return SIZE + i; }
-  return lookedUpAt(i) + select(0u, SIZE, COLUMN == 3u && (i & 1u) == 1u);
+  if (params.column == 0u) { return i; }
+  if (params.column == 2u) { return params.size + i; }
+  return lookedUpAt(i) + select(0u, params.size, params.column == 3u && (i & 1u) == 1u);
 }
 
 @compute @workgroup_size(256)
@@ -39,10 +33,10 @@ fn makeKeys(
   @builtin(local_invocation_index) local: u32,
 ) {
   let step = groups.x * groups.y * 256u;
-  for (var i = start(group, groups, local); i < COUNT; i += step) {
-    let number = numberAt(FIRST + i);
-    words[i * WORDS] = mix(number);
-    if (WORDS == 2u) { words[2u * i + 1u] = mix(~number); }
+  for (var i = start(group, groups, local); i < params.count; i += step) {
+    let number = numberAt(params.first + i);
+    words[i * params.words] = mix(number);
+    if (params.words == 2u) { words[2u * i + 1u] = mix(~number); }
   }
 }
 
@@ -53,9 +47,9 @@ fn makeNumbers(
   @builtin(local_invocation_index) local: u32,
 ) {
   let step = groups.x * groups.y * 256u;
-  for (var i = start(group, groups, local); i < COUNT; i += step) {
-    words[i * WORDS] = FIRST + i;
-    if (WORDS == 2u) { words[2u * i + 1u] = ~(FIRST + i); }
+  for (var i = start(group, groups, local); i < params.count; i += step) {
+    words[i * params.words] = params.first + i;
+    if (params.words == 2u) { words[2u * i + 1u] = ~(params.first + i); }
   }
 }
 
@@ -67,11 +61,11 @@ fn makeOdd(
   @builtin(local_invocation_index) local: u32,
 ) {
   let step = groups.x * groups.y * 256u;
-  for (var word = start(group, groups, local); word < (COUNT + 3u) / 4u; word += step) {
+  for (var word = start(group, groups, local); word < (params.count + 3u) / 4u; word += step) {
     var bytes = 0u;
     for (var byte = 0u; byte < 4u; byte++) {
       let i = word * 4u + byte;
-      if (i < COUNT && (lookedUpAt(i) & 1u) == 1u) { bytes |= 1u << (8u * byte); }
+      if (i < params.count && (lookedUpAt(i) & 1u) == 1u) { bytes |= 1u << (8u * byte); }
     }
     words[word] = bytes;
   }
@@ -84,12 +78,12 @@ fn checkFound(
   @builtin(local_invocation_index) local: u32,
 ) {
   let step = groups.x * groups.y * 256u;
-  for (var i = start(group, groups, local); i < COUNT; i += step) {
+  for (var i = start(group, groups, local); i < params.count; i += step) {
     let number = numberAt(i);
-    let there = number < SIZE && (PRESENT == 2u || (PRESENT == 1u && (number & 1u) == 0u));
+    let there = number < params.size && (params.present == 2u || (params.present == 1u && (number & 1u) == 0u));
     let flag = (found[i / 4u] >> (8u * (i & 3u))) & 0xffu;
-    var isRight = flag == u32(there) && values[i * WORDS] == select(MISSING, number, there);
-    if (WORDS == 2u) { isRight = isRight && values[2u * i + 1u] == select(MISSING, ~number, there); }
+    var isRight = flag == u32(there) && values[i * params.words] == select(MISSING, number, there);
+    if (params.words == 2u) { isRight = isRight && values[2u * i + 1u] == select(MISSING, ~number, there); }
     if (!isRight) { report(i); }
   }
 }
@@ -102,10 +96,10 @@ fn checkPairs(
   @builtin(local_invocation_index) local: u32,
 ) {
   let step = groups.x * groups.y * 256u;
-  for (var i = start(group, groups, local); i < COUNT; i += step) {
-    let number = values[i * WORDS];
-    var isRight = number < SIZE && keys[i * WORDS] == mix(number);
-    if (WORDS == 2u) { isRight = isRight && keys[2u * i + 1u] == mix(~number) && values[2u * i + 1u] == ~number; }
+  for (var i = start(group, groups, local); i < params.count; i += step) {
+    let number = values[i * params.words];
+    var isRight = number < params.size && keys[i * params.words] == mix(number);
+    if (params.words == 2u) { isRight = isRight && keys[2u * i + 1u] == mix(~number) && values[2u * i + 1u] == ~number; }
     if (!isRight) { report(i); continue; }
     let bit = 1u << (number & 31u);
     if ((atomicOr(&seen[number / 32u], bit) & bit) != 0u) { report(i); }

@@ -1,5 +1,7 @@
 // npm run build: src/ to dist/. JavaScript by rolldown, what each engine needs first in one chunk, the rest later; declarations
 // by tsc.
+//
+//   node scripts/build.mjs --if-changed      nothing, where dist/ is what these sources were built to (build-stamp.mjs)
 import { spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -7,6 +9,7 @@ import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { sourceTexts, staticImportsOf } from "./build-plugins.mjs";
+import { isBuilt, stampBuild } from "./build-stamp.mjs";
 import { reachableDeclarations, typedEntries } from "./declarations.mjs";
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
@@ -53,8 +56,13 @@ const isLater = onPath(
 /** What a consumer reads at a GPU type that has no members. */
 const GPU_TYPES = `/** Without members: TypeScript has no WebGPU types here. TypeScript 6 has them in its lib "DOM"; else install @webgpu/types and add it to "types". */`;
 
+if (process.argv.includes("--if-changed") && isBuilt(root)) {
+  console.log("dist/ is up to date");
+  process.exit(0);
+}
 await bundle();
 declare();
+stampBuild(root);
 
 async function bundle() {
   rmSync(dist, { recursive: true, force: true });

@@ -6,7 +6,7 @@ import { build } from "esbuild";
 import { reachableDeclarations } from "./declarations.mjs";
 import { bundlers, checkBundler } from "./package/bundlers.mjs";
 import { checkInstall, checkLinks, checkPublint, checkTypesExports } from "./package/lint.mjs";
-import { checkPage } from "./package/page.mjs";
+import { checkPage, checkPageWithoutBundler } from "./package/page.mjs";
 import { Project, root } from "./package/project.mjs";
 import { checkTypes, setUps } from "./package/types.mjs";
 
@@ -68,6 +68,7 @@ try {
   await check("Vite: a page from its development server, and a built one, in Chromium", () =>
     checkPage(project),
   );
+  await check("a page without a bundler, in Chromium", () => checkPageWithoutBundler(project));
 } finally {
   project.remove();
 }

@@ -2,7 +2,7 @@
 //
 // A page loads the entry and one engine, the GPU's or the CPU's: "first" is what the limit is for. "with large batches" adds what the
 // engine loads on the first use of such; the engine's row operations only where a bundle has joins, those of sketches where it has sketches.
-// "all chunks" is what a bundler without code splitting ships.
+// "all chunks" is what a bundler without code splitting ships. With --markdown the table is one of Markdown.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -60,7 +60,8 @@ for (const { name, source, limitBytes = Infinity, uses = [], engines = ENGINES }
     table.push([name, engine, kb(first), kb(later), kb(sum(chunks.values())), verdict]);
   }
 }
-printTable(table);
+if (process.argv.includes("--markdown")) printMarkdown(table);
+else printTable(table);
 process.exit(tooLarge > 0 ? 1 : 0);
 
 /** @returns chunks by path: gzipped bytes, what they import, and the sources in them. */
@@ -127,6 +128,10 @@ function sum(chunks) {
 
 function kb(bytes) {
   return `${(bytes / KB).toFixed(1)} KB`;
+}
+
+function printMarkdown([head, ...rows]) {
+  for (const row of [head, head.map(() => "---"), ...rows]) console.log(`| ${row.join(" | ")} |`);
 }
 
 /** The first two columns are words, and so is the last; the others are numbers. */

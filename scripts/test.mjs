@@ -4,7 +4,7 @@
 //   npm test                                 all steps
 //   npm test -- --project cpu hash           build, then Vitest alone, with these arguments
 //   npm run test:long [-- ARGUMENTS]         the same, with many more rounds of randomised tests (test/helpers/rounds.ts)
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -24,19 +24,20 @@ const env = { ...process.env, ...softwareGpuEnv(), ...(isLong && { WARPMAP_TEST_
 const missing = missingBrowserLibraries();
 warnOfMissingLibraries();
 
+/** The projects that keep all cores busy, and the others (vitest.config.ts). */
+const BUSY = ["cpu", "webgpu", "webgpu-engine"];
+const QUIET = ["webgpu-partitioned", "browser"];
+const only = (project) => ["--project", project];
+
 let passed = 0;
 let failed = 0;
 
-await step("build", "scripts/build.mjs");
-vitest();
+await step("build", "scripts/build.mjs", "--if-changed");
 if (everything) {
-  // each of them leaves a core idle
-  await Promise.all([
-    step("types", require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json"),
-    step("bundle size", "scripts/check-size.mjs"),
-    step("packed package", "scripts/check-package.mjs"),
-  ]);
-}
+  await vitest(...BUSY.flatMap(only));
+  // these leave a core idle now and then
+  await Promise.all([vitest(...QUIET.flatMap(only)), checks()]);
+} else await vitest(...vitestArgs);
 warnOfMissingLibraries();
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
@@ -62,13 +63,20 @@ async function step(title, ...args) {
   console.log(`${title}: ${(seconds + performance.now() / 1000).toFixed(1)} s`);
 }
 
-function vitest() {
+async function checks() {
+  await step("types", require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json");
+  await step("bundle size", "scripts/check-size.mjs");
+  await step("packed package", "scripts/check-package.mjs");
+}
+
+async function vitest(...vitestArgs) {
   console.log("\n== tests");
   const folder = mkdtempSync(join(tmpdir(), "warpmap-test-"));
   const report = join(folder, "report.json");
   const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...vitestArgs];
   const program = join(root, "node_modules/vitest/vitest.mjs");
-  const { status } = spawnSync(process.execPath, [program, ...args], { cwd: root, env, stdio: "inherit" });
+  const running = spawn(process.execPath, [program, ...args], { cwd: root, env, stdio: "inherit" });
+  const [status] = await once(running, "close");
   const {
     numPassedTests = 0,
     numFailedTests = 0,

@@ -2,6 +2,15 @@
 import { draw } from "../chart/draw.js";
 import type { Figure } from "../chart/figure.js";
 import type { StoredReport } from "../report.js";
+import {
+  idsFigure,
+  joinFigure,
+  joinVsDuckdbFigure,
+  largeTableFigure,
+  peersFigure,
+  sketchesFigure,
+  wordsFigure,
+} from "./comparisons.js";
 import { growthFigure, multimapFigure, wideFigure } from "./containers.js";
 import { batchFigure, retrieveAllFigure, skewFigure, streamFigure } from "./flows.js";
 import { gupsFigure } from "./gups.js";
@@ -24,6 +33,13 @@ const FIGURES: Readonly<Record<string, (report: StoredReport) => Figure>> = {
   multimap: multimapFigure,
   growth: growthFigure,
   wide: wideFigure,
+  ids: idsFigure,
+  join: joinFigure,
+  "join-vs-duckdb": joinVsDuckdbFigure,
+  "large-table": largeTableFigure,
+  peers: peersFigure,
+  sketches: sketchesFigure,
+  words: wordsFigure,
 };
 
 /** True for benchmarks that have a picture. */

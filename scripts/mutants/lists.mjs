@@ -5,6 +5,7 @@ const GPU = "src/engine/webgpu/lists";
 const edges = ["test/conformance/multimap-edges.test.ts"];
 const onCpu = { project: "cpu", tests: edges };
 const onGpu = { project: "webgpu", tests: edges };
+const grouped = { project: "webgpu-engine", tests: ["test/engine/webgpu/lists/group-batch.test.ts"] };
 
 export const listFaults = [
   {
@@ -99,5 +100,37 @@ export const listFaults = [
     replace: "[shift, chunk.first, chunk.count",
     project: "webgpu-engine",
     tests: ["test/engine/webgpu/lists/lay-lists.test.ts"],
+  },
+  {
+    name: "groups-alone-among-others",
+    what: "an element that is a group of its own is looked for among its tile's groups",
+    file: `${GPU}/put-groups.wgsl`,
+    find: "let isAlone = place >= ALONE;",
+    replace: "let isAlone = false;",
+    ...grouped,
+  },
+  {
+    name: "groups-in-one-piece",
+    what: "a group whose first elements fill a list's last piece writes them to the new one",
+    file: `${GPU}/aim.wgsl`,
+    find: "if (position < piece.y) {",
+    replace: "if (false) {",
+    ...grouped,
+  },
+  {
+    name: "groups-of-the-empty-mark",
+    what: "keys that equal the mark of an empty slot take a slot of the group's table",
+    file: `${GPU}/group-keys.wgsl`,
+    find: "if (key == NO_KEY) { return SLOTS; }",
+    replace: "",
+    ...grouped,
+  },
+  {
+    name: "groups-of-lost-items",
+    what: "items that their page has no room for are not inserted",
+    file: `${GPU}/group-batch.ts`,
+    find: "if (staged.lost() || groups > room) return null;",
+    replace: "if (groups > room) return null;",
+    ...grouped,
   },
 ];

@@ -1,9 +1,13 @@
-// A page that Vite serves and builds, in Chromium: both engines, threads, and a console without a warning.
+// Pages in Chromium: one that Vite serves and builds, with both engines, threads, and a console without a warning; and the one without a
+// bundler that docs/install.md has.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright";
 import * as vite from "vite";
+import { serve } from "../../site/serve.mjs";
 import { missingBrowserLibraries, softwareBrowser } from "../software-gpu.mjs";
 import { quietVite } from "./bundlers.mjs";
+import { root } from "./project.mjs";
 
 /** With these a page has SharedArrayBuffer, and so the CPU engine its threads. */
 const headers = {
@@ -18,39 +22,60 @@ const HTML = `<!doctype html>
 
 /** @param project with the package `webgpu`, and fixtures/ as src/ */
 export async function checkPage(project) {
-  const missing = missingBrowserLibraries();
-  if (missing.length > 0) throw new Error(`Chromium needs system libraries: ${missing.join(", ")}`);
   project.write("index.html", HTML);
-  const browser = await chromium.launch(softwareBrowser());
+  const browser = await openBrowser();
   try {
     const warnings = [];
     const options = quietVite(project.folder, warnings);
     const dev = await vite.createServer({ ...options, server: { port: 0, host: "127.0.0.1", headers } });
     await dev.listen();
-    await visit(browser, dev, "the development server's page").finally(() => dev.close());
+    const expected = "cpu webgpu csv tsv parquet arrow, isolated";
+    const addressOf = (server) => server.resolvedUrls.local[0];
+    await visit(browser, addressOf(dev), expected).finally(() => dev.close());
 
     const built = { ...options, build: { outDir: join(project.folder, "out-page") } };
     await vite.build(built);
     const preview = await vite.preview({ ...built, preview: { port: 0, host: "127.0.0.1", headers } });
-    await visit(browser, preview, "the built page").finally(() => preview.close());
+    await visit(browser, addressOf(preview), expected).finally(() => preview.close());
     if (warnings.length > 0) throw new Error(warnings.join("\n"));
   } finally {
     await browser.close();
   }
 }
 
-async function visit(browser, server, name) {
+/** The page of docs/install.md, as a server of plain files gives it. */
+export async function checkPageWithoutBundler(project) {
+  const text = readFileSync(join(root, "docs/install.md"), "utf8");
+  const [, html, expected] = /^```html\n([\s\S]*?)^```$[\s\S]*?^```text\n([\s\S]*?)^```$/m.exec(text);
+  project.write("plain.html", html);
+  const server = await serve({ folder: project.folder });
+  const browser = await openBrowser();
+  try {
+    await visit(browser, `http://localhost:${server.address().port}/plain.html`, expected.trim());
+  } finally {
+    await browser.close();
+    server.close();
+  }
+}
+
+async function openBrowser() {
+  const missing = missingBrowserLibraries();
+  if (missing.length > 0) throw new Error(`Chromium needs system libraries: ${missing.join(", ")}`);
+  return chromium.launch(softwareBrowser());
+}
+
+/** @param expected the title that the page gives itself */
+async function visit(browser, address, expected) {
   const page = await browser.newPage();
   const printed = [];
   page.on("console", (message) => {
     if (["warning", "error"].includes(message.type())) printed.push(message.text());
   });
   page.on("pageerror", (error) => printed.push(String(error)));
-  await page.goto(server.resolvedUrls.local[0]);
+  await page.goto(address);
   await page.waitForFunction(() => document.title !== "", undefined, { timeout: 30_000 });
   const title = await page.title();
   await page.close();
-  if (title !== "cpu webgpu csv tsv parquet arrow, isolated")
-    throw new Error(`${name} says: ${title}\n${printed.join("\n")}`);
-  if (printed.length > 0) throw new Error(`${name} prints:\n${printed.join("\n")}`);
+  if (title !== expected) throw new Error(`${address} says: ${title}\n${printed.join("\n")}`);
+  if (printed.length > 0) throw new Error(`${address} prints:\n${printed.join("\n")}`);
 }

@@ -38,6 +38,7 @@ const BENCHES: Record<string, () => Promise<BenchModule>> = {
   lifecycle: () => import("../../bench/lifecycle.js"),
   join: () => import("../../bench/join.js"),
   group: () => import("../../bench/group.js"),
+  files: () => import("../../bench/files.js"),
   sketches: () => import("../../bench/sketches.js"),
   growth: () => import("../../bench/growth.js"),
   wide: () => import("../../bench/wide.js"),

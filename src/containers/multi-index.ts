@@ -135,22 +135,84 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
     call.signal?.throwIfAborted();
     const stages = new Stages(call, given.length, 3);
     const keys = await this.onDevice(this.types.key, given);
+    try {
+      return (
+        (await this.#insertGroups(keys.column, values, call, stages)) ??
+        (await this.#insertElements(keys.column, values, call, stages))
+      );
+    } finally {
+      keys.free();
+    }
+  }
+
+  /** `insert` by groups of equal keys; null where the engine makes none of the batch, and nothing was changed. */
+  async #insertGroups(
+    keys: DeviceArray<K>,
+    values: ColumnInput<V> | null,
+    call: CallOptions,
+    stages: Stages,
+  ): Promise<MultiTally | null> {
+    const { operations, types, table } = this;
     const free = this.sizing.capacity - this.size;
-    let batch = await this.#number(given.length, call.where, free);
+    if (operations.group === undefined || call.where !== undefined || keys.length > free) return null;
+    const distinct = Math.min(keys.length, this.sizing.keyCapacity);
+    const batch = { table: table.spec, distinct, keys, values, valueType: types.value };
+    const groups = await operations.group(batch, call);
+    if (groups === null) return null;
+    let numbered: Batch | undefined;
+    try {
+      numbered = await this.#number(groups.keys.length, undefined, keys.length);
+      // in the order of the slots already
+      const inserted = await this.#insert(
+        groups.keys,
+        numbered,
+        stages,
+        { strategy: "direct" },
+        {
+          begin: async () => false,
+          append: (numbers, call) => groups.append(this.lists, numbers, call),
+        },
+      );
+      stages.finish();
+      return { inserted, beyond: 0, keyless: keys.length - inserted };
+    } finally {
+      numbered?.numbers.destroy();
+      groups.destroy();
+    }
+  }
+
+  /** `insert` element by element. */
+  async #insertElements(
+    keys: DeviceArray<K>,
+    values: ColumnInput<V> | null,
+    call: CallOptions,
+    stages: Stages,
+  ): Promise<MultiTally> {
+    const free = this.sizing.capacity - this.size;
+    let batch = await this.#number(keys.length, call.where, free);
     let { where } = call;
     const beyond = Math.max(0, batch.selected - free);
     try {
       if (beyond > 0) {
         where = await firstSelected(batch, free);
         batch.numbers.destroy();
-        batch = await this.#number(given.length, where, free);
+        batch = await this.#number(keys.length, where, free);
       }
-      const inserted = await this.#insert(keys.column, values, where, batch, stages);
+      const { first, selected, numbers } = batch;
+      const inserted = await this.#insert(
+        keys,
+        batch,
+        stages,
+        { where },
+        {
+          begin: (call) => this.lists.begin(numbers, first, values, call, selected),
+          append: (numbers, call) => this.lists.append(numbers, values, call),
+        },
+      );
       stages.finish();
-      return { inserted, beyond, keyless: batch.selected - inserted };
+      return { inserted, beyond, keyless: selected - inserted };
     } finally {
       batch.numbers.destroy();
-      keys.free();
     }
   }
 
@@ -174,28 +236,27 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
     return empty > 0 && (table.live + elements > this.sizing.keyCapacity || empty > this.sizing.capacity / 8);
   }
 
+  /** Gives new keys the numbers of the batch, and adds the entries of all keys to the lists with theirs; answers how many these are. */
   async #insert(
     keys: ColumnInput<K>,
-    values: ColumnInput<V> | null,
-    where: ColumnInput<"u8"> | undefined,
     { first, numbers, selected }: Batch,
     stages: Stages,
+    how: Pick<CallOptions, "where" | "strategy">,
+    adding: Adding,
   ): Promise<number> {
     if (selected === 0) return 0;
     // whatever happens from here on, nobody else gets these numbers
     this.lists.take(first + selected);
-    const inserting = { ...stages.next(), where };
+    const inserting = { ...stages.next(), ...how };
     const { log } = inserting;
     const { inserted } = await this.table.insert(keys as Input<K>, numbers, "keep", inserting);
-    if (inserted === selected && (await this.lists.begin(numbers, first, values, { log, where }, selected))) {
-      return selected;
-    }
+    if (inserted === selected && (await adding.begin({ log, where: how.where }))) return selected;
     if (inserted === 0) this.lists.take(first);
-    const looking = { ...stages.next(), where };
+    const looking = { ...stages.next(), ...how };
     for (const call of [looking, { ...looking, onProgress: undefined }]) {
       const found = await this.#numbersOf(keys, call);
       try {
-        const appended = await this.lists.append(found, values, { log });
+        const appended = await adding.append(found, { log });
         if (appended !== null) return appended;
       } finally {
         found.destroy();
@@ -412,6 +473,14 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
     this.table.destroy();
     this.lists.destroy();
   }
+}
+
+/** How the entries of a batch get into lists, once its keys have numbers. */
+interface Adding {
+  /** Where all keys are new and different: each number's list gets one entry. False, with nothing changed, where that does not do. */
+  begin(call: CallOptions): Promise<boolean>;
+  /** The list of each key gets its entries. As ValueLists.append. */
+  append(numbers: DeviceArray<"u32">, call: CallOptions): Promise<number | null>;
 }
 
 /** The elements of a batch, numbered. */

@@ -67,6 +67,9 @@ export interface Matches {
   readonly right: Words | null;
 }
 
+/** Which of equal rows stays: the first, the last, or none of them. */
+export type Keep = "first" | "last" | "none";
+
 /** Operations on columns that stay in the memory of an engine. After the engine is destroyed they reject with DeviceLostError. */
 export interface ColumnOperations {
   /**
@@ -74,6 +77,13 @@ export interface ColumnOperations {
    * @throws LimitError of `"rows"` when there are more than `mostPairs` pairs; others when there is no memory for them
    */
   match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches>;
+  /**
+   * The rows that stay, ascending, where every row differs from the others that stay; a null is equal to a null. The caller frees them.
+   * @throws LimitError when there is no memory for it
+   */
+  distinctRows(keys: DeviceKeys, keep: Keep, call: Omit<JoinCall, "nullsEqual">): Promise<Words>;
+  /** A byte for each of `length` rows, 1 for those that are listed, else 0. The caller frees it. */
+  maskOf(rows: Words, length: number): Promise<DeviceArray<"u8">>;
   /**
    * Gathers columns by row numbers. The caller frees the result.
    * @param mayLack some rows may be NO_ROW

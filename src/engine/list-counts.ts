@@ -63,6 +63,14 @@ export abstract class ListCounts {
     Object.assign(this, { entries: 0, filled: 0, taken: 0, used: 0, recordsUsed: 0 });
   }
 
+  /** The usual growth, where so many entries have room and records by it whatever lists they are of; else null. */
+  sureGrowth(entries: number): number | null {
+    const { used, room, filled, recordsUsed, recordRoom } = this;
+    const [usual] = GROWTH;
+    const fits = used + entries + Math.floor(used / usual) <= room;
+    return fits && recordsUsed + 2 * Math.min(entries, filled) <= recordRoom ? usual : null;
+  }
+
   /**
    * How much longer pieces become when so many entries are appended, with memory for their records; null when the room does not last.
    * @param measure what making room takes by such a growth
@@ -71,10 +79,9 @@ export abstract class ListCounts {
     entries: number,
     measure: (growth: number) => Promise<{ readonly room: number; readonly records: number }>,
   ): Promise<number | null> {
-    const { used, room, filled, recordsUsed, recordRoom } = this;
-    const [usual] = GROWTH;
-    const surely = used + entries + Math.floor(used / usual) <= room;
-    if (surely && recordsUsed + 2 * Math.min(entries, filled) <= recordRoom) return usual;
+    const { used, room, recordsUsed } = this;
+    const surely = this.sureGrowth(entries);
+    if (surely !== null) return surely;
     for (const growth of GROWTH) {
       const need = await measure(growth);
       if (used + need.room > room) continue;

@@ -3,7 +3,7 @@
  * group. Every reduction is exact, so its result does not depend on the order in which rows are taken. What cannot be exact there
  * (sums of floats) is not among them, and is the host's.
  */
-import type { DeviceColumn, DeviceKeys } from "./device-columns.js";
+import type { DeviceColumn, DeviceKeys, Words } from "./device-columns.js";
 import type { GroupCall } from "./row-groups.js";
 
 /** How values of fixed width are ordered and added up: integers, or floats with −0 equal to 0 and NaN above all numbers. */
@@ -28,11 +28,19 @@ export type Reduction =
   /** The sum of integers as a float64, rounded once, divided by the count: a float64. */
   | ({ readonly kind: "mean" } & NumberColumn);
 
-/** Groups in the order of their first rows. */
+/** Options of a reduction. */
+export interface ReduceCall extends Omit<GroupCall, "nullsEqual"> {
+  /** True: the groups' numbers of the rows are asked for, for what is not reduced here. */
+  readonly numbered?: boolean;
+}
+
+/** Groups in the order of their first rows. Whoever gets them frees the columns and the numbers. */
 export interface ReducedGroups {
   readonly groups: number;
-  /** One for each reduction. Whoever gets them frees them. */
+  /** One for each reduction. */
   readonly columns: readonly DeviceColumn[];
+  /** Per row a number below `groups` that its group alone has, in any order of the groups; null unless asked for. */
+  readonly groupOf: Words | null;
 }
 
 /** Aggregation on a device. After the engine is destroyed it rejects with DeviceLostError. */
@@ -41,9 +49,5 @@ export interface ColumnReducer {
    * Groups rows, a null being equal to a null, and reduces columns of as many rows.
    * @throws LimitError when there is no memory for it, or strings outgrow their offsets
    */
-  reduce(
-    keys: DeviceKeys,
-    reductions: readonly Reduction[],
-    call: Omit<GroupCall, "nullsEqual">,
-  ): Promise<ReducedGroups>;
+  reduce(keys: DeviceKeys, reductions: readonly Reduction[], call: ReduceCall): Promise<ReducedGroups>;
 }

@@ -5,9 +5,10 @@
  * Keys and gathered columns are in host memory; of tables that stay where the engine works see device-columns.ts. Groups stay
  * there, too: see row-groups.ts.
  */
-import type { ColumnOperations } from "./device-columns.js";
+import type { ColumnOperations, DeviceKeys, Matches } from "./device-columns.js";
 import { type GatherTask, gatherBuffers } from "./gather-buffers.js";
 import type { GroupTask } from "./group-tasks.js";
+import type { JoinKind } from "./join-kinds.js";
 import type { PlanLog } from "./plan.js";
 import type { ColumnReducer } from "./reductions.js";
 import type { GroupCall, RowGroups } from "./row-groups.js";
@@ -34,6 +35,17 @@ export interface RowIndex {
    * @throws LimitError as RowOperations.join
    */
   probe(keys: RowKeys, call: Omit<JoinCall, "nullsEqual">): Promise<RowPairs>;
+  /**
+   * Joins some rows with those of the index, and leaves the answer in the engine's memory.
+   * @param side of the join that the keys are; the index is the other one
+   * @throws LimitError as ColumnOperations.match
+   */
+  match(
+    keys: DeviceKeys,
+    side: "left" | "right",
+    how: JoinKind,
+    call: Omit<JoinCall, "nullsEqual">,
+  ): Promise<Matches>;
   /** Frees its memory. Idempotent. */
   destroy(): void;
 }
@@ -56,10 +68,11 @@ export interface RowOperations extends ColumnOperations {
    */
   group(keys: RowKeys, call: GroupCall): Promise<RowGroups>;
   /**
-   * Puts rows into a table once, for `probe` to look them up.
+   * Puts rows into a table once, for `probe` and `match` to look them up. Columns on the device stay as they are until the index is
+   * destroyed.
    * @throws LimitError when there is no memory for it
    */
-  index(keys: RowKeys, call: JoinCall): Promise<RowIndex>;
+  index(keys: DeviceKeys, call: JoinCall): Promise<RowIndex>;
   /**
    * Gathers columns by row numbers; answers the buffers of each task.
    * @param pause lets the event loop run, and throws to stop

@@ -59,9 +59,22 @@ export const scalarWords: { readonly [T in Scalar | "utf8"]: number } = {
   utf8: 1,
 };
 
-/** A new zeroed typed array of `length` elements. */
-export function allocate<T extends ScalarType>(type: T, length: number): ScalarArrays[T] {
-  return new arrayClass[type](new ArrayBuffer(length * scalarBytes[type]), 0, length);
+/** A new typed array of `length` elements, zeroed unless its memory is given. */
+export function allocate<T extends ScalarType>(
+  type: T,
+  length: number,
+  memory = new ArrayBuffer(length * scalarBytes[type]),
+): ScalarArrays[T] {
+  return new arrayClass[type](memory, 0, length);
+}
+
+/**
+ * A new typed array of `length` elements with unspecified contents, for results that are written whole. In Node the memory is not zeroed
+ * first, which takes as long as the copy into it; elsewhere it is.
+ */
+export function allocateUnfilled<T extends ScalarType>(type: T, length: number): ScalarArrays[T] {
+  const { Buffer } = globalThis as { Buffer?: { allocUnsafeSlow(bytes: number): Uint8Array<ArrayBuffer> } };
+  return allocate(type, length, Buffer?.allocUnsafeSlow(length * scalarBytes[type]).buffer);
 }
 
 /** The first `length` elements of an array: the array itself where it has no more. */

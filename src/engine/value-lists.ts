@@ -15,6 +15,7 @@
 import { LimitError } from "../errors.js";
 import type { DeviceArray } from "./device-array.js";
 import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "./engine.js";
+import type { TableSpec } from "./layout.js";
 import type { BasicType, ScalarType } from "./scalars.js";
 
 /** The number of no list. */
@@ -200,6 +201,27 @@ export interface ValueLists<V extends BasicType = BasicType> {
   hold(): () => void;
 }
 
+/** A batch whose keys repeat, and the table that is to give them numbers. */
+export interface Groupable<K extends BasicType> {
+  readonly table: TableSpec;
+  /** Distinct keys at most. */
+  readonly distinct: number;
+  readonly keys: DeviceArray<K>;
+  readonly values: ColumnInput<BasicType> | null;
+  /** null where there are none. */
+  readonly valueType: BasicType | null;
+}
+
+/** A batch as groups of elements with equal keys, in the engine's memory. */
+export interface BatchGroups<K extends BasicType> {
+  /** The key of each group, roughly in the order of the table's slots; equal keys may have several groups. */
+  readonly keys: DeviceArray<K>;
+  /** As ValueLists.append, with the number of each group. */
+  append(lists: ValueLists, numbers: DeviceArray<"u32">, call: CallOptions): Promise<number | null>;
+  /** Frees the memory. */
+  destroy(): void;
+}
+
 /** What an engine does for lists. */
 export interface ListOperations {
   /** NO_LIST: who has the operations needs no module for it. */
@@ -212,6 +234,11 @@ export interface ListOperations {
     length: number,
     where: ColumnInput<"u8"> | undefined,
   ): Promise<{ numbers: DeviceArray<"u32">; selected: number }>;
+  /**
+   * Makes groups of a batch where that surely pays, or is asked for by `strategy: "partitioned"`; else null. Engines that gain nothing
+   * have no such operation.
+   */
+  group?<K extends BasicType>(batch: Groupable<K>, call: CallOptions): Promise<BatchGroups<K> | null>;
   /** A copy of a column in the engine's memory. */
   copied<T extends ScalarType>(type: T, input: ColumnInput<T>): Promise<DeviceArray<T>>;
   /** One u64 an element: its number as the upper word, and the lower one of a column whose elements have one word. */

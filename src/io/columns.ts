@@ -43,6 +43,18 @@ export class Nulls {
     this.count++;
   }
 
+  /** Marks the rows from `from` up to `to`, none of which is marked. */
+  setRange(from: number, to: number): void {
+    let row = from;
+    for (; row < to && ((row & 7) !== 0 || to - row < 8); row++) this.set(row);
+    if (row === to) return;
+    this.set(row); // makes the bitmap
+    const whole = (to - row) >>> 3;
+    this.bitmap.fill(0, row >>> 3, (row >>> 3) + whole);
+    this.count += 8 * whole - 1;
+    for (row += 8 * whole; row < to; row++) this.set(row);
+  }
+
   has(row: number): boolean {
     return this.count > 0 && ((this.bitmap[row >>> 3] >>> (row & 7)) & 1) === 0;
   }

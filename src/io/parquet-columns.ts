@@ -1,299 +1,278 @@
 /**
- * Arrow columns filled from the column chunks that hyparquet decodes: arrays of values and nulls, or typed arrays where a
- * column is required. Everything goes into buffers of the final size at once; no row objects are made.
+ * Arrow columns filled from the pages of Parquet's column chunks. Everything goes into buffers of the final size at once; no row
+ * objects are made, and no object for a value where its encoding is a frequent one. A page's values are put one after the other, then
+ * moved apart to where its levels say that rows are not null.
  */
 import type { Column, DataType } from "@uwdata/flechette";
 import type { DecodedArray, ParquetParsers } from "hyparquet/src/types.js";
-import { asciiText, hexText } from "./ascii.js";
-import { bytesColumn, dictionaryColumn, fixedColumn, Nulls, setInt64 } from "./columns.js";
+import { bitmapBytes } from "../engine/bitmaps.js";
+import { asBytes } from "../relational/chunk.js";
+import { fixedColumn, Nulls } from "./columns.js";
+import type { PageTaker, PageValues } from "./parquet-pages.js";
+import { readLevels } from "./parquet-runs.js";
+import { BytesStore } from "./parquet-texts.js";
 import type { ColumnType } from "./parquet-types.js";
+import { signedInteger } from "./signed-bytes.js";
 
 /** One column under construction. */
-export interface Collector {
-  /** Parsers that turn stored values into what add() takes. */
+export interface Collector extends PageTaker {
+  /** Parsers that turn stored values into those that come decoded. */
   readonly parsers: Partial<ParquetParsers>;
-  /** Appends decoded values; null and undefined are nulls. */
-  add(values: DecodedArray): void;
   finish(): Column<unknown>;
 }
 
-/** A collector for `rows` rows of a column. @param dictionaries whether text may become an Arrow dictionary */
-export function collectorFor({ type, storage }: ColumnType, rows: number, dictionaries: boolean): Collector {
+/** Where a collector puts the values of all rows. */
+export interface ValueStore {
+  readonly takesPlain: boolean;
+  readonly parsers: Partial<ParquetParsers>;
+  dictionary(values: PageValues): void;
+  /** Puts a page's values from row `row` on. */
+  put(values: PageValues, row: number): void;
+  /** The values of all rows, as as many array elements each: they are moved apart at nulls. */
+  readonly elements: Int32Array | Uint8Array;
+  column(nulls: Nulls): Column<unknown>;
+}
+
+/** A column of the file to collect. */
+export interface CollectedColumn extends ColumnType {
+  readonly rows: number;
+  /** Bytes of a value where all have as many, by the file's schema. */
+  readonly fixedLength?: number;
+  /** Whether text may become an Arrow dictionary. */
+  readonly dictionaries: boolean;
+}
+
+/** A collector for the rows of a column. */
+export function collectorFor(column: CollectedColumn): Collector {
+  return new StoreCollector(storeFor(column), column.rows);
+}
+
+function storeFor(column: CollectedColumn): ValueStore {
+  const { type, storage, rows } = column;
   switch (storage) {
     case "bool":
-      return new BoolCollector(type, rows);
+      return new BoolStore(type, rows);
     case "int32":
-      return new NumberCollector(type, new Int32Array(rows), rows);
+      return new FixedStore(type, new Int32Array(rows), true, putNumbers);
     case "float16":
     case "float32":
-      return new NumberCollector(type, new Float32Array(rows), rows);
+      return new FixedStore(type, new Float32Array(rows), storage === "float32", putNumbers);
     case "float64":
-      return new NumberCollector(type, new Float64Array(rows), rows);
+      return new FixedStore(type, new Float64Array(rows), true, putNumbers);
     case "int64":
     case "int96":
-      return new Int64Collector(type, rows);
-    case "decimal":
-      return new DecimalCollector(type, rows);
+      return new FixedStore(type, new BigInt64Array(rows), storage === "int64", putIntegers, {
+        timestampFromNanoseconds: (nanos: bigint) => nanos,
+      });
+    case "decimal": {
+      const words = (type as { bitWidth: number }).bitWidth / 64;
+      const parsers = { stringFromBytes: signedInteger };
+      return new FixedStore(type, new BigInt64Array(rows * words), false, putDecimals, parsers, words);
+    }
     default:
-      return new BytesCollector(type, rows, storage === "uuid", dictionaries);
+      return new BytesStore(column);
   }
 }
 
-abstract class RowCollector implements Collector {
-  readonly parsers: Partial<ParquetParsers> = {};
-  protected readonly nulls: Nulls;
-  #rows = 0;
+class StoreCollector implements Collector {
+  readonly #nulls: Nulls;
+  /** Rows of pages that are done. */
+  #row = 0;
+  /** Rows of the page that has begun, and how many nulls came before it. */
+  #count = 0;
+  #nullsBefore = 0;
+  readonly takesPlain: boolean;
+  readonly parsers: Partial<ParquetParsers>;
 
   constructor(
-    protected readonly type: DataType,
-    rows: number,
+    readonly store: ValueStore,
+    readonly rows: number,
   ) {
-    this.nulls = new Nulls(rows);
+    this.#nulls = new Nulls(rows);
+    this.takesPlain = store.takesPlain;
+    this.parsers = store.parsers;
   }
 
-  add(values: DecodedArray): void {
-    const end = this.#rows + values.length;
-    if (end > this.nulls.rows) throw new Error("a column has more values than the file has rows");
-    this.fill(values, this.#rows);
-    this.#rows = end;
+  dictionary(values: PageValues): void {
+    this.store.dictionary(values);
+  }
+
+  begin(count: number, levels: Uint8Array | null): number {
+    if (this.#row + count > this.rows) throw new Error("a column has more values than the file has rows");
+    this.#count = count;
+    this.#nullsBefore = this.#nulls.count;
+    if (levels === null) return count;
+    return readLevels(levels, count, (from, to) => this.#nulls.setRange(this.#row + from, this.#row + to));
+  }
+
+  put(values: PageValues): void {
+    const present = this.#count - (this.#nulls.count - this.#nullsBefore);
+    if (values.count !== present)
+      throw new Error(`a page has ${values.count} values where it says ${present}`);
+    this.store.put(values, this.#row);
+    if (present < this.#count) this.#spread(present);
+    this.#row += this.#count;
+  }
+
+  /** Moves the page's values to the rows that are not null, from the last one on; those that are null become 0. */
+  #spread(present: number): void {
+    const { elements } = this.store;
+    const width = elements.length / this.rows;
+    let from = this.#row + present - 1;
+    for (let row = this.#row + this.#count - 1; from < row; row--) {
+      const isNull = this.#nulls.has(row);
+      for (let i = 0; i < width; i++) elements[width * row + i] = isNull ? 0 : elements[width * from + i];
+      if (!isNull) from--;
+    }
   }
 
   finish(): Column<unknown> {
-    if (this.#rows < this.nulls.rows) throw new Error("a column has fewer values than the file has rows");
-    return this.column();
-  }
-
-  protected abstract fill(values: DecodedArray, row: number): void;
-  protected abstract column(): Column<unknown>;
-}
-
-class NumberCollector extends RowCollector {
-  readonly #data: Int32Array | Float32Array | Float64Array;
-
-  constructor(type: DataType, data: Int32Array | Float32Array | Float64Array, rows: number) {
-    super(type, rows);
-    this.#data = data;
-  }
-
-  protected fill(values: DecodedArray, row: number): void {
-    if (values.constructor === this.#data.constructor) {
-      this.#data.set(values as Int32Array, row);
-      return;
-    }
-    for (let i = 0; i < values.length; i++) {
-      const value: number | bigint | null | undefined = values[i];
-      if (value === null || value === undefined) this.nulls.set(row + i);
-      else this.#data[row + i] = Number(value);
-    }
-  }
-
-  /** Parquet stores integers of 8 and 16 bits, and unsigned ones, as signed integers of 32 bits. */
-  protected column(): Column<unknown> {
-    const { values: ArrayType } = this.type as { values: Int32ArrayConstructor };
-    const data = ArrayType === this.#data.constructor ? this.#data : new ArrayType(this.#data);
-    return fixedColumn(this.type, data, this.nulls);
+    if (this.#row < this.rows) throw new Error("a column has fewer values than the file has rows");
+    return this.store.column(this.#nulls);
   }
 }
 
-class BoolCollector extends RowCollector {
-  readonly #bits = new Uint8Array((this.nulls.rows + 7) >>> 3);
+type FixedArray = Int32Array | Float32Array | Float64Array | BigInt64Array;
 
-  protected fill(values: DecodedArray, row: number): void {
-    for (let i = 0; i < values.length; i++) {
-      const value: boolean | null | undefined = values[i];
-      if (value === null || value === undefined) this.nulls.set(row + i);
-      else if (value) this.#bits[(row + i) >>> 3] |= 1 << ((row + i) & 7);
+/** Writes decoded values into an array: value i to the `each` elements from `at + i * each` on. */
+type Put<T extends FixedArray> = (values: DecodedArray, into: T, at: number, each: number) => void;
+
+/** Values of as many bytes each: `each` elements of the array. */
+class FixedStore<T extends FixedArray> implements ValueStore {
+  readonly elements: Int32Array;
+  #dictionary: Int32Array = new Int32Array(0);
+
+  constructor(
+    readonly type: DataType,
+    readonly data: T,
+    readonly takesPlain: boolean,
+    readonly putDecoded: Put<T>,
+    readonly parsers: Partial<ParquetParsers> = {},
+    readonly each = 1,
+  ) {
+    this.elements = wordsOf(data);
+  }
+
+  dictionary(values: PageValues): void {
+    const ArrayOf = this.data.constructor as new (length: number) => T;
+    const entries = new ArrayOf(values.count * this.each);
+    this.#putInto(values, entries, 0);
+    this.#dictionary = wordsOf(entries);
+  }
+
+  put(values: PageValues, row: number): void {
+    this.#putInto(values, this.data, row);
+  }
+
+  #putInto(values: PageValues, data: T, row: number): void {
+    const width = this.each * data.BYTES_PER_ELEMENT;
+    switch (values.form) {
+      case "decoded":
+        this.putDecoded(values.values, data, row * this.each, this.each);
+        break;
+      case "plain": {
+        const size = width * values.count;
+        if (values.bytes.length < size) throw new Error("a page has fewer values than it says");
+        asBytes(data).set(values.bytes.subarray(0, size), width * row);
+        break;
+      }
+      default:
+        gather(this.#dictionary, values, width / 4, wordsOf(data), (width / 4) * row);
     }
   }
 
-  protected column(): Column<unknown> {
-    return fixedColumn(this.type, this.#bits, this.nulls);
+  /** Parquet stores integers of 8 and 16 bits, and unsigned ones, as signed integers of 32 or 64 bits. */
+  column(nulls: Nulls): Column<unknown> {
+    const { data } = this;
+    const { values: ArrayOf } = this.type as unknown as { values: Int32ArrayConstructor };
+    const isAsWide = ArrayOf.BYTES_PER_ELEMENT === data.BYTES_PER_ELEMENT;
+    const source = isAsWide ? (data.buffer as ArrayBuffer) : (data as Int32Array);
+    return fixedColumn(this.type, new ArrayOf(source as ArrayBuffer), nulls);
   }
 }
 
-/** Integers of 64 bits come as numbers where these are exact, which saves a bigint for every row. */
-class Int64Collector extends RowCollector {
-  readonly #data = new BigInt64Array(this.nulls.rows);
-  readonly #words = new Int32Array(this.#data.buffer);
-  override readonly parsers = {
-    timestampFromMicroseconds: numberIfExact,
-    timestampFromNanoseconds: (nanos: bigint) => nanos,
-  };
+function wordsOf(data: FixedArray): Int32Array {
+  return new Int32Array(data.buffer, data.byteOffset, data.byteLength >>> 2);
+}
 
-  protected fill(values: DecodedArray, row: number): void {
-    if (values instanceof BigInt64Array) {
-      this.#data.set(values, row);
-      return;
+/** Copies the entries that codes name, `width` words each. */
+function gather(
+  entries: Int32Array,
+  { codes, count }: { readonly codes: Int32Array; readonly count: number },
+  width: number,
+  into: Int32Array,
+  at: number,
+): void {
+  if (width === 1) {
+    for (let i = 0; i < count; i++) into[at + i] = entries[codes[i]];
+  } else if (width === 2) {
+    for (let i = 0, to = at; i < count; i++, to += 2) {
+      const from = 2 * codes[i];
+      into[to] = entries[from];
+      into[to + 1] = entries[from + 1];
     }
-    for (let i = 0; i < values.length; i++) {
-      const value: number | bigint | null | undefined = values[i];
-      if (typeof value === "number") setInt64(this.#words, row + i, value);
-      else if (value === null || value === undefined) this.nulls.set(row + i);
-      else this.#data[row + i] = value;
+  } else {
+    for (let i = 0, to = at; i < count; i++) {
+      for (let from = width * codes[i], end = from + width; from < end; from++) into[to++] = entries[from];
     }
-  }
-
-  protected column(): Column<unknown> {
-    const { values: ArrayType } = this.type as unknown as { values: BigInt64ArrayConstructor };
-    return fixedColumn(this.type, new ArrayType(this.#data.buffer), this.nulls);
   }
 }
 
-function numberIfExact(value: bigint): number | bigint {
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value;
+function putNumbers(values: DecodedArray, into: Int32Array | Float32Array | Float64Array, at: number): void {
+  for (let i = 0; i < values.length; i++) into[at + i] = Number(values[i]);
+}
+
+function putIntegers(values: DecodedArray, into: BigInt64Array, at: number): void {
+  for (let i = 0; i < values.length; i++) into[at + i] = values[i];
 }
 
 /** Decimals: unscaled integers of 128 or 256 bits, from integers or from big-endian bytes. */
-class DecimalCollector extends RowCollector {
-  readonly #words = (this.type as { bitWidth: number }).bitWidth / 64;
-  readonly #data = new BigUint64Array(this.nulls.rows * this.#words);
-  override readonly parsers = { stringFromBytes: integerFromBytes };
-
-  protected fill(values: DecodedArray, row: number): void {
-    for (let i = 0; i < values.length; i++) {
-      const value: number | bigint | null | undefined = values[i];
-      if (value === null || value === undefined) {
-        this.nulls.set(row + i);
-        continue;
-      }
-      let rest = BigInt(value);
-      for (let word = 0; word < this.#words; word++, rest >>= 64n) {
-        this.#data[(row + i) * this.#words + word] = rest; // modulo 2^64
-      }
-    }
-  }
-
-  protected column(): Column<unknown> {
-    return fixedColumn(this.type, this.#data, this.nulls);
+function putDecimals(values: DecodedArray, into: BigInt64Array, at: number, each: number): void {
+  for (let i = 0; i < values.length; i++) {
+    let rest = BigInt(values[i]);
+    for (let word = 0; word < each; word++, rest >>= 64n) into[at + i * each + word] = rest; // modulo 2^64
   }
 }
 
-function integerFromBytes(bytes: Uint8Array): bigint {
-  let value = 0n;
-  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
-  return BigInt.asIntN(8 * bytes.length, value);
-}
-
-/**
- * Byte strings. The parser copies the bytes it is given to the end of one buffer and answers with a number, so what
- * hyparquet then repeats for every row is a small integer. Where the file holds dictionaries, the bytes are theirs, and
- * the column becomes an Arrow dictionary column; where it does not, they are the column's own values in order.
- */
-class BytesCollector extends RowCollector {
-  readonly #uuid: boolean;
-  readonly #codes = new Int32Array(this.nulls.rows);
-  #bytes = new Uint8Array(1 << 16);
-  #used = 0;
-  #ends = new Float64Array(1 << 10);
-  #entries = 0;
-  override readonly parsers = { stringFromBytes: (bytes: Uint8Array) => this.#append(bytes) };
+/** Booleans: a byte a row until all are there. */
+class BoolStore implements ValueStore {
+  readonly takesPlain = true;
+  readonly parsers = {};
+  readonly elements: Uint8Array;
+  #dictionary = new Uint8Array(0);
 
   constructor(
-    type: DataType,
+    readonly type: DataType,
     rows: number,
-    uuid: boolean,
-    readonly dictionaries: boolean,
   ) {
-    super(type, rows);
-    this.#uuid = uuid;
+    this.elements = new Uint8Array(rows);
   }
 
-  #append(value: Uint8Array): number {
-    const bytes = this.#uuid ? uuidText(value) : value;
-    const end = this.#used + bytes.length;
-    if (end > this.#bytes.length) this.#bytes = grown(this.#bytes, end);
-    if (this.#entries === this.#ends.length) this.#ends = grown(this.#ends, this.#entries + 1);
-    this.#bytes.set(bytes, this.#used);
-    this.#used = end;
-    this.#ends[this.#entries] = end;
-    return this.#entries++;
+  dictionary(values: PageValues): void {
+    this.#dictionary = new Uint8Array(values.count);
+    this.#putInto(values, this.#dictionary, 0);
   }
 
-  protected fill(values: DecodedArray, row: number): void {
-    for (let i = 0; i < values.length; i++) {
-      const entry: number | null | undefined = values[i];
-      if (entry === null || entry === undefined) this.nulls.set(row + i);
-      else this.#codes[row + i] = entry;
+  put(values: PageValues, row: number): void {
+    this.#putInto(values, this.elements, row);
+  }
+
+  #putInto(values: PageValues, into: Uint8Array, at: number): void {
+    const { count } = values;
+    if (values.form === "plain") {
+      const { bytes } = values;
+      if (8 * bytes.length < count) throw new Error("a page has fewer values than it says");
+      for (let i = 0; i < count; i++) into[at + i] = (bytes[i >>> 3] >>> (i & 7)) & 1;
+    } else if (values.form === "codes") {
+      for (let i = 0; i < count; i++) into[at + i] = this.#dictionary[values.codes[i]];
+    } else {
+      for (let i = 0; i < count; i++) into[at + i] = Number(values.values[i]);
     }
   }
 
-  protected column(): Column<unknown> {
-    const values = this.nulls.rows - this.nulls.count;
-    if (this.dictionaries && this.#isText() && 2 * this.#entries <= values) return this.#dictionaryColumn();
-    return this.#entries === values ? this.#plainColumn() : this.#gatheredColumn();
+  column(nulls: Nulls): Column<unknown> {
+    const bits = new Uint8Array(bitmapBytes(nulls.rows));
+    for (let row = 0; row < nulls.rows; row++) bits[row >>> 3] |= this.elements[row] << (row & 7);
+    return fixedColumn(this.type, bits, nulls);
   }
-
-  #isText(): boolean {
-    return "offsets" in this.type && this.type.typeId === 5;
-  }
-
-  #entry(entry: number): Uint8Array {
-    return this.#bytes.subarray(entry === 0 ? 0 : this.#ends[entry - 1], this.#ends[entry]);
-  }
-
-  /** Row groups have a dictionary each, so an entry may be there many times: one code for each distinct string. */
-  #dictionaryColumn(): Column<unknown> {
-    const codes = new Map<string, number>();
-    const codeOfEntry = new Int32Array(this.#entries);
-    let used = 0;
-    for (let entry = 0; entry < this.#entries; entry++) {
-      const bytes = this.#entry(entry);
-      const key = asciiText(bytes);
-      let code = codes.get(key);
-      if (code === undefined) {
-        code = codes.size;
-        codes.set(key, code);
-        this.#bytes.copyWithin(used, bytes.byteOffset, bytes.byteOffset + bytes.length);
-        used += bytes.length;
-        this.#ends[code] = used;
-      }
-      codeOfEntry[entry] = code;
-    }
-    for (let row = 0; row < this.#codes.length; row++) this.#codes[row] = codeOfEntry[this.#codes[row]];
-    const values = bytesColumn("utf8", this.#bytes.slice(0, used), this.#ends, new Nulls(codes.size));
-    return dictionaryColumn(this.#codes, values, this.nulls);
-  }
-
-  /** Every value has its own entry, in row order. */
-  #plainColumn(): Column<unknown> {
-    const ends = new Float64Array(this.nulls.rows);
-    for (let row = 0, entry = 0; row < ends.length; row++) {
-      if (!this.nulls.has(row)) entry++;
-      ends[row] = entry === 0 ? 0 : this.#ends[entry - 1];
-    }
-    return bytesColumn(
-      this.#isText() ? "utf8" : "binary",
-      this.#bytes.subarray(0, this.#used),
-      ends,
-      this.nulls,
-    );
-  }
-
-  /** Some entries belong to several rows. */
-  #gatheredColumn(): Column<unknown> {
-    const ends = new Float64Array(this.nulls.rows);
-    let size = 0;
-    for (let row = 0; row < ends.length; row++) {
-      if (!this.nulls.has(row)) size += this.#entry(this.#codes[row]).length;
-      ends[row] = size;
-    }
-    const bytes = new Uint8Array(size);
-    for (let row = 0; row < ends.length; row++) {
-      if (!this.nulls.has(row)) bytes.set(this.#entry(this.#codes[row]), row === 0 ? 0 : ends[row - 1]);
-    }
-    return bytesColumn(this.#isText() ? "utf8" : "binary", bytes, ends, this.nulls);
-  }
-}
-
-function grown<T extends Uint8Array | Float64Array>(array: T, needed: number): T {
-  const larger = new (array.constructor as new (length: number) => T)(Math.max(needed, 2 * array.length));
-  larger.set(array);
-  return larger;
-}
-
-const encoder = new TextEncoder();
-
-function uuidText(bytes: Uint8Array): Uint8Array {
-  return encoder.encode(hexText(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"));
 }

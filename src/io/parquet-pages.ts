@@ -1,31 +1,49 @@
 /**
- * The pages of one column chunk, decoded. Values come out of hyparquet's decoders; what they rely on is checked before: page
- * lengths, checksums, the runs of levels and of dictionary codes, the number of values, codes against the dictionary.
+ * The pages of one column chunk, taken apart: levels, and values in one of three forms. Checked are page lengths, checksums, levels,
+ * the runs of codes, the number of values, codes against the dictionary; frequent encodings are decoded here, rare ones by hyparquet.
  * Columns are flat: nothing repeats, and there is one level of nulls at most.
  */
 import { parquetHeader } from "hyparquet/src/column.js";
-import { convert, convertWithDictionary } from "hyparquet/src/convert.js";
-import { readDataPage, readDataPageV2 } from "hyparquet/src/datapage.js";
+import { convert } from "hyparquet/src/convert.js";
+import { deltaBinaryUnpack, deltaByteArray, deltaLengthByteArray } from "hyparquet/src/delta.js";
+import { byteStreamSplit } from "hyparquet/src/encoding.js";
 import { readPlain } from "hyparquet/src/plain.js";
 import type { ColumnDecoder, DecodedArray, PageHeader } from "hyparquet/src/types.js";
-import { countSet } from "../engine/bitmaps.js";
 import { crc32 } from "./crc32.js";
 import { decompress } from "./parquet-codecs.js";
+import { checkDeltas } from "./parquet-deltas.js";
+import { decodeRuns } from "./parquet-runs.js";
+
+/** Values of a page or of a dictionary, nulls left out. */
+export type PageValues =
+  /** Places in the chunk's dictionary: the first `count` codes. The next page overwrites them. */
+  | { readonly form: "codes"; readonly codes: Int32Array; readonly count: number }
+  /** The encoding PLAIN, of at least `count` values. */
+  | { readonly form: "plain"; readonly bytes: Uint8Array; readonly count: number }
+  /** As hyparquet decodes them. */
+  | { readonly form: "decoded"; readonly values: DecodedArray; readonly count: number };
+
+/** Takes the values of a column. */
+export interface PageTaker {
+  /** Whether it reads the encoding PLAIN itself. */
+  readonly takesPlain: boolean;
+  /** The dictionary that the codes of the pages to come are of. */
+  dictionary(values: PageValues): void;
+  /** Begins a page of `count` rows. Answers with how many are not null. @param levels one bit a row as runs; null: none is null */
+  begin(count: number, levels: Uint8Array | null): number;
+  /** The page's values. */
+  put(values: PageValues): void;
+}
 
 /** Values that a page may have however few its bytes: one run, of about ten bytes, is a whole page of nulls or of one value. */
 const FEW = 1 << 24;
 /** In larger pages, how many values a byte may stand for. The format sets no bound; this one keeps damage from taking memory. */
 const MAX_VALUES_PER_BYTE = 1 << 17;
 
-/** Hands the values of a chunk of `rows` rows to `take`, page by page; nulls are null. @throws Error for damaged pages */
-export function readPages(
-  bytes: Uint8Array,
-  rows: number,
-  decoder: ColumnDecoder,
-  take: (values: DecodedArray) => void,
-): void {
+/** Hands the values of a chunk of `rows` rows to the taker, page by page. @throws Error for damaged pages */
+export function readPages(bytes: Uint8Array, rows: number, decoder: ColumnDecoder, taker: PageTaker): void {
   const reader = { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), offset: 0 };
-  let dictionary: DecodedArray | undefined;
+  const values = new ValueReader(decoder, taker.takesPlain);
   let row = 0;
   while (row < rows) {
     const header = parquetHeader(reader);
@@ -36,17 +54,19 @@ export function readPages(
     reader.offset += size;
     checkCrc(header, page);
     if (header.type === "DICTIONARY_PAGE") {
-      dictionary = readDictionary(page, header, decoder);
+      taker.dictionary(values.dictionary(page, header));
       continue;
     }
     if (header.type !== "DATA_PAGE" && header.type !== "DATA_PAGE_V2") continue; // index pages
-    const values =
-      header.type === "DATA_PAGE"
-        ? pageOf(page, header, rows - row, decoder, dictionary)
-        : pageV2Of(page, header, rows - row, decoder, dictionary);
-    if (values.length === 0 && size === 0) throw new Error("a page is empty");
-    row += values.length;
-    take(values);
+    const opened = header.type === "DATA_PAGE" ? pageOf : pageV2Of;
+    const { count, encoding, levels, body, nulls } = opened(page, header, rows - row, decoder);
+    if (count === 0 && size === 0) throw new Error("a page is empty");
+    const present = taker.begin(count, levels);
+    if (nulls !== undefined && nulls !== count - present) {
+      throw new Error(`a page says it has ${nulls} nulls and marks ${count - present}`);
+    }
+    taker.put(values.read(body(), encoding, present));
+    row += count;
   }
 }
 
@@ -73,256 +93,155 @@ function pageBytes(page: Uint8Array, header: PageHeader, { codec }: ColumnDecode
   return own(decompress(codec, page, header.uncompressed_page_size));
 }
 
-function readDictionary(page: Uint8Array, header: PageHeader, decoder: ColumnDecoder): DecodedArray {
-  const head = header.dictionary_page_header;
-  if (!head) throw new Error("a dictionary has no header");
-  const bytes = pageBytes(page, header, decoder);
-  if (!(head.num_values >= 0) || head.num_values > bytes.length) {
-    throw new Error("a dictionary says that it has more values than it can hold");
-  }
-  const view = { view: new DataView(bytes.buffer), offset: 0 };
-  const values =
-    head.num_values === 0 ? [] : readPlain(view, decoder.type, head.num_values, decoder.element.type_length);
-  return convert(values, decoder);
-}
-
 function isNullable({ element }: ColumnDecoder): boolean {
   return element.repetition_type !== "REQUIRED";
 }
 
-function pageOf(
-  page: Uint8Array,
-  header: PageHeader,
-  left: number,
-  decoder: ColumnDecoder,
-  dictionary: DecodedArray | undefined,
-): DecodedArray {
-  const head = header.data_page_header;
-  if (!head) throw new Error("a page has no header");
-  const count = head.num_values;
-  checkCount(count, page, left);
-  const bytes = pageBytes(page, header, decoder);
-  let at = 0;
-  let nulls = 0;
-  if (isNullable(decoder)) {
-    if (head.definition_level_encoding !== "RLE")
-      throw new Error("its levels are encoded in a way that is not supported");
-    const levels = prefixed(bytes, at);
-    nulls = count - markedIn(levels, count);
-    at += 4 + levels.length;
-  }
-  checkCodes(bytes.subarray(at), head.encoding, count - nulls, decoder, dictionary);
-  const { definitionLevels, dataPage } = readDataPage(bytes, head, decoder);
-  return withNulls(
-    convertWithDictionary(dataPage, dictionary, head.encoding, decoder),
-    definitionLevels,
-    count,
-  );
+/** The parts of a data page. */
+interface DataPage {
+  readonly count: number;
+  readonly encoding: string;
+  /** Null where no row can be null. */
+  readonly levels: Uint8Array | null;
+  /** How many nulls the page says that it has, if it does. */
+  readonly nulls?: number;
+  /** The bytes of the values, decompressed. */
+  readonly body: () => Uint8Array;
 }
 
-function pageV2Of(
-  page: Uint8Array,
-  header: PageHeader,
-  left: number,
-  decoder: ColumnDecoder,
-  dictionary: DecodedArray | undefined,
-): DecodedArray {
+function pageOf(page: Uint8Array, header: PageHeader, left: number, decoder: ColumnDecoder): DataPage {
+  const head = header.data_page_header;
+  if (!head) throw new Error("a page has no header");
+  const { num_values: count, encoding } = head;
+  checkCount(count, page, left);
+  const bytes = pageBytes(page, header, decoder);
+  if (!isNullable(decoder)) return { count, encoding, levels: null, body: () => bytes };
+  if (head.definition_level_encoding !== "RLE")
+    throw new Error("its levels are encoded in a way that is not supported");
+  const levels = prefixed(bytes);
+  return { count, encoding, levels, body: () => bytes.subarray(4 + levels.length) };
+}
+
+function pageV2Of(page: Uint8Array, header: PageHeader, left: number, decoder: ColumnDecoder): DataPage {
   const head = header.data_page_header_v2;
   if (!head) throw new Error("a page has no header");
-  const { num_values: count, num_nulls: nulls, definition_levels_byte_length: levelBytes } = head;
+  const { num_values: count, num_nulls: nulls, definition_levels_byte_length: levelBytes, encoding } = head;
   checkCount(count, page, left);
   if (head.repetition_levels_byte_length !== 0) throw new Error("a flat column has levels of repetition");
   if (!(levelBytes >= 0) || levelBytes > page.length) throw new Error("its levels lead out of the page");
-  const levels = page.subarray(0, levelBytes);
-  const marked = isNullable(decoder) && levelBytes > 0 ? count - markedIn(levels, count) : 0;
-  if (marked !== nulls) throw new Error(`a page says it has ${nulls} nulls and marks ${marked}`);
-  const compressed = head.is_compressed !== false;
-  const size = header.uncompressed_page_size - levelBytes;
+  const levels = isNullable(decoder) && levelBytes > 0 ? page.subarray(0, levelBytes) : null;
   const packed = page.subarray(levelBytes);
-  const values = compressed ? decompress(decoder.codec, packed, size) : packed;
-  checkCodes(values, head.encoding, count - nulls, decoder, dictionary);
-  const bytes = new Uint8Array(levelBytes + values.length);
-  bytes.set(levels);
-  bytes.set(values, levelBytes);
-  const plain = {
-    ...header,
-    uncompressed_page_size: bytes.length,
-    data_page_header_v2: { ...head, is_compressed: false },
-  };
-  const { definitionLevels, dataPage } = readDataPageV2(bytes, plain, decoder);
-  return withNulls(
-    convertWithDictionary(dataPage, dictionary, head.encoding, decoder),
-    definitionLevels,
-    count,
-  );
+  const size = header.uncompressed_page_size - levelBytes;
+  const body = () =>
+    own(head.is_compressed === false ? packed.slice() : decompress(decoder.codec, packed, size));
+  return { count, encoding, levels, nulls, body };
 }
 
-/** How many of `count` values levels mark as not null. */
-function markedIn(levels: Uint8Array, count: number): number {
-  const { ones, end } = runs(levels, 1, count);
-  if (end < levels.length) throw new Error("its levels are of more values than the page has");
-  return ones;
-}
-
-/** Bytes behind their length. */
-function prefixed(bytes: Uint8Array, at: number): Uint8Array {
-  if (at + 4 > bytes.length) throw new Error("a page is cut off");
-  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(at, true);
-  if (at + 4 + length > bytes.length) throw new Error("its levels lead out of the page");
-  return bytes.subarray(at + 4, at + 4 + length);
+/** The bytes behind their length, at the start. */
+function prefixed(bytes: Uint8Array): Uint8Array {
+  if (bytes.length < 4) throw new Error("a page is cut off");
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  if (4 + length > bytes.length) throw new Error("its levels lead out of the page");
+  return bytes.subarray(4, 4 + length);
 }
 
 const WIDTHS: Readonly<Record<string, number>> = { INT32: 4, FLOAT: 4, INT64: 8, DOUBLE: 8 };
 
-/** Runs of codes or of booleans: as long as the page says, and codes in the dictionary. */
-function checkCodes(
-  bytes: Uint8Array,
-  encoding: string,
-  count: number,
-  { type, element }: ColumnDecoder,
-  dictionary: DecodedArray | undefined,
-): void {
-  if (encoding === "BYTE_STREAM_SPLIT") {
-    const width = WIDTHS[type] ?? element.type_length ?? 0;
-    if (bytes.length !== count * width) throw new Error("a page has other values than it says");
-    return;
+/** Turns bytes of one chunk into values. */
+class ValueReader {
+  /** Values of the dictionary; undefined: there is none. */
+  #entries: number | undefined;
+  #codes = new Int32Array(0);
+
+  constructor(
+    readonly decoder: ColumnDecoder,
+    readonly takesPlain: boolean,
+  ) {}
+
+  dictionary(page: Uint8Array, header: PageHeader): PageValues {
+    const head = header.dictionary_page_header;
+    if (!head) throw new Error("a dictionary has no header");
+    const bytes = pageBytes(page, header, this.decoder);
+    if (!(head.num_values >= 0) || head.num_values > bytes.length) {
+      throw new Error("a dictionary says that it has more values than it can hold");
+    }
+    this.#entries = head.num_values;
+    return this.#plain(bytes, head.num_values);
   }
-  if (encoding.startsWith("DELTA")) {
+
+  /** `count` values that are not null. */
+  read(bytes: Uint8Array, encoding: string, count: number): PageValues {
+    if (encoding.endsWith("_DICTIONARY")) return this.#coded(bytes, count);
+    if (encoding === "PLAIN") return this.#plain(bytes, count);
+    return this.#decoded(this.#rare(bytes, encoding, count));
+  }
+
+  #coded(bytes: Uint8Array, count: number): PageValues {
+    if (this.#entries === undefined) throw new Error("a page needs a dictionary that is not there");
+    const codes = this.#roomFor(count);
+    if (count > 0) {
+      const width = bytes[0];
+      if (width === undefined) throw new Error("its codes have a width that there is not");
+      if (width > 0) decodeRuns(bytes, 1, width, count, this.#entries, codes);
+      else if (this.#entries === 0) throw new Error("a code is beyond the dictionary");
+      else codes.fill(0, 0, count);
+    }
+    return { form: "codes", codes, count };
+  }
+
+  #roomFor(count: number): Int32Array {
+    if (this.#codes.length < count) this.#codes = new Int32Array(count);
+    return this.#codes;
+  }
+
+  #plain(bytes: Uint8Array, count: number): PageValues {
+    if (this.takesPlain) return { form: "plain", bytes, count };
+    const { type, element } = this.decoder;
+    return this.#decoded(readPlain(readerOf(bytes), type, count, element.type_length));
+  }
+
+  #decoded(values: DecodedArray): PageValues {
+    return { form: "decoded", values: convert(values, this.decoder), count: values.length };
+  }
+
+  #rare(bytes: Uint8Array, encoding: string, count: number): DecodedArray {
+    const { type, element } = this.decoder;
+    if (encoding === "RLE" && type === "BOOLEAN") {
+      const bits = this.#roomFor(count);
+      decodeRuns(prefixed(bytes), 0, 1, count, 2, bits);
+      return bits.subarray(0, count);
+    }
+    if (encoding === "BYTE_STREAM_SPLIT") {
+      const width = WIDTHS[type] ?? element.type_length ?? 0;
+      if (bytes.length !== count * width) throw new Error("a page has other values than it says");
+      return byteStreamSplit(readerOf(bytes), count, type, element.type_length);
+    }
+    if (!encoding.startsWith("DELTA"))
+      throw new Error("its values are encoded in a way that is not supported");
     checkDeltas(bytes, count);
-    return;
+    if (count === 0) return [];
+    const texts = new Array<Uint8Array>(encoding === "DELTA_BINARY_PACKED" ? 0 : count);
+    if (encoding === "DELTA_LENGTH_BYTE_ARRAY") deltaLengthByteArray(readerOf(bytes), count, texts);
+    else if (encoding === "DELTA_BYTE_ARRAY") deltaByteArray(readerOf(bytes), count, texts);
+    else return deltaNumbers(bytes, type, count);
+    return texts;
   }
-  if (encoding === "RLE") {
-    if (type !== "BOOLEAN") throw new Error("its values are encoded in a way that is not supported");
-    runs(prefixed(bytes, 0), 1, count);
-    return;
-  }
-  if (!encoding.endsWith("_DICTIONARY")) return;
-  if (dictionary === undefined) throw new Error("a page needs a dictionary that is not there");
-  if (count === 0) return;
-  const width = bytes[0];
-  if (width === undefined || width > 32) throw new Error("its codes have a width that there is not");
-  const largest = width === 0 ? 0 : runs(bytes.subarray(1), width, count, dictionary.length).largest;
-  if (largest >= dictionary.length) throw new Error("a code is beyond the dictionary");
+}
+
+function readerOf(bytes: Uint8Array): { view: DataView; offset: number } {
+  return { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), offset: 0 };
 }
 
 /**
- * Walks the runs of the RLE and bit-packing hybrid, which have to hold `count` values: one more is an error, except for the
- * filling of a bit-packed run. Answers with the largest value, unless none of that width reaches `limit`, and, for a width of 1,
- * the number of ones; `end` is where the runs end.
+ * DuckDB starts delta-packed pages of unsigned 32-bit integers with a number of up to 33 bits, of which hyparquet's decoder for INT32
+ * keeps 32. Its decoder for INT64 reads the same bytes, and all of them; the low 32 bits are the same modulo 2^32.
  */
-function runs(
-  bytes: Uint8Array,
-  width: number,
-  count: number,
-  limit = 2,
-): { largest: number; ones: number; end: number } {
-  let at = 0;
-  let seen = 0;
-  let largest = 0;
-  let ones = 0;
-  while (seen < count) {
-    const { value: header, end } = varint(bytes, at);
-    at = end;
-    const length = Math.floor(header / 2);
-    if (header % 2 === 0) {
-      const valueBytes = (width + 7) >>> 3;
-      if (at + valueBytes > bytes.length) throw new Error("a page has fewer values than it says");
-      let value = 0;
-      for (let i = 0; i < valueBytes; i++) value += bytes[at++] * 2 ** (8 * i);
-      if (length === 0 || length > count - seen) throw new Error("a run is longer than its page");
-      if (value >= 2 ** width) throw new Error("a run has a value that its width does not hold");
-      seen += length;
-      if (value > largest) largest = value;
-      if (value === 1) ones += length;
-      continue;
-    }
-    const values = Math.min(8 * length, count - seen);
-    // the format fills up to a multiple of 8; who fills up to more writes the bytes, too
-    const filled = 8 * length - values < 8 ? values : 8 * length;
-    if (length === 0 || at + Math.ceil((filled * width) / 8) > bytes.length) {
-      throw new Error("a page has fewer values than it says");
-    }
-    if (width === 1) {
-      const set = countSet(bytes.subarray(at), values);
-      if (set > 0) largest = Math.max(largest, 1);
-      ones += set;
-    } else if (2 ** width > limit) {
-      largest = Math.max(largest, largestPacked(bytes, at, width, values));
-    }
-    seen += values;
-    at += length * width;
-  }
-  return { largest, ones, end: at };
-}
-
-/** An unsigned number in groups of seven bits, and where it ends. */
-function varint(bytes: Uint8Array, at: number): { value: number; end: number } {
-  let value = 0;
-  for (let shift = 0, end = at; ; shift += 7) {
-    if (end >= bytes.length || shift > 28) throw new Error("a page has fewer values than it says");
-    const byte = bytes[end++];
-    value += (byte & 0x7f) * 2 ** shift;
-    if (byte < 0x80) return { value, end };
-  }
-}
-
-/** Delta-packed numbers start with the size of a block, its parts, and how many numbers there are. */
-function checkDeltas(bytes: Uint8Array, count: number): void {
-  if (count === 0 && bytes.length === 0) return;
-  const block = varint(bytes, 0);
-  const parts = varint(bytes, block.end);
-  const total = varint(bytes, parts.end);
-  const perPart = block.value / parts.value;
-  if (!(perPart > 0) || perPart % 32 !== 0) throw new Error("its deltas come in parts that there are not");
-  if (total.value !== count) throw new Error(`a page has ${total.value} values where it says ${count}`);
-  if (count === 0) return;
-  let at = afterVarint(bytes, total.end); // the first number
-  for (let left = count - 1; left > 0; ) {
-    at = afterVarint(bytes, at); // the smallest delta of the block
-    const widths = bytes.subarray(at, at + parts.value);
-    at += parts.value;
-    for (const width of widths) {
-      if (left <= 0) break;
-      const needed = Math.ceil((Math.min(left, perPart) * width) / 8);
-      if (width > 64 || at + needed > bytes.length) throw new Error("its deltas lead out of the page");
-      at += (perPart * width) / 8;
-      left -= perPart;
-    }
-    if (widths.length < parts.value) throw new Error("its deltas lead out of the page");
-  }
-}
-
-/** Where a number of up to 64 bits ends. */
-function afterVarint(bytes: Uint8Array, at: number): number {
-  for (let end = at; end < bytes.length && end < at + 10; end++) if (bytes[end] < 0x80) return end + 1;
-  throw new Error("its deltas lead out of the page");
-}
-
-/** The largest of `count` values of `width` bits each, from byte `at` on. */
-function largestPacked(bytes: Uint8Array, at: number, width: number, count: number): number {
-  const size = 2 ** width;
-  let largest = 0;
-  let rest = 0; // at most 39 bits
-  let have = 0;
-  for (let i = 0; i < count; i++) {
-    for (; have < width; have += 8) rest += bytes[at++] * 2 ** have;
-    const value = rest % size;
-    rest = (rest - value) / size;
-    have -= width;
-    if (value > largest) largest = value;
-  }
-  return largest;
-}
-
-/** Values put where the levels say, null elsewhere. */
-function withNulls(values: DecodedArray, levels: readonly number[] | undefined, count: number): DecodedArray {
-  if (!levels || levels.length === 0) {
-    if (values.length !== count) throw new Error(`a page has ${values.length} values where it says ${count}`);
-    return values;
-  }
-  const all = new Array(count);
-  let next = 0;
-  for (let i = 0; i < count; i++) all[i] = levels[i] === 1 ? values[next++] : null;
-  if (next !== values.length) throw new Error(`a page has ${values.length} values where it marks ${next}`);
-  return all;
+function deltaNumbers(bytes: Uint8Array, type: string, count: number): DecodedArray {
+  if (type !== "INT32" && type !== "INT64")
+    throw new Error("its values are encoded in a way that is not supported");
+  const numbers = new BigInt64Array(count);
+  deltaBinaryUnpack(readerOf(bytes), count, numbers);
+  if (type === "INT64") return numbers;
+  const words = new Int32Array(numbers.buffer);
+  return Int32Array.from({ length: count }, (_, i) => words[2 * i]);
 }

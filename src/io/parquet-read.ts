@@ -3,7 +3,7 @@
  * result. Types keep their units, widths and signs; strings that the file keeps in dictionaries become Arrow dictionary
  * columns. Columns with children (lists, maps, structs) are refused. Columns of one name get a number behind it.
  */
-import { type Column, type Table, Type, tableFromColumns } from "@uwdata/flechette";
+import { type Column, type Table, tableFromColumns } from "@uwdata/flechette";
 import {
   type ColumnChunk,
   type FileMetaData,
@@ -13,7 +13,7 @@ import {
   type SchemaTree,
 } from "hyparquet";
 import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
-import type { ColumnDecoder, ColumnMetaData } from "hyparquet/src/types.js";
+import type { ColumnDecoder } from "hyparquet/src/types.js";
 import { FileError, fileErrorFrom } from "./errors.js";
 import type { ReadOptions } from "./formats.js";
 import { uniqueNames } from "./names.js";
@@ -190,14 +190,15 @@ async function readColumn(
   // before memory for the rows is taken
   const ranges = chunks.map(({ chunk, rows: groupRows }) => rangeOf(chunk, element, groupRows, file.size));
   const physical = physicalElement(element, columnType.storage);
-  const collector = collectorFor(columnType, rows, dictionaries);
+  const fixedLength = element.type === "FIXED_LEN_BYTE_ARRAY" ? element.type_length : undefined;
+  const collector = collectorFor({ ...columnType, rows, fixedLength, dictionaries });
   const leaf: SchemaTree = { element: physical, children: [], count: 1, path: [element.name] };
   let done = 0;
   for (const [i, { metadata, start, end }] of ranges.entries()) {
     signal?.throwIfAborted();
     const decoder: ColumnDecoder = {
       pathInSchema: [element.name],
-      type: isWideDelta(metadata, element, columnType) ? "INT64" : metadata.type,
+      type: metadata.type,
       element: physical,
       schemaPath: [{ element: root, children: [leaf], count: 2, path: [] }, leaf],
       codec: metadata.codec,
@@ -206,7 +207,7 @@ async function readColumn(
     };
     const bytes = await bytesAt(file, start, end);
     const groupRows = chunks[i].rows;
-    readPages(bytes, groupRows, decoder, (values) => collector.add(values));
+    readPages(bytes, groupRows, decoder, collector);
     done += groupRows;
     report(done);
   }
@@ -233,19 +234,6 @@ function rangeOf(
   if (!(start >= MAGIC.length) || !(end >= start) || end > size)
     throw new Error("a column leads out of the file");
   return { metadata, start, end };
-}
-
-/**
- * DuckDB starts delta-packed pages of unsigned 32-bit integers with a number of up to 33 bits, of which hyparquet's decoder
- * for INT32 keeps 32. Its decoder for INT64 reads the same bytes, and all of them.
- */
-function isWideDelta(
-  { encodings }: ColumnMetaData,
-  { type: physical }: SchemaElement,
-  { type }: ColumnType,
-): boolean {
-  if (physical !== "INT32" || type.typeId !== Type.Int) return false;
-  return encodings.every((encoding) => encoding === "DELTA_BINARY_PACKED");
 }
 
 const MAGIC = "PAR1";

@@ -29,6 +29,7 @@ import {
   utf8,
 } from "@uwdata/flechette";
 import type { SchemaElement } from "hyparquet";
+import { integerBytes } from "./signed-bytes.js";
 
 /** How values of a column are stored, as far as reading is concerned. */
 export type Storage =
@@ -178,8 +179,7 @@ function decimalTypeOf({ precision, scale, logical_type: logical }: SchemaElemen
 
 /**
  * The element to hand hyparquet in place of the file's own, so that it gives physical values through parsers that
- * parquet-read sets: byte arrays through stringFromBytes, 64-bit integers through timestampFromMicroseconds. Both are
- * called once for each dictionary entry, not for each row.
+ * parquet-read sets: byte arrays through stringFromBytes.
  */
 export function physicalElement(element: SchemaElement, storage: Storage): SchemaElement {
   const physical: SchemaElement = { ...element, converted_type: undefined, logical_type: undefined };
@@ -189,10 +189,6 @@ export function physicalElement(element: SchemaElement, storage: Storage): Schem
     case "bytes":
     case "uuid":
       return { ...physical, converted_type: "UTF8" };
-    case "int64":
-      // Values of a required column come as a BigInt64Array if nothing is asked for.
-      if (element.repetition_type === "REQUIRED") return physical;
-      return { ...physical, logical_type: { type: "TIMESTAMP", unit: "MICROS", isAdjustedToUTC: true } };
     case "decimal":
       return element.type === "BYTE_ARRAY" || element.type === "FIXED_LEN_BYTE_ARRAY"
         ? { ...physical, converted_type: "UTF8" }
@@ -276,4 +272,27 @@ function decimalElement(precision: number, scale: number): Leaf {
 function unitName(unit: TimeUnit_): "MILLIS" | "MICROS" | "NANOS" {
   if (unit === TimeUnit.NANOSECOND) return "NANOS";
   return unit === TimeUnit.MICROSECOND ? "MICROS" : "MILLIS";
+}
+
+const DAY = 86_400_000; // milliseconds
+
+/** From raw values (columns.ts) to those that a column of the file stores. */
+export function conversionOf(type: DataType, element: SchemaElement): (value: unknown) => unknown {
+  switch (type.typeId) {
+    case Type.Dictionary:
+      return conversionOf(type.dictionary, element);
+    case Type.Date:
+      return (value) => Math.floor((value as number) / DAY);
+    case Type.Decimal: {
+      const { type_length: length } = element;
+      if (length === undefined) return (value) => BigInt(value as number | bigint);
+      return (value) => integerBytes(BigInt(value as number | bigint), length);
+    }
+    case Type.Timestamp:
+      return type.unit === TimeUnit.SECOND ? (value) => (value as bigint) * 1000n : (value) => value;
+    case Type.Time:
+      return type.unit === TimeUnit.SECOND ? (value) => (value as number) * 1000 : (value) => value;
+    default:
+      return (value) => value;
+  }
 }

@@ -8,6 +8,7 @@ import { check, checkBoolean, checkOptions } from "../options.js";
 export const AGGREGATE_NAMES = [
   "count",
   "countDistinct",
+  "approxCountDistinct",
   "sum",
   "mean",
   "var",
@@ -51,6 +52,16 @@ export function count(column?: string): Aggregate {
  */
 export function countDistinct(column: string): Aggregate {
   return of("countDistinct", column);
+}
+
+/**
+ * Different values of a column in a group, estimated by a HyperLogLog with 4,096 registers: two of three estimates are within 1.6 % of the
+ * count, 997 of 1,000 within 5 %; up to 20 values they are nearly always exact. Nulls do not count. An int64 that reads as a
+ * number. Equal values count once in whichever batch they come, so a {@link GroupBy} holds 32 KiB a group at most where
+ * {@link countDistinct} keeps all values. For every type that a key may have; the same on every engine.
+ */
+export function approxCountDistinct(column: string): Aggregate {
+  return of("approxCountDistinct", column);
 }
 
 /**

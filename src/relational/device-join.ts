@@ -3,7 +3,9 @@
  * that are needed. What the device cannot compare as it is (keys of two types, floats, dictionaries) is encoded on the host.
  */
 import type { Device } from "../device.js";
+import type { DeviceArray } from "../engine/device-array.js";
 import { destroyColumns, type Matches } from "../engine/device-columns.js";
+import type { Sides } from "../engine/join-kinds.js";
 import type { RowOperations } from "../engine/row-operations.js";
 import type { TableColumn } from "./column-transport.js";
 import type { SourceColumn } from "./columns.js";
@@ -29,12 +31,33 @@ export async function joinOnDevice(device: Device, prepared: PreparedJoin): Prom
     );
     call.endStage("hash join");
     try {
-      const columns = await gatherOutputs(rows, prepared, uploads, matches);
+      const columns = await gatherOutputs(rows, prepared, { left: uploads, right: uploads }, matches);
       return new DeviceTable(device, matches.left.length, columns);
     } finally {
       matches.left.destroy();
       matches.right?.destroy();
     }
+  } finally {
+    await uploads.destroy();
+  }
+}
+
+/** Which rows of the left match: a mask of a byte each. For semi joins. Tells the plan. */
+export async function maskThere(device: Device, prepared: PreparedJoin): Promise<DeviceArray<"u8">> {
+  const { call, how, nullsEqual } = prepared;
+  const { engine } = device;
+  const uploads = new Uploads(engine);
+  try {
+    const keys = await deviceKeys(prepared, uploads);
+    call.endStage("encode keys");
+    const rows = await engine.rows();
+    const { left } = await call.onEngine((engineCall) =>
+      rows.match(keys.left, keys.right, how, { ...engineCall, nullsEqual }),
+    );
+    const mask = await rows.maskOf(left, prepared.rows.left).finally(() => left.destroy());
+    call.endStage("hash join");
+    call.tellPlan();
+    return mask;
   } finally {
     await uploads.destroy();
   }
@@ -73,11 +96,14 @@ async function encodedKeys(
   return [encoded.left.columns[0], encoded.right.columns[0]];
 }
 
-/** Gathers the columns of the result, those of a side together. */
-async function gatherOutputs(
+/**
+ * Gathers the columns of the result, those of a side together.
+ * @param uploads of each side
+ */
+export async function gatherOutputs(
   rows: RowOperations,
   { outputs, how, call }: PreparedJoin,
-  uploads: Uploads,
+  uploads: Sides<Uploads>,
   matches: Matches,
 ): Promise<TableColumn[]> {
   const made: TableColumn[] = new Array(outputs.length);
@@ -87,7 +113,7 @@ async function gatherOutputs(
       const mine: { at: number; column: TableColumn }[] = [];
       for (const [at, { field, [side]: part }] of outputs.entries()) {
         if (!part?.source) continue;
-        const column = await uploads.of(part.source);
+        const column = await uploads[side].of(part.source);
         mine.push({ at, column: { ...column, field: { ...field, type: column.field.type } } });
       }
       if (mine.length === 0 || !numbers) continue;

@@ -6,8 +6,9 @@ import { type DeviceKeys, destroyColumns } from "../engine/device-columns.js";
 import type { Engine } from "../engine/engine.js";
 import { type TableColumn, uploadColumn } from "./column-transport.js";
 import type { SourceColumn } from "./columns.js";
-import { deviceColumnOf } from "./device-table.js";
-import { keyForm } from "./key-types.js";
+import { deviceColumnOf, toHost } from "./device-table.js";
+import { encodeOwnKeys, encodeSide, type FactorSide } from "./encode-keys.js";
+import { type KeyForm, keyForm } from "./key-types.js";
 
 /** A key column on the device, or encoded on the host. */
 export type DeviceKeyColumn = DeviceKeys["columns"][number];
@@ -36,6 +37,35 @@ export class Uploads {
       if (each.status === "fulfilled") destroyColumns([each.value]);
     }
   }
+}
+
+/** A column as a key of its own, on the device as it is, or encoded on the host. */
+export async function deviceKey(key: SourceColumn, rows: number, uploads: Uploads): Promise<DeviceKeyColumn> {
+  const words = plainWords(key, key);
+  const own = words === undefined ? undefined : keyOf(await uploads.of(key), words);
+  return own ?? encodeOwnKeys([await toHost(key)], rows).columns[0];
+}
+
+/** A side's key columns in the forms that both sides were given: on the device where they are in that form, else encoded on the host. */
+export async function deviceSide(
+  columns: readonly SourceColumn[],
+  forms: readonly KeyForm[],
+  rows: number,
+  factors: FactorSide,
+): Promise<DeviceKeys> {
+  const encoded = columns.map(async (column, i): Promise<DeviceKeyColumn> => {
+    const there = deviceColumnOf(column);
+    const words = plainForm(forms[i], factors);
+    const own = there && words !== undefined ? keyOf(there, words) : undefined;
+    return own ?? encodeSide([await toHost(column)], [forms[i]], rows, factors).columns[0];
+  });
+  return { rows, columns: await Promise.all(encoded) };
+}
+
+/** Words of a side's values where its bits are those of a form, 0 for strings; undefined where they may be others. */
+function plainForm(form: KeyForm, factors: FactorSide): number | undefined {
+  if (form.kind === "bytes") return 0;
+  return form.kind === "integer" && form[factors].length === 0 ? form.words : undefined;
 }
 
 /** Words of the values of two columns that can be compared as they are, 0 for strings; undefined where they cannot. */

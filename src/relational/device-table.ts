@@ -92,6 +92,15 @@ export class DeviceTable {
     return new Table({ version: Version.V5, endianness: Endianness.Little, fields, metadata: null }, columns);
   }
 
+  /**
+   * A column by name, for calls that take columns. It stays the table's.
+   * @throws ValidationError for a column that there is not, or after destroy()
+   */
+  getChild(name: string): DeviceTableColumn {
+    columnIndex(this.source, name, "");
+    return new DeviceTableColumn(this, name);
+  }
+
   /** The table as what columns are found in: their values are not on the host. @internal */
   get source(): SourceTable {
     this.check();
@@ -119,6 +128,20 @@ export class DeviceTable {
   /** @internal */
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return `DeviceTable(${this.names.join(", ")}; ${this.numRows} rows on ${this.device.backend})`;
+  }
+}
+
+/** A column of a table on a device: what {@link DeviceTable.getChild} answers. */
+export class DeviceTableColumn {
+  /** @internal */
+  constructor(
+    readonly table: DeviceTable,
+    readonly name: string,
+  ) {}
+
+  /** Rows of the table. */
+  get length(): number {
+    return this.table.numRows;
   }
 }
 

@@ -1,15 +1,19 @@
 /** Rows of a table that differ in some columns: of equal rows one is kept, or none. */
 import type { Table } from "@uwdata/flechette";
+import type { OutputOption } from "../containers/arguments.js";
+import type { Device } from "../device.js";
+import type { Keep } from "../engine/device-columns.js";
+import type { Placement } from "../engine/engine.js";
+import { lazily } from "../engine/lazily.js";
 import { ValidationError } from "../errors.js";
 import { checkOneOf } from "../options.js";
-import { countRows } from "./aggregate/grouped-values.js";
-import { lastRows } from "./aggregate/states.js";
 import { first } from "./aggregates.js";
 import { columnIndex, readTable } from "./columns.js";
+import type { AskedRows } from "./device-distinct.js";
+import { broughtBack, commonDevice, DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
 import { encodeOwnKeys } from "./encode-keys.js";
-import { GroupBy, groupingResult } from "./group-by.js";
+import { GroupBy, groupingResult, refuseOnDevice } from "./group-by.js";
 import type { GroupByOptions, GroupCallOptions, GroupStage } from "./group-calls.js";
-import { type GroupedRows, groupRows } from "./group-rows.js";
 import { plainColumn } from "./join-columns.js";
 import { loadSpill } from "./load-spill.js";
 import { materialiseAnswer } from "./materialise.js";
@@ -18,14 +22,15 @@ import { checkNames, RelationalCall } from "./relational-call.js";
 import { batchesOf, openBatches, type TableInput, type Tables } from "./table-input.js";
 import type { TableResult } from "./table-result.js";
 
+const loadThere = lazily(() => import("./device-distinct.js"));
+
 /** Options of {@link distinct}. */
 export interface DistinctOptions extends GroupCallOptions {
   /** Columns that are compared; a null is equal to a null. Default: all of the table's. */
   readonly on?: readonly string[];
 }
 
-/** Which of equal rows stays: the first, the last, or none of them. */
-export type Keep = "first" | "last" | "none";
+export type { Keep };
 
 const KEEPS: readonly Keep[] = ["first", "last", "none"];
 
@@ -37,10 +42,12 @@ export interface DropDuplicatesOptions extends Omit<DistinctOptions, "memory"> {
 
 /**
  * Leaves out the rows of a table that equal an earlier one, and returns a flechette table with all columns, in the table's
- * order. The engine finds equal rows. Memory besides the answer: what the engine takes for the groups, and 4 bytes a row and 12 a
- * group on the host. Of an iterable or async iterable of tables or record batches the rows are those of one table with all
+ * order. The engine finds equal rows. Memory besides the answer: what the engine takes for the groups, and 4 bytes for each row that
+ * stays. Of an iterable or async iterable of tables or record batches the rows are those of one table with all
  * their rows, in memory proportional to those that are kept; with `memory` it is bounded, and rows come in any order, of equal ones
  * still the first.
+ *
+ * Tables on a device (`device.uploadTable`) are taken as well; with `output: "device"` the answer is one. Their columns stay there.
  *
  * @throws ValidationError for wrong options, unknown columns, and columns that cannot be compared
  * @example
@@ -48,27 +55,44 @@ export interface DropDuplicatesOptions extends Omit<DistinctOptions, "memory"> {
  * const origins = await distinct(flights, { on: ["origin"] });
  * console.log(origins.numRows, origins.names); // 2 [ 'origin', 'delay' ]
  */
-export function distinct(table: TableInput | Tables, options: DistinctOptions = {}): TableResult {
+export function distinct<P extends Placement = "host">(
+  table: TableInput | DeviceTable | Tables,
+  options: DistinctOptions & OutputOption<P> = {},
+): TableResult<PlacedTable<P>> {
   return groupingResult(
     () => distinctHere(table, options),
     async function* () {
       const { distinctLarge } = await loadSpill();
-      const { memory, ...others } = options;
-      yield* distinctLarge(table, others, checkMemory(memory as never));
+      const { memory, output, ...others } = options;
+      const input = refuseOnDevice("distinct", table, output);
+      // what it answers on the host
+      yield* distinctLarge(input, others, checkMemory(memory as never)) as AsyncIterable<PlacedTable<P>>;
     },
     options,
   );
 }
 
-async function distinctHere(table: TableInput | Tables, options: DistinctOptions): Promise<Table> {
-  const call = new RelationalCall<GroupStage>(options, "on memory device signal onProgress onPlan onStage");
-  const batches = batchesOf(table);
-  if (batches !== null) return distinctOf(batches, options);
-  return keepRows("distinct", table as TableInput, options.on, "first", call);
+async function distinctHere<P extends Placement>(
+  table: TableInput | DeviceTable | Tables,
+  options: DistinctOptions & OutputOption<P>,
+): Promise<PlacedTable<P>> {
+  const known = "on memory output device signal onProgress onPlan onStage";
+  const call = new RelationalCall<GroupStage>(options, known);
+  const { on, output = "host" as P } = options;
+  const batches = table instanceof DeviceTable ? null : batchesOf(table);
+  if (batches === null) {
+    return keepRows("distinct", table as TableInput | DeviceTable, on, "first", call, output);
+  }
+  checkOneOf("output", output, ["host", "device"]);
+  const made = await distinctOf(batches, options);
+  return (output === "host" ? made : await uploadTable(await call.begin(), made)) as PlacedTable<P>;
 }
 
 /** A group-by of the compared columns, with the first of each other one. */
-async function distinctOf(batches: Tables, { on, memory: _, ...options }: DistinctOptions): Promise<Table> {
+async function distinctOf(
+  batches: Tables,
+  { on, memory: _, output: __, ...options }: DistinctOptions & OutputOption<Placement>,
+): Promise<Table> {
   let groups: GroupBy | undefined;
   let names: readonly string[] = [];
   for await (const batch of openBatches(batches)) {
@@ -102,44 +126,53 @@ export function asGroups(
  * const latest = await dropDuplicates(visits, { on: ["user"], keep: "last" });
  * console.log(latest.toArray()); // [ { user: 'bob', page: 2 }, { user: 'ann', page: 3 } ]
  */
-export async function dropDuplicates(table: TableInput, options: DropDuplicatesOptions = {}): Promise<Table> {
-  const call = new RelationalCall<GroupStage>(options, "on keep device signal onProgress onPlan onStage");
-  const { keep = "first" } = options;
+export async function dropDuplicates<P extends Placement = "host">(
+  table: TableInput | DeviceTable,
+  options: DropDuplicatesOptions & OutputOption<P> = {},
+): Promise<PlacedTable<P>> {
+  const known = "on keep output device signal onProgress onPlan onStage";
+  const call = new RelationalCall<GroupStage>(options, known);
+  const { keep = "first", on, output = "host" as P } = options;
   checkOneOf("keep", keep, KEEPS);
-  return keepRows("dropDuplicates", table, options.on, keep, call);
+  return keepRows("dropDuplicates", table, on, keep, call, output);
 }
 
-async function keepRows(
+async function keepRows<P extends Placement>(
   name: string,
-  table: TableInput,
+  table: TableInput | DeviceTable,
   asked: readonly string[] | undefined,
   keep: Keep,
   call: RelationalCall<GroupStage>,
-): Promise<Table> {
+  output: P,
+): Promise<PlacedTable<P>> {
+  checkOneOf("output", output, ["host", "device"]);
   const on = asked === undefined ? null : checkNames(name, "on", "key column", asked);
   call.throwIfAborted();
-  const source = readTable(table, "");
+  const isThere = table instanceof DeviceTable;
+  const source = isThere ? table.source : readTable(table, "");
   const { columns } = source;
   const keys = on === null ? columns : on.map((name) => columns[columnIndex(source, name, "")]);
   if (keys.length === 0) throw new ValidationError("The table has no columns.", "Give one that has some.");
-
-  const device = await call.begin();
-  const encoded = encodeOwnKeys(keys, source.rows);
-  call.endStage("encode keys");
-
-  const grouped = await call.onEngine((engineCall) => groupRows(device, encoded, engineCall));
-  const kept = keptRows(grouped, keep);
-  call.endStage("group rows");
-
-  const outputs = columns.map((column) => plainColumn("left", column));
-  const rows = { rows: kept.length, left: kept, right: null };
-  return materialiseAnswer(outputs, [rows], call, device);
+  const asking: AskedRows = { keys, keep, source, call };
+  const device = commonDevice(call.options.device, isThere ? [table] : []) ?? (await call.begin());
+  call.beginStages();
+  if (!isThere && output === "host") return (await keptHere(device, asking)) as PlacedTable<P>;
+  const { keptThere } = await loadThere();
+  const made = await keptThere(device, asking);
+  const answer = output === "device" ? made : await broughtBack(made);
+  call.endStage("materialise");
+  call.tellPlan();
+  return answer as PlacedTable<P>;
 }
 
-/** Ascending. */
-function keptRows({ groupOf, firsts }: GroupedRows, keep: Keep): Uint32Array {
-  if (keep === "first") return firsts;
-  if (keep === "last") return lastRows(groupOf, firsts.length).sort();
-  const counts = countRows(groupOf, firsts.length);
-  return firsts.filter((_, group) => counts[group] === 1);
+/** Of a table on the host the keys alone go to the device. */
+async function keptHere(device: Device, { keys, keep, source, call }: AskedRows): Promise<Table> {
+  const encoded = encodeOwnKeys(keys, source.rows);
+  call.endStage("encode keys");
+  const operations = await device.engine.rows();
+  const listed = await call.onEngine((engineCall) => operations.distinctRows(encoded, keep, engineCall));
+  const kept = await listed.read().finally(() => listed.destroy());
+  call.endStage("group rows");
+  const outputs = source.columns.map((column) => plainColumn("left", column));
+  return materialiseAnswer(outputs, [{ rows: kept.length, left: kept, right: null }], call, device);
 }

@@ -24,11 +24,11 @@ import { TableResult } from "./table-result.js";
  *
  * Tables on a device (`device.uploadTable`) are taken as well; with `output: "device"` the answer is one.
  *
- * The engine numbers the groups. A GPU also aggregates, unless an aggregate cannot be exact there: sums and means of floats and decimals,
- * variances, medians, quantiles, countDistinct, least and greatest strings, dictionaries but for first and last. Then, and on the cpu
- * engine, the host computes all aggregates of the call, in one pass over each column for each kind of them; `onPlan` says why. The answer
- * is the same. Memory besides the answer: what the engine takes for the groups; on the host 4 bytes a row and 12 a group, 4 bytes a row for
- * each aggregated column with nulls, 8 to 16 a group for each sum or mean, 8 a row for medians and quantiles.
+ * The engine numbers the groups. A GPU also aggregates what can be exact there: not sums and means of floats and decimals, variances,
+ * medians, quantiles, countDistinct, least and greatest strings, nor dictionaries but for first and last. These, and on the cpu engine
+ * all, the host computes over the same groups, in one pass over each column for each kind of them; `onPlan` says which. The answer
+ * is the same. Memory besides the answer: what the engine takes for the groups; where the host aggregates 4 bytes a row and 12 a group,
+ * 4 bytes a row for each aggregated column with nulls, 8 to 16 a group for each sum or mean, 8 a row for medians and quantiles.
  *
  * Of an iterable or async iterable of tables or record batches the groups are those of one table with all their rows; a
  * {@link GroupBy} adds them up one after the other. With `memory`, groups that do not fit are partitioned to temporary files: then
@@ -52,15 +52,19 @@ export function groupBy<P extends Placement = "host">(
     async function* () {
       const { groupLarge } = await loadSpill();
       const { memory, output, ...others } = options;
-      const fix = "Leave out memory, or group a table that is on the host to one on the host.";
-      if (table instanceof DeviceTable || output === "device") {
-        throw new ValidationError("A group-by within a limit of memory is done on the host.", fix);
-      }
+      const input = refuseOnDevice("group-by", table, output);
       // what it answers on the host
-      yield* groupLarge(table, others, checkMemory(memory as never)) as AsyncIterable<PlacedTable<P>>;
+      yield* groupLarge(input, others, checkMemory(memory as never)) as AsyncIterable<PlacedTable<P>>;
     },
     options,
   );
+}
+
+/** @throws ValidationError for tables on a device: within a limit of memory the work is the host's */
+export function refuseOnDevice<T>(call: string, table: T | DeviceTable, output: Placement | undefined): T {
+  if (!(table instanceof DeviceTable) && output !== "device") return table;
+  const fix = "Leave out memory, or give a table that is on the host for one on the host.";
+  throw new ValidationError(`A ${call} within a limit of memory is done on the host.`, fix);
 }
 
 /** An answer that is made in memory, or within a limit of it. */

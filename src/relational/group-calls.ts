@@ -4,7 +4,7 @@ import type { Plan } from "../engine/plan.js";
 import type { Aggregate } from "./aggregates.js";
 import type { MemoryOptions } from "./memory-options.js";
 
-/** The stages of a group-by, in order. `distinct` has all but the third; a GPU that aggregates does so in the second. */
+/** The stages of a group-by, in order. `distinct` has all but the third; what a GPU aggregates it does in the second. */
 export type GroupStage = "encode keys" | "group rows" | "aggregate" | "materialise";
 
 /** What `groupBy` and `distinct` take besides columns. */

@@ -32,8 +32,8 @@ export async function groupRows(
   }
 }
 
-/** Renumbers in place. */
-function inOrder(groupOf: Uint32Array, groups: number): GroupedRows {
+/** Groups that were numbered in any order. Renumbers in place. */
+export function inOrder(groupOf: Uint32Array, groups: number): GroupedRows {
   const numbers = new Uint32Array(groups).fill(NONE);
   const firsts = new Uint32Array(groups);
   let next = 0;

@@ -1,19 +1,23 @@
 /**
- * Where a table is grouped: on the device, where the table lies there, the answer is to, or the engine prefers it, and all aggregates
- * are exact there; else on the host. Answers do not depend on it.
+ * Where a table is grouped: on the device, where the table lies there, the answer is to, or the engine prefers it, and can hold the keys;
+ * else on the host. Answers do not depend on it.
  */
 import type { Table } from "@uwdata/flechette";
 import type { Device } from "../device.js";
 import type { Placement } from "../engine/engine.js";
+import { lazily } from "../engine/lazily.js";
 import type { ColumnReducer } from "../engine/reductions.js";
 import { LimitError } from "../errors.js";
-import { whyOnHost } from "./aggregate/device-aggregates.js";
+import { whyGroupedOnHost } from "./aggregate/device-aggregates.js";
 import { type GroupedSource, openSource } from "./aggregate/group-states.js";
 import { readTable } from "./columns.js";
-import type { DeviceGrouping } from "./device-group.js";
-import { broughtBack, commonDevice, DeviceTable, toHost, uploadTable } from "./device-table.js";
+import type { DeviceGrouping, DeviceGroups } from "./device-group.js";
+import { commonDevice, DeviceTable, toHost, uploadTable } from "./device-table.js";
 import type { Grouping } from "./grouping.js";
 import type { TableInput } from "./table-input.js";
+
+const loadGroup = lazily(() => import("./device-group.js"));
+const loadFinish = lazily(() => import("./finish-groups.js"));
 
 /** Groups a table. @throws as `groupBy` */
 export async function groupTable(
@@ -34,7 +38,8 @@ export async function groupTable(
   if (reducer && (isThere || output === "device" || prefersColumnsThere)) {
     const made = await onDevice(device, reducer, { call, rows, source, aggregates });
     if (typeof made !== "string") {
-      const answer = output === "device" ? made : await broughtBack(made);
+      const { finishGroups } = await loadFinish();
+      const answer = await finishGroups(device, grouping, source, made, output);
       call.endStage("materialise");
       call.tellPlan();
       return answer;
@@ -46,15 +51,15 @@ export async function groupTable(
   return output === "device" ? uploadTable(device, made) : made;
 }
 
-/** The answer, or why the host has to make it. */
+/** The groups, or why the host has to make them. */
 async function onDevice(
   device: Device,
   reducer: ColumnReducer,
   grouping: DeviceGrouping,
-): Promise<DeviceTable | string> {
-  const why = whyOnHost(grouping.source, grouping.aggregates);
+): Promise<DeviceGroups | string> {
+  const why = whyGroupedOnHost(grouping.source);
   if (why !== undefined) return why;
-  const { groupOnDevice } = await import("./device-group.js");
+  const { groupOnDevice } = await loadGroup();
   try {
     return await groupOnDevice(device, reducer, grouping);
   } catch (error) {

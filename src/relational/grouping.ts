@@ -12,7 +12,7 @@ import { AGGREGATE_NAMES, type Aggregate, type NamedAggregate } from "./aggregat
 import { isSourceTable, readTable, type SourceTable } from "./columns.js";
 import { encodeOwnKeys } from "./encode-keys.js";
 import type { GroupByOptions, GroupStage } from "./group-calls.js";
-import { groupRows } from "./group-rows.js";
+import { type GroupedRows, groupRows } from "./group-rows.js";
 import { materialiseAnswer } from "./materialise.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
 import type { TableInput } from "./table-input.js";
@@ -59,17 +59,23 @@ export class Grouping {
       return groupRows(device, encoded, engineCall);
     });
     call.endStage("group rows");
-    const rowOperations = await device.engine.rows();
-    const states = await GroupStates.of(
-      source,
-      grouped,
-      this.aggregates,
-      this.#grouper(device),
-      call.pause,
-      (tasks, pause) => rowOperations.runTasks(tasks, pause),
-    );
+    const states = await this.statesOf(device, source, grouped, this.aggregates);
     call.endStage("aggregate");
     return { device, states };
+  }
+
+  /** What aggregates need of rows that are grouped, and whose columns are on the host. */
+  async statesOf(
+    device: Device,
+    source: GroupedSource,
+    grouped: GroupedRows,
+    aggregates: readonly NamedAggregate[],
+  ): Promise<GroupStates> {
+    const rows = await device.engine.rows();
+    const grouper = this.#grouper(device);
+    return GroupStates.of(source, grouped, aggregates, grouper, this.call.pause, (tasks, pause) =>
+      rows.runTasks(tasks, pause),
+    );
   }
 
   /** The groups of several tables. */

@@ -4,6 +4,7 @@ export type { JoinKind } from "../engine/join-kinds.js";
 export {
   type Aggregate,
   type AggregateName,
+  approxCountDistinct,
   count,
   countDistinct,
   first,
@@ -18,7 +19,7 @@ export {
   sum,
   variance,
 } from "./aggregates.js";
-export { DeviceTable, type PlacedTable, type UploadTableOptions } from "./device-table.js";
+export { DeviceTable, DeviceTableColumn, type PlacedTable, type UploadTableOptions } from "./device-table.js";
 export {
   type DistinctOptions,
   type DropDuplicatesOptions,

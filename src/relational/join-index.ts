@@ -3,21 +3,28 @@
  * engine's index finds pairs (engine/row-operations.ts); the rest is done as for any join.
  */
 import type { Table } from "@uwdata/flechette";
+import type { OutputOption } from "../containers/arguments.js";
 import type { Device } from "../device.js";
 import { bitmapBytes, setBit } from "../engine/bitmaps.js";
-import type { RowIndex } from "../engine/row-operations.js";
+import type { Placement } from "../engine/engine.js";
+import { lazily } from "../engine/lazily.js";
 import type { RowPairs } from "../engine/rows.js";
 import { ValidationError } from "../errors.js";
 import { check, checkBoolean, checkCallbacks, checkOneOf, checkOptions } from "../options.js";
-import { columnIndex, readTable, type SourceTable } from "./columns.js";
+import type { SourceTable } from "./columns.js";
+import { broughtBack, commonDevice, DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
 import { encodeSide, keyForms } from "./encode-keys.js";
+import { IndexedTable } from "./indexed-table.js";
 import type { JoinOptions } from "./join.js";
 import { PARTS, restOf } from "./join-parts.js";
+import { joinsThere } from "./join-sides.js";
 import { materialise } from "./materialise.js";
 import { type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { checkNames } from "./relational-call.js";
 import { filteredPairs, joinedRows } from "./run-join.js";
 import { batchesOf, openBatches, type TableInput, type Tables } from "./table-input.js";
+
+const loadThere = lazily(() => import("./device-index.js"));
 
 /** Options of {@link JoinIndex.create}. */
 export interface JoinIndexOptions {
@@ -41,23 +48,18 @@ export interface IndexedJoinOptions<Row extends object = Readonly<Record<string,
 /** A table that many batches are joined with. */
 export class JoinIndex {
   readonly #device: Device;
-  readonly #table: SourceTable;
-  readonly #on: readonly string[];
-  readonly #nullsEqual: boolean;
-  /** By the form of the keys, which depends on the types of both sides. */
-  readonly #indexes = new Map<string, Promise<RowIndex>>();
-  readonly #probing = new Set<Promise<RowPairs>>();
+  readonly #indexed: IndexedTable;
+  readonly #probing = new Set<Promise<unknown>>();
   #destroyed = false;
 
-  private constructor(device: Device, table: SourceTable, { on, nullsEqual = false }: JoinIndexOptions) {
-    this.#device = device;
-    this.#table = table;
-    this.#on = on;
-    this.#nullsEqual = nullsEqual;
+  private constructor(indexed: IndexedTable) {
+    this.#device = indexed.device;
+    this.#indexed = indexed;
   }
 
   /**
-   * Puts the keys of a table into an index on a device. Other columns are read when a join asks for them. Keys of batches may have
+   * Puts the keys of a table into an index on a device. Other columns are read when a join asks for them. The table may be on the device
+   * itself (`device.uploadTable`); then it is to stay there as long as the index. Keys of batches may have
    * other types: where both must be widened to be compared, the index is built once more for those types.
    *
    * @throws ValidationError for wrong options, unknown columns, and types that cannot be keys
@@ -71,35 +73,54 @@ export class JoinIndex {
    * }
    * index.destroy();
    */
-  static async create(device: Device, table: TableInput, options: JoinIndexOptions): Promise<JoinIndex> {
+  static async create(
+    device: Device,
+    table: TableInput | DeviceTable,
+    options: JoinIndexOptions,
+  ): Promise<JoinIndex> {
     check(Boolean(device?.engine), "device", device, "Give what `await openDevice()` answers.");
     checkOptions(options, "on nullsEqual signal");
     const { nullsEqual, signal } = options;
     checkCallbacks({ signal });
     checkBoolean("nullsEqual", nullsEqual);
     const on = checkNames("JoinIndex.create", "on", "key column", options.on);
-    const index = new JoinIndex(device, readTable(table, "indexed"), { ...options, on });
-    const keys = on.map((name) => index.#table.column(columnIndex(index.#table, name, "indexed")));
-    await index.#indexFor(keyForms(keys, keys), "rightFactors", signal);
-    return index;
+    const indexed = new IndexedTable(device, table, on, nullsEqual ?? false);
+    await indexed.indexFor(keyForms(indexed.keys, indexed.keys), "rightFactors", signal);
+    return new JoinIndex(indexed);
   }
 
   /** Rows of the table. */
   get rows(): number {
-    return this.#table.rows;
+    return this.#indexed.rows;
   }
 
   /**
-   * Joins a table or record batch with the index's, as {@link join} does.
+   * Joins a table or record batch with the index's, as {@link join} does. Either may be on the device, and with `output: "device"` the
+   * answer is: then the join runs there from end to end, but for full joins and `where`.
    * @throws as `join`; ValidationError after `destroy`
    */
-  async join<Row extends object = Readonly<Record<string, unknown>>>(
-    batch: TableInput,
-    options: IndexedJoinOptions<Row> = {},
-  ): Promise<Table> {
-    const prepared = this.#prepare(batch, options);
-    const pairs = await this.#pairs(prepared, options);
-    return joinedRows(prepared, this.#device, pairs);
+  async join<Row extends object = Readonly<Record<string, unknown>>, P extends Placement = "host">(
+    batch: TableInput | DeviceTable,
+    options: IndexedJoinOptions<Row> & OutputOption<P> = {},
+  ): Promise<PlacedTable<P>> {
+    const { output: asked, ...own } = options;
+    const output: Placement = asked ?? "host";
+    checkOneOf("output", output, ["host", "device"]);
+    const isThere = batch instanceof DeviceTable;
+    const isPlaced = isThere || this.#indexed.there !== null || output === "device";
+    if (isThere) commonDevice(this.#device, [batch]);
+    const prepared = this.#prepare(isThere ? batch.source : batch, own, this.#indexed.table);
+    if (isPlaced && joinsThere(prepared)) {
+      const joined = await this.#joinThere(prepared, own);
+      const answer = output === "device" ? joined : await broughtBack(joined);
+      prepared.call.endStage("materialise");
+      prepared.call.tellPlan();
+      return answer as PlacedTable<P>;
+    }
+    const here = isThere ? await batch.toArrow() : batch;
+    const onHost = isPlaced ? this.#prepare(here, own, await this.#onHost()) : prepared;
+    const joined = await joinedRows(onHost, this.#device, await this.#pairs(onHost, own));
+    return (output === "device" ? await uploadTable(this.#device, joined) : joined) as PlacedTable<P>;
   }
 
   /**
@@ -120,7 +141,7 @@ export class JoinIndex {
     const matched = new Uint8Array(bitmapBytes(this.rows));
     let last: PreparedJoin | undefined;
     for await (const batch of openBatches(all)) {
-      const prepared = this.#prepare(batch, options);
+      const prepared = this.#prepare(batch, options, await this.#onHost());
       last = prepared;
       const pairs = await this.#pairs(prepared, options);
       for (const row of pairs[own]) setBit(matched, row);
@@ -138,14 +159,7 @@ export class JoinIndex {
   /** Frees the memory of the index, once batches under way have found their pairs. Idempotent. */
   destroy(): void {
     this.#destroyed = true;
-    const probed = Promise.allSettled(this.#probing);
-    for (const index of this.#indexes.values()) {
-      Promise.all([index, probed]).then(
-        ([made]) => made.destroy(),
-        () => {}, // it was never built
-      );
-    }
-    this.#indexes.clear();
+    this.#indexed.destroyAfter(Promise.allSettled(this.#probing));
   }
 
   [Symbol.dispose](): void {
@@ -154,29 +168,67 @@ export class JoinIndex {
 
   #checkAlive(): void {
     if (this.#destroyed) throw new ValidationError("The JoinIndex was destroyed.", "Create another one.");
+    this.#indexed.there?.check();
   }
 
-  #prepare(batch: TableInput, options: IndexedJoinOptions<never>): PreparedJoin {
+  #onHost(): Promise<SourceTable> | SourceTable {
+    this.#checkAlive();
+    return this.#indexed.onHost();
+  }
+
+  async #joinThere(
+    prepared: PreparedJoin,
+    { side = "left", signal }: IndexedJoinOptions<never>,
+  ): Promise<DeviceTable> {
+    const own = side === "left" ? "right" : "left";
+    prepared.call.beginStages();
+    const { joinIndexed } = await loadThere();
+    const uploads = await this.#indexed.uploads();
+    this.#checkAlive();
+    return this.#underWay(
+      joinIndexed(this.#device, prepared, {
+        side,
+        indexFor: (forms) => this.#indexed.indexFor(forms, `${own}Factors`, signal),
+        uploads,
+      }),
+    );
+  }
+
+  /** Notes what uses the index's memory until it has ended. */
+  #underWay<T>(probing: Promise<T>): Promise<T> {
+    this.#probing.add(probing);
+    return probing.finally(() => this.#probing.delete(probing));
+  }
+
+  /** @param table the index's */
+  #prepare(
+    batch: TableInput | SourceTable,
+    options: IndexedJoinOptions<never>,
+    table: SourceTable,
+  ): PreparedJoin {
     this.#checkAlive();
     checkOptions(options, "on side how select where signal onProgress onPlan onStage");
     const { side = "left", on, ...rest } = options;
     checkOneOf("side", side, ["left", "right"]);
-    const names = on === undefined ? this.#on : checkNames("JoinIndex.join", "on", "key column", on);
-    if (names.length !== this.#on.length) {
-      const fix = `Name one for each of ${this.#on.join(", ")}.`;
-      throw new ValidationError(`on names ${names.length} columns, the index has ${this.#on.length}.`, fix);
+    const names = on === undefined ? this.#indexed.on : checkNames("JoinIndex.join", "on", "key column", on);
+    if (names.length !== this.#indexed.on.length) {
+      const fix = `Name one for each of ${this.#indexed.on.join(", ")}.`;
+      throw new ValidationError(
+        `on names ${names.length} columns, the index has ${this.#indexed.on.length}.`,
+        fix,
+      );
     }
-    const call = { ...rest, device: this.#device, nullsEqual: this.#nullsEqual };
+    const call = { ...rest, device: this.#device, nullsEqual: this.#indexed.nullsEqual };
     return side === "left"
       ? prepareJoin(
-          { left: batch, right: this.#table },
-          { ...call, on: names.map((name, i) => [name, this.#on[i]] as const) },
+          { left: batch, right: table },
+          { ...call, on: names.map((name, i) => [name, this.#indexed.on[i]] as const) },
         )
       : prepareJoin(
-          { left: this.#table, right: batch },
+          { left: table, right: batch },
           {
             ...call,
-            on: names.map((name, i) => [this.#on[i], name] as const),
+            on: names.map((name, i) => [this.#indexed.on[i], name] as const),
           },
         );
   }
@@ -190,14 +242,12 @@ export class JoinIndex {
     this.#checkAlive();
     const forms = keyForms(keys.left, keys.right);
     const own = side === "left" ? "right" : "left";
-    const index = await this.#indexFor(forms, `${own}Factors`, signal);
+    const index = await this.#indexed.indexFor(forms, `${own}Factors`, signal);
     const encoded = encodeSide(keys[side], forms, rows[side], `${side}Factors`);
     call.endStage("encode keys");
     const found = await call.onEngine((engineCall) => {
       this.#checkAlive();
-      const probing = index.probe(encoded, engineCall);
-      this.#probing.add(probing);
-      return probing.finally(() => this.#probing.delete(probing));
+      return this.#underWay(index.probe(encoded, engineCall));
     });
     const pairs: RowPairs =
       side === "left"
@@ -206,29 +256,5 @@ export class JoinIndex {
     const kept = await filteredPairs(prepared, this.#device, pairs);
     call.endStage("hash join");
     return kept;
-  }
-
-  /** The index of keys in some form; built when such keys come first. */
-  async #indexFor(
-    forms: ReturnType<typeof keyForms>,
-    factors: "leftFactors" | "rightFactors",
-    signal: AbortSignal | undefined,
-  ): Promise<RowIndex> {
-    const own = forms.map((form) => [
-      form.kind,
-      "words" in form && form.words,
-      factors in form && form[factors as never],
-    ]);
-    const name = JSON.stringify(own);
-    const known = this.#indexes.get(name);
-    if (known) return known;
-    const keys = this.#on.map((column) => this.#table.column(columnIndex(this.#table, column, "indexed")));
-    const encoded = encodeSide(keys, forms, this.rows, factors);
-    const building = this.#device.engine
-      .rows()
-      .then((rows) => rows.index(encoded, { nullsEqual: this.#nullsEqual, signal }));
-    this.#indexes.set(name, building);
-    building.catch(() => this.#indexes.delete(name));
-    return building;
   }
 }

@@ -4,12 +4,15 @@ import type { OutputOption } from "../containers/arguments.js";
 import type { Device } from "../device.js";
 import type { Placement } from "../engine/engine.js";
 import type { Sides } from "../engine/join-kinds.js";
+import { lazily } from "../engine/lazily.js";
 import { isHeld } from "./column-transport.js";
 import { broughtBack, commonDevice, DeviceTable, uploadTable } from "./device-table.js";
 import type { JoinOptions } from "./join.js";
 import { type JoinSides, type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { joinTable } from "./run-join.js";
 import type { TableInput } from "./table-input.js";
+
+const loadDeviceJoin = lazily(() => import("./device-join.js"));
 
 /** Joins two tables. @throws as `join` */
 export async function joinSides(
@@ -22,7 +25,7 @@ export async function joinSides(
   const device = commonDevice(options.device, tables) ?? (await prepared.call.begin());
   const isThere = tables.length > 0 || output === "device";
   if (joinsThere(prepared) && (isThere || (await prefersThere(device, prepared)))) {
-    const { joinOnDevice } = await import("./device-join.js");
+    const { joinOnDevice } = await loadDeviceJoin();
     const joined = await joinOnDevice(device, prepared);
     const answer = output === "device" ? joined : await broughtBack(joined);
     prepared.call.endStage("materialise");
@@ -42,7 +45,7 @@ export async function onHost({ left, right }: JoinSides): Promise<Sides<TableInp
 }
 
 /** Key columns of full joins come from both sides, and conditions are JavaScript: both take the host. */
-function joinsThere({ how, filter }: PreparedJoin): boolean {
+export function joinsThere({ how, filter }: PreparedJoin): boolean {
   return how !== "full" && filter === null;
 }
 

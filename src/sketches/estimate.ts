@@ -12,10 +12,15 @@ export function standardError(precision: number): number {
 
 /** Estimated distinct keys; 0 where no register was raised. */
 export function estimate(registers: Uint8Array, precision: number): number {
-  const count = registers.length;
-  const most = mostRank(precision);
-  const held = new Float64Array(most + 1);
+  const held = new Float64Array(mostRank(precision) + 1);
   for (const rank of registers) held[rank]++;
+  return estimateOf(held, precision);
+}
+
+/** The same by how many of the 2^precision registers hold each rank. */
+export function estimateOf(held: Float64Array, precision: number): number {
+  const count = 2 ** precision;
+  const most = mostRank(precision);
   let z = count * tau(1 - held[most] / count);
   for (let rank = most - 1; rank >= 1; rank--) z = (z + held[rank]) / 2;
   z += count * sigma(held[0] / count);

@@ -144,7 +144,7 @@ class LargeGrouping {
       "memory",
       heldBytes(states),
       this.#most,
-      "Give a higher limit, or leave out medians, quantiles and countDistinct, which keep all values of a group.",
+      "Give a higher limit, or leave out medians and quantiles, and take approxCountDistinct for countDistinct: these keep all values of a group.",
     );
   }
 }

@@ -5,14 +5,21 @@ import { scalarWords } from "../../src/engine/scalars.js";
 import { CapacityError, StaticMap, type StaticSet } from "../../src/index.js";
 import { rounds } from "../helpers/rounds.js";
 import { rejection } from "./helpers/checks.js";
-import { backend, groupSizes, inBrowser, scaled, useDevice } from "./helpers/device.js";
+import { backend, groupSizes, inBrowser, onSoftwareGpu, scaled, useDevice } from "./helpers/device.js";
 import { hashes, maskOf } from "./helpers/keys.js";
-import { edges, integers, nameOf, WideModel, wideShapes } from "./helpers/wide-model.js";
+import { edges, integers, nameOf, WideModel, type WideShape, wideShapes } from "./helpers/wide-model.js";
 
 const device = useDevice();
 const RUNS = rounds(backend === "cpu" ? 150 : scaled(200, inBrowser ? 5 : 10));
 
 const MOST = 2n ** 64n - 1n;
+/**
+ * Hash functions of a table's keys: all of them for one table with keys of two words and one with keys of one, on a software GPU the usual one
+ * for the others, where each is some ten kernels more. They hash keys alone, whatever the values are.
+ */
+const hashesOf = (shape: WideShape) =>
+  !onSoftwareGpu || (!inBrowser && hashed.has(nameOf(shape))) ? hashes : hashes.slice(0, 1);
+const hashed = new Set(["u64 to u64", "u32 to u64"]);
 /** Integers that differ in one word only, the low or the high one. */
 function alike(count: number, differIn: "low" | "high"): bigint[] {
   return Array.from({ length: count }, (_, i) =>
@@ -20,7 +27,12 @@ function alike(count: number, differIn: "low" | "high"): bigint[] {
   );
 }
 
-for (const shape of wideShapes) {
+/** In the browser a set, and the widest tables with keys of one word and of two: Node compiles the others with the same compiler. */
+const tested = inBrowser
+  ? wideShapes.filter((shape) => hashed.has(nameOf(shape)) || shape.value === null)
+  : wideShapes;
+
+for (const shape of tested) {
   const create = (capacity: number, maxLoadFactor = 0.5, hash = hashes[0]) =>
     WideModel.create(device(), shape, { capacity, maxLoadFactor, hash });
 
@@ -41,7 +53,7 @@ for (const shape of wideShapes) {
     });
 
     it("keys that differ in one word are different, with every hash function", async () => {
-      for (const hash of inBrowser ? hashes.slice(0, 1) : hashes) {
+      for (const hash of hashesOf(shape)) {
         using model = await create(200, 0.9, hash);
         const keys = model.keys([...alike(100, "low"), ...alike(100, "high")]);
         await model.insert(keys, model.values(integers(200)));
@@ -201,7 +213,7 @@ for (const shape of wideShapes) {
       const options = fc.record({
         capacity: fc.integer({ min: 0, max: 24 }),
         maxLoadFactor: fc.constantFrom(0.3, 0.5, 0.9, 1),
-        hash: fc.constantFrom(...hashes),
+        hash: fc.constantFrom(...hashesOf(shape)),
       });
       const pool = [
         ...edges.slice(0, 4),
@@ -238,7 +250,9 @@ function listOfMissing(model: WideModel): number | bigint {
 }
 
 describe("group sizes", () => {
-  for (const groupSize of groupSizes) {
+  // a software GPU takes all of them with narrower slots, in plan.test.ts
+  const sizes = onSoftwareGpu ? groupSizes.filter((_, i) => i % 3 === 0) : groupSizes;
+  for (const groupSize of sizes) {
     it(`of ${groupSize} find, insert and erase the same`, async () => {
       using map = await StaticMap.create(device(), {
         key: "u64",

@@ -6,6 +6,7 @@ import { type Plan, ValidationError } from "../../src/index.js";
 import {
   type Aggregate,
   count,
+  countDistinct,
   DeviceTable,
   first,
   groupBy,
@@ -14,13 +15,15 @@ import {
   mean,
   median,
   min,
+  quantile,
+  std,
   sum,
 } from "../../src/relational/index.js";
 import { backend, scaled, useDevice } from "../conformance/helpers/device.js";
 import { rounds } from "../helpers/rounds.js";
 import { expectSameGroups } from "./helpers/group-oracle.js";
 import { isHeldKind, type Kind, kinds } from "./helpers/kinds.js";
-import { aTableOf } from "./helpers/random-cases.js";
+import { aggregatesOf, aTableOf } from "./helpers/random-cases.js";
 import { forms, type TestColumn, testTable } from "./helpers/tables.js";
 
 const device = useDevice();
@@ -59,10 +62,13 @@ const aCase = fc
   })
   .chain((shape) => fc.record({ table: aTableOf(shape), shape: fc.constant(shape) }));
 
-/** Whether the plan says that the device aggregated; only some engines do. */
-function expectAggregated(plan: Plan | undefined, there: boolean): void {
+/** What the plan says of aggregates that the device leaves to the host; only some engines aggregate. */
+function expectAggregated(plan: Plan | undefined, left?: string): void {
   if (backend === "cpu") return;
-  expect(plan?.reason).toContain(there ? "aggregated on the device" : "aggregated on the host: ");
+  const reason = plan?.reason ?? "";
+  expect(reason).toContain("; aggregated on the device");
+  if (left === undefined) expect(reason).not.toContain("on the host");
+  else expect(reason).toContain(`; aggregated on the device; on the host: ${left}`);
 }
 
 describe("groups on the device", () => {
@@ -79,9 +85,24 @@ describe("groups on the device", () => {
           plan = told;
         },
       });
-      if (table.rows > 0) expectAggregated(plan, true);
+      if (table.rows > 0) expectAggregated(plan);
     });
-    await fc.assert(property, { numRuns: rounds(scaled(60, 15)) });
+    await fc.assert(property, { numRuns: rounds(scaled(60, 12)) });
+  });
+
+  it("any aggregates are DuckDB's, whichever of them the device leaves to the host", async () => {
+    // lists of quantiles cannot go to a device
+    const asked = (column: TestColumn) => aggregatesOf(column).filter(([name]) => !name.startsWith("quant"));
+    const property = fc.asyncProperty(aCase, async ({ table, shape }) => {
+      await expectSameGroups(device(), {
+        table,
+        by: shape.keys.map((_, c) => `k${c}`),
+        aggregate: { rows: count(), ...Object.fromEntries(table.columns.flatMap(asked)) },
+        form: shape.form,
+        onDevice: shape.onDevice,
+      });
+    });
+    await fc.assert(property, { numRuns: rounds(scaled(40, 8)) });
   });
 
   const rows = 3000;
@@ -111,20 +132,43 @@ describe("groups on the device", () => {
     await expectSameGroups(device(), { table, by: ["k"], aggregate, onDevice: true });
   });
 
-  it("sums of floats are the host's, and so are the others of the call", async () => {
-    const asked: Record<string, Aggregate>[] = [{ x: sum("v") }, { n: count(), m: median("k") }];
-    for (const aggregate of asked) {
+  it("the device and the host share the aggregates of a call, and the plan tells which are whose", async () => {
+    const asked: [Record<string, Aggregate>, string?][] = [
+      [{ n: count(), total: sum("k"), most: max("v") }],
+      [{ x: sum("v") }, 'sum of "v", of type float64'],
+      [
+        { middle: median("v"), n: count(), spread: std("k"), last: last("v"), different: countDistinct("k") },
+        'median of "v", of type float64; std of "k", of type int32; countDistinct of "k", of type int32',
+      ],
+    ];
+    for (const [aggregate, left] of asked) {
       let plan: Plan | undefined;
       const onPlan = (told: Plan) => {
         plan = told;
       };
       const table = testTable([
-        column("k", kinds.int32, (row) => row % 3),
-        column("v", kinds.float64, (row) => row / 3, true),
+        column("k", kinds.int32, (row) => (row * 5) % 3),
+        column("v", kinds.float64, (row) => (row % 8 ? row / 3 : null), true),
       ]);
-      await expectSameGroups(device(), { table, by: ["k"], aggregate, onDevice: true, onPlan });
-      expectAggregated(plan, false);
+      for (const onDevice of [true, false]) {
+        await expectSameGroups(device(), { table, by: ["k"], aggregate, onDevice, onPlan });
+        expectAggregated(plan, left);
+      }
     }
+  });
+
+  it("lists beside columns of the device come to the host, and nothing stays there", async () => {
+    using table = await device().uploadTable({ k: ["b", "a", "b"], v: [1.5, 2, 3.5] });
+    const { inUse } = device().memory;
+    const aggregate = { quarters: quantile("v", [0.25, 0.75]), n: count(), total: sum("v") };
+    const made = await groupBy(table, { by: ["k"], aggregate });
+    const rows = made.toArray().map((row) => ({ ...row, quarters: [...row.quarters] }));
+    expect(rows).toEqual([
+      { k: "b", quarters: [2, 3], n: 2, total: 5 },
+      { k: "a", quarters: [2, 2], n: 1, total: 2 },
+    ]);
+    await expect(groupBy(table, { by: ["k"], aggregate, output: "device" })).rejects.toThrow("list");
+    expect(device().memory.inUse).toBe(inUse);
   });
 
   it("answers a table where it is asked to, of batches too", async () => {

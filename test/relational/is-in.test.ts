@@ -3,8 +3,14 @@ import * as flechette from "@uwdata/flechette";
 import * as apache from "apache-arrow";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Plan } from "../../src/index.js";
-import { dropDuplicates, isIn, type JoinStage, valueCounts } from "../../src/relational/index.js";
+import { openDevice, type Plan } from "../../src/index.js";
+import {
+  type DeviceTable,
+  dropDuplicates,
+  isIn,
+  type JoinStage,
+  valueCounts,
+} from "../../src/relational/index.js";
 import { scaled, useDevice } from "../conformance/helpers/device.js";
 import { rounds } from "../helpers/rounds.js";
 
@@ -41,6 +47,55 @@ describe("isIn", () => {
       }),
       { numRuns: rounds(scaled(60, 8)) },
     );
+  });
+
+  it("answers as a Set does where columns are on the device, or the mask is to be", async () => {
+    const strings = fc.array(fc.option(fc.string({ maxLength: 2, unit: "binary" })), { maxLength: 80 });
+    const places = fc.record({ values: fc.boolean(), set: fc.boolean(), mask: fc.boolean() });
+    const columnOf = (list: (string | null)[]) => flechette.columnFromArray(list, flechette.utf8());
+    const property = fc.asyncProperty(
+      strings,
+      strings,
+      fc.boolean(),
+      places,
+      async (values, set, nullsEqual, onDevice) => {
+        const among = new Set(set);
+        const expected = values.map((value) => Number(among.has(value) && (value !== null || nullsEqual)));
+        const { inUse } = device().memory;
+        const tables: DeviceTable[] = [];
+        const placed = async (list: (string | null)[], there: boolean) => {
+          if (!there) return columnOf(list);
+          const table = await device().uploadTable({ other: columnOf(list), column: columnOf(list) });
+          tables.push(table);
+          return table.getChild("column");
+        };
+        const columns = [await placed(values, onDevice.values), await placed(set, onDevice.set)] as const;
+        const options = { nullsEqual, device: device() };
+        if (onDevice.mask) {
+          const mask = await isIn(...columns, { ...options, output: "device" });
+          expect([mask.type, ...(await mask.read())]).toEqual(["u8", ...expected]);
+          mask.destroy();
+        } else expect([...(await isIn(...columns, options))]).toEqual(expected);
+        for (const table of tables) table.destroy();
+        expect(device().memory.inUse).toBe(inUse);
+      },
+    );
+    await fc.assert(property, { numRuns: rounds(scaled(60, 12)) });
+  });
+
+  it("finds the device of its columns, compares by value across types there, and refuses other devices", async () => {
+    using numbers = await device().uploadTable({ small: Int16Array.of(3, 5, -1), real: [3.5, -1, 0] });
+    const mask = await isIn(numbers.getChild("small"), BigInt64Array.of(-1n, 3n), { output: "device" });
+    expect([...(await mask.read())]).toEqual([1, 0, 1]);
+    expect([...(await isIn([3, 0.5, -1], numbers.getChild("real")))]).toEqual([0, 0, 1]);
+    expect(() => numbers.getChild("smal")).toThrow(/no column "smal"\. Did you mean "small"\?/);
+    const small = numbers.getChild("small");
+    await expect(isIn(small, [1], { output: "gpu" as never })).rejects.toThrow("output");
+    const other = await openDevice({ backend: "cpu" });
+    await expect(isIn(small, [1], { device: other })).rejects.toThrow(/different devices/);
+    other.destroy();
+    numbers.destroy();
+    await expect(isIn(small, [1])).rejects.toThrow(/destroyed/);
   });
 
   it("tells stages and plan, heeds its signal, and refuses what it cannot compare", async () => {

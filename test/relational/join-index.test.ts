@@ -1,9 +1,10 @@
 // JoinIndex: batches of one side joined with an index of the other, beside the join of the whole tables.
 import type * as flechette from "@uwdata/flechette";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { JOIN_KINDS } from "../../src/engine/join-kinds.js";
-import { JoinIndex, join } from "../../src/relational/index.js";
+import { openDevice } from "../../src/index.js";
+import { DeviceTable, JoinIndex, join } from "../../src/relational/index.js";
 import { scaled, useDevice } from "../conformance/helpers/device.js";
 import { rounds } from "../helpers/rounds.js";
 import { batchesOf } from "./helpers/group-oracle.js";
@@ -31,6 +32,7 @@ const aCase = fc
     nullsEqual: fc.boolean(),
     filtered: fc.boolean(),
     cuts: fc.array(fc.nat(60), { maxLength: 3 }),
+    onDevice: fc.record({ batch: fc.boolean(), index: fc.boolean(), output: fc.boolean() }),
   })
   .chain((shape) =>
     fc.record({
@@ -67,14 +69,34 @@ it("any batches have the rows that the whole table has, which are DuckDB's", asy
         where,
         device: device(),
       });
-      using made = await JoinIndex.create(device(), arrowTable(indexed), { on: ["k"], nullsEqual });
+      const { inUse } = device().memory;
+      const there = {
+        batch: shape.onDevice.batch && (await device().uploadTable(arrowTable(batches))),
+        index: shape.onDevice.index && (await device().uploadTable(arrowTable(indexed))),
+      };
+      const made = await JoinIndex.create(device(), there.index || arrowTable(indexed), {
+        on: ["k"],
+        nullsEqual,
+      });
+      const output = shape.onDevice.output ? "device" : "host";
+      // twice: what the index has made for the first is used again
+      for (let again = 0; again < 2; again++) {
+        const joined = await made.join(there.batch || arrowTable(batches), { how, side, where, output });
+        const brought = joined instanceof DeviceTable ? await joined.toArrow() : joined;
+        expect(joined instanceof DeviceTable).toBe(shape.onDevice.output);
+        if (joined instanceof DeviceTable) joined.destroy();
+        expect(texts([brought])).toEqual(texts([expected]));
+      }
       expect(texts([await made.join(arrowTable(batches), { how, side, where })])).toEqual(texts([expected]));
       const tables: flechette.Table[] = [];
       for await (const each of made.joinAll(batchesOf(batches, shape.cuts), { how, side, where }))
         tables.push(each);
       expect(texts(tables)).toEqual(texts([expected]));
+      made.destroy();
+      for (const table of [there.batch, there.index]) if (table) table.destroy();
+      await vi.waitFor(() => expect(device().memory.inUse).toBe(inUse));
     }),
-    { numRuns: rounds(scaled(80, 14)) },
+    { numRuns: rounds(scaled(120, 16)) },
   );
 });
 
@@ -142,6 +164,35 @@ describe("an index", () => {
       expect((await index.join({ k }, { side: "right" })).numRows).toBe(3);
     }
     await expect(index.join({ k: ["1"] })).rejects.toThrow(/cannot be compared/);
+  });
+
+  it("of a table on the device is probed by tables there, and widens keys on the host", async () => {
+    const table = await device().uploadTable({ k: Int32Array.of(1, 2, -1, 1), city: ["a", "b", "c", "d"] });
+    using batch = await device().uploadTable({ id: BigInt64Array.of(1n, 2n ** 40n, -1n) });
+    using index = await JoinIndex.create(device(), table, { on: ["k"] });
+    const on = ["id"];
+    using joined = await index.join(batch, { on, how: "left", output: "device" });
+    expect([joined.names, texts([await joined.toArrow()])]).toEqual([
+      ["id", "city"],
+      [
+        '{"id":-1,"city":"c"}',
+        '{"id":1,"city":"a"}',
+        '{"id":1,"city":"d"}',
+        '{"id":1099511627776,"city":null}',
+      ],
+    ]);
+    const semi = await index.join(batch, { on, how: "semi", side: "right", select: ["city"] });
+    expect([...semi.getChild("city")].sort()).toEqual(["a", "c", "d"]);
+    const anti = await index.join(batch, { on, how: "anti", side: "right", select: ["city"] });
+    expect([...anti.getChild("city")]).toEqual(["b"]);
+    await expect(index.join(batch, { on, output: "gpu" as never })).rejects.toThrow("output");
+    const other = await openDevice({ backend: "cpu" });
+    await expect(JoinIndex.create(other, table, { on: ["k"] })).rejects.toThrow(/different devices/);
+    using elsewhere = await other.uploadTable({ id: Int32Array.of(1) });
+    await expect(index.join(elsewhere, { on })).rejects.toThrow(/different devices/);
+    other.destroy();
+    table.destroy();
+    await expect(index.join(batch, { on })).rejects.toThrow(/table was destroyed/);
   });
 
   it("refuses wrong calls, and any after its end", async () => {

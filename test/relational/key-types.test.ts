@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { ValidationError } from "../../src/index.js";
 import { join } from "../../src/relational/index.js";
-import { useDevice } from "../conformance/helpers/device.js";
+import { onSoftwareGpu, useDevice } from "../conformance/helpers/device.js";
+import { isLong } from "../helpers/rounds.js";
 import type { Logical } from "./helpers/buffers.js";
 import { type Kind, kinds } from "./helpers/kinds.js";
 import { expectSameJoin } from "./helpers/oracle.js";
@@ -54,6 +55,16 @@ const pairs: [string, string][] = [
   ["fixed-size binary(3)", "binary"],
 ];
 
+/**
+ * Forms in which keys of a kind are read: what reads them knows no engine, so that a software GPU, which takes 20 ms for a join however
+ * small, gets two for each kind, and all of them over the kinds.
+ */
+function formsOf(kind: Kind) {
+  const readable = forms.filter(({ library }) => library === "flechette" || kind.apacheType);
+  const first = Object.values(kinds).indexOf(kind);
+  return onSoftwareGpu && !isLong() ? readable.filter((_, i) => (i + first) % 3 === 0) : readable;
+}
+
 describe.each(Object.values(kinds))("a key of type $name", (kind) => {
   const left = keyTable(kind, 50, 5, "a");
   const dictionary = keyTable(kind, 50, 5, "a", true);
@@ -70,7 +81,7 @@ describe.each(Object.values(kinds))("a key of type $name", (kind) => {
     expect(rows).toBeGreaterThan(40);
   });
 
-  it.each(forms.filter(({ library }) => library === "flechette" || kind.apacheType))(
+  it.each(formsOf(kind))(
     "is read from $library, batches of $batchRows, sliced by $slicedBy",
     async (form) => {
       const joinCase = { left, right, on: [["k", "k"]] as const };
@@ -79,7 +90,7 @@ describe.each(Object.values(kinds))("a key of type $name", (kind) => {
     },
   );
 
-  it.each(forms.filter(({ library }) => library === "flechette" || kind.apacheType))(
+  it.each(formsOf(kind))(
     "joins as a dictionary from $library, batches of $batchRows, sliced by $slicedBy",
     async (form) => {
       for (const nullsEqual of [false, true]) {

@@ -8,7 +8,7 @@ import type { BoundChunk } from "./batch/bound-chunk.js";
 import { type InsertArguments, insertChunk } from "./direct/insert.js";
 import { type FindArguments, lookUpChunk } from "./direct/look-up.js";
 import { groupSizeAt, reserveWorklists } from "./direct/rounds.js";
-import { type Choice, loadPartitioned, type Operation } from "./planner.js";
+import { type Choice, loadPartitioned } from "./planner.js";
 import type { TableState } from "./table/table-state.js";
 
 /** Works on a chunk; null where this strategy does not do. */
@@ -16,7 +16,8 @@ export type Strategy<A, R> = (state: TableState, chunk: BoundChunk, args: A) => 
 
 /** An operation by strategy. */
 export interface Strategies<A, R> {
-  readonly name: Operation;
+  /** Look-ups suit other group sizes, and pages that always come from two multisplits. */
+  readonly looksUp?: boolean;
   readonly direct: (state: TableState, chunk: BoundChunk, args: A) => Promise<R>;
   readonly partitions: Strategy<A, R>;
   /** Absent where pages would not remember where their items come from. */
@@ -33,21 +34,19 @@ export function later<A, R>(pick: (module: Partitioned) => Strategy<A, R>): Stra
 }
 
 export const insert: Strategies<InsertArguments, InsertTally> = {
-  name: "insert",
   direct: insertChunk,
   partitions: later((module) => module.insertByPartition),
   pages: later((module) => module.insertByPage),
 };
 
 export const find: Strategies<FindArguments, unknown> = {
-  name: "find",
+  looksUp: true,
   direct: (state, chunk, args) => lookUpChunk(state, chunk, args),
   partitions: later((module) => module.findByPartition),
   pages: later((module) => module.findByPage),
 };
 
 export const erase: Strategies<void, number> = {
-  name: "erase",
   direct: async (state, chunk) => (await loadErase()).eraseChunk(state, chunk),
   partitions: later((module) => module.eraseByPartition),
   pages: later((module) => module.eraseByPage),
@@ -57,14 +56,13 @@ const NO_PAGES = "pages take more memory than there is, or would be too crowded"
 
 /** Works on a chunk by the strategy that the planner chose, or the next simpler one that does; notes it in the chunk's log. */
 export async function runOperation<A, R>(
-  { name, direct, partitions, pages }: Strategies<A, R>,
+  { looksUp, direct, partitions, pages }: Strategies<A, R>,
   state: TableState,
   chunk: BoundChunk,
   { strategy, reason }: Choice,
   args: A,
 ): Promise<R> {
   const { log } = chunk;
-  const looksUp = name === "find";
   const groupSize = chunk.groupSize ?? groupSizeAt(state, looksUp);
   if (strategy === "direct") {
     log?.correctChunk({ strategy: "direct", reason, groupSize });

@@ -2,9 +2,9 @@
  * The planner: which strategy a call takes. What goes directly at once is decided here; for the rest it loads the partitioned
  * strategies, and with them the sizes from which each pays (partitioned/crossovers.ts).
  */
-import type { CallOptions } from "../engine.js";
+import type { CallOptions, InsertPolicy } from "../engine.js";
 import { lazily } from "../lazily.js";
-import { isWide, slotFormat, tableBytes } from "../slot-format.js";
+import { tableBytes } from "../slot-format.js";
 import type { TableState } from "./table/table-state.js";
 
 /**
@@ -18,8 +18,8 @@ export interface Choice {
 /** The partitioned strategies are loaded by the first call that may take them: pages with small tables do without. */
 export const loadPartitioned = lazily(() => import("./partitioned/partitioned.js"));
 
-/** Operations that may be partitioned. */
-export type Operation = "insert" | "insertAndFind" | "find" | "erase";
+/** Operations that may be partitioned; inserts by their policy. */
+export type Operation = InsertPolicy | "insertAndFind" | "find" | "erase";
 
 /** Tables up to this size stay in the caches of GPUs: all of their accesses are local already. */
 const CACHED_TABLE_BYTES = 2 ** 26;
@@ -46,7 +46,6 @@ export async function plan(
 
 function reasonForDirect(state: TableState, count: number, { strategy }: CallOptions): string | null {
   if (strategy === "direct") return "it was asked for";
-  if (isWide(slotFormat(state.spec))) return "slots are wider than 32 bits";
   if (strategy === "partitioned") return null;
   if (state.host.gpu.software) return "a software GPU gains nothing from locality";
   if (tableBytes(state.spec) <= CACHED_TABLE_BYTES) return "the table fits the cache";

@@ -14,7 +14,7 @@ import { Kernel, type Kernels } from "./device/kernel.js";
 import { TableKernels } from "./direct/direct-kernels.js";
 import { FullTable } from "./direct/full-table.js";
 import { erase, find, insert, runOperation, type Strategies } from "./operations.js";
-import { plan } from "./planner.js";
+import { type Operation, plan } from "./planner.js";
 import { checkOwnWgsl } from "./table/check-hash.js";
 import { type TableHost, TableState } from "./table/table-state.js";
 import { cutWindows } from "./table/windows.js";
@@ -91,7 +91,7 @@ class Rehearsal {
     const results = { values: call === "contains" ? undefined : column, flags: column };
     const full = new FullTable(state);
     const inserting = (policy: InsertPolicy) =>
-      this.#operation(insert, state, count, { values }, options, { policy, full });
+      this.#operation(policy, insert, state, count, { values }, options, { policy, full });
     switch (call) {
       case "insert":
         return inserting("keep");
@@ -100,16 +100,21 @@ class Rehearsal {
       case "insertAndFind": {
         const readBack = (step: (now: []) => Promise<unknown>) => step([]);
         const args = { results: { values, flags: column }, full, readBack };
-        return this.#operation(insertAndFind, state, count, { values }, options, args);
+        return this.#operation(call, insertAndFind, state, count, { values }, options, args);
       }
       case "erase":
-        return this.#operation(erase, state, count, {}, options, undefined);
+        return this.#operation(call, erase, state, count, {}, options, undefined);
       default:
-        return this.#operation(find, state, count, {}, options, { results, fill: [0, 0], reads: [] });
+        return this.#operation("find", find, state, count, {}, options, {
+          results,
+          fill: [0, 0],
+          reads: [],
+        });
     }
   }
 
   async #operation<A, R>(
+    operation: Operation,
     strategies: Strategies<A, R>,
     state: TableState,
     count: number,
@@ -119,7 +124,7 @@ class Rehearsal {
   ): Promise<void> {
     const scratch = new Scratch(this.#host.gpu);
     const chunk = boundChunk({ first: 0, count }, scratch, { keys: column, ...columns }, options);
-    const choice = await plan(strategies.name, state, count, options);
+    const choice = await plan(operation, state, count, options);
     await runOperation(strategies, state, chunk, choice, args);
   }
 }

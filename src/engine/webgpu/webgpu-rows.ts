@@ -1,5 +1,6 @@
 /** The webgpu engine's row operations. Columns are gathered by the calling thread: they are in host memory. */
-import type { DeviceColumn, DeviceKeys, Matches, Words } from "../device-columns.js";
+import type { DeviceArray } from "../device-array.js";
+import type { DeviceColumn, DeviceKeys, Keep, Matches, Words } from "../device-columns.js";
 import type { GatherTask } from "../gather-buffers.js";
 import { type GroupTask, runTasksHere } from "../group-tasks.js";
 import type { JoinKind } from "../join-kinds.js";
@@ -17,6 +18,8 @@ import { indexRows } from "./join/row-index.js";
 import type { WebgpuEngine } from "./webgpu-engine.js";
 
 const loadReduce = lazily(() => import("./reduce/reduce-groups.js"));
+const loadDistinct = lazily(() => import("./reduce/distinct-rows.js"));
+const loadMask = lazily(() => import("./columns/mask-rows.js"));
 
 class WebgpuRows implements RowOperations {
   readonly prefersColumnsThere = true;
@@ -32,7 +35,7 @@ class WebgpuRows implements RowOperations {
     return joinRows(this.#host, left, right, call);
   }
 
-  index(keys: RowKeys, call: JoinCall): Promise<RowIndex> {
+  index(keys: DeviceKeys, call: JoinCall): Promise<RowIndex> {
     return indexRows(this.#host, keys, call);
   }
 
@@ -57,6 +60,16 @@ class WebgpuRows implements RowOperations {
     call: Pick<JoinCall, "signal">,
   ): Promise<DeviceColumn[]> {
     return gatherColumns(this.#host, columns, rows, mayLack, call);
+  }
+
+  async distinctRows(keys: DeviceKeys, keep: Keep, call: Omit<JoinCall, "nullsEqual">): Promise<Words> {
+    const { distinctRows } = await loadDistinct();
+    return distinctRows(this.#host, keys, keep, call);
+  }
+
+  async maskOf(rows: Words, length: number): Promise<DeviceArray<"u8">> {
+    const { maskRows } = await loadMask();
+    return maskRows(this.#host, rows, length);
   }
 
   group(keys: RowKeys, call: GroupCall): Promise<RowGroups> {

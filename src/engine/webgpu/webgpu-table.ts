@@ -67,7 +67,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   ): Promise<InsertTally> {
     const { state } = this;
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
-    const batch = { ...this.#batch("insert", keys, call), values, bytes: bytesToCombine(state, policy) };
+    const batch = { ...this.#batch(policy, keys, call), values, bytes: bytesToCombine(state, policy) };
     if (call.rejected?.length) await (await loadMarking()).clearRejected(state, call.rejected);
     await this.#withFullTable((full) =>
       eachChunk(state, `insert ${policy}`, batch, call, "device", async (chunk, choice) => {

@@ -19,6 +19,7 @@ import { FloatSums, type IntegerSums, meansOf } from "./sums.js";
 export const NEEDS: { readonly [Name in AggregateName]: readonly StateName[] } = {
   count: ["counts"],
   countDistinct: ["distinct"],
+  approxCountDistinct: ["registers"],
   sum: ["sums", "counts"],
   mean: ["sums", "counts"],
   var: ["moments"],
@@ -33,7 +34,7 @@ export const NEEDS: { readonly [Name in AggregateName]: readonly StateName[] } =
 
 const SUMMED: readonly number[] = [Type.Null, Type.Bool, Type.Int, Type.Decimal, Type.Float];
 const OF_NUMBERS: readonly AggregateName[] = ["sum", "mean", "var", "std", "median", "quantile"];
-const COMPARED: readonly AggregateName[] = ["min", "max", "countDistinct"];
+const COMPARED: readonly AggregateName[] = ["min", "max", "countDistinct", "approxCountDistinct"];
 
 /** @throws ValidationError when the aggregate does not take columns of this type */
 export function checkAggregated(name: AggregateName, field: Field): void {
@@ -71,6 +72,8 @@ export function aggregateChunk(aggregate: Aggregate, column: AggregatedColumn): 
       for (const group of states.distinct.rowGroups) counts[group]++;
       return countChunk(counts);
     }
+    case "approxCountDistinct":
+      return countChunk(states.registers.estimates());
     case "sum":
       return sumChunk(column);
     case "mean": {

@@ -12,22 +12,31 @@ import type { SourceColumn } from "../columns.js";
 import { COUNT_BATCH, sumTypeOf } from "./chunks.js";
 import type { GroupedSource } from "./group-states.js";
 
-/** Why the host has to aggregate; undefined where a device can. */
-export function whyOnHost(
-  { keys, columns }: GroupedSource,
+/** Why the host has to group; undefined where a device can. */
+export function whyGroupedOnHost({ keys }: GroupedSource): string | undefined {
+  const other = keys.find(({ field }) => !isHeld(field.type));
+  return other && `"${other.field.name}" is of type ${typeName(other.field.type)}`;
+}
+
+/** The aggregates that a device computes over the rows that it has grouped; the others are the host's. */
+export function aggregatesThere(
+  source: GroupedSource,
   aggregates: readonly NamedAggregate[],
-): string | undefined {
-  for (const { field } of [...keys, ...columns.values()]) {
-    if (!isHeld(field.type)) return `"${field.name}" is of type ${typeName(field.type)}`;
-  }
-  const others = aggregates.filter(({ aggregate }) => {
-    const column = columns.get(aggregate.column ?? "");
-    return !isReduced(aggregate, column?.field.type);
+): ReadonlySet<NamedAggregate> {
+  const there = aggregates.filter(({ aggregate }) => {
+    const type = columnOf(source, aggregate)?.field.type;
+    return isReduced(aggregate, type) && (type === undefined || isHeld(type));
   });
-  if (others.length === 0) return undefined;
-  const [{ aggregate }] = others;
-  const type = columns.get(aggregate.column ?? "")?.field.type;
-  return `${aggregate.name} of "${aggregate.column}", of type ${type ? typeName(type) : "null"}`;
+  return new Set(there);
+}
+
+/** Aggregates as plans name them: 'sum of "price", of type float64'. */
+export function namesOf(source: GroupedSource, aggregates: readonly NamedAggregate[]): string {
+  const names = aggregates.map(({ aggregate }) => {
+    const type = columnOf(source, aggregate)?.field.type;
+    return type ? `${aggregate.name} of "${aggregate.column}", of type ${typeName(type)}` : aggregate.name;
+  });
+  return [...new Set(names)].join("; ");
 }
 
 function isReduced({ name }: Aggregate, type: DataType | undefined): boolean {

@@ -18,6 +18,7 @@ import { nonEmpty } from "./chunks.js";
 import { GroupedValues } from "./grouped-values.js";
 import { Moments } from "./moments.js";
 import { floatsOf, integersOf, numbersOf, orderedOf, typeOf, unitOf } from "./numbers.js";
+import { Registers } from "./registers.js";
 import { FloatSums, floatTask, IntegerSums, integerTask, meansOf } from "./sums.js";
 
 /** Numbers rows by group on the engine. */
@@ -69,6 +70,8 @@ export interface States {
   /** Each value of a group once; no nulls. */
   readonly distinct: GroupedColumn;
   readonly values: GroupedColumn;
+  /** A sketch of each group's different values. */
+  readonly registers: Registers;
 }
 
 export type StateName = keyof States;
@@ -119,6 +122,10 @@ export const STATE_KINDS: { readonly [K in StateName]: StateKind<States[K]> } = 
       return differentValues(new GroupedValues(column, rowGroups, to.groups), group);
     },
     own: (state) => ({ ...state, column: ownColumn(state.column) }),
+  },
+  registers: {
+    of: ({ values }) => Registers.of(values.key, values.groupOf, values.groups),
+    merge: (parts, { groupOf, groups }) => Registers.merge(parts, groupOf, groups),
   },
   values: {
     of: ({ values: { column, rowGroups } }) => ({ column, rowGroups }),

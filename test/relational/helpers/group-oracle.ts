@@ -121,6 +121,8 @@ interface DistinctCase {
   readonly on?: readonly string[];
   readonly form?: Form;
   readonly keep?: Keep;
+  /** The table is uploaded, and the answer brought back; all at once. */
+  readonly onDevice?: boolean;
   /** Bytes of memory to keep to. */
   readonly limit?: number;
 }
@@ -128,16 +130,16 @@ interface DistinctCase {
 /** Leaves out equal rows on the device and in DuckDB, and expects the same rows in the same order. */
 export async function expectSameDistinct(
   device: Device,
-  { table, on, form, keep, limit }: DistinctCase,
+  { table, on, form, keep, onDevice, limit }: DistinctCase,
 ): Promise<number> {
   const names = table.columns.map(({ name }) => name);
   const made = await (limit !== undefined
     ? collectTables(
         distinctLarge(batchesOf(numbered(table), [40, 80], form), { on: on ?? names, device }, { limit }),
       )
-    : keep
-      ? dropDuplicates(arrowTable(table, form), { on, keep, device })
-      : distinct(arrowTable(table, form), { on, device }));
+    : placed(device, arrowTable(table, form), onDevice, (input, output) =>
+        keep ? dropDuplicates(input, { on, keep, device, output }) : distinct(input, { on, device, output }),
+      ));
   const answers = names.map((name) => valueAnswer(name, `"${name}"`, kindOf(table, name)));
   const kept = `${KEPT[keep ?? "first"]} ${quoted(on ?? names)}${keep === "none" ? " having count(*) = 1" : ""}`;
   return expectSameRows(made, answers, table, `from t where rowid in (${kept}) order by rowid`);
@@ -148,12 +150,36 @@ export async function expectSameCounts(
   device: Device,
   table: TestTable,
   name: string,
-  form?: Form,
+  { form, onDevice }: { readonly form?: Form; readonly onDevice?: boolean } = {},
 ): Promise<number> {
-  const made = await valueCounts(arrowTable(table, form), name, { as: "times", device });
+  const made = await placed(device, arrowTable(table, form), onDevice, (input, output) =>
+    valueCounts(input, name, { as: "times", device, output }),
+  );
   const value = noNegativeZero(valueAnswer(name, `first("${name}" order by rowid)`, kindOf(table, name)));
   const from = `from t group by "${name}" order by count(*) desc, min(rowid)`;
   return expectSameRows(made, [value, whole("times", "count(*)")], table, from);
+}
+
+/** What a call answers of a table, which may be uploaded for it; then its answer is to stay there, and is brought back. */
+async function placed(
+  device: Device,
+  table: ArrowTable,
+  onDevice: boolean | undefined,
+  call: (
+    table: ArrowTable | DeviceTable,
+    output: "host" | "device",
+  ) => PromiseLike<flechette.Table | DeviceTable>,
+): Promise<flechette.Table> {
+  if (!onDevice) return (await call(table, "host")) as flechette.Table;
+  const { inUse } = device.memory;
+  const uploaded = await device.uploadTable(table);
+  const made = (await call(uploaded, "device")) as DeviceTable;
+  expect(made).toBeInstanceOf(DeviceTable);
+  const brought = await made.toArrow();
+  made.destroy();
+  uploaded.destroy();
+  expect(device.memory.inUse).toBe(inUse);
+  return brought;
 }
 
 async function expectSameRows(

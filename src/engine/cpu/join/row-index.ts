@@ -17,6 +17,9 @@ import { rowTuning } from "../tuning.js";
 import { type BuiltSide, Join } from "./join-rows.js";
 import { writePairs } from "./pairs.js";
 
+/** An index that answers pairs on the host. */
+export type PairIndex = Pick<RowIndex, "probe" | "destroy">;
+
 /**
  * Builds an index.
  * @param hashMask for tests: hashes are and-ed with it, so few bits make keys collide
@@ -27,7 +30,7 @@ export async function indexRows(
   call: JoinCall,
   hashMask = ALL_BITS,
   threads = new RowThreads(null, rowTuning),
-): Promise<RowIndex> {
+): Promise<PairIndex> {
   call.signal?.throwIfAborted();
   // workers look rows of large batches up
   const memory = threads.memory(Number.POSITIVE_INFINITY);
@@ -54,7 +57,7 @@ async function buildSide(keys: RowKeys, nullsEqual: boolean, run: RowRun): Promi
   return { table, layout, repeats, groups: repeats > 0 ? groupShared(follows, repeats, run.work) : null };
 }
 
-class CpuRowIndex implements RowIndex {
+class CpuRowIndex implements PairIndex {
   constructor(
     readonly keys: RowKeys,
     readonly nullsEqual: boolean,

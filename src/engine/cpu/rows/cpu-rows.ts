@@ -1,5 +1,6 @@
 /** The cpu engine's row operations, on the engine's threads. They reject once it is destroyed, also those under way. */
-import type { DeviceColumn, DeviceKeys, Matches, Words } from "../../device-columns.js";
+import type { DeviceArray } from "../../device-array.js";
+import type { DeviceColumn, DeviceKeys, Keep, Matches, Words } from "../../device-columns.js";
 import type { GatherTask } from "../../gather-buffers.js";
 import type { GroupTask } from "../../group-tasks.js";
 import type { JoinKind } from "../../join-kinds.js";
@@ -10,7 +11,8 @@ import type { CpuEngine } from "../cpu-engine.js";
 import { groupRows } from "../groups/group-rows.js";
 import { joinRows } from "../join/join-rows.js";
 import { indexRows } from "../join/row-index.js";
-import { gatherColumns, matchRows } from "./device-columns.js";
+import { gatherColumns, hostKeys, matchRows, placedIndex } from "./device-columns.js";
+import { distinctRows, maskRows } from "./distinct-rows.js";
 import { gatherOnThreads } from "./gather-tasks.js";
 import { runGroupTasks } from "./group-threads.js";
 import { rowThreads } from "./row-threads.js";
@@ -29,9 +31,10 @@ export class CpuRows implements RowOperations {
     return joinRows(left, right, call, undefined, rowThreads(this.#engine));
   }
 
-  async index(keys: RowKeys, call: JoinCall): Promise<RowIndex> {
+  async index(keys: DeviceKeys, call: JoinCall): Promise<RowIndex> {
     this.#engine.guard();
-    return indexRows(keys, call, undefined, rowThreads(this.#engine));
+    const index = await indexRows(hostKeys(keys), call, undefined, rowThreads(this.#engine));
+    return placedIndex(this.#engine, index, keys.rows);
   }
 
   async match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches> {
@@ -47,6 +50,16 @@ export class CpuRows implements RowOperations {
   ): Promise<DeviceColumn[]> {
     this.#engine.guard();
     return gatherColumns(this.#engine, this, columns, rows, mayLack, call);
+  }
+
+  async distinctRows(keys: DeviceKeys, keep: Keep, call: Omit<JoinCall, "nullsEqual">): Promise<Words> {
+    this.#engine.guard();
+    return distinctRows(this.#engine, this, keys, keep, call);
+  }
+
+  async maskOf(rows: Words, length: number): Promise<DeviceArray<"u8">> {
+    this.#engine.guard();
+    return maskRows(this.#engine, rows, length);
   }
 
   async group(keys: RowKeys, call: GroupCall): Promise<RowGroups> {

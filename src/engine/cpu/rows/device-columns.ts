@@ -13,13 +13,14 @@ import {
   type Words,
 } from "../../device-columns.js";
 import type { GatherSource, GatherTask } from "../../gather-buffers.js";
-import { type JoinKind, segmentsOf } from "../../join-kinds.js";
+import { type JoinKind, type Sides, segmentsOf } from "../../join-kinds.js";
 import { nextTask } from "../../next-task.js";
-import type { JoinCall, RowOperations } from "../../row-operations.js";
-import type { RowKeys } from "../../rows.js";
+import type { JoinCall, RowIndex, RowOperations } from "../../row-operations.js";
+import type { RowKeys, RowPairs } from "../../rows.js";
 import { asBytes } from "../../scalars.js";
 import { semiPairs } from "../../semi-pairs.js";
 import type { CpuEngine } from "../cpu-engine.js";
+import type { PairIndex } from "../join/row-index.js";
 
 /** Joins two sides; see engine/device-columns.ts. */
 export async function matchRows(
@@ -33,9 +34,46 @@ export async function matchRows(
   const keys = { left: hostKeys(left), right: hostKeys(right) };
   const isHalf = how === "semi" || how === "anti";
   const pairs = await (isHalf ? semiPairs(rows, keys, call) : rows.join(keys.left, keys.right, call));
+  const counts = { left: left.rows, right: right.rows };
+  return matchesOf(engine, pairs, how, counts, call);
+}
+
+/** Rows in a table that stays, as one that answers in device arrays as well. */
+export function placedIndex(engine: CpuEngine, index: PairIndex, rows: number): RowIndex {
+  return {
+    probe: (...asked) => index.probe(...asked),
+    match: async (keys, side, how, call) => {
+      const found = await index.probe(hostKeys(keys), call);
+      const isLeft = side === "left";
+      const pairs: RowPairs = isLeft ? found : turned(found);
+      const counts = isLeft ? { left: keys.rows, right: rows } : { left: rows, right: keys.rows };
+      return matchesOf(engine, pairs, how, counts, call);
+    },
+    destroy: () => index.destroy(),
+  };
+}
+
+/** The pairs of a join whose sides are exchanged. */
+function turned({ left, right, inOrder, release }: RowPairs): RowPairs {
+  return {
+    left: right,
+    right: left,
+    release,
+    ...(inOrder && { inOrder: inOrder === "left" ? "right" : "left" }),
+  };
+}
+
+/** The rows of a join that pairs make, which are released. */
+async function matchesOf(
+  engine: CpuEngine,
+  pairs: RowPairs,
+  how: JoinKind,
+  counts: Sides<number>,
+  { signal }: Pick<JoinCall, "signal">,
+): Promise<Matches> {
+  const isHalf = how === "semi" || how === "anti";
   try {
-    const counts = { left: left.rows, right: right.rows };
-    const segments = await segmentsOf(how, pairs, counts, pauses(call.signal));
+    const segments = await segmentsOf(how, pairs, counts, pauses(signal));
     const total = segments.reduce((sum, segment) => sum + segment.rows, 0);
     const column = (side: "left" | "right"): Words => {
       const array = engine.newArray("u32", total, false);
@@ -99,7 +137,8 @@ function pauses(signal: AbortSignal | undefined): () => Promise<void> {
   };
 }
 
-function hostWords(array: Words): Uint32Array {
+/** The words of an array of this engine. */
+export function hostWords(array: Words): Uint32Array {
   return array.storage.host as Uint32Array;
 }
 
@@ -108,7 +147,7 @@ function hostBits(bits: Words | null): Uint8Array | null {
 }
 
 /** Keys with all columns in host memory. */
-function hostKeys({ rows, columns }: DeviceKeys): RowKeys {
+export function hostKeys({ rows, columns }: DeviceKeys): RowKeys {
   return {
     rows,
     columns: columns.map((column) => {

@@ -26,8 +26,8 @@ export interface BatchTarget extends Pick<TableState, "spec" | "runCall" | "subm
   readonly host: Pick<TableHost, "gpu" | "pacer" | "hostChunk" | "kernels">;
 }
 
-/** Bytes of a binding that partitioning takes for an element, at most: a pair, and what pages have room for besides. */
-const PARTITION_BYTES = 12;
+/** Bytes of a binding that partitioning takes for a word of an element, at most: the word, and what pages have room for besides. */
+const PARTITION_BYTES = 6;
 /** Elements of a chunk of a large batch, whatever speed was seen: some milliseconds on a large GPU, below a second on a small one. */
 export const BULK_CHUNK = 2 ** 27;
 
@@ -46,13 +46,13 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   const { gpu, pacer, hostChunk } = state.host;
   const { keys, values, plan } = batch;
   const { keyWords, valueWords } = slotFormat(state.spec);
-  const bytes = Math.max(batch.bytes ?? 4, 4 * keyWords, 4 * valueWords);
+  const bytes = Math.max(batch.bytes ?? 4, PARTITION_BYTES * Math.max(2, keyWords + valueWords));
   const length = lengthOf(keys);
   gpu.checkAlive();
   // what the GPU copies by itself needs no small chunks to overlap
   const crosses = [keys, values, call.where, output].flat().some(copiedByHost);
   const host = crosses ? hostChunk : undefined;
-  const bindable = gpu.device.limits.maxStorageBufferBindingSize / Math.max(bytes, PARTITION_BYTES);
+  const bindable = gpu.device.limits.maxStorageBufferBindingSize / bytes;
   // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
   const most = Math.min(length, BULK_CHUNK);
   const first = await plan(most);

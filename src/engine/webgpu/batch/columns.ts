@@ -7,7 +7,7 @@ import { DeviceArray } from "../../device-array.js";
 import type { ColumnInput, Engine } from "../../engine.js";
 import { lazily } from "../../lazily.js";
 import { PinnedArray } from "../../pinned-array.js";
-import { allocate, asBytes, type ScalarType, scalarBytes } from "../../scalars.js";
+import { allocateUnfilled, asBytes, type ScalarType, scalarBytes } from "../../scalars.js";
 import type { Gpu } from "../device/gpu.js";
 import { BufferUsage, STORAGE_USAGE } from "../device/gpu-flags.js";
 import type { Range } from "../device/kernel.js";
@@ -149,7 +149,7 @@ export function gpuArray<T extends ScalarType>(
           "Create it with COPY_SRC.",
         );
       }
-      const result = allocate(type, end - start);
+      const result = allocateUnfilled(type, end - start);
       const from = at.byteOffset + start * bytes;
       // flags may start inside a word
       const skip = from % 4;

@@ -11,7 +11,6 @@ import { type Batch, eachChunk } from "./batches.js";
 import { resultColumns } from "./results.js";
 
 export const insertAndFind: Strategies<InsertAndFindArguments, InsertTally> = {
-  name: "insertAndFind",
   direct: insertAndFindChunk,
   partitions: later((module) => module.insertAndFindByPartition),
 };

@@ -16,7 +16,7 @@ import type {
 } from "../../engine.js";
 import { PinnedArray } from "../../pinned-array.js";
 import {
-  allocate,
+  allocateUnfilled,
   asBytes,
   firstOf,
   type ScalarArrays,
@@ -105,7 +105,7 @@ export class ResultColumn {
 
 function hostArray<T extends ScalarType>(type: T, length: number): ScalarArrays[T] {
   try {
-    return allocate(type, length);
+    return allocateUnfilled(type, length);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const bytes = length * scalarBytes[type];

@@ -7,7 +7,7 @@ import type { DeviceColumn, DeviceValues, Words } from "../../device-columns.js"
 import type { JoinCall } from "../../row-operations.js";
 import type { Range } from "../device/kernel.js";
 import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
-import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
+import { checkBinding, type RecordChunk, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
 import { totalOf } from "../groups/totals.js";
 import {
@@ -18,7 +18,7 @@ import {
 } from "./gather-kernels.js";
 
 /** Operations over columns pack no records. */
-const NO_RECORDS = { rowWords: 0, plainWords: 0, nullWords: 0, columnWords: [] };
+export const NO_RECORDS = { rowWords: 0, plainWords: 0, nullWords: 0, columnWords: [] };
 
 /** Gathers columns; see engine/device-columns.ts. */
 export async function gatherColumns(
@@ -78,7 +78,7 @@ class Gathering {
     const gathered = await this.#add(words);
     const gather = await this.run.step(gatherWordsKernel, {});
     const bindings = { rows: this.rows, data: await this.run.bind(data), gathered: gathered.range };
-    await this.run.dispatch("gather words", words, (encoder, chunk) =>
+    await this.#ahead("gather words", words, (encoder, chunk) =>
       gather(encoder, bindings, { ...chunk, columnWidth: width / 4 }),
     );
     return { kind: "fixed", width, data: gathered.array };
@@ -92,7 +92,7 @@ class Gathering {
     const gather = await this.run.step(gatherSmallKernel, constants);
     const source = data === null ? undefined : await this.run.bind(data);
     const bindings = { rows: this.rows, data: source, gathered: gathered.range };
-    await this.run.dispatch("gather small", words, (encoder, chunk) =>
+    await this.#ahead("gather small", words, (encoder, chunk) =>
       gather(encoder, bindings, { ...chunk, total: this.length }),
     );
     return gathered.array;
@@ -121,7 +121,7 @@ class Gathering {
       outStarts: starts.range,
       gathered: gathered.range,
     };
-    await this.run.dispatch("gather bytes", words, (encoder, chunk) =>
+    await this.#ahead("gather bytes", words, (encoder, chunk) =>
       gather(encoder, bindings, { ...chunk, total: length }),
     );
     return { kind: "strings", offsets: starts.array, bytes: gathered.array, most };
@@ -142,7 +142,11 @@ class Gathering {
     return this.results.add(words);
   }
 
-  #each(operation: string, count: number, record: Parameters<RowRun["eachChunk"]>[2]): Promise<void> {
+  #each(operation: string, count: number, record: RecordChunk): Promise<void> {
     return this.run.eachChunk(operation, count, record, { isPass: false });
+  }
+
+  #ahead(operation: string, count: number, record: RecordChunk): Promise<void> {
+    return this.run.eachChunk(operation, count, record, { isPass: false, waits: false });
   }
 }

@@ -1,10 +1,11 @@
-/** The kernels that gather columns by row numbers. */
+/** The kernels that gather columns by row numbers, and list rows as a mask. */
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import { eachRow, rowCounters, rowParams, rowsFragment, searching } from "../groups/row-kernels.js";
 import { totalling } from "../groups/totals.js";
 import gatherBytes from "./gather-bytes.wgsl";
 import gatherSmall from "./gather-small.wgsl";
 import gatherWords from "./gather-words.wgsl";
+import maskRows from "./mask-rows.wgsl";
 import stringLengths from "./string-lengths.wgsl";
 
 const byRow = { rows: read() };
@@ -50,4 +51,10 @@ export const gatherBytesKernel = kernelSource("gather bytes", rowParams, [
       gathered: readWrite(),
     },
   }),
+]);
+
+/** Rows as a mask of bytes. */
+export const maskRowsKernel = kernelSource("mask rows", rowParams, [
+  ...eachRow,
+  fragment(maskRows, { bindings: { ...byRow, mask: readWrite("array<atomic<u32>>") } }),
 ]);

@@ -40,6 +40,10 @@ export interface KernelOverrides {
   casSeen?: string;
   /** Bits that row hashes keep: fewer bits make different rows collide. */
   rowHashMask?: number;
+  /** Slots of the table of groups that are few, a power of two from 4 on: with few of them few groups are too many. */
+  fewGroupSlots?: number;
+  /** Rows and groups from which more groups than that have a table of their own size, and rows are listed in its order. */
+  manyGroups?: { leastRows: number; leastGroups: number };
   /** Elements that a list of unfinished elements has room for: little room makes it overflow. */
   worklistRoom?: number;
   /** Bytes of the largest range of a table that is bound at once: with few of them small tables have several windows. */
@@ -50,6 +54,8 @@ export interface KernelOverrides {
   hostChunk?: number;
   /** The staging buffers of uploads: small ones make small batches go through them, in several pieces. */
   staging?: Staging;
+  /** Keys of a page of a batch that is grouped, on average: partitioned/staged-items.ts. */
+  readonly pageKeys?: number | undefined;
 }
 
 /** What a dispatch over a batch or a table is told. Shifts are where a column's first element lies in its binding, in 32-bit words. */
@@ -92,7 +98,7 @@ export const BATCH_TILE = 1024;
 /** Reading the keys of a batch. For modules with params.keyShift and the binding `keys`. */
 type KeyColumn = Fragment<never, never>;
 /** Keys of one word. */
-const keyColumn: KeyColumn = fragment(
+export const keyColumn: KeyColumn = fragment(
   "fn keyOf(element: u32) -> Key { return canonicalKey(keys[params.keyShift + element]); }",
 );
 

@@ -51,7 +51,7 @@ export function clearFlags(encoder: GPUCommandEncoder, { range, shift }: Column,
 /** What a lookup may do besides, for strategies that look a chunk up in another order than the batch's. */
 export interface LookupDetails {
   readonly sentinels?: boolean;
-  /** Recorded once, after the lookup, with the submission that reads results back. */
+  /** Recorded after the lookup, with the submission that reads results back. */
   readonly after?: (encoder: GPUCommandEncoder) => void;
   /** Only the elements that another kernel has listed. */
   readonly rest?: Worklist;
@@ -68,18 +68,17 @@ export async function lookUpChunk(
   { sentinels, after, rest }: LookupDetails = {},
 ): Promise<{ aborted: number }> {
   const { count, mask } = chunk;
-  // probes that leave a window take another round, and results are complete after that
-  const inOneWindow = state.windows.length === 1;
   const run: Run = {
     ...lookupRun(state, count, { mask, ...results, sentinels }),
     fill,
     abortable: true,
-    ...(inOneWindow && { after, reads }),
+    after,
+    reads,
   };
-  const { rounds, aborted } = await (rest
+  const { whole, aborted } = await (rest
     ? runOverRest(state, chunk, run, rest)
     : runOverChunk(state, chunk, run));
-  if ((rounds !== 1 || !inOneWindow) && (after || reads.length > 0)) {
+  if (!whole && (after || reads.length > 0)) {
     await state.host.gpu.submit("results", (encoder) => after?.(encoder), reads);
   }
   return { aborted };

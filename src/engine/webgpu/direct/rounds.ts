@@ -42,10 +42,14 @@ export interface Run {
   goesOn?: boolean;
   /** Elements that a list has room for, in place of the host's number. */
   worklistRoom?: number;
-  /** Recorded around the first dispatch. */
+  /** Recorded before the first dispatch. */
   before?: (encoder: GPUCommandEncoder) => void;
+  /**
+   * Recorded after every dispatch that may be the last: one over a list, and in a table of one window the first, since probes that leave
+   * a window take another. Totals.whole tells whether it was.
+   */
   after?: ((encoder: GPUCommandEncoder) => void) | undefined;
-  /** Brought back with the first dispatch. */
+  /** Brought back with what `after` goes with. */
   reads?: readonly Readback[];
 }
 
@@ -61,6 +65,8 @@ export interface Totals {
   aborted: number;
   /** Submissions. */
   rounds: number;
+  /** `after` and `reads` went with the last one. */
+  whole: boolean;
   /** What a run that stopped at a full table has not finished: a list, or the whole chunk. */
   rest: Worklist | null;
 }
@@ -84,7 +90,7 @@ export const usesHomeOrder = (state: TableState) => state.homeSorted && loadOf(s
  * Slots a step that suits a table, as measured (bench/results/group-size-*.json): lookups gain by more slots as probes get
  * long; changes, whose loads pass by the first cache, hardly do.
  */
-export function groupSizeAt(state: TableState, looksUp: boolean): GroupSize {
+export function groupSizeAt(state: TableState, looksUp = false): GroupSize {
   const load = loadOf(state);
   if (state.host.gpu.software || load < LONG_PROBES) return 1;
   return looksUp && load > 0.85 ? 8 : 2;
@@ -96,7 +102,17 @@ export function reserveWorklists({ host }: TableState, { count, worklists }: Bou
 }
 
 function newTotals(): Totals {
-  return { selected: 0, inserted: 0, erased: 0, found: 0, rejected: 0, aborted: 0, rounds: 0, rest: null };
+  return {
+    selected: 0,
+    inserted: 0,
+    erased: 0,
+    found: 0,
+    rejected: 0,
+    aborted: 0,
+    rounds: 0,
+    whole: false,
+    rest: null,
+  };
 }
 
 /**
@@ -143,7 +159,8 @@ async function runOver(
   for (let worklist = start; ; ) {
     if (run.abortable) chunk.signal?.throwIfAborted();
     const isFirst = totals.rounds++ === 0;
-    const counters = await round(state, chunk, run, worklist, isFirst);
+    totals.whole = worklist.listed || (isFirst && state.windows.length === 1);
+    const counters = await round(state, chunk, run, worklist, isFirst, totals.whole);
     if (isFirst) totals.selected = run.mask ? counters.selected : worklist.count;
     totals.inserted += counters.inserted + counters.sideInserted;
     totals.erased += counters.erased + counters.sideErased;
@@ -167,6 +184,7 @@ async function round(
   run: Run,
   worklist: Worklist,
   isFirst: boolean,
+  mayEnd: boolean,
 ): Promise<Counters> {
   const size = worklist.room * WORKLIST_BYTES;
   const worklists = { buffer: await chunk.worklists.reserve(size), offset: 0, size };
@@ -214,11 +232,11 @@ async function round(
   );
   const { homeSorted } = state;
   if (run.kernel === state.sources.insert) state.homeSorted = false;
-  const counters = await state.submit(run.kernel.label, isFirst ? (run.reads ?? []) : [], (encoder) => {
+  const counters = await state.submit(run.kernel.label, (mayEnd && run.reads) || [], (encoder) => {
     if (isFirst) run.before?.(encoder);
     recordOver(encoder, kernel);
     for (const each of following) recordOver(encoder, each);
-    if (isFirst) run.after?.(encoder);
+    if (mayEnd) run.after?.(encoder);
   });
   if (counters.inserted === 0) state.homeSorted = homeSorted;
   return counters;

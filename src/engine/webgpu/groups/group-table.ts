@@ -10,7 +10,7 @@ import { EMPTY } from "../../layout.js";
 import { filling } from "../device/fill.js";
 import type { Range } from "../device/kernel.js";
 import type { Records } from "./row-records.js";
-import type { RowRun } from "./row-run.js";
+import type { RowRun, StepOptions } from "./row-run.js";
 
 /** Slots per row: load factor 0.5 when no two rows are equal. The slots take no more bytes than the records do. */
 const SLOTS_PER_ROW = 2;
@@ -35,18 +35,43 @@ export interface GroupTable {
   readonly members: number;
 }
 
+/** What `buildGroups` is asked for. */
+export interface GroupOptions {
+  /** Where the rows' leaders go. */
+  readonly leaders: Range;
+  /** Whether groups get numbers. */
+  readonly numbered: boolean;
+  /** Whether rows get ranks: an addition each, which rows of one large group wait for. */
+  readonly ranked?: boolean;
+}
+
+/** A table that is being built: kernels that are submitted after it may probe it. */
+export interface GroupsAhead {
+  readonly table: Omit<GroupTable, "groups" | "members">;
+  /**
+   * The table, once the caller has waited for a submission after its first pass. `again`: further passes were needed, so what was read
+   * from it before has to be read again.
+   * @throws EngineError when compare-exchange fails without end.
+   */
+  finish(): Promise<{ table: GroupTable; again: boolean }>;
+}
+
 /**
  * Groups the rows of a side; one pass over its rows.
- * @param leaders where the rows' leaders go.
- * @param numbered whether groups get numbers.
- * @param ranked whether rows get ranks: an addition each, which rows of one large group wait for.
  * @throws EngineError when compare-exchange fails without end.
  */
-export async function buildGroups(
+export async function buildGroups(run: RowRun, side: Records, options: GroupOptions): Promise<GroupTable> {
+  const { finish } = await beginGroups(run, side, options, true);
+  return (await finish()).table;
+}
+
+/** As `buildGroups`; the first pass is only queued where it is short, unless the caller `waits`. */
+export async function beginGroups(
   run: RowRun,
   side: Records,
-  { leaders, numbered, ranked = true }: { leaders: Range; numbered: boolean; ranked?: boolean },
-): Promise<GroupTable> {
+  { leaders, numbered, ranked = true }: GroupOptions,
+  waits = false,
+): Promise<GroupsAhead> {
   const { gpu, kernels, sources } = run.host;
   const { rows } = side;
   const slots = rows * SLOTS_PER_ROW;
@@ -56,33 +81,39 @@ export async function buildGroups(
   const numbers = numbered ? await run.range(rows * 4) : undefined;
   const fill = await filling(gpu, kernels, EMPTY);
   const numberRows = await run.step(sources.numberRows, { NUMBERED: numbered, RANKED: ranked });
-  await run.submit("empty groups", (encoder) => {
+  run.queue((encoder) => {
     fill(encoder, table);
     encoder.clearBuffer(sizes.buffer, 0, sizes.size);
   });
   const { records, bytes } = side;
   const { control } = run;
   const bindings = { records, bytes, control, table, sizes, leaders, ranks, numbers };
-  for (let round = 0; round < MAX_BUILD_ROUNDS; round++) {
-    const { unfinished } = run.counters;
-    const first = round === 0;
-    const onChunk = first ? run.noting("equal rows are numbered in one table") : undefined;
-    await run.eachChunk(
+  const pass = (round: number, options: StepOptions) =>
+    run.eachChunk(
       "number rows",
       rows,
       (encoder, chunk) => numberRows(encoder, bindings, { ...chunk, slots, round }),
-      { isPass: first, onChunk },
+      options,
     );
-    if (run.counters.unfinished !== unfinished) continue;
+  let { unfinished } = run.counters;
+  await pass(0, { waits, onChunk: run.noting("equal rows are numbered in one table") });
+  const built = { side, slots, table, sizes, leaders, ranks, numbers };
+  const finish = async () => {
+    let round = 1;
+    for (; run.counters.unfinished !== unfinished; round++) {
+      if (round === MAX_BUILD_ROUNDS)
+        throw new EngineError("compare-exchange fails without end on this GPU.");
+      unfinished = run.counters.unfinished;
+      await pass(round, { isPass: false });
+    }
     const { groups, excluded } = run.counters;
-    const members = rows - excluded;
-    return { side, slots, table, sizes, leaders, ranks, numbers, groups, members };
-  }
-  throw new EngineError("compare-exchange fails without end on this GPU.");
+    return { table: { ...built, groups, members: rows - excluded }, again: round > 1 };
+  };
+  return { table: built, finish };
 }
 
 /** Bindings and parameters of kernels that find the groups of another side's rows: see `finding` in row-kernels.ts. */
-export function probing({ control }: RowRun, { side, table, slots }: GroupTable, probe: Records) {
+export function probing({ control }: RowRun, { side, table, slots }: GroupsAhead["table"], probe: Records) {
   const bindings = {
     buildRecords: side.records,
     buildBytes: side.bytes,

@@ -71,6 +71,14 @@ export const reduceParams = [
   "latest",
   /** Where words of state begin. */
   "base",
+  /** Rows that an invocation takes, and the logarithm of the slots that a group has in a workgroup's cache: see group-cache.wgsl. */
+  "items",
+  "replicas",
+  /** Slots of the table of keys, their logarithm, steps of a probe, and whether keys may be null: see key-slots.wgsl. */
+  "slots",
+  "slotBits",
+  "steps",
+  "keyNullable",
 ] as const;
 
 /** Values of the parameters; those left out are 0. */
@@ -87,6 +95,12 @@ export const rowCounters = countersOf("RowControl", [
   /** Pairs, or bytes of gathered strings: 64 bits. */
   "totalLow",
   "totalHigh",
+  /** Groups that keys of one word have, not counting that of nulls; 1 where that is; 1 where the table has no room for a group. */
+  "keyGroups",
+  "keyNulls",
+  "keysLeft",
+  /** Different keys of a sample: see ../reduce/survey-keys.wgsl. */
+  "keysMarked",
 ]);
 
 /** Rows (or pairs) that one workgroup takes. */

@@ -63,7 +63,7 @@ export function largestRange({ rows, columns }: DeviceKeys, { rowWords }: Record
   return Math.max(rows * rowWords * 4, bytesOfStrings(columns));
 }
 
-/** Packs rows; a pass over them for each column. */
+/** Packs rows; a pass over them for each column, which is only queued where it is short. */
 export async function packRecords(run: RowRun, side: DeviceKeys): Promise<Records> {
   const records = await run.range(side.rows * run.layout.rowWords * 4);
   const { bytes, starts } = await packStrings(run, side);
@@ -136,16 +136,23 @@ async function packColumn(
       const { data } = column as { data: Uint32Array | Words };
       const words = await columns.words(data, 0, rows * width);
       const pack = await run.step(sources.packWords, constants);
-      await run.eachChunk("pack words", rows, (encoder, chunk) =>
-        pack(encoder, { ...head, data: words }, { ...params, ...chunk }),
+      await run.eachChunk(
+        "pack words",
+        rows,
+        (encoder, chunk) => pack(encoder, { ...head, data: words }, { ...params, ...chunk }),
+        { waits: false },
       );
     } else {
       const { starts, ends } = await columns.bounds(column as StringColumn);
       const pack = await run.step(sources.packBytes, constants);
-      await run.eachChunk("pack bytes", rows, (encoder, chunk) =>
-        pack(encoder, { ...head, starts, ends, bytes }, { ...params, ...chunk }),
+      await run.eachChunk(
+        "pack bytes",
+        rows,
+        (encoder, chunk) => pack(encoder, { ...head, starts, ends, bytes }, { ...params, ...chunk }),
+        { waits: false },
       );
     }
+    if (columns.hasUploads) await run.flush("pack rows");
   } finally {
     scratch.release();
   }
@@ -155,6 +162,9 @@ type StringColumn = Extract<KeyColumn, { kind: "bytes" | "device bytes" }>;
 
 /** The arrays of one column as bindings. */
 class ColumnRanges {
+  /** True when some are in memory that is given back with the column. */
+  hasUploads = false;
+
   constructor(
     private readonly run: RowRun,
     private readonly scratch: Scratch,
@@ -164,7 +174,7 @@ class ColumnRanges {
   /** `count` words from element `first` on. */
   async words(words: Uint32Array | Words, first: number, count: number): Promise<Range> {
     if (words instanceof Uint32Array) return this.#upload(asBytes(words.subarray(first, first + count)));
-    return this.run.bind(words, first, count, this.scratch);
+    return this.run.bind(words, first, count);
   }
 
   async validity(bits: Uint8Array | Words | null): Promise<Range | undefined> {
@@ -185,6 +195,7 @@ class ColumnRanges {
   }
 
   async #upload(data: Uint8Array): Promise<Range> {
+    this.hasUploads = true;
     const buffer = await this.scratch.buffer(data.length);
     await this.run.host.gpu.upload(buffer, 0, data);
     return { buffer, size: Math.max(4, Math.ceil(data.length / 4) * 4) };

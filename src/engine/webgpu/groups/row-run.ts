@@ -2,8 +2,8 @@
  * One call over rows on the GPU: its memory, counters, chunks, progress and times. The operations on rows (group-rows.ts,
  * ../join/join-rows.ts) say what to record; this says how it is submitted, waited for, timed and stopped.
  *
- * Submissions run in their order. Only those that read the counters back are waited for. However the call ends, its memory
- * is given back.
+ * Submissions run in their order. Only those that read the counters back are waited for, and steps that nobody waits for go along with
+ * them: a wait takes as long as the GPU works on a million rows. However the call ends, its memory is given back.
  */
 import type { Words } from "../../device-columns.js";
 import type { Engine } from "../../engine.js";
@@ -16,6 +16,7 @@ import type { Bindings, Kernels, Range } from "../device/kernel.js";
 import type { Constants, KernelSource } from "../device/kernel-source.js";
 import type { Pacer } from "../device/pacer.js";
 import { type Submitter, withSubmitter } from "../device/submitter.js";
+import type { KernelOverrides } from "../direct/direct-kernels.js";
 import type { Readback } from "../memory/readback.js";
 import type { WebgpuEngine } from "../webgpu-engine.js";
 import { GroupKernels, ROW_TILE, type RowParams, rowCounters } from "./row-kernels.js";
@@ -32,13 +33,18 @@ export interface RowHost {
   readonly kernels: Kernels;
   readonly pacer: Pacer;
   readonly sources: GroupKernels;
+  readonly overrides: KernelOverrides;
 }
 
 /** An engine as the host of operations on rows. */
 export function rowHost(engine: WebgpuEngine): RowHost {
   const { gpu, kernels, pacer, kernelOverrides } = engine;
-  return { engine, gpu, kernels, pacer, sources: new GroupKernels(kernelOverrides) };
+  const sources = new GroupKernels(kernelOverrides);
+  return { engine, gpu, kernels, pacer, sources, overrides: kernelOverrides };
 }
+
+/** Records commands. */
+type Recording = (encoder: GPUCommandEncoder) => void;
 
 /** What a call works on. */
 export interface RowWork {
@@ -48,6 +54,16 @@ export interface RowWork {
   readonly rows: number;
   /** Times that `eachChunk` goes over all of them, for progress. */
   readonly passes: number;
+}
+
+/** Records a step's commands over a chunk. */
+export type RecordChunk = (encoder: GPUCommandEncoder, chunk: Chunk) => void;
+
+/** See `RowRun.eachChunk`. */
+export interface StepOptions {
+  readonly isPass?: boolean;
+  readonly waits?: boolean;
+  readonly onChunk?: (() => void) | undefined;
 }
 
 /** Records one dispatch of a kernel; `count` says over how many invocations. */
@@ -78,7 +94,7 @@ export async function runRows<T>(
       gpu.write(control, 0, new Uint8Array(rowCounters.bytes));
       const run = new RowRun(host, work, scratch, submitter, { buffer: control, size: rowCounters.bytes });
       const answer = await operation(run);
-      await run.accepted();
+      await run.end();
       return answer;
     });
   } finally {
@@ -95,10 +111,13 @@ export function checkBinding(gpu: Gpu, bytes: number): void {
 export class RowRun {
   /** As of the last submission that was waited for. */
   counters = rowCounters.read(new Uint8Array(rowCounters.bytes));
+  /** What goes before the next submission. */
+  readonly #queued: Recording[] = [];
   /** Submissions that nobody has waited for. */
   readonly #ahead: Promise<void>[] = [];
-  /** Rows of all passes that are done. */
+  /** Rows of all passes that are done, and of those that were reported. */
   #done = 0;
+  #reported = 0;
 
   constructor(
     readonly host: RowHost,
@@ -119,17 +138,14 @@ export class RowRun {
     return { buffer: await this.scratch.buffer(size), offset: 0, size };
   }
 
-  /**
-   * Elements of a device array as a binding, `count` from `first` on (all, unless told): a copy where a binding cannot begin. `scratch`
-   * holds the copy.
-   */
-  async bind(words: Words, first = 0, count = words.length - first, scratch = this.scratch): Promise<Range> {
+  /** Elements of a device array as a binding, `count` from `first` on (all, unless told): a copy where a binding cannot begin. */
+  async bind(words: Words, first = 0, count = words.length - first): Promise<Range> {
     const { buffer, byteOffset } = placeOf(words);
     const offset = byteOffset + first * 4;
     const size = Math.max(4, count * 4);
     checkBinding(this.host.gpu, size);
     if (offset % 256 === 0) return { buffer, offset, size };
-    const copy = await scratch.buffer(size);
+    const copy = await this.scratch.buffer(size);
     await this.submit("copy", (encoder) => encoder.copyBufferToBuffer(buffer, offset, copy, 0, count * 4));
     return { buffer: copy, size };
   }
@@ -160,22 +176,35 @@ export class RowRun {
     return this.step(this.host.sources[kernel], {});
   }
 
+  /** Puts commands before the next submission. Until then no memory that they use may be given back, or be written by the host. */
+  queue(record: Recording): void {
+    this.#queued.push(record);
+  }
+
+  /** Submits what was queued. */
+  async flush(label: string): Promise<void> {
+    if (this.#queued.length > 0) await this.submit(label, () => {});
+  }
+
   /** Submits without waiting. When it is refused, the next `submitAndWait` throws, or the call's end. */
-  async submit(label: string, record: (encoder: GPUCommandEncoder) => void): Promise<void> {
-    const { arrived } = await this.submitter.begin(label, record, []);
+  async submit(label: string, record: Recording): Promise<void> {
+    const { arrived } = await this.submitter.begin(label, this.#withQueued(record), []);
     this.#ahead.push(arrived);
   }
 
   /** Submits, waits, and reads the counters back, and what else is asked for. */
-  async submitAndWait(
-    label: string,
-    record: (encoder: GPUCommandEncoder) => void,
-    reads: readonly Readback[] = [],
-  ): Promise<void> {
+  async submitAndWait(label: string, record: Recording, reads: readonly Readback[] = []): Promise<void> {
     const into = new Uint8Array(rowCounters.bytes);
     const all = [{ buffer: this.control.buffer, offset: 0, into }, ...reads];
-    await Promise.all([this.submitter.submit(label, record, all), this.accepted()]);
+    await Promise.all([this.submitter.submit(label, this.#withQueued(record), all), this.accepted()]);
     this.counters = rowCounters.read(into);
+  }
+
+  #withQueued(record: Recording): Recording {
+    return (encoder) => {
+      for (const each of this.#queued.splice(0)) each(encoder);
+      record(encoder);
+    };
   }
 
   /** Waits until all submissions are accepted. */
@@ -194,33 +223,46 @@ export class RowRun {
   }
 
   /**
-   * Records and waits for a step over `rows` rows in chunks of about 100 ms; looks at the signal before each.
+   * Records a step over `rows` rows in chunks of about 100 ms, and waits for each; looks at the signal before each.
    * @param operation the name under which the pacer remembers the step's speed
+   * @param options.isPass whether the call's progress counts it
+   * @param options.waits false: where one chunk does, it is queued, and the counters do not have it yet
    */
   async eachChunk(
     operation: string,
     rows: number,
-    record: (encoder: GPUCommandEncoder, chunk: Chunk) => void,
-    { isPass = true, onChunk }: { isPass?: boolean; onChunk?: () => void } = {},
+    record: RecordChunk,
+    options: StepOptions = {},
   ): Promise<void> {
+    const { isPass = true, waits = true, onChunk } = options;
     const { signal } = this.work.call;
-    const onProgress = isPass ? (done: number) => this.#report(this.#done + done) : undefined;
-    const limits = { operation, bindable: Number.POSITIVE_INFINITY };
-    await forEachChunk(this.host.pacer, limits, rows, { signal, onProgress }, async (chunk) => {
+    if (!waits && rows <= this.host.pacer.next(operation)) {
+      this.checkSignal();
       onChunk?.();
-      await this.submitAndWait(operation, (encoder) => record(encoder, chunk));
-    });
+      if (rows > 0) this.queue((encoder) => record(encoder, { first: 0, count: rows }));
+    } else {
+      const onProgress = isPass ? (done: number) => this.#report(this.#done + done) : undefined;
+      const limits = { operation, bindable: Number.POSITIVE_INFINITY };
+      await forEachChunk(this.host.pacer, limits, rows, { signal, onProgress }, async (chunk) => {
+        onChunk?.();
+        await this.submitAndWait(operation, (encoder) => record(encoder, chunk));
+      });
+    }
     if (isPass) this.#done += rows;
   }
 
-  /** A step that nobody waits for, where it is short; a longer one goes chunk by chunk. */
-  async dispatch(
-    operation: string,
-    count: number,
-    record: (encoder: GPUCommandEncoder, chunk: Chunk) => void,
-  ): Promise<void> {
-    if (count > AT_ONCE) return this.eachChunk(operation, count, record, { isPass: false });
+  /** A step that is submitted, and that nobody waits for where it is short; a longer one goes chunk by chunk. */
+  async dispatch(operation: string, count: number, record: RecordChunk): Promise<void> {
+    const atOnce = Math.max(AT_ONCE, this.host.pacer.next(operation));
+    if (count > atOnce) return this.eachChunk(operation, count, record, { isPass: false });
     if (count > 0) await this.submit(operation, (encoder) => record(encoder, { first: 0, count }));
+  }
+
+  /** Waits for what was submitted to be accepted, at the call's end. */
+  async end(): Promise<void> {
+    await this.flush("last step");
+    await this.accepted();
+    if (this.#reported < this.#done) this.#report(this.#done);
   }
 
   /** Reports all rows as done, where there was nothing to go over. */
@@ -229,6 +271,7 @@ export class RowRun {
   }
 
   #report(done: number): void {
+    this.#reported = done;
     const { call, rows, passes } = this.work;
     call.onProgress?.(Math.floor(done / passes), rows);
   }

@@ -43,6 +43,7 @@ export async function countPairs(
   const matches = await run.range(probe.rows * 8);
   const find = await run.step(probeKernel, {});
   const { bindings, params } = probing(run, table, probe);
+  const before = totalOf(run.counters);
   const onChunk = run.noting("build rows repeat, so pairs are counted before they are written");
   await run.eachChunk(
     "join probe",
@@ -50,7 +51,7 @@ export async function countPairs(
     (encoder, chunk) => find(encoder, { ...bindings, sizes, matches }, { ...params, ...chunk }),
     { onChunk },
   );
-  const total = totalOf(run.counters);
+  const total = totalOf(run.counters) - before;
   if (total > mostPairs) {
     throw new LimitError("rows", total, mostPairs, "Join on more columns, or filter one side first.");
   }

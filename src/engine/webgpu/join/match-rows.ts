@@ -1,294 +1,69 @@
 /**
- * Joins on the GPU whose result stays there, as row numbers. Where the rows of the build side are all different, or only matching
- * counts, every probe row gets one partner; else pairs are counted and written (count-pairs.ts). The kinds of join come from that: rows are listed by whether
- * they have a partner (select-rows.wgsl), and rows of a side that are in no pair are appended.
- *
- * Sides of one key of one or two words that repeats on neither go through a hash table of the engine (match-words.ts), with all its
- * strategies.
+ * Joins on the GPU whose result stays there, as row numbers: of two sides, the smaller of which is the build side, or of one side with an
+ * index that was built before (match.ts).
  */
-
-import { LimitError } from "../../../errors.js";
-import { type DeviceKeys, type Matches, NO_ROW } from "../../device-columns.js";
+import type { DeviceKeys, Matches } from "../../device-columns.js";
 import type { JoinKind } from "../../join-kinds.js";
 import type { JoinCall } from "../../row-operations.js";
-import { MAX_PAIRS } from "../../rows.js";
-import { filling } from "../device/fill.js";
-import { buildGroups, probing } from "../groups/group-table.js";
-import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
-import { largestRange, packRecords, recordLayout } from "../groups/row-records.js";
-import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
-import { countPairs, type PairCount } from "./count-pairs.js";
-import {
-  countUpKernel,
-  expandKernel,
-  markRowsKernel,
-  partnersKernel,
-  SELECT_ITEMS,
-  selectRowsKernel,
-} from "./join-kernels.js";
-import { partnersOfWords } from "./match-words.js";
+import { ResultColumns } from "../groups/result-columns.js";
+import { largestRange, type RecordLayout, recordLayout } from "../groups/row-records.js";
+import { checkBinding, type RowHost, runRows } from "../groups/row-run.js";
+import { type BuiltSide, Match, type MatchedSides } from "./match.js";
 
 /** Passes over the rows after packing: numbering or probing. */
 const PASSES = 1;
 
 /** Joins two sides; see engine/device-columns.ts. */
-export async function matchRows(
+export function matchRows(
   host: RowHost,
   left: DeviceKeys,
   right: DeviceKeys,
   how: JoinKind,
   call: JoinCall,
 ): Promise<Matches> {
+  const isHalf = how === "semi" || how === "anti";
+  const buildsLeft = !isHalf && left.rows < right.rows;
+  const [build, probe] = buildsLeft ? [left, right] : [right, left];
+  const sides = { build, probe, buildsLeft, built: null };
+  return matching(host, sides, recordLayout(left, right), left.rows + right.rows, how, call);
+}
+
+/** The table of an index. */
+export interface Indexed {
+  readonly rows: number;
+  readonly layout: RecordLayout;
+  /** Null of no rows. */
+  readonly built: BuiltSide | null;
+}
+
+/** Joins rows, which are a side of the join, with those of an index; see engine/row-operations.ts. */
+export function matchIndexed(
+  host: RowHost,
+  { rows, layout, built }: Indexed,
+  probe: DeviceKeys,
+  side: "left" | "right",
+  how: JoinKind,
+  call: JoinCall,
+): Promise<Matches> {
+  checkBinding(host.gpu, largestRange(probe, layout));
+  const sides = { build: { rows, columns: [] }, probe, buildsLeft: side === "right", built };
+  return matching(host, sides, layout, probe.rows, how, call);
+}
+
+async function matching(
+  host: RowHost,
+  sides: MatchedSides,
+  layout: RecordLayout,
+  rows: number,
+  how: JoinKind,
+  call: JoinCall,
+): Promise<Matches> {
   const columns = new ResultColumns(host);
-  const work = {
-    call,
-    layout: recordLayout(left, right),
-    rows: left.rows + right.rows,
-    passes: left.columns.length + PASSES,
-  };
+  const work = { call, layout, rows, passes: sides.probe.columns.length + PASSES };
   try {
-    return await runRows(host, work, (run) => new Match(run, columns, call, left, right, how).answer());
+    return await runRows(host, work, (run) => new Match(run, columns, call, sides, how).answer());
   } catch (error) {
     columns.destroy();
     throw error;
-  }
-}
-
-/** Row numbers of the probe side and, beside them, of the build side. */
-interface ProbeAndBuild {
-  readonly probe: ResultColumn;
-  readonly build: ResultColumn | null;
-}
-
-/** One join under way. */
-class Match {
-  readonly #build: DeviceKeys;
-  readonly #probe: DeviceKeys;
-  /** Rows without a partner are answered, too. */
-  readonly #keepsProbe: boolean;
-  readonly #keepsBuild: boolean;
-  readonly #buildsLeft: boolean;
-  /** Set where probe rows may have several partners. */
-  #counted: PairCount | undefined;
-
-  constructor(
-    private readonly run: RowRun,
-    private readonly columns: ResultColumns,
-    private readonly call: JoinCall,
-    left: DeviceKeys,
-    right: DeviceKeys,
-    private readonly how: JoinKind,
-  ) {
-    this.#buildsLeft = !this.#isHalf && left.rows < right.rows;
-    [this.#build, this.#probe] = this.#buildsLeft ? [left, right] : [right, left];
-    const keeps = (side: "left" | "right") => how === side || how === "full";
-    this.#keepsProbe = keeps(this.#buildsLeft ? "right" : "left");
-    this.#keepsBuild = keeps(this.#buildsLeft ? "left" : "right");
-  }
-
-  /** Left rows alone are answered, each once. */
-  get #isHalf(): boolean {
-    return this.how === "semi" || this.how === "anti";
-  }
-
-  async answer(): Promise<Matches> {
-    const partners = await this.#partners();
-    const found = partners ? await this.#fromPartners(partners) : await this.#pairs();
-    const { probe, build } = await this.#withUnmatched(found, partners);
-    const [left, right] = this.#buildsLeft && build ? [build, probe] : [probe, build];
-    return { left: left.array, right: right?.array ?? null };
-  }
-
-  /** The partner of every probe row; undefined where rows may have several. */
-  async #partners(): Promise<ResultColumn | undefined> {
-    const { run, columns } = this;
-    const [build, probe] = [this.#build, this.#probe];
-    if (build.rows === 0 || probe.rows === 0) {
-      const none = await columns.add(probe.rows);
-      await this.#fill(none);
-      run.finish();
-      return none;
-    }
-    const ofWords = await partnersOfWords(run, columns, build, probe, this.#isHalf, this.call);
-    if (ofWords) {
-      run.finish();
-      return ofWords;
-    }
-    return this.#partnersOfRecords();
-  }
-
-  async #partnersOfRecords(): Promise<ResultColumn | undefined> {
-    const { run, columns } = this;
-    const { host, layout } = run;
-    const largest = Math.max(largestRange(this.#build, layout), largestRange(this.#probe, layout));
-    checkBinding(host.gpu, largest);
-    const build = await packRecords(run, this.#build);
-    const probe = await packRecords(run, this.#probe);
-    const leaders = await run.range(build.rows * 4);
-    const table = await buildGroups(run, build, { leaders, numbered: false });
-    if (table.groups < table.members && !this.#isHalf) {
-      this.#counted = await countPairs(run, table, probe, this.call.mostPairs ?? MAX_PAIRS);
-      return undefined;
-    }
-    const partners = await columns.add(probe.rows);
-    const find = await run.step(partnersKernel, {});
-    const { bindings, params } = probing(run, table, probe);
-    const onChunk = run.noting("a probe row has one partner at most");
-    await run.eachChunk(
-      "join probe",
-      probe.rows,
-      (encoder, chunk) => find(encoder, { ...bindings, partners: partners.range }, { ...params, ...chunk }),
-      { onChunk },
-    );
-    return partners;
-  }
-
-  /** Writes the pairs that were counted. */
-  async #pairs(): Promise<ProbeAndBuild> {
-    const { run, columns } = this;
-    const { total, inputs } = this.#counted as PairCount;
-    const [probe, build] = [await columns.add(total), await columns.add(total)];
-    const write = await run.step(expandKernel, {});
-    const pass = { isPass: false };
-    await run.eachChunk(
-      "pairs",
-      total,
-      (encoder, chunk) => {
-        // pairs of a chunk count from its first one
-        const piece = ({ range }: ResultColumn) => ({
-          ...range,
-          offset: chunk.first * 4,
-          size: chunk.count * 4,
-        });
-        const out = { outProbe: piece(probe), outBuild: piece(build) };
-        write(encoder, { ...inputs, ...out }, { ...chunk, total: this.#probe.rows });
-      },
-      pass,
-    );
-    return { probe, build };
-  }
-
-  /** The rows of a join where every probe row has one partner at most. */
-  async #fromPartners(partners: ResultColumn): Promise<ProbeAndBuild> {
-    const rows = this.#probe.rows;
-    if (this.#isHalf) {
-      const probe = await this.#select(partners, this.how === "semi");
-      return { probe, build: null };
-    }
-    if (!this.#keepsProbe) return this.#selectPairs(partners);
-    const probe = await this.columns.add(rows);
-    const countUp = await this.run.step(countUpKernel, {});
-    await this.#each("count up", rows, (encoder, chunk) => countUp(encoder, { numbers: probe.range }, chunk));
-    return { probe, build: partners };
-  }
-
-  async #selectPairs(partners: ResultColumn): Promise<ProbeAndBuild> {
-    const build = await this.columns.add(this.#probe.rows);
-    const probe = await this.#select(partners, true, build);
-    return { probe, build: await this.#shorten(build, probe.array.length) };
-  }
-
-  /** Rows that have a partner, or have none; with their partners, where `outPartners` is given. */
-  async #select(partners: ResultColumn, matched: boolean, outPartners?: ResultColumn): Promise<ResultColumn> {
-    const { run, columns } = this;
-    const rows = partners.array.length;
-    checkBinding(run.host.gpu, rows * 4);
-    const out = await columns.add(rows);
-    const constants = { MATCHED: matched, WITH_PARTNERS: outPartners !== undefined };
-    const select = await run.step(selectRowsKernel, constants, SELECT_ITEMS);
-    const { totalLow: before } = run.counters;
-    const bindings = {
-      control: run.control,
-      partners: partners.range,
-      outRows: out.range,
-      outPartners: outPartners?.range,
-    };
-    await this.#each("select rows", rows, (encoder, chunk) =>
-      select(encoder, bindings, { ...chunk, total: before }),
-    );
-    return this.#shorten(out, (run.counters.totalLow - before) >>> 0);
-  }
-
-  /** The first elements of a column, in memory of about their size. */
-  async #shorten(column: ResultColumn, length: number): Promise<ResultColumn> {
-    if (column.array.length === length) return column;
-    const short = await this.columns.add(length);
-    await this.#copy(short, [[column, length]]);
-    this.columns.drop(column);
-    return short;
-  }
-
-  /** Adds the build rows that are in no pair, and where pairs were written the probe rows. */
-  async #withUnmatched(found: ProbeAndBuild, partners: ResultColumn | undefined): Promise<ProbeAndBuild> {
-    const { probe, build } = found;
-    if (!build) return this.#dropping(partners, found);
-    const added: { side: "probe" | "build"; rows: ResultColumn }[] = [];
-    if (this.#keepsProbe && !partners) {
-      added.push({ side: "probe", rows: await this.#unmatched(probe, this.#probe.rows) });
-    }
-    if (this.#keepsBuild) added.push({ side: "build", rows: await this.#unmatched(build, this.#build.rows) });
-    const total = added.reduce((sum, { rows }) => sum + rows.array.length, probe.array.length);
-    if (total > MAX_PAIRS) {
-      throw new LimitError("rows", total, MAX_PAIRS, "Join on more columns, or filter one side first.");
-    }
-    if (total === probe.array.length) return this.#dropping(partners, found);
-    const joined = async (column: ResultColumn, side: "probe" | "build"): Promise<ResultColumn> => {
-      const all = await this.columns.add(total);
-      await this.#fill(all);
-      const pieces = added.map(
-        (one) => [one.side === side ? one.rows : null, one.rows.array.length] as const,
-      );
-      await this.#copy(all, [[column, column.array.length], ...pieces]);
-      return all;
-    };
-    const answer = { probe: await joined(probe, "probe"), build: await joined(build, "build") };
-    for (const column of new Set([probe, build, ...added.map(({ rows }) => rows)])) this.columns.drop(column);
-    return answer.build === partners
-      ? answer
-      : this.#dropping(partners === build ? undefined : partners, answer);
-  }
-
-  /** Frees the partners where they are no result. */
-  #dropping(partners: ResultColumn | undefined, answer: ProbeAndBuild): ProbeAndBuild {
-    if (partners && answer.build !== partners) this.columns.drop(partners);
-    return answer;
-  }
-
-  /** Rows of a side that are not in a column of its row numbers. */
-  async #unmatched(column: ResultColumn, rows: number): Promise<ResultColumn> {
-    const marks = await this.columns.add(rows);
-    await this.#fill(marks);
-    const mark = await this.run.step(markRowsKernel, {});
-    const bindings = { partners: column.range, marks: marks.range };
-    await this.#each("mark rows", column.array.length, (encoder, chunk) => mark(encoder, bindings, chunk));
-    const unmatched = await this.#select(marks, false);
-    this.columns.drop(marks);
-    return unmatched;
-  }
-
-  async #fill({ range }: ResultColumn): Promise<void> {
-    const { gpu, kernels } = this.run.host;
-    const fill = await filling(gpu, kernels, NO_ROW);
-    const size = Math.ceil((range.size ?? range.buffer.size) / 16) * 16;
-    await this.run.submit("fill", (encoder) => fill(encoder, { ...range, size }));
-  }
-
-  /** Puts columns one after the other; null leaves what is there. */
-  async #copy(
-    to: ResultColumn,
-    pieces: readonly (readonly [ResultColumn | null, length: number])[],
-  ): Promise<void> {
-    await this.run.submit("copy", (encoder) => {
-      let at = 0;
-      for (const [column, length] of pieces) {
-        if (column && length > 0)
-          encoder.copyBufferToBuffer(column.range.buffer, 0, to.range.buffer, at * 4, length * 4);
-        at += length;
-      }
-    });
-  }
-
-  #each(operation: string, rows: number, record: Parameters<RowRun["eachChunk"]>[2]): Promise<void> {
-    return this.run.eachChunk(operation, rows, record, { isPass: false });
   }
 }

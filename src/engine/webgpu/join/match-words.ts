@@ -17,13 +17,15 @@ import { countUpKernel, flagsOfBitsKernel } from "./join-kernels.js";
 
 /** Of the table of build rows. */
 const MAX_LOAD = 0.5;
+/** Build rows from which a table pays: fewer are matched by records in less time than a table's calls wait for each other. */
+const LEAST_ROWS = 2 ** 22;
 
 type KeyWords = WordColumn | DeviceWordColumn;
 type KeyTable = Table<"u32" | "u64", "u32">;
 
 /**
  * The partner of every probe row, or undefined where that takes another way: several or other key columns, nulls that are equal, or
- * build rows that are.
+ * build rows that are, or few of them.
  * @param anyPartner it does not matter which of equal build rows is the partner
  */
 export async function partnersOfWords(
@@ -39,6 +41,9 @@ export async function partnersOfWords(
   const hasNulls = keys?.validity != null || lookups?.validity != null;
   if (!keys || !lookups || (call.nullsEqual && hasNulls)) return undefined;
   const { engine } = run.host;
+  const { strategy } = engine.defaults;
+  const pays = keys.width === 1 && build.rows >= LEAST_ROWS;
+  if (strategy === undefined || strategy === "auto" ? !pays : strategy === "direct") return undefined;
   const slots = slotsFor(build.rows, MAX_LOAD);
   const key = keys.width === 1 ? "u32" : "u64";
   const table = (await engine.createTable({ key, value: "u32", slots, hash: "murmur3" })) as KeyTable;

@@ -2,40 +2,38 @@
  * Rows in a table on the GPU that stays, for batches of others to be joined with: their records, their groups, and, where rows
  * repeat, the groups' lists. What a join makes anew each time (join-rows.ts).
  */
+import type { DeviceKeys, Matches } from "../../device-columns.js";
+import type { JoinKind } from "../../join-kinds.js";
 import type { JoinCall, RowIndex } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
 import { Scratch } from "../batch/columns.js";
-import { buildGroups, type GroupTable } from "../groups/group-table.js";
+import { buildGroups } from "../groups/group-table.js";
 import { largestRange, packRecords, type RecordLayout, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
-import { type GroupLists, listGroups } from "./count-pairs.js";
+import { listGroups } from "./count-pairs.js";
 import { findPairs } from "./join-rows.js";
+import type { BuiltSide } from "./match.js";
+import { matchIndexed } from "./match-rows.js";
 
 /** Passes over the rows after packing: numbering or probing. */
 const PASSES = 1;
 
-/** The table of an index, and the lists of its groups where rows repeat. */
-interface BuiltSide {
-  readonly table: GroupTable;
-  readonly lists: GroupLists | null;
-}
-
 /** Builds an index. @throws LimitError when the rows take more than the GPU binds at once or has memory for */
-export async function indexRows(host: RowHost, keys: RowKeys, call: JoinCall): Promise<RowIndex> {
+export async function indexRows(host: RowHost, keys: DeviceKeys, call: JoinCall): Promise<RowIndex> {
   const layout = recordLayout(keys, null);
   checkBinding(host.gpu, largestRange(keys, layout));
   const memory = new Scratch(host.gpu);
   const work = { call, layout, rows: keys.rows, passes: keys.columns.length + PASSES };
   try {
     const built = keys.rows === 0 ? null : await runRows(host, work, (run) => build(run, keys), memory);
-    return new WebgpuRowIndex(host, built, layout, memory, call.nullsEqual);
+    return new WebgpuRowIndex(host, keys.rows, built, layout, memory, call.nullsEqual);
   } catch (error) {
     memory.release();
     throw error;
   }
 }
 
-async function build(run: RowRun, keys: RowKeys): Promise<BuiltSide> {
+async function build(run: RowRun, keys: DeviceKeys): Promise<BuiltSide> {
   const side = await packRecords(run, keys);
   const leaders = await run.range(side.rows * 4);
   const table = await buildGroups(run, side, { leaders, numbered: false });
@@ -51,6 +49,7 @@ async function build(run: RowRun, keys: RowKeys): Promise<BuiltSide> {
 class WebgpuRowIndex implements RowIndex {
   constructor(
     readonly host: RowHost,
+    readonly rows: number,
     readonly built: BuiltSide | null,
     readonly layout: RecordLayout,
     readonly memory: Scratch,
@@ -71,6 +70,15 @@ class WebgpuRowIndex implements RowIndex {
       findPairs(run, built.table, await packRecords(run, keys), call.mostPairs, built.lists),
     );
     return { left: probe, right: build };
+  }
+
+  async match(
+    keys: DeviceKeys,
+    side: "left" | "right",
+    how: JoinKind,
+    call: Omit<JoinCall, "nullsEqual">,
+  ): Promise<Matches> {
+    return matchIndexed(this.host, this, keys, side, how, { ...call, nullsEqual: this.nullsEqual });
   }
 
   destroy(): void {

@@ -1,4 +1,5 @@
 /** The kernels over lists: which fragments make them up, and what their dispatches are told. */
+import { slotFormat } from "../../slot-format.js";
 import { GROWN, MISSING, MOST_PIECES, NO_LIST } from "../../value-lists.js";
 import { countersOf } from "../device/counters.js";
 import {
@@ -13,26 +14,33 @@ import {
 import scanCode from "../groups/scan.wgsl";
 import scanAddCode from "../groups/scan-add.wgsl";
 import { totalling } from "../groups/totals.js";
+import { itemCode } from "../partitioned/item-code.js";
+import type { ItemKind } from "../partitioned/partition-params.js";
 import floatKeys from "../table/float-keys.wgsl";
 import { selected } from "../table/selected.js";
 import addressCode from "./address.wgsl";
+import aimCode from "./aim.wgsl";
 import allotCode from "./allot.wgsl";
 import beginCode from "./begin.wgsl";
 import countUpCode from "./count-up.wgsl";
 import dropCode from "./drop.wgsl";
 import expandCode from "./expand.wgsl";
 import flagRowsCode from "./flag-rows.wgsl";
+import groupKeysCode from "./group-keys.wgsl";
 import headListsCode from "./head-lists.wgsl";
+import itemTilesCode from "./item-tiles.wgsl";
 import listsCode from "./lists.wgsl";
 import locateCode from "./locate.wgsl";
 import lookUpCode from "./look-up.wgsl";
 import pairCode from "./pair.wgsl";
 import putCode from "./put.wgsl";
+import putGroupsCode from "./put-groups.wgsl";
 import settleCode from "./settle.wgsl";
 import shortenCode from "./shorten.wgsl";
 import stayCode from "./stay.wgsl";
 import storedCode from "./stored.wgsl";
 import tallyCode from "./tally.wgsl";
+import tallyGroupsCode from "./tally-groups.wgsl";
 
 /** What a dispatch is told. */
 export const listParams = [
@@ -55,6 +63,9 @@ export const listParams = [
   "recordBase",
   /** A new piece has room for this part of the entries before it. */
   "growth",
+  /** Items that a page has room for, 0 where pages lie one after another; items of a tile. */
+  "pageRoom",
+  "tile",
   /** Words of what is written for absent keys. */
   "missingLow",
   "missingHigh",
@@ -72,6 +83,8 @@ export const listCounters = countersOf("ListControl", [
   /** Room and records that were allotted. */
   "room",
   "records",
+  /** Groups of equal keys. */
+  "groups",
   /** Entries of a result, 64 bits. */
   "totalLow",
   "totalHigh",
@@ -82,6 +95,9 @@ export const TILE = 256;
 export const TALLY_TILE = 512;
 export const LOOK_UP_TILE = 1024;
 export const EXPAND_TILE = 1024;
+/** Those of a workgroup that groups items: at least, so that equal keys meet, and at most, so that a rank fits its place (item-tiles.wgsl). */
+export const LEAST_TILE = 4096;
+export const MOST_TILE = 2 ** 20;
 
 const lists = fragment(`${constantLines({ NO_LIST, GROWN, MISSING })}\n${listsCode}`, {
   constants: [
@@ -173,6 +189,72 @@ export const put = kernel("put values", [
   ...address,
   roomToWrite,
   fragment(putCode, { bindings: { added: read(), ranks: read(), values: read() } }),
+]);
+
+/** Tables whose batches are grouped: keys of one word, and values, which are numbers. */
+const KEYED_LISTS = slotFormat({ key: "u32", value: "u32" });
+
+/** The bindings of grouped items. */
+const grouped = (kind: ItemKind, access = read) => [
+  fragment(`alias Key = u32;${itemCode(KEYED_LISTS, kind)}`),
+  fragment(itemTilesCode, {
+    bindings: { ranges: read(), items: read("array<Item>"), places: access(), tileGroups: access() },
+  }),
+];
+
+/** Makes groups of items with equal keys. */
+const grouping = (kind: ItemKind) =>
+  kernel("group keys", [
+    lists,
+    control,
+    ...grouped(kind, readWrite),
+    fragment(groupKeysCode, {
+      bindings: { groupKeys: readWrite(), sizes: readWrite() },
+      constants: [
+        /** Values are to follow. */
+        "VALUED",
+      ],
+    }),
+  ]);
+export const groupKeys = { key: grouping("key"), pair: grouping("pair") };
+
+/** Counts groups by list, and ranks them. */
+export const tallyGroups = kernel("tally groups", [
+  lists,
+  control,
+  fragment(tallyGroupsCode, {
+    bindings: {
+      numbers: read(),
+      sizes: read(),
+      tallies: readWrite("array<atomic<u32>>"),
+      ranks: readWrite(),
+    },
+    constants: ["RANKED", "COUNTS_LISTS"],
+  }),
+]);
+
+/** Where the values of groups go. */
+export const aim = kernel("aim", [
+  lists,
+  heads,
+  ...address,
+  fragment(aimCode, {
+    bindings: {
+      added: read(),
+      ranks: read(),
+      targets: readWrite("array<vec2u>"),
+      befores: readWrite(),
+    },
+  }),
+]);
+
+/** Writes the values of groups there. */
+export const putGroups = kernel("put groups", [
+  lists,
+  ...grouped("pair"),
+  fragment(putGroupsCode, {
+    bindings: { targets: read("array<vec2u>"), befores: read(), room: readWrite() },
+  }),
 ]);
 
 /** Zeroes tallies. */

@@ -1,23 +1,37 @@
 /** What the webgpu engine does for lists beside their own operations: it makes them, and numbers elements. */
 import type { DeviceArray } from "../../device-array.js";
-import type { ColumnInput } from "../../engine.js";
-import type { BasicType, ScalarType } from "../../scalars.js";
-import { type ListOperations, type ListSpec, NO_LIST, type ValueLists } from "../../value-lists.js";
+import type { CallOptions, ColumnInput } from "../../engine.js";
+import { type BasicType, type ScalarType, scalarWords } from "../../scalars.js";
+import { isWide, slotFormat } from "../../slot-format.js";
+import {
+  type BatchGroups,
+  type Groupable,
+  type ListOperations,
+  type ListSpec,
+  NO_LIST,
+  type ValueLists,
+} from "../../value-lists.js";
+import { BULK_CHUNK } from "../batch/batches.js";
 import { bindAt, gpuArray, newArray, placeOf, rangeOf } from "../batch/columns.js";
 import { STORAGE_USAGE } from "../device/gpu-flags.js";
 import { scanning } from "../groups/scan.js";
 import type { WebgpuEngine } from "../webgpu-engine.js";
+import type { GroupHost } from "./group-batch.js";
 import { countUp, flagRows, pair } from "./list-kernels.js";
 import { checkBinding, copied, type ListHost, type ListRun, runLists } from "./list-run.js";
 import { WebgpuLists } from "./webgpu-lists.js";
 
+/** Elements below which a batch is inserted as it is, and those of a key on average: fewer gain less than grouping takes. */
+const LEAST_GROUPED = 2 ** 21;
+const LEAST_COPIES = 4;
+
 class WebgpuListOperations implements ListOperations {
   readonly none = NO_LIST;
-  readonly #host: ListHost;
+  readonly #host: GroupHost;
 
   constructor(engine: WebgpuEngine) {
-    const { gpu, kernels, pacer, tableHost } = engine;
-    this.#host = { engine, gpu, kernels, pacer, hostChunk: tableHost.hostChunk };
+    const { gpu, kernels, pacer, tableHost: tables } = engine;
+    this.#host = { engine, gpu, kernels, pacer, tables, hostChunk: tables.hostChunk };
   }
 
   create<V extends BasicType>(spec: ListSpec): Promise<ValueLists<V>> {
@@ -48,6 +62,11 @@ class WebgpuListOperations implements ListOperations {
         return { numbers, selected: length };
       }),
     );
+  }
+
+  async group<K extends BasicType>(batch: Groupable<K>, call: CallOptions): Promise<BatchGroups<K> | null> {
+    if (!paysToGroup(batch, call, this.#host.gpu.software)) return null;
+    return (await import("./group-batch.js")).groupBatch(this.#host, batch, call);
   }
 
   copied<T extends ScalarType>(type: T, input: ColumnInput<T>): Promise<DeviceArray<T>> {
@@ -82,6 +101,23 @@ class WebgpuListOperations implements ListOperations {
       }),
     );
   }
+}
+
+/** Whether a batch is to be grouped: keys and values of one word, and many of each key. */
+function paysToGroup(
+  { distinct, keys, table, valueType }: Groupable<BasicType>,
+  { strategy }: CallOptions,
+  software: boolean,
+): boolean {
+  const { length } = keys;
+  const wide =
+    scalarWords[keys.type] > 1 ||
+    isWide(slotFormat(table)) ||
+    (valueType !== null && scalarWords[valueType] > 1);
+  if (wide || length === 0 || length > BULK_CHUNK || strategy === "direct") return false;
+  return (
+    strategy === "partitioned" || (!software && length >= Math.max(LEAST_GROUPED, LEAST_COPIES * distinct))
+  );
 }
 
 /** The operations on lists of an engine. */

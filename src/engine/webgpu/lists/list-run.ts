@@ -58,6 +58,9 @@ export async function runLists<T>(
 
 /** A call under way; made by `runLists`. */
 export class ListRun implements Scanner {
+  /** Submissions that nobody has waited for. */
+  readonly #ahead: Promise<void>[] = [];
+
   constructor(
     readonly host: ListHost,
     /** Memory until the call ends. */
@@ -84,18 +87,37 @@ export class ListRun implements Scanner {
       kernel.record(encoder, bindings, params, Math.ceil((params.count ?? 0) / tile));
   }
 
+  /** The same of a kernel whose workgroups find their elements by their place in a grid, x and y. */
+  async gridStep<B extends string, C extends string>(
+    source: KernelSource<keyof ListParams, B, C>,
+    constants: Constants<C>,
+    grid: readonly [number, number],
+  ): Promise<ListStep<B>> {
+    const kernel = await this.host.kernels.compile(source, constants);
+    return (encoder, bindings, params) => kernel.recordGrid(encoder, bindings, params, grid);
+  }
+
   /** What records a scan. */
   scanStep(kernel: "scan" | "scanAdd"): Promise<ScanStep> {
     return this.step(kernel === "scan" ? scan : scanAdd, { HEAD: 1 });
   }
 
+  /** Submits what a later submission of the call builds on: the GPU begins meanwhile. When it was refused, that one throws. */
+  readonly submitAhead = async (
+    label: string,
+    record: (encoder: GPUCommandEncoder) => void,
+  ): Promise<void> => {
+    this.#ahead.push((await this.submitter.begin(label, record, [])).arrived);
+  };
+
   /** Submits, waits, and brings back what is asked for. */
-  submit(
+  async submit(
     label: string,
     record: (encoder: GPUCommandEncoder) => void,
     reads: readonly Readback[] = [],
   ): Promise<void> {
-    return this.submitter.submit(label, record, reads);
+    await Promise.all(this.#ahead.splice(0));
+    await this.submitter.submit(label, record, reads);
   }
 
   /** The same with zeroed counters; answers them. */

@@ -13,6 +13,7 @@ import type {
   Wanted,
 } from "../../value-lists.js";
 import { appendToLists, beginLists } from "./append.js";
+import type { GroupedBatch } from "./group-batch.js";
 import type { ListHost } from "./list-run.js";
 import { ListState } from "./list-state.js";
 import { expandLists, locateLists, lookUpLists } from "./read-lists.js";
@@ -45,6 +46,15 @@ export class WebgpuLists<V extends BasicType> extends CountedLists<V, ListState>
 
   append(numbers: Numbers, values: ColumnInput<V> | null, call: CallOptions): Promise<number | null> {
     return appendToLists(this.state, numbers, values, call);
+  }
+
+  /** Appends groups of equal keys: GroupedBatch.append. */
+  async appendGroups(
+    numbers: Numbers,
+    batch: GroupedBatch<BasicType>,
+    call: CallOptions,
+  ): Promise<number | null> {
+    return (await import("./append-groups.js")).appendGroups(this.state, numbers, batch, call);
   }
 
   async sizes(numbers: Numbers, output: Destination, call: CallOptions): Promise<ColumnOutput<"u32">> {

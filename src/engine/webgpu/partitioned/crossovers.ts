@@ -5,7 +5,7 @@
  * the batch and, for pages, one over the table.
  */
 import type { CallOptions } from "../../engine.js";
-import { tableBytes } from "../../slot-format.js";
+import { isWide, slotFormat, tableBytes } from "../../slot-format.js";
 import { loadOf } from "../direct/rounds.js";
 import { type Choice, type Operation, SMALL } from "../planner.js";
 import type { TableState } from "../table/table-state.js";
@@ -14,6 +14,8 @@ import { looksUpPages } from "./page-lookups.js";
 
 /** Elements from which sorting a chunk to insert pays, by what is done with it then. */
 const LEAST_INSERTED = { partitions: 2 ** 24, partitionsAnswered: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20 };
+/** The same of building pages of wide slots, which are claimed in three dispatches where they go directly. */
+const LEAST_WIDE_BUILT = 2 ** 21;
 /** Bytes of table per element up to which changes pay once sorted: in a larger table too few of them share what is read. */
 const MOST_PARTITIONED_BYTES = { insert: 96, erase: 192 };
 /** Bytes of table per element up to which building all pages pays: each is written as a whole. */
@@ -47,7 +49,19 @@ const MOST_REBUILT_BYTES = [
   { upTo: 1, bytes: 900 },
 ];
 
-const planners = { insert: planInsert, insertAndFind: planInsertAndFind, find: planLookup, erase: planErase };
+const planners = {
+  keep: planInsert,
+  assign: planInsert,
+  add: planApply,
+  min: planApply,
+  max: planApply,
+  and: planApply,
+  or: planApply,
+  xor: planApply,
+  insertAndFind: planInsertAndFind,
+  find: planLookup,
+  erase: planErase,
+};
 
 /** How to work on a chunk that does not go directly at once. */
 export function planBulk(
@@ -61,9 +75,10 @@ export function planBulk(
 
 function planInsert(state: TableState, count: number, forced: boolean): Choice {
   const empty = state.live === 0;
-  const pays = empty ? fits(state, count, MOST_BUILT_BYTES) : paysToRebuild(state, count);
+  const pays = empty ? fits(state, count, MOST_BUILT_BYTES, DIRECT_WIDE) : paysToRebuild(state, count);
   if (forced) return asked(empty || pays ? "pages" : "partitions");
-  const { build, rebuild, partitions } = LEAST_INSERTED;
+  const { rebuild, partitions } = LEAST_INSERTED;
+  const build = isWide(slotFormat(state.spec)) ? LEAST_WIDE_BUILT : LEAST_INSERTED.build;
   if (count < (pays ? (empty ? build : rebuild) : partitions)) return DIRECT;
   if (!pays) return fits(state, count, MOST_PARTITIONED_BYTES.insert) ? PARTITIONED : SPARSE;
   return empty
@@ -73,7 +88,12 @@ function planInsert(state: TableState, count: number, forced: boolean): Choice {
 
 function paysToRebuild(state: TableState, count: number): boolean {
   const load = (state.live + count) / state.spec.slots;
-  return load <= 1 && fits(state, count, atLoad(load, MOST_REBUILT_BYTES).bytes);
+  return load <= 1 && fits(state, count, atLoad(load, MOST_REBUILT_BYTES).bytes, DIRECT_WIDE);
+}
+
+/** Pages combine values of one word in workgroup memory; wider ones are combined in the table. */
+function planApply(state: TableState, count: number, forced: boolean): Choice {
+  return isWide(slotFormat(state.spec)) ? planSorted(state, count, forced) : planInsert(state, count, forced);
 }
 
 function planErase(state: TableState, count: number, forced: boolean): Choice {
@@ -93,8 +113,18 @@ function planLookup(state: TableState, count: number, forced: boolean): Choice {
 
 /** How to insert a chunk whose every element answers for itself: pages do not remember where their items come from. */
 function planInsertAndFind(state: TableState, count: number, forced: boolean): Choice {
+  return planSorted(state, count, forced, LEAST_INSERTED.partitionsAnswered);
+}
+
+/** How to insert a chunk without pages. */
+function planSorted(
+  state: TableState,
+  count: number,
+  forced: boolean,
+  least = LEAST_INSERTED.partitions,
+): Choice {
   if (forced) return asked("partitions");
-  if (count < LEAST_INSERTED.partitionsAnswered) return DIRECT;
+  if (count < least) return DIRECT;
   return fits(state, count, MOST_PARTITIONED_BYTES.insert) ? PARTITIONED : SPARSE;
 }
 
@@ -102,9 +132,17 @@ function asked(strategy: Choice["strategy"]): Choice {
   return { strategy, reason: "it was asked for" };
 }
 
-/** True when the table has so many bytes per element of the chunk at most. */
-function fits(state: TableState, count: number, mostBytes: number): boolean {
-  return tableBytes(state.spec) <= count * mostBytes;
+/** How much longer direct inserts of wide slots take than those of narrow ones, beyond what their size tells. */
+const DIRECT_WIDE = 2;
+
+/**
+ * True when the table has so many bytes per element of the chunk at most; of wide slots as many slots as of those of two words.
+ * @param wideFactor so many times as many of wide slots
+ */
+function fits({ spec }: TableState, count: number, mostBytes: number, wideFactor = 1): boolean {
+  const format = slotFormat(spec);
+  const most = isWide(format) ? (mostBytes * wideFactor * format.slotWords) / 2 : mostBytes;
+  return tableBytes(spec) <= count * most;
 }
 
 const DIRECT: Choice = { strategy: "direct", reason: SMALL };

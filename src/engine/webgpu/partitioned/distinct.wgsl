@@ -35,8 +35,16 @@ fn placeOf(key: u32) -> u32 {
   return SEEN;
 }
 
+/// Before a tile: no values are merged. By all invocations, with a barrier behind it.
+fn forgetMerged(local: u32) {
+  for (var i = local; i < SEEN; i += WORKGROUP) {
+    atomicStore(&seen[i], 0u);
+    atomicStore(&merged[i], bitcast<Value>(params.fill));
+  }
+}
+
 /// True when an item of a skewed batch goes no further. Its value is in `merged` then, if values are combined.
-fn isLeftOut(item: Item) -> bool {
+fn isLeftOut(item: Item, number: u32) -> bool {
   if (!isRepeated(itemKey(item))) { return false; }
   return !MERGES || combineInto(placeOf(itemKey(item)), itemValue(item));
 }

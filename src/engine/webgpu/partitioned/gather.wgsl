@@ -2,7 +2,7 @@
 //
 // Workgroups (x, partition): the tiles that sub-partition made of a partition, whose places it noted. Elements that have none, or whose result is
 // openSentinel(), are listed for lookups that follow. Owns its elements of the result column; shares the list.
-// Bytes per element: 2.2 read for the place, 4 read and 4 written.
+// Bytes per element: 2.2 read for the place, those of a value read and written.
 
 const TILE: u32 = WORKGROUP * ITEMS;
 
@@ -24,12 +24,12 @@ fn main(
   let end = min(partitionEnds[partitionIndex], partitionEnds[PARTITION_BINS + 2u + partitionIndex]);
   for (var first = start + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
     let at = positionsOf(tileNumber(partitionIndex, start, first), local);
-    var value: array<u32, ITEMS>;
+    var value: array<Found, ITEMS>;
     for (var i = 0u; i < ITEMS; i++) { value[i] = results[select(at[i], 0u, at[i] == NOWHERE)]; }
     for (var i = 0u; i < ITEMS; i++) {
       let element = first + i * WORKGROUP + local;
       if (element >= end) { continue; }
-      if (at[i] == NOWHERE || value[i] == openSentinel()) {
+      if (at[i] == NOWHERE || firstWord(value[i]) == openSentinel()) {
         leaveOpen(element);
       } else {
         values[element] = value[i];

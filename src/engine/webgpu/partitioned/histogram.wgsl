@@ -1,7 +1,7 @@
 // histogram: counts the chunk's keys by partition.
 //
 // Grid-stride, counted in workgroup memory first. With SAMPLE n it counts one block of keys in n. Shares `counts`, atomically.
-// Bytes per key: 4 / n read.
+// Bytes per key: those of the key / n read.
 
 /// Neighbouring keys that are counted together.
 const BLOCK: u32 = 1024u;
@@ -19,10 +19,10 @@ fn main(
 ) {
   let stride = workgroups.x * WORKGROUP;
   for (var base = workgroup.x * WORKGROUP + local; counted(base) < params.count; base += stride * ITEMS) {
-    var key: array<u32, ITEMS>;
-    for (var i = 0u; i < ITEMS; i++) { key[i] = keys[params.keyShift + min(counted(base + i * stride), params.count - 1u)]; }
+    var key: array<Key, ITEMS>;
+    for (var i = 0u; i < ITEMS; i++) { key[i] = keyOf(min(counted(base + i * stride), params.count - 1u)); }
     for (var i = 0u; i < ITEMS; i++) {
-      if (isSelected(counted(base + i * stride))) { atomicAdd(&bins[partitionOf(canonicalKey(key[i]))], 1u); }
+      if (isSelected(counted(base + i * stride))) { atomicAdd(&bins[partitionOf(key[i])], 1u); }
     }
   }
   workgroupBarrier();

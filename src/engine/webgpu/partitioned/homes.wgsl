@@ -3,7 +3,10 @@
 /// The value that stands for a key that is still to be looked up.
 fn openSentinel() -> u32 { return params.sentinel + 1u; }
 
-fn homeOf(key: u32) -> u32 { return multiplyHigh(hashKey(key), params.slots); }
+fn homeOf(key: Key) -> u32 { return homeOfState(stateOf(key)); }
+
+/// True for a key that lives in a side slot.
+fn isSide(key: Key) -> bool { return !CLAIMED_BY_ROW && stateOf(key) >= TOMBSTONE; }
 
 /// A key's partition: that of its home slot. Keys that live in side slots are of the last partition.
-fn partitionOf(key: u32) -> u32 { return select(homeOf(key) >> params.partitionShift, params.partitions - 1u, key >= TOMBSTONE); }
+fn partitionOf(key: Key) -> u32 { return select(homeOf(key) >> params.partitionShift, params.partitions - 1u, isSide(key)); }

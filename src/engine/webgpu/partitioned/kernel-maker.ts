@@ -2,26 +2,47 @@
  * What all partition kernels are made of: probing, tiles, and what leaves items out. Each kernel is made once for tables of one kind.
  */
 import type { TableSpec } from "../../layout.js";
+import { isWide, type SlotFormat, slotFormat } from "../../slot-format.js";
 import { getOrMake } from "../device/get-or-make.js";
 import { constantLines, fragment, readWrite } from "../device/kernel-source.js";
 import { atomicType, type Combining, combiningCode } from "../direct/combine.js";
+import { keyColumn } from "../direct/direct-kernels.js";
+import { rowKeyColumn, rowProbing } from "../direct/row-claims.js";
 import { hashCode } from "../table/hash-code.js";
 import { probingCode, slotCount } from "../table/slot-code.js";
+import { atLoad } from "./by-load.js";
 import casSeen from "./cas-seen.wgsl";
 import distinct from "./distinct.wgsl";
+import distinctWide from "./distinct-wide.wgsl";
 import fallbackColumns from "./fallback-columns.wgsl";
 import homes from "./homes.wgsl";
+import { itemCode, mixCode, slotItemCode } from "./item-code.js";
 import lanesPlain from "./lanes-plain.wgsl";
 import lanesSubgroups from "./lanes-subgroups.wgsl";
 import merge from "./merge.wgsl";
 import packPlain from "./pack-plain.wgsl";
 import packSubgroups from "./pack-subgroups.wgsl";
-import type { PartitionFeatures } from "./partition-params.js";
+import { type ItemKind, itemWords, type PartitionFeatures } from "./partition-params.js";
 
 /** How histogram, scatter and sub-partition cut tiles: items that an invocation takes, loads in flight at once; and rounds of them. */
-export function tileShape(software: boolean): { readonly items: number; readonly rounds: number } {
+export interface TileShape {
+  readonly items: number;
+  readonly rounds: number;
+}
+
+/** By the words of an item: they are in registers, and a round of them in workgroup memory. */
+const TILE_SHAPES: readonly (TileShape & { readonly upTo: number })[] = [
+  { upTo: 2, items: 12, rounds: 3 },
+  { upTo: 4, items: 12, rounds: 6 },
+  { upTo: 8, items: 6, rounds: 6 },
+  { upTo: 24, items: 2, rounds: 2 },
+];
+
+/** How tiles of items of one kind are cut, and of the results that come back for them. */
+export function tileShape(software: boolean, format: SlotFormat, kind: ItemKind): TileShape {
   // a software GPU's compiler takes seconds for what the loops over items unroll to
-  return software ? { items: 2, rounds: 1 } : { items: 12, rounds: 3 };
+  if (software) return { items: 2, rounds: 1 };
+  return atLoad(Math.max(itemWords(format, kind), format.valueWords), TILE_SHAPES);
 }
 
 /** Times that a value meets another one in workgroup memory before its item goes another way: more than a tile has items. */
@@ -29,7 +50,7 @@ const MEETINGS = 8192;
 
 /** What an item that a page has no room for is left to. */
 export const fallbackFragment = fragment(fallbackColumns, {
-  bindings: { fallbackKeys: readWrite(), fallbackValues: readWrite() },
+  bindings: { fallbackKeys: readWrite("array<Key>"), fallbackValues: readWrite("array<Carried>") },
   constants: ["FALLBACK_VALUES"],
 });
 
@@ -51,20 +72,43 @@ export function merging(combining: Combining) {
 export abstract class KernelMaker {
   protected readonly spec: TableSpec;
   protected readonly features: PartitionFeatures;
+  protected readonly format: SlotFormat;
+  /** Slots hold more than a word of key and a word of value. */
+  protected readonly wide: boolean;
   readonly #made = new Map<string, unknown>();
 
   constructor(spec: TableSpec, features: PartitionFeatures) {
     this.spec = spec;
     this.features = features;
+    this.format = slotFormat(spec);
+    this.wide = isWide(this.format);
   }
 
   protected get probing() {
-    return [fragment(probingCode(this.spec, hashCode(this.spec))), slotCount, fragment(homes)];
+    const hashing = hashCode(this.spec);
+    const isByKey = this.format.claim === "key";
+    const probing = isByKey ? fragment(probingCode(this.spec, hashing)) : rowProbing(this.spec, hashing);
+    return [probing, slotCount, fragment(homes)];
   }
 
-  protected get tiles() {
-    const { items, rounds } = tileShape(this.features.software);
+  /** Reading the keys of a batch. For modules with params.keyShift and the binding `keys`. */
+  protected get keyColumn() {
+    return this.format.claim === "key" ? keyColumn : rowKeyColumn(this.format);
+  }
+
+  protected tiles(kind: ItemKind) {
+    const { items, rounds } = tileShape(this.features.software, this.format, kind);
     return fragment(constantLines({ ITEMS: items, ROUNDS: rounds }));
+  }
+
+  /** Items, and what is mixed of their keys. */
+  protected items(kind: ItemKind) {
+    return fragment(itemCode(this.format, kind) + mixCode(this.format));
+  }
+
+  /** The same, for items that make up slots. */
+  protected slotItems(kind: ItemKind) {
+    return [this.items(kind), fragment(slotItemCode(this.format, kind))];
   }
 
   protected get lanes() {
@@ -77,7 +121,8 @@ export abstract class KernelMaker {
     return [this.lanes, fragment(this.features.subgroups ? packSubgroups : packPlain)];
   }
 
-  protected get distinct() {
+  /** Leaving items out whose keys equal others. @param numberedKey the key of the item of a number */
+  protected distinct(combining: Combining, numberedKey: string) {
     const constants = [
       /** Items may be left out, if the batch is skewed. */
       "DISTINCT",
@@ -86,7 +131,10 @@ export abstract class KernelMaker {
       /** Keys that are remembered; a power of two. */
       "SEEN",
     ] as const;
-    return [fragment(this.features.casSeen ?? casSeen), fragment(distinct, { constants })];
+    const exchange = fragment(this.features.casSeen ?? casSeen);
+    if (!this.wide) return [...merging(combining), exchange, fragment(distinct, { constants })];
+    const key = fragment(`fn numberedKey(number: u32) -> Key { return ${numberedKey}; }`);
+    return [exchange, key, fragment(distinctWide, { constants })];
   }
 
   /** @param name names all that the text of the kernel depends on, besides the maker. */

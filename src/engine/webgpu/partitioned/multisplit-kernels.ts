@@ -5,11 +5,12 @@
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import { NOT_COMBINING } from "../direct/combine.js";
 import { control } from "../table/control.js";
+import { foundColumnCode } from "../table/slot-code.js";
 import fallbackNone from "./fallback-none.wgsl";
 import gather from "./gather.wgsl";
 import histogram from "./histogram.wgsl";
-import { itemCode } from "./item-code.js";
-import { fallbackFragment, KernelMaker, merging } from "./kernel-maker.js";
+import { carriedCode } from "./item-code.js";
+import { fallbackFragment, KernelMaker } from "./kernel-maker.js";
 import noteNone from "./note-none.wgsl";
 import notePlaces from "./note-places.wgsl";
 import offsets from "./offsets.wgsl";
@@ -39,7 +40,8 @@ export class MultisplitKernels extends KernelMaker {
       kernelSource("histogram", partitionParams, [
         ...this.probing,
         selectedFragment,
-        this.tiles,
+        this.keyColumn,
+        this.tiles("key"),
         fragment(histogram, {
           bindings: { keys: read(), counts: readWrite("array<atomic<u32>>") },
           constants: [...SIZE, "SAMPLE"],
@@ -62,19 +64,30 @@ export class MultisplitKernels extends KernelMaker {
   pad() {
     return this.once("pad", () =>
       kernelSource("pad", partitionParams, [
-        fragment(pad, { bindings: { starts: read(), ends: read(), keys: readWrite() }, constants: SIZE }),
+        ...this.probing,
+        fragment(pad, {
+          bindings: { starts: read(), ends: read(), keys: readWrite("array<Key>") },
+          constants: SIZE,
+        }),
       ]),
     );
   }
 
   /** Brings results from the order of the partitions to that of the batch. */
-  unpermute() {
-    return this.once("unpermute", () =>
+  unpermute(kind: ItemKind) {
+    return this.once(`unpermute ${kind}`, () =>
       kernelSource("unpermute", partitionParams, [
-        this.tiles,
+        ...this.probing,
+        fragment(foundColumnCode(this.format)),
+        this.tiles(kind),
         ...readPlacesFragments,
         fragment(unpermute, {
-          bindings: { itemValues: read(), itemFlags: read(), values: readWrite(), flags: readWrite() },
+          bindings: {
+            itemValues: read("array<Found>"),
+            itemFlags: read(),
+            values: readWrite(),
+            flags: readWrite(),
+          },
           constants: [
             ...SIZE,
             "VALUED",
@@ -93,15 +106,15 @@ export class MultisplitKernels extends KernelMaker {
       kernelSource("gather", partitionParams, [
         ...this.probing,
         control,
-        this.tiles,
+        this.tiles("key"),
         ...readPlacesFragments,
         fragment(tileNumber),
         fragment(gather, {
           bindings: {
             partitionStarts: read(),
             partitionEnds: read(),
-            results: read(),
-            values: readWrite(),
+            results: read("array<Found>"),
+            values: readWrite("array<Found>"),
             list: readWrite("array<vec2u>"),
           },
           constants: [...SIZE, "PARTITION_BINS"],
@@ -114,19 +127,22 @@ export class MultisplitKernels extends KernelMaker {
   scatter(kind: ItemKind, put: "columns" | "items", combining = NOT_COMBINING) {
     const putting =
       put === "columns"
-        ? fragment(putColumns, { bindings: { itemKeys: readWrite(), itemValues: readWrite() } })
+        ? fragment(putColumns, {
+            bindings: { itemKeys: readWrite("array<Key>"), itemValues: readWrite("array<Carried>") },
+          })
         : fragment(putItems, { bindings: { items: readWrite("array<Item>") } });
     const label = `scatter ${kind} ${put}`;
     return this.once(`${label} ${combining.op} ${combining.type}`, () =>
       kernelSource(label, partitionParams, [
         ...this.pack,
         ...this.probing,
-        ...merging(combining),
-        ...this.distinct,
-        fragment(itemCode(kind)),
+        ...this.distinct(combining, "keyOf(number)"),
+        this.items(kind),
+        fragment(carriedCode(this.format, kind)),
+        this.keyColumn,
         putting,
         selectedFragment,
-        this.tiles,
+        this.tiles(kind),
         fragment(tile, { constants: SIZE }),
         ...placesFragments,
         fragment(scatter, {
@@ -155,11 +171,10 @@ export class MultisplitKernels extends KernelMaker {
         ...this.pack,
         ...this.probing,
         control,
-        ...merging(combining),
-        ...this.distinct,
-        fragment(itemCode(kind)),
+        ...this.distinct(combining, "itemKey(partitions[number])"),
+        this.items(kind),
         ...leaving,
-        this.tiles,
+        this.tiles(kind),
         fragment(tile, { constants: SIZE }),
         fragment(tileNumber),
         fragment(subPartition, {

@@ -7,6 +7,7 @@
  */
 
 import { LimitError } from "../../../errors.js";
+import { slotFormat } from "../../slot-format.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { Scratch } from "../batch/columns.js";
 import type { Range } from "../device/kernel.js";
@@ -113,6 +114,7 @@ export async function splitByPartition(
   const masked = chunk.mask !== undefined;
   const bins = binsFor(partitions.count);
   const words = (count: number) => scratchWords(scratch, count);
+  const format = slotFormat(spec);
   const counts = await words(bins);
   const starts = await words(bins + 1);
   const cursors = await words(2 * bins + 2);
@@ -120,18 +122,20 @@ export async function splitByPartition(
   const pays = count >= LEAST_SAMPLED && (put === "items" || most <= MOST_FILLED * count);
   const sample = sampled && !masked && pays ? SAMPLE : 1;
   const room = sample === 1 ? count : most;
-  const keys = await words(room * (put === "items" ? itemWords(kind) : 1));
-  const values = kind === "pair" && put === "columns" ? await words(count) : undefined;
   const leaving = leavingOut(distinct, SEEN_IN_CHUNK);
-  const tile = partitioner.tileWorkgroup(kind, bins, leaving.words);
-  const tiles = Math.ceil(count / (tile * partitioner.tiles.items));
-  const recordWords = tiles * placesRecord(tile * partitioner.tiles.items, bins);
+  const tile = partitioner.tileOf(kind, bins, leaving.words);
+  const wordsEach = put === "items" ? itemWords(format, kind) : format.keyWords;
+  checkBinding(host, room * wordsEach * 4);
+  const keys = await words(room * wordsEach);
+  const values = kind === "pair" && put === "columns" ? await words(count * format.valueWords) : undefined;
+  const tiles = Math.ceil(count / tile.items);
+  const recordWords = tiles * placesRecord(tile.items, bins);
   if (placed) checkBinding(host, recordWords * 4);
   const places = placed ? await words(recordWords) : undefined;
   const counting = { BINS: bins, WORKGROUP: partitioner.workgroup(0, bins), SAMPLE: sample, MASKED: masked };
   const scattering = {
     BINS: bins,
-    WORKGROUP: tile,
+    WORKGROUP: tile.workgroup,
     MASKED: masked,
     PLACED: placed,
     ...leaving.constants,

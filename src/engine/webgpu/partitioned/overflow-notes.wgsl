@@ -9,5 +9,5 @@ fn noteOverflow(number: u32, item: Item) {
 
 /// One invocation, after all have noted theirs.
 fn countOverflow() {
-  if (mine.slots > 0u) { overflows[overflowOf(mine.number)] = makeItem(min(atomicLoad(&overflowed), OVERFLOW), 0u); }
+  if (mine.slots > 0u) { overflows[overflowOf(mine.number)] = countItem(min(atomicLoad(&overflowed), OVERFLOW)); }
 }

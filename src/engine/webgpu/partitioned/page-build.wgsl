@@ -10,7 +10,7 @@
 // Where the table had entries (REBUILDS) they are the first items of their pages: extract has put them there. They are kept before
 // new items with their keys (with ASSIGNS after these), and always have a place in the page or its overflow: where new items
 // leave them none, the page's new items are left to the fallback.
-// Bytes per slot: 8 written, 8 × load read (sets: 4 and 4 × load).
+// Bytes per slot: its own written, those of an item × load read.
 
 const CAPACITY: u32 = WORKGROUP * ITEMS;
 const HOMES: u32 = PAGE / WORKGROUP;
@@ -99,19 +99,15 @@ fn itemAt(at: u32) -> Item { return items[mine.first + min(at, max(mine.items, 1
 var<private> old: u32;
 
 /// An item with the values of those that were left out for it.
-fn wholeItem(at: u32) -> Item {
-  let item = itemAt(at);
-  if (!COMBINES) { return item; }
-  return makeItem(itemKey(item), combined(bitcast<u32>(atomicLoad(&merged[at])), itemValue(item)));
-}
+fn wholeItem(at: u32) -> Item { return withMerged(itemAt(at), at); }
 
 /// Items that are to be kept before others with their keys.
 fn comesFirst(at: u32) -> bool { return (at < old) != ASSIGNS; }
 
 /// The home of an item within the page, and in bits 23 to 30 its tag: of two items with different tags the keys differ.
-fn homeWithin(key: u32, at: u32) -> u32 {
+fn homeWithin(key: Key, at: u32) -> u32 {
   if (at >= mine.items) { return NONE; }
-  return select((homeOf(key) - mine.slot) | (((key * 0x9e3779b1u) >> 1u) & TAG), STRAY, key >= TOMBSTONE);
+  return select((homeOf(key) - mine.slot) | ((mixOf(key) >> 1u) & TAG), STRAY, isSide(key));
 }
 
 fn homeIn(home: u32) -> u32 { return home & 0x7ffu; }
@@ -145,9 +141,9 @@ fn kept(home: u32, at: u32) -> u32 {
   for (var slot = own - rankIn(home); slot < own; slot++) {
     let cell = atomicLoad(&cells[cellOf(slot)]);
     if (((cell >> 1u) & TAG) != (home & TAG)) { continue; }
-    if (itemKey(itemAt(numberIn(cell))) != itemKey(itemAt(at))) { continue; }
+    if (!sameKey(itemKey(itemAt(numberIn(cell))), itemKey(itemAt(at)))) { continue; }
     atomicStore(&equal, 1u);
-    if (COMBINES && !combineInto(numberIn(cell), itemValue(wholeItem(at)))) { return STRAY; }
+    if (!mergeInto(numberIn(cell), wholeItem(at))) { return STRAY; }
     return LEFT_OUT;
   }
   return home;
@@ -168,9 +164,10 @@ fn writePage(local: u32) {
     let cell = atomicLoad(&cells[cellOf(slot)]);
     let holds = cell > MOST;
     let item = wholeItem(select(0u, numberIn(cell), holds));
-    if (slot < mine.slots) {
-      table[mine.at + slot] = select(makeItem(EMPTY, EMPTY), item, holds);
-    }
+    if (slot >= mine.slots) { continue; }
+    var written = slotFrom(item);
+    if (!holds) { written = emptySlot(); }
+    table[mine.at + slot] = written;
   }
 }
 
@@ -183,15 +180,14 @@ fn main(
 ) {
   mine = pageOf(workgroup, workgroups);
   if (REBUILDS) { old = min(entries[mine.number], mine.items); }
-  if (COMBINES) {
-    for (var at = local; at < CAPACITY; at += WORKGROUP) { atomicStore(&merged[at], bitcast<Value>(params.fill)); }
-  }
+  forgetMerged(local);
   var aborted = 0u;
   if (local == 0u && isAborted()) { aborted = ABORTED; }
   let firstHome = drawHomes(local, lanes);
   var home: array<u32, ITEMS>;
-  for (var i = 0u; i < ITEMS; i++) { home[i] = itemKey(itemAt(i * WORKGROUP + local)); }
-  for (var i = 0u; i < ITEMS; i++) { home[i] = homeWithin(home[i], i * WORKGROUP + local); }
+  var key: array<Key, ITEMS>;
+  for (var i = 0u; i < ITEMS; i++) { key[i] = itemKey(itemAt(i * WORKGROUP + local)); }
+  for (var i = 0u; i < ITEMS; i++) { home[i] = homeWithin(key[i], i * WORKGROUP + local); }
   // items of this invocation that are not in the page
   var odd = false;
   // the page still has equal keys after the last turn: all of it goes to the direct kernels

@@ -1,16 +1,16 @@
 // page-erase: takes the keys of items out, page by page.
 //
-// A workgroup owns its page: it loads the key words into workgroup memory, probes there, and writes the words of erased keys
-// back. What was erased are the tombstones that it has then and had not before, so equal items count once. A TOMBSTONE with only
+// A workgroup owns its page: it loads the state words into workgroup memory, probes there, and writes the words of erased keys
+// back. Keys of several words are compared in the table, whose key words nobody writes. What was erased are the tombstones that it has then and had not before, so equal items count once. A TOMBSTONE with only
 // tombstones between it and an EMPTY slot of the page holds nothing together, and becomes EMPTY: `reused` counts it as a
 // tombstone gone. Probes that reach the page's end overflow; keys that live in side slots are left to the fallback.
-// Bytes per slot: 8 read, 4 written where it is a tombstone now, 8 where it becomes EMPTY (sets: 4, 4); per item 4 read.
+// Bytes per slot: its own read, 4 written where it is a tombstone now, its own where it becomes EMPTY; per item those of the key read.
 
 const CAPACITY: u32 = WORKGROUP * ITEMS;
 /// Neighbouring slots that an invocation looks at for tombstones; 32 or fewer.
 const RUN: u32 = PAGE / WORKGROUP;
 
-/// Key words of the page.
+/// State words of the page.
 var<workgroup> table: array<atomic<u32>, PAGE>;
 const WORDS: u32 = PAGE / 32u;
 /// A bit for every slot of the page: those that hold a TOMBSTONE, those that are EMPTY, and tombstones that become EMPTY.
@@ -23,25 +23,31 @@ var<workgroup> now: atomic<u32>;
 var<workgroup> cleared: atomic<u32>;
 var<workgroup> aborted: bool;
 
-/// Where a slot's key word lies: invocations that go over neighbouring slots each would all meet in few banks of memory.
+/// Where a slot's state word lies: invocations that go over neighbouring slots each would all meet in few banks of memory.
 fn wordOf(slot: u32) -> u32 { return slot ^ ((slot >> 5u) & 7u); }
 
-fn keyAt(slot: u32) -> u32 { return atomicLoad(&table[wordOf(slot)]); }
-
-fn endsProbe(word: u32, key: u32) -> bool { return word == key || word == EMPTY; }
+fn stateAt(slot: u32) -> u32 { return atomicLoad(&table[wordOf(slot)]); }
 
 /// Takes an item's key out.
 fn erase(item: Item) {
   let key = itemKey(item);
-  if (key >= TOMBSTONE) {
+  if (isSide(key)) {
     fallBack(item);
     return;
   }
-  let slot = seek(homeOf(key) - mine.slot, key);
-  if (slot >= mine.slots) {
-    noteOverflow(atomicAdd(&overflowed, 1u), item);
-  } else if (keyAt(slot) == key) {
+  let state = stateOf(key);
+  // where another key has the same state word, or somebody has just erased it, the probe goes on
+  for (var slot = homeOfState(state) - mine.slot; ; slot++) {
+    slot = seek(slot, state);
+    if (slot >= mine.slots) {
+      noteOverflow(atomicAdd(&overflowed, 1u), item);
+      return;
+    }
+    let word = stateAt(slot);
+    if (word == EMPTY) { return; }
+    if (word != state || !sameKey(keyIn(slots[mine.at + slot]), key)) { continue; }
     atomicStore(&table[wordOf(slot)], TOMBSTONE);
+    return;
   }
 }
 
@@ -51,7 +57,7 @@ fn noteRun(local: u32) {
   var tombs = 0u;
   var empties = 0u;
   for (var i = 0u; i < RUN; i++) {
-    let word = keyAt(first + i);
+    let word = stateAt(first + i);
     tombs |= u32(word == TOMBSTONE) << i;
     empties |= u32(word == EMPTY) << i;
   }

@@ -1,11 +1,11 @@
 // page-find: looks items up, page by page, in a table whose entries are in the order of their homes.
 //
 // A workgroup owns its page: it goes over the slots and notes for every home the first one with an entry of that home, so that a
-// lookup starts at its own entries, however full the table is; by then these are in the first cache. In the place of each item it
+// lookup starts at its own entries, however full the table is; by then these are in the first cache. For each item it
 // leaves the value of its key (not VALUED: 0), or params.sentinel for an absent one, or openSentinel() for a key that has to be looked up
-// elsewhere: one that lives in a side slot, or whose probe leaves what is bound or goes far behind the page. A value that looks like
-// one of these is told by control.aborted. Only reads the table.
-// Bytes per slot: 8 read (sets: 4); per item 4 read and 4 written.
+// elsewhere: one that lives in a side slot, or whose probe leaves what is bound or goes far behind the page. A value whose first word looks
+// like one of these is told by control.aborted. Only reads the table.
+// Bytes per slot: its own read; per item those of the key read and of the value written.
 
 /// By home: PAGE less the first slot with an entry of that home; 0 for none. (With the slots themselves in workgroup memory, too, so
 /// few workgroups ran side by side that all took three times as long.)
@@ -20,12 +20,16 @@ const MOST_BEHIND: u32 = 2048u;
 var<private> clashes: bool;
 
 /// What is left for a key that is there.
-fn answerOf(entry: Slot, key: u32) -> u32 {
-  if (!VALUED) { return 0u; }
-  let value = firstWord(foundIn(entry, key));
-  clashes = clashes || value == params.sentinel || value == openSentinel();
+fn answerOf(entry: Slot, key: Key) -> Found {
+  if (!VALUED) { return Found(); }
+  let value = foundIn(entry, key);
+  let word = firstWord(value);
+  clashes = clashes || word == params.sentinel || word == openSentinel();
   return value;
 }
+
+/// True for the entry of a key whose state word is `state`.
+fn isEntryOf(entry: Slot, state: u32, key: Key) -> bool { return stateIn(entry) == state && sameKey(keyIn(entry), key); }
 
 /// Slots of the window.
 fn windowEnd() -> u32 { return min(params.pages * PAGE, params.slots - params.windowFirst); }
@@ -38,41 +42,42 @@ fn slotAt(at: u32) -> Slot {
 }
 
 /// Goes on with the probe of a key behind the page. (Looking at several slots a step was slower.)
-fn findBehind(key: u32, home: u32) -> u32 {
+fn findBehind(key: Key, state: u32, home: u32) -> Found {
   let passed = mine.slot + mine.slots - home;
   for (var step = passed; step < params.maxProbe; step++) {
     let at = mine.at + mine.slots + step - passed;
-    if (at >= windowEnd() + params.behind || step - passed == MOST_BEHIND) { return openSentinel(); }
+    if (at >= windowEnd() + params.behind || step - passed == MOST_BEHIND) { return asFound(openSentinel()); }
     let entry = slotAt(at);
     let word = stateIn(entry);
-    if (word == key) { return answerOf(entry, key); }
+    if (isEntryOf(entry, state, key)) { return answerOf(entry, key); }
     if (word == EMPTY) { break; }
     if (word == TOMBSTONE) { continue; }
     // a key of a later home
     let slot = select(home + step, home - (params.slots - step), step >= params.slots - home);
-    let other = homeOf(word);
+    let other = homeOfState(word);
     if (slot - other + select(0u, params.slots, slot < other) < step) { break; }
   }
-  return params.sentinel;
+  return asFound(params.sentinel);
 }
 
 /// What is left for a key of the page.
-fn find(key: u32) -> u32 {
-  if (key >= TOMBSTONE) { return openSentinel(); }
-  let home = homeOf(key);
+fn find(key: Key) -> Found {
+  if (isSide(key)) { return asFound(openSentinel()); }
+  let state = stateOf(key);
+  let home = homeOfState(state);
   let own = home - mine.slot;
   let first = atomicLoad(&firsts[own]);
   if (first == 0u) {
-    if (own < atomicLoad(&lastEmpty)) { return params.sentinel; }
-    return findBehind(key, home);
+    if (own < atomicLoad(&lastEmpty)) { return asFound(params.sentinel); }
+    return findBehind(key, state, home);
   }
   for (var slot = PAGE - first; slot < mine.slots; slot++) {
     let entry = slots[mine.at + slot];
     let word = stateIn(entry);
-    if (word == key) { return answerOf(entry, key); }
-    if (word != TOMBSTONE && (word == EMPTY || homeOf(word) != home)) { return params.sentinel; }
+    if (isEntryOf(entry, state, key)) { return answerOf(entry, key); }
+    if (word != TOMBSTONE && (word == EMPTY || homeOfState(word) != home)) { return asFound(params.sentinel); }
   }
-  return findBehind(key, home);
+  return findBehind(key, state, home);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -91,18 +96,17 @@ fn main(
     let word = stateIn(entry[i]);
     if (word == EMPTY) { empty = slot + 1u; }
     // entries of earlier pages may lie at the page's beginning, and in the table's only page its own last ones
-    let own = select(homeOf(word) - mine.slot, PAGE, word >= TOMBSTONE);
+    let own = select(homeOfState(word) - mine.slot, PAGE, word >= TOMBSTONE);
     if (own <= slot) { atomicMax(&firsts[own], PAGE - slot); }
   }
   if (empty > 0u) { atomicMax(&lastEmpty, empty); }
   workgroupBarrier();
   for (var base = local; base < mine.items; base += ITEMS * WORKGROUP) {
     var item: array<Item, ITEMS>;
-    // beyond the last one, the invocation's own: others are being replaced
-    for (var i = 0u; i < ITEMS; i++) { item[i] = items[mine.first + select(base, base + i * WORKGROUP, base + i * WORKGROUP < mine.items)]; }
+    for (var i = 0u; i < ITEMS; i++) { item[i] = items[mine.first + min(base + i * WORKGROUP, mine.items - 1u)]; }
     for (var i = 0u; i < ITEMS; i++) {
       let at = base + i * WORKGROUP;
-      if (at < mine.items) { items[mine.first + at] = find(item[i]); }
+      if (at < mine.items) { results[mine.first + at] = find(itemKey(item[i])); }
     }
   }
   if (clashes) { atomicStore(&control.aborted, 1u); }

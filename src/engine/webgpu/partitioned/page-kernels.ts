@@ -1,10 +1,9 @@
-/** The kernels whose workgroups own pages. They are for slots of one or two words that are claimed by key. */
-import { slotFormat } from "../../slot-format.js";
+/** The kernels whose workgroups own pages. */
 import { fragment, type KernelSource, kernelSource, read, readWrite } from "../device/kernel-source.js";
-import { NOT_COMBINING } from "../direct/combine.js";
+import { type Combining, NOT_COMBINING } from "../direct/combine.js";
 import { control } from "../table/control.js";
 import extract from "./extract.wgsl";
-import { erasingCode, itemCode } from "./item-code.js";
+import { asFoundCode, erasingCode } from "./item-code.js";
 import { fallbackFragment, KernelMaker, merging } from "./kernel-maker.js";
 import overflow from "./overflow.wgsl";
 import overflowNotes from "./overflow-notes.wgsl";
@@ -12,6 +11,8 @@ import page from "./page.wgsl";
 import pageBuild from "./page-build.wgsl";
 import pageErase from "./page-erase.wgsl";
 import pageFind from "./page-find.wgsl";
+import pageMerge from "./page-merge.wgsl";
+import pageMergeNone from "./page-merge-none.wgsl";
 import pageProbe from "./page-probe.wgsl";
 import { type ItemKind, type PartitionParam, partitionParams } from "./partition-params.js";
 import propagate from "./propagate.wgsl";
@@ -34,11 +35,13 @@ export class PageKernelMaker extends KernelMaker {
         ...this.probing,
         control,
         pageFragment,
-        fragment(itemCode("key")),
+        this.items("key"),
+        fragment(asFoundCode(this.format)),
         fragment(pageFind, {
           bindings: {
             slots: read("array<Slot>"),
-            items: readWrite("array<Item>"),
+            items: read("array<Item>"),
+            results: readWrite("array<Found>"),
             behind: read("array<Slot>"),
           },
           constants: ["WORKGROUP", "ITEMS", "HELD", "VALUED"],
@@ -53,10 +56,10 @@ export class PageKernelMaker extends KernelMaker {
       kernelSource("extract", partitionParams, [
         ...this.probing,
         control,
-        fragment(itemCode(kind)),
+        ...this.slotItems(kind),
         fragment(extract, {
           bindings: {
-            slots: read("array<Item>"),
+            slots: read("array<Slot>"),
             cursors: readWrite("array<atomic<u32>>"),
             items: readWrite("array<Item>"),
             overflowed: readWrite("array<atomic<u32>>"),
@@ -73,7 +76,7 @@ export class PageKernelMaker extends KernelMaker {
       ...this.probing,
       control,
       pageFragment,
-      fragment(itemCode(kind)),
+      ...this.slotItems(kind),
       fallbackFragment,
       overflowFragment,
     ];
@@ -83,9 +86,9 @@ export class PageKernelMaker extends KernelMaker {
           ...this.#scanHomes,
           ...common(),
           fragment(overflowNotes),
-          ...merging(combining),
+          ...this.#merging(combining),
           fragment(pageBuild, {
-            bindings: { table: readWrite("array<Item>"), items: read("array<Item>"), entries: read() },
+            bindings: { table: readWrite("array<Slot>"), items: read("array<Item>"), entries: read() },
             constants: [
               "WORKGROUP",
               "ITEMS",
@@ -93,8 +96,6 @@ export class PageKernelMaker extends KernelMaker {
               "REBUILDS",
               /** New items come before entries with their keys. */
               "ASSIGNS",
-              /** Values of items that are left out are combined with that of the one that is kept. */
-              "COMBINES",
             ],
           }),
         ]),
@@ -105,7 +106,7 @@ export class PageKernelMaker extends KernelMaker {
         kernelSource("propagate-build", partitionParams, [
           ...common(),
           fragment(propagate),
-          fragment(propagateBuild, { bindings: { table: readWrite("array<Item>") } }),
+          fragment(propagateBuild, { bindings: { table: readWrite("array<Slot>") } }),
         ]),
       ),
     } satisfies PageKernels;
@@ -117,8 +118,8 @@ export class PageKernelMaker extends KernelMaker {
       ...this.probing,
       control,
       pageFragment,
-      fragment(itemCode("key")),
-      fragment(erasingCode(slotFormat(this.spec)), { bindings: { slots: readWrite("array<Slot>") } }),
+      this.items("key"),
+      fragment(erasingCode(this.format), { bindings: { slots: readWrite("array<Slot>") } }),
       fallbackFragment,
       overflowFragment,
     ];
@@ -144,6 +145,14 @@ export class PageKernelMaker extends KernelMaker {
         ]),
       ),
     } satisfies PageKernels;
+  }
+
+  /** Values that are combined in a page's memory: of one word. */
+  #merging(combining: Combining) {
+    if (this.wide) return [fragment(pageMergeNone)];
+    /** Values of items that are left out are combined with that of the one that is kept. */
+    const constants = ["COMBINES"] as const;
+    return [...merging(combining), fragment(pageMerge, { constants })];
   }
 
   get #scanHomes() {

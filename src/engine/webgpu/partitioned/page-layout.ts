@@ -1,5 +1,6 @@
 /** How a chunk falls into pages: how many there are, what they have room for, and what the workgroups that own them take. */
 
+import { slotFormat } from "../../slot-format.js";
 import { MAX_WORKGROUPS } from "../device/kernel.js";
 import type { TableState } from "../table/table-state.js";
 import type { TableWindow } from "../table/windows.js";
@@ -84,7 +85,8 @@ export function layOut(
     pages,
     Math.floor(MOST_PROPAGATIONS / windows.length),
   );
-  const words = itemWords(kind);
+  const format = slotFormat(spec);
+  const words = itemWords(format, kind);
   checkPartitions(partitions);
   const workgroup = pageWorkgroup(kernels.workgroup);
   const perInvocation = {
@@ -98,7 +100,7 @@ export function layOut(
   const mostWords = Math.max(
     (subPartitioned ? staged * room : 0) * words,
     staged * list * words,
-    fallbackRoom + mostDisplaced,
+    (fallbackRoom + mostDisplaced) * Math.max(format.keyWords, format.valueWords),
   );
   checkBinding(host, mostWords * 4);
   const levels = { pages, pageSlots, pagesPerPartition, partitions, staged };

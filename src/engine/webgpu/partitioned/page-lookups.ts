@@ -57,10 +57,9 @@ async function compileAll(
   { partitions, pagesPerPartition }: ReturnType<typeof pageLevels>,
 ) {
   const { kernels } = state.host;
-  const { sources, pageSources, tiles, pageSlots, pageShift, tileWorkgroup, pageWorkgroup } =
-    Partitioner.of(state);
+  const { sources, pageSources, pageSlots, pageShift, tileOf, pageWorkgroup } = Partitioner.of(state);
   const bins = binsFor(pagesPerPartition);
-  const tile = tileWorkgroup("key", bins);
+  const { workgroup: tile, items: tileItems } = tileOf("key", bins);
   const workgroup = pageWorkgroup(PAGE_WORKGROUP);
   const tiling = { BINS: bins, PARTITION_BINS: binsFor(partitions.count), WORKGROUP: tile };
   const { constants } = leavingOut(false, 0);
@@ -76,9 +75,8 @@ async function compileAll(
     kernels.compile(sources.subPartition("key", undefined, true), subPartitioning),
     kernels.compile(pageSources.pageFind(), finding),
     kernels.compile(sources.gather(), tiling),
-    prepareUnpermute(state, chunk, partitions, { results, fill: fill[0], kind: "key", sentinels: true }),
+    prepareUnpermute(state, chunk, partitions, { results, fill, kind: "key", sentinels: true }),
   ]);
-  const tileItems = tile * tiles.items;
   return { subPartition, find, gather, unpermute, tileItems, recordWords: placesRecord(tileItems, bins) };
 }
 
@@ -99,7 +97,9 @@ async function prepareLookup(
   const staged = partitions.count * pagesPerPartition;
   const room = roomFor((count * pageSlots) / spec.slots);
   checkPartitions(partitions);
-  checkBinding(host, staged * room * 4);
+  const { keyWords, valueWords, slotWords } = slotFormat(spec);
+  const foundWords = valueWords || keyWords;
+  checkBinding(host, staged * room * Math.max(keyWords, foundWords) * 4);
   const compiling = compileAll(state, chunk, args, levels);
   // told where it is awaited
   compiling.catch(() => {});
@@ -111,17 +111,18 @@ async function prepareLookup(
   });
   const { subPartition, find, gather, unpermute, tileItems, recordWords } = await compiling;
   const cursors = await scratchWords(scratch, staged);
-  const items = await scratchWords(scratch, staged * room);
+  const items = await scratchWords(scratch, staged * room * keyWords);
+  const found = await scratchWords(scratch, staged * room * foundWords);
   const mostTiles = Math.floor(byPartition.room / tileItems) + partitions.count + 1;
   checkBinding(host, mostTiles * recordWords * 4);
   const places = await scratchWords(scratch, mostTiles * recordWords);
-  const values = await scratch.column("u32", byPartition.room);
+  const values = await scratch.column("u32", byPartition.room * foundWords);
   const from = { values };
   const whole = wholeChunk(byPartition.room, host.worklistRoom);
   const sorted: BoundChunk = {
     ...chunk,
     count: byPartition.room,
-    keys: bindAt(byPartition.keys.buffer, 0, byPartition.room * 4),
+    keys: bindAt(byPartition.keys.buffer, 0, byPartition.room * keyWords * 4),
     mask: undefined,
   };
   const list = { buffer: await reserveWorklists(state, sorted), size: whole.room * WORKLIST_BYTES };
@@ -140,7 +141,7 @@ async function prepareLookup(
     sentinel: SENTINEL,
     maxProbe: state.maxProbe,
   };
-  const slotBytes = slotFormat(spec).slotWords * 4;
+  const slotBytes = slotWords * 4;
   function record(encoder: GPUCommandEncoder): void {
     encoder.clearBuffer(cursors.buffer, 0, staged * 4);
     const grid = gridOver(partitions, count, tileItems);
@@ -160,10 +161,17 @@ async function prepareLookup(
         windowFirst: window.first,
         behind,
       };
-      const bindings = { control, slots: window.range, ranges: cursors, items, behind: range };
+      const bindings = {
+        control,
+        slots: window.range,
+        ranges: cursors,
+        items,
+        results: found,
+        behind: range,
+      };
       find.record(encoder, bindings, ofWindow, pagesHere);
     });
-    const gathering = { control, places, ...split, results: items, values: values.range, list };
+    const gathering = { control, places, ...split, results: found, values: values.range, list };
     gather.recordGrid(encoder, gathering, params, grid);
     unpermute(encoder, byPartition, from);
   }

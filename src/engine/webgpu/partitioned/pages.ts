@@ -4,6 +4,7 @@
  * columns of their own.
  */
 
+import { slotFormat } from "../../slot-format.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import { bindAt } from "../batch/columns.js";
 import type { Bindings, Params } from "../device/kernel.js";
@@ -70,7 +71,7 @@ async function compileAll(
   const merged = { MERGED: combining ? perInvocation.ITEMS * workgroup : 1 };
   const bins = binsFor(pagesPerPartition);
   const leaving = leavingOut(combining ?? true, SEEN_IN_PARTITION);
-  const tile = partitioner.tileWorkgroup(kind, bins, leaving.words);
+  const { workgroup: tile, items: tileItems } = partitioner.tileOf(kind, bins, leaving.words);
   const subPartitioning = {
     ...fallback,
     ...leaving.constants,
@@ -87,7 +88,7 @@ async function compileAll(
     kernels.compile(page, { ...fallback, ...owning, ...constants, ...merged }),
     kernels.compile(propagateKernel, { ...fallback, ...paged }),
   ]);
-  return { subPartition, tileItems: tile * partitioner.tiles.items, extract, work, propagate };
+  return { subPartition, tileItems, extract, work, propagate };
 }
 
 /**
@@ -125,8 +126,10 @@ export async function splitByPage(
   const overflow = await itemsOf(staged, list);
   const entries = rebuilds ? await buffer(staged) : undefined;
   const overflowed = rebuilds ? await buffer(staged) : undefined;
-  const fallbackKeys = await buffer(fallbackRoom + mostDisplaced);
-  const fallbackValues = kind === "pair" ? await buffer(fallbackRoom + mostDisplaced) : undefined;
+  const { keyWords, valueWords } = slotFormat(spec);
+  const fallbackKeys = await buffer((fallbackRoom + mostDisplaced) * keyWords);
+  const fallbackValues =
+    kind === "pair" ? await buffer((fallbackRoom + mostDisplaced) * valueWords) : undefined;
   // memory for what comes after the pages were written is there before
   const mostInWorklist = wholeChunk(Math.max(count, mostDisplaced), host.worklistRoom).room;
   const worklists = mostDisplaced > count ? new WorklistMemory(scratch) : chunk.worklists;
@@ -190,8 +193,8 @@ export async function splitByPage(
       worklists,
       // few and long: what counts is how long one probe takes
       groupSize: chunk.groupSize ?? (host.gpu.software ? undefined : FALLBACK_GROUP),
-      keys: bindAt(fallbackKeys.buffer, first * 4, count * 4),
-      values: fallbackValues && bindAt(fallbackValues.buffer, first * 4, count * 4),
+      keys: bindAt(fallbackKeys.buffer, first * keyWords * 4, count * keyWords * 4),
+      values: fallbackValues && bindAt(fallbackValues.buffer, first * valueWords * 4, count * valueWords * 4),
       mask: undefined,
       signal: undefined,
     };

@@ -1,4 +1,5 @@
 /** What the dispatches of the partition kernels are told, and what a device is told apart by. */
+import type { SlotFormat } from "../../slot-format.js";
 
 /** What a dispatch is told. Shifts are where a column's first element lies in its binding, in 32-bit words. */
 export const partitionParams = [
@@ -28,8 +29,9 @@ export const partitionParams = [
   /** Overflow propagation: how many pages before its own the overflow comes from, and how many there are at most. */
   "propagation",
   "propagations",
-  /** Bit pattern of the value for absent keys, or for fresh slots of an insertOrApply. */
+  /** Bit pattern of the value for absent keys, or for fresh slots of an insertOrApply; its second word. */
   "fill",
+  "fillHigh",
   /** The value that stands for an absent key between the kernels of a lookup. */
   "sentinel",
   /** No key is this many slots or more after its home. */
@@ -44,8 +46,8 @@ export type PartitionParam = (typeof partitionParams)[number];
 export type ItemKind = "key" | "pair";
 
 /** Words of an item. */
-export function itemWords(kind: ItemKind): number {
-  return kind === "pair" ? 2 : 1;
+export function itemWords({ keyWords, valueWords }: SlotFormat, kind: ItemKind): number {
+  return kind === "pair" ? keyWords + valueWords : keyWords;
 }
 
 /** What an invocation of a page's kernel takes: constants, so that arrays of such lengths stay in registers. */

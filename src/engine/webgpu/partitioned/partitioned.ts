@@ -17,6 +17,8 @@ export {
   insertByPartition,
 } from "./partitions.js";
 
+export { type StagedItems, stageItems } from "./staged-items.js";
+
 /** How many partitions and pages a table falls into. */
 export function shapeOf(
   state: TableState,

@@ -1,7 +1,9 @@
 /** What a device offers the partitioned strategies: its kernels for tables of one kind, and the sizes of workgroups, tiles and pages. */
 
+import { LimitError } from "../../../errors.js";
 import type { Engine } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
+import { type SlotFormat, slotFormat } from "../../slot-format.js";
 import { getOrMake } from "../device/get-or-make.js";
 import { kindOf } from "../table/slot-code.js";
 import type { TableHost, TableState } from "../table/table-state.js";
@@ -12,6 +14,7 @@ import { type ItemKind, itemWords } from "./partition-params.js";
 
 /** Workgroup memory that a page takes for each slot: what goes there, and a value that is combined. */
 const PAGE_BYTES = 8;
+const DIRECT = 'Use the strategy "direct".';
 /** Workgroup memory that kernels need besides their tiles and counters. */
 const SPARE_BYTES = 4096;
 
@@ -21,11 +24,11 @@ const partitioners = new WeakMap<Engine, Map<string, Partitioner>>();
 export class Partitioner {
   readonly sources: MultisplitKernels;
   readonly pageSources: PageKernelMaker;
-  /** Items that an invocation of histogram, scatter and sub-partition takes, and in how many rounds. */
-  readonly tiles: ReturnType<typeof tileShape>;
   /** Slots of a page: a power of two. */
   readonly pageSlots: number;
   readonly #most: { invocations: number; bytes: number };
+  readonly #software: boolean;
+  readonly #format: SlotFormat;
 
   /** That of a table's kind on its device. */
   static of({ host, spec }: Pick<TableState, "host" | "spec">): Partitioner {
@@ -40,7 +43,8 @@ export class Partitioner {
     const form = { subgroups, software, casSeen: kernelOverrides.casSeen };
     this.sources = new MultisplitKernels(spec, form);
     this.pageSources = new PageKernelMaker(spec, form);
-    this.tiles = tileShape(software);
+    this.#software = software;
+    this.#format = slotFormat(spec);
     this.#most = {
       invocations: limits.maxComputeInvocationsPerWorkgroup,
       bytes: limits.maxComputeWorkgroupStorageSize,
@@ -59,16 +63,29 @@ export class Partitioner {
     return 2 ** Math.floor(Math.log2(Math.min(most, this.#most.invocations, this.pageSlots / 2)));
   };
 
-  /** Invocations of scatter and sub-partition, whose workgroups remember `seen` words. */
-  readonly tileWorkgroup = (kind: ItemKind, bins: number, seen = 1): number => {
-    const { items, rounds } = this.tiles;
-    return this.workgroup((items / rounds) * itemWords(kind) * 4, bins, seen);
+  /**
+   * Invocations of scatter, sub-partition and unpermute, whose workgroups remember `seen` words; and the items of a tile.
+   * @throws LimitError when a tile of such items is too much for a workgroup's memory
+   */
+  readonly tileOf = (kind: ItemKind, bins: number, seen = 1): { workgroup: number; items: number } => {
+    const { items, rounds } = tileShape(this.#software, this.#format, kind);
+    const bytes = (items / rounds) * itemWords(this.#format, kind) * 4;
+    const workgroup = this.workgroup(bytes, bins, seen);
+    const needed = workgroupBytes(workgroup, bytes, bins, seen);
+    if (needed > this.#most.bytes)
+      throw new LimitError("maxComputeWorkgroupStorageSize", needed, this.#most.bytes, DIRECT);
+    return { workgroup, items: workgroup * items };
   };
 
   /** Invocations of a kernel that takes `bytes` bytes of workgroup memory for each, besides 12 bytes a bin and 4 for a word it remembers. */
   workgroup(bytes: number, bins: number, seen = 0): number {
     let size = Math.min(512, this.#most.invocations);
-    while (size > 64 && size * bytes + bins * 12 + seen * 4 + 512 > this.#most.bytes) size /= 2;
+    while (size > 64 && workgroupBytes(size, bytes, bins, seen) > this.#most.bytes) size /= 2;
     return size;
   }
+}
+
+/** Bytes of workgroup memory that a tile takes. */
+function workgroupBytes(workgroup: number, bytes: number, bins: number, seen: number): number {
+  return workgroup * bytes + bins * 12 + seen * 4 + 512;
 }

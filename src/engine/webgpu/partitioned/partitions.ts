@@ -60,13 +60,13 @@ export async function insertByPartition(
   chunk: BoundChunk,
   args: InsertArguments,
 ): Promise<InsertTally | null> {
-  const sorted = await chunk.scratch.attempt(() => sort(state, chunk, {}, undefined, NO_GUESSES));
+  const sorted = await chunk.scratch.attempt(() => sort(state, chunk, {}, [], NO_GUESSES));
   return sorted && insertChunk(state, sorted.chunk, args);
 }
 
 /** Erases a chunk by partitions; null where there is too little memory for that. */
 export async function eraseByPartition(state: TableState, chunk: BoundChunk): Promise<number | null> {
-  const sorted = await chunk.scratch.attempt(() => sort(state, chunk, {}, undefined, NO_GUESSES));
+  const sorted = await chunk.scratch.attempt(() => sort(state, chunk, {}, [], NO_GUESSES));
   return sorted && eraseChunk(state, sorted.chunk);
 }
 
@@ -76,7 +76,7 @@ export async function insertAndFindByPartition(
   chunk: BoundChunk,
   args: InsertAndFindArguments,
 ): Promise<InsertTally | null> {
-  const sorted = await chunk.scratch.attempt(() => sort(state, chunk, args.results, undefined, NO_GUESSES));
+  const sorted = await chunk.scratch.attempt(() => sort(state, chunk, args.results, [], NO_GUESSES));
   if (!sorted) return null;
   const { columns, after } = sorted;
   const results = { values: columns.values, flags: columns.flags as Column };
@@ -105,7 +105,7 @@ export async function lookUpByPartition(
   const sentinels = guesses && both && !disabled.has("sentinels");
   const sampled = guesses && !disabled.has("samples");
   const sorted = await chunk.scratch.attempt(async () => {
-    const sorted = await sort(state, chunk, results, fill[0], { sampled, sentinels });
+    const sorted = await sort(state, chunk, results, fill, { sampled, sentinels });
     // there may be a few more elements than were given
     await reserveWorklists(state, sorted.chunk);
     return sorted;
@@ -137,7 +137,7 @@ async function sort(
   state: TableState,
   chunk: BoundChunk,
   results: ResultColumns,
-  fill: number | undefined,
+  fill: readonly number[],
   { sampled, sentinels }: Guesses,
 ): Promise<SortedChunk> {
   const { scratch, count } = chunk;
@@ -150,20 +150,21 @@ async function sort(
   // told where it is awaited
   unpermuting?.catch(() => {});
   const items = await splitByPartition(state, chunk, partitions, { kind, put: "columns", placed, sampled });
-  const brought = items.values && bindAt(items.values.buffer, 0, count * 4);
+  const { keyWords, valueWords } = slotFormat(state.spec);
+  const brought = items.values && bindAt(items.values.buffer, 0, count * valueWords * 4);
   const sorted: BoundChunk = {
     ...chunk,
     count: items.filled,
-    keys: bindAt(items.keys.buffer, 0, items.filled * 4),
+    keys: bindAt(items.keys.buffer, 0, items.filled * keyWords * 4),
     values: brought,
     mask: undefined,
     partitionShift: partitions.shift,
   };
   if (!unpermuting) return { chunk: sorted, columns: {}, items, after: undefined };
-  const column = (type: "u32" | "u8") => scratch.column(type, items.room);
+  const foundWords = valueWords || keyWords;
   const columns = {
-    values: results.values && (brought ?? (await column("u32"))),
-    flags: results.flags && !sentinels ? await column("u8") : undefined,
+    values: results.values && (brought ?? (await scratch.column("u32", items.room * foundWords))),
+    flags: results.flags && !sentinels ? await scratch.column("u8", items.room) : undefined,
   };
   const unpermute = await unpermuting;
   return { chunk: sorted, columns, items, after: (encoder) => unpermute(encoder, items, columns) };

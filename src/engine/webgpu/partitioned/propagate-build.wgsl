@@ -19,14 +19,14 @@ var<workgroup> empty: array<atomic<u32>, BLOCK / 32u>;
 var<workgroup> left: u32;
 var<workgroup> longest: atomic<u32>;
 
-alias Held = array<Item, EACH>;
+alias Held = array<Slot, EACH>;
 
 /// The slots of a block that an invocation holds; EMPTY behind the page.
 fn hold(base: u32, end: u32, local: u32) -> Held {
   var held: Held;
   for (var i = 0u; i < EACH; i++) {
     let slot = base + i * WORKGROUP + local;
-    held[i] = makeItem(EMPTY, EMPTY);
+    held[i] = emptySlot();
     if (slot < end) { held[i] = table[slot]; }
   }
   return held;
@@ -40,14 +40,14 @@ fn emptyBefore(slot: u32) -> u32 {
   return count + countOneBits(atomicLoad(&empty[slot / 32u]) << (32u - slot % 32u));
 }
 
-/// Puts an item at a slot of the binding, or where that is behind the page among what is left. Its probe length.
-fn put(border: Border, slot: u32, item: Item) -> u32 {
+/// Puts an entry at a slot of the binding, or where that is behind the page among what is left. Its probe length.
+fn put(border: Border, slot: u32, entry: Slot) -> u32 {
   if (slot >= border.end) {
-    leave(border, slot - border.end, item);
+    leave(border, slot - border.end, itemIn(entry));
     return 0u;
   }
-  table[slot] = item;
-  let home = homeOf(itemKey(item));
+  table[slot] = entry;
+  let home = homeOfState(stateIn(entry));
   let at = slot + params.windowFirst;
   return at - home + select(0u, params.slots, at < home) + 1u;
 }
@@ -63,7 +63,7 @@ fn makeRoom(border: Border, count: u32, local: u32) -> u32 {
   for (var base = border.slot; base < border.end && by > 0u; base += BLOCK) {
     for (var i = 0u; i < EACH; i++) {
       let slot = i * WORKGROUP + local;
-      if (base + slot < border.end && itemKey(held[i]) == EMPTY) { atomicOr(&empty[slot / 32u], 1u << (slot % 32u)); }
+      if (base + slot < border.end && stateIn(held[i]) == EMPTY) { atomicOr(&empty[slot / 32u], 1u << (slot % 32u)); }
     }
     let next = hold(base + BLOCK, border.end, local);
     storageBarrier();
@@ -71,12 +71,12 @@ fn makeRoom(border: Border, count: u32, local: u32) -> u32 {
     for (var i = 0u; i < EACH; i++) {
       let slot = i * WORKGROUP + local;
       let before = emptyBefore(slot);
-      if (itemKey(held[i]) != EMPTY && before < by) { reach = max(reach, put(border, base + slot + by - before, held[i])); }
+      if (stateIn(held[i]) != EMPTY && before < by) { reach = max(reach, put(border, base + slot + by - before, held[i])); }
     }
     if (base == border.slot) {
       for (var i = 0u; i < EACH_OVER; i++) {
         let number = i * WORKGROUP + local;
-        if (number < count) { reach = max(reach, put(border, base + number, overflow[i])); }
+        if (number < count) { reach = max(reach, put(border, base + number, slotFrom(overflow[i]))); }
       }
     }
     held = next;

@@ -1,7 +1,7 @@
 // propagate-erase: goes on with the probes that reached the end of a page, in the ones behind it.
 //
 // After page-erase; an invocation a page, which owns the page's slots, and a dispatch for each page that probes may go behind their own.
-// Bytes per page: 4 read, and 8 (sets: 4) for every slot up to the first EMPTY one, if there are such probes.
+// Bytes per page: 4 read, and those of every slot up to the first EMPTY one, if there are such probes.
 
 /// Slots read at a time.
 const BATCH: u32 = 16u;
@@ -14,9 +14,9 @@ fn main(
 ) {
   let index = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP + local;
   let border = borderOf(index);
-  let noted = countAt(border, index);
-  if (noted == 0u) { return; }
-  var left = noted;
+  // items whose probes go on: the first ones of the list
+  var left = countAt(border, index);
+  if (left == 0u) { return; }
   var erased = 0u;
   for (var base = border.slot; base < border.end && left > 0u; base += BATCH) {
     var word: array<u32, BATCH>;
@@ -27,24 +27,20 @@ fn main(
         left = 0u;
         break;
       }
-      for (var number = 1u; number <= noted && word[i] != TOMBSTONE; number++) {
-        if (itemKey(overflows[border.list + number]) != word[i]) { continue; }
+      if (word[i] == TOMBSTONE) { continue; }
+      let key = keyIn(slots[base + i]);
+      for (var number = 1u; number <= left; number++) {
+        if (!sameKey(itemKey(overflows[border.list + number]), key)) { continue; }
         setState(base + i, TOMBSTONE);
-        overflows[border.list + number] = makeItem(EMPTY, 0u);
+        overflows[border.list + number] = overflows[border.list + left];
         erased++;
         left--;
         break;
       }
     }
   }
-  var count = 0u;
-  for (var number = 1u; number <= noted && left > 0u; number++) {
-    let item = overflows[border.list + number];
-    if (itemKey(item) == EMPTY) { continue; }
-    leave(border, count, item);
-    count++;
-  }
-  countLeft(border, count);
+  for (var number = 0u; number < left; number++) { leave(border, number, overflows[border.list + 1u + number]); }
+  countLeft(border, left);
   if (erased > 0u) {
     atomicAdd(&control.erased, erased);
     atomicSub(&control.occupied, erased);

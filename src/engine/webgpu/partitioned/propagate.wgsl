@@ -24,7 +24,7 @@ fn borderOf(index: u32) -> Border {
 /// How many items come over a border; none to what is no page of this dispatch, nor where pages were left as they are.
 fn countAt(border: Border, index: u32) -> u32 {
   if (index >= params.pages || isAborted()) { return 0u; }
-  return itemKey(overflows[border.list]);
+  return countIn(overflows[border.list]);
 }
 
 /// True when there is another dispatch, for the page after this one.
@@ -36,4 +36,4 @@ fn leave(border: Border, at: u32, item: Item) {
 }
 
 /// Notes how many were left.
-fn countLeft(border: Border, count: u32) { overflows[border.list] = makeItem(select(0u, count, goesOn()), 0u); }
+fn countLeft(border: Border, count: u32) { overflows[border.list] = countItem(select(0u, count, goesOn())); }

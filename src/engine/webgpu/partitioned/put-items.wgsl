@@ -1,4 +1,4 @@
-// Where scatter puts items: next to each other, both words of a pair together. A fragment.
+// Where scatter puts items: next to each other, all words of a pair together. A fragment.
 
 fn putItem(partitionIndex: u32, at: u32, item: Item) {
   if (at < LOST) { items[at] = item; }

@@ -5,7 +5,7 @@
 // histogram, or (SAMPLED) from a sample, and it is seen when that was wrong.
 // Of a skewed batch most items with equal keys become one here (distinct.wgsl), and a partition's items end where its cursor stands.
 // Owns its tile's places; shares the cursors. The order inside a partition is that in which tiles get there.
-// Bytes per element: 4 read and 4 written (pairs: 8 and 8), 2.2 more written with PLACED.
+// Bytes per element: those of the item read and written, 2.2 more written with PLACED.
 
 fn binOf(item: Item) -> u32 { return partitionOf(itemKey(item)); }
 
@@ -37,20 +37,18 @@ fn main(
   var at: array<u32, ITEMS>;
   for (var i = 0u; i < ITEMS; i++) {
     let element = min(first + i * WORKGROUP + local, params.count - 1u);
-    var value = 0u;
-    if (VALUED) { value = values[params.valueShift + element]; }
-    item[i] = makeItem(canonicalKey(keys[params.keyShift + element]), value);
+    item[i] = makeItem(keyOf(element), carriedOf(element));
   }
   if (DISTINCT && local == 0u) { skewed = atomicLoad(&cursors[BINS]); }
   let distinct = DISTINCT && workgroupUniformLoad(&skewed) != 0u;
   if (MERGES && distinct) {
-    for (var i = local; i < SEEN; i += WORKGROUP) { atomicStore(&merged[i], bitcast<Value>(params.fill)); }
+    forgetMerged(local);
     workgroupBarrier();
   }
   for (var i = 0u; i < ITEMS; i++) {
     at[i] = NONE;
     if (!isSelected(first + i * WORKGROUP + local)) { continue; }
-    if (distinct && isLeftOut(item[i])) { continue; }
+    if (distinct && isLeftOut(item[i], first + i * WORKGROUP + local)) { continue; }
     at[i] = rankIn(binOf(item[i]));
   }
   workgroupBarrier();

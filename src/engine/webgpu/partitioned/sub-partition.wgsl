@@ -3,7 +3,7 @@
 // Workgroups (x, partition): tiles of one partition each, as in scatter, where most items with equal keys become one, as there. A page's
 // items are staged at page × pageRoom; what a page has no room for is left to the fallback. Or, for items whose results are to come back, it is
 // noted where they went (places.wgsl), in records that are numbered as tileNumber says.
-// Shares the pages' cursors. Bytes per item: 4 read and 4 written (pairs: 8 and 8), 2.2 more written for places.
+// Shares the pages' cursors. Bytes per item: its own read and written, 2.2 more written for places.
 
 /// Number of the first page of the workgroup's partition.
 var<private> firstPage: u32;
@@ -11,7 +11,7 @@ var<private> firstPage: u32;
 /// The page within its partition. Keys that live in side slots go to the first page, which leaves them to the fallback (page-find: leaves them open).
 fn binOf(item: Item) -> u32 {
   let page = (homeOf(itemKey(item)) >> PAGE_SHIFT) & (params.pagesPerPartition - 1u);
-  return select(page, 0u, itemKey(item) >= TOMBSTONE);
+  return select(page, 0u, isSide(itemKey(item)));
 }
 
 fn takeRoom(page: u32, count: u32) -> u32 { return atomicAdd(&cursors[firstPage + page], count); }
@@ -50,15 +50,12 @@ fn main(
       atomicStore(&packed, 0u);
       forgetRuns();
     }
-    for (var i = local; i < SEEN && MERGES && distinct; i += WORKGROUP) {
-      // what was merged is in its item by now
-      atomicStore(&seen[i], 0u);
-      atomicStore(&merged[i], bitcast<Value>(params.fill));
-    }
+    // what was merged is in its item by now
+    if (MERGES && distinct) { forgetMerged(local); }
     workgroupBarrier();
     for (var i = 0u; i < ITEMS; i++) {
       at[i] = NONE;
-      if (first + i * WORKGROUP + local >= end || (distinct && isLeftOut(item[i]))) { continue; }
+      if (first + i * WORKGROUP + local >= end || (distinct && isLeftOut(item[i], first + i * WORKGROUP + local))) { continue; }
       at[i] = rankIn(binOf(item[i]));
     }
     workgroupBarrier();

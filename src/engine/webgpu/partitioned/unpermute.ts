@@ -9,15 +9,15 @@ import { Partitioner } from "./partitioner.js";
 export interface UnpermuteOptions {
   /** Columns in the order of the batch. */
   readonly results: ResultColumns;
-  /** The value of elements that a mask leaves out. */
-  readonly fill: number | undefined;
+  /** Words of the value of elements that a mask leaves out. */
+  readonly fill: readonly number[];
   /** Items that were split. */
   readonly kind: ItemKind;
   /** Flags come from values: those of absent keys are SENTINEL. */
   readonly sentinels: boolean;
 }
 
-/** The value of absent keys on its way to `unpermute`: of all types one that is hardly anybody's (as f32, a NaN). */
+/** The first word of the value of absent keys on its way to `unpermute`: of all types one that is hardly anybody's (as f32, a NaN). */
 export const SENTINEL = 0xffc593a7;
 
 /** Prepares to bring results from the order of the partitions to that of the batch. */
@@ -27,11 +27,11 @@ export async function prepareUnpermute(
   partitions: Partitions,
   { results: { values, flags }, fill, kind, sentinels }: UnpermuteOptions,
 ): Promise<(encoder: GPUCommandEncoder, items: PartitionedItems, from: ResultColumns) => void> {
-  const { sources, tiles, tileWorkgroup } = Partitioner.of(state);
+  const { sources, tileOf } = Partitioner.of(state);
   // as the split's
   const bins = binsFor(partitions.count);
-  const workgroup = tileWorkgroup(kind, bins);
-  const unpermute = await state.host.kernels.compile(sources.unpermute(), {
+  const { workgroup, items: tileItems } = tileOf(kind, bins);
+  const unpermute = await state.host.kernels.compile(sources.unpermute(kind), {
     BINS: bins,
     WORKGROUP: workgroup,
     VALUED: values !== undefined,
@@ -42,12 +42,13 @@ export async function prepareUnpermute(
     count,
     valueShift: values?.shift,
     flagShift: flags?.shift,
-    fill,
+    fill: fill[0],
+    fillHigh: fill[1],
     sentinel: SENTINEL,
   };
   return (encoder, { places }, from) => {
     const items = { itemValues: from.values?.range, itemFlags: from.flags?.range };
     const bindings = { places, ...items, values: values?.range, flags: flags?.range };
-    unpermute.record(encoder, bindings, params, Math.ceil(count / (workgroup * tiles.items)));
+    unpermute.record(encoder, bindings, params, Math.ceil(count / tileItems));
   };
 }

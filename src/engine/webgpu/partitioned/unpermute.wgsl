@@ -2,8 +2,8 @@
 //
 // A workgroup takes a tile of scatter's, WORKGROUP × ITEMS neighbouring elements, whose places scatter noted. Their results lie in
 // runs, one or more a partition, so that reads of a tile share sectors. Owns its elements of the result columns; elements that were left
-// out by a mask get params.fill and 0.
-// Bytes per element: 2.2 read for the place, 4 read and 4 written for a value, 1 written and (not SENTINELS) 1 read for a flag.
+// out by a mask get missingFound() and 0.
+// Bytes per element: 2.2 read for the place, those of a value read and written, 1 written and (not SENTINELS) 1 read for a flag.
 
 const TILE: u32 = WORKGROUP * ITEMS;
 const FLAG_WORDS: u32 = TILE / 4u;
@@ -23,13 +23,15 @@ fn main(
   let at = positionsOf(number, local);
   var found: array<u32, ITEMS>;
   if (VALUED || SENTINELS) {
-    var value: array<u32, ITEMS>;
+    var value: array<Found, ITEMS>;
     for (var i = 0u; i < ITEMS; i++) { value[i] = itemValues[select(at[i], 0u, at[i] == NOWHERE)]; }
     for (var i = 0u; i < ITEMS; i++) {
       let element = first + i * WORKGROUP + local;
-      found[i] = u32(value[i] != params.sentinel);
+      found[i] = u32(firstWord(value[i]) != params.sentinel);
       let absent = at[i] == NOWHERE || (SENTINELS && found[i] == 0u);
-      if (VALUED && element < params.count) { values[params.valueShift + element] = select(value[i], params.fill, absent); }
+      if (!VALUED || element >= params.count) { continue; }
+      if (absent) { value[i] = missingFound(); }
+      writeFound(element, value[i]);
     }
   }
   if (FLAGGED) {

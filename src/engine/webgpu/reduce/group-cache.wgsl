@@ -1,21 +1,86 @@
 // A workgroup's own states of the groups that it meets, so that a group with many rows is merged once a workgroup and not once a row.
-// A fragment. Direct-mapped: of the groups with one slot, that which comes first has it for as long as the workgroup runs; rows of
-// the others go to the states of all. So does a row whose compare-exchange fails spuriously: no loop, no waiting.
+// A fragment, with the entry point, for modules with an Entry (a row of a group), load, take, merge and ended; and with one of
+// numbered-rows.wgsl, keyed-rows.wgsl and listed-rows.wgsl, which say what group a row has.
+//
+// A group is known by a word, its identity. A slot's index and what it holds make up the identity, so comparing one word finds a group.
+// Of the groups that want one slot, those that come first have it for as long as the workgroup runs; rows of the others go to the
+// states of all. So does a row whose compare-exchange fails spuriously: no waiting. With few groups each has several slots
+// (2^params.replicas), and neighbouring invocations add to different ones.
 
-const CACHE: u32 = 512u;
-/// Rows that an invocation takes.
-const ITEMS: u32 = 16u;
+/// Slots that a group may have: its home, and those behind it.
+const STEPS: u32 = 2u;
+const STEP_BITS: u32 = 1u;
+/// The slot of the rows whose key is null, in place of none at all, and no slot.
+const NULLS: u32 = CACHE;
+const NO_SLOT: u32 = CACHE + 1u;
 
-/// Per slot: the number of its group and 1, or 0.
-var<workgroup> holders: array<atomic<u32>, CACHE>;
+/// Per slot: what of an identity its index does not tell, the steps from its home, and 1; or 0.
+var<workgroup> holders: array<atomic<u32>, CACHE + 1u>;
+/// Not 0: what the kernel does is to no purpose.
+var<workgroup> stopped: atomic<u32>;
+var<private> replica: u32;
 
-/// The slot of a group; CACHE when another group has it.
-fn slotOf(group: u32) -> u32 {
-  let slot = group % CACHE;
-  var holder = atomicLoad(&holders[slot]);
-  if (holder == 0u) {
-    let claim = atomicCompareExchangeWeak(&holders[slot], 0u, group + 1u);
-    holder = select(claim.old_value, group + 1u, claim.exchanged);
+fn homeBits() -> u32 { return CACHE_BITS - params.replicas; }
+
+/// The slot of a group; NO_SLOT when others have those that it may have.
+fn slotOf(identity: u32) -> u32 {
+  let bits = homeBits();
+  let mask = (1u << bits) - 1u;
+  let upper = (identity >> bits) << STEP_BITS;
+  for (var step = 0u; step < STEPS; step++) {
+    let slot = (((identity + step) & mask) << params.replicas) | replica;
+    let wanted = (upper | step) + 1u;
+    var holder = atomicLoad(&holders[slot]);
+    if (holder == 0u) {
+      let claim = atomicCompareExchangeWeak(&holders[slot], 0u, wanted);
+      holder = select(claim.old_value, wanted, claim.exchanged);
+    }
+    if (holder == wanted) { return slot; }
   }
-  return select(CACHE, slot, holder == group + 1u);
+  return NO_SLOT;
+}
+
+/// The identity of the group that has a slot.
+fn identityIn(slot: u32, holder: u32) -> u32 {
+  let bits = homeBits();
+  let mask = (1u << bits) - 1u;
+  let told = holder - 1u;
+  let home = ((slot >> params.replicas) - (told & (STEPS - 1u))) & mask;
+  return ((told >> STEP_BITS) << bits) | home;
+}
+
+/// The slot of an entry's group.
+fn slotFor(key: RowKey) -> u32 {
+  if (!key.isNull) { return slotOf(key.identity); }
+  atomicStore(&holders[NULLS], 1u);
+  return NULLS;
+}
+
+/// The number of an entry's group.
+fn groupFor(key: RowKey) -> u32 {
+  if (key.isNull) { return params.slots; }
+  return groupOfIdentity(key.identity);
+}
+
+@compute @workgroup_size(INVOCATIONS)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) workgroups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  replica = local & ((1u << params.replicas) - 1u);
+  let start = (workgroup.y * workgroups.x + workgroup.x) * INVOCATIONS * params.items + local;
+  for (var i = 0u; i < params.items; i++) {
+    let at = start + i * INVOCATIONS;
+    if (at >= params.count || atomicLoad(&stopped) != 0u) { break; }
+    let entry = load(params.first + at);
+    if (entry.isTaken) { take(entry); }
+  }
+  workgroupBarrier();
+  for (var slot = local; slot <= CACHE; slot += INVOCATIONS) {
+    let holder = atomicLoad(&holders[slot]);
+    if (holder == 0u) { continue; }
+    if (slot == NULLS) { merge(slot, params.slots); } else { merge(slot, groupOfIdentity(identityIn(slot, holder))); }
+  }
+  ended(local);
 }

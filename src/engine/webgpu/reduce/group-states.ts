@@ -9,25 +9,17 @@ import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import type { RowParams } from "../groups/row-kernels.js";
 import { checkBinding, type RowRun } from "../groups/row-run.js";
 import { orderGroups } from "./group-order.js";
+import { raiseRows, zeroed } from "./raise-rows.js";
 import {
-  addValuesKernel,
+  addValuesKernels,
   type FinishKernel,
   finishCountsKernel,
   finishMeansKernel,
   finishRowsKernel,
   finishSumsKernel,
   finishValidityKernel,
-  REDUCE_ITEMS,
-  raiseKernel,
 } from "./reduce-kernels.js";
-
-/** Rows by group. */
-export interface NumberedRows {
-  readonly rows: number;
-  readonly groups: number;
-  /** Per row: the number of its group, in any order of the groups. */
-  readonly groupOf: Range;
-}
+import { cacheShape, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
 
 /** States in memory of the call, and the parameters by which kernels read them. */
 interface States {
@@ -51,7 +43,7 @@ export class GroupStates {
 
   private constructor(
     private readonly run: RowRun,
-    private readonly numbered: NumberedRows,
+    private readonly numbered: RowsByGroup,
     private readonly results: ResultColumns,
     private readonly rowNumbers: ResultColumns,
     private readonly order: Range,
@@ -66,15 +58,16 @@ export class GroupStates {
    */
   static async of(
     run: RowRun,
-    numbered: NumberedRows,
+    numbered: RowsByGroup,
     results: ResultColumns,
     rowNumbers: ResultColumns,
   ): Promise<GroupStates> {
-    const { groups } = numbered;
+    const { groups, known } = numbered;
     const order = await run.range(groups * 4);
     const firsts = await rowNumbers.add(groups);
     const states = new GroupStates(run, numbered, results, rowNumbers, order, firsts);
-    const { range } = await states.#raised({});
+    if (known) states.#counts.set(null, { range: known.counts, params: { stride: COUNT_WORDS } });
+    const range = known?.firsts ?? (await states.#raised({})).range;
     await orderGroups(run, { ...numbered, states: range }, { order, firsts });
     return states;
   }
@@ -127,30 +120,23 @@ export class GroupStates {
   }
 
   async #added(params: RowParams, data: Words | null, validity: Words | null): Promise<States> {
-    const range = await this.#zeroed(params.stride as number);
-    const add = await this.run.step(addValuesKernel, {}, REDUCE_ITEMS);
-    const { groupOf, rows } = this.numbered;
-    const bindings = { groupOf, states: range, ...(await this.#bound(data, validity)) };
+    const { rows, numbers, by } = this.numbered;
+    const range = await zeroed(this.run, (params.stride as number) * numbers);
+    const shape = cacheShape(this.run.host.gpu, SLOT_BYTES.addValues, this.numbered);
+    const add = await this.run.step(addValuesKernels[by], shape.constants, shape.items);
+    const bindings = { ...this.numbered.bindings, states: range, ...(await this.#bound(data, validity)) };
+    const all = { ...this.numbered.params, ...shape.params, ...params };
     await this.run.dispatch("add values", rows, (encoder, chunk) =>
-      add(encoder, bindings, { ...params, ...chunk }),
+      add(encoder, bindings, { ...all, ...chunk }),
     );
     return { range, params };
   }
 
   /** Rows, found word by word of a column's values, and then by their numbers. */
   async #raised(params: RowParams, column?: DeviceColumn): Promise<States> {
-    const { words = 0 } = params;
-    const { groups, groupOf, rows } = this.numbered;
-    const range = await this.#zeroed(words + 1);
-    const raise = await this.run.step(raiseKernel, {}, REDUCE_ITEMS);
     const inputs = column ? await this.#bound(dataOf(column), column.validity) : {};
-    const bindings = { groupOf, states: range, ...inputs };
-    for (let phase = 0; phase <= words; phase++) {
-      await this.run.dispatch("raise", rows, (encoder, chunk) =>
-        raise(encoder, bindings, { ...params, groups, phase, ...chunk }),
-      );
-    }
-    return { range, params: { ...params, base: words * groups } };
+    const range = await raiseRows(this.run, this.numbered, params, inputs);
+    return { range, params: { ...params, base: (params.words ?? 0) * this.numbered.numbers } };
   }
 
   async #bound(data: Words | null, validity: Words | null) {
@@ -158,13 +144,6 @@ export class GroupStates {
       data: data === null ? undefined : await this.run.bind(data),
       validity: validity === null ? undefined : await this.run.bind(validity),
     };
-  }
-
-  /** Zeroed words, `each` a group. */
-  async #zeroed(each: number): Promise<Range> {
-    const range = await this.run.range(each * this.numbered.groups * 4);
-    await this.run.submit("clear", (encoder) => encoder.clearBuffer(range.buffer, 0, range.size));
-    return range;
   }
 
   async #foundRows({ range, params }: States): Promise<ResultColumn> {

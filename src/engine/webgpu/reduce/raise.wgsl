@@ -2,13 +2,23 @@
 // above; flipped words find the least value. After all words: a row that has them, the first one or the last (`latest`), the first
 // one as the greatest of ~row. States are 0 at first; no row's number is written as 0. A fragment after group-cache.wgsl and values.wgsl.
 //
-// 256 invocations a workgroup, 16 rows each. Shares: the states of this phase, which only rise; those of phases before do not change.
-// Bytes per row: 4 and the value read, and the group's states, which stay in the cache where groups are few.
+// INVOCATIONS invocations a workgroup, params.items rows each. Shares: the states of this phase, which only rise; those of phases before do not
+// change. Bytes per row: 4 and the value read, and the group's states, which stay in the cache where groups are few.
 
-var<workgroup> greatest: array<atomic<u32>, CACHE>;
+struct Entry { isTaken: bool, key: RowKey, word: u32 }
 
-fn isCandidate(row: u32, group: u32) -> bool {
+var<workgroup> greatest: array<atomic<u32>, CACHE + 1u>;
+
+fn load(element: u32) -> Entry {
+  let row = rowAt(element);
+  let key = keyAt(element);
+  return Entry(isCandidate(row, key), key, wordOf(row));
+}
+
+fn isCandidate(row: u32, key: RowKey) -> bool {
   if (isNull(row)) { return false; }
+  if (params.phase == 0u) { return true; }
+  let group = groupFor(key);
   for (var k = 0u; k < params.phase; k++) {
     let settled = atomicLoad(&states[k * params.groups + group]);
     if ((orderedWord(row, params.words - 1u - k) ^ params.flip) != settled) { return false; }
@@ -27,25 +37,15 @@ fn raise(group: u32, word: u32) {
   if (atomicLoad(&states[at]) < word) { atomicMax(&states[at], word); }
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let start = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * ITEMS + local;
-  for (var i = 0u; i < ITEMS; i++) {
-    let at = start + i * WORKGROUP;
-    if (at >= params.count) { continue; }
-    let row = params.first + at;
-    let group = groupOf[row];
-    if (!isCandidate(row, group)) { continue; }
-    let slot = slotOf(group);
-    if (slot < CACHE) { atomicMax(&greatest[slot], wordOf(row)); } else { raise(group, wordOf(row)); }
-  }
-  workgroupBarrier();
-  for (var slot = local; slot < CACHE; slot += WORKGROUP) {
-    let holder = atomicLoad(&holders[slot]);
-    if (holder > 0u) { raise(holder - 1u, atomicLoad(&greatest[slot])); }
+fn take(entry: Entry) {
+  let slot = slotFor(entry.key);
+  if (slot == NO_SLOT) {
+    raise(groupFor(entry.key), entry.word);
+  } else if (atomicLoad(&greatest[slot]) < entry.word) {
+    atomicMax(&greatest[slot], entry.word);
   }
 }
+
+fn merge(slot: u32, group: u32) { raise(group, atomicLoad(&greatest[slot])); }
+
+fn ended(local: u32) {}

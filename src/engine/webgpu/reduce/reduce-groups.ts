@@ -1,5 +1,5 @@
 /**
- * Aggregation on the GPU: rows are numbered by group (../groups), every column is reduced to states of the groups (group-states.ts), groups
+ * Aggregation on the GPU: groups get numbers (number-keys.ts; or ../groups, for every row), every column is reduced to states of the groups (group-states.ts), groups
  * are ordered by their first rows (group-order.ts), and the states are finished in that order, as values or as rows to gather.
  *
  * States are merged by addition and by greatest words alone, so results do not depend on the order of rows. A workgroup keeps states of
@@ -8,46 +8,58 @@
 
 import type { DeviceKeys } from "../../device-columns.js";
 import { type DeviceColumn, destroyColumns } from "../../device-columns.js";
-import type { ReducedGroups, Reduction } from "../../reductions.js";
+import type { ReduceCall, ReducedGroups, Reduction } from "../../reductions.js";
 import type { GroupCall } from "../../row-groups.js";
 import { gatherColumns } from "../columns/gather-columns.js";
+import type { Range } from "../device/kernel.js";
 import { numberGroups } from "../groups/group-rows.js";
 import { buildGroups } from "../groups/group-table.js";
 import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { largestRange, packRecords, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { GroupStates } from "./group-states.js";
+import { numberKeys, wordKeyOf } from "./number-keys.js";
+import { numberedRows, type RowsByGroup } from "./rows-by-group.js";
 
-/** Passes over the rows after packing: numbering rows, numbering groups. */
+/** Passes over the rows at most, besides packing: numbering rows and groups; for keys of one word those of number-keys.ts. */
 const PASSES = 2;
+const KEY_PASSES = 4;
 
 /** A column that is made, or rows to gather it by: NO_ROW where the group has none. */
 type Reduced =
   | { readonly made: DeviceColumn }
   | { readonly column: DeviceColumn; readonly rows: ResultColumn; readonly mayLack: boolean };
 
+/** What answers are made in. */
+interface Answers {
+  /** The numbers of rows, if they are asked for. */
+  readonly groupOf: ResultColumn | null;
+  readonly results: ResultColumns;
+  readonly rowNumbers: ResultColumns;
+}
+
 /** Groups rows and reduces columns; see engine/reductions.ts. */
 export async function reduceGroups(
   host: RowHost,
   keys: DeviceKeys,
   reductions: readonly Reduction[],
-  call: Omit<GroupCall, "nullsEqual">,
+  { numbered = false, ...call }: ReduceCall,
 ): Promise<ReducedGroups> {
-  const layout = recordLayout(keys, keys);
-  checkBinding(host.gpu, largestRange(keys, layout));
   const work = {
     call: { ...call, nullsEqual: true },
-    layout,
+    layout: recordLayout(keys, keys),
     rows: keys.rows,
-    passes: keys.columns.length + PASSES,
+    passes: keys.columns.length + PASSES + (wordKeyOf(keys) ? KEY_PASSES : 0),
   };
   const results = new ResultColumns(host);
   const rowNumbers = new ResultColumns(host);
   try {
-    const { groups, reduced } = await runRows(host, work, (run) =>
-      reduce(run, keys, reductions, results, rowNumbers),
-    );
-    return { groups, columns: await gatherReduced(host, reduced, call) };
+    const { groups, groupOf, reduced } = await runRows(host, work, async (run) => {
+      const groupOf = numbered ? await results.add(keys.rows) : null;
+      const made = await reduce(run, keys, reductions, { groupOf, results, rowNumbers });
+      return { ...made, groupOf: groupOf?.array ?? null };
+    });
+    return { groups, columns: await gatherReduced(host, reduced, call), groupOf };
   } catch (error) {
     results.destroy();
     throw error;
@@ -60,11 +72,25 @@ async function reduce(
   run: RowRun,
   keys: DeviceKeys,
   reductions: readonly Reduction[],
-  results: ResultColumns,
-  rowNumbers: ResultColumns,
+  { groupOf, results, rowNumbers }: Answers,
 ): Promise<{ groups: number; reduced: Reduced[] }> {
+  const numbered = await numberRows(run, keys, groupOf?.range);
+  run.checkSignal();
+  const states = await GroupStates.of(run, numbered, results, rowNumbers);
+  const reduced: Reduced[] = [];
+  for (const reduction of reductions) reduced.push(await reduceColumn(states, reduction));
+  run.finish();
+  return { groups: numbered.groups, reduced };
+}
+
+/** By their keys if these are of one word, and nobody asks for numbers of rows; else by their records. */
+async function numberRows(run: RowRun, keys: DeviceKeys, asked: Range | undefined): Promise<RowsByGroup> {
   const { rows } = keys;
-  const groupOf = await run.range(rows * 4);
+  const key = wordKeyOf(keys);
+  const byKey = key && rows > 0 && !asked ? await numberKeys(run, key, rows) : null;
+  if (byKey) return byKey;
+  checkBinding(run.host.gpu, largestRange(keys, run.layout));
+  const groupOf = asked ?? (await run.range(rows * 4));
   let groups = 0;
   if (rows > 0) {
     const side = await packRecords(run, keys);
@@ -72,11 +98,7 @@ async function reduce(
     groups = table.groups;
     await numberGroups(run, table, groupOf);
   }
-  const states = await GroupStates.of(run, { rows, groupOf, groups }, results, rowNumbers);
-  const reduced: Reduced[] = [];
-  for (const reduction of reductions) reduced.push(await reduceColumn(states, reduction));
-  run.finish();
-  return { groups, reduced };
+  return numberedRows(rows, groups, groupOf);
 }
 
 async function reduceColumn(states: GroupStates, reduction: Reduction): Promise<Reduced> {

@@ -1,54 +1,165 @@
 /** The kernels that reduce columns by group: states of groups are made over rows, and finished in the order of the groups. */
+import { getOrMake } from "../device/get-or-make.js";
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
-import { eachRow, reduceParams, rowsFragment } from "../groups/row-kernels.js";
+import cas from "../direct/cas.wgsl";
+import type { KernelOverrides } from "../direct/direct-kernels.js";
+import { eachRow, reduceParams, rowCounters, rowsFragment } from "../groups/row-kernels.js";
+import lanesPlain from "../partitioned/lanes-plain.wgsl";
+import lanesSubgroups from "../partitioned/lanes-subgroups.wgsl";
+import packPlain from "../partitioned/pack-plain.wgsl";
+import packSubgroups from "../partitioned/pack-subgroups.wgsl";
+import tile from "../partitioned/tile.wgsl";
+import hash from "../table/hash.wgsl";
 import addValues from "./add-values.wgsl";
+import claimSlot from "./claim-slot.wgsl";
+import countKeys from "./count-keys.wgsl";
 import countMarks from "./count-marks.wgsl";
+import findSlot from "./find-slot.wgsl";
 import finishCounts from "./finish-counts.wgsl";
 import finishMeans from "./finish-means.wgsl";
 import finishRows from "./finish-rows.wgsl";
 import finishSums from "./finish-sums.wgsl";
 import finishValidity from "./finish-validity.wgsl";
 import groupCache from "./group-cache.wgsl";
-import markFirsts from "./mark-firsts.wgsl";
+import keySlots from "./key-slots.wgsl";
+import keyedRows from "./keyed-rows.wgsl";
+import listMarked from "./list-marked.wgsl";
+import listedRows from "./listed-rows.wgsl";
+import markKept from "./mark-kept.wgsl";
+import numberedRows from "./numbered-rows.wgsl";
 import orderGroups from "./order-groups.wgsl";
 import raise from "./raise.wgsl";
+import scatterRows from "./scatter-rows.wgsl";
+import surveyKeys from "./survey-keys.wgsl";
 import total from "./total.wgsl";
 import values from "./values.wgsl";
 
-/** Rows that an invocation of the kernels over rows takes. */
-export const REDUCE_ITEMS = 16;
-
 const atomics = () => readWrite("array<atomic<u32>>");
 
-const overRows = [
+const keySlotsFragments = [fragment(hash), fragment(keySlots)];
+const keyBindings = { keys: read(), keyValidity: read() };
+/** Rows that tell their groups by keys: in their order, or listed in that of the keys. */
+const byKey = {
+  keys: [...keySlotsFragments, fragment(keyedRows, { bindings: keyBindings })],
+  items: [...keySlotsFragments, fragment(listedRows, { bindings: { items: read("array<vec2u>") } })],
+};
+const finding = fragment(findSlot, { bindings: { table: read() } });
+/** Rows of groups that all have numbers. */
+const grouped = {
+  numbers: [fragment(numberedRows, { bindings: { groupOf: read() } })],
+  keys: [...byKey.keys, finding],
+  items: [...byKey.items, finding],
+};
+
+/** A kernel for each way in which rows tell their groups. */
+function forRowsBy<K>(kernel: (way: keyof typeof grouped) => K): { readonly [W in keyof typeof grouped]: K } {
+  return { numbers: kernel("numbers"), keys: kernel("keys"), items: kernel("items") };
+}
+
+const cached = [
   rowsFragment,
-  fragment(groupCache),
-  fragment(values, { bindings: { data: read(), validity: read() } }),
+  fragment(groupCache, {
+    constants: [
+      /** Slots, a power of two, and its logarithm. */
+      "CACHE",
+      "CACHE_BITS",
+      /** Invocations of a workgroup. */
+      "INVOCATIONS",
+    ],
+  }),
 ];
-const rowBindings = { groupOf: read(), states: atomics() };
+const overValues = [...cached, fragment(values, { bindings: { data: read(), validity: read() } })];
 
 /** Counts values, and adds them up. */
-export const addValuesKernel = kernelSource("add values", reduceParams, [
-  ...overRows,
-  fragment(addValues, { bindings: rowBindings }),
-]);
+export const addValuesKernels = forRowsBy((way) =>
+  kernelSource("add values", reduceParams, [
+    ...overValues,
+    ...grouped[way],
+    fragment(addValues, { bindings: { states: atomics() } }),
+  ]),
+);
 
 /** Finds extreme values and rows, word by word. */
-export const raiseKernel = kernelSource("raise", reduceParams, [
-  ...overRows,
-  fragment(raise, { bindings: rowBindings }),
+export const raiseKernels = forRowsBy((way) =>
+  kernelSource("raise", reduceParams, [
+    ...overValues,
+    ...grouped[way],
+    fragment(raise, { bindings: { states: atomics() } }),
+  ]),
+);
+
+/** Numbers the groups of keys of one word, counts their rows and finds their first ones. */
+const makeCountKeys = (way: keyof typeof byKey, casCode: string) =>
+  kernelSource("count keys", reduceParams, [
+    ...cached,
+    ...byKey[way],
+    rowCounters.control,
+    fragment("alias Word = u32;", { bindings: { table: readWrite("array<atomic<Word>>") } }),
+    fragment(casCode),
+    fragment(claimSlot),
+    fragment(countKeys, { bindings: { counts: atomics(), firsts: atomics() } }),
+  ]);
+const countKeysKernels = new Map<string, ReturnType<typeof makeCountKeys>>();
+
+/** The kernel `count keys`. */
+export function countKeysKernel(way: keyof typeof byKey, overrides: KernelOverrides) {
+  const code = overrides.cas ?? cas;
+  return getOrMake(countKeysKernels, way + code, () => makeCountKeys(way, code));
+}
+
+const BINS = [
+  /** Bins, a power of two, and its logarithm. */
+  "BINS",
+  "BIN_BITS",
+] as const;
+
+/** Counts rows by the upper bits of their mixed keys, and different keys of a sample. */
+export const surveyKeysKernel = kernelSource("survey keys", reduceParams, [
+  rowsFragment,
+  fragment(hash),
+  rowCounters.control,
+  fragment(surveyKeys, {
+    bindings: { keys: read(), starts: atomics(), marks: atomics() },
+    constants: [...BINS, "SAMPLE_BITS"],
+  }),
 ]);
 
-/** Marks the first row of every group. */
-export const markFirstsKernel = kernelSource("mark firsts", reduceParams, [
+const makeScatterRows = (subgroups: boolean) =>
+  kernelSource("scatter rows", reduceParams, [
+    fragment(hash),
+    subgroups ? fragment(lanesSubgroups, { enables: ["subgroups"] }) : fragment(lanesPlain),
+    fragment(subgroups ? packSubgroups : packPlain),
+    fragment(tile, { constants: ["WORKGROUP", "BINS"] }),
+    fragment(scatterRows, {
+      bindings: { ...keyBindings, cursors: atomics(), items: readWrite("array<vec2u>") },
+      constants: [...BINS, "ITEMS", "ROUNDS"],
+    }),
+  ]);
+/** Lists rows in the order of the upper bits of their mixed keys. */
+export const scatterRowsKernels = { subgroups: makeScatterRows(true), plain: makeScatterRows(false) };
+
+/** Marks the first or last row of every group. */
+export const markKeptKernel = kernelSource("mark kept", reduceParams, [
   ...eachRow,
-  fragment(markFirsts, { bindings: { states: read(), marks: atomics() } }),
+  fragment(markKept, {
+    bindings: { states: read(), sizes: read(), marks: atomics() },
+    constants: [
+      /** Of groups of one row alone. */
+      "ALONE",
+    ],
+  }),
 ]);
 
 /** Counts the marks of every word. */
 export const countMarksKernel = kernelSource("count marks", reduceParams, [
   ...eachRow,
   fragment(countMarks, { bindings: { marks: read(), starts: readWrite() } }),
+]);
+
+/** Lists the marked rows. */
+export const listMarkedKernel = kernelSource("list marked", reduceParams, [
+  ...eachRow,
+  fragment(listMarked, { bindings: { marks: read(), starts: read(), listed: readWrite() } }),
 ]);
 
 /** Lists groups by their first rows. */

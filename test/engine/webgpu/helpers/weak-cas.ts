@@ -39,13 +39,18 @@ export async function openWeakDevice(
  * The variant's text. Whether a call fails is a hash of the word, of the calls in its workgroup before it (which differ with
  * the other invocations' progress), and of the dispatch.
  */
-function weakCas({ percent, reports = "expected" }: Injection): string {
+export function weakCas({ percent, reports = "expected" }: Injection): string {
   return weakCasOf(percent, reports, "params.stepBudget ^ murmur3(params.worklistFrom ^ SALT)");
 }
 
 /** The same for the kernels that number rows, whose parameters are others. */
 export function weakRowCas(percent: number): string {
   return weakCasOf(percent, "expected", "params.first ^ murmur3(params.round ^ SALT)");
+}
+
+/** The same for the kernel that numbers keys. */
+export function weakKeyCas(percent: number): string {
+  return weakCasOf(percent, "expected", "params.first ^ SALT");
 }
 
 /** @param dispatch WGSL of a word that differs between dispatches. */

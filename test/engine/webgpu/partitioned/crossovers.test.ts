@@ -71,9 +71,9 @@ it("erased entries make probes as long as others", () => {
 });
 
 it.each([
-  ["insert", 2 ** 27, "pages"],
-  ["insert", 2 ** 26, "partitions"],
-  ["insert", 2 ** 25, "direct"],
+  ["keep", 2 ** 27, "pages"],
+  ["keep", 2 ** 26, "partitions"],
+  ["keep", 2 ** 25, "direct"],
   ["insertAndFind", 2 ** 27, "partitions"],
   ["erase", 2 ** 28, "pages"],
   ["erase", 2 ** 26, "partitions"],
@@ -86,7 +86,7 @@ it.each([
 
 it("changes go directly where the table is so large that few keys share what is read", () => {
   const large = { spec: { ...spec, slots: 2 ** 31 }, live: 2 ** 30 };
-  for (const operation of ["insert", "insertAndFind", "erase"] as const) {
+  for (const operation of ["keep", "insertAndFind", "erase"] as const) {
     const { strategy, reason } = planBulk(operation, tableAt(0.5, large), 2 ** 26, {});
     expect([strategy, reason]).toEqual(["direct", "the batch is small beside the table"]);
   }
@@ -96,4 +96,28 @@ it("changes go directly where the table is so large that few keys share what is 
 it("lookups that are to be partitioned are, however few", () => {
   expect(wayOf(tableAt(0.95), 10, "partitioned")).toBe("partitions");
   expect(wayOf(tableAt(0.95), 2 ** 25, "partitioned")).toBe("pages");
+});
+
+it.each([
+  ["keep", 0, 2 ** 25, "pages"],
+  ["keep", 0, 2 ** 22, "direct"],
+  ["keep", 0.5, 2 ** 24, "pages"],
+  ["keep", 0.5, 2 ** 23, "direct"],
+  ["add", 0, 2 ** 25, "partitions"],
+  ["add", 0, 2 ** 23, "direct"],
+  ["find", 0.5, 2 ** 26, "partitions"],
+  ["find", 0.95, 2 ** 25, "pages"],
+  ["find", 0.5, 2 ** 24, "direct"],
+  ["erase", 0.5, 2 ** 26, "pages"],
+] as const)("wide slots, %s at load %d: %d elements go %s", (operation, load, count, strategy) => {
+  const wide: TableSpec = { key: "u64", value: "u64", slots: 2 ** 27, hash: "murmur3" };
+  const table = { ...tableAt(load), spec: wide } as TableState;
+  expect(planBulk(operation, table, count, {}).strategy).toBe(strategy);
+});
+
+it("pages of small tables of wide slots are built, too", () => {
+  const wide: TableSpec = { key: "u64", value: "u64", slots: 2 ** 22, hash: "murmur3" };
+  const plan = (spec: TableSpec) => planBulk("keep", { ...tableAt(0), spec } as TableState, 2 ** 21, {});
+  expect(plan(wide).strategy).toBe("pages");
+  expect(plan({ ...wide, key: "u32", value: "u32" }).strategy).toBe("direct");
 });

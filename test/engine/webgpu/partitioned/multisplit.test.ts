@@ -45,9 +45,8 @@ async function split(engine: WebgpuEngine, keys: Uint32Array, partitions: Partit
       return result;
     };
     const records = await read(found.places, (found.places?.size as number) / 4);
-    const { tiles, tileWorkgroup } = Partitioner.of(state);
     const bins = binsFor(partitions.count);
-    const tile = tileWorkgroup("pair", bins) * tiles.items;
+    const { items: tile } = Partitioner.of(state).tileOf("pair", bins);
     return {
       selected: found.selected,
       starts: await read(found.starts, partitions.count + 1),

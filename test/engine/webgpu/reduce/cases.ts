@@ -1,11 +1,11 @@
 /** Columns to reduce by group on the webgpu engine, and what a loop over their rows makes of them. Values are bits. */
 import { expect } from "vitest";
 import { type DeviceColumn, destroyColumns, type Words } from "../../../../src/engine/device-columns.js";
-import type { NumberForm, Reduction } from "../../../../src/engine/reductions.js";
-import type { GroupCall } from "../../../../src/engine/row-groups.js";
+import type { NumberForm, ReduceCall, Reduction } from "../../../../src/engine/reductions.js";
 import { rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
 import { reduceGroups } from "../../../../src/engine/webgpu/reduce/reduce-groups.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
+import { inOrder } from "../../../../src/relational/group-rows.js";
 
 /** A type of numbers. */
 export interface NumberKind {
@@ -47,12 +47,15 @@ export function bitsOf({ bits, form }: NumberKind, number: number): bigint {
   );
 }
 
+/** Keys of one word; null keys are one group. */
+type Keys = readonly (number | null)[];
+
 /** Reduces columns by group in every way there is, and compares with a loop over the rows. Returns the number of groups. */
 export async function check(
   engine: WebgpuEngine,
-  groupOf: readonly number[],
+  groupOf: Keys,
   columns: readonly TestColumn[],
-  call: Omit<GroupCall, "nullsEqual"> = {},
+  call: ReduceCall = {},
 ): Promise<number> {
   const uploaded = await Promise.all(columns.map((column) => upload(engine, column)));
   const asked = [
@@ -65,8 +68,13 @@ export async function check(
       })),
     ),
   ];
-  const keys = { kind: "words", width: 1, data: Uint32Array.from(groupOf), validity: null } as const;
-  const { groups, columns: reduced } = await reduceGroups(
+  const data = Uint32Array.from(groupOf, (key, row) => key ?? row * 5);
+  const keys = { kind: "words", width: 1, data, validity: validityOf(groupOf) } as const;
+  const {
+    groups,
+    columns: reduced,
+    groupOf: numbers,
+  } = await reduceGroups(
     rowHost(engine),
     { rows: groupOf.length, columns: [keys] },
     asked.map(({ reduction }) => reduction),
@@ -74,6 +82,14 @@ export async function check(
   );
   const rowsOf = rowsByGroup(groupOf);
   expect(groups).toBe(rowsOf.length);
+  expect(numbers !== null).toBe(call.numbered === true);
+  if (numbers) {
+    const { firsts, groupOf: numbered } = inOrder(await numbers.read(), groups);
+    expect([...firsts]).toEqual(rowsOf.map(([row]) => row));
+    expect(numbered.findIndex((group, row) => groupOf[firsts[group]] !== groupOf[row])).toBe(-1);
+    expect(numbered.length).toBe(groupOf.length);
+  }
+  numbers?.destroy();
   for (const [i, { what, reduction, of }] of asked.entries()) {
     const found = await readBits(reduced[i], groups);
     const expected = of
@@ -87,6 +103,13 @@ export async function check(
   return groups;
 }
 
+function validityOf(keys: Keys): Uint8Array | null {
+  if (!keys.includes(null)) return null;
+  const bits = new Uint8Array(Math.ceil(keys.length / 8));
+  for (const [row, key] of keys.entries()) if (key !== null) bits[row >> 3] |= 1 << (row & 7);
+  return bits;
+}
+
 function reductionsOf(column: DeviceColumn, form: NumberForm): Reduction[] {
   const any = (["first", "last", "count"] as const).map((kind) => ({ kind, column }));
   const ordered = (["least", "greatest"] as const).map((kind) => ({ kind, column, form }));
@@ -95,8 +118,8 @@ function reductionsOf(column: DeviceColumn, form: NumberForm): Reduction[] {
 }
 
 /** The rows of each group, in the order of their first rows. */
-function rowsByGroup(groupOf: readonly number[]): number[][] {
-  const rows = new Map<number, number[]>();
+function rowsByGroup(groupOf: Keys): number[][] {
+  const rows = new Map<number | null, number[]>();
   for (const [row, group] of groupOf.entries()) {
     const known = rows.get(group);
     if (known) known.push(row);

@@ -1,0 +1,155 @@
+/** Reports whose rows are contestants beside each other: joins, sketches, words, ids, hash maps of C++, one very large table. Bars. */
+import type { BarGroup, BarPanel, Figure } from "../chart/figure.js";
+import type { BenchRow, StoredReport } from "../report.js";
+import {
+  contender,
+  distinct,
+  footerOf,
+  groupBy,
+  numberIn,
+  parameter,
+  publishedBars,
+  sizeText,
+  textIn,
+} from "./parts.js";
+
+/** A bar a row, named by the row, in a group for each value of a column. */
+function groupsBy(
+  rows: readonly BenchRow[],
+  by: string,
+  column: string,
+  nameOf: (row: BenchRow) => string,
+): BarGroup[] {
+  return [...groupBy(rows, (row) => textIn(row, by))].map(([label, of]) => ({
+    label,
+    bars: of
+      .filter((row) => Number.isFinite(numberIn(row, column)))
+      .map((row) => ({ name: nameOf(row), origin: "measured" as const, value: numberIn(row, column) })),
+  }));
+}
+
+const bars = (title: string, label: string, groups: BarGroup[]): BarPanel => ({
+  kind: "bars",
+  title,
+  label,
+  groups,
+});
+
+const threads = (row: BenchRow) =>
+  numberIn(row, "threads") === 1 ? "1 thread" : `${textIn(row, "threads")} threads`;
+
+/** One panel a way, a group for each type and size of the keys. */
+export function joinFigure(report: StoredReport): Figure {
+  const groupOf = (row: BenchRow): BarGroup => {
+    const [way, key, size] = [textIn(row, "way"), textIn(row, "key"), numberIn(row, "rows")];
+    const others = [`${way}, ${key}`, `${way}, ${key}, row pairs`].flatMap((operation) =>
+      publishedBars(report, operation, undefined, size),
+    );
+    const varied = ["selectivity", "multiplicity"].filter((name) => row[name] !== 1);
+    const also = varied.map((name) => `, ${name} ${textIn(row, name)}`).join("");
+    return {
+      label: `${sizeText(size)} × ${sizeText(size)} rows, ${key} keys${also}`,
+      bars: [{ name: "warpmap", origin: "measured", value: numberIn(row, "ms") }, ...others],
+    };
+  };
+  return {
+    title: "Joins of two tables",
+    subtitle: `Time of an ${textIn(report.parameters, "how")} join, from the call to the complete result. Device to device: tables and result in the device's memory.`,
+    panels: distinct(report.rows, "way").map((way) =>
+      bars(way, "ms", report.rows.filter((row) => row.way === way).map(groupOf)),
+    ),
+    footer: footerOf(report),
+  };
+}
+
+export function joinVsDuckdbFigure(report: StoredReport): Figure {
+  return {
+    title: "Joins beside DuckDB",
+    subtitle: `${parameter(report, "flights rows").toLocaleString("en")} flights with their airports on a string key, and two columns of 2²² integers; what each hands back is named.`,
+    panels: distinct(report.rows, "join").map((join) => {
+      const rows = report.rows
+        .filter((row) => row.join === join)
+        .map((row) => ({ ...row, threads: threads(row) }));
+      const nameOf = (row: BenchRow) => `${textIn(row, "by")}, ${textIn(row, "outcome")}`;
+      return bars(join, "ms", groupsBy(rows, "threads", "ms", nameOf));
+    }),
+    footer: footerOf(report),
+  };
+}
+
+export function sketchesFigure(report: StoredReport): Figure {
+  const groupOf = (row: BenchRow): BarGroup => {
+    const mebibytes = numberIn(row, "filter MiB");
+    const isFilter = Number.isFinite(mebibytes);
+    const size = mebibytes % 1024 === 0 ? `${mebibytes / 1024} GiB` : `${mebibytes} MiB`;
+    return {
+      label: isFilter ? size : `precision ${textIn(row, "precision")}`,
+      bars: [
+        { name: contender(textIn(row, "engine")), origin: "measured", value: numberIn(row, "G/s") },
+        // a HyperLogLog's size hardly matters: the published figure is for all of them
+        ...publishedBars(report, `${textIn(row, "operation")}, ${isFilter ? size : "4 to 128 KiB"}`),
+      ],
+    };
+  };
+  return {
+    title: "Bloom filters and HyperLogLogs",
+    subtitle: `${sizeText(parameter(report, "keys"))} keys of u32 in the device's memory. G/s = 10^9 keys a second.`,
+    panels: distinct(report.rows, "operation").map((operation) =>
+      bars(operation, "G/s", report.rows.filter((row) => row.operation === operation).map(groupOf)),
+    ),
+    footer: footerOf(report),
+  };
+}
+
+export function wordsFigure(report: StoredReport): Figure {
+  const [words, different] = ["words", "different words"].map((name) =>
+    parameter(report, name).toLocaleString("en"),
+  );
+  return {
+    title: "Counting words by string keys",
+    subtitle: `${words} words of a generated text, ${different} different ones.`,
+    panels: [bars("Words", "million words a second", groupsBy(report.rows, "operation", "M words/s", on))],
+    footer: footerOf(report),
+  };
+}
+
+export function idsFigure(report: StoredReport): Figure {
+  return {
+    title: "Looking up 64-bit ids",
+    subtitle: `${parameter(report, "ids").toLocaleString("en")} u64 ids in typed arrays.`,
+    panels: [bars("Ids", "million ids a second", groupsBy(report.rows, "operation", "M ids/s", on))],
+    footer: footerOf(report),
+  };
+}
+
+const on = (row: BenchRow) => {
+  const name = textIn(row, "on");
+  return name.startsWith("JS Map") ? name : contender(name);
+};
+
+export function peersFigure(report: StoredReport): Figure {
+  const nameOf = (row: BenchRow) =>
+    textIn(row, "by") === "JS Map" ? "JS Map" : `${textIn(row, "by")}, ${threads(row)}`;
+  return {
+    title: "Beside hash maps of C++",
+    subtitle: "Unique random u32 keys and values, contestants in turn on the same cores.",
+    panels: [...groupBy(report.rows, (row) => numberIn(row, "size"))].map(([size, rows]) =>
+      bars(
+        `${sizeText(size)} keys`,
+        "million keys a second",
+        groupsBy(rows, "operation", "M keys/s", nameOf),
+      ),
+    ),
+    footer: footerOf(report),
+  };
+}
+
+export function largeTableFigure(report: StoredReport): Figure {
+  const slots = parameter(report, "slots");
+  return {
+    title: "A table larger than one binding",
+    subtitle: `${sizeText(slots)} slots of u32 to u32, all keys and results checked. GB/s = 8 bytes × keys / time.`,
+    panels: [bars(`${sizeText(slots)} slots`, "GB/s", groupsBy(report.rows, "operation", "GB/s", on))],
+    footer: footerOf(report),
+  };
+}

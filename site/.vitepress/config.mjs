@@ -1,0 +1,56 @@
+// VitePress's configuration. Pages and sidebars are written by ../generate before VitePress starts.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { anchorOf } from "../generate/markdown.mjs";
+import { ANY_BASE, out, pages, root } from "../paths.mjs";
+
+const { name, description, version, repository } = JSON.parse(
+  readFileSync(join(root, "package.json"), "utf8"),
+);
+const { sidebar, hasPlayground } = JSON.parse(readFileSync(join(pages, "site.json"), "utf8"));
+const repositoryUrl = repository.url.replace(/^git\+|\.git$/g, "");
+
+export default {
+  title: name,
+  description,
+  lang: "en",
+  srcDir: pages,
+  outDir: out,
+  base: ANY_BASE,
+  // what all pages share: each would have it in its HTML
+  metaChunk: true,
+  // an icon of its own: browsers ask for one
+  head: [["link", { rel: "icon", href: "data:," }]],
+  transformHtml: (html) => html.replace('class="VPContent is-home"', 'class="VPContent is-home" role="main"'),
+  // the search index, which is loaded when a reader searches
+  vite: { build: { chunkSizeWarningLimit: 2000 } },
+  markdown: {
+    config: withoutEmptyHeaders,
+    anchor: { slugify: anchorOf },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+  },
+  themeConfig: {
+    nav: [
+      { text: "Documentation", link: "/why.html", activeMatch: "^/(?!api/|benchmarks/|playground/)." },
+      { text: "Benchmarks", link: "/benchmarks/", activeMatch: "^/benchmarks/" },
+      { text: "API", link: "/api/", activeMatch: "^/api/" },
+      ...(hasPlayground ? [{ text: "Playground", link: "/playground/", target: "_self" }] : []),
+      { text: version, items: [{ text: "Changelog", link: "/changelog.html" }] },
+    ],
+    sidebar,
+    outline: [2, 3],
+    search: { provider: "local", options: { detailedView: true } },
+    socialLinks: [{ icon: "github", link: repositoryUrl }],
+  },
+};
+
+/** A cell without text is no header of its column. */
+function withoutEmptyHeaders(md) {
+  for (const rule of ["th_open", "th_close"]) {
+    md.renderer.rules[rule] = (tokens, i, options, _env, self) => {
+      const text = tokens[rule === "th_open" ? i + 1 : i - 1];
+      if (text.type === "inline" && text.content === "") tokens[i].tag = "td";
+      return self.renderToken(tokens, i, options);
+    };
+  }
+}

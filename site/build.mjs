@@ -1,0 +1,41 @@
+// npm run site: the documentation site and the playground, to site/dist. Static files with relative links: they work from any path.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { installed } from "./install.mjs";
+import { out, root, site } from "./paths.mjs";
+
+const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
+const started = performance.now();
+installed();
+
+const playground = join(site, "playground/build.mjs");
+const hasPlayground = existsSync(playground);
+
+const { generate } = await import("./generate/index.mjs");
+await step("pages", () => generate({ hasPlayground }));
+await step("VitePress", buildPages);
+if (hasPlayground) await step("playground", buildPlayground);
+console.log(`\n${out}, in ${seconds(started)}. See it: npm run site:serve`);
+
+async function step(title, work) {
+  const start = performance.now();
+  await work();
+  console.log(`${title}: ${seconds(start)}`);
+}
+
+async function buildPages() {
+  const { build } = await import("vitepress");
+  await build(site);
+  const { relocate } = await import("./relocate.mjs");
+  relocate(out);
+}
+
+/** It holds the library, as users import it. */
+async function buildPlayground() {
+  const library = [join(root, "scripts/build.mjs"), "--if-changed"];
+  if (spawnSync(process.execPath, library, { stdio: "inherit" }).status !== 0) process.exit(1);
+  const { build } = await import(pathToFileURL(playground).href);
+  await build(join(out, "playground"));
+}

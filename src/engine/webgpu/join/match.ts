@@ -1,0 +1,333 @@
+/**
+ * One join on the GPU whose result stays there. Where the rows of the build side are all different, or only matching
+ * counts, every probe row gets one partner; else pairs are counted and written (count-pairs.ts). The kinds of join come from that: rows
+ * are listed by whether they have a partner (select-rows.wgsl), and rows of a side that are in no pair are appended.
+ *
+ * Sides of one key of one or two words that repeats on neither go through a hash table of the engine (match-words.ts), with all its
+ * strategies. A build side that was built before is probed by its records.
+ */
+
+import { LimitError } from "../../../errors.js";
+import { type DeviceKeys, type Matches, NO_ROW } from "../../device-columns.js";
+import type { JoinKind } from "../../join-kinds.js";
+import type { JoinCall } from "../../row-operations.js";
+import { MAX_PAIRS } from "../../rows.js";
+import { filling } from "../device/fill.js";
+import { beginGroups, type GroupsAhead, type GroupTable, probing } from "../groups/group-table.js";
+import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
+import { largestRange, packRecords, type Records } from "../groups/row-records.js";
+import { checkBinding, type RowRun } from "../groups/row-run.js";
+import { countPairs, type GroupLists } from "./count-pairs.js";
+import {
+  countUpKernel,
+  expandKernel,
+  markRowsKernel,
+  partnersKernel,
+  SELECT_ITEMS,
+  selectRowsKernel,
+} from "./join-kernels.js";
+import { partnersOfWords } from "./match-words.js";
+
+/** Row numbers of the probe side and, beside them, of the build side. */
+interface ProbeAndBuild {
+  readonly probe: ResultColumn;
+  readonly build: ResultColumn | null;
+}
+
+/** What a join found, before rows of a side that match nothing are added. */
+interface Found extends ProbeAndBuild {
+  /** The partner of every probe row, where each has one at most. */
+  readonly partners?: ResultColumn;
+}
+
+/** The table of a build side that was built before, and the lists of its groups where rows repeat. */
+export interface BuiltSide {
+  readonly table: GroupTable;
+  readonly lists: GroupLists | null;
+}
+
+/** What is joined. */
+export interface MatchedSides {
+  readonly build: DeviceKeys;
+  readonly probe: DeviceKeys;
+  /** The build side is the join's left. */
+  readonly buildsLeft: boolean;
+  /** The build side's table, where it was built before: then its keys are not looked at. */
+  readonly built: BuiltSide | null;
+}
+
+/** Why rows are listed without being counted before. */
+const ONE_PARTNER = "a probe row has one partner at most";
+
+/** One join under way. */
+export class Match {
+  readonly #built: BuiltSide | null;
+  readonly #build: DeviceKeys;
+  readonly #probe: DeviceKeys;
+  /** Rows without a partner are answered, too. */
+  readonly #keepsProbe: boolean;
+  readonly #keepsBuild: boolean;
+  readonly #buildsLeft: boolean;
+
+  constructor(
+    private readonly run: RowRun,
+    private readonly columns: ResultColumns,
+    private readonly call: JoinCall,
+    { build, probe, buildsLeft, built }: MatchedSides,
+    private readonly how: JoinKind,
+  ) {
+    [this.#build, this.#probe, this.#built, this.#buildsLeft] = [build, probe, built, buildsLeft];
+    const keeps = (side: "left" | "right") => how === side || how === "full";
+    this.#keepsProbe = keeps(buildsLeft ? "right" : "left");
+    this.#keepsBuild = keeps(buildsLeft ? "left" : "right");
+  }
+
+  /** Left rows alone are answered, each once. */
+  get #isHalf(): boolean {
+    return this.how === "semi" || this.how === "anti";
+  }
+
+  /** These are the probe side's: whether one has a partner is all that is asked. */
+  get #isHalfOfProbe(): boolean {
+    return this.#isHalf && !this.#buildsLeft;
+  }
+
+  async answer(): Promise<Matches> {
+    const { partners, ...found } = (await this.#fromTable()) ?? (await this.#fromRecords());
+    if (this.#isHalf && found.build) {
+      const left = await this.#rowsOf(found.build, this.#build.rows, this.how === "semi");
+      this.#drop(found.probe, found.build, partners);
+      return { left: left.array, right: null };
+    }
+    const { probe, build } = await this.#withUnmatched(found, partners);
+    const [left, right] = this.#buildsLeft && build ? [build, probe] : [probe, build];
+    return { left: left.array, right: right?.array ?? null };
+  }
+
+  /** The rows by a hash table of the engine, or without any; undefined where that is no way. */
+  async #fromTable(): Promise<Found | undefined> {
+    const { run, columns } = this;
+    const [build, probe] = [this.#build, this.#probe];
+    let partners: ResultColumn | undefined;
+    if (build.rows === 0 || probe.rows === 0) {
+      partners = await columns.add(probe.rows);
+      await this.#fill(partners);
+    } else if (this.#built === null) {
+      partners = await partnersOfWords(run, columns, build, probe, this.#isHalf, this.call);
+    }
+    if (partners === undefined) return undefined;
+    run.finish();
+    return this.#fromPartners(partners);
+  }
+
+  /** The rows by records: of a build side that was built before, or of both sides. */
+  async #fromRecords(): Promise<Found> {
+    const { run } = this;
+    if (this.#built === null) return this.#guess();
+    const { table, lists } = this.#built;
+    const probe = await packRecords(run, this.#probe);
+    if (this.#repeats(table)) return this.#pairs(table, probe, lists);
+    run.noting(ONE_PARTNER)();
+    return this.#fromPartners(await this.#probeTable(table, probe, true));
+  }
+
+  /**
+   * The rows are listed as if no two build rows were equal before anybody knows: mostly that is so, and a wait for the table is saved.
+   */
+  async #guess(): Promise<Found> {
+    const { run } = this;
+    const { host, layout } = run;
+    const largest = Math.max(largestRange(this.#build, layout), largestRange(this.#probe, layout));
+    checkBinding(host.gpu, largest);
+    const build = await packRecords(run, this.#build);
+    const probe = await packRecords(run, this.#probe);
+    const leaders = await run.range(build.rows * 4);
+    const ahead = await beginGroups(run, build, { leaders, numbered: false });
+    const guessed = await this.#fromPartners(await this.#probeTable(ahead.table, probe, true));
+    const { table, again } = await ahead.finish();
+    const repeats = this.#repeats(table);
+    if (!repeats) run.noting(ONE_PARTNER)();
+    if (!repeats && !again) return guessed;
+    this.#drop(guessed.probe, guessed.build, guessed.partners);
+    if (repeats) return this.#pairs(table, probe, null);
+    return this.#fromPartners(await this.#probeTable(table, probe, false));
+  }
+
+  /** Probe rows may have several partners, and all are asked for. */
+  #repeats({ groups, members }: GroupTable): boolean {
+    return groups < members && !this.#isHalfOfProbe;
+  }
+
+  /** The partner of every probe row. */
+  async #probeTable(table: GroupsAhead["table"], probe: Records, isPass: boolean): Promise<ResultColumn> {
+    const { run } = this;
+    const partners = await this.columns.add(probe.rows);
+    const find = await run.step(partnersKernel, {});
+    const { bindings, params } = probing(run, table, probe);
+    await run.eachChunk(
+      "join probe",
+      probe.rows,
+      (encoder, chunk) => find(encoder, { ...bindings, partners: partners.range }, { ...params, ...chunk }),
+      { isPass, waits: false },
+    );
+    return partners;
+  }
+
+  /** Gives columns back, each once. */
+  #drop(...columns: (ResultColumn | null | undefined)[]): void {
+    for (const column of new Set(columns)) if (column) this.columns.drop(column);
+  }
+
+  /** Counts the pairs, and writes them. */
+  async #pairs(table: GroupTable, records: Records, lists: GroupLists | null): Promise<Found> {
+    const { run, columns } = this;
+    const { total, inputs } = await countPairs(run, table, records, this.call.mostPairs ?? MAX_PAIRS, lists);
+    const [probe, build] = [await columns.add(total), await columns.add(total)];
+    const write = await run.step(expandKernel, {});
+    const pass = { isPass: false };
+    await run.eachChunk(
+      "pairs",
+      total,
+      (encoder, chunk) => {
+        // pairs of a chunk count from its first one
+        const piece = ({ range }: ResultColumn) => ({
+          ...range,
+          offset: chunk.first * 4,
+          size: chunk.count * 4,
+        });
+        const out = { outProbe: piece(probe), outBuild: piece(build) };
+        write(encoder, { ...inputs, ...out }, { ...chunk, total: this.#probe.rows });
+      },
+      pass,
+    );
+    return { probe, build };
+  }
+
+  /** The rows of a join where every probe row has one partner at most. Waits for what was submitted. */
+  async #fromPartners(partners: ResultColumn): Promise<Found> {
+    const rows = this.#probe.rows;
+    if (this.#isHalfOfProbe) {
+      const probe = await this.#select(partners, this.how === "semi");
+      return { probe, build: null, partners };
+    }
+    if (!this.#keepsProbe) return { ...(await this.#selectPairs(partners)), partners };
+    const probe = await this.columns.add(rows);
+    const countUp = await this.run.step(countUpKernel, {});
+    await this.#each("count up", rows, (encoder, chunk) => countUp(encoder, { numbers: probe.range }, chunk));
+    return { probe, build: partners, partners };
+  }
+
+  async #selectPairs(partners: ResultColumn): Promise<ProbeAndBuild> {
+    const build = await this.columns.add(this.#probe.rows);
+    const probe = await this.#select(partners, true, build);
+    return { probe, build: await this.#shorten(build, probe.array.length) };
+  }
+
+  /** Rows that have a partner, or have none; with their partners, where `outPartners` is given. */
+  async #select(partners: ResultColumn, matched: boolean, outPartners?: ResultColumn): Promise<ResultColumn> {
+    const { run, columns } = this;
+    const rows = partners.array.length;
+    checkBinding(run.host.gpu, rows * 4);
+    const out = await columns.add(rows);
+    const constants = { MATCHED: matched, WITH_PARTNERS: outPartners !== undefined };
+    const select = await run.step(selectRowsKernel, constants, SELECT_ITEMS);
+    const { totalLow: before } = run.counters;
+    const bindings = {
+      control: run.control,
+      partners: partners.range,
+      outRows: out.range,
+      outPartners: outPartners?.range,
+    };
+    await this.#each("select rows", rows, (encoder, chunk) =>
+      select(encoder, bindings, { ...chunk, total: before }),
+    );
+    return this.#shorten(out, (run.counters.totalLow - before) >>> 0);
+  }
+
+  /** The first elements of a column, in memory of about their size. */
+  async #shorten(column: ResultColumn, length: number): Promise<ResultColumn> {
+    if (column.array.length === length) return column;
+    const short = await this.columns.add(length);
+    await this.#copy(short, [[column, length]]);
+    this.columns.drop(column);
+    return short;
+  }
+
+  /** Adds the build rows that are in no pair, and where pairs were written the probe rows. */
+  async #withUnmatched(found: ProbeAndBuild, partners: ResultColumn | undefined): Promise<ProbeAndBuild> {
+    const { probe, build } = found;
+    if (!build) return this.#dropping(partners, found);
+    const added: { side: "probe" | "build"; rows: ResultColumn }[] = [];
+    if (this.#keepsProbe && !partners) {
+      added.push({ side: "probe", rows: await this.#rowsOf(probe, this.#probe.rows, false) });
+    }
+    if (this.#keepsBuild)
+      added.push({ side: "build", rows: await this.#rowsOf(build, this.#build.rows, false) });
+    const total = added.reduce((sum, { rows }) => sum + rows.array.length, probe.array.length);
+    if (total > MAX_PAIRS) {
+      throw new LimitError("rows", total, MAX_PAIRS, "Join on more columns, or filter one side first.");
+    }
+    if (total === probe.array.length) {
+      for (const { rows } of added) this.columns.drop(rows);
+      return this.#dropping(partners, found);
+    }
+    const joined = async (column: ResultColumn, side: "probe" | "build"): Promise<ResultColumn> => {
+      const all = await this.columns.add(total);
+      await this.#fill(all);
+      const pieces = added.map(
+        (one) => [one.side === side ? one.rows : null, one.rows.array.length] as const,
+      );
+      await this.#copy(all, [[column, column.array.length], ...pieces]);
+      return all;
+    };
+    const answer = { probe: await joined(probe, "probe"), build: await joined(build, "build") };
+    for (const column of new Set([probe, build, ...added.map(({ rows }) => rows)])) this.columns.drop(column);
+    return answer.build === partners
+      ? answer
+      : this.#dropping(partners === build ? undefined : partners, answer);
+  }
+
+  /** Frees the partners where they are no result. */
+  #dropping(partners: ResultColumn | undefined, answer: ProbeAndBuild): ProbeAndBuild {
+    if (partners && answer.build !== partners) this.columns.drop(partners);
+    return answer;
+  }
+
+  /** Rows of a side that are in a column of its row numbers, or those that are not. */
+  async #rowsOf(column: ResultColumn, rows: number, matched: boolean): Promise<ResultColumn> {
+    const marks = await this.columns.add(rows);
+    await this.#fill(marks);
+    const mark = await this.run.step(markRowsKernel, {});
+    const bindings = { partners: column.range, marks: marks.range };
+    await this.#each("mark rows", column.array.length, (encoder, chunk) => mark(encoder, bindings, chunk));
+    const listed = await this.#select(marks, matched);
+    this.columns.drop(marks);
+    return listed;
+  }
+
+  async #fill({ range }: ResultColumn): Promise<void> {
+    const { gpu, kernels } = this.run.host;
+    const fill = await filling(gpu, kernels, NO_ROW);
+    const size = Math.ceil((range.size ?? range.buffer.size) / 16) * 16;
+    await this.run.submit("fill", (encoder) => fill(encoder, { ...range, size }));
+  }
+
+  /** Puts columns one after the other; null leaves what is there. */
+  async #copy(
+    to: ResultColumn,
+    pieces: readonly (readonly [ResultColumn | null, length: number])[],
+  ): Promise<void> {
+    await this.run.submit("copy", (encoder) => {
+      let at = 0;
+      for (const [column, length] of pieces) {
+        if (column && length > 0)
+          encoder.copyBufferToBuffer(column.range.buffer, 0, to.range.buffer, at * 4, length * 4);
+        at += length;
+      }
+    });
+  }
+
+  #each(operation: string, rows: number, record: Parameters<RowRun["eachChunk"]>[2]): Promise<void> {
+    return this.run.eachChunk(operation, rows, record, { isPass: false });
+  }
+}

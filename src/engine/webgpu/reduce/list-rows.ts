@@ -1,0 +1,99 @@
+/**
+ * How many groups there are, told by a pass over the keys (survey-keys.wgsl), and rows listed in the order of the table that they get
+ * (scatter-rows.wgsl): what follows then works on one part of the table after the other, which fits the GPU's cache.
+ */
+
+import { slotFormat } from "../../slot-format.js";
+import type { Chunk } from "../batch/columns.js";
+import type { Range } from "../device/kernel.js";
+import type { RowParams } from "../groups/row-kernels.js";
+import type { RowRun } from "../groups/row-run.js";
+import { scanning } from "../groups/scan.js";
+import { tileShape } from "../partitioned/kernel-maker.js";
+import { scatterRowsKernels, surveyKeysKernel } from "./reduce-kernels.js";
+import { itemsOf } from "./rows-by-group.js";
+
+/** Parts of the table. */
+const BINS = { software: 64, hardware: 1024 } as const;
+/** One key in 2^SAMPLE_BITS has a mark; as MARK_BITS of survey-keys.wgsl. */
+const SAMPLE_BITS = 6;
+const MARKS = 2 ** 22;
+/** Standard deviations, and keys, that the sample may miss. */
+const DEVIATIONS = 4;
+const SPARE = 16;
+const TILE_WORKGROUP = 512;
+/** Bytes of workgroup memory that the scatter needs for a bin, and besides. */
+const BIN_BYTES = 12;
+const SPARE_BYTES = 512;
+const ITEM_BYTES = 8;
+
+/** What kernels over keys bind. */
+export interface KeyBindings {
+  readonly keys: Range;
+  readonly keyValidity: Range | undefined;
+}
+
+/** What a survey has told. */
+export interface Survey {
+  /** No more groups than that, as far as a sample can tell. */
+  readonly groups: number;
+  /** Rows by part of the table. */
+  readonly counts: Range;
+}
+
+function binsOf({ host }: RowRun) {
+  const bins = host.gpu.software ? BINS.software : BINS.hardware;
+  return { BINS: bins, BIN_BITS: Math.log2(bins) };
+}
+
+/** Counts groups; a pass over the keys. */
+export async function surveyKeys(run: RowRun, { keys }: KeyBindings, rows: number): Promise<Survey> {
+  const bins = binsOf(run);
+  const starts = await run.range((bins.BINS + 1) * 4);
+  const marks = await run.range(MARKS / 8);
+  const { control } = run;
+  await run.submit("clear", (encoder) => {
+    for (const range of [starts, marks, control]) encoder.clearBuffer(range.buffer, 0, range.size);
+  });
+  const items = itemsOf(rows);
+  const survey = await run.step(surveyKeysKernel, { ...bins, SAMPLE_BITS }, items);
+  await run.eachChunk("survey keys", rows, (encoder, chunk) =>
+    survey(encoder, { keys, starts, marks, control }, { items, ...chunk }),
+  );
+  const marked = run.counters.keysMarked;
+  // several keys may have one mark
+  const sampled = -MARKS * Math.log(1 - Math.min(marked, MARKS - 1) / MARKS);
+  const most = (sampled + DEVIATIONS * Math.sqrt(sampled) + SPARE) * 2 ** SAMPLE_BITS;
+  return { groups: Math.min(Math.ceil(most), rows), counts: starts };
+}
+
+/** Tables of the items that are listed: a hash and a row. */
+const PAIRS = { key: "u32", value: "u32" } as const;
+
+/** Lists the rows; a pass over them. Uses the survey's counts up. */
+export async function listRows(
+  run: RowRun,
+  bindings: KeyBindings,
+  { counts }: Survey,
+  rows: number,
+  params: RowParams,
+): Promise<Range> {
+  const { device, software } = run.host.gpu;
+  const bins = binsOf(run);
+  const items = await run.range(rows * ITEM_BYTES);
+  const scan = await scanning(run, counts, bins.BINS);
+  await run.submit("scan", scan);
+  const { items: ITEMS, rounds: ROUNDS } = tileShape(software, slotFormat(PAIRS), "pair");
+  const each = (ITEMS / ROUNDS) * ITEM_BYTES;
+  const { maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupStorageSize } = device.limits;
+  let workgroup = Math.min(TILE_WORKGROUP, maxComputeInvocationsPerWorkgroup);
+  const room = maxComputeWorkgroupStorageSize - SPARE_BYTES - bins.BINS * BIN_BYTES;
+  while (workgroup > 64 && workgroup * each > room) workgroup /= 2;
+  const kernel = scatterRowsKernels[device.features.has("subgroups") ? "subgroups" : "plain"];
+  const constants = { ...bins, WORKGROUP: workgroup, ITEMS, ROUNDS };
+  const scatter = await run.step(kernel, constants, (workgroup * ITEMS) / 256);
+  const all = { ...bindings, cursors: counts, items };
+  const record = (encoder: GPUCommandEncoder, chunk: Chunk) => scatter(encoder, all, { ...params, ...chunk });
+  await run.eachChunk("scatter rows", rows, record, { waits: false });
+  return items;
+}

@@ -1,0 +1,130 @@
+/**
+ * Groups of rows by a key of one word that may be null: every group gets a slot of a table (key-slots.wgsl), which is its number, in the
+ * pass that counts its rows and finds its first one (count-keys.wgsl). No number is written for a row: later passes find a row's group
+ * by its key again: row after row where groups are few, and listed in the order of the table (list-rows.ts) where they are many.
+ */
+import type { DeviceKeys, Words } from "../../device-columns.js";
+import { asBytes } from "../../scalars.js";
+import type { Range } from "../device/kernel.js";
+import type { RowParams } from "../groups/row-kernels.js";
+import type { RowRun } from "../groups/row-run.js";
+import { type KeyBindings, listRows, surveyKeys } from "./list-rows.js";
+import { countKeysKernel } from "./reduce-kernels.js";
+import { cacheShape, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
+
+/** Slots of the table: more groups than caches have slots are numbered another way. */
+const FEW_SLOTS = 4096;
+/** Slots at least, for short inputs: key-slots.wgsl needs two. */
+const LEAST_SLOTS = 256;
+/** Steps of a probe: longer ones mean that there are too many groups. */
+const FEW_STEPS = 32;
+const MANY_STEPS = 1024;
+/** At least, for the groups that a survey has told. */
+const SLOTS_PER_GROUP = 1.5;
+/** Rows from which a survey pays, and groups from which a list does: their states are larger than a GPU's cache. */
+const MANY = { leastRows: 2 ** 22, leastGroups: 2 ** 20 } as const;
+/** Of the largest state of a group. */
+const STATE_BYTES = 16;
+
+type KeyColumn = DeviceKeys["columns"][number];
+type WordKey = Extract<KeyColumn, { kind: "words" | "device words" }>;
+
+/** The column of keys that are one word; undefined for other keys. */
+export function wordKeyOf({ columns }: DeviceKeys): WordKey | undefined {
+  const [column] = columns;
+  return columns.length === 1 && "width" in column && column.width === 1 ? column : undefined;
+}
+
+/**
+ * Numbers the groups of rows: few ones in a table that is small, many ones in a table whose size a survey tells. Null where rows are to be
+ * numbered by their records. One to four passes over the rows.
+ */
+export async function numberKeys(run: RowRun, key: WordKey, rows: number): Promise<RowsByGroup | null> {
+  const { overrides } = run.host;
+  const bindings = await keyBindings(run, key, rows);
+  const keyNullable = Number(key.validity !== null);
+  const slots = overrides.fewGroupSlots ?? Math.min(FEW_SLOTS, Math.max(LEAST_SLOTS, powerOfTwo(2 * rows)));
+  const inOrder = { rows, by: "keys", bindings } as const;
+  const few = await countKeys(
+    run,
+    inOrder,
+    { keyNullable, ...tableOf(slots, FEW_STEPS) },
+    "groups are few, and",
+  );
+  const { leastRows, leastGroups } = overrides.manyGroups ?? MANY;
+  if (few || rows < leastRows) return few;
+  const survey = await surveyKeys(run, bindings, rows);
+  if (survey.groups < leastGroups) return null;
+  const params = { keyNullable, ...tableOf(powerOfTwo(SLOTS_PER_GROUP * survey.groups), MANY_STEPS) };
+  if (!isBindable(run, params.slots, rows)) return null;
+  const items = await listRows(run, bindings, survey, rows, params);
+  return countKeys(
+    run,
+    { rows, by: "items", bindings: { items } },
+    params,
+    "rows are sorted by their keys, groups",
+  );
+}
+
+/** Whether states of so many groups and lists of so many rows can be bound. */
+function isBindable({ host }: RowRun, slots: number, rows: number): boolean {
+  const { maxStorageBufferBindingSize, maxBufferSize } = host.gpu.device.limits;
+  return (
+    Math.max((slots + 1) * STATE_BYTES, rows * 8) <= Math.min(maxStorageBufferBindingSize, maxBufferSize)
+  );
+}
+
+const tableOf = (slots: number, steps: number) => ({
+  slots,
+  slotBits: Math.log2(slots),
+  steps: Math.min(steps, slots / 2),
+});
+
+/** Gives groups slots, counts their rows and finds their first ones; null where there are more groups than slots. A pass over the rows. */
+async function countKeys(
+  run: RowRun,
+  { rows, by, bindings }: Pick<RowsByGroup, "rows" | "bindings"> & { by: "keys" | "items" },
+  params: RowParams & { readonly slots: number },
+  what: string,
+): Promise<RowsByGroup | null> {
+  const { gpu, overrides } = run.host;
+  const { slots } = params;
+  const table = await run.range(slots * 4);
+  const [counts, firsts] = [await run.range((slots + 1) * 4), await run.range((slots + 1) * 4)];
+  await run.submit("clear", (encoder) => {
+    for (const { buffer, size } of [table, counts, firsts, run.control]) encoder.clearBuffer(buffer, 0, size);
+  });
+  const shape = cacheShape(gpu, SLOT_BYTES.countKeys, { rows, by });
+  const count = await run.step(countKeysKernel(by, overrides), shape.constants, shape.items);
+  const all = { ...bindings, table, counts, firsts, control: run.control };
+  const onChunk = run.noting(`${what} found by their keys`);
+  await run.eachChunk(
+    "count keys",
+    rows,
+    (encoder, chunk) => count(encoder, all, { ...params, ...shape.params, ...chunk }),
+    { onChunk },
+  );
+  const { keyGroups, keyNulls, keysLeft } = run.counters;
+  if (keysLeft > 0) return null;
+  const groups = keyGroups + keyNulls;
+  const numbers = slots + 1;
+  return { rows, groups, numbers, by, bindings: { ...bindings, table }, params, known: { firsts, counts } };
+}
+
+async function keyBindings(run: RowRun, { data, validity }: WordKey, rows: number): Promise<KeyBindings> {
+  const bits = validity instanceof Uint8Array ? validity.subarray(0, Math.ceil(rows / 8)) : validity;
+  return {
+    keys: await bound(run, data, rows),
+    keyValidity: bits === null ? undefined : await bound(run, bits, Math.ceil(rows / 32)),
+  };
+}
+
+/** Words of the host or the device, for the call. */
+async function bound(run: RowRun, data: Uint32Array | Uint8Array | Words, words: number): Promise<Range> {
+  if (!(data instanceof Uint32Array || data instanceof Uint8Array)) return run.bind(data, 0, words);
+  const range = await run.range(words * 4);
+  await run.host.gpu.upload(range.buffer, 0, asBytes(data).subarray(0, words * 4));
+  return range;
+}
+
+const powerOfTwo = (least: number) => 2 ** Math.ceil(Math.log2(least));

@@ -1,0 +1,87 @@
+/**
+ * Rows whose groups are known to kernels, by number or by key, and what the kernels over them (group-cache.wgsl) are told: how many slots
+ * a workgroup's cache has, and how many rows an invocation takes.
+ */
+import type { Gpu } from "../device/gpu.js";
+import type { Range } from "../device/kernel.js";
+import type { RowParams } from "../groups/row-kernels.js";
+import type { addValuesKernels } from "./reduce-kernels.js";
+
+/** Rows by group. */
+export interface RowsByGroup {
+  readonly rows: number;
+  readonly groups: number;
+  /** Numbers of groups, in any order, are below this. Some may be those of no group. */
+  readonly numbers: number;
+  /** How kernels get a row's group, what they bind for that, and what they are told. */
+  readonly by: keyof typeof addValuesKernels;
+  readonly bindings: {
+    readonly [N in "groupOf" | "keys" | "keyValidity" | "items" | "table"]?: Range | undefined;
+  };
+  readonly params: RowParams;
+  /** By number, what is known of groups already: ~row of the first row, and rows; 0 where there is no group. */
+  readonly known?: { readonly firsts: Range; readonly counts: Range };
+}
+
+/** Rows that have the number of their group, which all are those of a group. */
+export const numberedRows = (rows: number, groups: number, groupOf: Range): RowsByGroup => {
+  return { rows, groups, numbers: groups, by: "numbers", bindings: { groupOf }, params: {} };
+};
+
+/** Bytes of a cache's slot: of add-values, raise and count-keys. */
+export const SLOT_BYTES = { addValues: 20, raise: 8, countKeys: 12 } as const;
+
+/** Slots of caches: for up to FEW groups, for more, and on software GPUs, which take seconds to zero them. */
+const SLOTS = { few: 512, many: 2048, software: 512 } as const;
+const FEW = 256;
+/** Workgroup memory that kernels use besides. */
+const SPARE_BYTES = 512;
+/** Slots that a group has at most: each is merged. */
+const MOST_REPLICAS = 8;
+/** Workgroups that keep a large GPU busy. */
+const WORKGROUPS = 4096;
+/** Rows that a workgroup takes: more make merging cheaper, and more of a table that rows are listed by is in use at a time. */
+const ROWS = { least: 4096, most: 2 ** 15, mostListed: 2 ** 14 } as const;
+/** Invocations of a workgroup: as many as there may be, for caches of some size leave a core of a GPU one workgroup. */
+const INVOCATIONS = { software: 256, hardware: 1024 } as const;
+/** Rows that `RowRun.step` has a workgroup for. */
+const WORKGROUP = 256;
+
+/** What a kernel over rows is compiled with and told. */
+export interface CacheShape {
+  readonly constants: { readonly CACHE: number; readonly CACHE_BITS: number; readonly INVOCATIONS: number };
+  readonly params: RowParams;
+  /** For `RowRun.step`. */
+  readonly items: number;
+}
+
+/**
+ * The shape of a kernel's cache.
+ * @param groups undefined where nobody knows
+ */
+export function cacheShape(
+  { device: { limits }, software }: Gpu,
+  slotBytes: number,
+  { rows, by, groups }: Pick<RowsByGroup, "rows" | "by"> & { readonly groups?: number },
+): CacheShape {
+  const isFew = groups !== undefined && groups <= FEW;
+  let slots: number = software ? SLOTS.software : isFew ? SLOTS.few : SLOTS.many;
+  const most = limits.maxComputeWorkgroupStorageSize - SPARE_BYTES;
+  while ((slots + 1) * slotBytes > most) slots /= 2;
+  const spare = groups === undefined ? 1 : slots / (4 * Math.max(1, groups));
+  const replicas = Math.floor(Math.log2(Math.max(1, Math.min(spare, MOST_REPLICAS))));
+  const wanted = software ? INVOCATIONS.software : INVOCATIONS.hardware;
+  const invocations = Math.min(wanted, limits.maxComputeInvocationsPerWorkgroup);
+  const items = itemsOf(rows, invocations, by === "items" ? ROWS.mostListed : ROWS.most);
+  return {
+    constants: { CACHE: slots, CACHE_BITS: Math.log2(slots), INVOCATIONS: invocations },
+    params: { items, replicas },
+    items: (items * invocations) / WORKGROUP,
+  };
+}
+
+/** Rows that an invocation takes. */
+export function itemsOf(rows: number, invocations = WORKGROUP, most: number = ROWS.most): number {
+  const wanted = Math.max(ROWS.least, Math.min(rows / WORKGROUPS, most));
+  return Math.ceil(wanted / invocations);
+}

@@ -1,0 +1,54 @@
+/** Batches joined with an index on a device: keys are looked up there, and the result is gathered there. */
+import type { Device } from "../device.js";
+import type { Sides } from "../engine/join-kinds.js";
+import type { RowIndex } from "../engine/row-operations.js";
+import { gatherOutputs } from "./device-join.js";
+import { deviceSide, Uploads } from "./device-keys.js";
+import { DeviceTable } from "./device-table.js";
+import { keyForms } from "./encode-keys.js";
+import type { PreparedJoin } from "./prepare-join.js";
+
+/** An index as a join on the device takes it. */
+export interface PlacedIndex {
+  /** Side of the batch. */
+  readonly side: "left" | "right";
+  /** The index of keys in the forms of the batch's and its own. */
+  readonly indexFor: (forms: ReturnType<typeof keyForms>) => Promise<RowIndex>;
+  /** Its columns on the device, which stay there. */
+  readonly uploads: Uploads;
+}
+
+/** Joins a batch with an index; not for full joins and filters. The caller ends the last stage, and tells the plan. */
+export async function joinIndexed(
+  device: Device,
+  prepared: PreparedJoin,
+  { side, indexFor, uploads: own }: PlacedIndex,
+): Promise<DeviceTable> {
+  const { call, how, keys, rows, outputs } = prepared;
+  const { engine } = device;
+  const uploads = new Uploads(engine);
+  const all: Sides<Uploads> = side === "left" ? { left: uploads, right: own } : { left: own, right: uploads };
+  try {
+    const forms = keyForms(keys.left, keys.right);
+    const index = await indexFor(forms);
+    const encoded = await deviceSide(keys[side], forms, rows[side], `${side}Factors`);
+    call.endStage("encode keys");
+    // on their way while rows are looked up
+    for (const output of outputs) {
+      all.left.begin(output.left?.source);
+      all.right.begin(output.right?.source);
+    }
+    const operations = await engine.rows();
+    const matches = await call.onEngine((engineCall) => index.match(encoded, side, how, engineCall));
+    call.endStage("hash join");
+    try {
+      const columns = await gatherOutputs(operations, prepared, all, matches);
+      return new DeviceTable(device, matches.left.length, columns);
+    } finally {
+      matches.left.destroy();
+      matches.right?.destroy();
+    }
+  } finally {
+    await uploads.destroy();
+  }
+}
