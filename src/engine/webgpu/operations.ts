@@ -52,7 +52,7 @@ export const erase: Strategies<void, number> = {
   pages: later((module) => module.eraseByPage),
 };
 
-const NO_PAGES = "pages take more memory than there is, or would be too crowded";
+const NO_PAGES = "pages would be too many or too full";
 
 /** Works on a chunk by the strategy that the planner chose, or the next simpler one that does; notes it in the chunk's log. */
 export async function runOperation<A, R>(

@@ -280,7 +280,7 @@ const READ_BYTES = 2 ** 24;
 
 /** @throws TypeError when data was detached, by a transfer or as what a pinned array showed. */
 export function checkAttached(data: Uint8Array, length: number): void {
-  if (data.length !== length) throw new TypeError("A typed array was detached while a call was using it.");
+  if (data.length !== length) throw new TypeError("A typed array was detached during a call.");
 }
 
 /** WebGPU implementations differ on shared memory as a source: it is copied. */

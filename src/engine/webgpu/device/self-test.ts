@@ -32,7 +32,7 @@ export async function checkWorkgroupMemory(gpu: Gpu, kernels: Kernels): Promise<
     gpu.memory.release(buffer);
   }
   if (new Uint32Array(into.buffer).every((right) => right === 1)) return;
-  const reason = "this WebGPU implementation loses what kernels write to workgroup memory";
+  const reason = "this WebGPU implementation loses writes to workgroup memory";
   const fix = "Use another browser or driver, or the cpu backend.";
   throw new BackendUnavailableError("webgpu", [{ backend: "webgpu", reason }], fix);
 }

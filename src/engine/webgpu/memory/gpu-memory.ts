@@ -116,7 +116,7 @@ export class GpuMemory {
       "memory",
       bytes,
       Number.NaN,
-      "Free other tables and device arrays, or use smaller ones.",
+      "Free tables and device arrays, or use smaller ones.",
     );
   }
 

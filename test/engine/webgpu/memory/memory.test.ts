@@ -27,7 +27,7 @@ it("a table that is too large is refused with its bytes", async () => {
   const error = await rejection(newMap(2 * MIB), LimitError);
   expect(error).toMatchObject({ code: "LIMIT", limit: "memory", have: Number.NaN });
   expect(error.need).toBeGreaterThanOrEqual((4 * MIB + 2) * 8);
-  expect(error.message).toMatch(/needs \d+, the device has less\. Free other tables/);
+  expect(error.message).toMatch(/needs \d+, the device has less\. Free tables/);
 });
 
 it("a rehash or a result that is too large leaves the table as it was", async () => {
