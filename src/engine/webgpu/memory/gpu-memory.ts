@@ -112,12 +112,7 @@ export class GpuMemory {
     const attempt = () => this.#tryAllocate(label, size, usage);
     const buffer = (await attempt()) ?? (spare ? undefined : await this.#retry(attempt));
     if (buffer) return buffer;
-    throw new LimitError(
-      "memory",
-      bytes,
-      Number.NaN,
-      "Free tables and device arrays, or use smaller ones.",
-    );
+    throw new LimitError("memory", bytes, Number.NaN, "Free tables and device arrays, or use smaller ones.");
   }
 
   /** Undefined when the GPU is out of memory. */
