@@ -6,6 +6,7 @@
  */
 import type { DeviceArray } from "./device-array.js";
 import type { JoinKind } from "./join-kinds.js";
+import type { Keep } from "./keep.js";
 import type { JoinCall } from "./row-operations.js";
 import type { KeyColumn } from "./rows.js";
 
@@ -66,9 +67,6 @@ export interface Matches {
   /** Null for semi and anti joins. */
   readonly right: Words | null;
 }
-
-/** Which of equal rows stays: the first, the last, or none of them. */
-export type Keep = "first" | "last" | "none";
 
 /** Operations on columns that stay in the memory of an engine. After the engine is destroyed they reject with DeviceLostError. */
 export interface ColumnOperations {

@@ -2,8 +2,8 @@
 import type { Table } from "@uwdata/flechette";
 import type { OutputOption } from "../containers/arguments.js";
 import type { Device } from "../device.js";
-import type { Keep } from "../engine/device-columns.js";
 import type { Placement } from "../engine/engine.js";
+import type { Keep } from "../engine/keep.js";
 import { lazily } from "../engine/lazily.js";
 import { ValidationError } from "../errors.js";
 import { checkOneOf } from "../options.js";

@@ -1,9 +1,10 @@
 /** The webgpu engine's row operations. Columns are gathered by the calling thread: they are in host memory. */
 import type { DeviceArray } from "../device-array.js";
-import type { DeviceColumn, DeviceKeys, Keep, Matches, Words } from "../device-columns.js";
+import type { DeviceColumn, DeviceKeys, Matches, Words } from "../device-columns.js";
 import type { GatherTask } from "../gather-buffers.js";
 import { type GroupTask, runTasksHere } from "../group-tasks.js";
 import type { JoinKind } from "../join-kinds.js";
+import type { Keep } from "../keep.js";
 import { lazily } from "../lazily.js";
 import type { ColumnReducer } from "../reductions.js";
 import type { GroupCall, RowGroups } from "../row-groups.js";

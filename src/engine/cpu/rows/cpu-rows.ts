@@ -1,9 +1,10 @@
 /** The cpu engine's row operations, on the engine's threads. They reject once it is destroyed, also those under way. */
 import type { DeviceArray } from "../../device-array.js";
-import type { DeviceColumn, DeviceKeys, Keep, Matches, Words } from "../../device-columns.js";
+import type { DeviceColumn, DeviceKeys, Matches, Words } from "../../device-columns.js";
 import type { GatherTask } from "../../gather-buffers.js";
 import type { GroupTask } from "../../group-tasks.js";
 import type { JoinKind } from "../../join-kinds.js";
+import type { Keep } from "../../keep.js";
 import type { GroupCall, RowGroups } from "../../row-groups.js";
 import type { JoinCall, RowIndex, RowOperations } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";

@@ -1,6 +1,7 @@
 /** Distinct rows on the cpu engine: rows are grouped (../groups), whose lists of members ascend. Masks of rows. */
 import type { DeviceArray } from "../../device-array.js";
-import type { DeviceKeys, Keep, Words } from "../../device-columns.js";
+import type { DeviceKeys, Words } from "../../device-columns.js";
+import type { Keep } from "../../keep.js";
 import type { JoinCall, RowOperations } from "../../row-operations.js";
 import type { CpuEngine } from "../cpu-engine.js";
 import { hostKeys, hostWords } from "./device-columns.js";

@@ -2,7 +2,8 @@
  * Distinct rows on the GPU: rows are numbered by group (../groups), a row of every group is marked (group-order.ts), and the marked rows
  * are listed in their order.
  */
-import type { DeviceKeys, Keep, Words } from "../../device-columns.js";
+import type { DeviceKeys, Words } from "../../device-columns.js";
+import type { Keep } from "../../keep.js";
 import type { GroupCall } from "../../row-groups.js";
 import { numberGroups } from "../groups/group-rows.js";
 import { buildGroups } from "../groups/group-table.js";

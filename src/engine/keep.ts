@@ -1,0 +1,2 @@
+/** Which of equal rows stays: the first, the last, or none of them. */
+export type Keep = "first" | "last" | "none";
