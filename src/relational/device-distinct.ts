@@ -1,6 +1,6 @@
 /** Distinct rows of tables on a device: rows are compared there, and those that stay are gathered there. */
 import type { Device } from "../device.js";
-import type { Keep } from "../engine/device-columns.js";
+import type { Keep } from "../engine/keep.js";
 import type { SourceColumn, SourceTable } from "./columns.js";
 import { gatherTable } from "./device-gather.js";
 import { type DeviceKeyColumn, deviceKey, Uploads } from "./device-keys.js";
