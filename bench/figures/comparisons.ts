@@ -62,6 +62,30 @@ export function joinFigure(report: StoredReport): Figure {
   };
 }
 
+/** One panel a table, a group for each number of keys, a bar for each way or contestant. */
+export function groupFigure(report: StoredReport): Figure {
+  const skewOf = (row: BenchRow) => (numberIn(row, "skew") > 0 ? `, zipf(${textIn(row, "skew")})` : "");
+  const labelled = report.rows.map((row) => ({
+    ...row,
+    keys: `${numberIn(row, "groups").toLocaleString("en")} groups${skewOf(row)}`,
+  }));
+  return {
+    title: "Group-bys",
+    subtitle:
+      "Rows counted and a column added up by key. Device to device: tables and result in the device's memory.",
+    panels: distinct(report.rows, "table").map((table) => {
+      const rows = labelled.filter((row) => textIn(row, "table") === table);
+      const size = sizeText(numberIn(rows[0], "rows"));
+      return bars(
+        `${table}, ${size} rows`,
+        "ms",
+        groupsBy(rows, "keys", "ms", (row) => textIn(row, "way")),
+      );
+    }),
+    footer: footerOf(report),
+  };
+}
+
 export function joinVsDuckdbFigure(report: StoredReport): Figure {
   return {
     title: "Joins beside DuckDB",

@@ -3,6 +3,7 @@ import { draw } from "../chart/draw.js";
 import type { Figure } from "../chart/figure.js";
 import type { StoredReport } from "../report.js";
 import {
+  groupFigure,
   idsFigure,
   joinFigure,
   joinVsDuckdbFigure,
@@ -31,6 +32,7 @@ const FIGURES: Readonly<Record<string, (report: StoredReport) => Figure>> = {
   crossovers: crossoversFigure,
   lifecycle: lifecycleFigure,
   multimap: multimapFigure,
+  group: groupFigure,
   growth: growthFigure,
   wide: wideFigure,
   ids: idsFigure,
