@@ -2,9 +2,9 @@
 import type { Device } from "../device.js";
 import type { Sides } from "../engine/join-kinds.js";
 import type { RowIndex } from "../engine/row-operations.js";
-import { gatherOutputs } from "./device-join.js";
+import { gatherMatches } from "./device-join.js";
 import { deviceSide, Uploads } from "./device-keys.js";
-import { DeviceTable } from "./device-table.js";
+import type { DeviceTable } from "./device-table.js";
 import { keyForms } from "./encode-keys.js";
 import type { PreparedJoin } from "./prepare-join.js";
 
@@ -38,16 +38,9 @@ export async function joinIndexed(
       all.left.begin(output.left?.source);
       all.right.begin(output.right?.source);
     }
-    const operations = await engine.rows();
     const matches = await call.onEngine((engineCall) => index.match(encoded, side, how, engineCall));
     call.endStage("hash join");
-    try {
-      const columns = await gatherOutputs(operations, prepared, all, matches);
-      return new DeviceTable(device, matches.left.length, columns);
-    } finally {
-      matches.left.destroy();
-      matches.right?.destroy();
-    }
+    return await gatherMatches(device, prepared, all, matches);
   } finally {
     await uploads.destroy();
   }

@@ -30,13 +30,7 @@ export async function joinOnDevice(device: Device, prepared: PreparedJoin): Prom
       rows.match(keys.left, keys.right, how, { ...engineCall, nullsEqual }),
     );
     call.endStage("hash join");
-    try {
-      const columns = await gatherOutputs(rows, prepared, { left: uploads, right: uploads }, matches);
-      return new DeviceTable(device, matches.left.length, columns);
-    } finally {
-      matches.left.destroy();
-      matches.right?.destroy();
-    }
+    return await gatherMatches(device, prepared, { left: uploads, right: uploads }, matches);
   } finally {
     await uploads.destroy();
   }
@@ -97,10 +91,26 @@ async function encodedKeys(
 }
 
 /**
- * Gathers the columns of the result, those of a side together.
+ * The result of matching rows, whose numbers are freed.
  * @param uploads of each side
  */
-export async function gatherOutputs(
+export async function gatherMatches(
+  device: Device,
+  prepared: PreparedJoin,
+  uploads: Sides<Uploads>,
+  matches: Matches,
+): Promise<DeviceTable> {
+  try {
+    const columns = await gatherOutputs(await device.engine.rows(), prepared, uploads, matches);
+    return new DeviceTable(device, matches.left.length, columns);
+  } finally {
+    matches.left.destroy();
+    matches.right?.destroy();
+  }
+}
+
+/** Gathers the columns of the result, those of a side together. */
+async function gatherOutputs(
   rows: RowOperations,
   { outputs, how, call }: PreparedJoin,
   uploads: Sides<Uploads>,
