@@ -36,9 +36,9 @@ export const listFaults = [
   {
     name: "multi-numbers-given-twice",
     what: "an insert that was aborted leaves its numbers to the next",
-    file: "src/containers/multi-index.ts",
-    find: "    this.lists.take(first + selected);\n    const inserting",
-    replace: "    const inserting",
+    file: "src/containers/multi-insert.ts",
+    find: "  index.lists.take(first + selected);\n  const inserting",
+    replace: "  const inserting",
     ...onCpu,
   },
   {

@@ -24,7 +24,8 @@ import {
 } from "./arguments.js";
 import { checkedSlots } from "./create-table.js";
 import { EntryReader } from "./entry-reader.js";
-import type { MultiIndex, MultiTally } from "./multi-index.js";
+import type { MultiIndex } from "./multi-index.js";
+import type { MultiTally } from "./multi-insert.js";
 import { Queued } from "./queued.js";
 import { answered, destination, discard, placed } from "./results.js";
 
@@ -79,7 +80,7 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
   }
   /** Slots of the table of keys: ceil(keyCapacity / maxLoadFactor). */
   get slots(): number {
-    return this.index.keyTable.spec.slots;
+    return this.index.table.spec.slots;
   }
   /** Distinct keys per slot when `keyCapacity` keys are in. */
   get maxLoadFactor(): number {
@@ -211,9 +212,9 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
   /** Entries, distinct keys, and the health of their table, measured by one scan of it. */
   stats(): Promise<MultiStats> {
     return this.calls.run(async () => {
-      const { live: _, ...stats } = await this.index.keyTable.stats();
+      const { live: _, ...stats } = await this.index.table.stats();
       const { size, keyCount, capacity, keyCapacity, slots, loadFactor } = this;
-      const bytes = tableBytes(this.index.keyTable.spec) + this.index.listBytes;
+      const bytes = tableBytes(this.index.table.spec) + this.index.listBytes;
       return { ...stats, size, keyCount, capacity, keyCapacity, slots, loadFactor, bytes };
     });
   }

@@ -1,6 +1,6 @@
 /**
  * What is under a multimap or a multiset: an engine's table that gives every key a number, and lists of values by number. This file keeps
- * the two together; the queue, checks of arguments and results are the container's.
+ * the two together (multi-insert.ts: how batches get in); the queue, checks of arguments and results are the container's.
  *
  * Invariants: every list that has entries belongs to the one key with its number. A key may be in the table without entries: after a call
  * that was stopped, or when all its pairs were erased; nobody sees it, and it goes when the index is built anew. A call that fails before
@@ -21,6 +21,7 @@ import { slotsFor, type TableSpec } from "../engine/layout.js";
 import { type BasicType, type ScalarType, scalarBytes } from "../engine/scalars.js";
 import type { ListMatches, ListOperations, ValueLists } from "../engine/value-lists.js";
 import { EngineError, LimitError } from "../errors.js";
+import { insertEntries, type MultiTally } from "./multi-insert.js";
 import { discard } from "./results.js";
 import { Stages } from "./stages.js";
 
@@ -33,15 +34,6 @@ export interface MultiSizing {
   maxLoadFactor: number;
   /** How keys are hashed. */
   hashing: Pick<TableSpec, "hash" | "seed">;
-}
-
-/** What became of a batch. */
-export interface MultiTally {
-  readonly inserted: number;
-  /** Elements beyond the capacity: the last ones of the batch. */
-  readonly beyond: number;
-  /** Elements whose keys found no slot. */
-  readonly keyless: number;
 }
 
 /** Entries of keys, laid out, with what they are read from. */
@@ -57,11 +49,13 @@ export interface Located<K extends BasicType, V extends BasicType> {
 export class MultiIndex<K extends BasicType, V extends BasicType> {
   private constructor(
     private readonly engine: Engine,
-    private readonly operations: ListOperations,
+    readonly operations: ListOperations,
     readonly types: { readonly key: K; readonly value: V | null },
     readonly sizing: MultiSizing,
-    private table: Table<K, "u32">,
-    private lists: ValueLists<V>,
+    /** Gives each key a number. */
+    public table: Table<K, "u32">,
+    /** Values by these numbers. */
+    public lists: ValueLists<V>,
   ) {}
 
   /** An empty index. @throws LimitError when it is larger than the device allows */
@@ -102,10 +96,6 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
     return value ?? (key as BasicType as V);
   }
 
-  get keyTable(): Table<K, "u32"> {
-    return this.table;
-  }
-
   get listBytes(): number {
     return this.lists.bytes;
   }
@@ -131,143 +121,12 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
   }
 
   /** Adds the elements that fit. */
-  async insert(given: ColumnInput<K>, values: ColumnInput<V> | null, call: CallOptions): Promise<MultiTally> {
-    call.signal?.throwIfAborted();
-    const stages = new Stages(call, given.length, 3);
-    const keys = await this.onDevice(this.types.key, given);
-    try {
-      return (
-        (await this.#insertGroups(keys.column, values, call, stages)) ??
-        (await this.#insertElements(keys.column, values, call, stages))
-      );
-    } finally {
-      keys.free();
-    }
-  }
-
-  /** `insert` by groups of equal keys; null where the engine makes none of the batch, and nothing was changed. */
-  async #insertGroups(
-    keys: DeviceArray<K>,
-    values: ColumnInput<V> | null,
-    call: CallOptions,
-    stages: Stages,
-  ): Promise<MultiTally | null> {
-    const { operations, types, table } = this;
-    const free = this.sizing.capacity - this.size;
-    if (operations.group === undefined || call.where !== undefined || keys.length > free) return null;
-    const distinct = Math.min(keys.length, this.sizing.keyCapacity);
-    const batch = { table: table.spec, distinct, keys, values, valueType: types.value };
-    const groups = await operations.group(batch, call);
-    if (groups === null) return null;
-    let numbered: Batch | undefined;
-    try {
-      numbered = await this.#number(groups.keys.length, undefined, keys.length);
-      // in the order of the slots already
-      const inserted = await this.#insert(
-        groups.keys,
-        numbered,
-        stages,
-        { strategy: "direct" },
-        {
-          begin: async () => false,
-          append: (numbers, call) => groups.append(this.lists, numbers, call),
-        },
-      );
-      stages.finish();
-      return { inserted, beyond: 0, keyless: keys.length - inserted };
-    } finally {
-      numbered?.numbers.destroy();
-      groups.destroy();
-    }
-  }
-
-  /** `insert` element by element. */
-  async #insertElements(
-    keys: DeviceArray<K>,
-    values: ColumnInput<V> | null,
-    call: CallOptions,
-    stages: Stages,
-  ): Promise<MultiTally> {
-    const free = this.sizing.capacity - this.size;
-    let batch = await this.#number(keys.length, call.where, free);
-    let { where } = call;
-    const beyond = Math.max(0, batch.selected - free);
-    try {
-      if (beyond > 0) {
-        where = await firstSelected(batch, free);
-        batch.numbers.destroy();
-        batch = await this.#number(keys.length, where, free);
-      }
-      const { first, selected, numbers } = batch;
-      const inserted = await this.#insert(
-        keys,
-        batch,
-        stages,
-        { where },
-        {
-          begin: (call) => this.lists.begin(numbers, first, values, call, selected),
-          append: (numbers, call) => this.lists.append(numbers, values, call),
-        },
-      );
-      stages.finish();
-      return { inserted, beyond, keyless: selected - inserted };
-    } finally {
-      batch.numbers.destroy();
-    }
-  }
-
-  /** New numbers for the elements of a batch, as many as fit; builds the index anew where there are not so many. */
-  async #number(length: number, where: ColumnInput<"u8"> | undefined, free: number): Promise<Batch> {
-    for (let isRebuilt = false; ; isRebuilt = true) {
-      const first = this.lists.taken;
-      const batch = { first, ...(await this.operations.number(first, length, where)) };
-      const needed = Math.min(batch.selected, free);
-      if (isRebuilt || !this.#lacks(needed)) return batch;
-      batch.numbers.destroy();
-      await this.rebuild({ keepsEmpty: false });
-    }
-  }
-
-  /** Whether so many elements need numbers, or slots, that a new index has and this one has not. */
-  #lacks(elements: number): boolean {
-    const { lists, table } = this;
-    if (lists.taken + elements > lists.numbers) return true;
-    const empty = table.live - lists.filled;
-    return empty > 0 && (table.live + elements > this.sizing.keyCapacity || empty > this.sizing.capacity / 8);
-  }
-
-  /** Gives new keys the numbers of the batch, and adds the entries of all keys to the lists with theirs; answers how many these are. */
-  async #insert(
-    keys: ColumnInput<K>,
-    { first, numbers, selected }: Batch,
-    stages: Stages,
-    how: Pick<CallOptions, "where" | "strategy">,
-    adding: Adding,
-  ): Promise<number> {
-    if (selected === 0) return 0;
-    // whatever happens from here on, nobody else gets these numbers
-    this.lists.take(first + selected);
-    const inserting = { ...stages.next(), ...how };
-    const { log } = inserting;
-    const { inserted } = await this.table.insert(keys as Input<K>, numbers, "keep", inserting);
-    if (inserted === selected && (await adding.begin({ log, where: how.where }))) return selected;
-    if (inserted === 0) this.lists.take(first);
-    const looking = { ...stages.next(), ...how };
-    for (const call of [looking, { ...looking, onProgress: undefined }]) {
-      const found = await this.#numbersOf(keys, call);
-      try {
-        const appended = await adding.append(found, { log });
-        if (appended !== null) return appended;
-      } finally {
-        found.destroy();
-      }
-      await this.rebuild({ keepsEmpty: true });
-    }
-    throw new EngineError("Lists that were built anew have no room for a batch.");
+  insert(keys: ColumnInput<K>, values: ColumnInput<V> | null, call: CallOptions): Promise<MultiTally> {
+    return insertEntries(this, keys, values, call);
   }
 
   /** The number of each key's list, or that of none. The caller frees them. */
-  async #numbersOf(keys: ColumnInput<K>, call: CallOptions): Promise<DeviceArray<"u32">> {
+  async numbersOf(keys: ColumnInput<K>, call: CallOptions): Promise<DeviceArray<"u32">> {
     const { values, found } = await this.table.find(keys as Input<K>, this.operations.none, "device", call);
     discard([found]);
     return values as DeviceArray<"u32">;
@@ -279,7 +138,7 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
     work: (numbers: DeviceArray<"u32">, call: CallOptions) => Promise<T>,
   ): Promise<T> {
     const stages = new Stages(call, keys.length, 2);
-    const numbers = await this.#numbersOf(keys, stages.next());
+    const numbers = await this.numbersOf(keys, stages.next());
     try {
       const result = await work(numbers, stages.next());
       stages.finish();
@@ -363,7 +222,7 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
     const stages = new Stages(call, given.length, 2);
     const keys = await this.onDevice(this.types.key, given);
     try {
-      const numbers = await this.#numbersOf(keys.column, stages.next());
+      const numbers = await this.numbersOf(keys.column, stages.next());
       const erased = await this.lists.drop(numbers).finally(() => numbers.destroy());
       await this.table.erase(keys.column as Input<K>, { ...stages.next(), log: undefined });
       await this.#clean();
@@ -473,30 +332,6 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
     this.table.destroy();
     this.lists.destroy();
   }
-}
-
-/** How the entries of a batch get into lists, once its keys have numbers. */
-interface Adding {
-  /** Where all keys are new and different: each number's list gets one entry. False, with nothing changed, where that does not do. */
-  begin(call: CallOptions): Promise<boolean>;
-  /** The list of each key gets its entries. As ValueLists.append. */
-  append(numbers: DeviceArray<"u32">, call: CallOptions): Promise<number | null>;
-}
-
-/** The elements of a batch, numbered. */
-interface Batch {
-  readonly first: number;
-  readonly numbers: DeviceArray<"u32">;
-  readonly selected: number;
-}
-
-/** A mask of the first selected elements of a batch: numbers rise by one at each that is selected. */
-async function firstSelected({ first, numbers, selected }: Batch, most: number): Promise<Uint8Array> {
-  const list = await numbers.storage.read(0, numbers.length);
-  return Uint8Array.from(list, (number, row) => {
-    const next = row + 1 < list.length ? list[row + 1] : first + selected;
-    return Number(next > number && number - first < most);
-  });
 }
 
 function located<K extends BasicType, V extends BasicType>(

@@ -31,7 +31,7 @@ export interface ModuleTable {
  */
 export function moduleTable(container: AnyContainer): ModuleTable {
   const isMulti = container?.engineIndex !== undefined;
-  const table = isMulti ? container.engineIndex?.keyTable : container?.engineTable;
+  const table = isMulti ? container.engineIndex?.table : container?.engineTable;
   if (!table) {
     throw new ValidationError(
       `The first argument is ${describe(container)}, not a map or a set.`,
