@@ -1,11 +1,11 @@
 /** What join-vs-duckdb joins: tables here and in DuckDB with the same rows, and what both answers are checked by. */
 import { mkdtemp, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join as joinPath, resolve } from "node:path";
+import { join as joinPath } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type Table, tableFromArrays } from "@uwdata/flechette";
 import { readTable } from "../src/io/index.js";
+import { flightFiles } from "./flight-files.js";
 import { mix } from "./mix.js";
 
 /** A sum over a column of the joined rows, in SQL and here. */
@@ -31,11 +31,11 @@ export interface JoinWorkload {
 
 /** flights-3m.parquet and airports.csv of vega-datasets; of flights only the first `limit`, if told. */
 export async function flights(duckdb: DuckDBConnection, limit: number | undefined): Promise<JoinWorkload> {
-  const data = resolve(createRequire(import.meta.url).resolve("vega-datasets"), "../../data");
-  const airports = joinPath(data, "airports.csv");
+  const files = flightFiles();
+  const { airports } = files;
   const folder = await mkdtemp(joinPath(tmpdir(), "warpmap-bench-"));
   try {
-    let flights = joinPath(data, "flights-3m.parquet");
+    let { flights } = files;
     if (limit !== undefined) {
       const some = joinPath(folder, "flights.parquet");
       await duckdb.run(

@@ -44,12 +44,16 @@ interface Entries {
   readonly places: Int32Array;
 }
 
+/** What is in use while one chunk is written: one for all columns of a file. */
+export class ChunkBuffers {
+  readonly numbering = new Numbering();
+  readonly page = new TextBuffer();
+  readonly levels = new TextBuffer();
+}
+
 /** Writes the chunks of one column, of one row group after the other. */
 export class ChunkWriter {
   readonly #rows: Values;
-  readonly #numbering = new Numbering();
-  readonly #page = new TextBuffer();
-  readonly #levels = new TextBuffer();
   /** The Arrow dictionary of the last chunk. */
   #dictionary: { readonly of: ChunkedColumn; readonly entries: Entries | null } | undefined;
   #places = new Int32Array(0);
@@ -58,6 +62,7 @@ export class ChunkWriter {
   constructor(
     readonly element: SchemaElement,
     readonly out: ByteWriter,
+    readonly buffers: ChunkBuffers,
   ) {
     this.#rows = valuesFor(element);
   }
@@ -80,7 +85,7 @@ export class ChunkWriter {
   }
 
   #numbered(values: Values): Omit<Encoded, "bits"> {
-    const coded = this.element.type === "BOOLEAN" ? null : this.#numbering.ofValues(values);
+    const coded = this.element.type === "BOOLEAN" ? null : this.buffers.numbering.ofValues(values);
     return { values, places: null, count: values.count, coded };
   }
 
@@ -106,7 +111,7 @@ export class ChunkWriter {
         setBit(bits, row);
       }
     }
-    const coded = this.#numbering.ofCodes(this.#places, count, values.count);
+    const coded = this.buffers.numbering.ofCodes(this.#places, count, values.count);
     return { bits, values, places: this.#places, count, coded };
   }
 
@@ -140,11 +145,11 @@ export class ChunkWriter {
       encodings.push("RLE_DICTIONARY");
       uncompressed += this.#writeDictionary(values, coded);
       data = out.offset;
-      writeCodes(this.#page, coded);
+      writeCodes(this.buffers.page, coded);
       uncompressed += this.#writePage("RLE_DICTIONARY", bits, rows, count);
     } else {
       for (const page of pagesOf(values, places, bits, rows)) {
-        values.write(this.#page, page.from, page.to, places);
+        values.write(this.buffers.page, page.from, page.to, places);
         const levels = bits?.subarray(page.row >>> 3) ?? null;
         uncompressed += this.#writePage("PLAIN", levels, page.rows, page.to - page.from);
       }
@@ -169,7 +174,7 @@ export class ChunkWriter {
   }
 
   #writeDictionary(values: Values, coded: Coded): number {
-    values.write(this.#page, 0, coded.entries, coded.values);
+    values.write(this.buffers.page, 0, coded.entries, coded.values);
     const bytes = this.#takenPage();
     const packed = snappyCompress(bytes);
     return this.#put(
@@ -186,7 +191,7 @@ export class ChunkWriter {
 
   /** A page of what was written to the page's buffer. */
   #writePage(encoding: Encoding, bits: Uint8Array | null, rows: number, count: number): number {
-    const levels = this.#levels;
+    const { levels } = this.buffers;
     levels.at = 0;
     writeLevels(levels, bits, rows);
     const head = levels.bytes.subarray(0, levels.at);
@@ -216,8 +221,9 @@ export class ChunkWriter {
   }
 
   #takenPage(): Uint8Array {
-    const bytes = this.#page.bytes.subarray(0, this.#page.at);
-    this.#page.at = 0;
+    const { page } = this.buffers;
+    const bytes = page.bytes.subarray(0, page.at);
+    page.at = 0;
     return bytes;
   }
 

@@ -42,7 +42,7 @@ const MAX_VALUES_PER_BYTE = 1 << 17;
 
 /** Hands the values of a chunk of `rows` rows to the taker, page by page. @throws Error for damaged pages */
 export function readPages(bytes: Uint8Array, rows: number, decoder: ColumnDecoder, taker: PageTaker): void {
-  const reader = { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), offset: 0 };
+  const reader = readerOf(bytes);
   const values = new ValueReader(decoder, taker.takesPlain);
   let row = 0;
   while (row < rows) {

@@ -1,7 +1,7 @@
 /**
- * Parquet to Arrow by the package hyparquet, column by column, so that only one column's pages are in memory besides the
- * result. Types keep their units, widths and signs; strings that the file keeps in dictionaries become Arrow dictionary
- * columns. Columns with children (lists, maps, structs) are refused. Columns of one name get a number behind it.
+ * Parquet to Arrow, column by column, so that only one column's pages are in memory besides the result. The package hyparquet reads the
+ * footer, parquet-pages.ts the pages. Types keep their units, widths and signs; strings that the file keeps in dictionaries become Arrow
+ * dictionary columns. Columns with children (lists, maps, structs) are refused. Columns of one name get a number behind it.
  */
 import { type Column, type Table, tableFromColumns } from "@uwdata/flechette";
 import {

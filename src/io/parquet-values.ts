@@ -162,8 +162,12 @@ class WordValues implements Values {
         return floatBounds(new Float64Array(buffer), from, to, at);
       case "INT64":
         return longBounds(this.#words, unsigned, from, to, at);
-      default:
-        return numberBounds(unsigned ? new Uint32Array(buffer) : this.#words, from, to, at);
+      default: {
+        const { min, max } = numberBounds(unsigned ? new Uint32Array(buffer) : this.#words, from, to, at);
+        // hyparquet-writer scales a decimal that is a number, and takes a bigint as it is stored
+        const bound = converted === "DECIMAL" ? BigInt : Number;
+        return { min_value: bound(min), max_value: bound(max) };
+      }
     }
   }
 
@@ -192,17 +196,20 @@ function numberBounds(
   from: number,
   to: number,
   at: (i: number) => number,
-): Bounds {
-  let [min_value, max_value] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+): { min: number; max: number } {
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let i = from; i < to; i++) {
     const number = numbers[at(i)];
-    if (number < min_value) min_value = number;
-    if (number > max_value) max_value = number;
+    if (number < min) min = number;
+    if (number > max) max = number;
   }
-  return { min_value, max_value };
+  return { min, max };
 }
 
-/** NaN is no bound, and zeros bound by the sign that is farther out, as the format wants. */
+/**
+ * Zeros bound by the sign that is farther out, as the format wants. Values with NaN among them have no bounds: NaN can be none, and
+ * readers to whom it is the largest number (DuckDB) would look for it only above those of the others.
+ */
 function floatBounds(
   numbers: Float32Array | Float64Array,
   from: number,
@@ -212,10 +219,11 @@ function floatBounds(
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let i = from; i < to; i++) {
     const number = numbers[at(i)];
+    if (Number.isNaN(number)) return {};
     if (number < min) min = number;
     if (number > max) max = number;
   }
-  return min > max ? {} : { min_value: min === 0 ? -0 : min, max_value: max === 0 ? 0 : max };
+  return { min_value: min === 0 ? -0 : min, max_value: max === 0 ? 0 : max };
 }
 
 /** Integers of 64 bits, compared by their words: no bigint is made but the two. */

@@ -13,7 +13,7 @@ import { readTable as readSource, type SourceColumn } from "../relational/column
 import { contiguous } from "../relational/contiguous.js";
 import { sliceChunk } from "../relational/slice-chunk.js";
 import type { TransferOptions } from "./formats.js";
-import { ChunkWriter } from "./parquet-chunks.js";
+import { ChunkBuffers, ChunkWriter } from "./parquet-chunks.js";
 import { schemaElementOf } from "./parquet-types.js";
 
 /** Rows of a row group, as DuckDB writes them. */
@@ -67,7 +67,8 @@ class FileWriter {
     if (this.#columns.length === 0) {
       const fields = table.schema.fields.map(({ name, type }) => checkedElement(name, type));
       this.#schema = [{ name: "root", num_children: fields.length }, ...fields];
-      this.#columns = fields.map((element) => new ChunkWriter(element, this.#out));
+      const buffers = new ChunkBuffers();
+      this.#columns = fields.map((element) => new ChunkWriter(element, this.#out, buffers));
     }
     const { columns, rows } = readSource(table, "");
     for (let start = 0; start < rows; ) {

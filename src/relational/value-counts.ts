@@ -3,6 +3,7 @@ import type { Table } from "@uwdata/flechette";
 import type { OutputOption } from "../containers/arguments.js";
 import type { Words } from "../engine/device-columns.js";
 import type { Placement } from "../engine/engine.js";
+import { lazily } from "../engine/lazily.js";
 import { check, checkOneOf } from "../options.js";
 import { count } from "./aggregates.js";
 import { readTable } from "./columns.js";
@@ -13,6 +14,8 @@ import { plainColumn } from "./join-columns.js";
 import { materialise } from "./materialise.js";
 import { RelationalCall } from "./relational-call.js";
 import type { TableInput } from "./table-input.js";
+
+const loadGather = lazily(() => import("./device-gather.js"));
 
 /** Options of {@link valueCounts}. */
 export interface ValueCountsOptions extends Omit<GroupCallOptions, "memory"> {
@@ -75,7 +78,7 @@ async function sortedThere(
   const order = byCount(words.filter((_, i) => i % 2 === 0));
   const rows = await device.engine.upload("u32", order);
   try {
-    const { gatherTable } = await import("./device-gather.js");
+    const { gatherTable } = await loadGather();
     return await gatherTable(device, columns, rows, call);
   } finally {
     rows.destroy();

@@ -6,9 +6,11 @@ import {
   type DataType,
   decimal,
   dictionary,
+  float32,
   float64,
   int8,
   int32,
+  int64,
   list,
   type Table,
   TimeUnit,
@@ -16,6 +18,7 @@ import {
   tableFromColumns,
   timestamp,
   uint16,
+  uint32,
   uint64,
   utf8,
 } from "@uwdata/flechette";
@@ -125,6 +128,29 @@ describe("reading what DuckDB writes", () => {
     });
   });
 
+  it.each(["V1", "V2"])("row groups whose values are stored in different ways: %s", async (version) => {
+    const file = path("mixed.parquet");
+    const columns = (["i // 2048 % 2 = 0", "i >= 4096", "i < 6144"] as const).flatMap((few, k) => [
+      `case when ${few} then 'text ' || (i % 3) else 'text ' || i end as t${k}`,
+      `case when ${few} then i % 3 else i * 1000003 end as n${k}`,
+      `case when ${few} then null else (i % 5)::double end as f${k}`,
+      `case when ${few} then '' when i % 7 > 0 then 'ä' || i end as e${k}`,
+    ]);
+    const rows = `select ${columns.join(", ")} from range(8192) r(i)`;
+    await duck.run(
+      `copy (${rows}) to '${file}' (format parquet, parquet_version ${version}, row_group_size 2048)`,
+    );
+    const encodings = await duck.rows(
+      `select distinct encodings from parquet_metadata('${file}') where path_in_schema = 't0'`,
+    );
+    expect(encodings.length).toBeGreaterThan(1);
+    const expected = await duck.rows(`from '${file}'`);
+    const lines = (all: readonly (string | null)[][]) => all.map((row) => row.join(" | "));
+    expect(lines(byRow(await readTable(file)))).toEqual(
+      lines(expected.map((row) => row.map((value, k) => comparable(value, k % 4 === 2 ? "f64" : "")))),
+    );
+  });
+
   it("reads a table without rows", async () => {
     await duck.run(`copy (select * from every_type where n < 0) to '${path("empty.parquet")}'`);
     const table = await readTable(path("empty.parquet"));
@@ -157,6 +183,34 @@ describe("writing", () => {
     expect([...(await readTable(path("groups.parquet"))).children[0]]).toEqual([...table.children[0]]);
     await writeTable(path("none.parquet"), tableFromArrays({ a: [] }, { types: { a: int32() } }));
     expect(await duck.rows(`from '${path("none.parquet")}'`)).toEqual([]);
+  });
+
+  it.each<[string, DataType, unknown[]]>([
+    ["decimals of 9 digits", decimal(9, 2, 128), [-5n, 999_999_999n, -999_999_999n]],
+    ["decimals of 18 digits", decimal(18, 2, 128), [-5n, 10n ** 18n - 1n]],
+    ["decimals of 38 digits", decimal(38, 2, 128), [-5n, 10n ** 38n - 1n]],
+    ["int64", int64(), [-(2n ** 63n), 2n ** 63n - 1n]],
+    ["uint64", uint64(), [0n, 2n ** 63n, 2n ** 64n - 1n]],
+    ["uint32", uint32(), [0, 2 ** 31, 2 ** 32 - 1]],
+    ["float32 with NaN", float32(), [1, Number.NaN, -0.5]],
+    ["float64 with NaN", float64(), [1, Number.NaN, 2]],
+    ["zeros", float64(), [-0, 0]],
+    ["text of more bytes than bounds have", utf8(), ["", `${"z".repeat(17)}b`, "\u{10ffff}".repeat(5)]],
+  ])("bounds that leave out no value: %s", async (_, type, values) => {
+    const file = path("bounds.parquet");
+    // alone, a value is both bounds
+    for (const held of [values, ...values.map((value) => [value])]) {
+      await writeTable(file, tableFromColumns({ c: columnFromArray(held, type) as Column<unknown> }));
+      await duck.run(`create or replace table held as from '${file}'`);
+      const [[sqlType]] = await duck.rows("select typeof(c) from held limit 1");
+      for (const [value] of await duck.rows("select c from held")) {
+        for (const compared of ["=", "<=", ">="]) {
+          const found = (from: string) =>
+            duck.rows(`select count(*) from ${from} where c ${compared} '${value}'::${sqlType}`);
+          expect(await found(`'${file}'`), `${compared} ${value}`).toEqual(await found("held"));
+        }
+      }
+    }
   });
 
   it("refuses types that Parquet has not", async () => {
