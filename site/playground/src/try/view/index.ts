@@ -133,7 +133,9 @@ class TryView {
     });
   }
 
+  /** @throws Error with what is missing */
   #request(): RunRequest {
+    this.#tables.check(this.#form.kind);
     return { spec: this.#form.spec(), engine: this.#engine.value as EngineChoice };
   }
 
