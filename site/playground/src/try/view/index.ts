@@ -1,4 +1,5 @@
 /** The view Try: tables, an operation, and what comes out. The work itself is the worker's (../worker). */
+import "./style.css";
 import { bytesText, counted, download, h, msText, replace } from "../../dom.js";
 import { type EngineChoice, type EngineFacts, engineSelect, engineText } from "../../engines.js";
 import { WorkerClient } from "../../rpc/client.js";
