@@ -2,7 +2,8 @@
 // no events. The same calls give the same text.
 const SVG = "http://www.w3.org/2000/svg";
 const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-const escaped = (text) => String(text).replace(/[&<>"]/g, (character) => escapes[character]);
+/** Text for markup. */
+export const escaped = (text) => String(text).replace(/[&<>"]/g, (character) => escapes[character]);
 
 class Text {
   constructor(text) {

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../paths.mjs";
+import { escaped } from "./document.mjs";
 import { drawPanel, symbolMark } from "./panels.mjs";
 
 /** As wide as the column of text, and as a phone. Panels of lines lie two in a row where there is room. */
@@ -23,9 +24,6 @@ const { figureOf } = await bundle(
 );
 
 export { figureOf };
-
-const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-const escaped = (text) => text.replace(/[&<>"]/g, (character) => escapes[character]);
 
 /**
  * @param name of a stored report

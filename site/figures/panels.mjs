@@ -9,8 +9,8 @@ const FONT = 12;
 /** Mean width of a character, as part of the font's size. */
 const CHARACTER = 0.56;
 
-export const colourOf = (number) => `var(--series-${number % COLOURS})`;
-export const symbolOf = (number) => SYMBOLS[number % SYMBOLS.length];
+const colourOf = (number) => `var(--series-${number % COLOURS})`;
+const symbolOf = (number) => SYMBOLS[number % SYMBOLS.length];
 
 const number = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });

@@ -47,7 +47,7 @@ function pathOf(source, file, fromRoot) {
   return posix.normalize(fromRoot ? file : posix.join(posix.dirname(source), file)).replace(/\/$/, "");
 }
 
-export function relativeRoute(from, to, anchor) {
+function relativeRoute(from, to, anchor) {
   const hash = anchor === undefined ? "" : `#${anchor}`;
   if (from === to && hash !== "") return hash;
   const path = posix.relative(posix.dirname(from), to);

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { expect, it } from "vitest";
+import { anchorsOf } from "../../site/generate/markdown.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
 const inDocs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
@@ -10,19 +11,9 @@ const inDocs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf
 const inRoot = readdirSync(root).filter((path) => path.endsWith(".md"));
 const pages = [...inRoot, ...inDocs, "bench/README.md"];
 
+const text = (path: string) => readFileSync(path, "utf8");
 /** A page without its blocks of code. */
-const proseOf = (path: string) => readFileSync(path, "utf8").replace(/^```[\s\S]*?^```$/gm, "");
-
-/** What GitHub makes of the headings of a page. */
-function anchorsOf(path: string): string[] {
-  const headings = Array.from(proseOf(path).matchAll(/^#+ (.*)$/gm), ([, heading]) => heading);
-  return headings.map((heading) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-"),
-  );
-}
+const proseOf = (path: string) => text(path).replace(/^```[\s\S]*?^```$/gm, "");
 
 it.each(pages)("%s", (page) => {
   const links = Array.from(proseOf(join(root, page)).matchAll(/\]\(([^)\s]+)\)/g), ([, link]) => link);
@@ -32,7 +23,7 @@ it.each(pages)("%s", (page) => {
     .filter((link) => {
       const [path, anchor] = link.split("#", 2);
       const file = path === "" ? join(root, page) : resolve(dirname(join(root, page)), path);
-      return !existsSync(file) || (anchor !== undefined && !anchorsOf(file).includes(anchor));
+      return !existsSync(file) || (anchor !== undefined && !anchorsOf(text(file)).includes(anchor));
     });
   expect(broken).toEqual([]);
 });

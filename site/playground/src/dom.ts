@@ -1,5 +1,9 @@
 /** Elements of the page, made by calls. Text goes in as text, never as markup, so what a file holds cannot become a part of the page. */
 
+import { grouped } from "../../../src/cli/text.js";
+
+export { counted, grouped } from "../../../src/cli/text.js";
+
 type Child = Node | string | null | undefined | false;
 type Properties = Readonly<Record<string, unknown>>;
 
@@ -66,18 +70,6 @@ export function field(text: string, control: HTMLElement, hint?: string): HTMLEl
 /** A control within its label, for checkboxes and radio buttons. */
 export function choice(text: string, control: HTMLInputElement): HTMLElement {
   return h("label", { class: "choice" }, control, h("span", {}, text));
-}
-
-const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
-
-/** 1234567 as "1,234,567". */
-export function grouped(value: number): string {
-  return WHOLE.format(value);
-}
-
-/** "1 row", "2,000 rows". */
-export function counted(count: number, one: string): string {
-  return `${grouped(count)} ${one}${count === 1 ? "" : "s"}`;
 }
 
 /** Milliseconds with three digits: "0.42 ms", "12.3 ms", "1,234 ms". */

@@ -1,4 +1,4 @@
-/** One piece of work at a time, with words on how far it is, a Stop button, and a place for the one line of an error. */
+/** One piece of work at a time, the others in turn, with words on how far it is, a Stop button, and a place for the one line of an error. */
 import { h } from "./dom.js";
 
 export interface Told {
@@ -11,6 +11,8 @@ export interface WorkOptions {
   readonly onProgress: (told: Told) => void;
 }
 
+export type Work = (options: WorkOptions) => Promise<void>;
+
 export class WorkBar {
   readonly element: HTMLElement;
   readonly #bar = h("progress", { max: 1, "aria-label": "Progress" });
@@ -20,6 +22,8 @@ export class WorkBar {
   readonly #message = h("p", { class: "message", role: "alert" });
   readonly #busyChanged: (busy: boolean) => void;
   #controller: AbortController | null = null;
+  /** Of the latest piece of work. */
+  #ended: Promise<boolean> | undefined;
 
   constructor(busyChanged: (busy: boolean) => void) {
     this.#busyChanged = busyChanged;
@@ -32,9 +36,14 @@ export class WorkBar {
     return this.#controller !== null;
   }
 
-  /** Runs work unless there is some already. Shows the error that it throws. @returns whether it came to its end */
-  async perform(text: string, work: (options: WorkOptions) => Promise<void>): Promise<boolean> {
-    if (this.#controller) return false;
+  /** Runs work when what runs has ended: a file may be dropped meanwhile. Shows the error that it throws. @returns whether it came to its end */
+  async perform(text: string, work: Work): Promise<boolean> {
+    while (this.busy) await this.#ended;
+    this.#ended = this.#run(text, work);
+    return this.#ended;
+  }
+
+  async #run(text: string, work: Work): Promise<boolean> {
     const controller = new AbortController();
     this.#controller = controller;
     this.say("");

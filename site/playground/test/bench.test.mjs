@@ -1,25 +1,16 @@
 // The view Bench: it measures, shows the H100 beside, carries its numbers in a link, and stops.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
-import { openBrowser, openView, serve } from "./helpers.mjs";
+import { test } from "node:test";
+import { openView, playground } from "./helpers.mjs";
 
 const SLOW = { timeout: 300_000 };
 
-let site;
-let browser;
-before(async () => {
-  site = await serve();
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser.close();
-  await site.close();
-});
+const site = playground();
 
 /** Opens the view with these benchmarks checked, and a small largest number of keys. */
 async function openBench(engine, titles) {
-  const opened = await openView(browser, site.url, `bench?engine=${engine}`);
+  const opened = await openView(site, `bench?engine=${engine}`);
   const { page } = opened;
   await page.locator(".engine-text", { hasText: "Runs on" }).waitFor();
   for (const box of await page.getByRole("checkbox").all()) await box.uncheck();
@@ -68,7 +59,7 @@ test("measures on cpu, and the permalink shows the numbers again", SLOW, async (
   await page.waitForFunction(() => location.hash.includes("r="));
   const link = page.url();
   console.log(`a link with two reports has ${link.length} characters`);
-  const other = await openView(browser, site.url, link.slice(link.indexOf("#") + 2));
+  const other = await openView(site, link.slice(link.indexOf("#") + 2));
   await other.page.getByText("These numbers came with the link").waitFor();
   assert.deepEqual(await tablesOf(other.page), tables);
   assert.deepEqual([...errors, ...other.errors], []);
@@ -97,7 +88,7 @@ test("Stop stops, and keeps what was measured", SLOW, async () => {
 });
 
 test("a link that holds no numbers says so", SLOW, async () => {
-  const { page, errors } = await openView(browser, site.url, "bench?r=AAAA");
+  const { page, errors } = await openView(site, "bench?r=AAAA");
   await page.locator(".message.error", { hasText: "cannot be read" }).waitFor();
   assert.deepEqual(errors, []);
   await page.context().close();

@@ -2,22 +2,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { pageExamples } from "../build.mjs";
-import { openBrowser, openView, root, serve } from "./helpers.mjs";
+import { openView, playground, root } from "./helpers.mjs";
 
 const SLOW = { timeout: 240_000 };
 
-let site;
-let browser;
-before(async () => {
-  site = await serve();
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser.close();
-  await site.close();
-});
+const site = playground();
 
 const page = readFileSync(join(root, "docs/examples.md"), "utf8");
 
@@ -38,7 +29,7 @@ async function run(page, program, engine) {
 }
 
 test("runs the programs, which print what the documentation says", SLOW, async () => {
-  const { page, errors } = await openView(browser, site.url, "code");
+  const { page, errors } = await openView(site, "code");
   const programs = pageExamples();
   assert.ok(programs.length >= 8, programs.join());
   for (const program of programs.filter((name) => !name.startsWith("wgsl-"))) {
@@ -53,7 +44,7 @@ test("runs the programs, which print what the documentation says", SLOW, async (
 });
 
 test("runs kernels on a software GPU", SLOW, async () => {
-  const { page, errors } = await openView(browser, site.url, "code");
+  const { page, errors } = await openView(site, "code");
   const text = await run(page, "wgsl-find.mjs", "software");
   assert.match(text, /swiftshader/i);
   assert.match(text, /1000000 orders cost \d+/);
@@ -69,7 +60,7 @@ async function write(page, source) {
 }
 
 test("shows errors at their line", SLOW, async () => {
-  const { page } = await openView(browser, site.url, "code");
+  const { page } = await openView(site, "code");
   for (const [source, says] of [
     [
       'console.log({ a: [1, -0, "x"] });\n\nnull.x;\n',
@@ -92,7 +83,7 @@ test("shows errors at their line", SLOW, async () => {
 });
 
 test("Stop ends a program that never ends", SLOW, async () => {
-  const { page } = await openView(browser, site.url, "code");
+  const { page } = await openView(site, "code");
   await write(page, 'console.log("begun");\nfor (;;);\n');
   await page.getByRole("button", { name: "Run" }).click();
   await page.locator(".output-text", { hasText: "begun" }).waitFor();

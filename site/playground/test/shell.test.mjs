@@ -3,26 +3,17 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { built, here, openBrowser, openView, serve } from "./helpers.mjs";
+import { built, here, openView, playground } from "./helpers.mjs";
 
 const { AxeBuilder } = createRequire(join(here, "../../package.json"))("@axe-core/playwright");
 const VIEWS = ["try", "bench", "code"];
 
-let site;
-let browser;
-before(async () => {
-  site = await serve();
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser.close();
-  await site.close();
-});
+const site = playground();
 
 test("a host that sends no headers gives threads all the same", async () => {
-  const { page, errors } = await openView(browser, site.url, "try");
+  const { page, errors } = await openView(site, "try");
   assert.equal(await page.evaluate(() => crossOriginIsolated), true);
   assert.match(await page.textContent("#isolation"), /^Threads are on/);
   assert.deepEqual(errors, []);
@@ -30,14 +21,14 @@ test("a host that sends no headers gives threads all the same", async () => {
 });
 
 test("without service workers it says that threads are off", async () => {
-  const { page } = await openView(browser, site.url, "try?engine=cpu", { serviceWorkers: "block" });
+  const { page } = await openView(site, "try?engine=cpu", { serviceWorkers: "block" });
   assert.match(await page.textContent("#isolation"), /^Threads are off/);
   await page.locator(".engine-text", { hasText: "cpu, 1 thread." }).waitFor();
   await page.context().close();
 });
 
 test("the first load", async () => {
-  const { page } = await openView(browser, site.url, "try", { serviceWorkers: "block" });
+  const { page } = await openView(site, "try", { serviceWorkers: "block" });
   await page.locator('[data-panel="try"] h1').waitFor();
   const paths = (await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name)))
     .filter((name) => name.startsWith(site.url) && !name.includes("/lib/"))
@@ -55,7 +46,7 @@ test("the first load", async () => {
 });
 
 test("follows the system, the button and VitePress's key", async () => {
-  const { page } = await openView(browser, site.url, "try", { colorScheme: "dark" });
+  const { page } = await openView(site, "try", { colorScheme: "dark" });
   const isDark = () => page.evaluate(() => document.documentElement.classList.contains("dark"));
   assert.equal(await isDark(), true);
   await page.getByRole("button", { name: "Use light colours" }).click();
@@ -70,7 +61,7 @@ test("follows the system, the button and VitePress's key", async () => {
 
 for (const colorScheme of ["light", "dark"]) {
   test(`axe finds nothing, ${colorScheme}`, { timeout: 180_000 }, async () => {
-    const { page } = await openView(browser, site.url, "try?engine=cpu", { colorScheme });
+    const { page } = await openView(site, "try?engine=cpu", { colorScheme });
     await page.getByRole("button", { name: "Join flights with their airports" }).click();
     await page.locator(".summary").waitFor();
     for (const view of VIEWS) {

@@ -5,26 +5,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { built, openBrowser, openView, serve } from "./helpers.mjs";
+import { built, openView, playground } from "./helpers.mjs";
 
 const SLOW = { timeout: 240_000 };
 const flights = join(built, "samples/flights-200k.parquet");
 const airports = join(built, "samples/airports.csv");
 
-let site;
-let browser;
+const site = playground();
 let duckdb;
 let folder;
 
 before(async () => {
-  site = await serve();
-  browser = await openBrowser();
   duckdb = await (await DuckDBInstance.create(":memory:")).connect();
   folder = mkdtempSync(join(tmpdir(), "warpmap-playground-"));
 });
 after(async () => {
-  await browser.close();
-  await site.close();
   duckdb.closeSync();
   rmSync(folder, { recursive: true });
 });
@@ -35,6 +30,13 @@ async function counted(sql) {
 }
 
 const JOINED = `SELECT * FROM '${flights}' f JOIN '${airports}' a ON f.origin = a.iata`;
+
+/** Opens a file of this text on a side, 0 or 1, and waits until it is read. */
+async function openFile(page, side, name, text) {
+  const file = { name, mimeType: "text/csv", buffer: Buffer.from(text) };
+  await page.locator('input[type="file"]').nth(side).setInputFiles(file);
+  await page.locator(".about", { hasText: name }).waitFor();
+}
 
 /** What the page says of the result, once it is there. */
 async function summaryOf(page) {
@@ -48,7 +50,7 @@ for (const [engine, says] of [
   ["software", /by webgpu, .*swiftshader/i],
 ]) {
   test(`joins the sample on ${engine}, with DuckDB's count`, SLOW, async () => {
-    const { page, errors } = await openView(browser, site.url, `try?engine=${engine}`);
+    const { page, errors } = await openView(site, `try?engine=${engine}`);
     const start = performance.now();
     await page.getByRole("button", { name: "Join flights with their airports" }).click();
     const summary = await summaryOf(page);
@@ -74,7 +76,7 @@ for (const [engine, says] of [
 }
 
 test("groups and keeps distinct rows, with DuckDB's counts", SLOW, async () => {
-  const { page, errors } = await openView(browser, site.url, "try?engine=cpu");
+  const { page, errors } = await openView(site, "try?engine=cpu");
   for (const [button, sql] of [
     ["Mean delay by airport", `SELECT origin FROM '${flights}' GROUP BY origin`],
     ["Distinct routes", `SELECT DISTINCT origin, destination FROM '${flights}'`],
@@ -88,7 +90,7 @@ test("groups and keeps distinct rows, with DuckDB's counts", SLOW, async () => {
 });
 
 test("compares with Map, Arquero and DuckDB-Wasm, which is loaded only then", SLOW, async () => {
-  const { page, errors } = await openView(browser, site.url, "try?engine=cpu");
+  const { page, errors } = await openView(site, "try?engine=cpu");
   const loaded = () => site.requests.filter((path) => path.startsWith("duckdb/"));
   const earlier = loaded().length;
   await page.getByRole("button", { name: "Mean delay by airport" }).click();
@@ -105,11 +107,9 @@ test("compares with Map, Arquero and DuckDB-Wasm, which is loaded only then", SL
 });
 
 test("says where an answer differs, and does not time it", SLOW, async () => {
-  const { page } = await openView(browser, site.url, "try?engine=cpu");
+  const { page } = await openView(site, "try?engine=cpu");
   // Arquero counts a null as a value
-  const file = join(folder, "nulls.csv");
-  writeFileSync(file, "k,x\na,1\na,\nb,2\n");
-  await page.locator('input[type="file"]').first().setInputFiles(file);
+  await openFile(page, 0, "nulls.csv", "k,x\na,1\na,\nb,2\n");
   await page.getByRole("radio", { name: "Group" }).check();
   await page.getByRole("checkbox", { name: "k" }).check();
   await page.getByLabel("Aggregate 1, function").selectOption("countDistinct");
@@ -126,16 +126,9 @@ test("says where an answer differs, and does not time it", SLOW, async () => {
 });
 
 test("has the same answers as the others where keys repeat and are null", SLOW, async () => {
-  const { page } = await openView(browser, site.url, "try?engine=cpu");
-  const left = join(folder, "left.csv");
-  const right = join(folder, "right.csv");
-  writeFileSync(left, "k,x,s\n1,1.5,a\n2,,b\n,3,\n2,4,d\n7,5,a\n");
-  writeFileSync(right, "k,y,s\n2,10,A\n2,11,\n,12,B\n3,13,C\n1,14,D\n");
-  const inputs = page.locator('input[type="file"]');
-  await inputs.nth(0).setInputFiles(left);
-  await page.locator(".about", { hasText: "left.csv" }).waitFor();
-  await inputs.nth(1).setInputFiles(right);
-  await page.locator(".about", { hasText: "right.csv" }).waitFor();
+  const { page } = await openView(site, "try?engine=cpu");
+  await openFile(page, 0, "left.csv", "k,x,s\n1,1.5,a\n2,,b\n,3,\n2,4,d\n7,5,a\n");
+  await openFile(page, 1, "right.csv", "k,y,s\n2,10,A\n2,11,\n,12,B\n3,13,C\n1,14,D\n");
   const compareTo = async (rows, others) => {
     await page.getByRole("button", { name: "Compare" }).click();
     await page.locator(".running").waitFor({ state: "visible" });
@@ -170,16 +163,9 @@ test("has the same answers as the others where keys repeat and are null", SLOW, 
 });
 
 test("reads own files, shows nulls and types, and saves what DuckDB reads", SLOW, async () => {
-  const { page } = await openView(browser, site.url, "try?engine=cpu");
-  const left = join(folder, "orders.csv");
-  const right = join(folder, "names.csv");
-  writeFileSync(left, "id,amount\n1,2.5\n2,\n3,7\n3,8\n");
-  writeFileSync(right, "id,name\n1,Ada\n3,<b>Grace</b>\n");
-  const inputs = page.locator('input[type="file"]');
-  await inputs.nth(0).setInputFiles(left);
-  await page.locator(".about", { hasText: "orders.csv" }).waitFor();
-  await inputs.nth(1).setInputFiles(right);
-  await page.locator(".about", { hasText: "names.csv" }).waitFor();
+  const { page } = await openView(site, "try?engine=cpu");
+  await openFile(page, 0, "orders.csv", "id,amount\n1,2.5\n2,\n3,7\n3,8\n");
+  await openFile(page, 1, "names.csv", "id,name\n1,Ada\n3,<b>Grace</b>\n");
   await page.getByLabel("Rows that come out").selectOption("left");
   await page.getByRole("button", { name: "Run" }).click();
   assert.match(await summaryOf(page), /^4 rows × 3 columns/);
@@ -206,7 +192,7 @@ test("reads own files, shows nulls and types, and saves what DuckDB reads", SLOW
 });
 
 test("a damaged file shows its one line", SLOW, async () => {
-  const { page } = await openView(browser, site.url, "try?engine=cpu");
+  const { page } = await openView(site, "try?engine=cpu");
   const damaged = join(folder, "damaged.parquet");
   const bytes = readFileSync(flights);
   bytes.fill(0xff, bytes.length - 40, bytes.length - 8);
@@ -224,8 +210,90 @@ test("a damaged file shows its one line", SLOW, async () => {
   await page.context().close();
 });
 
+test("says in one line what is missing", SLOW, async () => {
+  const { page, errors } = await openView(site, "try?engine=cpu");
+  const run = page.getByRole("button", { name: "Run" });
+  const saysOf = async (text) => {
+    await page.locator(".message.error", { hasText: text }).waitFor();
+    assert.equal(await page.locator(".message").count(), 1);
+  };
+  await run.click();
+  await saysOf("There is no table yet. Open a file, or take a sample.");
+  const empty = { name: "empty.csv", mimeType: "text/csv", buffer: Buffer.alloc(0) };
+  await page.locator('input[type="file"]').first().setInputFiles(empty);
+  await saysOf("empty.csv: is empty. A CSV file starts with a line of column names.");
+  await openFile(page, 0, "numbers.csv", "n\n1\n2\n");
+  await run.click();
+  await saysOf("A join needs a second table. Open a file, or take a sample.");
+  await openFile(page, 1, "words.csv", "w\none\n");
+  await run.click();
+  await saysOf('Key columns "n" (int32) and "w" (utf8) cannot be compared.');
+  await openFile(page, 1, "heads.csv", "n,m\n");
+  await page.locator("summary", { hasText: "Columns of the result" }).click();
+  await page.getByRole("checkbox", { name: "n", exact: true }).uncheck();
+  await page.getByRole("checkbox", { name: "m", exact: true }).uncheck();
+  await run.click();
+  await saysOf("Choose at least one column of the result.");
+  await page.getByRole("checkbox", { name: "n", exact: true }).check();
+  await run.click();
+  await page.locator(".summary", { hasText: "0 rows × 1 column" }).waitFor();
+  assert.equal(await page.locator(".message.error").count(), 0);
+  assert.deepEqual(errors, []);
+  await page.context().close();
+});
+
+test("reads what is dropped meanwhile, and runs once for two clicks", SLOW, async () => {
+  const { page, errors } = await openView(site, "try?engine=cpu");
+  await page.evaluate(() => {
+    for (const card of document.querySelectorAll(".card.drop")) {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["id\n1\n2\n3\n"], "same.csv"));
+      card.dispatchEvent(new DragEvent("drop", { dataTransfer }));
+    }
+  });
+  await page.locator(".about", { hasText: "same.csv" }).nth(1).waitFor();
+  await page.getByRole("button", { name: "Run" }).dblclick();
+  assert.match(await summaryOf(page), /^3 rows × 1 column /);
+  assert.equal(await page.locator(".message").textContent(), "");
+  assert.deepEqual(errors, []);
+  await page.context().close();
+});
+
+test("forgets columns and samples that another file took the place of", SLOW, async () => {
+  const { page } = await openView(site, "try?engine=cpu");
+  await page.getByRole("button", { name: "Mean delay by airport" }).click();
+  await summaryOf(page);
+  await openFile(page, 0, "airports.csv", "town,people\nA,1\nA,2\nB,3\n");
+  await page.getByRole("checkbox", { name: "town" }).check();
+  await page.getByRole("button", { name: "Run" }).click();
+  await page.locator(".summary", { hasText: "2 rows × 4 columns" }).waitFor();
+  await page.getByLabel("or take a sample").first().selectOption("airports.csv");
+  await page.locator(".about", { hasText: "3,376 rows" }).waitFor();
+  await page.context().close();
+});
+
+test("says so where the worker that had the rows is gone", SLOW, async () => {
+  const { page } = await openView(site, "try?engine=cpu");
+  await page.addInitScript(() => {
+    globalThis.started = [];
+    globalThis.Worker = class extends Worker {
+      constructor(...args) {
+        super(...args);
+        globalThis.started.push(this);
+      }
+    };
+  });
+  await page.reload();
+  await page.getByRole("button", { name: "Distinct routes" }).click();
+  await summaryOf(page);
+  await page.evaluate(() => globalThis.started[0].dispatchEvent(new ErrorEvent("error")));
+  await page.getByRole("button", { name: "Next rows" }).click();
+  await page.locator(".place", { hasText: "There is no result yet. Run the operation first." }).waitFor();
+  await page.context().close();
+});
+
 test("Stop stops, and the page goes on", SLOW, async () => {
-  const { page, errors } = await openView(browser, site.url, "try?engine=software");
+  const { page, errors } = await openView(site, "try?engine=software");
   await page.getByRole("button", { name: "Join flights with their airports" }).click();
   const stop = page.getByRole("button", { name: "Stop" });
   // while the join runs, which takes seconds on a GPU that the CPU emulates

@@ -17,6 +17,14 @@ export interface TableFacts {
 
 export type Side = "left" | "right";
 
+/** What an operation works on; group and distinct take the left. @throws Error when a table is not there yet */
+export function tablesFor<T>({ left, right }: Partial<Record<Side, T>>, kind: Spec["kind"]): Record<Side, T> {
+  if (!left) throw new Error("There is no table yet. Open a file, or take a sample.");
+  if (kind === "join" && !right)
+    throw new Error("A join needs a second table. Open a file, or take a sample.");
+  return { left, right: right ?? left };
+}
+
 /** What to read: a file of the reader's, or a URL of the playground's own. */
 export interface LoadRequest {
   readonly side: Side;

@@ -62,14 +62,7 @@ function lines(
     color,
     marks: [
       Plot.frame({ stroke: "currentColor", strokeOpacity: 0.3 }),
-      Plot.text(operations, {
-        fy: (name: string) => name,
-        text: (name: string) => name,
-        frameAnchor: "top-left",
-        dy: -12,
-        fontWeight: 600,
-        fill: "currentColor",
-      }),
+      titles(operations),
       Plot.line(points, { x: "x", y: "y", fy: "operation", stroke: "series", strokeWidth: 2, sort: "x" }),
       Plot.dot(points, {
         x: "x",
@@ -113,14 +106,7 @@ function bars(id: string, points: readonly Point[], { width, label }: FigureOpti
     fy: { domain: operations, label: null, axis: null },
     color,
     marks: [
-      Plot.text(operations, {
-        fy: (name: string) => name,
-        text: (name: string) => name,
-        frameAnchor: "top-left",
-        dy: -12,
-        fontWeight: 600,
-        fill: "currentColor",
-      }),
+      titles(operations),
       Plot.ruleY(points, {
         x1: from,
         x2: "y",
@@ -140,6 +126,18 @@ function bars(id: string, points: readonly Point[], { width, label }: FigureOpti
         fill: "currentColor",
       }),
     ],
+  });
+}
+
+/** Each operation above its panel, or its rows. */
+function titles(operations: readonly string[]): Plot.Text {
+  return Plot.text(operations, {
+    fy: (name: string) => name,
+    text: (name: string) => name,
+    frameAnchor: "top-left",
+    dy: -12,
+    fontWeight: 600,
+    fill: "currentColor",
   });
 }
 

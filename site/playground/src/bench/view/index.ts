@@ -1,4 +1,5 @@
 /** The view Bench: the repository's own benchmarks in the reader's browser, drawn beside the figures of an H100. */
+import "./style.css";
 import type { BenchRow } from "../../../../../bench/report.js";
 import { choice, download, h, replace, select } from "../../dom.js";
 import { type EngineChoice, type EngineFacts, engineSelect, engineText } from "../../engines.js";

@@ -1,5 +1,6 @@
 /** What figures are drawn of: from rows of reports to points of named series. */
 import type { BenchRow } from "../../../../../bench/report.js";
+import { counted } from "../../dom.js";
 
 export type Rows = readonly BenchRow[];
 
@@ -52,7 +53,7 @@ export function pointsOf(id: string, { rows, device }: Source): Point[] {
 /** Rows name the engine `webgpu`; a reader wants the GPU's name. */
 function seriesOf({ on, threads }: BenchRow, device: string): string {
   if (typeof on === "string") return on === "webgpu" ? device : on;
-  return typeof threads === "number" ? `cpu, ${threads} ${threads === 1 ? "thread" : "threads"}` : device;
+  return typeof threads === "number" ? `cpu, ${counted(threads, "thread")}` : device;
 }
 
 function operationOf(id: string, { operation, load, state }: BenchRow): string {

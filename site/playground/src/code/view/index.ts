@@ -1,4 +1,5 @@
 /** The view Code: the programs of examples/, to change and run in a worker; Stop ends the worker. */
+import "./style.css";
 import examples from "virtual:examples";
 import { field, h, msText, replace, select } from "../../dom.js";
 import { engineSelect } from "../../engines.js";

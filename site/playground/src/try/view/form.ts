@@ -10,6 +10,7 @@ import {
   type Side,
   type Spec,
 } from "../protocol.js";
+import { addButton, list, removeButton } from "./form-parts.js";
 
 type Columns = (side: Side) => readonly ColumnFacts[];
 
@@ -97,6 +98,7 @@ export class OperationForm {
     if (this.#kind === "join") {
       const on = this.#on.filter(([left, right]) => left !== "" && right !== "");
       if (on.length === 0) throw new Error("Choose the key columns to join on.");
+      if (this.#select?.size === 0) throw new Error("Choose at least one column of the result.");
       const select = this.#select ? { select: [...this.#select] } : {};
       return { kind: "join", how: this.#how, on, ...select };
     }
@@ -109,6 +111,7 @@ export class OperationForm {
   /** Draws the fields anew: tables have come, or another kind was chosen. */
   refresh(): void {
     this.#guessKeys();
+    this.#replaceStrangers();
     const fields = {
       join: () => this.#joinFields(),
       group: () => this.#groupFields(),
@@ -146,6 +149,19 @@ export class OperationForm {
       left.flatMap((l) => right.filter((r) => test(l, r)).map((r): [string, string] => [l.name, r.name]))[0];
     const pair = alike((l, r) => l.name === r.name) ?? alike((l, r) => l.type === r.type);
     this.#on = [pair ?? [left[0].name, right[0].name]];
+  }
+
+  /** Aggregates of columns that are not in the table take another; of the result's columns those are left that it has. */
+  #replaceStrangers(): void {
+    const left = this.#columns("left").map(({ name }) => name);
+    for (const aggregate of this.#aggregates) {
+      if (aggregate.column !== "" && !left.includes(aggregate.column))
+        aggregate.column = this.#columnFor(aggregate.fn);
+    }
+    if (!this.#select) return;
+    const names = this.#resultColumns();
+    const kept = [...this.#select].filter((name) => names.includes(name));
+    if (kept.length < this.#select.size) this.#select = kept.length > 0 ? new Set(kept) : null;
   }
 
   #joinFields(): HTMLElement[] {
@@ -285,20 +301,4 @@ export class OperationForm {
     const none = boxes.length === 0 ? h("span", { class: "quiet" }, "no table yet") : null;
     return h("fieldset", {}, h("legend", {}, title), h("div", { class: "boxes" }, none, ...boxes));
   }
-}
-
-function list(title: string, items: HTMLElement[], add: HTMLElement): HTMLElement {
-  return h("fieldset", {}, h("legend", {}, title), h("ul", { class: "pairs" }, ...items), add);
-}
-
-function removeButton(label: string, onclick: () => void): HTMLElement {
-  return h(
-    "button",
-    { type: "button", class: "quiet-button", "aria-label": label, title: label, onclick },
-    "×",
-  );
-}
-
-function addButton(text: string, onclick: () => void): HTMLElement {
-  return h("button", { type: "button", class: "quiet-button", onclick }, `+ ${text}`);
 }

@@ -52,8 +52,13 @@ export class ResultGrid {
     const last = Math.max(0, Math.floor((this.#rows - 1) / ROWS) * ROWS);
     this.#from = Math.max(0, Math.min(from, last));
     const turn = ++this.#turn;
-    const cells = await this.#fetch({ from: this.#from, count: ROWS });
-    if (turn === this.#turn) this.#draw(cells);
+    try {
+      const cells = await this.#fetch({ from: this.#from, count: ROWS });
+      if (turn === this.#turn) this.#draw(cells);
+    } catch (error) {
+      // the worker that had the rows was ended
+      if (turn === this.#turn) this.#place.textContent = (error as Error).message;
+    }
   }
 
   #draw(cells: Cells): void {

@@ -1,4 +1,5 @@
 /** The view Try: tables, an operation, and what comes out. The work itself is the worker's (../worker). */
+import "./style.css";
 import { bytesText, counted, download, h, msText, replace } from "../../dom.js";
 import { type EngineChoice, type EngineFacts, engineSelect, engineText } from "../../engines.js";
 import { WorkerClient } from "../../rpc/client.js";
@@ -133,7 +134,9 @@ class TryView {
     });
   }
 
+  /** @throws Error with what is missing */
   #request(): RunRequest {
+    this.#tables.check(this.#form.kind);
     return { spec: this.#form.spec(), engine: this.#engine.value as EngineChoice };
   }
 

@@ -1,8 +1,8 @@
 /** The two tables of the view Try: files that are dropped or chosen, or samples; read by the worker, and again by the next one if it ended. */
 import { bytesText, counted, field, h, msText, replace, select } from "../../dom.js";
 import type { WorkerClient } from "../../rpc/client.js";
-import type { WorkOptions } from "../../work.js";
-import type { LoadRequest, Side, TableFacts } from "../protocol.js";
+import type { Work, WorkOptions } from "../../work.js";
+import { type LoadRequest, type Side, type Spec, type TableFacts, tablesFor } from "../protocol.js";
 import { SAMPLES, sampleUrl } from "./samples.js";
 
 interface Loaded {
@@ -15,7 +15,7 @@ interface Loaded {
 export interface TablesContext {
   readonly client: WorkerClient;
   /** Runs a piece of work with progress and Stop; shows what it throws. */
-  readonly perform: (text: string, work: (options: WorkOptions) => Promise<void>) => Promise<boolean>;
+  readonly perform: (text: string, work: Work) => Promise<boolean>;
   /** A table is there, or another one. */
   readonly changed: (side: Side) => void;
 }
@@ -41,6 +41,11 @@ export class TablePair {
     return this.#loaded[side]?.facts;
   }
 
+  /** @throws Error when a table that an operation needs is not there */
+  check(kind: Spec["kind"]): void {
+    tablesFor(this.#loaded, kind);
+  }
+
   /** The right table is for joins alone. */
   showRight(shown: boolean): void {
     this.#cards.right.hidden = !shown;
@@ -49,8 +54,10 @@ export class TablePair {
   }
 
   async loadSample(side: Side, file: string): Promise<boolean> {
-    if (this.#loaded[side]?.request.name === file) return true;
-    return this.#load({ side, name: file, source: sampleUrl(file) });
+    const source = sampleUrl(file);
+    // a file of the reader's may have a sample's name
+    if (this.#loaded[side]?.request.source === source) return true;
+    return this.#load({ side, name: file, source });
   }
 
   /** Reads tables again whose worker was ended. */

@@ -6,18 +6,19 @@ import { deviceOf, factsOf } from "../../devices.js";
 import type { EngineChoice, EngineFacts } from "../../engines.js";
 import { type CallContext, Moved, serve } from "../../rpc/server.js";
 import { compare } from "../contenders/compare.js";
-import type {
-  ExportFormat,
-  LoadRequest,
-  PageRequest,
-  Progress,
-  RunFacts,
-  RunRequest,
-  Side,
-  TableFacts,
+import {
+  type ExportFormat,
+  type LoadRequest,
+  type PageRequest,
+  type Progress,
+  type RunFacts,
+  type RunRequest,
+  type Side,
+  type TableFacts,
+  tablesFor,
 } from "../protocol.js";
 import { cellsOf, columnFacts } from "./cells.js";
-import { operate, type Tables } from "./operate.js";
+import { operate } from "./operate.js";
 
 const tables: Partial<Record<Side, Table>> = {};
 let result: Table | null = null;
@@ -46,7 +47,7 @@ serve({
   async run({ spec, engine }: RunRequest, { signal, progress }: CallContext): Promise<RunFacts> {
     progress({ text: "Opening the device" } satisfies Progress);
     const device = await deviceOf(engine);
-    const run = await operate(tablesFor(spec.kind), spec, device, {
+    const run = await operate(tablesFor(tables, spec.kind), spec, device, {
       signal,
       onProgress: (done, total) =>
         progress({ text: "Running", part: total > 0 ? done / total : undefined } satisfies Progress),
@@ -72,17 +73,9 @@ serve({
   },
 
   async compare({ spec, engine }: RunRequest, context: CallContext) {
-    return compare(tablesFor(spec.kind), spec, await deviceOf(engine), context);
+    return compare(tablesFor(tables, spec.kind), spec, await deviceOf(engine), context);
   },
 });
-
-function tablesFor(kind: RunRequest["spec"]["kind"]): Tables {
-  const { left, right } = tables;
-  if (!left) throw new Error("There is no table yet. Open a file, or take a sample.");
-  if (kind === "join" && !right)
-    throw new Error("A join needs a second table. Open a file, or take a sample.");
-  return { left, right: right ?? left };
-}
 
 function resultTable(): Table {
   if (!result) throw new Error("There is no result yet. Run the operation first.");
