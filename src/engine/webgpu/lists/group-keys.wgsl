@@ -55,9 +55,6 @@ fn count(at: u32, key: u32) {
   if (VALUED) { places[at] = slot | (rank << GROUP_BITS); }
 }
 
-/// Items of an invocation whose loads are under way at once.
-const EACH: u32 = 4u;
-
 @compute @workgroup_size(WORKGROUP)
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,
