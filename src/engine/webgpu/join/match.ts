@@ -268,7 +268,7 @@ export class Match {
       throw new LimitError("rows", total, MAX_PAIRS, "Join on more columns, or filter one side first.");
     }
     if (total === probe.array.length) {
-      for (const { rows } of added) this.columns.drop(rows);
+      this.#drop(...added.map(({ rows }) => rows));
       return this.#dropping(partners, found);
     }
     const joined = async (column: ResultColumn, side: "probe" | "build"): Promise<ResultColumn> => {
@@ -281,10 +281,8 @@ export class Match {
       return all;
     };
     const answer = { probe: await joined(probe, "probe"), build: await joined(build, "build") };
-    for (const column of new Set([probe, build, ...added.map(({ rows }) => rows)])) this.columns.drop(column);
-    return answer.build === partners
-      ? answer
-      : this.#dropping(partners === build ? undefined : partners, answer);
+    this.#drop(probe, build, partners, ...added.map(({ rows }) => rows));
+    return answer;
   }
 
   /** Frees the partners where they are no result. */
