@@ -42,7 +42,7 @@ const MOST_REPLICAS = 8;
 const WORKGROUPS = 4096;
 /** Rows that a workgroup takes: more make merging cheaper, and more of a table that rows are listed by is in use at a time. */
 const ROWS = { least: 4096, most: 2 ** 15, mostListed: 2 ** 14 } as const;
-/** Invocations of a workgroup: as many as there may be, for caches of some size leave a core of a GPU one workgroup. */
+/** Invocations of a workgroup: as many as there may be, since the larger a cache, the fewer workgroups a core of a GPU has memory for. */
 const INVOCATIONS = { software: 256, hardware: 1024 } as const;
 
 /** What a kernel over rows is compiled with and told. */
