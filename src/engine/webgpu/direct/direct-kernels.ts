@@ -55,7 +55,7 @@ export interface KernelOverrides {
   /** The staging buffers of uploads: small ones make small batches go through them, in several pieces. */
   staging?: Staging;
   /** Keys of a page of a batch that is grouped, on average: partitioned/staged-items.ts. */
-  readonly pageKeys?: number | undefined;
+  pageKeys?: number;
 }
 
 /** What a dispatch over a batch or a table is told. Shifts are where a column's first element lies in its binding, in 32-bit words. */

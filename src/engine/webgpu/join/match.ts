@@ -16,7 +16,7 @@ import { filling } from "../device/fill.js";
 import { beginGroups, type GroupsAhead, type GroupTable, probing } from "../groups/group-table.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { largestRange, packRecords, type Records } from "../groups/row-records.js";
-import { checkBinding, type RowRun } from "../groups/row-run.js";
+import { checkBinding, type RecordChunk, type RowRun } from "../groups/row-run.js";
 import { countPairs, type GroupLists } from "./count-pairs.js";
 import {
   countUpKernel,
@@ -184,22 +184,16 @@ export class Match {
     const { total, inputs } = await countPairs(run, table, records, this.call.mostPairs ?? MAX_PAIRS, lists);
     const [probe, build] = [await columns.add(total), await columns.add(total)];
     const write = await run.step(expandKernel, {});
-    const pass = { isPass: false };
-    await run.eachChunk(
-      "pairs",
-      total,
-      (encoder, chunk) => {
-        // pairs of a chunk count from its first one
-        const piece = ({ range }: ResultColumn) => ({
-          ...range,
-          offset: chunk.first * 4,
-          size: chunk.count * 4,
-        });
-        const out = { outProbe: piece(probe), outBuild: piece(build) };
-        write(encoder, { ...inputs, ...out }, { ...chunk, total: this.#probe.rows });
-      },
-      pass,
-    );
+    await this.#each("pairs", total, (encoder, chunk) => {
+      // pairs of a chunk count from its first one
+      const piece = ({ range }: ResultColumn) => ({
+        ...range,
+        offset: chunk.first * 4,
+        size: chunk.count * 4,
+      });
+      const out = { outProbe: piece(probe), outBuild: piece(build) };
+      write(encoder, { ...inputs, ...out }, { ...chunk, total: this.#probe.rows });
+    });
     return { probe, build };
   }
 
@@ -268,7 +262,7 @@ export class Match {
       throw new LimitError("rows", total, MAX_PAIRS, "Join on more columns, or filter one side first.");
     }
     if (total === probe.array.length) {
-      for (const { rows } of added) this.columns.drop(rows);
+      this.#drop(...added.map(({ rows }) => rows));
       return this.#dropping(partners, found);
     }
     const joined = async (column: ResultColumn, side: "probe" | "build"): Promise<ResultColumn> => {
@@ -281,10 +275,8 @@ export class Match {
       return all;
     };
     const answer = { probe: await joined(probe, "probe"), build: await joined(build, "build") };
-    for (const column of new Set([probe, build, ...added.map(({ rows }) => rows)])) this.columns.drop(column);
-    return answer.build === partners
-      ? answer
-      : this.#dropping(partners === build ? undefined : partners, answer);
+    this.#drop(probe, build, partners, ...added.map(({ rows }) => rows));
+    return answer;
   }
 
   /** Frees the partners where they are no result. */
@@ -327,7 +319,7 @@ export class Match {
     });
   }
 
-  #each(operation: string, rows: number, record: Parameters<RowRun["eachChunk"]>[2]): Promise<void> {
+  #each(operation: string, rows: number, record: RecordChunk): Promise<void> {
     return this.run.eachChunk(operation, rows, record, { isPass: false });
   }
 }

@@ -2,7 +2,7 @@
 //
 // 256 invocations a workgroup. They count in workgroup memory, in a hash table of the tile's keys; a key that finds no slot there is a
 // group of its own each time that it comes. Owns its items' places. Takes the numbers of its groups by one addition.
-// Bytes an item: its words read, 4 written and 8 more where values are to follow; 8 written a group.
+// Bytes an item: its words read, and where values are to follow 4 written, read, and written again; 8 written a group.
 
 const SLOTS: u32 = 1024u;
 /// Slots that are looked at for a key.
@@ -54,9 +54,6 @@ fn count(at: u32, key: u32) {
   if (rank == 0u) { slotGroups[slot] = atomicAdd(&groupsHere, 1u); }
   if (VALUED) { places[at] = slot | (rank << GROUP_BITS); }
 }
-
-/// Items of an invocation whose loads are under way at once.
-const EACH: u32 = 4u;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

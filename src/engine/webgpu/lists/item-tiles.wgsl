@@ -1,5 +1,8 @@
 // Items by page, and the tiles that workgroups of a grid (x, page) take: `tile` neighbouring items of one page. A fragment.
 
+/// Items of an invocation whose loads are under way at once.
+const EACH: u32 = 4u;
+
 /// A page's items begin here: at pageRoom for each page before it, or where `ranges` says.
 fn beginOf(page: u32) -> u32 {
   if (params.pageRoom > 0u) { return page * params.pageRoom; }

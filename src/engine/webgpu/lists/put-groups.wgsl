@@ -2,9 +2,6 @@
 // of one page; owns its items' entries.
 // Bytes an item: 12 read, 8 more for its group, which lies near; 4 written, near those of the tile's other items.
 
-/// Items of an invocation whose loads are under way at once.
-const EACH: u32 = 4u;
-
 @compute @workgroup_size(WORKGROUP)
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,

@@ -45,6 +45,31 @@ export function tileShape(software: boolean, format: SlotFormat, kind: ItemKind)
   return atLoad(Math.max(itemWords(format, kind), format.valueWords), TILE_SHAPES);
 }
 
+/** What a workgroup may have on a device. */
+export interface WorkgroupLimits {
+  readonly invocations: number;
+  readonly bytes: number;
+}
+
+export function workgroupLimits(limits: GPUSupportedLimits): WorkgroupLimits {
+  return {
+    invocations: limits.maxComputeInvocationsPerWorkgroup,
+    bytes: limits.maxComputeWorkgroupStorageSize,
+  };
+}
+
+/** Bytes of workgroup memory that a tile takes: `bytes` for each invocation, and those of its bins and of the words that it remembers. */
+export function tileBytes(workgroup: number, bytes: number, bins: number, seen: number): number {
+  return workgroup * bytes + bins * 12 + seen * 4 + 512;
+}
+
+/** Invocations of a kernel that works on such tiles: as many as its memory allows, 64 at least. */
+export function fitWorkgroup(most: WorkgroupLimits, bytes: number, bins: number, seen = 0): number {
+  let size = Math.min(512, most.invocations);
+  while (size > 64 && tileBytes(size, bytes, bins, seen) > most.bytes) size /= 2;
+  return size;
+}
+
 /** Times that a value meets another one in workgroup memory before its item goes another way: more than a tile has items. */
 const MEETINGS = 8192;
 

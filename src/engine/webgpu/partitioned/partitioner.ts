@@ -7,7 +7,7 @@ import { type SlotFormat, slotFormat } from "../../slot-format.js";
 import { getOrMake } from "../device/get-or-make.js";
 import { kindOf } from "../table/slot-code.js";
 import type { TableHost, TableState } from "../table/table-state.js";
-import { tileShape } from "./kernel-maker.js";
+import { fitWorkgroup, tileBytes, tileShape, type WorkgroupLimits, workgroupLimits } from "./kernel-maker.js";
 import { MultisplitKernels } from "./multisplit-kernels.js";
 import { PageKernelMaker } from "./page-kernels.js";
 import { type ItemKind, itemWords } from "./partition-params.js";
@@ -26,7 +26,7 @@ export class Partitioner {
   readonly pageSources: PageKernelMaker;
   /** Slots of a page: a power of two. */
   readonly pageSlots: number;
-  readonly #most: { invocations: number; bytes: number };
+  readonly #most: WorkgroupLimits;
   readonly #software: boolean;
   readonly #format: SlotFormat;
 
@@ -45,10 +45,7 @@ export class Partitioner {
     this.pageSources = new PageKernelMaker(spec, form);
     this.#software = software;
     this.#format = slotFormat(spec);
-    this.#most = {
-      invocations: limits.maxComputeInvocationsPerWorkgroup,
-      bytes: limits.maxComputeWorkgroupStorageSize,
-    };
+    this.#most = workgroupLimits(limits);
     // page-build.wgsl has twelve bits for a slot, so that pages have 2,048 slots at most
     this.pageSlots = software ? 1024 : 2048;
     while (this.pageSlots * PAGE_BYTES + SPARE_BYTES > this.#most.bytes) this.pageSlots /= 2;
@@ -71,7 +68,7 @@ export class Partitioner {
     const { items, rounds } = tileShape(this.#software, this.#format, kind);
     const bytes = (items / rounds) * itemWords(this.#format, kind) * 4;
     const workgroup = this.workgroup(bytes, bins, seen);
-    const needed = workgroupBytes(workgroup, bytes, bins, seen);
+    const needed = tileBytes(workgroup, bytes, bins, seen);
     if (needed > this.#most.bytes)
       throw new LimitError("maxComputeWorkgroupStorageSize", needed, this.#most.bytes, DIRECT);
     return { workgroup, items: workgroup * items };
@@ -79,13 +76,6 @@ export class Partitioner {
 
   /** Invocations of a kernel that takes `bytes` bytes of workgroup memory for each, besides 12 bytes a bin and 4 for a word it remembers. */
   workgroup(bytes: number, bins: number, seen = 0): number {
-    let size = Math.min(512, this.#most.invocations);
-    while (size > 64 && workgroupBytes(size, bytes, bins, seen) > this.#most.bytes) size /= 2;
-    return size;
+    return fitWorkgroup(this.#most, bytes, bins, seen);
   }
-}
-
-/** Bytes of workgroup memory that a tile takes. */
-function workgroupBytes(workgroup: number, bytes: number, bins: number, seen: number): number {
-  return workgroup * bytes + bins * 12 + seen * 4 + 512;
 }

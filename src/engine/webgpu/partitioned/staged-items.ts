@@ -28,11 +28,11 @@ import { Partitioner } from "./partitioner.js";
 /** Keys of a page on average, at most: a half of the slots of group-keys.wgsl. */
 const PAGE_KEYS = 512;
 /**
- * Those of pairs whose keys repeat often: their values are written to as many lists at once, each to a line of the cache, which holds the
- * lines of all workgroups that run. H100, 2^26 pairs: with 512 keys, values of 64 a key took three times as long to write as of 8.
+ * Those of pairs whose keys repeat often. H100, 2^26 pairs: with 512 keys, values of 64 a key took three times as long to write as of 8.
+ * A workgroup writes to as many lists at once as its page has keys, which may be the cause: it was not measured.
  */
 const LEAST_PAGE_KEYS = 128;
-/** Pairs of a page that lie so near each other that this does not matter. */
+/** Pairs of a page, as long as it has more keys than that: 512 keys of 8 pairs. */
 const NEAR_PAIRS = 4096;
 /** Pages of a grid at most. */
 const MOST_PAGES = 65_535;

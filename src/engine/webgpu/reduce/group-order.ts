@@ -47,7 +47,7 @@ export async function markRows(
   const count = await run.step(countMarksKernel, {});
   const scan = await scanning(run, starts, words + 1);
   const params = { latest: Number(latest) };
-  await run.dispatch("mark rows", numbers, (encoder, chunk) =>
+  await run.dispatch("mark kept", numbers, (encoder, chunk) =>
     mark(encoder, { states, sizes, marks }, { ...params, ...chunk }),
   );
   await run.dispatch("count marks", words, (encoder, chunk) => count(encoder, { marks, starts }, chunk));

@@ -6,25 +6,23 @@
 import { slotFormat } from "../../slot-format.js";
 import type { Chunk } from "../batch/columns.js";
 import type { Range } from "../device/kernel.js";
-import type { RowParams } from "../groups/row-kernels.js";
+import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
-import { tileShape } from "../partitioned/kernel-maker.js";
+import { fitWorkgroup, tileShape, workgroupLimits } from "../partitioned/kernel-maker.js";
 import { scatterRowsKernels, surveyKeysKernel } from "./reduce-kernels.js";
 import { itemsOf } from "./rows-by-group.js";
 
 /** Parts of the table. */
 const BINS = { software: 64, hardware: 1024 } as const;
-/** One key in 2^SAMPLE_BITS has a mark; as MARK_BITS of survey-keys.wgsl. */
+/** One key in 2^SAMPLE_BITS has a mark. */
 const SAMPLE_BITS = 6;
+/** As MARK_BITS of survey-keys.wgsl says. */
 const MARKS = 2 ** 22;
 /** Standard deviations, and keys, that the sample may miss. */
 const DEVIATIONS = 4;
 const SPARE = 16;
-const TILE_WORKGROUP = 512;
-/** Bytes of workgroup memory that the scatter needs for a bin, and besides. */
-const BIN_BYTES = 12;
-const SPARE_BYTES = 512;
+/** Of a row that is listed: its key and its number. */
 const ITEM_BYTES = 8;
 
 /** What kernels over keys bind. */
@@ -67,7 +65,7 @@ export async function surveyKeys(run: RowRun, { keys }: KeyBindings, rows: numbe
   return { groups: Math.min(Math.ceil(most), rows), counts: starts };
 }
 
-/** Tables of the items that are listed: a hash and a row. */
+/** Tables whose pairs are such items. */
 const PAIRS = { key: "u32", value: "u32" } as const;
 
 /** Lists the rows; a pass over them. Uses the survey's counts up. */
@@ -84,14 +82,13 @@ export async function listRows(
   const scan = await scanning(run, counts, bins.BINS);
   await run.submit("scan", scan);
   const { items: ITEMS, rounds: ROUNDS } = tileShape(software, slotFormat(PAIRS), "pair");
-  const each = (ITEMS / ROUNDS) * ITEM_BYTES;
-  const { maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupStorageSize } = device.limits;
-  let workgroup = Math.min(TILE_WORKGROUP, maxComputeInvocationsPerWorkgroup);
-  const room = maxComputeWorkgroupStorageSize - SPARE_BYTES - bins.BINS * BIN_BYTES;
-  while (workgroup > 64 && workgroup * each > room) workgroup /= 2;
+  const WORKGROUP = fitWorkgroup(workgroupLimits(device.limits), (ITEMS / ROUNDS) * ITEM_BYTES, bins.BINS);
   const kernel = scatterRowsKernels[device.features.has("subgroups") ? "subgroups" : "plain"];
-  const constants = { ...bins, WORKGROUP: workgroup, ITEMS, ROUNDS };
-  const scatter = await run.step(kernel, constants, (workgroup * ITEMS) / 256);
+  const scatter = await run.step(
+    kernel,
+    { ...bins, WORKGROUP, ITEMS, ROUNDS },
+    (WORKGROUP * ITEMS) / ROW_TILE,
+  );
   const all = { ...bindings, cursors: counts, items };
   const record = (encoder: GPUCommandEncoder, chunk: Chunk) => scatter(encoder, all, { ...params, ...chunk });
   await run.eachChunk("scatter rows", rows, record, { waits: false });

@@ -21,7 +21,10 @@ const FEW_STEPS = 32;
 const MANY_STEPS = 1024;
 /** At least, for the groups that a survey has told. */
 const SLOTS_PER_GROUP = 1.5;
-/** Rows from which a survey pays, and groups from which a list does: their states are larger than a GPU's cache. */
+/**
+ * Rows from which a survey pays, and groups from which a list does: at 1.5 to 3 slots a group, their sums then take 24 to 48 MiB, about as
+ * much as the cache of a large GPU holds.
+ */
 const MANY = { leastRows: 2 ** 22, leastGroups: 2 ** 20 } as const;
 /** Of the largest state of a group. */
 const STATE_BYTES = 16;

@@ -1,6 +1,7 @@
 /**
- * Aggregation on the GPU: groups get numbers (number-keys.ts; or ../groups, for every row), every column is reduced to states of the groups (group-states.ts), groups
- * are ordered by their first rows (group-order.ts), and the states are finished in that order, as values or as rows to gather.
+ * Aggregation on the GPU: groups get numbers (number-keys.ts; or ../groups, for every row), every column is reduced to states of the groups
+ * (group-states.ts), groups are ordered by their first rows (group-order.ts), and the states are finished in that order, as values or as rows
+ * to gather.
  *
  * States are merged by addition and by greatest words alone, so results do not depend on the order of rows. A workgroup keeps states of
  * its own (group-cache.wgsl), which makes time linear in rows at any number of groups and any skew.

@@ -4,7 +4,7 @@
  */
 import type { Gpu } from "../device/gpu.js";
 import type { Range } from "../device/kernel.js";
-import type { RowParams } from "../groups/row-kernels.js";
+import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
 import type { addValuesKernels } from "./reduce-kernels.js";
 
 /** Rows by group. */
@@ -42,10 +42,8 @@ const MOST_REPLICAS = 8;
 const WORKGROUPS = 4096;
 /** Rows that a workgroup takes: more make merging cheaper, and more of a table that rows are listed by is in use at a time. */
 const ROWS = { least: 4096, most: 2 ** 15, mostListed: 2 ** 14 } as const;
-/** Invocations of a workgroup: as many as there may be, for caches of some size leave a core of a GPU one workgroup. */
+/** Invocations of a workgroup: as many as there may be, since the larger a cache, the fewer workgroups a core of a GPU has memory for. */
 const INVOCATIONS = { software: 256, hardware: 1024 } as const;
-/** Rows that `RowRun.step` has a workgroup for. */
-const WORKGROUP = 256;
 
 /** What a kernel over rows is compiled with and told. */
 export interface CacheShape {
@@ -76,12 +74,12 @@ export function cacheShape(
   return {
     constants: { CACHE: slots, CACHE_BITS: Math.log2(slots), INVOCATIONS: invocations },
     params: { items, replicas },
-    items: (items * invocations) / WORKGROUP,
+    items: (items * invocations) / ROW_TILE,
   };
 }
 
 /** Rows that an invocation takes. */
-export function itemsOf(rows: number, invocations = WORKGROUP, most: number = ROWS.most): number {
+export function itemsOf(rows: number, invocations = ROW_TILE, most: number = ROWS.most): number {
   const wanted = Math.max(ROWS.least, Math.min(rows / WORKGROUPS, most));
   return Math.ceil(wanted / invocations);
 }
