@@ -1,6 +1,6 @@
 // npm run site: the documentation site and the playground, to site/dist. Static files with relative links: they work from any path.
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { installed } from "./install.mjs";
@@ -30,6 +30,8 @@ async function buildPages() {
   await build(site);
   const { relocate } = await import("./relocate.mjs");
   relocate(out);
+  // VitePress's own is without style at addresses of folders below
+  copyFileSync(join(site, "not-found.html"), join(out, "404.html"));
 }
 
 /** It holds the library, as users import it. */
