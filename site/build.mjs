@@ -13,6 +13,9 @@ installed();
 const playground = join(site, "playground/build.mjs");
 const hasPlayground = existsSync(playground);
 
+// the playground holds the library, and a page says how large it is
+const library = [join(root, "scripts/build.mjs"), "--if-changed"];
+if (spawnSync(process.execPath, library, { stdio: "inherit" }).status !== 0) process.exit(1);
 const { generate } = await import("./generate/index.mjs");
 await step("pages", () => generate({ hasPlayground }));
 await step("VitePress", buildPages);
@@ -34,10 +37,7 @@ async function buildPages() {
   copyFileSync(join(site, "not-found.html"), join(out, "404.html"));
 }
 
-/** It holds the library, as users import it. */
 async function buildPlayground() {
-  const library = [join(root, "scripts/build.mjs"), "--if-changed"];
-  if (spawnSync(process.execPath, library, { stdio: "inherit" }).status !== 0) process.exit(1);
   const { build } = await import(pathToFileURL(playground).href);
   await build(join(out, "playground"));
 }
