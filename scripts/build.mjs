@@ -31,6 +31,9 @@ const isCore = onPath(
   await staticImportsOf(root, "src/engine/webgpu/webgpu-engine.ts", "src/engine/webgpu/"),
 );
 
+/** The same of the cpu engine. */
+const isCpuCore = onPath(await staticImportsOf(root, "src/engine/cpu/cpu-engine.ts", "src/engine/cpu/"));
+
 /** What a page's entry shares with whichever engine it loads. */
 const isShared = onPath((path) =>
   /\/src\/(errors|engine\/(scalars|element-types|device-array|pinned-array|slot-format|hash-names|layout|lazily))\.ts$/.test(
@@ -94,6 +97,7 @@ async function bundle() {
           { name: "containers", test: isContainer },
           { name: "webgpu-core", test: isCore },
           { name: "webgpu-later", test: isLater },
+          { name: "cpu-core", test: isCpuCore },
         ],
       },
     },

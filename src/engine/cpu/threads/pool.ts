@@ -7,7 +7,8 @@
  */
 import { DeviceLostError, EngineError } from "../../../errors.js";
 import { closeJob, endJob, NEXT, newControl, type ToPool } from "./protocol.js";
-import { startWorker, type WorkerHandle, workersRefused } from "./worker-handle.js";
+import { workersRefused } from "./runtime.js";
+import { startWorker, type WorkerHandle } from "./worker-handle.js";
 
 /**
  * Workers hold on to memory of freed tables until their next garbage collection, which may never come. After

@@ -1,5 +1,6 @@
 /** One worker thread, whichever runtime made it: Node's worker_threads or a browser's Worker. */
 import type { ToPool, ToWorker } from "./protocol.js";
+import { type NodeThreads, nodeThreads } from "./runtime.js";
 
 /** A started worker. */
 export interface WorkerHandle<J> {
@@ -15,35 +16,12 @@ export interface WorkerListener {
   died(reason: string): void;
 }
 
-/** Why workers cannot be used in this runtime, or null when they may be tried. */
-export function workersRefused(): string | null {
-  if (typeof SharedArrayBuffer === "undefined") return "no SharedArrayBuffer";
-  // Only a worker of a browser, or its page, has this property; false there means that shared memory cannot
-  // be posted.
-  if (globalThis.crossOriginIsolated === false) return "the page is not cross-origin isolated";
-  if (nodeThreads() === undefined && (typeof Worker === "undefined" || typeof Blob === "undefined"))
-    return "no Worker";
-  return null;
-}
-
 /** Starts a worker on a script's text. Throws what the runtime throws when it refuses. */
 export function startWorker(source: string, listener: WorkerListener): WorkerHandle<unknown> {
   const threads = nodeThreads();
   return threads === undefined
     ? startWebWorker(source, listener)
     : startNodeWorker(threads, source, listener);
-}
-
-/** Whether this is Node, or a runtime that has its modules. */
-export function inNode(): boolean {
-  return nodeThreads() !== undefined;
-}
-
-type NodeThreads = typeof import("node:worker_threads");
-
-/** Node's module, without an import that bundlers for browsers would follow. */
-function nodeThreads(): NodeThreads | undefined {
-  return typeof process === "undefined" ? undefined : process.getBuiltinModule?.("node:worker_threads");
 }
 
 function startNodeWorker(
