@@ -4,6 +4,7 @@
  * through a batch in input order.
  */
 import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
+import { inNode, machineThreads } from "../../threads/start-worker.js";
 import type { DeviceArray } from "../device-array.js";
 import type { Dictionary, DictionarySpec } from "../dictionary.js";
 import type { KeyType, ValueType } from "../element-types.js";
@@ -23,7 +24,6 @@ import { type Job, type JobResult, newWorkspace, runJob } from "./table/jobs.js"
 import { Parallel } from "./table/parallel.js";
 import workerSource from "./table/table-worker.ts?worker-source";
 import { WorkerPool } from "./threads/pool.js";
-import { inNode } from "./threads/worker-handle.js";
 import { type Tuning, tuningFor } from "./tuning.js";
 
 /** Options of {@link openCpuEngine}. */
@@ -46,7 +46,7 @@ const MAX_WORDS = 2 ** 32 - 1;
 
 /** Opens a cpu engine. Costs nothing; worker threads start with the first batch that is large enough for them. */
 export async function openCpuEngine(options: CpuEngineOptions = {}): Promise<Engine> {
-  const threads = options.threads ?? hardwareThreads();
+  const threads = options.threads ?? machineThreads();
   const { strategy, groupSize } = options;
   const tuning = { ...tuningFor(threads), ...options.tuning };
   const engine = new CpuEngine(threads, tuning, { strategy, groupSize }, options.memory);
@@ -213,11 +213,6 @@ export class CpuEngine implements Engine {
   newArray<T extends ScalarType>(type: T, length: number, zeroed: boolean): DeviceArray<T> {
     return newDeviceArray(this, this.alive, this.buffers, type, length, zeroed);
   }
-}
-
-function hardwareThreads(): number {
-  if (inNode()) return process.getBuiltinModule("node:os").availableParallelism();
-  return globalThis.navigator?.hardwareConcurrency ?? 1;
 }
 
 function delay(ms: number): Promise<void> {
