@@ -1,16 +1,11 @@
 /** Arrow to CSV: RFC 4180, a header line, UTF-8, newline-separated. Null is an empty field, an empty string is "". */
 import type { Column, Table } from "@uwdata/flechette";
-import { readTable as readSource, type SourceColumn } from "../relational/columns.js";
-import { type FieldWriter, FieldWriters, Quoting } from "./csv-fields.js";
+import { readTable as readSource } from "../relational/columns.js";
+import { ColumnParts, type Part, widthOf } from "./csv-parts.js";
+import { Quoting } from "./csv-quoting.js";
+import { RowWriter, type Run } from "./csv-rows.js";
 import type { WriteOptions } from "./formats.js";
-import { TextBuffer, WIDEST } from "./text-buffer.js";
-
-/** Text is handed on in blocks of about this size. */
-const BLOCK = 1 << 20; // bytes
-/** Rows between two looks at the size. */
-const STRIDE = 256;
-
-const NEWLINE = 10;
+import { TextBuffer } from "./text-buffer.js";
 
 /** A table as CSV, block by block. */
 export async function* csvBlocks(
@@ -18,56 +13,65 @@ export async function* csvBlocks(
   { delimiter = ",", header = true, onProgress }: WriteOptions,
 ): AsyncGenerator<Uint8Array> {
   const quoting = new Quoting(delimiter);
-  const between = delimiter.charCodeAt(0);
   const { columns: sources, rows } = readSource(table, "");
-  const columns = sources.map((source, i) => new RowWriter(source, table.children[i], quoting));
+  const columns = sources.map(
+    ({ column }, i) => new ColumnParts(column, table.children[i] as Column<unknown>, quoting),
+  );
   const out = new TextBuffer();
-  if (header) out.text(`${sources.map(({ field }) => quoting.quoted(field.name)).join(delimiter)}\n`);
-  for (let start = 0; start < rows; ) {
-    const end = columns.reduce((least, column) => Math.min(least, column.seek(start)), start + STRIDE);
-    for (let row = start; row < end; row++) {
-      for (let i = 0; i < columns.length; i++) {
-        out.reserve(WIDEST + 2);
-        if (i > 0) out.byte(between);
-        const column = columns[i];
-        column.write(out, row - column.start);
-      }
-      out.byte(NEWLINE);
-    }
-    start = end;
-    if (out.at < BLOCK && start < rows) continue;
+  if (header) {
+    out.text(`${sources.map(({ field }) => quoting.quoted(field.name)).join(delimiter)}\n`);
     yield out.taken();
-    onProgress?.(start, rows);
   }
-  if (out.at > 0) yield out.taken();
+  const writer = new RowWriter(columns.length, quoting);
+  let done = 0;
+  for (const runs of blocksOf(columns, rows)) {
+    for (const run of runs) {
+      writer.write(out, run);
+      done += run.rows;
+    }
+    yield out.taken();
+    onProgress?.(done, rows);
+  }
 }
 
-/** The writer of one column's values, chunk after chunk. */
-class RowWriter {
-  write: FieldWriter = () => {};
-  /** The first row of the chunk. */
-  start = 0;
-  #end = 0;
-  #next = 0;
-  readonly #writers: FieldWriters;
+/** Values of a block take about this many bytes. */
+const BLOCK = 1 << 20;
 
-  constructor(
-    readonly source: SourceColumn,
-    column: unknown,
-    quoting: Quoting,
-  ) {
-    this.#writers = new FieldWriters(column as Column<unknown>, quoting);
-  }
+/** Rows of the first run. */
+const FIRST = 1024;
 
-  /** Goes to the chunk of a row; answers with where it ends. Rows only go up. */
-  seek(row: number): number {
-    const { chunks } = this.source.column;
-    while (row >= this.#end) {
-      const chunk = chunks[this.#next++];
-      this.start = this.#end;
-      this.#end += chunk.length;
-      this.write = this.#writers.of(chunk, this.start);
-    }
-    return this.#end;
+/** All rows, as the runs of each block. */
+function* blocksOf(columns: readonly ColumnParts[], rows: number): Generator<Run[]> {
+  let block: Run[] = [];
+  let size = 0;
+  let most = FIRST;
+  for (let start = 0; start < rows; ) {
+    const chunkEnd = columns.reduce((least, column) => Math.min(least, column.seek(start)), rows);
+    const { run, bytes } = runOf(columns, start, Math.min(chunkEnd, start + most));
+    block.push(run);
+    size += bytes;
+    start += run.rows;
+    most = Math.min(2 * most, Math.ceil((run.rows * BLOCK) / bytes));
+    if (size < BLOCK && start < rows) continue;
+    yield block;
+    block = [];
+    size = 0;
   }
+}
+
+/** A run of rows up to `end`, with their size; fewer rows where some are far larger than those before. */
+function runOf(columns: readonly ColumnParts[], start: number, end: number): { run: Run; bytes: number } {
+  const rows = end - start;
+  const parts = columns.map((column) => column.part(start, end));
+  const bytes = parts.reduce((sum, part) => sum + bytesOf(part, rows), 0);
+  if (bytes > 4 * BLOCK && rows > 1) return runOf(columns, start, start + (rows >>> 1));
+  return { run: { rows, parts }, bytes };
+}
+
+/** About the bytes of a part's text. */
+function bytesOf(part: Part, rows: number): number {
+  if (part.kind === "text" || part.kind === "made") return part.data.length + rows;
+  if (part.kind !== "codes") return rows * (widthOf(part) + 1);
+  const { offsets, data } = part.entries;
+  return rows * (1 + data.length / offsets.length);
 }
