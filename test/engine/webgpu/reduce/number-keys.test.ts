@@ -2,7 +2,7 @@
 // Null keys, keys of every pattern, the border between the two ways, compare-exchanges that fail.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { PlanLog } from "../../../../src/engine/plan.js";
+import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { rounds } from "../../../helpers/rounds.js";
 import { openVariant } from "../helpers/variants.js";
 import { weakKeyCas } from "../helpers/weak-cas.js";
