@@ -6,11 +6,12 @@
 import type { DeviceKeys, Words } from "../../device-columns.js";
 import { asBytes } from "../../scalars.js";
 import type { Range } from "../device/kernel.js";
-import type { RowParams } from "../groups/row-kernels.js";
+import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
 import { type KeyBindings, listRows, surveyKeys } from "./list-rows.js";
-import { countKeysKernel } from "./reduce-kernels.js";
-import { cacheShape, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
+import { countKeysKernel, sampleKeysKernel } from "./reduce-kernels.js";
+import { cacheShape, type NumberedGroups, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
+import { type Summed, sumByParts } from "./sum-parts.js";
 
 /** Slots of the table: more groups than caches have slots are numbered another way. */
 const FEW_SLOTS = 4096;
@@ -28,6 +29,8 @@ const SLOTS_PER_GROUP = 1.5;
 const MANY = { leastRows: 2 ** 22, leastGroups: 2 ** 20 } as const;
 /** Of the largest state of a group. */
 const STATE_BYTES = 16;
+/** Rows from which a sample is to tell that groups are not few. */
+const LEAST_SAMPLED = 2 ** 14;
 
 type KeyColumn = DeviceKeys["columns"][number];
 type WordKey = Extract<KeyColumn, { kind: "words" | "device words" }>;
@@ -42,20 +45,27 @@ export function wordKeyOf({ columns }: DeviceKeys): WordKey | undefined {
  * Numbers the groups of rows: few ones in a table that is small, many ones in a table whose size a survey tells. Null where rows are to be
  * numbered by their records. One to four passes over the rows.
  */
-export async function numberKeys(run: RowRun, key: WordKey, rows: number): Promise<RowsByGroup | null> {
+export async function numberKeys(
+  run: RowRun,
+  key: WordKey,
+  rows: number,
+  summed: Summed | null,
+): Promise<NumberedGroups | RowsByGroup | null> {
   const { overrides } = run.host;
   const bindings = await keyBindings(run, key, rows);
   const keyNullable = Number(key.validity !== null);
   const slots = overrides.fewGroupSlots ?? Math.min(FEW_SLOTS, Math.max(LEAST_SLOTS, powerOfTwo(2 * rows)));
   const inOrder = { rows, by: "keys", bindings } as const;
+  const { leastRows, leastGroups } = overrides.manyGroups ?? MANY;
   const few = await countKeys(
     run,
     inOrder,
     { keyNullable, ...tableOf(slots, FEW_STEPS) },
     "groups are few, and",
   );
-  const { leastRows, leastGroups } = overrides.manyGroups ?? MANY;
   if (few || rows < leastRows) return few;
+  const byParts = summed && keyNullable === 0 ? await sumByParts(run, bindings, rows, summed) : null;
+  if (byParts) return byParts;
   const survey = await surveyKeys(run, bindings, rows);
   if (survey.groups < leastGroups) return null;
   const params = { keyNullable, ...tableOf(powerOfTwo(SLOTS_PER_GROUP * survey.groups), MANY_STEPS) };
@@ -97,6 +107,11 @@ async function countKeys(
   await run.submit("clear", (encoder) => {
     for (const { buffer, size } of [table, counts, firsts, run.control]) encoder.clearBuffer(buffer, 0, size);
   });
+  if (by === "keys" && rows >= LEAST_SAMPLED) {
+    const sample = await run.step(sampleKeysKernel, {});
+    const all = { ...params, total: rows, count: ROW_TILE };
+    run.queue((encoder) => sample(encoder, { keys: bindings.keys, control: run.control }, all));
+  }
   const shape = cacheShape(gpu, SLOT_BYTES.countKeys, { rows, by });
   const count = await run.step(countKeysKernel(by, overrides), shape.constants, shape.items);
   const all = { ...bindings, table, counts, firsts, control: run.control };
