@@ -233,6 +233,14 @@ export const webgpuFaults = [
     ...parts,
   },
   {
+    name: "gpu-group-sort-bin-empty",
+    what: "groups of a bin begin where those of the next one do",
+    file: "src/engine/webgpu/reduce/sort-groups.wgsl",
+    find: "return (bin << params.splitBits) + atomicAdd",
+    replace: "return ((bin + 1u) << params.splitBits) + atomicAdd",
+    ...parts,
+  },
+  {
     name: "gpu-mean-truncates",
     what: "means are not rounded to the nearest",
     file: "src/engine/webgpu/reduce/finish-means.wgsl",

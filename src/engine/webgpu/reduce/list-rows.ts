@@ -15,7 +15,7 @@ import { scatterRowsKernels, surveyKeysKernel } from "./reduce-kernels.js";
 /** The logarithm of the parts of the table. */
 const PART_BITS = { software: 6, hardware: 10 } as const;
 /** One key in 2^SAMPLE_BITS has a mark. */
-const SAMPLE_BITS = 6;
+const SAMPLE_BITS = 8;
 /** As MARK_BITS of survey-keys.wgsl says. */
 const MARKS = 2 ** 22;
 /** Workgroups that survey: each hands its counts on. And what their rows are a multiple of, as BATCH of survey-keys.wgsl says. */
@@ -48,33 +48,50 @@ export interface Survey {
 const partBits = ({ host }: RowRun) => (host.gpu.software ? PART_BITS.software : PART_BITS.hardware);
 const binsOf = (bits: number) => ({ BINS: 2 ** bits, BIN_BITS: bits });
 
-/**
- * Counts groups, and rows by the upper bits of their mixed keys: those of parts of the table, or as many as are asked for; a pass over the keys.
- * @param most rows of a bin that are not too many
- */
-export async function surveyKeys(
+/** How a survey is made. */
+interface SurveyOptions {
+  /** Bits of the mixed keys that rows are counted by: those of a part of the table, unless told. */
+  readonly bits?: number;
+  /** Rows of a bin that are not too many. */
+  readonly most?: number;
+  /** It comes right behind count-keys, and does nothing where that finds all groups. */
+  readonly isBehind?: boolean;
+}
+
+/** Counts groups, and rows by the upper bits of their mixed keys; a pass over the keys. */
+export async function surveyKeys(run: RowRun, bindings: KeyBindings, rows: number): Promise<Survey> {
+  return (await surveying(run, bindings, rows))();
+}
+
+/** Prepares a survey. */
+export async function surveying(
   run: RowRun,
   { keys }: KeyBindings,
   rows: number,
-  { bits = partBits(run), most = rows }: { readonly bits?: number; readonly most?: number } = {},
-): Promise<Survey> {
+  { bits = partBits(run), most = rows, isBehind = false }: SurveyOptions = {},
+): Promise<() => Promise<Survey>> {
   const bins = binsOf(bits);
   const starts = await run.range((bins.BINS + 1) * 4);
   const marks = await run.range(MARKS / 8);
   const { control } = run;
   await run.submit("clear", (encoder) => {
-    for (const range of [starts, marks, control]) encoder.clearBuffer(range.buffer, 0, range.size);
+    for (const range of isBehind ? [starts, marks] : [starts, marks, control]) {
+      encoder.clearBuffer(range.buffer, 0, range.size);
+    }
   });
   const items = Math.ceil(Math.max(LEAST_ROWS, rows / WORKGROUPS) / (ROW_TILE * BATCH)) * BATCH;
   const survey = await run.step(surveyKeysKernel, { ...bins, SAMPLE_BITS }, items);
-  await run.eachChunk("survey keys", rows, (encoder, chunk) =>
-    survey(encoder, { keys, starts, marks, control }, { items, most, ...chunk }),
-  );
-  const { keysMarked: marked, keysUneven } = run.counters;
-  // several keys may have one mark
-  const sampled = -MARKS * Math.log(1 - Math.min(marked, MARKS - 1) / MARKS);
-  const groups = (sampled + DEVIATIONS * Math.sqrt(sampled) + SPARE) * 2 ** SAMPLE_BITS;
-  return { groups: Math.min(Math.ceil(groups), rows), counts: starts, isUneven: keysUneven > 0 };
+  const params = { items, most, phase: Number(isBehind) };
+  return async () => {
+    await run.eachChunk("survey keys", rows, (encoder, chunk) =>
+      survey(encoder, { keys, starts, marks, control }, { ...params, ...chunk }),
+    );
+    const { keysMarked: marked, keysUneven } = run.counters;
+    // several keys may have one mark
+    const sampled = -MARKS * Math.log(1 - Math.min(marked, MARKS - 1) / MARKS);
+    const groups = (sampled + DEVIATIONS * Math.sqrt(sampled) + SPARE) * 2 ** SAMPLE_BITS;
+    return { groups: Math.min(Math.ceil(groups), rows), counts: starts, isUneven: keysUneven > 0 };
+  };
 }
 
 /** Tables whose pairs are such items. */

@@ -11,7 +11,7 @@ import type { RowRun } from "../groups/row-run.js";
 import { type KeyBindings, listRows, surveyKeys } from "./list-rows.js";
 import { countKeysKernel, sampleKeysKernel } from "./reduce-kernels.js";
 import { cacheShape, type NumberedGroups, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
-import { type Summed, sumByParts } from "./sum-parts.js";
+import { preparing, type Summed } from "./sum-parts.js";
 
 /** Slots of the table: more groups than caches have slots are numbered another way. */
 const FEW_SLOTS = 4096;
@@ -57,26 +57,25 @@ export async function numberKeys(
   const slots = overrides.fewGroupSlots ?? Math.min(FEW_SLOTS, Math.max(LEAST_SLOTS, powerOfTwo(2 * rows)));
   const inOrder = { rows, by: "keys", bindings } as const;
   const { leastRows, leastGroups } = overrides.manyGroups ?? MANY;
+  const isSummed = summed && keyNullable === 0 && rows >= leastRows;
+  const parts = isSummed ? await preparing(run, bindings, rows, summed) : null;
   const few = await countKeys(
     run,
     inOrder,
     { keyNullable, ...tableOf(slots, FEW_STEPS) },
-    "groups are few, and",
+    { what: "groups are few, and", behind: parts?.survey },
   );
   if (few || rows < leastRows) return few;
-  const byParts = summed && keyNullable === 0 ? await sumByParts(run, bindings, rows, summed) : null;
+  const byParts = await parts?.sum();
   if (byParts) return byParts;
   const survey = await surveyKeys(run, bindings, rows);
   if (survey.groups < leastGroups) return null;
   const params = { keyNullable, ...tableOf(powerOfTwo(SLOTS_PER_GROUP * survey.groups), MANY_STEPS) };
   if (!isBindable(run, params.slots, rows)) return null;
   const items = await listRows(run, bindings, survey, rows, params);
-  return countKeys(
-    run,
-    { rows, by: "items", bindings: { items } },
-    params,
-    "rows are sorted by their keys, groups",
-  );
+  return countKeys(run, { rows, by: "items", bindings: { items } }, params, {
+    what: "rows are sorted by their keys, groups",
+  });
 }
 
 /** Whether states of so many groups and lists of so many rows can be bound. */
@@ -93,12 +92,15 @@ const tableOf = (slots: number, steps: number) => ({
   steps: Math.min(steps, slots / 2),
 });
 
-/** Gives groups slots, counts their rows and finds their first ones; null where there are more groups than slots. A pass over the rows. */
+/**
+ * Gives groups slots, counts their rows and finds their first ones; null where there are more groups than slots. A pass over the rows.
+ * @param behind a pass that is submitted along with it, and waited for
+ */
 async function countKeys(
   run: RowRun,
   { rows, by, bindings }: Pick<RowsByGroup, "rows" | "bindings"> & { by: "keys" | "items" },
   params: RowParams & { readonly slots: number },
-  what: string,
+  { what, behind }: { readonly what: string; readonly behind?: (() => Promise<void>) | undefined },
 ): Promise<RowsByGroup | null> {
   const { gpu, overrides } = run.host;
   const { slots } = params;
@@ -120,8 +122,9 @@ async function countKeys(
     "count keys",
     rows,
     (encoder, chunk) => count(encoder, all, { ...params, ...shape.params, ...chunk }),
-    { onChunk },
+    { onChunk, waits: behind === undefined },
   );
+  await behind?.();
   const { keyGroups, keyNulls, keysLeft } = run.counters;
   if (keysLeft > 0) return null;
   const groups = keyGroups + keyNulls;

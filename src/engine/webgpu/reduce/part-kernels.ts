@@ -27,10 +27,17 @@ const splitting = [
 
 const makeSplitRows = (subgroups: boolean) =>
   kernelSource("split rows", reduceParams, [
+    fragment(hash),
     ...tilesOfRows(subgroups),
     ...splitting,
     fragment(values, { bindings: { data: read(), validity: read() } }),
-    fragment(splitRows, { bindings: { keys: read() } }),
+    fragment(splitRows, {
+      bindings: { keys: read() },
+      constants: [
+        /** Values are of one word: reading them takes no branch, so that many are on their way at once. */
+        "WHOLE",
+      ],
+    }),
   ]);
 /** Brings rows into the order of parts. */
 export const splitRowsKernels = { subgroups: makeSplitRows(true), plain: makeSplitRows(false) };

@@ -28,9 +28,11 @@ import listedRows from "./listed-rows.wgsl";
 import markKept from "./mark-kept.wgsl";
 import numberedRows from "./numbered-rows.wgsl";
 import orderGroups from "./order-groups.wgsl";
+import putGroups from "./put-groups.wgsl";
 import raise from "./raise.wgsl";
 import sampleKeys from "./sample-keys.wgsl";
 import scatterRows from "./scatter-rows.wgsl";
+import sortGroups from "./sort-groups.wgsl";
 import surveyKeys from "./survey-keys.wgsl";
 import tileRows from "./tile-rows.wgsl";
 import total from "./total.wgsl";
@@ -141,10 +143,11 @@ export const tiles = (subgroups: boolean) => [
   fragment(tile, { constants: ["WORKGROUP", "BINS", "ITEMS", "ROUNDS"] }),
 ];
 /** The same of rows, with the entry point. */
-export const tilesOfRows = (subgroups: boolean) => [fragment(hash), ...tiles(subgroups), fragment(tileRows)];
+export const tilesOfRows = (subgroups: boolean) => [...tiles(subgroups), fragment(tileRows)];
 
 const makeScatterRows = (subgroups: boolean) =>
   kernelSource("scatter rows", reduceParams, [
+    fragment(hash),
     ...tilesOfRows(subgroups),
     fragment(scatterRows, {
       bindings: { ...keyBindings, cursors: atomics(), items: readWrite("array<vec2u>") },
@@ -183,6 +186,31 @@ export const orderGroupsKernel = kernelSource("order groups", reduceParams, [
   ...eachRow,
   fragment(orderGroups, {
     bindings: { states: read(), marks: read(), starts: read(), order: readWrite(), firsts: readWrite() },
+  }),
+]);
+
+const makeSortGroups = (subgroups: boolean) =>
+  kernelSource("sort groups", reduceParams, [
+    ...tilesOfRows(subgroups),
+    fragment(sortGroups, {
+      bindings: {
+        states: read(),
+        marks: read(),
+        markStarts: read(),
+        cursors: atomics(),
+        sorted: readWrite("array<vec2u>"),
+        sortedGroups: readWrite(),
+      },
+    }),
+  ]);
+/** Brings groups near to their places in the order of their first rows. */
+export const sortGroupsKernels = { subgroups: makeSortGroups(true), plain: makeSortGroups(false) };
+
+/** Lists groups that are near to their places. */
+export const putGroupsKernel = kernelSource("put groups", reduceParams, [
+  ...eachRow,
+  fragment(putGroups, {
+    bindings: { sorted: read("array<vec2u>"), sortedGroups: read(), order: readWrite(), firsts: readWrite() },
   }),
 ]);
 

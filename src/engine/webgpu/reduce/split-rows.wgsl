@@ -11,6 +11,6 @@ fn takeRoom(bin: u32, count: u32) -> u32 { return startOf(bin, params.splitBits)
 
 fn itemOf(row: u32) -> Item {
   var value = 0u;
-  if (VALUED) { value = orderedWord(row, 0u); }
+  if (WHOLE) { value = data[row] ^ select(0u, SIGN, params.form == SIGNED); } else if (VALUED) { value = orderedWord(row, 0u); }
   return Item(murmur3(keys[row]), row, value);
 }

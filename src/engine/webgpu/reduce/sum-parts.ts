@@ -12,10 +12,10 @@ import type { Range } from "../device/kernel.js";
 import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
-import { fitWorkgroup, workgroupLimits } from "../partitioned/kernel-maker.js";
 import { dataOf, paramsOf } from "./group-states.js";
-import { type KeyBindings, type Survey, surveyKeys } from "./list-rows.js";
+import { type KeyBindings, type Survey, surveying } from "./list-rows.js";
 import { splitPartsKernels, splitRowsKernels, sumPartsKernel } from "./part-kernels.js";
+import { formOf, tileOf } from "./row-tiles.js";
 import type { NumberedGroups } from "./rows-by-group.js";
 
 /** The logarithm of the most parts. */
@@ -31,12 +31,9 @@ const SLOT_BYTES = 20;
 const SPARE_BYTES = 512;
 const MOST_LOAD = 0.8;
 const LOAD = 0.5;
-const INVOCATIONS = { software: 256, hardware: 512 } as const;
-/** Rows that an invocation takes at once, and the rounds in which they go through workgroup memory. */
-const TILE = { software: { ITEMS: 2, ROUNDS: 1 }, hardware: { ITEMS: 12, ROUNDS: 6 } } as const;
+/** Invocations of a workgroup: as many as there may be, since a core of a GPU has memory for few workgroups. */
+const INVOCATIONS = { software: 256, hardware: 1024 } as const;
 const ITEM_BYTES = 8;
-/** Of an item in workgroup memory. */
-const TILE_ITEM_BYTES = 16;
 
 /** What is summed up beside counting rows: a column without nulls, of a word at most. */
 export interface Summed {
@@ -74,18 +71,34 @@ interface Memory {
   readonly words: Range | undefined;
 }
 
-/** Groups, numbered and summed up; null where they are too many or too uneven, or the GPU has too little memory. */
-export async function sumByParts(
+/** See `preparing`. */
+export interface Prepared {
+  /** A pass over the keys, right behind an attempt to count few groups: it does nothing where that has gone well. */
+  survey(): Promise<void>;
+  /** Groups, numbered and summed up; null where they are too many or too uneven, or the GPU has too little memory. */
+  sum(): Promise<NumberedGroups | null>;
+}
+
+/** Prepares the survey of the keys, and what follows if groups are not few. */
+export async function preparing(
   run: RowRun,
   bindings: KeyBindings,
   rows: number,
   summed: Summed,
-): Promise<NumberedGroups | null> {
+): Promise<Prepared> {
   const fine = partBits(run);
   const most = UNEVEN * Math.ceil(rows / 2 ** fine) + FEW_ROWS;
-  const survey = await surveyKeys(run, bindings, rows, { bits: fine, most });
-  const shape = survey.isUneven ? null : shapeOf(run, rows, survey.groups, fine);
-  return shape && run.attempt(() => sumParts(run, { ...bindings, rows, summed, survey, shape }));
+  const survey = await surveying(run, bindings, rows, { bits: fine, most, isBehind: true });
+  let told: Survey;
+  return {
+    async survey() {
+      told = await survey();
+    },
+    async sum() {
+      const shape = told.isUneven ? null : shapeOf(run, rows, told.groups, fine);
+      return shape && run.attempt(() => sumParts(run, { ...bindings, rows, summed, survey: told, shape }));
+    },
+  };
 }
 
 /** The logarithm of the most parts: as many as a workgroup has memory to count, half a word each. */
@@ -147,26 +160,18 @@ async function sumParts(run: RowRun, work: Work): Promise<NumberedGroups | null>
   return { rows, groups, numbers: groups, known };
 }
 
-function tileOf(run: RowRun) {
-  const kind = kindOf(run);
-  const { ITEMS, ROUNDS } = TILE[kind];
-  const BINS = 2 ** Math.ceil(partBits(run) / 2);
-  const limits = workgroupLimits(run.host.gpu.device.limits);
-  const WORKGROUP = fitWorkgroup(limits, (ITEMS / ROUNDS) * TILE_ITEM_BYTES, BINS);
-  return { ITEMS, ROUNDS, BINS, WORKGROUP };
-}
-
-const formOf = ({ host }: RowRun) => (host.gpu.device.features.has("subgroups") ? "subgroups" : "plain");
+const tileFor = (run: RowRun) => tileOf(run.host, 2 ** Math.ceil(partBits(run) / 2));
 
 async function splitInto(run: RowRun, work: Work, to: Memory, params: RowParams): Promise<void> {
   const { rows, keys, survey, summed } = work;
-  const tile = tileOf(run);
-  const constants = { ...tile, VALUED: summed.of !== null };
+  const tile = tileFor(run);
+  const values = summed.of && paramsOf(summed.of.column, summed.of.form);
+  const constants = { ...tile, VALUED: summed.of !== null, WHOLE: values?.bits === 32 };
   const items = (tile.WORKGROUP * tile.ITEMS) / ROW_TILE;
-  const split = await run.step(splitRowsKernels[formOf(run)], constants, items);
+  const split = await run.step(splitRowsKernels[formOf(run.host)], constants, items);
   const data = summed.of ? await run.bind(dataOf(summed.of.column)) : undefined;
   const bindings = { keys, data, partStarts: survey.counts, ...to };
-  const all = { ...params, ...(summed.of && paramsOf(summed.of.column, summed.of.form)) };
+  const all = { ...params, ...values };
   await run.eachChunk(
     "split rows",
     rows,
@@ -187,8 +192,8 @@ async function splitAgain(
   [from, to]: readonly [Memory, Memory],
   params: RowParams & { readonly splitBits: number },
 ): Promise<void> {
-  const tile = tileOf(run);
-  const split = await run.step(splitPartsKernels[formOf(run)], { ...tile, VALUED: summed.of !== null });
+  const tile = tileFor(run);
+  const split = await run.step(splitPartsKernels[formOf(run.host)], { ...tile, VALUED: summed.of !== null });
   const tiles = Math.ceil(rows / 2 ** params.splitBits / (tile.WORKGROUP * tile.ITEMS)) + 1;
   const bindings = { splitItems: from.items, splitWords: from.words, partStarts: survey.counts, ...to };
   const record = (encoder: GPUCommandEncoder, chunk: Chunk) => {

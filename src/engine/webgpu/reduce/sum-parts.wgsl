@@ -5,6 +5,8 @@
 // find no slot, or there are more than params.groups in all, it sets control.keysLeft: what the call has made is to no purpose then. Part params.first is the
 // dispatch's first. Bytes per row: 8 read, and 4 for a value; per group 8 written, and 16 for a sum.
 
+/// Rows that an invocation loads at once.
+const BATCH: u32 = 4u;
 /// Steps of a probe: longer ones mean that there are too many groups.
 const STEPS: u32 = SLOTS / 2u;
 /// Spurious failures that one row takes.
@@ -51,10 +53,12 @@ fn slotOf(mixed: u32) -> u32 {
   return NONE;
 }
 
-fn addRow(slot: u32, row: u32, value: u32) {
+fn addItem(item: vec2u, value: u32) {
+  let slot = slotOf(item.x);
+  if (slot == NONE) { return; }
   atomicAdd(&ownCounts[slot], 1u);
   // most rows are not the first, and reading waits for nobody
-  if (atomicLoad(&ownFirsts[slot]) < ~row) { atomicMax(&ownFirsts[slot], ~row); }
+  if (atomicLoad(&ownFirsts[slot]) < ~item.y) { atomicMax(&ownFirsts[slot], ~item.y); }
   if (!VALUED) { return; }
   let before = atomicAdd(&ownLows[slot], value);
   if (before + value < before) { atomicAdd(&ownHighs[slot], 1u); }
@@ -66,18 +70,26 @@ fn main(
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let at = workgroup.y * workgroups.x + workgroup.x;
-  if (at >= params.count) { return; }
-  let part = params.first + at;
+  let number = workgroup.y * workgroups.x + workgroup.x;
+  if (number >= params.count) { return; }
+  let part = params.first + number;
   let begin = startOf(part, params.partBits);
   let end = startOf(part + 1u, params.partBits);
   if (begin == end) { return; }
-  for (var each = begin + local; each < end && atomicLoad(&crowded) == 0u; each += INVOCATIONS) {
-    let item = items[each];
-    var value = 0u;
-    if (VALUED) { value = words[each]; }
-    let slot = slotOf(item.x);
-    if (slot != NONE) { addRow(slot, item.y, value); }
+  for (var each = begin + local; each < end && atomicLoad(&crowded) == 0u; each += BATCH * INVOCATIONS) {
+    // loaded together
+    let row = vec4u(each, each + INVOCATIONS, each + 2u * INVOCATIONS, each + 3u * INVOCATIONS);
+    let at = min(row, vec4u(end - 1u));
+    let a = items[at.x];
+    let b = items[at.y];
+    let c = items[at.z];
+    let d = items[at.w];
+    var value = vec4u(0u);
+    if (VALUED) { value = vec4u(words[at.x], words[at.y], words[at.z], words[at.w]); }
+    addItem(a, value.x);
+    if (row.y < end) { addItem(b, value.y); }
+    if (row.z < end) { addItem(c, value.z); }
+    if (row.w < end) { addItem(d, value.w); }
   }
   workgroupBarrier();
   if (local == 0u) {

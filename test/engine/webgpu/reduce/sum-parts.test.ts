@@ -128,7 +128,7 @@ it.each([
     "than a workgroup has slots for",
     [...keysWith(600, (mixed) => mixed >>> 24 === 5), ...keysOf(11_400, 300)],
   ],
-  ["than a sample tells", keysWith(3000, (mixed) => mixed % 64 > 0)],
+  ["than a sample tells", keysWith(6000, (mixed) => mixed % 256 > 0)],
 ])("more groups %s are found another way", async (_, keys) => {
   const ways = await waysOf(keys, [columnOf(U32, keys.length)]);
   expect(ways[1]).toMatch(PARTS);
