@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { afterEach, expect, it, vi } from "vitest";
 import { murmur3 } from "../../../../src/engine/hash.js";
-import { PlanLog } from "../../../../src/engine/plan.js";
+import { PlanLog } from "../../../../src/engine/plan-log.js";
 import type { Reduction } from "../../../../src/engine/reductions.js";
 import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
 import type { KernelOverrides } from "../../../../src/engine/webgpu/direct/direct-kernels.js";
