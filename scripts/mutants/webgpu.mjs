@@ -121,7 +121,7 @@ export const webgpuFaults = [
   {
     name: "gpu-window-border",
     what: "a window ends one slot early",
-    file: `${DIRECT}/batch.wgsl`,
+    file: `${DIRECT}/windows.wgsl`,
     find: "  return slot - params.windowFirst < params.windowSlots;",
     replace: "  return slot - params.windowFirst + 1u < params.windowSlots;",
     project: "webgpu-engine",

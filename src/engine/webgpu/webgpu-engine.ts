@@ -22,7 +22,7 @@ import type { RowOperations } from "../row-operations.js";
 import { asBytes, type ScalarArrays, type ScalarType } from "../scalars.js";
 import type { SketchOperations } from "../sketch-operations.js";
 import type { ListOperations } from "../value-lists.js";
-import { HOST_CHUNK } from "./batch/chunks.js";
+import { HOST_CHUNK } from "./batch/batches.js";
 import { gpuArray, newArray, placeOf } from "./batch/columns.js";
 import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./device/adapter.js";
 import { filling } from "./device/fill.js";

@@ -21,7 +21,7 @@ import { type Scalar, wordsOf } from "../scalars.js";
 import { type Batch, eachChunk } from "./batch/batches.js";
 import { type Absent, type BoundResult, resultColumns } from "./batch/results.js";
 import type { FullTable } from "./direct/full-table.js";
-import { bytesToCombine, type InsertArguments } from "./direct/insert.js";
+import type { InsertArguments } from "./direct/insert.js";
 import type { Readback } from "./memory/readback.js";
 import { erase, find, insert, runOperation } from "./operations.js";
 import { type Operation, plan } from "./planner.js";
@@ -68,7 +68,8 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   ): Promise<InsertTally> {
     const { state } = this;
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
-    const batch = { ...this.#batch(policy, keys, call), values, bytes: bytesToCombine(state, policy) };
+    const bytes = async () => (await import("./direct/combine-room.js")).bytesToCombine(state, policy);
+    const batch = { ...this.#batch(policy, keys, call), values, bytes };
     if (call.rejected?.length) await (await loadMarking()).clearRejected(state, call.rejected);
     await this.#withFullTable((full) =>
       eachChunk(state, `insert ${policy}`, batch, call, "device", async (chunk, choice) => {

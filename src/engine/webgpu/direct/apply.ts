@@ -13,9 +13,9 @@ import type { TableState } from "../table/table-state.js";
 import applyCode from "./apply.wgsl";
 import { atomicType, type Combining, combining, combiningCode } from "./combine.js";
 import { identityPair } from "./combine-pairs.js";
+import { needsRoomForAll } from "./combine-room.js";
 import { batched, changing, type TableKernels, tableParams } from "./direct-kernels.js";
 import { compileRun } from "./further-rounds.js";
-import { needsRoomForAll } from "./insert.js";
 import { type Run, runOverChunk } from "./rounds.js";
 import { WORKLIST_BYTES } from "./worklist.js";
 

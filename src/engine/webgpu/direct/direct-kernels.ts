@@ -20,9 +20,9 @@ import advance from "./advance.wgsl";
 import batch from "./batch.wgsl";
 import cas from "./cas.wgsl";
 import claimKey from "./claim-key.wgsl";
-import group from "./group.wgsl";
 import insert from "./insert.wgsl";
 import lookUp from "./look-up.wgsl";
+import plainReachCode from "./plain-reach.wgsl";
 
 /** What tests may replace. */
 export interface KernelOverrides {
@@ -94,6 +94,21 @@ export const keyColumn: KeyColumn = fragment(
   "fn keyOf(element: u32) -> Key { return canonicalKey(keys[params.keyShift + element]); }",
 );
 
+/** Constants that say how far a dispatch, and a step of its probes, reaches. */
+export const reachConstants = [
+  /** `table` is one of several windows. */
+  "WINDOWED",
+  /** Slots looked at in one step: 1, 2, 4, 8, 16 or 32. */
+  "GROUP",
+  /** Probes stop at tombstones too. */
+  "STOPS_AT_TOMBSTONES",
+  /** The table's entries are in the order of their homes: a key of a later home ends a probe. */
+  "HOME_SORTED",
+] as const;
+
+/** For one window, a GROUP of 1, and entries in any order; further-reach.ts puts what does all in its place. */
+export const plainReach = fragment(plainReachCode, { constants: reachConstants });
+
 /** The elements of a batch and their keys. */
 export const elements = (keyColumn: KeyColumn) => [
   control,
@@ -105,31 +120,14 @@ export const elements = (keyColumn: KeyColumn) => [
       "FROM_WORKLIST",
       /** Elements whose byte in `mask` is 0 are left out. */
       "MASKED",
-      /** `table` is one of several windows. */
-      "WINDOWED",
     ],
   }),
+  plainReach,
   keyColumn,
 ];
 
 /** The same, and the loop along their probe sequences. */
-export const batched = (keyColumn: KeyColumn) => [
-  ...elements(keyColumn),
-  fragment(group, {
-    constants: [
-      /** Slots looked at in one step: 1, 2, 4, 8, 16 or 32. */
-      "GROUP",
-      /** Probes stop at tombstones too. */
-      "STOPS_AT_TOMBSTONES",
-    ],
-  }),
-  fragment(advance, {
-    constants: [
-      /** The table's entries are in the order of their homes: a key of a later home ends a probe. */
-      "HOME_SORTED",
-    ],
-  }),
-];
+export const batched = (keyColumn: KeyColumn) => [...elements(keyColumn), fragment(advance)];
 
 /** A table of atomic words, and compare-exchange on it. */
 export const changing = (code: SlotCode, cas: string, word: "u32" | "i32" = "u32") => [

@@ -10,7 +10,6 @@ import type { Column } from "../batch/columns.js";
 import type { TableState } from "../table/table-state.js";
 import type { FullTable } from "./full-table.js";
 import { runOverChunk } from "./rounds.js";
-import { WORKLIST_BYTES } from "./worklist.js";
 
 const loadPreparing = lazily(() => import("./prepare-insert.js"));
 
@@ -55,19 +54,4 @@ export async function insertChunk(
 function isPlain(state: TableState, { count }: BoundChunk, { policy, flags }: InsertArguments): boolean {
   const keeps = policy === "keep" || state.spec.value === null;
   return keeps && !flags && !state.sources.settle && state.tombstones === 0 && !state.mayFill(count);
-}
-
-/** True when combining needs worklists with room for all elements of a chunk, since none may go on in place: see apply.wgsl. */
-export function needsRoomForAll({ spec, windows }: TableState, policy: InsertPolicy): boolean {
-  if (policy === "keep" || spec.value === null) return false;
-  return windows.length > 1 || (spec.value === "f32" && policy !== "assign");
-}
-
-/** Bytes of the words that an element has for a sum of doubles: see sums.wgsl. */
-export const SUM_BYTES = 28;
-
-/** Bytes that combining binds for an element of a chunk in one range, at most. */
-export function bytesToCombine(state: TableState, policy: InsertPolicy): number {
-  if (state.spec.value === "f64" && policy === "add") return SUM_BYTES;
-  return needsRoomForAll(state, policy) ? WORKLIST_BYTES : 4;
 }

@@ -16,6 +16,7 @@ import { BATCH_TILE, type BatchKernel, type TableBinding, type TableParam } from
 import { WORKLIST_BYTES, type Worklist, wholeChunk } from "./worklist.js";
 
 const loadFurther = lazily(() => import("./further-rounds.js"));
+const loadReach = lazily(() => import("./further-reach.js"));
 
 /** A kernel and the columns it sees. */
 export interface Run {
@@ -231,14 +232,14 @@ export function followersOf(
 export type CompiledOf = Pick<Run, "kernel" | "constants" | "mask" | "followers">;
 
 /** The kernel of a run over a chunk, or over a worklist. */
-export function compileRound(
+export async function compileRound(
   state: TableState,
   { kernel, constants, mask }: CompiledOf,
   listed: boolean,
   groupSize: GroupSize = groupSizeAt(state, kernel === state.sources.lookup),
 ): Promise<Kernel<TableParam, TableBinding>> {
   const long = listed && !state.host.gpu.software;
-  return state.host.kernels.compile(kernel, {
+  const values: Constants = {
     FROM_WORKLIST: listed,
     MASKED: mask !== undefined && !listed,
     WINDOWED: state.windows.length > 1,
@@ -246,5 +247,8 @@ export function compileRound(
     STOPS_AT_TOMBSTONES: false,
     HOME_SORTED: false,
     ...constants,
-  });
+  };
+  const isPlain = values.GROUP === 1 && !values.WINDOWED && !values.HOME_SORTED;
+  const source = isPlain ? kernel : (await loadReach()).reaching(kernel);
+  return state.host.kernels.compile(source, values);
 }
