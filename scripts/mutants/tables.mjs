@@ -174,9 +174,9 @@ export const tableFaults = [
   {
     name: "csv-batch-types",
     what: "each batch of a csv file has the types of its own values",
-    file: "src/io/csv-column.ts",
-    find: "const type = this.settled ?? this.type();",
-    replace: "const type = this.type();",
+    file: "src/io/csv-read.ts",
+    find: "const types = this.purpose.settled ?? this.types();",
+    replace: "const types = this.types();",
     ...test("io/batches"),
   },
   {
