@@ -83,7 +83,7 @@ export async function staticImportsOf(root, entry, folder) {
     format: "esm",
     platform: "neutral",
     outdir: "out",
-    external: ["node:*", "webgpu"],
+    external: ["node:*", "webgpu", `*${WORKER_SUFFIX}`],
     loader: { ".wgsl": "empty" },
     logLevel: "silent",
   });
@@ -109,6 +109,9 @@ async function bundleWorker(entry) {
     format: "iife",
     target: "es2022",
     platform: "neutral",
+    // what packages have for every runtime, Node's modules being there by their full names only
+    conditions: ["browser"],
+    mainFields: ["module", "main"],
     external: ["node:*"],
     minify: true,
     legalComments: "none",

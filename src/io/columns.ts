@@ -64,7 +64,11 @@ export function bytesColumn(
 }
 
 /** A column of codes into the strings of `values`. */
-export function dictionaryColumn(codes: Int32Array, values: Column<unknown>, nulls: Nulls): Column<unknown> {
+export function dictionaryColumn(
+  codes: Int32Array,
+  values: Column<unknown>,
+  nulls: NullRows,
+): Column<unknown> {
   const type = dictionaryType(values.type, int32());
   const DictionaryBatch = batchType(type, RAW) as new (
     options: object,
@@ -73,12 +77,16 @@ export function dictionaryColumn(codes: Int32Array, values: Column<unknown>, nul
   return new Column([batch.setDictionary(values)], type);
 }
 
-function columnOf(type: DataType, nulls: Nulls, buffers: object): Column<unknown> {
+/** A column of one batch of these buffers, by the names that flechette has for them. */
+export function columnOf(type: DataType, nulls: NullRows, buffers: object): Column<unknown> {
   const BatchOfType = batchType(type, RAW) as unknown as new (options: object) => Batch<unknown>;
   return new Column([new BatchOfType({ ...partsOf(type, nulls), ...buffers })], type);
 }
 
-function partsOf(type: DataType, nulls: Nulls): object {
+/** Which rows are null. */
+type NullRows = Pick<Nulls, "rows" | "count" | "bitmap">;
+
+function partsOf(type: DataType, nulls: NullRows): object {
   return { type, length: nulls.rows, nullCount: nulls.count, validity: nulls.bitmap };
 }
 

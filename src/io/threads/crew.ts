@@ -5,7 +5,8 @@
  * refused.
  */
 import { EngineError } from "../../errors.js";
-import { startWorker, type WorkerHandle, workersRefused } from "../../threads/start-worker.js";
+import { workersRefused } from "../../threads/runtime.js";
+import { startWorker, type WorkerHandle } from "../../threads/start-worker.js";
 import { restored } from "./carried-error.js";
 import type { FromFileWorker, ToFileWorker } from "./messages.js";
 
@@ -129,6 +130,7 @@ class FileWorker<In, Out> {
   readonly #handle: WorkerHandle<ToFileWorker<In>>;
   readonly #answers = new Map<number, Answer<Out>>();
   #ids = 0;
+  #why: Error | undefined;
 
   /** @param gone called once, when it has ended */
   constructor(
@@ -150,6 +152,7 @@ class FileWorker<In, Out> {
   work(input: In, transfer: readonly ArrayBuffer[]): Promise<Out> {
     const id = ++this.#ids;
     return new Promise<Out>((resolve, reject) => {
+      if (this.ended) throw this.#why;
       this.#handle.post({ id, input }, transfer); // a promise rejects with what this throws
       this.#answers.set(id, { resolve, reject });
       this.#handle.hold(true);
@@ -177,6 +180,7 @@ class FileWorker<In, Out> {
   #end(error: Error): void {
     if (this.ended) return;
     this.ended = true;
+    this.#why = error;
     for (const { reject } of this.#answers.values()) reject(error);
     this.#answers.clear();
     this.gone();
