@@ -1,19 +1,6 @@
 /** Whether strings are UTF-8: bytes that are not would come out as replacement characters, in silence. */
 import { type Batch, type Column, type Table, Type } from "@uwdata/flechette";
-import { builtin } from "./builtin.js";
-
-/** Whether bytes are UTF-8. */
-export function isUtf8(bytes: Uint8Array): boolean {
-  if (nodeBuffer) return nodeBuffer.isUtf8(bytes);
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const nodeBuffer = builtin("node:buffer");
+import { isUtf8 } from "./is-utf8.js";
 
 /** @throws Error that names the first column with a string that is not UTF-8 */
 export function checkUtf8(table: Table): void {
