@@ -83,7 +83,7 @@ export async function staticImportsOf(root, entry, folder) {
     format: "esm",
     platform: "neutral",
     outdir: "out",
-    external: ["node:*", "webgpu"],
+    external: ["node:*", "webgpu", `*${WORKER_SUFFIX}`],
     loader: { ".wgsl": "empty" },
     logLevel: "silent",
   });

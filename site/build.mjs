@@ -1,6 +1,6 @@
 // npm run site: the documentation site and the playground, to site/dist. Static files with relative links: they work from any path.
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { installed } from "./install.mjs";
@@ -13,6 +13,9 @@ installed();
 const playground = join(site, "playground/build.mjs");
 const hasPlayground = existsSync(playground);
 
+// the playground holds the library, and a page says how large it is
+const library = [join(root, "scripts/build.mjs"), "--if-changed"];
+if (spawnSync(process.execPath, library, { stdio: "inherit" }).status !== 0) process.exit(1);
 const { generate } = await import("./generate/index.mjs");
 await step("pages", () => generate({ hasPlayground }));
 await step("VitePress", buildPages);
@@ -30,12 +33,11 @@ async function buildPages() {
   await build(site);
   const { relocate } = await import("./relocate.mjs");
   relocate(out);
+  // VitePress's own is without style at addresses of folders below
+  copyFileSync(join(site, "not-found.html"), join(out, "404.html"));
 }
 
-/** It holds the library, as users import it. */
 async function buildPlayground() {
-  const library = [join(root, "scripts/build.mjs"), "--if-changed"];
-  if (spawnSync(process.execPath, library, { stdio: "inherit" }).status !== 0) process.exit(1);
   const { build } = await import(pathToFileURL(playground).href);
   await build(join(out, "playground"));
 }

@@ -1,5 +1,5 @@
-// npm run site:test: builds the site, then looks at it: pages, links and search in Chromium, accessibility, code blocks. With words after it
-// only test files so named, and `--built` takes site/dist as it is.
+// npm run site:test: builds the site, then looks at it: pages, links and search in Chromium, accessibility, code blocks; then tests the
+// playground. With words after it only test files of the site that are so named, and `--built` takes site/dist as it is.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -18,6 +18,7 @@ run(
   join(site, "vitest.config.mjs"),
   ...words,
 );
+if (words.length === 0) run(join(site, "playground/test/run.mjs"));
 
 function run(...command) {
   const { status } = spawnSync(process.execPath, command, { cwd: site, stdio: "inherit" });

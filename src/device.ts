@@ -139,8 +139,10 @@ async function probe(request: OpenDeviceOptions): Promise<DeviceListing> {
   const backend = request.backend as BackendName;
   const software = request.software === true;
   try {
-    using device = await openDevice(request);
-    return { backend, software, available: true, info: device.info, reason: device.info.reason };
+    const device = await openDevice(request);
+    const { info } = device;
+    device.destroy();
+    return { backend, software, available: true, info, reason: info.reason };
   } catch (error) {
     if (!(error instanceof BackendUnavailableError)) throw error;
     return {

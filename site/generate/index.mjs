@@ -10,6 +10,7 @@ import { linked } from "./links.mjs";
 import { withPowers } from "./markdown.mjs";
 import { reference } from "./reference.mjs";
 import { documentationSidebar } from "./sidebar.mjs";
+import { sizes } from "./sizes.mjs";
 import { sourcePages } from "./sources.mjs";
 
 /** @param hasPlayground whether there will be one to link to */
@@ -19,6 +20,7 @@ export async function generate({ hasPlayground }) {
   for (const page of pages) write(page.route, shown(page, pages));
   examplePages(write);
   write("index.md", home(pages, { hasPlayground }));
+  write("sizes.md", sizes());
   const api = await reference(write);
   const benchmarks = benchmarkPages(write);
   const sidebar = { "/api/": api, "/benchmarks/": benchmarks, "/": documentationSidebar(pages) };

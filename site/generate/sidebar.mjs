@@ -20,6 +20,8 @@ export function documentationSidebar(pages) {
     .filter(({ route }) => !route.includes("/"))
     .map(({ route, text }) => ({ text: titleOf(text), link: linkTo(route) }));
   groups.at(-1).items.push(...others);
+  const reference = groups.find(({ text }) => text === "Reference");
+  reference.items.push({ text: "Sizes", link: linkTo("sizes.md") });
   return groups;
 }
 

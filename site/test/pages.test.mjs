@@ -51,11 +51,11 @@ describe("reading on", () => {
     await page.close();
   });
 
-  it("says so where there is no page", async () => {
+  it.each(["nothing.html", "a/b/nothing"])("says so where there is no page: %s", async (path) => {
     const page = await site.browser.newPage();
-    await page.goto(`${site.address}nothing.html`);
-    await page.getByText("PAGE NOT FOUND").waitFor();
-    await page.getByRole("link", { name: "go to home" }).click();
+    await page.goto(site.address + path);
+    await page.getByRole("heading", { name: "Page not found" }).waitFor();
+    await page.locator("#home[data-state=found]").click();
     await page.waitForURL(site.address);
     await page.close();
   });

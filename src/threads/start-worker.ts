@@ -3,6 +3,7 @@
  * script, so that it needs no file of its own. Its side is worker-port.ts. What threads do is a matter of who starts them: the cpu
  * engine (engine/cpu/threads) and files (io/threads).
  */
+import { type NodeThreads, nodeThreads } from "./runtime.js";
 
 /** A started worker. */
 export interface WorkerHandle<Sent> {
@@ -24,22 +25,6 @@ export interface Ready {
   readonly kind: "ready";
 }
 
-/** Why workers cannot be used in this runtime, or null when they may be tried. */
-export function workersRefused(): string | null {
-  const isThere =
-    nodeThreads() !== undefined || (typeof Worker !== "undefined" && typeof Blob !== "undefined");
-  return isThere ? null : "no Worker";
-}
-
-/** The same of workers that share memory with this thread. */
-export function sharingRefused(): string | null {
-  if (typeof SharedArrayBuffer === "undefined") return "no SharedArrayBuffer";
-  // Only a worker of a browser, or its page, has this property; false there means that shared memory cannot
-  // be posted.
-  if (globalThis.crossOriginIsolated === false) return "the page is not cross-origin isolated";
-  return workersRefused();
-}
-
 /** Starts a worker on a script's text. Throws what the runtime throws when it refuses. */
 export function startWorker<Sent, Received>(
   source: string,
@@ -49,24 +34,6 @@ export function startWorker<Sent, Received>(
   return threads === undefined
     ? startWebWorker(source, listener)
     : startNodeWorker(threads, source, listener);
-}
-
-/** Whether this is Node, or a runtime that has its modules. */
-export function inNode(): boolean {
-  return nodeThreads() !== undefined;
-}
-
-/** Threads that the machine runs at once. */
-export function machineThreads(): number {
-  if (inNode()) return process.getBuiltinModule("node:os").availableParallelism();
-  return globalThis.navigator?.hardwareConcurrency ?? 1;
-}
-
-type NodeThreads = typeof import("node:worker_threads");
-
-/** Node's module, without an import that bundlers for browsers would follow. */
-function nodeThreads(): NodeThreads | undefined {
-  return typeof process === "undefined" ? undefined : process.getBuiltinModule?.("node:worker_threads");
 }
 
 function startNodeWorker<Sent, Received>(

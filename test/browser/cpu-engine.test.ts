@@ -14,7 +14,7 @@ it("runs batches on workers over shared memory", async () => {
     hash: "murmur3",
   });
   const keys = Uint32Array.from({ length: 2 ** 19 }, (_, i) => i * 3);
-  const workers = await countWorkers(engine.pool);
+  const workers = await countWorkers((await engine.sharing.load()).pool);
   expect(await table.insert(keys, keys, "keep", {})).toEqual({
     inserted: keys.length,
     existing: 0,

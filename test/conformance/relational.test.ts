@@ -12,6 +12,7 @@ import {
   distinct,
   dropDuplicates,
   first,
+  GroupBy,
   groupBy,
   isIn,
   JoinIndex,
@@ -131,6 +132,28 @@ describe("joins", () => {
     });
   }
 
+  it("with a condition on pairs, counted, and batch by batch", async () => {
+    const where = {
+      columns: ["name", "city"],
+      test: ({ name, city }: Row) => String(name ?? "").length !== String(city ?? "").length,
+    };
+    const isKept = (row: Row) => where.test(row);
+    const options = { on, device: device() };
+    for (const how of ["inner", "full"] as const) {
+      const expected = texts(joined(how));
+      expect(await join(left, right, { ...options, how }).count()).toBe(expected.length);
+      const rows: Row[] = [];
+      for await (const batch of join(left, right, { ...options, how }).batches({ maxBytes: 4000 })) {
+        expect(batch.numRows).toBeLessThan(expected.length / 2);
+        rows.push(...batch.toArray());
+      }
+      expect(texts(rows)).toEqual(expected);
+    }
+    const kept = joined("inner").filter(isKept);
+    expect(texts((await join(left, right, { ...options, where })).toArray())).toEqual(texts(kept));
+    expect(await join(left, right, { ...options, where }).count()).toBe(kept.length);
+  });
+
   it("by strings that repeat on one side alone", async () => {
     const names = { name: ["left 1", "left 4", "nobody"], x: Int32Array.of(1, 2, 3) };
     const table = flechette.tableFromArrays(names);
@@ -189,6 +212,32 @@ describe("groups", () => {
       ([input], output) => groupBy(input, { by: ["id"], aggregate, device: device(), output }),
       (rows) => expect(rows).toEqual(expected),
     );
+  });
+
+  it("of batches, of an iterable of them, and of what several group-bys took", async () => {
+    const rowsOf = Array.from({ length: table.numRows }, (_, row) => table.get(row) as Row);
+    const cuts = [0, 100, 101, 450, table.numRows];
+    const batches = cuts.slice(1).map((end, i) => {
+      const part = rowsOf.slice(cuts[i], end);
+      return flechette.tableFromColumns({
+        id: column(
+          part.map(({ id }) => id),
+          int32(),
+        ),
+        x: column(
+          part.map(({ x }) => x),
+          int32(),
+        ),
+      });
+    });
+    const options = { by: ["id"], aggregate: { n: count(), total: sum("x") }, device: device() };
+    const expected = (await groupBy(table, options)).toArray();
+    expect((await groupBy(batches, options)).toArray()).toEqual(expected);
+    const [some, others] = [new GroupBy(options), new GroupBy(options)];
+    for (const batch of batches.slice(0, 2)) await some.add(batch);
+    for (const batch of batches.slice(2)) await others.add(batch);
+    await some.merge(others);
+    expect((await some.finish()).toArray()).toEqual(expected);
   });
 
   it("are what distinct rows and counts of values come from", async () => {

@@ -50,7 +50,7 @@ describe("the workflow", () => {
 
   it("runs every check before, and by commands that exist", () => {
     const scripts = commands(check).flatMap((command) => /^npm (?:run )?([\w:]+)/.exec(command)?.[1] ?? []);
-    expect(scripts).toEqual(["ci", "lint", "test", "release:check"]);
+    expect(scripts).toEqual(["ci", "lint", "test", "site:test", "release:check"]);
     for (const name of scripts.slice(1)) expect(pkg.scripts).toHaveProperty(name);
     expect(publish.needs).toBe("check");
     expect(commands(check).join("\n")).toContain('--tag "$GITHUB_REF_NAME" --out release');

@@ -248,13 +248,43 @@ test("reads what is dropped meanwhile, and runs once for two clicks", SLOW, asyn
     for (const card of document.querySelectorAll(".card.drop")) {
       const dataTransfer = new DataTransfer();
       dataTransfer.items.add(new File(["id\n1\n2\n3\n"], "same.csv"));
-      card.dispatchEvent(new DragEvent("drop", { dataTransfer }));
+      card.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
     }
   });
   await page.locator(".about", { hasText: "same.csv" }).nth(1).waitFor();
   await page.getByRole("button", { name: "Run" }).dblclick();
   assert.match(await summaryOf(page), /^3 rows × 1 column /);
   assert.equal(await page.locator(".message").textContent(), "");
+  assert.deepEqual(errors, []);
+  await page.context().close();
+});
+
+test("reads what is dropped beside the cards, and two files at once", SLOW, async () => {
+  const { page, errors } = await openView(site, "try?engine=cpu");
+  const drop = (selector, ...names) =>
+    page.evaluate(
+      ([selector, names]) => {
+        const dataTransfer = new DataTransfer();
+        for (const name of names) dataTransfer.items.add(new File(["id\n1\n2\n"], name));
+        const target = document.querySelector(selector);
+        const events = ["dragover", "drop"].map(
+          (type) => new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }),
+        );
+        for (const event of events) target.dispatchEvent(event);
+        // else a browser opens the file in place of the page
+        return events.every((event) => event.defaultPrevented);
+      },
+      [selector, names],
+    );
+  const about = page.locator(".about");
+  assert.equal(await drop("body", "one.csv"), true);
+  await about.first().filter({ hasText: "one.csv" }).waitFor();
+  assert.equal(await drop("footer, header", "two.csv"), true);
+  await about.nth(1).filter({ hasText: "two.csv" }).waitFor();
+  assert.equal(await drop("body", "left.csv", "right.csv"), true);
+  await about.first().filter({ hasText: "left.csv" }).waitFor();
+  await about.nth(1).filter({ hasText: "right.csv" }).waitFor();
+  assert.equal(await page.locator(".card.over").count(), 0);
   assert.deepEqual(errors, []);
   await page.context().close();
 });

@@ -4,7 +4,7 @@
  * through a batch in input order.
  */
 import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
-import { inNode, machineThreads } from "../../threads/start-worker.js";
+import { inNode, machineThreads } from "../../threads/runtime.js";
 import type { DeviceArray } from "../device-array.js";
 import type { Dictionary, DictionarySpec } from "../dictionary.js";
 import type { KeyType, ValueType } from "../element-types.js";
@@ -20,10 +20,9 @@ import type { ListOperations } from "../value-lists.js";
 import { CpuTable } from "./cpu-table.js";
 import { Memory } from "./memory/memory.js";
 import { newDeviceArray, newPinnedArray } from "./memory/storage.js";
-import { type Job, type JobResult, newWorkspace, runJob } from "./table/jobs.js";
-import { Parallel } from "./table/parallel.js";
-import workerSource from "./table/table-worker.ts?worker-source";
-import { WorkerPool } from "./threads/pool.js";
+import { newWorkspace } from "./table/blocks.js";
+import { Sharing } from "./table/sharing.js";
+import type { WorkerPool } from "./threads/pool.js";
 import { type Tuning, tuningFor } from "./tuning.js";
 
 /** Options of {@link openCpuEngine}. */
@@ -51,7 +50,7 @@ export async function openCpuEngine(options: CpuEngineOptions = {}): Promise<Eng
   const tuning = { ...tuningFor(threads), ...options.tuning };
   const engine = new CpuEngine(threads, tuning, { strategy, groupSize }, options.memory);
   // Browsers tell only afterwards that a policy forbids workers; info must not promise them before.
-  if (!inNode()) await Promise.race([engine.pool.warmUp(1), delay(WORKER_START_MS)]);
+  if (!inNode()) await Promise.race([engine.sharing.warmUp(1).catch(() => {}), delay(WORKER_START_MS)]);
   return engine;
 }
 
@@ -60,9 +59,8 @@ type MemoryUser = Pick<WorkerPool<never, unknown>, "noteIdle" | "destroy">;
 
 export class CpuEngine implements Engine {
   readonly lost: Promise<{ reason: string; message: string }>;
-  /** Threads beside the calling one. */
-  readonly pool: WorkerPool<Job, JobResult>;
-  readonly parallel: Parallel;
+  /** The threads of its tables. */
+  readonly sharing: Sharing;
   readonly buffers: Memory;
   /** The calling thread's. */
   readonly workspace = newWorkspace();
@@ -91,23 +89,19 @@ export class CpuEngine implements Engine {
     { keep }: MemoryOptions = {},
   ) {
     this.tuning = tuning;
-    this.pool = new WorkerPool(threads, {
-      source: workerSource,
-      run: (job, next) => runJob(job, next, this.workspace),
-    });
-    this.#users.push(this.pool);
-    this.parallel = new Parallel(this.pool, tuning);
+    this.sharing = new Sharing(threads, tuning, this.workspace);
+    this.#users.push(this.sharing);
     const noteIdle = (bytes: number) => {
       for (const user of this.#users) user.noteIdle(bytes);
     };
-    this.buffers = new Memory(this.pool.threads > 1, noteIdle, keep);
+    this.buffers = new Memory(this.sharing.threads > 1, noteIdle, keep);
     this.lost = new Promise((resolve) => {
       this.#resolveLost = resolve;
     });
   }
 
   get info(): EngineInfo {
-    const { threads, refusal } = this.pool;
+    const { threads, refusal } = this.sharing;
     const why = refusal === null ? "" : ` (${refusal})`;
     return {
       backend: "cpu",
@@ -197,7 +191,7 @@ export class CpuEngine implements Engine {
   /** Starts the threads. */
   async prepare(): Promise<void> {
     this.guard();
-    await this.pool.warmUp();
+    await this.sharing.warmUp();
     this.guard();
   }
 

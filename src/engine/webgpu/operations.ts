@@ -7,7 +7,7 @@ import { lazily } from "../lazily.js";
 import type { BoundChunk } from "./batch/bound-chunk.js";
 import { type InsertArguments, insertChunk } from "./direct/insert.js";
 import { type FindArguments, lookUpChunk } from "./direct/look-up.js";
-import { groupSizeAt, reserveWorklists } from "./direct/rounds.js";
+import { groupSizeAt } from "./direct/rounds.js";
 import { type Choice, loadPartitioned } from "./planner.js";
 import type { TableState } from "./table/table-state.js";
 
@@ -52,37 +52,17 @@ export const erase: Strategies<void, number> = {
   pages: later((module) => module.eraseByPage),
 };
 
-const NO_PAGES = "pages would be too many or too full";
-
-/** Works on a chunk by the strategy that the planner chose, or the next simpler one that does; notes it in the chunk's log. */
+/** Works on a chunk by the strategy that the planner chose; notes it in the chunk's log. */
 export async function runOperation<A, R>(
-  { looksUp, direct, partitions, pages }: Strategies<A, R>,
+  strategies: Strategies<A, R>,
   state: TableState,
   chunk: BoundChunk,
-  { strategy, reason }: Choice,
+  choice: Choice,
   args: A,
 ): Promise<R> {
-  const { log } = chunk;
-  const groupSize = chunk.groupSize ?? groupSizeAt(state, looksUp);
-  if (strategy === "direct") {
-    log?.correctChunk({ strategy: "direct", reason, groupSize });
-    return direct(state, chunk, args);
-  }
-  const { shapeOf } = await loadPartitioned();
-  await reserveWorklists(state, chunk);
-  log?.correctChunk({
-    strategy: "partitioned",
-    reason,
-    groupSize,
-    ...shapeOf(state, strategy, looksUp),
-  });
-  if (strategy === "pages" && pages) {
-    const done = await pages(state, chunk, args);
-    if (done !== null) return done;
-    log?.correctChunk({ ...shapeOf(state, "partitions"), reason: NO_PAGES });
-  }
-  const done = await partitions(state, chunk, args);
-  if (done !== null) return done;
-  log?.correctChunk({ strategy: "direct", reason: "there is too little memory", partitions: 1, pages: 0 });
-  return direct(state, chunk, args);
+  const { strategy, reason } = choice;
+  const groupSize = chunk.groupSize ?? groupSizeAt(state, strategies.looksUp);
+  chunk.log?.correctChunk({ strategy: "direct", reason, groupSize });
+  if (strategy === "direct") return strategies.direct(state, chunk, args);
+  return (await loadPartitioned()).runPartitioned(strategies, state, chunk, choice, args);
 }

@@ -89,7 +89,7 @@ class Rehearsal {
     const isMap = state.spec.value !== null;
     const values = isMap ? column : undefined;
     const results = { values: call === "contains" ? undefined : column, flags: column };
-    const full = new FullTable(state);
+    const full = async () => new FullTable(state);
     const inserting = (policy: InsertPolicy) =>
       this.#operation(policy, insert, state, count, { values }, options, { policy, full });
     switch (call) {

@@ -32,7 +32,7 @@ import { Kernels } from "./device/kernel.js";
 import { Pacer } from "./device/pacer.js";
 import type { KernelOverrides } from "./direct/direct-kernels.js";
 import { WORKLIST_BYTES, WORKLIST_ROOM } from "./direct/worklist.js";
-import { kindOf } from "./table/slot-code.js";
+import { kindOf } from "./table/plain-slots.js";
 import { newState, type TableHost } from "./table/table-state.js";
 import { WebgpuTable } from "./webgpu-table.js";
 

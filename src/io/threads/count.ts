@@ -1,5 +1,5 @@
 /** How many threads work on a file. */
-import { machineThreads } from "../../threads/start-worker.js";
+import { machineThreads } from "../../threads/runtime.js";
 
 /** More threads than that are not waited for by one file's reader: the calling thread hands out and puts together all pieces. */
 const MOST = 8;

@@ -5,7 +5,8 @@
  * refused.
  */
 import { EngineError } from "../../errors.js";
-import { startWorker, type WorkerHandle, workersRefused } from "../../threads/start-worker.js";
+import { workersRefused } from "../../threads/runtime.js";
+import { startWorker, type WorkerHandle } from "../../threads/start-worker.js";
 import { restored } from "./carried-error.js";
 import type { FromFileWorker, ToFileWorker } from "./messages.js";
 

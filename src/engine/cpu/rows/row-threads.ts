@@ -26,8 +26,8 @@ export class RowThreads {
     readonly tuning: RowTuning,
   ) {
     this.#engine = engine;
-    if (engine === null || engine.pool.threads === 1) return;
-    this.#pool = new WorkerPool(engine.pool.threads, { source: workerSource, run: takePieces });
+    if (engine === null || engine.sharing.threads === 1) return;
+    this.#pool = new WorkerPool(engine.sharing.threads, { source: workerSource, run: takePieces });
     engine.addUser(this.#pool);
   }
 

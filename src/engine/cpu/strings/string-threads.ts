@@ -25,8 +25,8 @@ export class StringThreads {
 
   constructor(engine: CpuEngine) {
     this.#engine = engine;
-    if (engine.pool.threads === 1 || !engine.buffers.shared) return;
-    this.#pool = new WorkerPool(engine.pool.threads, { source: workerSource, run: runStringJob });
+    if (engine.sharing.threads === 1 || !engine.buffers.shared) return;
+    this.#pool = new WorkerPool(engine.sharing.threads, { source: workerSource, run: runStringJob });
     engine.addUser(this.#pool);
   }
 

@@ -52,6 +52,18 @@ export function allocateBlock(length: number): Block {
   return { key: new Uint32Array(length), home: new Uint32Array(length), element: new Uint32Array(length) };
 }
 
+/** Memory that one thread works in; it outlives jobs. */
+export interface Workspace {
+  /** For elements that are probed at once. */
+  readonly block: Block;
+  /** For a slice before it is sorted; grown on demand. */
+  slice: Block;
+}
+
+export function newWorkspace(): Workspace {
+  return { block: allocateBlock(BLOCK), slice: allocateBlock(0) };
+}
+
 /**
  * Fills a block with elements `from..to` of a batch, less those that `where` leaves out. Returns how many
  * there are.

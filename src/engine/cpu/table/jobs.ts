@@ -7,7 +7,14 @@
  * piece to take. Pieces of a look-up that were taken are finished. Elements of a change that were taken but not done are deferred.
  */
 import { endJob, isEnded } from "../threads/protocol.js";
-import { allocateBlock, BLOCK, type Block, fillBlock, type TableMemory, touchHomes } from "./blocks.js";
+import {
+  allocateBlock,
+  type Block,
+  fillBlock,
+  type TableMemory,
+  touchHomes,
+  type Workspace,
+} from "./blocks.js";
 import { runLength, Stopwatch } from "./pace.js";
 import { type Counters, eraseRun, insertRun, newTally, type Tally } from "./probes.js";
 import { findChunk } from "./sequential.js";
@@ -94,18 +101,6 @@ export interface JobResult {
    * once; the smaller number is the right one.
    */
   readonly taken: number;
-}
-
-/** Memory that one thread works in; it outlives jobs. */
-export interface Workspace {
-  /** For elements that are probed at once. */
-  readonly block: Block;
-  /** For a slice before it is sorted; grown on demand. */
-  slice: Block;
-}
-
-export function newWorkspace(): Workspace {
-  return { block: allocateBlock(BLOCK), slice: allocateBlock(0) };
 }
 
 /** Takes pieces of a job until none is left. `next` holds the number of the next piece. */

@@ -30,37 +30,38 @@ export class NarrowLoops implements SlotLoops {
   }
 
   insert(at: Territory, { values, stored, ...rest }: InsertColumns<Columns>): ChunkWork {
-    const { parallel, workspace } = this.#engine;
+    const { sharing, workspace } = this.#engine;
     const { table, counters } = at;
     const columns = { ...rest, values: values[0] ?? NO_WORDS, stored: stored[0] ?? NO_WORDS };
     const full = new FullTable(at, columns);
     return {
-      ...sharing(table, {
-        length: (left, forced) => parallel.changeLength(left, table.slotCount - counters.mainLive, forced),
-        run: (chunk) => this.#recountOnError(() => parallel.insert(at, narrow(chunk), columns)),
+      ...shared(table, {
+        length: (left, forced) => sharing.changeLength(left, table.slotCount - counters.mainLive, forced),
+        run: (chunk) =>
+          this.#recountOnError(async () => (await sharing.load()).insert(at, narrow(chunk), columns)),
       }),
       alone: (chunk) => insertChunk(at, narrow(chunk), columns, workspace.block, full),
     };
   }
 
   find(table: TableMemory, maxProbe: number, { found, values, missing }: LookUpColumns): ChunkWork {
-    const { parallel, workspace } = this.#engine;
+    const { sharing, workspace } = this.#engine;
     const columns = { found, values: values[0] ?? NO_WORDS, missing: missing[0]?.[0] ?? 0 };
     return {
-      ...sharing(table, {
-        length: (left, forced) => parallel.lookUpLength(left, forced),
-        run: (chunk) => parallel.find(table, maxProbe, narrow(chunk), columns),
+      ...shared(table, {
+        length: (left, forced) => sharing.lookUpLength(left, forced),
+        run: async (chunk) => (await sharing.load()).find(table, maxProbe, narrow(chunk), columns),
       }),
       alone: (chunk) => findChunk(table, maxProbe, narrow(chunk), columns, workspace.block),
     };
   }
 
   erase(at: Territory): ChunkWork {
-    const { parallel, workspace } = this.#engine;
+    const { sharing, workspace } = this.#engine;
     return {
-      ...sharing(at.table, {
-        length: (left, forced) => parallel.changeLength(left, left, forced),
-        run: (chunk) => this.#recountOnError(() => parallel.erase(at, narrow(chunk))),
+      ...shared(at.table, {
+        length: (left, forced) => sharing.changeLength(left, left, forced),
+        run: (chunk) => this.#recountOnError(async () => (await sharing.load()).erase(at, narrow(chunk))),
       }),
       alone: (chunk) => eraseChunk(at, narrow(chunk), workspace.block),
     };
@@ -72,11 +73,11 @@ export class NarrowLoops implements SlotLoops {
 }
 
 /** How chunks are shared; not at all where workers lack the hash function: a function's text would leave its surroundings behind. */
-function sharing(
+function shared(
   { own }: TableMemory,
-  shared: NonNullable<ChunkWork["shared"]>,
+  how: NonNullable<ChunkWork["shared"]>,
 ): Pick<ChunkWork, "shared" | "whyAlone"> {
   return own
     ? { whyAlone: "the hash function is the caller's own, and runs on the calling thread" }
-    : { shared };
+    : { shared: how };
 }

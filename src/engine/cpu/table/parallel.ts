@@ -1,5 +1,5 @@
 /**
- * Chunks of a batch on several threads.
+ * Chunks of a batch on several threads. Loaded with the first chunk that is shared: see sharing.ts.
  *
  * Look-ups change nothing, so threads take pieces of the input and write results by element number.
  *
@@ -30,14 +30,16 @@
  */
 
 import { SharedScratch } from "../memory/shared-scratch.js";
-import type { WorkerPool } from "../threads/pool.js";
+import { WorkerPool } from "../threads/pool.js";
 import type { Tuning } from "../tuning.js";
-import { allocateBlock, BLOCK, type Block, type TableMemory, touchHomes } from "./blocks.js";
+import { allocateBlock, BLOCK, type Block, type TableMemory, touchHomes, type Workspace } from "./blocks.js";
 import type { Rest, SharedChunk } from "./chunks.js";
-import { elementsOf, type Job, type JobResult, type Partition } from "./jobs.js";
+import { elementsOf, type Job, type JobResult, type Partition, runJob } from "./jobs.js";
 import { runLength } from "./pace.js";
 import { eraseRun, type FindColumns, type InsertColumns, insertRun, type Territory } from "./probes.js";
 import type { Chunk } from "./sequential.js";
+import type { Sharing } from "./sharing.js";
+import workerSource from "./table-worker.ts?worker-source";
 
 /** Inserts that come here reject nothing. */
 const NO_BYTES = new Uint8Array(0);
@@ -49,43 +51,26 @@ type Change = (block: Block, from: number, to: number) => number;
 
 /** The threads of an engine as containers' operations see them. */
 export class Parallel {
-  readonly #pool: WorkerPool<Job, JobResult>;
+  /** Threads beside the calling one. */
+  readonly pool: WorkerPool<Job, JobResult>;
+  readonly #sharing: Sharing;
   readonly #tuning: Tuning;
   readonly #scratch: SharedScratch;
-  /** How many changes to do alone, and how many it was the last time. */
-  #pause = { left: 0, length: 0 };
 
-  constructor(pool: WorkerPool<Job, JobResult>, tuning: Tuning) {
-    this.#pool = pool;
-    this.#tuning = tuning;
-    this.#scratch = new SharedScratch(tuning);
-  }
-
-  /** Elements of the next chunk to look up on several threads, 0 to go on alone: `left` are to do. */
-  lookUpLength(left: number, forced: boolean): number {
-    const length = Math.min(left, this.#tuning.chunk);
-    return this.#pool.threads > 1 && (forced || length >= this.#tuning.lookUpFrom) ? length : 0;
-  }
-
-  /**
-   * The same for a change, of which no more elements may be inserts than `room`, the free slots. Sorting pays
-   * only when workers come, so after a job without any the next changes are done alone: one, then two, four
-   * and so on as long as none comes. What fits a table that is nearly full would be shared a few elements at a
-   * time: that is done alone, also where sharing is forced.
-   */
-  changeLength(left: number, room: number, forced: boolean): number {
-    const { chunk, changeFrom } = this.#tuning;
-    const length = Math.min(left, room, chunk);
-    const least = forced ? Math.min(left, chunk, changeFrom) : changeFrom;
-    if (this.#pool.threads === 1 || length < least) return 0;
-    if (forced || this.#pause.left === 0) return length;
-    this.#pause.left--;
-    return 0;
+  /** @param workspace the calling thread's. */
+  constructor(threads: number, sharing: Sharing, workspace: Workspace) {
+    this.pool = new WorkerPool(threads, {
+      source: workerSource,
+      run: (job, next) => runJob(job, next, workspace),
+    });
+    this.#sharing = sharing;
+    this.#tuning = sharing.tuning;
+    this.#scratch = new SharedScratch(sharing.tuning);
   }
 
   /** Looks a chunk up. */
   find(table: TableMemory, maxProbe: number, chunk: Chunk, columns: FindColumns): Promise<SharedChunk> {
-    return this.#pool.exclusive(async () => {
+    return this.pool.exclusive(async () => {
       const { keys, where } = this.#scratch.inputs(chunk);
       const found = this.#scratch.output("flags", columns.found, chunk, 0);
       const values = this.#scratch.output("results", columns.values, chunk, columns.missing);
@@ -112,7 +97,7 @@ export class Parallel {
 
   /** Inserts a chunk; the table must have as many free slots as the chunk has elements. */
   insert(at: Territory, chunk: Chunk, columns: InsertColumns): Promise<SharedChunk> {
-    return this.#pool.exclusive(async () => {
+    return this.pool.exclusive(async () => {
       const partition = await this.#sort(at.table, chunk);
       const values = this.#scratch.input("values", columns.values, chunk);
       const flags = this.#scratch.output("flags", columns.flags, chunk, 0);
@@ -132,7 +117,7 @@ export class Parallel {
 
   /** Erases a chunk. */
   erase(at: Territory, chunk: Chunk): Promise<SharedChunk> {
-    return this.#pool.exclusive(async () => {
+    return this.pool.exclusive(async () => {
       const { table } = at;
       const partition = await this.#sort(table, chunk);
       const results = await this.#run(
@@ -155,13 +140,12 @@ export class Parallel {
     const partition = this.#scratch.partition(keys.length, table.slotCount * table.words);
     const job = { kind: "partition", table, keys, where, length: keys.length, partition } as const;
     const results = await this.#run(job, keys.length);
-    const length = results.length > 1 ? 0 : Math.min(this.#tuning.pause, this.#pause.length * 2 || 1);
-    this.#pause = { left: length, length };
+    this.#sharing.noteWorkers(results.length > 1);
     return partition;
   }
 
   #run(job: Job, elements: number): Promise<JobResult[]> {
-    return this.#pool.run(job, Math.ceil(elements / this.#tuning.share) - 1);
+    return this.pool.run(job, Math.ceil(elements / this.#tuning.share) - 1);
   }
 }
 

@@ -6,7 +6,8 @@
  * Not here: what a job does (jobs.ts, row-jobs.ts) and how a batch becomes jobs (parallel.ts, row-threads.ts).
  */
 import { DeviceLostError, EngineError } from "../../../errors.js";
-import { sharingRefused, startWorker, type WorkerHandle } from "../../../threads/start-worker.js";
+import { sharingRefused } from "../../../threads/runtime.js";
+import { startWorker, type WorkerHandle } from "../../../threads/start-worker.js";
 import { closeJob, endJob, NEXT, newControl, type ToPool } from "./protocol.js";
 
 /**

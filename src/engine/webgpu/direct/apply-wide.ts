@@ -110,14 +110,14 @@ async function sumRun(sources: TableKernels, chunk: BoundChunk): Promise<Run> {
 type Code = readonly Fragment<TableBinding, never>[];
 
 /** A kernel that finds every element's key, and does something with its value. */
-function applyKernel(sources: TableKernels, name: string, ...code: Code) {
-  const { probing, keyColumn, format, cas } = sources;
+function applyKernel(sources: TableKernels, name: string, ...combining: Code) {
+  const { probing, keyColumn, code, cas } = sources;
   return sources.once(name, () =>
     kernelSource("apply", tableParams, [
       probing,
       ...batched(keyColumn),
-      ...changing(format, cas),
-      ...code,
+      ...changing(code, cas),
+      ...combining,
       fragment(applyCode, { bindings: { values: read(), claims: readWrite() } }),
     ]),
   );

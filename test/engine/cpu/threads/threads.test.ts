@@ -31,7 +31,7 @@ beforeAll(async () => {
     pause: 0,
   };
   together = (await openCpuEngine({ threads: 3, tuning })) as CpuEngine;
-  workers = await countWorkers(together.pool);
+  workers = await countWorkers((await together.sharing.load()).pool);
 });
 afterAll(() => {
   workers.expectSome();

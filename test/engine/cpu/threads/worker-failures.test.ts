@@ -31,7 +31,7 @@ async function openWith(source: string): Promise<AnyTable> {
   vi.doMock("../../../../src/engine/cpu/table/table-worker.ts?worker-source", () => ({ default: source }));
   const { openCpuEngine } = await import("../../../../src/engine/cpu/cpu-engine.js");
   engine = (await openCpuEngine({ threads: 2, tuning })) as CpuEngine;
-  await engine.pool.warmUp();
+  await engine.sharing.warmUp();
   return (await engine.createTable({
     key: "u32",
     value: "u32",
@@ -90,6 +90,25 @@ describe("workers", () => {
     expect(inserted + existing).toBe(keys.length);
     expect(checkTable(table).size).toBe(keys.length);
   });
+});
+
+it("workers whose code does not load leave later calls to the calling thread", async () => {
+  vi.resetModules();
+  vi.doMock("../../../../src/engine/cpu/table/parallel.js", () => {
+    throw new Error("offline");
+  });
+  try {
+    const { openCpuEngine } = await import("../../../../src/engine/cpu/cpu-engine.js");
+    engine = (await openCpuEngine({ threads: 2, tuning })) as CpuEngine;
+    expect(engine.info.threads).toBe(2);
+    const spec = { key: "u32", value: null, slots: 2 ** 15, hash: "murmur3" } as const;
+    const table = await engine.createTable(spec);
+    await expect(table.insert(keys, null, "keep", {})).rejects.toThrow();
+    expect(engine.info).toMatchObject({ threads: 1, name: expect.stringContaining("workers do not load") });
+    expect(await table.insert(keys, null, "keep", {})).toMatchObject({ inserted: keys.length });
+  } finally {
+    vi.doUnmock("../../../../src/engine/cpu/table/parallel.js");
+  }
 });
 
 describe("a Node process", () => {

@@ -21,6 +21,7 @@ export interface TablesContext {
 }
 
 const ACCEPTED = ".csv,.tsv,.parquet,.arrow,.feather,.ipc,.gz";
+const SIDES: readonly Side[] = ["left", "right"];
 const TITLES: Record<Side, string> = { left: "Left table", right: "Right table" };
 
 export class TablePair {
@@ -35,6 +36,9 @@ export class TablePair {
     this.#about = { left: h("div", { class: "about" }), right: h("div", { class: "about" }) };
     this.#cards = { left: this.#card("left"), right: this.#card("right") };
     this.element = h("div", { class: "tables" }, this.#cards.left, this.#cards.right);
+    document.addEventListener("dragover", (event) => this.#mark(event));
+    document.addEventListener("dragleave", () => this.#mark());
+    document.addEventListener("drop", (event) => void this.#take(event));
   }
 
   facts(side: Side): TableFacts | undefined {
@@ -103,18 +107,33 @@ export class TablePair {
       ),
       this.#about[side],
     );
-    card.ondragover = (event) => {
-      event.preventDefault();
-      card.classList.add("over");
-    };
-    card.ondragleave = () => card.classList.remove("over");
-    card.ondrop = (event) => {
-      event.preventDefault();
-      card.classList.remove("over");
-      const [dropped] = event.dataTransfer?.files ?? [];
-      if (dropped) void this.#load({ side, name: dropped.name, source: dropped });
-    };
     return card;
+  }
+
+  /** The card that files come to which are dropped where the event says: the one below, else the first without a table. */
+  #sideOf({ target }: DragEvent): Side {
+    const below = SIDES.find((side) => this.#cards[side].contains(target as Node));
+    const free = SIDES.find((side) => this.#loaded[side] === undefined && !this.#cards[side].hidden);
+    return below ?? free ?? "left";
+  }
+
+  /** Shows where files would come to. */
+  #mark(event?: DragEvent): void {
+    const over = event?.dataTransfer?.types.includes("Files") ? this.#sideOf(event) : undefined;
+    // beside the cards, too, a browser would open the file in place of the page
+    if (over !== undefined) event?.preventDefault();
+    for (const side of SIDES) this.#cards[side].classList.toggle("over", side === over);
+  }
+
+  /** Two files are both tables, one is that of a side. */
+  async #take(event: DragEvent): Promise<void> {
+    const files = [...(event.dataTransfer?.files ?? [])];
+    if (files.length === 0) return;
+    event.preventDefault();
+    this.#mark();
+    if (!this.element.checkVisibility()) return; // another view is shown
+    const sides = files.length > 1 && !this.#cards.right.hidden ? SIDES : [this.#sideOf(event)];
+    await Promise.all(sides.map((side, i) => this.#load({ side, name: files[i].name, source: files[i] })));
   }
 
   #describe({ side, name, source }: LoadRequest, { rows, columns, ms, notes }: TableFacts): void {
