@@ -13,10 +13,12 @@ import {
   type SchemaElement,
   type SchemaTree,
 } from "hyparquet";
+import { decompressBrotli } from "hyparquet-compressors";
 import { FileError, fileErrorFrom } from "./errors.js";
 import type { ReadOptions, TransferOptions } from "./formats.js";
 import { uniqueNames } from "./names.js";
 import { unpackedColumn } from "./packed-column.js";
+import { bringBrotli, isEverywhere } from "./parquet-codecs.js";
 import { type ChunkBytes, type ColumnPlan, ColumnReader, type ReadColumn } from "./parquet-column-reader.js";
 import type { PackedChunks, PackedResult } from "./parquet-read-worker.js";
 import { type ColumnType, columnTypeOf, isStoredRight } from "./parquet-types.js";
@@ -27,6 +29,8 @@ import { threadsOf } from "./threads/count.js";
 import type { Program } from "./threads/crew.js";
 import { inOrder, type Job } from "./threads/jobs.js";
 import { notUtf8 } from "./utf8.js";
+
+bringBrotli(decompressBrotli);
 
 const DAMAGED = "is damaged";
 const REWRITE = "Write or download the file again.";
@@ -131,7 +135,9 @@ async function readGroups(groups: Groups, progress: Progress, threads: number): 
   let broken: Error | undefined;
   const jobs = selected.map((column) => columnJob(column, groups, progress));
   // all columns are kept anyway
-  const options = { threads: Math.min(threads, selected.length), signal, window: selected.length };
+  const codecs = groups.groups.flatMap((group) => group.columns.map(({ meta_data }) => meta_data?.codec ?? ""));
+  const most = codecs.every(isEverywhere) ? selected.length : 1;
+  const options = { threads: Math.min(threads, most), signal, window: selected.length };
   try {
     for await (const { column, isText } of inOrder(PROGRAM, jobs, options)) {
       const { name, columnType } = selected[columns.length];
