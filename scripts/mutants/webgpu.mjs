@@ -245,7 +245,7 @@ export const webgpuFaults = [
     name: "gpu-survey-half-overflows",
     what: "a workgroup's count that is handed on stays as well",
     file: "src/engine/webgpu/reduce/survey-keys.wgsl",
-    find: "atomicSub(&counts[bin / 2u], FULL << shift);",
+    find: "atomicSub(&counts[bin / 2u], FULL << ((bin & 1u) * 16u));",
     replace: "",
     ...parts,
   },

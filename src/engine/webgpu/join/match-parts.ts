@@ -17,8 +17,9 @@ import { kindOf, mostOfPart, mostPartBits, partsOf, type SplitRows, splitRows } 
 import { matchPartsKernel } from "./join-kernels.js";
 import { type KeyWords, oneWord } from "./match-words.js";
 
-/** Build rows from which this pays, and bytes of a key's words. */
+/** Build rows from which this pays. */
 const LEAST_ROWS = 2 ** 22;
+/** Words of the keys that a table of the engine takes less time for: 1.7 ms of kernels beside 2.6, for 2^24 rows on either side. */
 const NARROW = 1;
 /** Slots of a workgroup's table, the most build rows in it, and how many are wanted. */
 const SLOTS = { software: 512, hardware: 2048 } as const;
@@ -53,7 +54,6 @@ export async function partnersByParts(
   const least = overrides.partedJoin?.leastRows ?? LEAST_ROWS;
   const narrow = overrides.partedJoin?.narrow ?? false;
   if ((strategy !== undefined && strategy !== "auto") || build.rows < least) return null;
-  // a table does better for these
   if (keys.width === NARROW && !narrow) return null;
   const bits = bitsFor(run, build.rows);
   if (bits === null) return null;
