@@ -9,6 +9,7 @@ const doubleSums = {
   project: "webgpu-engine",
   tests: ["test/engine/webgpu/direct/double-sums.test.ts"],
 };
+const matchedParts = { project: "webgpu-engine", tests: ["test/engine/webgpu/join/match-parts.test.ts"] };
 const parts = { project: "webgpu-engine", tests: ["test/engine/webgpu/reduce/sum-parts.test.ts"] };
 const reduce = { project: "webgpu-engine", tests: ["test/engine/webgpu/reduce/reduce-groups.test.ts"] };
 const weakCas = { project: "webgpu-engine", tests: ["test/engine/webgpu/weak-cas.test.ts"] };
@@ -183,6 +184,22 @@ export const webgpuFaults = [
     find: "if (records[row * params.rowWords + 1u + i] != 0u) { return true; }",
     replace: "if (records[row * params.rowWords + 1u + i] > 0xfffffffeu) { return true; }",
     ...join,
+  },
+  {
+    name: "gpu-join-parts-upper-words",
+    what: "keys of a part are equal though their upper words differ",
+    file: "src/engine/webgpu/join/match-parts.wgsl",
+    find: "return a.mixed == b.mixed && a.upper == b.upper;",
+    replace: "return a.mixed == b.mixed;",
+    ...matchedParts,
+  },
+  {
+    name: "gpu-join-parts-repeat",
+    what: "equal build rows of a part are not told",
+    file: "src/engine/webgpu/join/match-parts.wgsl",
+    find: "atomicStore(&control.keysRepeat, 1u);",
+    replace: "",
+    ...matchedParts,
   },
   {
     name: "gpu-join-string-tail",

@@ -36,6 +36,8 @@ export interface KernelOverrides {
   fewGroupSlots?: number;
   /** Rows and groups from which more groups than that have a table of their own size, and rows are listed in its order. */
   manyGroups?: { leastRows: number; leastGroups: number };
+  /** Build rows from which a join's sides are split, and whether those with keys of one word are, too. */
+  partedJoin?: { leastRows: number; narrow: boolean };
   /** Elements that a list of unfinished elements has room for: little room makes it overflow. */
   worklistRoom?: number;
   /** Bytes of the largest range of a table that is bound at once: with few of them small tables have several windows. */

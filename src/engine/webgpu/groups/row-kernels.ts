@@ -112,6 +112,8 @@ export const rowCounters = countersOf("RowControl", [
   "keysMarked",
   /** 1 where some bin has many more rows than others. */
   "keysUneven",
+  /** 1 where rows of a side have equal keys: see ../join/match-parts.wgsl. */
+  "keysRepeat",
 ]);
 
 /** Rows (or pairs) that one workgroup takes. */

@@ -1,20 +1,26 @@
 /** The kernels of joins: the probe side finds its groups, pairs are written, and rows are listed by whether they match. */
+import { getOrMake } from "../device/get-or-make.js";
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import type { KernelOverrides } from "../direct/direct-kernels.js";
 import {
   eachElement,
   eachRow,
   finding,
+  reduceParams,
   rowCounters,
   rowParams,
   rowsFragment,
   searching,
 } from "../groups/row-kernels.js";
 import { totalling } from "../groups/totals.js";
+import casSeen from "../partitioned/cas-seen.wgsl";
+import hash from "../table/hash.wgsl";
 import countUp from "./count-up.wgsl";
 import expand from "./expand.wgsl";
 import flagsOfBits from "./flags-of-bits.wgsl";
 import markRows from "./mark-rows.wgsl";
 import matchCounts from "./match-counts.wgsl";
+import matchParts from "./match-parts.wgsl";
 import partners from "./partners.wgsl";
 import probe from "./probe.wgsl";
 import probeUnique from "./probe-unique.wgsl";
@@ -95,3 +101,35 @@ export const flagsOfBitsKernel = kernelSource("flags of bits", rowParams, [
   ...eachRow,
   fragment(flagsOfBits, { bindings: { validity: read(), flags: readWrite() } }),
 ]);
+
+const makeMatchParts = (casCode: string) =>
+  kernelSource("match parts", reduceParams, [
+    fragment(hash),
+    rowCounters.control,
+    fragment(casCode),
+    fragment(matchParts, {
+      bindings: {
+        buildItems: read("array<vec2u>"),
+        buildWords: read(),
+        buildStarts: read(),
+        items: read("array<vec2u>"),
+        words: read(),
+        partStarts: read(),
+        partners: readWrite(),
+      },
+      constants: [
+        /** Slots of a workgroup's table, a power of two, and the most build rows in it. */
+        "SLOTS",
+        "MOST_BUILDS",
+        "INVOCATIONS",
+        /** Keys have two words. */
+        "WIDE_KEYS",
+      ],
+    }),
+  ]);
+const matchPartsKernels = new Map<string, ReturnType<typeof makeMatchParts>>();
+
+/** The kernel `match parts`: the partners of the probe rows of parts. */
+export function matchPartsKernel({ casSeen: code = casSeen }: KernelOverrides) {
+  return getOrMake(matchPartsKernels, code, () => makeMatchParts(code));
+}

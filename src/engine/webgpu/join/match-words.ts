@@ -20,7 +20,8 @@ const MAX_LOAD = 0.5;
 /** Build rows from which a table pays: fewer are matched by records in less time than a table's calls wait for each other. */
 const LEAST_ROWS = 2 ** 22;
 
-type KeyWords = WordColumn | DeviceWordColumn;
+/** The words of a key column. */
+export type KeyWords = WordColumn | DeviceWordColumn;
 type KeyTable = Table<"u32" | "u64", "u32">;
 
 /**
@@ -66,7 +67,7 @@ export async function partnersOfWords(
 }
 
 /** The only key column, of one or two words. */
-function oneWord({ columns }: DeviceKeys): KeyWords | undefined {
+export function oneWord({ columns }: DeviceKeys): KeyWords | undefined {
   const [column] = columns;
   return columns.length === 1 && "width" in column && column.width <= 2 ? column : undefined;
 }

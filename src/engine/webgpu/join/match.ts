@@ -3,8 +3,8 @@
  * counts, every probe row gets one partner; else pairs are counted and written (count-pairs.ts). The kinds of join come from that: rows
  * are listed by whether they have a partner (select-rows.wgsl), and rows of a side that are in no pair are appended.
  *
- * Sides of one key of one or two words that repeats on neither go through a hash table of the engine (match-words.ts), with all its
- * strategies. A build side that was built before is probed by its records.
+ * Large sides of one key of two words that repeats on neither are split and matched part by part (match-parts.ts); of one word they go
+ * through a hash table of the engine (match-words.ts), with all its strategies. A build side that was built before is probed by its records.
  */
 
 import { LimitError } from "../../../errors.js";
@@ -26,6 +26,7 @@ import {
   SELECT_ITEMS,
   selectRowsKernel,
 } from "./join-kernels.js";
+import { partnersByParts } from "./match-parts.js";
 import { partnersOfWords } from "./match-words.js";
 
 /** Row numbers of the probe side and, beside them, of the build side. */
@@ -59,6 +60,8 @@ export interface MatchedSides {
 /** Why rows are listed without being counted before. */
 const ONE_PARTNER = "a probe row has one partner at most";
 
+const BY_PARTS = "both sides are split by their keys, and matched part by part";
+
 /** One join under way. */
 export class Match {
   readonly #built: BuiltSide | null;
@@ -68,6 +71,8 @@ export class Match {
   readonly #keepsProbe: boolean;
   readonly #keepsBuild: boolean;
   readonly #buildsLeft: boolean;
+  /** Some build rows are equal. */
+  #isKnownToRepeat = false;
 
   constructor(
     private readonly run: RowRun,
@@ -93,7 +98,8 @@ export class Match {
   }
 
   async answer(): Promise<Matches> {
-    const { partners, ...found } = (await this.#fromTable()) ?? (await this.#fromRecords());
+    const { partners, ...found } =
+      (await this.#fromParts()) ?? (await this.#fromTable()) ?? (await this.#fromRecords());
     if (this.#isHalf && found.build) {
       const left = await this.#rowsOf(found.build, this.#build.rows, this.how === "semi");
       this.#drop(found.probe, found.build, partners);
@@ -102,6 +108,24 @@ export class Match {
     const { probe, build } = await this.#withUnmatched(found, partners);
     const [left, right] = this.#buildsLeft && build ? [build, probe] : [probe, build];
     return { left: left.array, right: right?.array ?? null };
+  }
+
+  /** The rows by parts of both sides; undefined where that is no way, or has not gone well. */
+  async #fromParts(): Promise<Found | undefined> {
+    const { run, columns } = this;
+    const [build, probe] = [this.#build, this.#probe];
+    if (this.#built !== null || probe.rows === 0) return undefined;
+    const ahead = await partnersByParts(run, columns, build, probe, this.#isHalf);
+    if (!ahead) return undefined;
+    const found = await this.#fromPartners(ahead.partners);
+    if (ahead.failed()) {
+      this.#isKnownToRepeat = run.counters.keysRepeat > 0;
+      this.#drop(found.probe, found.build, found.partners);
+      return undefined;
+    }
+    run.noting(BY_PARTS)();
+    run.finish();
+    return found;
   }
 
   /** The rows by a hash table of the engine, or without any; undefined where that is no way. */
@@ -143,14 +167,16 @@ export class Match {
     const probe = await packRecords(run, this.#probe);
     const leaders = await run.range(build.rows * 4);
     const ahead = await beginGroups(run, build, { leaders, numbered: false });
-    const guessed = await this.#fromPartners(await this.#probeTable(ahead.table, probe, true));
+    const guessed = this.#isKnownToRepeat
+      ? null
+      : await this.#fromPartners(await this.#probeTable(ahead.table, probe, true));
     const { table, again } = await ahead.finish();
     const repeats = this.#repeats(table);
     if (!repeats) run.noting(ONE_PARTNER)();
-    if (!repeats && !again) return guessed;
-    this.#drop(guessed.probe, guessed.build, guessed.partners);
+    if (guessed && !repeats && !again) return guessed;
+    if (guessed) this.#drop(guessed.probe, guessed.build, guessed.partners);
     if (repeats) return this.#pairs(table, probe, null);
-    return this.#fromPartners(await this.#probeTable(table, probe, false));
+    return this.#fromPartners(await this.#probeTable(table, probe, guessed === null));
   }
 
   /** Probe rows may have several partners, and all are asked for. */

@@ -18,9 +18,11 @@ const PART_BITS = { software: 6, hardware: 10 } as const;
 const SAMPLE_BITS = 8;
 /** As MARK_BITS of survey-keys.wgsl says. */
 const MARKS = 2 ** 22;
-/** Workgroups that survey: each hands its counts on. And what their rows are a multiple of, as BATCH of survey-keys.wgsl says. */
+/** Workgroups that survey: each hands its counts on. */
 const WORKGROUPS = 792;
-const LEAST_ROWS = 4096;
+/** Rows that one of them takes at least: with fewer it would hand on nearly as many counts. */
+const LEAST_ROWS = { software: 4096, hardware: 2 ** 15 } as const;
+/** What an invocation's rows are a multiple of, as BATCH of survey-keys.wgsl says. */
 const BATCH = 4;
 /** Standard deviations, and keys, that the sample may miss. */
 const DEVIATIONS = 4;
@@ -56,41 +58,58 @@ interface SurveyOptions {
   readonly most?: number;
   /** It comes right behind count-keys, and does nothing where that finds all groups. */
   readonly isBehind?: boolean;
+  /** Keys have two words. */
+  readonly isWide?: boolean;
+}
+
+/** A survey that is prepared. */
+export interface Surveying {
+  /** As `Survey` says, once it is done. */
+  readonly counts: Range;
+  /** A pass over the keys. @param waits false: what it told is not known yet */
+  survey(waits?: boolean): Promise<void>;
+  told(): Survey;
 }
 
 /** Counts groups, and rows by the upper bits of their mixed keys; a pass over the keys. */
 export async function surveyKeys(run: RowRun, bindings: KeyBindings, rows: number): Promise<Survey> {
-  return (await surveying(run, bindings, rows))();
+  const { buffer, size } = run.control;
+  await run.submit("clear", (encoder) => encoder.clearBuffer(buffer, 0, size));
+  const { survey, told } = await surveying(run, bindings, rows);
+  await survey();
+  return told();
 }
 
 /** Prepares a survey. */
 export async function surveying(
   run: RowRun,
-  { keys }: KeyBindings,
+  { keys }: Pick<KeyBindings, "keys">,
   rows: number,
-  { bits = partBits(run), most = rows, isBehind = false }: SurveyOptions = {},
-): Promise<() => Promise<Survey>> {
+  { bits = partBits(run), most = rows, isBehind = false, isWide = false }: SurveyOptions = {},
+): Promise<Surveying> {
   const bins = binsOf(bits);
   const starts = await run.range((bins.BINS + 1) * 4);
   const marks = await run.range(MARKS / 8);
   const { control } = run;
   await run.submit("clear", (encoder) => {
-    for (const range of isBehind ? [starts, marks] : [starts, marks, control]) {
-      encoder.clearBuffer(range.buffer, 0, range.size);
-    }
+    for (const { buffer, size } of [starts, marks]) encoder.clearBuffer(buffer, 0, size);
   });
-  const items = Math.ceil(Math.max(LEAST_ROWS, rows / WORKGROUPS) / (ROW_TILE * BATCH)) * BATCH;
-  const survey = await run.step(surveyKeysKernel, { ...bins, SAMPLE_BITS }, items);
+  const least = run.host.gpu.software ? LEAST_ROWS.software : LEAST_ROWS.hardware;
+  const items = Math.ceil(Math.max(least, rows / WORKGROUPS) / (ROW_TILE * BATCH)) * BATCH;
+  const survey = await run.step(surveyKeysKernel, { ...bins, SAMPLE_BITS, WIDE_KEYS: isWide }, items);
   const params = { items, most, phase: Number(isBehind) };
-  return async () => {
-    await run.eachChunk("survey keys", rows, (encoder, chunk) =>
-      survey(encoder, { keys, starts, marks, control }, { ...params, ...chunk }),
-    );
-    const { keysMarked: marked, keysUneven } = run.counters;
-    // several keys may have one mark
-    const sampled = -MARKS * Math.log(1 - Math.min(marked, MARKS - 1) / MARKS);
-    const groups = (sampled + DEVIATIONS * Math.sqrt(sampled) + SPARE) * 2 ** SAMPLE_BITS;
-    return { groups: Math.min(Math.ceil(groups), rows), counts: starts, isUneven: keysUneven > 0 };
+  const record = (encoder: GPUCommandEncoder, chunk: Chunk) =>
+    survey(encoder, { keys, starts, marks, control }, { ...params, ...chunk });
+  return {
+    counts: starts,
+    survey: (waits = true) => run.eachChunk("survey keys", rows, record, { waits }),
+    told() {
+      const { keysMarked: marked, keysUneven } = run.counters;
+      // several keys may have one mark
+      const sampled = -MARKS * Math.log(1 - Math.min(marked, MARKS - 1) / MARKS);
+      const groups = (sampled + DEVIATIONS * Math.sqrt(sampled) + SPARE) * 2 ** SAMPLE_BITS;
+      return { groups: Math.min(Math.ceil(groups), rows), counts: starts, isUneven: keysUneven > 0 };
+    },
   };
 }
 

@@ -135,13 +135,17 @@ async function countKeys(
 async function keyBindings(run: RowRun, { data, validity }: WordKey, rows: number): Promise<KeyBindings> {
   const bits = validity instanceof Uint8Array ? validity.subarray(0, Math.ceil(rows / 8)) : validity;
   return {
-    keys: await bound(run, data, rows),
-    keyValidity: bits === null ? undefined : await bound(run, bits, Math.ceil(rows / 32)),
+    keys: await boundWords(run, data, rows),
+    keyValidity: bits === null ? undefined : await boundWords(run, bits, Math.ceil(rows / 32)),
   };
 }
 
 /** Words of the host or the device, for the call. */
-async function bound(run: RowRun, data: Uint32Array | Uint8Array | Words, words: number): Promise<Range> {
+export async function boundWords(
+  run: RowRun,
+  data: Uint32Array | Uint8Array | Words,
+  words: number,
+): Promise<Range> {
   if (!(data instanceof Uint32Array || data instanceof Uint8Array)) return run.bind(data, 0, words);
   const range = await run.range(words * 4);
   await run.host.gpu.upload(range.buffer, 0, asBytes(data).subarray(0, words * 4));

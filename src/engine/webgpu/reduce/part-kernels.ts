@@ -1,4 +1,7 @@
-/** The kernels that bring rows into the order of their keys' parts, and sum up each part's groups: see sum-parts.ts. */
+/**
+ * The kernels that bring rows into the order of their keys' parts, and sum up each part's groups:
+ * see row-parts.ts and sum-parts.ts.
+ */
 import { getOrMake } from "../device/get-or-make.js";
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import type { KernelOverrides } from "../direct/direct-kernels.js";
@@ -7,7 +10,7 @@ import casSeen from "../partitioned/cas-seen.wgsl";
 import hash from "../table/hash.wgsl";
 import partItems from "./part-items.wgsl";
 import putPartItem from "./put-part-item.wgsl";
-import { atomics, tiles, tilesOfRows } from "./reduce-kernels.js";
+import { atomics, mixedKeys, tiles, tilesOfRows } from "./reduce-kernels.js";
 import splitParts from "./split-parts.wgsl";
 import splitRows from "./split-rows.wgsl";
 import sumParts from "./sum-parts.wgsl";
@@ -27,12 +30,11 @@ const splitting = [
 
 const makeSplitRows = (subgroups: boolean) =>
   kernelSource("split rows", reduceParams, [
-    fragment(hash),
+    ...mixedKeys,
     ...tilesOfRows(subgroups),
     ...splitting,
     fragment(values, { bindings: { data: read(), validity: read() } }),
     fragment(splitRows, {
-      bindings: { keys: read() },
       constants: [
         /** Values are of one word: reading them takes no branch, so that many are on their way at once. */
         "WHOLE",

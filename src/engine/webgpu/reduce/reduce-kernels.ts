@@ -26,6 +26,7 @@ import keyedRows from "./keyed-rows.wgsl";
 import listMarked from "./list-marked.wgsl";
 import listedRows from "./listed-rows.wgsl";
 import markKept from "./mark-kept.wgsl";
+import mixedKey from "./mixed-key.wgsl";
 import numberedRows from "./numbered-rows.wgsl";
 import orderGroups from "./order-groups.wgsl";
 import putGroups from "./put-groups.wgsl";
@@ -117,6 +118,18 @@ const BINS = [
   "BIN_BITS",
 ] as const;
 
+/** The mixed key of a row. */
+export const mixedKeys = [
+  fragment(hash),
+  fragment(mixedKey, {
+    bindings: { keys: read() },
+    constants: [
+      /** Keys have two words. */
+      "WIDE_KEYS",
+    ],
+  }),
+];
+
 /** Tells whether a sample of the keys has more groups than there are slots. */
 export const sampleKeysKernel = kernelSource("sample keys", reduceParams, [
   rowsFragment,
@@ -128,10 +141,10 @@ export const sampleKeysKernel = kernelSource("sample keys", reduceParams, [
 /** Counts rows by the upper bits of their mixed keys, and different keys of a sample. */
 export const surveyKeysKernel = kernelSource("survey keys", reduceParams, [
   rowsFragment,
-  fragment(hash),
+  ...mixedKeys,
   rowCounters.control,
   fragment(surveyKeys, {
-    bindings: { keys: read(), starts: atomics(), marks: atomics() },
+    bindings: { starts: atomics(), marks: atomics() },
     constants: [...BINS, "SAMPLE_BITS"],
   }),
 ]);

@@ -1,5 +1,5 @@
 // survey-keys: counts rows by the upper bits of their mixed keys, and different keys of a sample: of those whose mixed keys end in SAMPLE_BITS
-// zeros, each has a bit of `marks`. A fragment after rows.wgsl and hash.wgsl.
+// zeros, each has a bit of `marks`. A fragment after rows.wgsl and mixed-key.wgsl.
 //
 // 256 invocations a workgroup, params.items rows each, a multiple of BATCH. Shares: the counts, by addition; the marks, which are only set; the
 // number of keys that found theirs unset; and whether a count is above params.most: counts are to no purpose then. Does nothing where params.phase is 1 and
@@ -45,7 +45,7 @@ fn handOn(mixed: u32) {
 
 fn isSampled(mixed: vec4u) -> vec4<bool> { return (mixed & vec4u((1u << SAMPLE_BITS) - 1u)) == vec4u(0u); }
 
-fn keyAt(at: u32) -> u32 { return keys[params.first + min(at, params.count - 1u)]; }
+fn mixedAt(at: u32) -> u32 { return mixedKey(params.first + min(at, params.count - 1u)); }
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -60,8 +60,7 @@ fn main(
     let at = start + i * WORKGROUP;
     if (at >= params.count || atomicLoad(&isUneven) != 0u) { break; }
     // what lies under a null is some key as well
-    let key = vec4u(keyAt(at), keyAt(at + WORKGROUP), keyAt(at + 2u * WORKGROUP), keyAt(at + 3u * WORKGROUP));
-    let mixed = vec4u(murmur3(key.x), murmur3(key.y), murmur3(key.z), murmur3(key.w));
+    let mixed = vec4u(mixedAt(at), mixedAt(at + WORKGROUP), mixedAt(at + 2u * WORKGROUP), mixedAt(at + 3u * WORKGROUP));
     let rows = (params.count - at - 1u) / WORKGROUP;
     var before = vec4u(0u);
     before.x = countIn(mixed.x);

@@ -9,13 +9,17 @@ import { matchRows } from "../../../../src/engine/webgpu/join/match-rows.js";
 import type { WebgpuEngine, WebgpuOptions } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { openVariant } from "../helpers/variants.js";
 import { Scarcity } from "../helpers/watched-gpu.js";
-import { weakRowCas } from "../helpers/weak-cas.js";
+import { weakCasSeen, weakRowCas } from "../helpers/weak-cas.js";
 
 const variants = {
   "as it is": {},
   // 256 failures of one row in a row: about one row of 13 is left to a second pass
   "nearly all compare-exchanges fail": { kernelOverrides: { cas: weakRowCas(99) } },
   "by a table of the engine": { strategy: "partitioned" },
+  "part by part": { kernelOverrides: { partedJoin: { leastRows: 0, narrow: true } } },
+  "part by part, where compare-exchanges fail": {
+    kernelOverrides: { partedJoin: { leastRows: 0, narrow: true }, casSeen: weakCasSeen(60) },
+  },
 } satisfies Record<string, WebgpuOptions>;
 const scarcity = new Scarcity();
 const engines = new Map<string, WebgpuEngine>();
