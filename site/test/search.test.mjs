@@ -1,0 +1,46 @@
+// The search's first hit is the page that helps, not a report of a benchmark or a page for contributors.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openSite } from "./built.mjs";
+
+let site;
+let page;
+beforeAll(async () => {
+  site = await openSite();
+  page = await site.browser.newPage();
+  await page.goto(`${site.address}api/index.html`);
+  await page.waitForFunction(() => document.querySelector("#app")?.__vue_app__ !== undefined);
+  await page.locator("#local-search button").first().click();
+});
+afterAll(() => site.close());
+
+it.each([
+  ["left join", "join.html#left-join"],
+  ["WebGPU not available", "errors.html#backend_unavailable--backendunavailableerror"],
+  ["out of memory", "memory.html#out-of-memory"],
+  ["how to install", "install.html#install"],
+  ["vite", "install.html#bundlers"],
+  ["skipLibCheck", "install.html#typescript"],
+  ["threads", "recipes/page.html#threads-in-a-web-page"],
+  ["service worker", "recipes/page.html#where-you-cannot-set-headers"],
+  ["group by", "groups.html#group-and-aggregate"],
+  ["duplicates", "groups.html#leave-out-duplicates"],
+  ["grow", "recipes/tables.html#grow"],
+  ["CAPACITY", "errors.html#capacity--capacityerror"],
+  ["CapacityError", "errors.html#capacity--capacityerror"],
+  ["ValidationError", "errors.html#validation--validationerror"],
+  ["BACKEND_UNAVAILABLE", "errors.html#backend_unavailable--backendunavailableerror"],
+])("%s", async (query, first) => {
+  await page.locator("#localsearch-input").fill(query);
+  const isShown = (words) =>
+    document.querySelector("#localsearch-input").value === words && document.querySelector(".results mark");
+  await page.waitForFunction(isShown, query);
+  const hits = page.locator(".results a");
+  const firstHit = () => hits.first().getAttribute("href");
+  await expect.poll(firstHit, { timeout: 5000 }).toBe(`/some/path/${first}`);
+});
+
+it("leads to the section", async () => {
+  await page.locator("#localsearch-input").fill("CAPACITY");
+  await page.locator('.results a[href*="/errors.html#capacity"]').first().click();
+  await page.waitForURL(/\/some\/path\/errors\.html#capacity--capacityerror$/);
+});
