@@ -1,7 +1,7 @@
 /**
- * The benchmark group-size (Fig. 4 of the seeds): insert and find of a map at load factors from 0.1 on, when a probe looks at
+ * The benchmark group-size (Fig. 4 of NVIDIA's article): insert and find of a map at load factors from 0.1 on, when a probe looks at
  * 1, 2, 4, 8, 16 or 32 slots in one step. The table has the same slots at every load; the direct strategy is forced, and
- * the group sizes take turns. Random reads (gups) of the same run are the bound that the seeds draw as a dashed line.
+ * the group sizes take turns. Random reads (gups) of the same run are the bound that the article draws as a dashed line.
  */
 import { type Device, LimitError, ValidationError } from "../src/index.js";
 import { defaultGupsEntries, type GupsFigures, gupsGigabytes, measureGups } from "./gups.js";

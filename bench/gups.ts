@@ -1,8 +1,8 @@
 /**
- * The benchmark gups (Table 1 of the seeds): random 8-byte reads of a table in GB/s, beside what copying moves. It bounds
+ * The benchmark gups (Table 1 of NVIDIA's article): random 8-byte reads of a table in GB/s, beside what copying moves. It bounds
  * every hash table whose operations are random accesses, so other benchmarks state their figures as a ratio to it.
  *
- * Reads only, unlike HPCC RandomAccess (which updates), because the seeds measure "random 64-bit reads". Places are a hash
+ * Reads only, unlike HPCC RandomAccess (which updates), because NVIDIA's article measures "random 64-bit reads". Places are a hash
  * of the read's number: no read waits for another.
  */
 import { type Device, ValidationError } from "../src/index.js";
@@ -59,7 +59,7 @@ export function measureGups(device: Device, size: GupsSize): Promise<GupsFigures
 }
 
 /**
- * Random reads as the seeds state them: 8 bytes × reads / time, in GB/s (10^9 bytes).
+ * Random reads as NVIDIA's article states them: 8 bytes × reads / time, in GB/s (10^9 bytes).
  * @param threads which figure of a CPU; the one with most threads unless there is one with so many.
  */
 export function gupsGigabytes({ reads }: GupsFigures, threads?: number): number {

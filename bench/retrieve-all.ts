@@ -1,5 +1,5 @@
 /**
- * The benchmark retrieve-all (seed 003): all pairs out of a table of 2 × 10^8 slots that holds 10^8, by the library and, on a
+ * The benchmark retrieve-all: all pairs out of a table of 2 × 10^8 slots that holds 10^8, by the library and, on a
  * GPU, by five kernels that differ in how entries get their places (bench/retrieve-all). Each kernel's pairs are checked,
  * every one of them, before it is timed. GB/s = 8 bytes × pairs / time, beside what a copy moves.
  */

@@ -37,7 +37,7 @@ export interface Contestant extends AsyncDisposable {
   readonly planned?: (onPlan: (plan: Plan) => void) => Promise<Readonly<Record<Operation, TimedCall>>>;
 }
 
-/** Entries per slot when all keys are in: the load of the seeds' Fig. 5. */
+/** Entries per slot when all keys are in: the load of NVIDIA's article Fig. 5. */
 export const LOAD_FACTOR = 0.5;
 
 export interface MapContestantOptions {

@@ -1,9 +1,9 @@
 /**
- * The benchmark static-map (Fig. 5 of the seeds): insert, find, erase and retrieveAll of a StaticMap of u32 to u32 at load
+ * The benchmark static-map (Fig. 5 of NVIDIA's article): insert, find, erase and retrieveAll of a StaticMap of u32 to u32 at load
  * 0.5, with unique random keys in the device's memory and results left there. Every table is checked key by key first.
  * Sweeps vary the number of keys, or the load factor.
  *
- * Figures are GB/s = 8 bytes × operations / time, as in the seeds, and their ratio to random reads (gups) of the same run.
+ * Figures are GB/s = 8 bytes × operations / time, as in NVIDIA's article, and their ratio to random reads (gups) of the same run.
  * On the CPU, JavaScript's Map runs in turn with the engine, and the engine with one thread as well as with all.
  */
 import { type Device, LimitError, openDevice, ValidationError } from "../src/index.js";
@@ -117,7 +117,7 @@ function defaultPlan(device: Device, size?: number): Plan {
   if (size !== undefined) {
     return { points: [[point(size)], ...(gpu ? [[point(size, HIGH_LOAD)]] : [])], brief: false };
   }
-  // one size on a real GPU, that of the seeds' figure; several on others
+  // one size on a real GPU, that of NVIDIA's article figure; several on others
   const sizes = byDevice(device, {
     gpu: [[2 ** 27, 2 ** 26]],
     cpu: [[2 ** 20], [2 ** 23]],

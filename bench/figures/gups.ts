@@ -1,4 +1,4 @@
-/** Table 1 of the seeds as bars. */
+/** Table 1 of NVIDIA's article as bars. */
 import type { Bar, Figure } from "../chart/figure.js";
 import type { BenchRow, StoredReport } from "../report.js";
 import { footerOf, numberIn, parameter, publishedBars } from "./parts.js";

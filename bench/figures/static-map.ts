@@ -1,4 +1,4 @@
-/** Fig. 5 of the seeds as bars, and the sweeps of static-map as lines. */
+/** Fig. 5 of NVIDIA's article as bars, and the sweeps of static-map as lines. */
 import type { BarPanel, Figure, LinePanel, Panel } from "../chart/figure.js";
 import type { BenchRow, StoredReport } from "../report.js";
 import {

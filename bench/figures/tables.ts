@@ -1,4 +1,4 @@
-/** Figures of how a table behaves: by group size (Fig. 4 of the seeds), by strategy, as it fills, and how deep its keys lie. */
+/** Figures of how a table behaves: by group size (Fig. 4 of NVIDIA's article), by strategy, as it fills, and how deep its keys lie. */
 import type { Figure, LineSeries } from "../chart/figure.js";
 import type { StoredReport } from "../report.js";
 import {

@@ -1,4 +1,4 @@
-// One global atomic: every entry takes its place by an addition to one counter in memory (seed 003, variant 1). ITEMS is 1.
+// One global atomic: every entry takes its place by an addition to one counter in memory. ITEMS is 1.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -1,4 +1,4 @@
-// Aggregated by subgroups (seed 003, variant 3): a ballot ranks the entries of neighbouring lanes, a subgroup takes places by
+// Aggregated by subgroups: a ballot ranks the entries of neighbouring lanes, a subgroup takes places by
 // one addition in workgroup memory, a tile by one in memory. Neighbouring lanes write neighbouring words without any staging.
 // Needs the feature "subgroups"; any subgroup size to 128.
 

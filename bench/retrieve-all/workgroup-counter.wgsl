@@ -1,5 +1,5 @@
 // A counter in workgroup memory: every entry takes its rank in the tile there, and the tile its place by one addition to the
-// counter in memory (seed 003, variant 2). Entries go straight to memory, in the order in which they were ranked.
+// counter in memory. Entries go straight to memory, in the order in which they were ranked.
 
 var<workgroup> entries: atomic<u32>;
 var<workgroup> base: u32;

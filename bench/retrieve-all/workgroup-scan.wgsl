@@ -1,4 +1,4 @@
-// A scan over the workgroup (seed 003, variant 2 with a block scan): invocations count their entries, a scan in workgroup
+// A scan over the workgroup: invocations count their entries, a scan in workgroup
 // memory ranks them, and one addition to the counter in memory places the tile. Written out through workgroup memory.
 
 var<workgroup> sums: array<u32, WORKGROUP>;

@@ -43,15 +43,17 @@ export async function checkPage(project) {
   }
 }
 
-/** The page of docs/install.md, as a server of plain files gives it. */
+/** The pages of docs/install.md, as a server of plain files gives them. */
 export async function checkPageWithoutBundler(project) {
   const text = readFileSync(join(root, "docs/install.md"), "utf8");
-  const [, html, expected] = /^```html\n([\s\S]*?)^```$[\s\S]*?^```text\n([\s\S]*?)^```$/m.exec(text);
-  project.write("plain.html", html);
+  const pages = [...text.matchAll(/^```html\n([\s\S]*?)^```$[\s\S]*?^```text\n([\s\S]*?)^```$/gm)];
+  if (pages.length === 0) throw new Error("docs/install.md has no page");
+  for (const [i, [, html]] of pages.entries()) project.write(`plain-${i}.html`, html);
   const server = await serve({ folder: project.folder });
   const browser = await openBrowser();
   try {
-    await visit(browser, `http://localhost:${server.address().port}/plain.html`, expected.trim());
+    for (const [i, [, , expected]] of pages.entries())
+      await visit(browser, `http://localhost:${server.address().port}/plain-${i}.html`, expected.trim());
   } finally {
     await browser.close();
     server.close();

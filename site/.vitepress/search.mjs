@@ -18,14 +18,18 @@ function renderForSearch(source, env, md) {
  * @param id the page's path, "#" and the section's anchor
  */
 export function boostDocument(id) {
-  const path = id.split("#")[0];
-  if (/\/(benchmarks\/|(contributing|architecture|changelog|measurements)\.html)/.test(path)) return 0.2;
-  if (/\/api\//.test(path)) return 0.4;
-  if (/\/(install|errors|faq|first-map|join|groups)\.html|\/recipes\//.test(path)) return 1.6;
+  const page = id.split("#")[0];
+  const name = page.slice(page.lastIndexOf("/") + 1, -".html".length);
+  const isOf = (names) => names.split(" ").includes(name);
+  if (page.includes("/benchmarks/") || isOf("contributing architecture changelog measurements")) return 0.2;
+  if (page.includes("/api/") || isOf("documentation")) return 0.4;
+  if (isOf("joins group-by partitioned-build partitioned-find kernels cpu-engine probing strategies"))
+    return 0.7;
+  if (page.includes("/recipes/") || isOf("install errors faq first-map join groups")) return 1.6;
   return 1;
 }
 
-/** Words that every page has are left out of a query, unless it has no others. Goes to the browser as text, too. */
+/** Leaves out of a query what every page has. Goes to the browser as text, too. */
 export function processTerm(term) {
   const word = term.toLowerCase();
   return /^(a|an|and|can|do|for|how|i|in|is|it|not|of|on|or|the|to|with)$/.test(word) ? null : word;

@@ -29,15 +29,21 @@ export function benchmarkPages(write) {
   ];
 }
 
-/** What a report is about; its name where several are about the same. */
+/** Titles of reports that no benchmark draws. */
+const TITLES = { "before-after": "Two commits beside each other" };
+
+/** What a report is about. Where several are about the same, what the report's name has that the shortest has not: "run 2". */
 export function titleOf(name) {
   const title = (each) => {
     const { bench } = reports.get(each);
-    return figureOf(reports.get(each))?.title ?? bench[0].toUpperCase() + bench.slice(1).replaceAll("-", " ");
+    const plain = TITLES[bench] ?? bench[0].toUpperCase() + bench.slice(1).replaceAll("-", " ");
+    return figureOf(reports.get(each))?.title ?? plain;
   };
   const same = [...reports.keys()].filter((other) => title(other) === title(name));
   const shortest = same.reduce((a, b) => (b.length < a.length ? b : a), name);
-  return name === shortest ? title(name) : `${title(name)} (${name})`;
+  const usual = shortest.split("-");
+  const own = name.split("-").filter((word) => !usual.includes(word));
+  return name === shortest ? title(name) : `${title(name)}: ${own.join(" ")}`;
 }
 
 function reportPage(name) {

@@ -12,7 +12,8 @@ export function examplePages(write) {
     const source = readFileSync(join(root, "examples", name), "utf8");
     const text = [
       `# ${name}`,
-      `What it shows and prints: [examples](./index.md#${sectionOf(name)}). In a clone: \`node examples/${name}\`.`,
+      `What it shows and prints: [examples](./index.md#${sectionOf(name)}).`,
+      `::: warning In a clone\nIt reads data that lie beside it in the repository: run \`npm ci && node examples/${name}\` in a clone.\n:::`,
       `\`\`\`js\n${source.trim()}\n\`\`\``,
     ];
     write(`examples/${name.replace(/\.mjs$/, ".md")}`, `${text.join("\n\n")}\n`);

@@ -33,7 +33,7 @@ export async function reference(write) {
   const navigation = JSON.parse(readFileSync(join(folder, "navigation.json"), "utf8"));
   for (const path of readdirSync(folder, { recursive: true }).filter((path) => path.endsWith(".md"))) {
     const route = `api/${path.replaceAll("\\", "/")}`;
-    write(route, withFewHeadings(readFileSync(join(folder, path), "utf8")));
+    write(route, withoutLanguage(withFewHeadings(readFileSync(join(folder, path), "utf8"))));
   }
   write("api/index.md", overview(navigation));
   return navigation.map(({ title, path, children }) => ({
@@ -57,6 +57,13 @@ function withFewHeadings(text) {
   const parts =
     "Call Signature|Example|Get Signature|Inherited from|Overrides|Parameters|Returns|See|Set Signature|Throws|Type Parameters";
   return text.replace(new RegExp(`^#{2,6} (${parts})$`, "gm"), "**$1**").replace(/^\*\*\*$/gm, "");
+}
+
+/** Leaves out what is the language's: which library declares what errors inherit, and the tag that names a class. */
+function withoutLanguage(text) {
+  return text
+    .replace(/^Defined in: \[[^\]]*node\\?_modules\/.*\n\n/gm, "")
+    .replace(/^### \\\[toStringTag\\\]\n[\s\S]*?(?=^##|(?![\s\S]))/gm, "");
 }
 
 const apiLink = (path) => `/api/${path.replace(/index\.md$/, "").replace(/\.md$/, ".html")}`;

@@ -60,3 +60,8 @@ it("names no absolute path", () => {
   expect(absolute).toEqual([]);
   expect(pages.filter((page) => htmlOf(page).includes(`href="${ANY_BASE}`))).toEqual([]);
 });
+
+it("says of the API only what is warpmap's", () => {
+  const others = /node(?:\\)?_modules|toStringTag/;
+  expect(pages.filter((page) => page.startsWith("api/") && others.test(htmlOf(page)))).toEqual([]);
+});

@@ -60,14 +60,3 @@ describe("reading on", () => {
     await page.close();
   });
 });
-
-it("finds an error code by its search", async () => {
-  const page = await site.browser.newPage();
-  await page.goto(`${site.address}api/index.html`);
-  await page.waitForFunction(() => document.querySelector("#app")?.__vue_app__ !== undefined);
-  await page.locator("#local-search button").first().click();
-  await page.locator("#localsearch-input").fill("BACKEND_UNAVAILABLE");
-  await page.locator('.results a[href*="/errors.html"]').first().click();
-  await page.waitForURL(/\/some\/path\/errors\.html/);
-  await page.close();
-});

@@ -9,6 +9,7 @@ import { segmentsOf } from "../engine/join-kinds.js";
 import type { JoinCall } from "../engine/row-operations.js";
 import type { RowPairs } from "../engine/rows.js";
 import { semiPairs } from "../engine/semi-pairs.js";
+import { LimitError } from "../errors.js";
 import type { EncodedKeys } from "./encode-keys.js";
 import { materialiseAnswer } from "./materialise.js";
 import { filterPairs } from "./pair-filter.js";
@@ -56,8 +57,15 @@ export async function findPairs(
   const joinCall = { ...engineCall, nullsEqual };
   const isSemi = how === "semi" || how === "anti";
   if (isSemi && filter === null) return semiPairs(rows, encoded, joinCall);
-  const pairs = await rows.join(encoded.left, encoded.right, joinCall);
+  const pairs = await rows.join(encoded.left, encoded.right, joinCall).catch(refusePairs);
   return filteredPairs(prepared, device, pairs, firstLeft);
+}
+
+/** Engines say what helps where a table is too large. How many pairs there are follows from the keys. */
+function refusePairs(error: unknown): never {
+  if (!(error instanceof LimitError) || error.limit !== "memory") throw error;
+  const fix = "Join on more columns, take the rows by `batches()`, or count them by `count()`.";
+  throw new LimitError(error.limit, error.need, error.have, fix, { cause: error });
 }
 
 /** The pairs for which the join's condition holds, those that were given being released; all where it has none. */

@@ -158,7 +158,7 @@ describe("pictures of reports", () => {
   });
 });
 
-it("states the seeds' figures", () => {
+it("states the articles' figures", () => {
   expect(GUPS.map(({ value }) => value)).toEqual([15, 141, 256, 204, 2039, 3352]);
   expect(STATIC_MAPS.slice(0, 2).map(({ value }) => value)).toEqual([87.5, 134.6]);
   expect(SIMPLE_UTILISATION.length).toBe(31);

@@ -15,6 +15,8 @@ const pages = [...inRoot, ...inDocs, "bench/README.md", "bench/peers/README.md"]
 const RUN: Readonly<Record<string, true | readonly string[]>> = {
   js: ["README.md", ...inDocs], // recipes.test.ts, and examples.test.ts
   "js vite": ["docs/recipes/page.md"], // page-recipe.test.ts
+  "js service worker": ["docs/recipes/page.md"],
+  "html before": ["docs/recipes/page.md"],
   html: ["docs/recipes/page.md", "docs/install.md"], // page-recipe.test.ts, and scripts/package/page.mjs
   sh: ["docs/examples.md"], // example-programs.test.ts
   text: true, // what a program prints

@@ -25,11 +25,17 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** @param config text of vite.config.js @returns the title that the page gives itself */
-async function titleOf(name: string, config: string): Promise<string> {
+/**
+ * @param config text of vite.config.js
+ * @param html what the page begins with
+ * @returns the title that the page gives itself
+ */
+async function titleOf(name: string, config: string, html = ""): Promise<string> {
   const configFile = join(folder, `${name}.config.mjs`);
   writeFileSync(configFile, config);
-  writeFileSync(join(folder, "index.html"), block("html"));
+  writeFileSync(join(folder, "index.html"), html + block("html"));
+  mkdirSync(join(folder, "public"), { recursive: true });
+  writeFileSync(join(folder, "public/isolate.js"), block("js service worker"));
   const server = await createServer({
     root: folder,
     configFile,
@@ -43,7 +49,9 @@ async function titleOf(name: string, config: string): Promise<string> {
     await server.listen();
     const page = await browser.newPage();
     await page.goto(server.resolvedUrls?.local[0] ?? "");
-    await page.waitForFunction(() => document.title !== "", undefined, { timeout: 60_000 });
+    // a page that starts a worker is loaded once more
+    const isDone = (reloads: boolean) => document.title !== "" && (crossOriginIsolated || !reloads);
+    await page.waitForFunction(isDone, html !== "", { timeout: 60_000 });
     return await page.title();
   } finally {
     await browser.close();
@@ -53,6 +61,10 @@ async function titleOf(name: string, config: string): Promise<string> {
 
 it("gives a page threads", async () => {
   expect(await titleOf("recipe", block("js vite"))).toBe(block("text").trim());
+});
+
+it("gives a page threads by a service worker", async () => {
+  expect(await titleOf("worker", "export default {};", block("html before"))).toBe(block("text").trim());
 });
 
 it("does so by its headers", async () => {
