@@ -40,12 +40,6 @@ export function bindAt(buffer: GPUBuffer, start: number, bytes: number): Column 
   return { range: { buffer, offset, size }, shift: (start - offset) / 4 };
 }
 
-/** A whole device array, which begins where a binding can, as a binding. Its buffer may be longer, too long to bind. */
-export function rangeOf(array: DeviceArray): Range {
-  const { buffer, byteOffset } = placeOf(array);
-  return bindAt(buffer, byteOffset, Math.max(4, array.length * scalarBytes[array.type])).range;
-}
-
 /** Scratch buffers of one chunk, given back together. */
 export class Scratch {
   readonly #held: GPUBuffer[] = [];

@@ -1,11 +1,14 @@
 /** The elements of device arrays on their way to the GPU and back. Loaded with the first upload, read or write. */
+
 import { ValidationError } from "../../../errors.js";
 import type { DeviceArray } from "../../device-array.js";
 import type { Engine } from "../../engine.js";
 import { allocateUnfilled, asBytes, type ScalarArrays, type ScalarType, scalarBytes } from "../../scalars.js";
-import { newArray, placeOf } from "../batch/columns.js";
+import { bindAt, newArray, placeOf } from "../batch/columns.js";
 import type { Gpu } from "../device/gpu.js";
 import { BufferUsage } from "../device/gpu-flags.js";
+import type { Range } from "../device/kernel.js";
+import { readBytes } from "./read-bytes.js";
 import { align4 } from "./readback.js";
 
 /** A device array with the elements of a typed array. */
@@ -51,7 +54,7 @@ export async function readElements<T extends ScalarType>(
   // flags may start inside a word
   const skip = from % 4;
   const into = skip === 0 ? asBytes(result) : new Uint8Array(skip + result.byteLength);
-  await gpu.read("read", { buffer: at.buffer, offset: from - skip, into });
+  await readBytes(gpu, "read", { buffer: at.buffer, offset: from - skip, into });
   if (skip > 0) asBytes(result).set(into.subarray(skip));
   return result;
 }
@@ -72,7 +75,7 @@ export async function writeElements(
   checkUsage(buffer, "COPY_SRC", "written");
   const words = new Uint8Array(length);
   const word = async (at: number) => {
-    await gpu.read("write", { buffer, offset: offset - before + at, into: words.subarray(at, at + 4) });
+    await readBytes(gpu, "write", { buffer, offset: offset - before + at, into: words.subarray(at, at + 4) });
   };
   const partial = new Set<number>();
   if (before > 0) partial.add(0);
@@ -88,4 +91,10 @@ function checkUsage(buffer: GPUBuffer, usage: "COPY_SRC" | "COPY_DST", done: "re
     `This buffer's usage lacks ${usage}, so it cannot be ${done}.`,
     `Create it with ${usage}.`,
   );
+}
+
+/** A whole device array, which begins where a binding can, as a binding. Its buffer may be longer, too long to bind. */
+export function rangeOf(array: DeviceArray): Range {
+  const { buffer, byteOffset } = placeOf(array);
+  return bindAt(buffer, byteOffset, Math.max(4, array.length * scalarBytes[array.type])).range;
 }
