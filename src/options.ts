@@ -59,10 +59,20 @@ export function check(isRight: boolean, name: string, value: unknown, fix: strin
   if (!isRight) throw new ValidationError(`${name} is ${describe(value)}.`, fix);
 }
 
-/** Refuses a value that is none of a list. @param what the list is of, in words */
-export function checkOneOf(what: string, value: unknown, list: readonly unknown[]): void {
+/**
+ * Refuses a value that is none of a list.
+ * @param what the list is of, in words
+ * @param meant which of the list the value stands for elsewhere
+ */
+export function checkOneOf(what: string, value: unknown, list: readonly unknown[], meant?: string): void {
   if (list.includes(value)) return;
-  throw new ValidationError(`There is no ${what} ${describe(value)}.`, `Use one of ${list.join(", ")}.`);
+  const missing = value === undefined || value === null;
+  const spelt = typeof value === "string" ? nearestOf(value, list.map(String)) : undefined;
+  const near = list.includes(meant) ? meant : spelt;
+  throw new ValidationError(
+    missing ? `The ${what} is missing.` : `There is no ${what} ${describe(value)}.`,
+    `${near ? `Did you mean "${near}"? ` : ""}Use one of ${list.join(", ")}.`,
+  );
 }
 
 /** Checks a signal, and functions that a call tells something. */

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { anchorOf } from "../generate/markdown.mjs";
 import { ANY_BASE, out, pages, root } from "../paths.mjs";
+import { searchOptions } from "./search.mjs";
 
 const { name, description, version, repository } = JSON.parse(
   readFileSync(join(root, "package.json"), "utf8"),
@@ -39,7 +40,7 @@ export default {
     ],
     sidebar,
     outline: [2, 3],
-    search: { provider: "local", options: { detailedView: true } },
+    search: { provider: "local", options: searchOptions },
     socialLinks: [{ icon: "github", link: repositoryUrl }],
   },
 };

@@ -123,11 +123,18 @@ export function checkTable(
   return { spec: { key, value, slots, hash }, seed, sizing: { capacity, maxLoadFactor } };
 }
 
+/** Our types by the names that JavaScript has for them. */
+const MEANT: ReadonlyMap<unknown, string> = new Map([
+  ["string", "utf8"],
+  ["number", "f64"],
+  ["bigint", "i64"],
+]);
+
 /** Checks a type: a scalar, or a list of scalars that are not too many words; or of keys, strings, which are in no list. */
 function checkType(what: "key" | "value", type: unknown, most: number): void {
   const types = Object.keys(arrayClass).slice(1);
   if (what === "key" && !Array.isArray(type)) types.push("utf8");
-  for (const scalar of [type].flat()) checkOneOf(`${what} type`, scalar, types);
+  for (const scalar of [type].flat()) checkOneOf(`${what} type`, scalar, types, MEANT.get(scalar));
   const words = wordsIn(type as KeyType);
   check(words > 0 && words <= most, what, type, `Give 1 to ${most} words.`);
 }

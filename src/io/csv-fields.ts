@@ -1,167 +1,175 @@
 /**
- * Fields of CSV files out of Arrow columns, as bytes: the same text as values.ts makes, without a string for each value where
- * the type is a frequent one.
+ * Fields of CSV files out of values in binary form, as bytes: the same text as values.ts makes, without a string for each value. Fields
+ * are places in bytes that some of a column's fields share, so that a text that comes again is made once; csv-rows.ts copies them.
  */
-import { type Column, type DataType, DateUnit, Precision, Type } from "@uwdata/flechette";
-import type { Chunk, ChunkedColumn, DictionaryChunk, FixedChunk } from "../relational/chunk.js";
-import { TextBuffer, WIDEST } from "./text-buffer.js";
-import { isText, textOf, textReader } from "./values.js";
+import type { Entries, Part } from "./csv-parts.js";
+import type { Quoting } from "./csv-quoting.js";
+import { FloatTexts, LEAST, LIMIT, SMALL_SLOT, smallTexts } from "./number-texts.js";
+import { type TextBuffer, WIDEST } from "./text-buffer.js";
+import { dateText, timestampText } from "./value-texts.js";
 
-/** Writes the value of a row of the chunk, or nothing for null. There is room for WIDEST bytes; more makes room itself. */
-export type FieldWriter = (out: TextBuffer, row: number) => void;
+/** Where the fields of some rows are: field i starts at `starts[from + i]` of the bytes that fill() answers with. */
+export interface Places {
+  readonly starts: Int32Array;
+  readonly lengths: Int32Array;
+  readonly from: number;
+  /** Text that is made for these rows; starts in it are given by their complement, which is negative. */
+  readonly own: TextBuffer;
+}
 
-/** Makes the writers of one column. */
-export class FieldWriters {
-  readonly #dictionaries = new Map<ChunkedColumn, FieldWriter | null>();
-  #read: ((row: number) => string | null) | undefined;
+/** Finds the fields of rows `row` up to `row + count` of its part; answers with the bytes where they are. */
+type Fill = (places: Places, row: number, count: number) => Uint8Array;
 
-  /** @param column the same values in flechette's form */
-  constructor(
-    readonly column: Column<unknown>,
-    readonly quoting: Quoting,
-  ) {}
+/** What fields of many columns and blocks share. */
+export class FieldTexts {
+  /** By width. */
+  readonly #floats = new Map<number, FloatTexts>();
 
-  /** The writer of a chunk that starts at row `start` of the column. */
-  of(chunk: Chunk, start: number): FieldWriter {
-    return this.#frequentWriter(chunk) ?? this.#anyWriter(start);
+  constructor(readonly quoting: Quoting) {}
+
+  /** No field is in use. */
+  next(): void {
+    for (const texts of this.#floats.values()) texts.next();
   }
 
-  #anyWriter(start: number): FieldWriter {
-    this.#read ??= textReader(
-      this.column,
-      isText(this.column.type) ? (text) => this.quoting.quoted(text) : undefined,
-    );
-    const read = this.#read;
-    return (out, row) => out.text(read(start + row) ?? "");
-  }
-
-  /** Null for types whose values become strings first. */
-  #frequentWriter(chunk: Chunk): FieldWriter | null {
-    const write = this.#valueWriter(chunk);
-    const bits = chunk.validity?.bits;
-    if (write === null || bits === undefined) return write;
-    return (out, row) => {
-      if ((bits[row >>> 3] >>> (row & 7)) & 1) write(out, row);
+  filler(part: Part): Fill {
+    const fill = this.#valueFiller(part);
+    const { bits } = part;
+    if (bits === null) return fill;
+    return (places, row, count) => {
+      const bytes = fill(places, row, count);
+      const { lengths, from } = places;
+      for (let i = 0; i < count; i++) {
+        const at = row + i;
+        if (((bits[at >>> 3] >>> (at & 7)) & 1) === 0) lengths[from + i] = 0;
+      }
+      return bytes;
     };
   }
 
-  #valueWriter(chunk: Chunk): FieldWriter | null {
-    switch (chunk.layout) {
+  #floatsOf(width: number): FloatTexts {
+    let texts = this.#floats.get(width);
+    if (texts === undefined) {
+      texts = new FloatTexts(width === 8);
+      this.#floats.set(width, texts);
+    }
+    return texts;
+  }
+
+  #valueFiller(part: Part): Fill {
+    switch (part.kind) {
       case "null":
-        return () => {};
-      case "bits": {
-        const { bits } = chunk;
-        return (out, row) => out.ascii((bits[row >>> 3] >>> (row & 7)) & 1 ? "true" : "false");
+        return ({ lengths, from }, _, count) => {
+          lengths.fill(0, from, from + count);
+          return NOTHING;
+        };
+      case "bool":
+        return boolFiller(part.data);
+      case "integer":
+        return part.width === 8 ? longFiller(part.data, part.signed) : integerFiller(part);
+      case "float": {
+        const { width, data } = part;
+        const texts = this.#floatsOf(width);
+        const view = viewOf(data);
+        return (places, row, count) => {
+          texts.fill(view, width * row, count, places);
+          return texts.bytes;
+        };
       }
-      case "fixed":
-        return fixedWriter(chunk);
-      case "bytes": {
-        if (chunk.type.typeId !== Type.Utf8 && chunk.type.typeId !== Type.LargeUtf8) return null;
-        const { offsets, bytes } = chunk;
-        const { quoting } = this;
-        return (out, row) => quoting.write(out, bytes, offsets[row], offsets[row + 1]);
-      }
-      case "dictionary":
-        return this.#dictionaryWriter(chunk);
-      default:
-        return null;
+      case "day":
+        return dayFiller(part.data);
+      case "timestamp":
+        return timestampFiller(part);
+      case "text":
+        return textFiller(part.offsets, part.data, part.bits, this.quoting);
+      case "codes":
+        return codeFiller(part.codes, part.entries);
+      case "made":
+        return madeFiller(part);
     }
-  }
-
-  #dictionaryWriter({ codes, width, dictionary, type }: DictionaryChunk): FieldWriter | null {
-    let write = this.#dictionaries.get(dictionary);
-    if (write === undefined) {
-      write = this.#entryWriter(dictionary);
-      this.#dictionaries.set(dictionary, write);
-    }
-    if (write === null) return null;
-    const { indices } = type as unknown as { indices: { signed: boolean } };
-    const code = integerReader(codes, width, indices.signed);
-    const entry = write;
-    return (out, row) => entry(out, code(row));
-  }
-
-  /** Writes values of a dictionary. Each becomes text once. */
-  #entryWriter({ chunks, length }: ChunkedColumn): FieldWriter | null {
-    const writers = chunks.map((chunk) => this.#frequentWriter(chunk));
-    if (writers.includes(null)) return null;
-    const texts = new TextBuffer();
-    const starts = new Int32Array(length).fill(-1);
-    const ends = new Int32Array(length);
-    const make = (code: number) => {
-      let [i, row] = [0, code];
-      for (; row >= chunks[i].length; i++) row -= chunks[i].length;
-      texts.reserve(WIDEST);
-      starts[code] = texts.at;
-      writers[i]?.(texts, row);
-      ends[code] = texts.at;
-    };
-    return (out, code) => {
-      if (starts[code] < 0) make(code);
-      out.copy(texts.bytes, starts[code], ends[code]);
-    };
   }
 }
 
-/** When fields are put in quotes. */
-export class Quoting {
-  readonly #pattern: RegExp;
-  /** 1 for bytes that only stand in quotes. */
-  readonly #special = new Uint8Array(256);
+const NOTHING = new Uint8Array(0);
 
-  constructor(delimiter: string) {
-    this.#pattern = new RegExp(`[\\x${delimiter.charCodeAt(0).toString(16).padStart(2, "0")}"\\r\\n]`);
-    for (const character of `${delimiter}"\r\n`) this.#special[character.charCodeAt(0)] = 1;
-  }
-
-  /** The empty string is in quotes; without them it would be null. */
-  quoted(text: string): string {
-    return text === "" || this.#pattern.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  }
-
-  /** Writes UTF-8 text, in quotes where it has to be. */
-  write(out: TextBuffer, bytes: Uint8Array, start: number, end: number): void {
-    const special = this.#special;
-    let i = start;
-    while (i < end && special[bytes[i]] === 0) i++;
-    if (i === end && start < end) {
-      out.copy(bytes, start, end);
-      return;
-    }
-    out.reserve(2 * (end - start) + 2);
-    out.byte(QUOTE);
-    for (i = start; i < end; i++) {
-      if (bytes[i] === QUOTE) out.byte(QUOTE);
-      out.byte(bytes[i]);
-    }
-    out.byte(QUOTE);
-  }
+function viewOf(data: Uint8Array): DataView {
+  return new DataView(data.buffer, data.byteOffset, data.byteLength);
 }
 
-const QUOTE = 34;
+const TRUE_FALSE = new TextEncoder().encode("truefalse");
 
-/** Integers of up to 32 bits. */
-function integerReader(data: Uint8Array, width: number, signed: boolean): (row: number) => number {
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  switch (width) {
-    case 1:
-      return signed ? (row) => view.getInt8(row) : (row) => data[row];
-    case 2:
-      return signed ? (row) => view.getInt16(2 * row, true) : (row) => view.getUint16(2 * row, true);
-    case 4:
-      return signed ? (row) => view.getInt32(4 * row, true) : (row) => view.getUint32(4 * row, true);
-    default:
-      return longReader(data, signed);
-  }
-}
-
-/** Integers of 64 bits, where they are exact as numbers; others are near, and not safe integers. */
-function longReader(data: Uint8Array, signed: boolean): (row: number) => number {
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  return (row) => {
-    const high = signed ? view.getInt32(8 * row + 4, true) : view.getUint32(8 * row + 4, true);
-    return high * 2 ** 32 + view.getUint32(8 * row, true);
+function boolFiller(bits: Uint8Array): Fill {
+  return ({ starts, lengths, from }, row, count) => {
+    for (let i = 0; i < count; i++) {
+      const at = row + i;
+      const value = (bits[at >>> 3] >>> (at & 7)) & 1;
+      starts[from + i] = value ? 0 : 4;
+      lengths[from + i] = 5 - value;
+    }
+    return TRUE_FALSE;
   };
+}
+
+/** The text of a whole number: a ready one, or one that is made now. */
+function placeInteger({ starts, lengths, own }: Places, at: number, value: number): void {
+  if (value >= LEAST && value < LIMIT) {
+    const small = value - LEAST;
+    starts[at] = SMALL_SLOT * small;
+    lengths[at] = SMALL.lengths[small];
+    return;
+  }
+  own.reserve(WIDEST);
+  starts[at] = ~own.at;
+  own.integer(value);
+  lengths[at] = own.at - ~starts[at];
+}
+
+const SMALL = smallTexts();
+
+function integerFiller({ data, width, signed }: Part & { kind: "integer" }): Fill {
+  const view = viewOf(data);
+  const fill = (read: (row: number) => number): Fill => {
+    return (places, row, count) => {
+      for (let i = 0; i < count; i++) placeInteger(places, places.from + i, read(row + i));
+      return SMALL.bytes;
+    };
+  };
+  if (width === 1) return fill(signed ? (row) => view.getInt8(row) : (row) => data[row]);
+  if (width === 2) {
+    return fill(signed ? (row) => view.getInt16(2 * row, true) : (row) => view.getUint16(2 * row, true));
+  }
+  return fill(signed ? (row) => view.getInt32(4 * row, true) : (row) => view.getUint32(4 * row, true));
+}
+
+/** Integers of 64 bits. Those that are not exact as numbers become text by way of bigint. */
+function longFiller(data: Uint8Array, signed: boolean): Fill {
+  const view = viewOf(data);
+  return (places, row, count) => {
+    for (let i = 0; i < count; i++) {
+      const at = 8 * (row + i);
+      const low = view.getInt32(at, true);
+      const high = view.getInt32(at + 4, true);
+      if (high === low >> 31 && (signed || high === 0)) {
+        placeInteger(places, places.from + i, low);
+        continue;
+      }
+      const near = (signed ? high : high >>> 0) * 2 ** 32 + (low >>> 0);
+      if (Number.isSafeInteger(near)) placeInteger(places, places.from + i, near);
+      else
+        placeText(
+          places,
+          places.from + i,
+          String(signed ? view.getBigInt64(at, true) : view.getBigUint64(at, true)),
+        );
+    }
+    return SMALL.bytes;
+  };
+}
+
+function placeText({ starts, lengths, own }: Places, at: number, text: string): void {
+  starts[at] = ~own.at;
+  own.text(text);
+  lengths[at] = own.at - ~starts[at];
 }
 
 const MILLISECONDS_OF_DAY = 86_400_000;
@@ -169,64 +177,30 @@ const MILLISECONDS_OF_DAY = 86_400_000;
 const FIRST_DAY = -719_528;
 const LAST_DAY = 2_932_896;
 
-function fixedWriter(chunk: FixedChunk): FieldWriter | null {
-  const { type, data, width } = chunk;
-  switch (type.typeId) {
-    case Type.Int: {
-      const value = integerReader(data, width, type.signed);
-      if (width < 8) return (out, row) => out.integer(value(row));
-      return longWriter(data, type.signed, type);
+function dayFiller(data: Uint8Array): Fill {
+  const view = viewOf(data);
+  return (places, row, count) => {
+    const { starts, lengths, from, own } = places;
+    let last = Number.NaN;
+    for (let i = 0; i < count; i++) {
+      const day = view.getInt32(4 * (row + i), true);
+      if (day === last) {
+        starts[from + i] = starts[from + i - 1];
+        lengths[from + i] = lengths[from + i - 1];
+      } else if (day >= FIRST_DAY && day <= LAST_DAY) {
+        own.reserve(WIDEST);
+        starts[from + i] = ~own.at;
+        own.day(day);
+        lengths[from + i] = DAY;
+      } else placeText(places, from + i, dateText(day * MILLISECONDS_OF_DAY));
+      last = day;
     }
-    case Type.Float:
-      return floatWriter(chunk, type.precision);
-    case Type.Date: {
-      if (type.unit !== DateUnit.DAY) return null;
-      const days = integerReader(data, width, true);
-      const text = textOf(type);
-      return (out, row) => {
-        const day = days(row);
-        if (day >= FIRST_DAY && day <= LAST_DAY) out.day(day);
-        else out.text(text(day * MILLISECONDS_OF_DAY));
-      };
-    }
-    case Type.Timestamp:
-      return timestampWriter(chunk, type);
-    default:
-      return null;
-  }
-}
-
-function longWriter(data: Uint8Array, signed: boolean, type: DataType): FieldWriter {
-  const value = longReader(data, signed);
-  const exact = longOf(data, signed);
-  const text = textOf(type);
-  return (out, row) => {
-    const near = value(row);
-    if (Number.isSafeInteger(near)) out.integer(near);
-    else out.ascii(text(exact(row)));
+    return NOTHING;
   };
 }
 
-function longOf(data: Uint8Array, signed: boolean): (row: number) => bigint {
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  return signed ? (row) => view.getBigInt64(8 * row, true) : (row) => view.getBigUint64(8 * row, true);
-}
-
-function floatWriter({ type, data, width }: FixedChunk, precision: number): FieldWriter | null {
-  if (precision === Precision.HALF) return null;
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  const text = textOf(type);
-  const isDouble = precision === Precision.DOUBLE;
-  return (out, row) => {
-    const value = isDouble ? view.getFloat64(width * row, true) : view.getFloat32(width * row, true);
-    const isWhole = Number.isSafeInteger(value) && Math.abs(value) < WHOLE && !Object.is(value, -0);
-    if (isWhole) out.integer(value);
-    else out.ascii(text(value));
-  };
-}
-
-/** Whole numbers below are written the same way as float32 and as float64. */
-const WHOLE = 1e6;
+/** Length of 2024-02-29. */
+const DAY = 10;
 
 /** Units of a second, and the digits behind the point that they take. */
 const UNITS: readonly { readonly perSecond: number; readonly digits: number }[] = [
@@ -236,28 +210,38 @@ const UNITS: readonly { readonly perSecond: number; readonly digits: number }[] 
   { perSecond: 1e9, digits: 9 },
 ];
 
-function timestampWriter(
-  { data }: FixedChunk,
-  type: DataType & { typeId: typeof Type.Timestamp },
-): FieldWriter {
-  const { perSecond, digits } = UNITS[type.unit];
-  const value = longReader(data, true);
-  const exact = longOf(data, true);
-  const text = textOf(type);
-  const hasZone = Boolean(type.timezone);
-  return (out, row) => {
-    const near = value(row);
-    const seconds = Math.floor(near / perSecond);
-    const days = Math.floor(seconds / 86_400);
-    if (!Number.isSafeInteger(near) || days < FIRST_DAY || days > LAST_DAY) {
-      out.text(text(exact(row)));
-      return;
+function timestampFiller({ data, unit, zone }: Part & { kind: "timestamp" }): Fill {
+  const { perSecond, digits } = UNITS[unit];
+  const view = viewOf(data);
+  return (places, row, count) => {
+    const { starts, lengths, from, own } = places;
+    let last = Number.NaN;
+    for (let i = 0; i < count; i++) {
+      const at = 8 * (row + i);
+      const near = view.getInt32(at + 4, true) * 2 ** 32 + view.getUint32(at, true);
+      if (near === last) {
+        starts[from + i] = starts[from + i - 1];
+        lengths[from + i] = lengths[from + i - 1];
+        continue;
+      }
+      const seconds = Math.floor(near / perSecond);
+      const days = Math.floor(seconds / 86_400);
+      if (!Number.isSafeInteger(near) || days < FIRST_DAY || days > LAST_DAY) {
+        placeText(places, from + i, timestampText(view.getBigInt64(at, true), unit, zone ? "Z" : ""));
+        last = Number.NaN; // others may be as near
+        continue;
+      }
+      last = near;
+      own.reserve(WIDEST);
+      starts[from + i] = ~own.at;
+      own.day(days);
+      own.byte(T);
+      own.time(seconds - days * 86_400);
+      writeFraction(own, near - seconds * perSecond, digits);
+      if (zone) own.byte(Z);
+      lengths[from + i] = own.at - ~starts[from + i];
     }
-    out.day(days);
-    out.byte(T);
-    out.time(seconds - days * 86_400);
-    writeFraction(out, near - seconds * perSecond, digits);
-    if (hasZone) out.byte(Z);
+    return NOTHING;
   };
 }
 
@@ -272,4 +256,58 @@ function writeFraction(out: TextBuffer, fraction: number, digits: number): void 
   for (; rest % 1000 === 0; rest /= 1000) left -= 3;
   out.byte(POINT);
   out.digits(rest, left);
+}
+
+function textFiller(offsets: Uint32Array, data: Uint8Array, bits: Uint8Array | null, quoting: Quoting): Fill {
+  const [first] = offsets;
+  return ({ starts, lengths, from, own }, row, count) => {
+    const base = offsets[row] - first;
+    const end = offsets[row + count] - first;
+    let shortest = 1;
+    let start = base;
+    for (let i = 0; i < count; i++) {
+      const next = offsets[row + i + 1] - first;
+      starts[from + i] = start - base;
+      lengths[from + i] = next - start;
+      if (next === start) shortest = 0;
+      start = next;
+    }
+    if (shortest === 0 || quoting.anySpecial(data, base, end)) {
+      for (let i = 0; i < count; i++) {
+        if (bits !== null && ((bits[(row + i) >>> 3] >>> ((row + i) & 7)) & 1) === 0) continue;
+        const at = base + starts[from + i];
+        const length = lengths[from + i];
+        if (!quoting.needsQuotes(data, at, at + length)) continue;
+        starts[from + i] = ~own.at;
+        quoting.write(own, data, at, at + length);
+        lengths[from + i] = own.at - ~starts[from + i];
+      }
+    }
+    return data.subarray(base, end);
+  };
+}
+
+function codeFiller(codes: Uint8Array | Uint16Array | Uint32Array, { offsets, data }: Entries): Fill {
+  const entries = offsets.length - 1;
+  return ({ starts, lengths, from }, row, count) => {
+    for (let i = 0; i < count; i++) {
+      const code = codes[row + i];
+      const known = code < entries; // of a null it may be anything
+      starts[from + i] = known ? offsets[code] : 0;
+      lengths[from + i] = known ? offsets[code + 1] - offsets[code] : 0;
+    }
+    return data;
+  };
+}
+
+function madeFiller({ offsets, data }: Part & { kind: "made" }): Fill {
+  const [first] = offsets;
+  return ({ starts, lengths, from }, row, count) => {
+    const base = offsets[row] - first;
+    for (let i = 0; i < count; i++) {
+      starts[from + i] = offsets[row + i] - first - base;
+      lengths[from + i] = offsets[row + i + 1] - offsets[row + i];
+    }
+    return data.subarray(base, offsets[row + count] - first);
+  };
 }

@@ -50,6 +50,11 @@ export interface TransferOptions {
   readonly onProgress?: (done: number, total: number) => void;
   /** When aborted the call rejects with the signal's reason. */
   readonly signal?: AbortSignal;
+  /**
+   * Threads that may work on the file, the calling one included; 1: no other. The others start for large files only. Default: as many as
+   * the machine runs at once, up to 8.
+   */
+  readonly threads?: number;
 }
 
 /** How csv files are written down. Other formats have no such options. */

@@ -3,7 +3,7 @@
  * everywhere. Readers and writers of a format are loaded when they are used.
  */
 import { Table } from "@uwdata/flechette";
-import { check, checkCallbacks, checkOneOf, checkOptions } from "../options.js";
+import { check, checkCallbacks, checkOneOf, checkOptions, checkWhole } from "../options.js";
 import { batchesOf, type TableInput, type Tables } from "../relational/table-input.js";
 import { ASKED_TYPES } from "./csv-asked.js";
 import { fileErrorFrom } from "./errors.js";
@@ -197,7 +197,7 @@ function withDelimiter<Options extends CsvOptions>(format: Format, options: Opti
   return format === "tsv" ? { ...options, delimiter: options.delimiter ?? "\t" } : options;
 }
 
-const WRITE_OPTIONS = "format delimiter header signal onProgress";
+const WRITE_OPTIONS = "format delimiter header signal onProgress threads";
 
 function checkWriteOptions(options: WriteOptions): void {
   checkOptions(options, WRITE_OPTIONS);
@@ -217,8 +217,9 @@ function checkReadOptions(options: ReadOptions): void {
   check(isRight, "columns", columns, "Give a list of column names.");
 }
 
-function checkCommon({ format, delimiter, header, signal, onProgress }: WriteOptions): void {
+function checkCommon({ format, delimiter, header, signal, onProgress, threads }: WriteOptions): void {
   checkCallbacks({ signal, onProgress });
+  if (threads !== undefined) checkWhole("threads", threads, 1);
   if (format !== undefined) checkOneOf("format", format, FORMATS);
   if (delimiter !== undefined) checkCharacter("delimiter", delimiter);
   check(header === undefined || typeof header === "boolean", "header", header, "Give true or false.");

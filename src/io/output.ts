@@ -60,13 +60,18 @@ async function writeBlocks(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const file = await fileModule("node:fs/promises").open(path, "w");
+  let writing: Promise<void> | undefined; // of one block, while the next one is made
   try {
     for await (const block of blocks) {
       signal?.throwIfAborted();
-      await file.appendFile(block);
+      await writing;
+      writing = file.appendFile(block);
+      writing.catch(() => {}); // is awaited below
     }
+    await writing;
     signal?.throwIfAborted();
   } finally {
+    await writing?.catch(() => {});
     await file.close();
   }
 }

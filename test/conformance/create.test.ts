@@ -152,6 +152,19 @@ describe("create rejects", () => {
     });
   }
 
+  it.each([
+    [{ ...good, key: "string" }, 'There is no key type "string".', 'Did you mean "utf8"? '],
+    [{ ...good, key: "uint32" }, 'There is no key type "uint32".', 'Did you mean "u32"? '],
+    [{ ...good, key: ["u32", "number"] }, 'There is no key type "number".', 'Did you mean "f64"? '],
+    [{ ...good, value: "string" }, 'There is no value type "string".', ""],
+    [{ key: "u32", capacity: 10 }, "The value type is missing.", ""],
+    [{ value: "u32", capacity: 10 }, "The key type is missing.", ""],
+  ])("%o, and names the type that was meant", async (options, message, meant) => {
+    const error = await rejection(StaticMap.create(device(), options as never), ValidationError);
+    expect(error.message).toContain(message);
+    expect(error.fix.replace(/Use one of u32, .*$/, "")).toBe(meant);
+  });
+
   it("`new` in place of it", () => {
     for (const [name, Class] of Object.entries({ StaticMap, StaticSet, DynamicMap, DynamicSet })) {
       const Container = Class as unknown as new (...args: unknown[]) => unknown;

@@ -31,9 +31,10 @@ function declared(): ErrorClass[] {
     .sort(byCode);
 }
 
-/** The rows of the page's table. */
+/** The page's sections: one an error, with its fields in the first line, when it comes, and what to do. */
 function documented(): ErrorClass[] {
-  return [...text("docs/errors.md").matchAll(/^\| `(\w+)` \| (\w+) \| (.*?) \| (.+) \| (.+) \|$/gm)]
+  const section = /^## (\w+) — (\w+)\n\nFields: (.*)\.\n\n\S.*\n\n\*\*What to do\.\*\* \S/gm;
+  return [...text("docs/errors.md").matchAll(section)]
     .map(([, code, name, fields]) => ({
       code,
       name,
@@ -43,6 +44,12 @@ function documented(): ErrorClass[] {
 }
 
 it("lists every class with its code and its fields", () => expect(documented()).toEqual(declared()));
+
+it("has each code in its table, which leads to the code's section", () => {
+  const rows = [...text("docs/errors.md").matchAll(/^\| \[`(\w+)`\]\(#([\w-]+)\) \|/gm)];
+  const codes = documented().map(({ code, name }) => [code, `${code}--${name}`.toLowerCase()]);
+  expect(rows.map(([, code, anchor]) => [code, anchor]).sort()).toEqual(codes);
+});
 
 it("lists every code that the type ErrorCode has", () => {
   const [, union] = /export type ErrorCode =([^;]*);/.exec(text("src/errors.ts")) as RegExpExecArray;

@@ -1,5 +1,5 @@
 /** Why there is no WebGPU in Node, as openDevice tells it. */
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 beforeEach(() => {
   vi.resetModules();
@@ -41,12 +41,32 @@ it("says that it does not start, and tries again", async () => {
   expect(create).toHaveBeenCalledTimes(2);
 });
 
-it("says that there is no Vulkan loader", async () => {
-  vi.spyOn(process, "dlopen").mockImplementation(() => {
-    throw new Error("libvulkan.so.1: cannot open shared object file");
+describe("without a Vulkan loader", () => {
+  beforeEach(() => {
+    vi.spyOn(process, "dlopen").mockImplementation(() => {
+      throw new Error("libvulkan.so.1: cannot open shared object file");
+    });
+    vi.spyOn(process, "platform", "get").mockReturnValue("linux");
   });
-  vi.spyOn(process, "platform", "get").mockReturnValue("linux");
-  expect((await refused()).message).toMatch(/no Vulkan loader/);
+
+  it("says so, and does not start the package", async () => {
+    const create = vi.fn();
+    vi.doMock("webgpu", () => ({ create }));
+    const { message, fix } = await refused();
+    expect(message).toMatch(/no Vulkan loader/);
+    expect(message).not.toMatch(/not installed/);
+    expect(fix).toMatch(/^Install the GPU's Vulkan driver/);
+    expect(create).not.toHaveBeenCalled();
+  });
+
+  it("says that both are missing where the package is not there either", async () => {
+    vi.doMock("webgpu", () => {
+      throw new Error("Cannot find package");
+    });
+    const { message, fix } = await refused();
+    expect(message).toMatch(/the package webgpu is not installed.*, and there is no Vulkan loader/);
+    expect(fix).toMatch(/npm install webgpu.*Vulkan driver/);
+  });
 });
 
 it.each([

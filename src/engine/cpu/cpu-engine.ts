@@ -4,6 +4,7 @@
  * through a batch in input order.
  */
 import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
+import { inNode, machineThreads } from "../../threads/runtime.js";
 import type { DeviceArray } from "../device-array.js";
 import type { Dictionary, DictionarySpec } from "../dictionary.js";
 import type { KeyType, ValueType } from "../element-types.js";
@@ -22,7 +23,6 @@ import { newDeviceArray, newPinnedArray } from "./memory/storage.js";
 import { newWorkspace } from "./table/blocks.js";
 import { Sharing } from "./table/sharing.js";
 import type { WorkerPool } from "./threads/pool.js";
-import { inNode } from "./threads/runtime.js";
 import { type Tuning, tuningFor } from "./tuning.js";
 
 /** Options of {@link openCpuEngine}. */
@@ -45,7 +45,7 @@ const MAX_WORDS = 2 ** 32 - 1;
 
 /** Opens a cpu engine. Costs nothing; worker threads start with the first batch that is large enough for them. */
 export async function openCpuEngine(options: CpuEngineOptions = {}): Promise<Engine> {
-  const threads = options.threads ?? hardwareThreads();
+  const threads = options.threads ?? machineThreads();
   const { strategy, groupSize } = options;
   const tuning = { ...tuningFor(threads), ...options.tuning };
   const engine = new CpuEngine(threads, tuning, { strategy, groupSize }, options.memory);
@@ -207,11 +207,6 @@ export class CpuEngine implements Engine {
   newArray<T extends ScalarType>(type: T, length: number, zeroed: boolean): DeviceArray<T> {
     return newDeviceArray(this, this.alive, this.buffers, type, length, zeroed);
   }
-}
-
-function hardwareThreads(): number {
-  if (inNode()) return process.getBuiltinModule("node:os").availableParallelism();
-  return globalThis.navigator?.hardwareConcurrency ?? 1;
 }
 
 function delay(ms: number): Promise<void> {

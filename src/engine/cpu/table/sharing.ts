@@ -3,8 +3,8 @@
  * are in parallel.ts: it loads with the first chunk that is shared, since pages whose batches are small do without.
  */
 import { DeviceLostError } from "../../../errors.js";
+import { sharingRefused } from "../../../threads/runtime.js";
 import { lazily } from "../../lazily.js";
-import { workersRefused } from "../threads/runtime.js";
 import type { Tuning } from "../tuning.js";
 import type { Workspace } from "./blocks.js";
 import type { Parallel } from "./parallel.js";
@@ -24,7 +24,7 @@ export class Sharing {
     readonly tuning: Tuning,
     private readonly workspace: Workspace,
   ) {
-    this.#refusal = wanted > 1 ? workersRefused() : null;
+    this.#refusal = wanted > 1 ? sharingRefused() : null;
   }
 
   /** Why there are no workers although some were asked for; null when there are, as far as is known. */

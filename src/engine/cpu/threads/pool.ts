@@ -6,9 +6,9 @@
  * Not here: what a job does (jobs.ts, row-jobs.ts) and how a batch becomes jobs (parallel.ts, row-threads.ts).
  */
 import { DeviceLostError, EngineError } from "../../../errors.js";
+import { sharingRefused } from "../../../threads/runtime.js";
+import { startWorker, type WorkerHandle } from "../../../threads/start-worker.js";
 import { closeJob, endJob, NEXT, newControl, type ToPool } from "./protocol.js";
-import { workersRefused } from "./runtime.js";
-import { startWorker, type WorkerHandle } from "./worker-handle.js";
 
 /**
  * Workers hold on to memory of freed tables until their next garbage collection, which may never come. After
@@ -61,7 +61,7 @@ export class WorkerPool<J, R> {
   constructor(threads: number, program: Program<J, R>) {
     this.#threads = threads;
     this.#program = program;
-    this.#refusal = threads > 1 ? workersRefused() : null;
+    this.#refusal = threads > 1 ? sharingRefused() : null;
   }
 
   /** Why there are no workers although some were asked for; null when there are, as far as is known. */
@@ -153,11 +153,11 @@ export class WorkerPool<J, R> {
       resolveReady = resolve;
     });
     try {
-      const handle = startWorker(this.#program.source, {
+      const handle = startWorker<unknown, ToPool<R>>(this.#program.source, {
         message: (message) => {
           if (message.kind === "ready") this.#everReady = true;
           resolveReady();
-          this.#receive(member, message as ToPool<R>);
+          this.#receive(member, message);
         },
         died: (reason) => {
           this.#died(member, reason);

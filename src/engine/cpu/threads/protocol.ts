@@ -4,6 +4,8 @@
  * that has not begun.
  */
 
+import type { Ready } from "../../../threads/start-worker.js";
+
 /** To a worker: join job `id`, as worker number `worker`, unless it is closed. */
 export interface ToWorker<J> {
   readonly id: number;
@@ -14,7 +16,7 @@ export interface ToWorker<J> {
 
 /** From a worker. */
 export type ToPool<R> =
-  | { readonly kind: "ready" }
+  | Ready
   | { readonly kind: "done"; readonly id: number; readonly worker: number; readonly result: R };
 
 /** Word of a job's control array that holds the next piece to take. */

@@ -3,6 +3,7 @@
  * Runs in Node's workers and in browsers'. Programs are table-worker.ts and row-worker.ts, each bundled to one classic
  * script.
  */
+import { receiveMessages } from "../../../threads/worker-port.js";
 import { joinJob, NEXT, type ToPool, type ToWorker } from "./protocol.js";
 
 /**
@@ -14,16 +15,9 @@ export function serve<J, R>(
   run: (job: J, next: Int32Array) => R,
   handOver: (result: R) => ArrayBuffer[] = () => [],
 ): void {
-  const port =
-    typeof process === "undefined" ? undefined : process.getBuiltinModule?.("node:worker_threads").parentPort;
-  const post = (message: ToPool<R>, transfer: ArrayBuffer[]): void =>
-    port ? port.postMessage(message, transfer) : globalThis.postMessage(message, { transfer });
-  const receive = ({ id, worker, job, control }: ToWorker<J>): void => {
+  receiveMessages<ToWorker<J>, ToPool<R>>(({ id, worker, job, control }, answer) => {
     if (!joinJob(control, worker)) return;
     const result = run(job, control.subarray(NEXT));
-    post({ kind: "done", id, worker, result }, handOver(result));
-  };
-  if (port) port.on("message", receive);
-  else globalThis.addEventListener("message", (event: MessageEvent<ToWorker<J>>) => receive(event.data));
-  post({ kind: "ready" }, []);
+    answer({ kind: "done", id, worker, result }, handOver(result));
+  });
 }

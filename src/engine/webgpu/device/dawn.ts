@@ -31,8 +31,7 @@ const disabled: Record<For, readonly string[]> = {
 };
 
 async function load(kind: For): Promise<GPU | NoDawn> {
-  const missing = missingVulkanLoader();
-  if (missing) return none(missing, "Install the GPU's Vulkan driver, or use the cpu backend.");
+  const noVulkan = missingVulkanLoader();
   // Bundlers leave this import to the runtime: the native module must not get into browser bundles, and a bundle for Node finds it
   // where it is installed. They do not follow a variable; the comments keep webpack and Vite from a warning about it.
   const name = "webgpu";
@@ -41,8 +40,11 @@ async function load(kind: For): Promise<GPU | NoDawn> {
     module = (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as typeof import("webgpu");
   } catch (error) {
     const reason = "the package webgpu is not installed or does not load here";
-    return none(reason, "Run `npm install webgpu`.", error);
+    if (noVulkan === undefined) return none(reason, "Run `npm install webgpu`.", error);
+    const fix = "Run `npm install webgpu` and install the GPU's Vulkan driver, or use the cpu backend.";
+    return none(`${reason}, and ${noVulkan}`, fix, error);
   }
+  if (noVulkan) return none(noVulkan, "Install the GPU's Vulkan driver, or use the cpu backend.");
   try {
     return module.create([`disable-dawn-features=${disabled[kind].join(",")}`]);
   } catch (error) {

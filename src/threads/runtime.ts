@@ -2,18 +2,29 @@
 
 /** Why workers cannot be used in this runtime, or null when they may be tried. */
 export function workersRefused(): string | null {
+  const isThere =
+    nodeThreads() !== undefined || (typeof Worker !== "undefined" && typeof Blob !== "undefined");
+  return isThere ? null : "no Worker";
+}
+
+/** The same of workers that share memory with this thread. */
+export function sharingRefused(): string | null {
   if (typeof SharedArrayBuffer === "undefined") return "no SharedArrayBuffer";
   // Only a worker of a browser, or its page, has this property; false there means that shared memory cannot
   // be posted.
   if (globalThis.crossOriginIsolated === false) return "the page is not cross-origin isolated";
-  if (nodeThreads() === undefined && (typeof Worker === "undefined" || typeof Blob === "undefined"))
-    return "no Worker";
-  return null;
+  return workersRefused();
 }
 
 /** Whether this is Node, or a runtime that has its modules. */
 export function inNode(): boolean {
   return nodeThreads() !== undefined;
+}
+
+/** Threads that the machine runs at once. */
+export function machineThreads(): number {
+  if (inNode()) return process.getBuiltinModule("node:os").availableParallelism();
+  return globalThis.navigator?.hardwareConcurrency ?? 1;
 }
 
 export type NodeThreads = typeof import("node:worker_threads");

@@ -1,37 +1,49 @@
-/** One worker thread, whichever runtime made it: Node's worker_threads or a browser's Worker. */
-import type { ToPool, ToWorker } from "./protocol.js";
+/**
+ * One worker thread, whichever runtime made it: Node's worker_threads or a browser's Worker. It is started from the text of its
+ * script, so that it needs no file of its own. Its side is worker-port.ts. What threads do is a matter of who starts them: the cpu
+ * engine (engine/cpu/threads) and files (io/threads).
+ */
 import { type NodeThreads, nodeThreads } from "./runtime.js";
 
 /** A started worker. */
-export interface WorkerHandle<J> {
-  post(message: ToWorker<J>): void;
+export interface WorkerHandle<Sent> {
+  /** @param transfer buffers that go to the worker without a copy, and are gone here */
+  post(message: Sent, transfer?: readonly ArrayBuffer[]): void;
   /** Whether the thread keeps a Node process alive. Workers start without doing so. */
   hold(alive: boolean): void;
   terminate(): void;
 }
 
 /** Told what a worker says, and once when it ends unasked. */
-export interface WorkerListener {
-  message(message: ToPool<unknown>): void;
+export interface WorkerListener<Received> {
+  message(message: Received): void;
   died(reason: string): void;
 }
 
+/** The first message of every worker: it is up. */
+export interface Ready {
+  readonly kind: "ready";
+}
+
 /** Starts a worker on a script's text. Throws what the runtime throws when it refuses. */
-export function startWorker(source: string, listener: WorkerListener): WorkerHandle<unknown> {
+export function startWorker<Sent, Received>(
+  source: string,
+  listener: WorkerListener<Received>,
+): WorkerHandle<Sent> {
   const threads = nodeThreads();
   return threads === undefined
     ? startWebWorker(source, listener)
     : startNodeWorker(threads, source, listener);
 }
 
-function startNodeWorker(
+function startNodeWorker<Sent, Received>(
   threads: NodeThreads,
   source: string,
-  listener: WorkerListener,
-): WorkerHandle<unknown> {
+  listener: WorkerListener<Received>,
+): WorkerHandle<Sent> {
   const worker = new threads.Worker(source, { eval: true, execArgv: [], name: "warpmap" });
   let asked = false;
-  worker.on("message", (message: ToPool<unknown>) => listener.message(message));
+  worker.on("message", (message: Received) => listener.message(message));
   worker.on("error", (error) => {
     if (!asked) listener.died(error instanceof Error ? error.message : String(error));
     asked = true;
@@ -43,7 +55,7 @@ function startNodeWorker(
   // after the listeners: one for messages makes the worker keep the process alive again
   worker.unref();
   return {
-    post: (message) => worker.postMessage(message),
+    post: (message, transfer = []) => worker.postMessage(message, transfer as ArrayBuffer[]),
     hold: (alive) => (alive ? worker.ref() : worker.unref()),
     terminate: () => {
       asked = true;
@@ -52,7 +64,10 @@ function startNodeWorker(
   };
 }
 
-function startWebWorker(source: string, listener: WorkerListener): WorkerHandle<unknown> {
+function startWebWorker<Sent, Received>(
+  source: string,
+  listener: WorkerListener<Received>,
+): WorkerHandle<Sent> {
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   let worker: Worker;
   try {
@@ -61,8 +76,8 @@ function startWebWorker(source: string, listener: WorkerListener): WorkerHandle<
     URL.revokeObjectURL(url);
     throw error;
   }
-  worker.addEventListener("message", (event: MessageEvent<ToPool<unknown>>) => {
-    if (event.data.kind === "ready") URL.revokeObjectURL(url);
+  worker.addEventListener("message", (event: MessageEvent<Received>) => {
+    URL.revokeObjectURL(url); // it is up
     listener.message(event.data);
   });
   worker.addEventListener("error", (event) => {
@@ -70,7 +85,7 @@ function startWebWorker(source: string, listener: WorkerListener): WorkerHandle<
     listener.died(event.message || "the browser refused or stopped it");
   });
   return {
-    post: (message) => worker.postMessage(message),
+    post: (message, transfer = []) => worker.postMessage(message, transfer as ArrayBuffer[]),
     hold: () => {},
     terminate: () => worker.terminate(),
   };
