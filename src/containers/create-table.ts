@@ -94,10 +94,7 @@ export async function tableFromBytes<K extends ContainerKey, V extends ValueType
   bytes: Uint8Array,
   options: HashOptions,
 ): Promise<Parts<K, V>> {
-  checkOptions(options, "hash seed");
-  const { unpack } = await loadBytes(bytes);
-  const create = (shape: TableOptions<ContainerKey>) => createTable<K, V>(kind, device, shape as never);
-  return unpack<K, V, Parts<K, V>>(kind, bytes, options, { check: checkTable, create: create as never });
+  return (await loadBytes(bytes)).tableOfBytes<K, V>(kind, device, bytes, options);
 }
 
 /** Checks that bytes were given. */

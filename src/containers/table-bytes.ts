@@ -4,10 +4,12 @@
  * each filled up with zeros to a multiple of 8 bytes. Keys that are strings are two columns: as 32-bit numbers where in the other one each
  * begins and, behind the last, where that ends; and their bytes.
  */
+import type { Device } from "../device.js";
 import { columnsOf, elementsOf, scalarsOf, type ValueType } from "../engine/element-types.js";
 import type { ColumnTarget, Input } from "../engine/engine.js";
 import { arrayClass, asBytes, type Scalar, type ScalarArrays, type ScalarType } from "../engine/scalars.js";
 import { Utf8Column } from "../engine/utf8-column.js";
+import { checkOptions } from "../options.js";
 import {
   checkEnd,
   checkShape,
@@ -18,7 +20,14 @@ import {
   readShape,
   type Shape,
 } from "./bytes-header.js";
-import type { HashOptions, Parts, Sizing, TableOptions } from "./create-table.js";
+import {
+  checkTable,
+  createTable,
+  type HashOptions,
+  type Parts,
+  type Sizing,
+  type TableOptions,
+} from "./create-table.js";
 import type { ContainerKey, ContainerTable, TableKey } from "./key-types.js";
 import { damaged } from "./sealed-bytes.js";
 
@@ -82,6 +91,18 @@ export async function unpack<K extends ContainerKey, V extends ValueType, P exte
     parts.table.destroy();
     throw error;
   }
+}
+
+/** A table of a container that does not grow, with the entries of `pack`. */
+export async function tableOfBytes<K extends ContainerKey, V extends ValueType>(
+  kind: "map" | "set",
+  device: Device,
+  bytes: Uint8Array,
+  options: HashOptions,
+): Promise<Parts<K, V>> {
+  checkOptions(options, "hash seed");
+  const create = (shape: Options) => createTable<K, V>(kind, device, shape as never);
+  return unpack<K, V, Parts<K, V>>(kind, bytes, options, { check: checkTable, create });
 }
 
 /** The columns of keys and values: views of the bytes. */

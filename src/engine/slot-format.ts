@@ -13,7 +13,7 @@
  * batch. Only the state word can equal a sentinel, so such tables have no side slots, and reserve no key.
  */
 import { type KeyType, scalarsOf, type ValueType, wordsIn } from "./element-types.js";
-import { EMPTY, SIDE_SLOTS, type TableSpec } from "./layout.js";
+import { SIDE_SLOTS, type TableSpec } from "./layout.js";
 import type { Scalar } from "./scalars.js";
 
 /** How a slot is claimed: by its key word, or by a row number in its state word. */
@@ -79,15 +79,3 @@ export function tableBytes(spec: TableSpec): number {
 
 /** State words of entries have this bit; row numbers have not. */
 export const ENTRY = 0x80000000;
-/** The largest tag: EMPTY and TOMBSTONE are above. */
-export const MOST_TAG = EMPTY - 2;
-
-/** State word of an entry whose key has this hash: ENTRY, and the upper 31 bits of the hash. */
-export function tagOf(hash: number): number {
-  return Math.min((ENTRY | (hash >>> 1)) >>> 0, MOST_TAG);
-}
-
-/** The hash that an entry's home slot comes from, out of its tag. */
-export function hashOfTag(tag: number): number {
-  return (tag << 1) >>> 0;
-}

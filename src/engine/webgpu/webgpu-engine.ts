@@ -19,11 +19,11 @@ import { EMPTY, type TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import type { RowOperations } from "../row-operations.js";
-import { asBytes, type ScalarArrays, type ScalarType } from "../scalars.js";
+import type { ScalarArrays, ScalarType } from "../scalars.js";
 import type { SketchOperations } from "../sketch-operations.js";
 import type { ListOperations } from "../value-lists.js";
 import { HOST_CHUNK } from "./batch/batches.js";
-import { gpuArray, newArray, placeOf } from "./batch/columns.js";
+import { gpuArray, loadArrays } from "./batch/columns.js";
 import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./device/adapter.js";
 import { filling } from "./device/fill.js";
 import { Gpu } from "./device/gpu.js";
@@ -119,20 +119,11 @@ export class WebgpuEngine implements Engine {
   }
 
   async upload<T extends ScalarType>(type: T, data: ScalarArrays[T]): Promise<DeviceArray<T>> {
-    const array = await newArray(this, this.gpu, type, data.length);
-    try {
-      await this.gpu.upload(placeOf(array).buffer, 0, asBytes(data));
-      return array;
-    } catch (error) {
-      array.destroy();
-      throw error;
-    }
+    return (await loadArrays()).uploadArray(this, this.gpu, type, data);
   }
 
   async allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
-    const array = await newArray(this, this.gpu, type, length);
-    await this.gpu.submit("zero", (encoder) => encoder.clearBuffer(placeOf(array).buffer));
-    return array;
+    return (await loadArrays()).zeroedArray(this, this.gpu, type, length);
   }
 
   wrap<T extends ScalarType>(type: T, buffer: GPUBuffer, byteOffset: number, length: number): DeviceArray<T> {

@@ -2,20 +2,21 @@
  * Columns of a batch as kernels see them: ranges of GPU buffers. Host arrays are brought to scratch buffers and back a
  * chunk at a time, pinned ones by the GPU itself; device arrays are bound where they are.
  */
-import { LimitError, ValidationError } from "../../../errors.js";
+import { LimitError } from "../../../errors.js";
 import { DeviceArray } from "../../device-array.js";
 import type { ColumnInput, Engine } from "../../engine.js";
 import { lazily } from "../../lazily.js";
 import { PinnedArray } from "../../pinned-array.js";
-import { allocateUnfilled, asBytes, type ScalarType, scalarBytes } from "../../scalars.js";
+import { asBytes, type ScalarType, scalarBytes } from "../../scalars.js";
 import type { Gpu } from "../device/gpu.js";
-import { BufferUsage, STORAGE_USAGE } from "../device/gpu-flags.js";
+import { STORAGE_USAGE } from "../device/gpu-flags.js";
 import type { Range } from "../device/kernel.js";
 import { align4 } from "../memory/readback.js";
 
 /** What elements of several columns need. */
 export const loadComposites = lazily(() => import("./composites.js"));
-const loadWriting = lazily(() => import("../memory/write-elements.js"));
+/** What moves elements of device arrays to the GPU and back. */
+export const loadArrays = lazily(() => import("../memory/array-elements.js"));
 
 /** A column of one chunk: a bound range and where its first element lies in it, in 32-bit words. */
 export interface Column {
@@ -37,12 +38,6 @@ export function bindAt(buffer: GPUBuffer, start: number, bytes: number): Column 
   const offset = Math.floor(start / BINDING_ALIGNMENT) * BINDING_ALIGNMENT;
   const size = Math.ceil((start - offset + bytes) / 4) * 4;
   return { range: { buffer, offset, size }, shift: (start - offset) / 4 };
-}
-
-/** A whole device array, which begins where a binding can, as a binding. Its buffer may be longer, too long to bind. */
-export function rangeOf(array: DeviceArray): Range {
-  const { buffer, byteOffset } = placeOf(array);
-  return bindAt(buffer, byteOffset, Math.max(4, array.length * scalarBytes[array.type])).range;
 }
 
 /** Scratch buffers of one chunk, given back together. */
@@ -143,24 +138,10 @@ export function gpuArray<T extends ScalarType>(
   return DeviceArray.of(engine, type, length, {
     gpu: { ...at, share: () => gpu.memory.share(at.buffer) },
     async read(start, end) {
-      if (!(at.buffer.usage & BufferUsage.COPY_SRC)) {
-        throw new ValidationError(
-          "This buffer's usage lacks COPY_SRC, so it cannot be read.",
-          "Create it with COPY_SRC.",
-        );
-      }
-      const result = allocateUnfilled(type, end - start);
-      const from = at.byteOffset + start * bytes;
-      // flags may start inside a word
-      const skip = from % 4;
-      const into = skip === 0 ? asBytes(result) : new Uint8Array(skip + result.byteLength);
-      await gpu.read("read", { buffer: at.buffer, offset: from - skip, into });
-      if (skip > 0) asBytes(result).set(into.subarray(skip));
-      return result;
+      return (await loadArrays()).readElements(gpu, at, type, start, end);
     },
     async write(data, start) {
-      const { writeElements } = await loadWriting();
-      await writeElements(gpu, at.buffer, at.byteOffset + start * bytes, asBytes(data));
+      return (await loadArrays()).writeElements(gpu, at.buffer, at.byteOffset + start * bytes, asBytes(data));
     },
     destroy() {
       if (at.owned) gpu.memory.release(at.buffer);

@@ -3,7 +3,7 @@
  * brings results back through pooled staging buffers, and makes every wait end when the device is lost.
  * It knows nothing of tables.
  */
-import { DeviceLostError, EngineError, LimitError } from "../../../errors.js";
+import { DeviceLostError, EngineError } from "../../../errors.js";
 import { lazily } from "../../lazily.js";
 import { GpuMemory } from "../memory/gpu-memory.js";
 import { bytesOf, type Readback, recordReads, unpack } from "../memory/readback.js";
@@ -172,22 +172,6 @@ export class Gpu {
     }
   }
 
-  /**
-   * Brings any number of bytes to the host, in pieces: the next one crosses the link while one is copied. `offset` and the
-   * buffer's end are as in Readback.
-   */
-  async read(label: string, { buffer, offset, into }: Readback): Promise<void> {
-    if (!(into instanceof Uint8Array)) return this.submit(label, () => {}, [{ buffer, offset, into }]);
-    let before: Promise<void> | undefined;
-    for (let at = 0; at < into.length; at += READ_BYTES) {
-      const piece = into.subarray(at, at + READ_BYTES);
-      const { arrived } = await this.begin(label, () => {}, [{ buffer, offset: offset + at, into: piece }]);
-      await before;
-      before = arrived;
-    }
-    await before;
-  }
-
   #submitScoped(
     label: string,
     record: (encoder: GPUCommandEncoder) => void,
@@ -257,12 +241,6 @@ export class Gpu {
   checkAlive(): void {
     if (this.#loss) throw this.#lossError();
   }
-
-  /** @throws LimitError when so many bytes cannot be bound at once. */
-  checkBinding(bytes: number, fix: string): void {
-    const most = this.device.limits.maxStorageBufferBindingSize;
-    if (bytes > most) throw new LimitError("maxStorageBufferBindingSize", bytes, most, fix);
-  }
 }
 
 /** Unused memory that is kept at most, in bytes: in Node what 2^27 pairs and all work on them take; less where the GPU is shared with pages, or is the CPU. */
@@ -275,9 +253,6 @@ function keepBytes(software: boolean): number {
 const SMALL_FRACTION = 64;
 /** Bytes of one writeBuffer call: Dawn has a ring of 4 MiB pieces for them, and allocates memory for each larger one. */
 const WRITE_BYTES = 2 ** 21;
-/** Bytes that are brought back at once: two staging buffers of this size take turns. */
-const READ_BYTES = 2 ** 24;
-
 /** @throws TypeError when data was detached, by a transfer or as what a pinned array showed. */
 export function checkAttached(data: Uint8Array, length: number): void {
   if (data.length !== length) throw new TypeError("A typed array was detached during a call.");

@@ -1,4 +1,5 @@
 /** One element of each key of a batch, the first or the last. Loaded by the first insert that asks for one of them. */
+
 import { EngineError } from "../../../errors.js";
 import { type KeyType, lengthOf } from "../../element-types.js";
 import type { CallOptions, Chosen, Input } from "../../engine.js";
@@ -6,6 +7,7 @@ import { EMPTY } from "../../layout.js";
 import { bindElements } from "../batch/batches.js";
 import { forEachChunk } from "../batch/chunks.js";
 import { newArray, placeOf, Scratch } from "../batch/columns.js";
+import { checkBinding } from "../device/check-binding.js";
 import { filling } from "../device/fill.js";
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import { control } from "../table/control.js";
@@ -46,7 +48,7 @@ export async function choose<K extends KeyType>(
   const scratch = new Scratch(host.gpu);
   try {
     for (const bytes of [sources.format.keyWords * 4, SLOTS_PER_ELEMENT * 4])
-      host.gpu.checkBinding(length * bytes, FIX);
+      checkBinding(host.gpu, length * bytes, FIX);
     const selected = await state.runCall(undefined, () =>
       length === 0 ? Promise.resolve(0) : chooseIn(state, scratch, { keys, which, call, chosen }),
     );

@@ -5,6 +5,7 @@
 import type { GroupSize } from "../../plan.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { TableState } from "../table/table-state.js";
+import { nextWorklist, piecesOf } from "./further-worklists.js";
 import {
   type CompiledOf,
   compileRound,
@@ -15,7 +16,7 @@ import {
   round,
   type Totals,
 } from "./rounds.js";
-import { nextWorklist, piecesOf, WORKLIST_BYTES, type Worklist, wholeChunk } from "./worklist.js";
+import { WORKLIST_BYTES, type Worklist, wholeChunk } from "./worklist.js";
 
 /** Makes room for the worklists of a chunk's runs. Before anything that could leave too little memory for them. */
 export function reserveWorklists({ host }: TableState, { count, worklists }: BoundChunk): Promise<GPUBuffer> {

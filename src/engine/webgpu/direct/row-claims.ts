@@ -4,7 +4,8 @@
  */
 import type { TableSpec } from "../../layout.js";
 import { scalarWords } from "../../scalars.js";
-import { MOST_TAG, type SlotFormat, slotFormat } from "../../slot-format.js";
+import { type SlotFormat, slotFormat } from "../../slot-format.js";
+import { MOST_TAG } from "../../tags.js";
 import { type Fragment, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import floatKeys from "../table/float-keys.wgsl";
 import { compose, each, probingCode, word } from "../table/slot-code.js";

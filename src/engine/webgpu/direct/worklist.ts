@@ -38,37 +38,15 @@ export class WorklistMemory {
 
 /** Slots that a probe covers in the first dispatch. At sane load no probe is longer. */
 const FIRST_BUDGET = 2048;
-/** Longer probes get this many times more each round: the last round is most of the work. */
-const BUDGET_GROWTH = 8;
 /** Elements one list has room for, unless a kernel needs room for all. */
 export const WORKLIST_ROOM = 2 ** 20;
 /** Bytes that the two worklists take for each element they have room for. */
 export const WORKLIST_BYTES = 16;
 /** Pieces of a chunk start at multiples of this: the elements that share a word of flags. */
-const PIECE_GRAIN = 4;
+export const PIECE_GRAIN = 4;
 
 /** The first dispatch over a chunk: all of it. Kernels that cannot do without the list need `mostRoom` for all elements. */
 export function wholeChunk(count: number, mostRoom: number): Worklist {
   const room = Math.min(count, Math.max(mostRoom, PIECE_GRAIN));
   return { first: 0, count, listed: false, from: room, to: 0, room, budget: FIRST_BUDGET };
-}
-
-/** The dispatch over what `unfinished` elements a dispatch listed. */
-export function nextWorklist(worklist: Worklist, unfinished: number): Worklist {
-  return {
-    ...worklist,
-    count: Math.min(unfinished, worklist.room),
-    listed: true,
-    from: worklist.to,
-    to: worklist.room - worklist.to,
-    budget: Math.min(worklist.budget * BUDGET_GROWTH, 2 ** 32 - 1),
-  };
-}
-
-/** A chunk in pieces that the list has room for, when a dispatch over all of it left more than that. */
-export function* piecesOf(whole: Worklist): Generator<Worklist> {
-  const size = Math.floor(whole.room / PIECE_GRAIN) * PIECE_GRAIN;
-  for (let first = 0; first < whole.count; first += size) {
-    yield { ...whole, first, count: Math.min(size, whole.count - first) };
-  }
 }

@@ -6,12 +6,14 @@
  * rows. Of steps that nobody waits for some are queued, and go along with the next submission (`eachChunk`), and some are submitted, so
  * that the GPU begins (`dispatch`). However the call ends, its memory is given back.
  */
+
 import type { Words } from "../../device-columns.js";
 import type { Engine } from "../../engine.js";
 import type { ChunkPlan } from "../../plan.js";
 import type { GroupCall } from "../../row-groups.js";
 import { forEachChunk } from "../batch/chunks.js";
 import { type Chunk, placeOf, Scratch } from "../batch/columns.js";
+import { checkBinding as checkGpuBinding } from "../device/check-binding.js";
 import type { Gpu } from "../device/gpu.js";
 import type { Bindings, Kernels, Range } from "../device/kernel.js";
 import type { Constants, KernelSource } from "../device/kernel-source.js";
@@ -105,7 +107,7 @@ export async function runRows<T>(
 
 /** @throws LimitError when a range of so many bytes is larger than a binding. */
 export function checkBinding(gpu: Gpu, bytes: number): void {
-  gpu.checkBinding(bytes, "Use fewer rows at a time, or the cpu backend.");
+  checkGpuBinding(gpu, bytes, "Use fewer rows at a time, or the cpu backend.");
 }
 
 /** A call under way; made by `runRows`. */

@@ -6,12 +6,14 @@
  *
  * Grouping, scanning and listing are not here but in ../groups.
  */
+
 import type { GroupCall } from "../../row-groups.js";
 import { MAX_PAIRS, type RowKeys, type RowPairs } from "../../rows.js";
 import { asBytes } from "../../scalars.js";
 import { buildGroups, type GroupTable, probing } from "../groups/group-table.js";
 import { largestRange, packRecords, type Records, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
+import { readBytes } from "../memory/read-bytes.js";
 import { countPairs, type GroupLists, type PairInputs } from "./count-pairs.js";
 import { expandKernel, probeUniqueKernel } from "./join-kernels.js";
 
@@ -97,7 +99,7 @@ async function probeUnique(run: RowRun, table: GroupTable, probe: Records): Prom
     [outProbe, pairs.probe],
   ] as const;
   const read = ([{ buffer }, words]: (typeof columns)[number]) =>
-    run.host.gpu.read("pairs", { buffer, offset: 0, into: asBytes(words) });
+    readBytes(run.host.gpu, "pairs", { buffer, offset: 0, into: asBytes(words) });
   await Promise.all(columns.map(read));
   return pairs;
 }

@@ -10,9 +10,10 @@ import type { Input, Table } from "../../engine.js";
 import { slotsFor } from "../../layout.js";
 import type { JoinCall } from "../../row-operations.js";
 import type { WordColumn } from "../../rows.js";
-import { newArray, placeOf, rangeOf } from "../batch/columns.js";
+import { newArray, placeOf } from "../batch/columns.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import type { RowRun } from "../groups/row-run.js";
+import { rangeOf } from "../memory/array-elements.js";
 import { countUpKernel, flagsOfBitsKernel } from "./join-kernels.js";
 
 /** Of the table of build rows. */

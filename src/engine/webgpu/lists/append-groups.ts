@@ -5,7 +5,7 @@
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions } from "../../engine.js";
 import type { BasicType } from "../../scalars.js";
-import { rangeOf } from "../batch/columns.js";
+import { rangeOf } from "../memory/array-elements.js";
 import type { GroupedBatch } from "./group-batch.js";
 import { aim, allot, putGroups, settle, tallyGroups } from "./list-kernels.js";
 import { type ListRun, runLists } from "./list-run.js";

@@ -11,10 +11,11 @@ import {
   NO_LIST,
   type ValueLists,
 } from "../../value-lists.js";
-import { bindAt, gpuArray, newArray, placeOf, rangeOf } from "../batch/columns.js";
+import { bindAt, gpuArray, newArray, placeOf } from "../batch/columns.js";
 import { BULK_CHUNK } from "../batch/large-batches.js";
 import { STORAGE_USAGE } from "../device/gpu-flags.js";
 import { scanning } from "../groups/scan.js";
+import { rangeOf } from "../memory/array-elements.js";
 import type { WebgpuEngine } from "../webgpu-engine.js";
 import type { GroupHost } from "./group-batch.js";
 import { countUp, flagRows, pair } from "./list-kernels.js";

@@ -8,6 +8,7 @@ import type { CallOptions, ColumnInput, Engine } from "../../engine.js";
 import { type ScalarType, scalarBytes } from "../../scalars.js";
 import { forEachChunk } from "../batch/chunks.js";
 import { type Chunk, type Column, newArray, placeOf, Scratch } from "../batch/columns.js";
+import { checkBinding as checkGpuBinding } from "../device/check-binding.js";
 import type { Gpu } from "../device/gpu.js";
 import type { Bindings, Kernels, Range } from "../device/kernel.js";
 import type { Constants, KernelSource } from "../device/kernel-source.js";
@@ -188,5 +189,5 @@ export const NO_COLUMN = { range: undefined, shift: 0 } as unknown as Column;
 
 /** @throws LimitError when so many bytes cannot be bound at once */
 export function checkBinding(gpu: Gpu, bytes: number): void {
-  gpu.checkBinding(bytes, "Use fewer entries or elements at a time, or the cpu backend.");
+  checkGpuBinding(gpu, bytes, "Use fewer entries or elements at a time, or the cpu backend.");
 }

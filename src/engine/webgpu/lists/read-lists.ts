@@ -9,10 +9,11 @@ import {
   type LocateOptions,
   type Wanted,
 } from "../../value-lists.js";
-import { bindAt, newArray, placeOf, rangeOf } from "../batch/columns.js";
+import { bindAt, newArray, placeOf } from "../batch/columns.js";
 import { resultColumns } from "../batch/results.js";
 import { scanning } from "../groups/scan.js";
 import { totalOf } from "../groups/totals.js";
+import { rangeOf } from "../memory/array-elements.js";
 import { EXPAND_TILE, expand, LOOK_UP_TILE, locate, lookUp } from "./list-kernels.js";
 import { checkBinding, type ListHost, NO_COLUMN, runLists } from "./list-run.js";
 import type { ListState } from "./list-state.js";

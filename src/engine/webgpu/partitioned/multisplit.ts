@@ -10,6 +10,7 @@ import { LimitError } from "../../../errors.js";
 import { slotFormat } from "../../slot-format.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { Scratch } from "../batch/columns.js";
+import { checkBinding as checkGpuBinding } from "../device/check-binding.js";
 import type { Range } from "../device/kernel.js";
 import { type Combining, NOT_COMBINING } from "../direct/combine.js";
 import type { Readback } from "../memory/readback.js";
@@ -58,7 +59,7 @@ const SMALLER = "Use smaller batches.";
 
 /** @throws LimitError when so many bytes cannot be bound at once. */
 export function checkBinding({ gpu }: TableHost, bytes: number): void {
-  gpu.checkBinding(bytes, SMALLER);
+  checkGpuBinding(gpu, bytes, SMALLER);
 }
 
 /** @throws LimitError when one multisplit does not make so many partitions. */

@@ -7,9 +7,10 @@ import { slotFormat } from "../../slot-format.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import { bindAt } from "../batch/columns.js";
 import { reserveWorklists, runOverRest } from "../direct/further-rounds.js";
+import { nextWorklist } from "../direct/further-worklists.js";
 import { type FindArguments, lookUpChunk } from "../direct/look-up.js";
 import type { Run } from "../direct/rounds.js";
-import { nextWorklist, WORKLIST_BYTES, wholeChunk } from "../direct/worklist.js";
+import { WORKLIST_BYTES, wholeChunk } from "../direct/worklist.js";
 import type { TableState } from "../table/table-state.js";
 import {
   binsFor,

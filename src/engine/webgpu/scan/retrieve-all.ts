@@ -1,4 +1,5 @@
 /** retrieveAll: goes over all slots of a table. */
+
 import type { DeviceArray } from "../../device-array.js";
 import type { KeyType, ValueType } from "../../element-types.js";
 import type { CallOptions, Destination, Output } from "../../engine.js";
@@ -7,6 +8,7 @@ import { bindAt, type Chunk, type Column, newArray, placeOf, Scratch } from "../
 import { type BoundResult, resultColumns } from "../batch/results.js";
 import { fragment, kernelSource, readWrite } from "../device/kernel-source.js";
 import { type TableKernels, tableParams } from "../direct/direct-kernels.js";
+import { readBytes } from "../memory/read-bytes.js";
 import { control } from "../table/control.js";
 import { compose, each, foundColumnCode, word } from "../table/slot-code.js";
 import type { TableState } from "../table/table-state.js";
@@ -88,7 +90,7 @@ async function retrieve(
       const written: Chunk = { first, count };
       for (const { split, readback } of outValues ? [outKeys, outValues] : [outKeys]) {
         await split?.(count, []);
-        for (const each of readback(written)) await host.gpu.read("retrieveAll", each);
+        for (const each of readback(written)) await readBytes(host.gpu, "retrieveAll", each);
       }
       first += written.count;
     } finally {

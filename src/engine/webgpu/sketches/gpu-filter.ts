@@ -2,6 +2,7 @@
  * A Bloom filter on the GPU. Keys are added to a filter larger than the GPU's cache in the order of its blocks, by the multisplit of
  * tables: atomics in memory are some five times slower than in the cache, and bringing keys into order costs less than that.
  */
+
 import type { CallOptions, ColumnInput, ColumnOutput, Destination, Input } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
 import { type BasicType, scalarWords } from "../../scalars.js";
@@ -11,6 +12,7 @@ import { eachChunk } from "../batch/batches.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import { bindAt, type Column } from "../batch/columns.js";
 import { resultColumns } from "../batch/results.js";
+import { readBytes } from "../memory/read-bytes.js";
 import { type Choice, loadPartitioned, SMALL } from "../planner.js";
 import type { TableHost } from "../table/table-state.js";
 import { GpuSketch, sketchBuffer } from "./gpu-sketch.js";
@@ -104,7 +106,7 @@ export class GpuFilter<K extends BasicType> extends GpuSketch<K> implements Engi
   }
 
   read(into: Uint8Array): Promise<void> {
-    return this.host.gpu.read("read filter", { buffer: this.buffer, offset: 0, into });
+    return readBytes(this.host.gpu, "read filter", { buffer: this.buffer, offset: 0, into });
   }
 
   protected howOf(combination: Combination): number {

@@ -1,9 +1,11 @@
 /** The registers of a HyperLogLog on the GPU: a word each, since atomics have 32 bits. */
+
 import type { CallOptions, ColumnInput, Input } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
 import { asBytes, type BasicType } from "../../scalars.js";
 import type { EngineRegisters } from "../../sketch-operations.js";
 import { eachChunk } from "../batch/batches.js";
+import { readBytes } from "../memory/read-bytes.js";
 import type { TableHost } from "../table/table-state.js";
 import { GpuSketch, sketchBuffer } from "./gpu-sketch.js";
 import { HOW, REGISTER_ITEMS, SketchKernels } from "./sketch-kernels.js";
@@ -85,7 +87,11 @@ export class GpuRegisters<K extends BasicType> extends GpuSketch<K> implements E
 
   async read(into: Uint8Array): Promise<void> {
     const words = new Uint32Array(this.bytes);
-    await this.host.gpu.read("read registers", { buffer: this.buffer, offset: 0, into: asBytes(words) });
+    await readBytes(this.host.gpu, "read registers", {
+      buffer: this.buffer,
+      offset: 0,
+      into: asBytes(words),
+    });
     into.set(words);
   }
 

@@ -6,6 +6,7 @@ import type { PlanLog } from "../../plan-log.js";
 import type { BasicType } from "../../scalars.js";
 import type { Combination, EngineSketch } from "../../sketch-operations.js";
 import type { BatchTarget } from "../batch/batches.js";
+import { checkBinding } from "../device/check-binding.js";
 import { STORAGE_USAGE } from "../device/gpu-flags.js";
 import { type Submitter, withSubmitter } from "../device/submitter.js";
 import type { Readback } from "../memory/readback.js";
@@ -17,7 +18,7 @@ const COMBINE_WORKGROUPS = 1024;
 
 /** Memory for a sketch, its contents unspecified. @throws LimitError when it is larger than a binding, or than there is memory. */
 export async function sketchBuffer({ gpu }: TableHost, bytes: number): Promise<GPUBuffer> {
-  gpu.checkBinding(bytes, "Use a smaller capacity, more false positives, or several filters.");
+  checkBinding(gpu, bytes, "Use a smaller capacity, more false positives, or several filters.");
   return gpu.memory.acquire("sketch", { bytes, usage: STORAGE_USAGE });
 }
 

@@ -1,6 +1,7 @@
 /** The kernels of dictionaries: which fragments make up each, and what they are told. */
 import { NO_NUMBER } from "../../dictionary.js";
-import { ENTRY, MOST_TAG } from "../../slot-format.js";
+import { ENTRY } from "../../slot-format.js";
+import { MOST_TAG } from "../../tags.js";
 import { countersOf } from "../device/counters.js";
 import { getOrMake } from "../device/get-or-make.js";
 import { constantLines, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";

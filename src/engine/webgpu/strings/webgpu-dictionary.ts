@@ -3,6 +3,7 @@
  * claimed is settled, and the numbers are written. Before a chunk there is room for all strings that may be new in it, so kernels
  * never meet a full table or a full arena.
  */
+
 import { EngineError, LimitError } from "../../../errors.js";
 import type { DeviceArray } from "../../device-array.js";
 import type { Dictionary, DictionaryCall, DictionarySpec } from "../../dictionary.js";
@@ -12,10 +13,12 @@ import { readRecords } from "../../records.js";
 import { asBytes } from "../../scalars.js";
 import type { Utf8Column } from "../../utf8-column.js";
 import { bindAt, type Column, newArray, placeOf, Scratch } from "../batch/columns.js";
+import { checkBinding } from "../device/check-binding.js";
 import { filling } from "../device/fill.js";
 import { STORAGE_USAGE } from "../device/gpu-flags.js";
 import type { Range } from "../device/kernel.js";
 import cas from "../direct/cas.wgsl";
+import { readBytes } from "../memory/read-bytes.js";
 import type { TableHost } from "../table/table-state.js";
 import { dictionaryCounters, dictionaryKernels, WORKGROUP } from "./dictionary-kernels.js";
 import { piecesOf } from "./pieces.js";
@@ -220,7 +223,7 @@ export class WebgpuDictionary implements Dictionary {
     const { gpu } = this.#host;
     const arena = new Uint32Array(numbers.length === 0 ? 0 : this.#used);
     if (arena.length > 0) {
-      await gpu.read("strings", { buffer: this.#arena, offset: 0, into: asBytes(arena) });
+      await readBytes(gpu, "strings", { buffer: this.#arena, offset: 0, into: asBytes(arena) });
     }
     return readRecords(arena, numbers);
   }
@@ -293,7 +296,7 @@ export class WebgpuDictionary implements Dictionary {
   async #growArena(need: number): Promise<void> {
     const { gpu } = this.#host;
     const most = Math.floor(this.#mostBinding / 4);
-    gpu.checkBinding(need * 4, TOO_MANY);
+    checkBinding(gpu, need * 4, TOO_MANY);
     const words = Math.max(need, Math.min(2 * this.#arenaWords, most));
     const arena = await gpu.memory.acquire("strings", { bytes: words * 4, usage: STORAGE_USAGE });
     const old = this.#arena;

@@ -1,7 +1,9 @@
 /** Where a map's keys lie, and where their homes are. */
+
 import { expect } from "vitest";
 import { homeSlot, murmur3 } from "../../../../src/engine/hash.js";
 import { TOMBSTONE } from "../../../../src/engine/layout.js";
+import { readBytes } from "../../../../src/engine/webgpu/memory/read-bytes.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import type { StaticMap } from "../../../../src/index.js";
 
@@ -13,7 +15,7 @@ export async function homesOf(
   const { slots } = map.engineTable.gpu as { slots: GPUBuffer };
   const words = new Uint32Array(map.slots * 2);
   const into = new Uint8Array(words.buffer);
-  await engine.tableHost.gpu.read("slots", { buffer: slots, offset: 0, into });
+  await readBytes(engine.tableHost.gpu, "slots", { buffer: slots, offset: 0, into });
   return Array.from({ length: map.slots }, (_, slot) => {
     const key = words[2 * slot];
     return key >= TOMBSTONE ? null : homeSlot(murmur3(key), map.slots);

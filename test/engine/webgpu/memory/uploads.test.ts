@@ -1,7 +1,9 @@
 /** Host memory through the staging buffers of uploads: any length, any source, many at once, and without memory for them. */
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Gpu } from "../../../../src/engine/webgpu/device/gpu.js";
 import { BufferUsage } from "../../../../src/engine/webgpu/device/gpu-flags.js";
+import { readBytes } from "../../../../src/engine/webgpu/memory/read-bytes.js";
 import { EngineError } from "../../../../src/errors.js";
 import { expectSame, rejection } from "../../../conformance/helpers/checks.js";
 import { ownGpuDevice } from "../helpers/own-gpu.js";
@@ -30,7 +32,7 @@ async function uploaded(gpu: Gpu, data: Uint8Array, offset = 0): Promise<Uint8Ar
   gpu.write(buffer, 0, new Uint8Array(size).fill(0xff));
   await gpu.upload(buffer, offset, data);
   const into = new Uint8Array(size);
-  await gpu.read("read", { buffer, offset: 0, into });
+  await readBytes(gpu, "read", { buffer, offset: 0, into });
   gpu.memory.free(buffer);
   return into;
 }
@@ -135,7 +137,7 @@ describe("an upload", () => {
     expect((await rejection(beyond, EngineError)).message).toMatch(/upload failed/);
     await gpu.upload(buffer, 0, bytesOf(1000, 9));
     const into = new Uint8Array(1000);
-    await gpu.read("read", { buffer, offset: 0, into });
+    await readBytes(gpu, "read", { buffer, offset: 0, into });
     expectSame(into, bytesOf(1000, 9));
     gpu.destroy();
   });

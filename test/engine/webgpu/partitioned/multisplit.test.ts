@@ -4,6 +4,7 @@ import { type TableSpec, TOMBSTONE } from "../../../../src/engine/layout.js";
 import { boundChunk } from "../../../../src/engine/webgpu/batch/bound-chunk.js";
 import { Scratch } from "../../../../src/engine/webgpu/batch/columns.js";
 import type { Range } from "../../../../src/engine/webgpu/device/kernel.js";
+import { readBytes } from "../../../../src/engine/webgpu/memory/read-bytes.js";
 import {
   binsFor,
   type Partitions,
@@ -41,7 +42,7 @@ async function split(engine: WebgpuEngine, keys: Uint32Array, partitions: Partit
     const read = async (range: Range | undefined, words: number) => {
       const { buffer } = range as Range;
       const result = new Uint32Array(words);
-      await gpu.read("read", { buffer, offset: 0, into: new Uint8Array(result.buffer) });
+      await readBytes(gpu, "read", { buffer, offset: 0, into: new Uint8Array(result.buffer) });
       return result;
     };
     const records = await read(found.places, (found.places?.size as number) / 4);
