@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { NO_ROW } from "../../../../src/engine/device-columns.js";
 import { murmur3 } from "../../../../src/engine/hash.js";
 import type { JoinKind } from "../../../../src/engine/join-kinds.js";
-import { PlanLog } from "../../../../src/engine/plan.js";
+import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
 import { matchRows } from "../../../../src/engine/webgpu/join/match-rows.js";
 import { rounds } from "../../../helpers/rounds.js";
