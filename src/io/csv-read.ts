@@ -15,10 +15,10 @@ import { CsvType, kindsOfType, typeOfKinds } from "./csv-types.js";
 import type { FileError } from "./errors.js";
 import type { ReadOptions } from "./formats.js";
 import type { Source } from "./source.js";
+import { buffersOf } from "./threads/buffers.js";
 import { threadsOf } from "./threads/count.js";
 import type { Program } from "./threads/crew.js";
 import { inOrder, type Job } from "./threads/jobs.js";
-import { buffersOf } from "./threads/serve-jobs.js";
 
 /** What tests make small. */
 export interface Sizes {
