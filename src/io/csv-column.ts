@@ -153,9 +153,7 @@ function forEach(fields: Fields, nulls: Nulls, use: (row: number, start: number,
 
 function textColumn(fields: Fields, kinds: number, anyQuotedEmpty: boolean): BlockColumn {
   const { bytes, starts, ends, quoting, first, step, rows } = fields;
-  let size = 0;
-  for (let row = 0, at = first; row < rows; row++, at += step) size += ends[at] - starts[at];
-  const text = new Uint8Array(size);
+  const text = new Uint8Array(sizeOf(fields));
   const places = new Int32Array(rows);
   const nulls = new Nulls(rows);
   let to = 0;
@@ -175,6 +173,12 @@ function textColumn(fields: Fields, kinds: number, anyQuotedEmpty: boolean): Blo
   }
   const column = columnOf(CsvType.text, kinds, anyQuotedEmpty, text.subarray(0, to), nulls);
   return { ...column, ends: places };
+}
+
+function sizeOf({ starts, ends, first, step, rows }: Fields): number {
+  let size = 0;
+  for (let row = 0, at = first; row < rows; row++, at += step) size += ends[at] - starts[at];
+  return size;
 }
 
 /** Values up to this length are copied byte by byte, which beats a call. Measured on a 2-core x86 server. */
