@@ -109,8 +109,11 @@ export class BlockCutter {
   }
 
   #isWrong(): boolean {
+    const bytes = this.#bytes.subarray(0, this.#used);
+    const { quote } = this.syntax;
+    if (quote < 0 || findByte(bytes, quote) < 0) return false;
     try {
-      this.#scanner.scan(this.#bytes.subarray(0, this.#used), 0, false);
+      this.#scanner.scan(bytes, 0, false);
       return false;
     } catch (error) {
       if (error instanceof CsvError) return true;
