@@ -30,7 +30,7 @@ export const RAW: ExtractionOptions & { useBigIntTimestamp: boolean } = {
 };
 
 /** Arrow's 32-bit offsets reach this many bytes. */
-const MAX_OFFSET = 2 ** 31 - 1;
+export const MAX_OFFSET = 2 ** 31 - 1;
 
 /** A column of fixed-width values (for booleans: of bits). */
 export function fixedColumn(type: DataType, values: TypedArray, nulls: Nulls): Column<unknown> {
@@ -61,6 +61,16 @@ export function bytesColumn(
   else for (let i = 0; i < rows; i++) offsets[i + 1] = ends[i];
   const arrow = type === "utf8" ? (large ? largeUtf8() : utf8()) : large ? largeBinary() : binary();
   return columnOf(arrow, nulls, { offsets, values: bytes });
+}
+
+/** A column of byte strings laid end to end: value i is `bytes[offsets[i] .. offsets[i + 1])`. */
+export function offsetsColumn(
+  type: "utf8" | "binary",
+  bytes: Uint8Array,
+  offsets: Int32Array,
+  nulls: Nulls,
+): Column<unknown> {
+  return columnOf(type === "utf8" ? utf8() : binary(), nulls, { offsets, values: bytes });
 }
 
 /** A column of codes into the strings of `values`. */

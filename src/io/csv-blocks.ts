@@ -63,7 +63,7 @@ export class BlockCutter {
     this.#skipMark();
     if (this.#used === 0) return null;
     const last = this.#bytes[this.#used - 1];
-    if (last !== NEWLINE && last !== RETURN) this.#bytes[this.#used++] = NEWLINE;
+    if (last !== NEWLINE && last !== RETURN) this.#append(Uint8Array.of(NEWLINE));
     return this.#take(this.#used);
   }
 
@@ -76,11 +76,11 @@ export class BlockCutter {
   }
 
   #append(piece: Uint8Array): void {
-    const needed = this.#used + piece.length + 1; // rest() may add a byte
+    const needed = this.#used + piece.length;
     if (needed > this.#bytes.length) {
-      const larger = new Uint8Array(
-        Math.max(needed, this.#used > this.#block ? 2 * needed : this.#block + 1),
-      );
+      // room for a block where there was one already: most texts are shorter
+      const block = this.#atStart ? 0 : this.#block + (this.#block >>> 2);
+      const larger = new Uint8Array(Math.max(needed, 2 * this.#used, block));
       larger.set(this.#bytes.subarray(0, this.#used));
       this.#bytes = larger;
     }
@@ -90,9 +90,8 @@ export class BlockCutter {
 
   #take(end: number): Uint8Array {
     const block = this.#bytes.subarray(0, end);
-    const rest = this.#bytes.subarray(end, this.#used);
-    this.#bytes = new Uint8Array(Math.max(rest.length, this.#block) + (this.#block >>> 2) + 1);
-    this.#bytes.set(rest);
+    const rest = this.#bytes.slice(end, this.#used);
+    this.#bytes = rest;
     this.#used = rest.length;
     this.#wanted = Math.max(this.#block, 2 * rest.length);
     return block;
@@ -109,8 +108,11 @@ export class BlockCutter {
   }
 
   #isWrong(): boolean {
+    const bytes = this.#bytes.subarray(0, this.#used);
+    const { quote } = this.syntax;
+    if (quote < 0 || findByte(bytes, quote) < 0) return false;
     try {
-      this.#scanner.scan(this.#bytes.subarray(0, this.#used), 0, false);
+      this.#scanner.scan(bytes, 0, false);
       return false;
     } catch (error) {
       if (error instanceof CsvError) return true;

@@ -2,8 +2,9 @@
  * Rows of CSV files, put together from their columns' fields (csv-fields.ts): the places of all fields of some rows are found column by
  * column, then copied to where they go column by column, so that every loop is of one type.
  */
-import { FieldTexts, type Places } from "./csv-fields.js";
+import { FieldTexts } from "./csv-fields.js";
 import type { Part } from "./csv-parts.js";
+import type { Places } from "./csv-places.js";
 import type { Quoting } from "./csv-quoting.js";
 import { TextBuffer } from "./text-buffer.js";
 

@@ -26,6 +26,8 @@ export class BlockScanner {
   /** PLAIN, QUOTED or ESCAPED. */
   quoting = new Uint8Array(1 << 12);
   #special = new Uint8Array(256);
+  /** The last code that is special; most of text is above it. */
+  #highest = 0;
   #syntax: CsvSyntax = { delimiter: -1, quote: -1 };
 
   /** Scans records that end with the bytes, which end with the end of a line. */
@@ -64,12 +66,14 @@ export class BlockScanner {
     this.#special = new Uint8Array(256);
     for (const code of [NEWLINE, RETURN, delimiter]) this.#special[code] = 1;
     if (quote >= 0) this.#special[quote] = 1;
+    this.#highest = this.#special.lastIndexOf(1);
   }
 
   /** Finds the fields of the record at `start`; answers with where the next one starts. @throws CsvError */
   #record(bytes: Uint8Array, start: number, columns: number): number {
     const { delimiter, quote } = this.#syntax;
     const special = this.#special;
+    const highest = this.#highest;
     const first = this.rows * columns;
     if (first + columns > this.starts.length) this.#grow(first + columns);
     const { starts, ends, quoting } = this;
@@ -84,7 +88,7 @@ export class BlockScanner {
         if (special[code] === 0 || code === quote) throw new CsvError("after", at);
       } else {
         const from = at;
-        while (special[code] === 0) code = bytes[++at];
+        while (code > highest || special[code] === 0) code = bytes[++at];
         if (code === quote) throw new CsvError("inside", at);
         if (fields < columns) {
           starts[first + fields] = from;

@@ -14,7 +14,7 @@ import {
   uint64,
 } from "@uwdata/flechette";
 import { appendBits } from "../relational/bitmaps.js";
-import { bytesColumn, fixedColumn, nullColumn } from "./columns.js";
+import { bytesColumn, fixedColumn, MAX_OFFSET, nullColumn, offsetsColumn } from "./columns.js";
 import type { AskedType } from "./csv-asked.js";
 import type { BlockColumn } from "./csv-column.js";
 import { CsvType } from "./csv-types.js";
@@ -134,17 +134,25 @@ function bitsOf(parts: readonly ColumnPart[], count: number): Uint8Array {
 
 function textColumn(parts: readonly ColumnPart[], nulls: Nulls): Column<unknown> {
   const bytes = new Uint8Array(parts.reduce((sum, { column }) => sum + (column.values?.length ?? 0), 0));
-  const ends = new Float64Array(nulls.rows);
+  // numbers of 32 bits where they do, which are made Arrow's offsets without a copy
+  const offsets =
+    bytes.length <= MAX_OFFSET ? new Int32Array(nulls.rows + 1) : new Float64Array(nulls.rows + 1);
   let at = 0;
-  let row = 0;
+  let row = 1;
   for (const { rows, column } of parts) {
-    if (column.ends) for (let i = 0; i < rows; i++) ends[row + i] = at + column.ends[i];
-    else ends.fill(at, row, row + rows);
+    if (column.ends) addOffsets(offsets, row, column.ends, at);
+    else offsets.fill(at, row, row + rows);
     if (column.values) {
       bytes.set(column.values as Uint8Array, at);
       at += column.values.length;
     }
     row += rows;
   }
-  return bytesColumn("utf8", bytes, ends, nulls);
+  if (offsets instanceof Int32Array) return offsetsColumn("utf8", bytes, offsets, nulls);
+  return bytesColumn("utf8", bytes, offsets.subarray(1), nulls);
+}
+
+function addOffsets(offsets: Int32Array | Float64Array, row: number, ends: Int32Array, at: number): void {
+  if (at === 0) offsets.set(ends, row);
+  else for (let i = 0; i < ends.length; i++) offsets[row + i] = at + ends[i];
 }

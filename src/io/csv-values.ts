@@ -88,3 +88,20 @@ export function daysInMonth(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
+
+/** Whole seconds since 1970 of an ISO 8601 date or time, and the digits of its fraction. No zone means UTC. */
+export function splitTimestamp(text: string): [seconds: number, fraction: string] {
+  if (text.length === 10) return [Date.parse(text) / 1000, ""];
+  const timed = text[16] === ":";
+  const afterSeconds = timed ? 19 : 16;
+  const fraction = text[afterSeconds] === "." ? (/^\d+/.exec(text.slice(afterSeconds + 1))?.[0] ?? "") : "";
+  const zone = text.slice(afterSeconds + (fraction === "" ? 0 : fraction.length + 1));
+  const time = `${text.slice(0, 10)}T${text.slice(11, 16)}:${timed ? text.slice(17, 19) : "00"}${isoZone(zone)}`;
+  return [Date.parse(time) / 1000, fraction];
+}
+
+/** Date.parse takes Z and +01:00. */
+function isoZone(zone: string): string {
+  if (zone === "" || zone === "Z") return "Z";
+  return `${zone.slice(0, 3)}:${zone.length > 3 ? zone.slice(-2) : "00"}`;
+}

@@ -120,7 +120,7 @@ it("floats whose texts share a place, and come again", async () => {
 });
 
 it("threads write the same bytes", async () => {
-  const rows = 200_000;
+  const rows = 130_000;
   const columns = KINDS.flatMap((kind, i) => {
     const sample = fc.sample(fc.option(kind.value, { nil: null }), { numRuns: 300, seed: 1000 + i });
     const values = Array.from({ length: rows }, (_, row) => sample[(row * (i + 3)) % sample.length]);
