@@ -135,7 +135,9 @@ async function readGroups(groups: Groups, progress: Progress, threads: number): 
   let broken: Error | undefined;
   const jobs = selected.map((column) => columnJob(column, groups, progress));
   // all columns are kept anyway
-  const codecs = groups.groups.flatMap((group) => group.columns.map(({ meta_data }) => meta_data?.codec ?? ""));
+  const codecs = groups.groups.flatMap((group) =>
+    group.columns.map(({ meta_data }) => meta_data?.codec ?? ""),
+  );
   const most = codecs.every(isEverywhere) ? selected.length : 1;
   const options = { threads: Math.min(threads, most), signal, window: selected.length };
   try {
