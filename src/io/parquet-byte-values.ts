@@ -159,6 +159,7 @@ export class ByteValues implements Values {
   number({ codes, firsts, slots, mask, most }: Numbers): number {
     const [bytes, offsets, count] = [this.#bytes, this.#offsets, this.count];
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const lately = new Int32Array(LATELY);
     let [entries, before, lengthBefore] = [0, 0, -1];
     for (let i = 0; i < count; i++) {
       const start = offsets[i];
@@ -168,7 +169,19 @@ export class ByteValues implements Values {
         codes[i] = codes[i - 1];
         continue;
       }
-      [before, lengthBefore] = [start, length];
+      before = start;
+      lengthBefore = length;
+      const place = placeOf(view, start, length);
+      const last = lately[place] - 1;
+      lately[place] = i + 1;
+      if (
+        last >= 0 &&
+        offsets[last + 1] - offsets[last] === length &&
+        isSame(view, offsets[last], start, length)
+      ) {
+        codes[i] = codes[last];
+        continue;
+      }
       let slot = hashOf(view, start, length) & mask;
       let number = slots[slot];
       while (number !== 0) {
@@ -213,6 +226,17 @@ export class ByteValues implements Values {
     this.#offsets = offsets;
     this.count = offsets.length - 1;
   }
+}
+
+/** Values that are looked for before any other: of each place the last one. What is frequent is found without a hash of all its bytes. */
+const LATELY = 1 << 10;
+
+/** By the length, the first and the last bytes. */
+function placeOf(view: DataView, start: number, length: number): number {
+  if (length < 4)
+    return length === 0 ? 0 : (17 * view.getUint8(start) + view.getUint8(start + length - 1)) & (LATELY - 1);
+  const word = (view.getInt32(start, true) + length) ^ view.getInt32(start + length - 4, true);
+  return Math.imul(word, 0x9e3779b1) >>> 22;
 }
 
 function isSame(view: DataView, a: number, b: number, length: number): boolean {

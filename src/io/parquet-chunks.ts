@@ -5,11 +5,11 @@
 import type { ColumnChunk, Encoding, PageHeader, SchemaElement } from "hyparquet";
 import type { ByteWriter } from "hyparquet-writer/src/bytewriter.js";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
-import { snappyCompress } from "hyparquet-writer/src/snappy.js";
 import { bitmapBytes, isSet } from "../engine/bitmaps.js";
 import { type Coded, Numbering, writeCodes, writeLevels } from "./parquet-codes.js";
 import type { ColumnRows } from "./parquet-rows.js";
 import { type Values, valuesFor } from "./parquet-values.js";
+import { Snappy } from "./snappy.js";
 import { TextBuffer } from "./text-buffer.js";
 
 /** Values of a page that has no codes, at least. */
@@ -33,6 +33,7 @@ export class ChunkBuffers {
   readonly numbering = new Numbering();
   readonly page = new TextBuffer();
   readonly levels = new TextBuffer();
+  readonly snappy = new Snappy();
 }
 
 /** Writes the chunks of one column, of one row group after the other. */
@@ -118,7 +119,7 @@ export class ChunkWriter {
   #writeDictionary(values: Values, coded: Coded): number {
     values.write(this.buffers.page, 0, coded.entries, coded.values);
     const bytes = this.#takenPage();
-    const packed = snappyCompress(bytes);
+    const packed = this.buffers.snappy.compress(bytes);
     return this.#put(
       {
         type: "DICTIONARY_PAGE",
@@ -138,7 +139,7 @@ export class ChunkWriter {
     writeLevels(levels, bits, rows);
     const head = levels.bytes.subarray(0, levels.at);
     const bytes = this.#takenPage();
-    const packed = snappyCompress(bytes);
+    const packed = this.buffers.snappy.compress(bytes);
     const pays = packed.length < bytes.length;
     const body = pays ? packed : bytes;
     const size = head.length + bytes.length;

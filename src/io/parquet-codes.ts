@@ -107,16 +107,24 @@ function writeRun(out: TextBuffer, value: number, length: number, width: number)
 function writePacked(out: TextBuffer, codes: Int32Array, from: number, to: number, width: number): void {
   if (from === to) return;
   const groups = (to - from + 7) >>> 3;
-  out.reserve(10 + groups * width);
+  out.reserve(10 + groups * width + 4);
   writeVarint(out, 2 * groups + 1);
-  const { bytes } = out;
-  let { at } = out;
-  let [bits, have] = [0, 0];
-  for (let i = from, end = from + 8 * groups; i < end; i++) {
-    bits |= (i < to ? codes[i] : 0) << have;
-    for (have += width; have >= 8; have -= 8, bits >>>= 8) bytes[at++] = bits;
+  const { bytes, at: start } = out;
+  const view = new DataView(bytes.buffer);
+  let [at, bits, have] = [start, 0, 0];
+  for (let i = from; i < to; i++) {
+    const code = codes[i];
+    bits |= code << have;
+    have += width;
+    if (have < 32) continue;
+    view.setInt32(at, bits, true);
+    at += 4;
+    have -= 32;
+    bits = code >>> (width - have); // what did not fit
   }
-  out.at = at;
+  view.setInt32(at, bits, true);
+  out.at = start + groups * width;
+  bytes.fill(0, Math.min(at + 4, out.at), out.at);
 }
 
 /** Which of `count` rows are not null; `bits`: one each, or null where all are. */

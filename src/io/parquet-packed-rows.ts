@@ -18,9 +18,13 @@ export type PackedRows =
       readonly isNumbered: boolean;
     };
 
-/** Rows for another thread. @param views told what holds them, to be handed over */
-export function packedRows(column: ColumnRows, views: ArrayBufferView[]): PackedRows {
-  if (column.form === "chunk") return { form: "chunk", chunk: packedChunk(column.chunk, views) };
+/**
+ * Rows for another thread.
+ * @param isFresh whether nobody else uses the chunk's memory: it is not copied then, but where more lies in it
+ * @param views told what holds them, to be handed over
+ */
+export function packedRows(column: ColumnRows, isFresh: boolean, views: ArrayBufferView[]): PackedRows {
+  if (column.form === "chunk") return { form: "chunk", chunk: packedChunk(column.chunk, isFresh, views) };
   const { bits, values, places, count, coded } = column;
   const isCoded = coded !== null && coded !== "later";
   const packed = isCoded ? values.packed(coded.entries, coded.values) : values.packed(count, places);
@@ -32,11 +36,12 @@ export function packedRows(column: ColumnRows, views: ArrayBufferView[]): Packed
 }
 
 /** Of a frequent type. What else a type has than its sign may be a function, which cannot be posted. */
-function packedChunk(chunk: Chunk, views: ArrayBufferView[]): Chunk {
-  const own = (bytes: Uint8Array): Uint8Array => {
-    const copy = new Uint8Array(bytes); // slice() of a Buffer would be none
-    views.push(copy);
-    return copy;
+function packedChunk(chunk: Chunk, isFresh: boolean, views: ArrayBufferView[]): Chunk {
+  const owned = (bytes: Uint8Array): Uint8Array => {
+    const isWhole = isFresh && bytes.byteLength === bytes.buffer.byteLength;
+    const own = isWhole ? bytes : new Uint8Array(bytes); // slice() of a Buffer would be no copy
+    views.push(own);
+    return own;
   };
   const { length, validity } = chunk;
   const { signed } = chunk.type as { signed?: boolean };
@@ -45,26 +50,26 @@ function packedChunk(chunk: Chunk, views: ArrayBufferView[]): Chunk {
     length,
     validity: validity && {
       nulls: validity.nulls,
-      bits: own(validity.bits.subarray(0, bitmapBytes(length))),
+      bits: owned(validity.bits.subarray(0, bitmapBytes(length))),
     },
     batchClass: null,
   };
   switch (chunk.layout) {
     case "bits":
-      return { ...common, layout: "bits", bits: own(chunk.bits.subarray(0, bitmapBytes(length))) };
+      return { ...common, layout: "bits", bits: owned(chunk.bits.subarray(0, bitmapBytes(length))) };
     case "fixed":
       return {
         ...common,
         layout: "fixed",
         width: chunk.width,
-        data: own(chunk.data.subarray(0, chunk.width * length)),
+        data: owned(chunk.data.subarray(0, chunk.width * length)),
       };
     case "bytes": {
-      const offsets = new Uint32Array(chunk.offsets.subarray(0, length + 1));
+      const offsets = isFresh ? chunk.offsets : new Uint32Array(chunk.offsets.subarray(0, length + 1));
       views.push(offsets);
       const [first, end] = [offsets[0], offsets[length]];
       if (first > 0) for (let i = 0; i <= length; i++) offsets[i] -= first;
-      return { ...common, layout: "bytes", offsets, bytes: own(chunk.bytes.subarray(first, end)) };
+      return { ...common, layout: "bytes", offsets, bytes: owned(chunk.bytes.subarray(first, end)) };
     }
     default:
       return { ...common, layout: "null" };

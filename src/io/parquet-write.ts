@@ -107,13 +107,24 @@ class FileWriter {
   #job(table: Table, sources: readonly SourceColumn[], start: number, end: number): GroupJob {
     const elements = this.#elements;
     const rows = end - start;
-    const column = (source: RowSource, i: number) =>
-      source.rows(chunkOf(sources[i], start, end), table.children[i] as Column<unknown>, start);
+    const column = (source: RowSource, i: number, parts = partsOf(sources[i], start, end)) => {
+      const { type } = sources[i].column;
+      const chunk = contiguous({ type, length: rows, chunks: parts, source: null });
+      return source.rows(chunk, table.children[i] as Column<unknown>, start);
+    };
     return {
-      here: () => this.#encoder.encode(this.#sources.map(column), rows),
+      here: () =>
+        this.#encoder.encode(
+          this.#sources.map((source, i) => column(source, i)),
+          rows,
+        ),
       pack: () => {
         const views: ArrayBufferView[] = [];
-        const columns = this.#sources.map((source, i) => packedRows(column(source, i), views));
+        const columns = this.#sources.map((source, i) => {
+          const parts = partsOf(sources[i], start, end);
+          // several were put together in memory of their own
+          return packedRows(column(source, i, parts), parts.length > 1, views);
+        });
         return { input: { elements, columns, rows }, transfer: buffersOf(views) };
       },
     };
@@ -192,12 +203,6 @@ function partsOf({ column }: SourceColumn, start: number, end: number): Chunk[] 
     first += chunk.length;
   }
   return parts;
-}
-
-/** Rows of a column as one chunk. */
-function chunkOf(source: SourceColumn, start: number, end: number): Chunk {
-  const { type } = source.column;
-  return contiguous({ type, length: end - start, chunks: partsOf(source, start, end), source: null });
 }
 
 /** Where a row group ends that begins at `start`. */

@@ -25,7 +25,10 @@ export interface JobOptions {
   /** Threads that may work, the calling one included. Default 1. */
   readonly threads?: number;
   readonly signal?: AbortSignal;
-  /** Jobs that are taken and whose results are not yet given, at most. Default: two a worker and two here. */
+  /**
+   * Jobs that are taken and whose results are not yet given, at most. Default: four a thread, of which two a worker are not done: so
+   * no thread waits for another one that the system lets wait.
+   */
   readonly window?: number;
 }
 
@@ -36,7 +39,7 @@ export interface JobOptions {
 export async function* inOrder<In, Out>(
   program: Program,
   jobs: Iterable<Job<In, Out>> | AsyncIterable<Job<In, Out>>,
-  { threads = 1, signal, window = 2 * threads }: JobOptions,
+  { threads = 1, signal, window = 4 * threads }: JobOptions,
 ): AsyncGenerator<Out, void, undefined> {
   if (threads <= 1) {
     for await (const job of jobs) {

@@ -1,7 +1,8 @@
 /** Parquet files on worker threads: the same bytes, the same tables and the same errors as on one. */
-import { type Batch, type Column, type Table, tableFromColumns } from "@uwdata/flechette";
+import { type Batch, Column, type Table, tableFromColumns } from "@uwdata/flechette";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { ValidationError } from "../../../src/errors.js";
 import { FileError, type ReadOptions, readTable, tableToBytes } from "../../../src/io/index.js";
 import { packedColumn, unpackedColumn } from "../../../src/io/packed-column.js";
 import { parquetBatches } from "../../../src/io/parquet-read.js";
@@ -59,15 +60,25 @@ function buffersOf(table: Table): unknown[] {
   return (table.children as Column<unknown>[]).map(ofColumn);
 }
 
-/** Large enough for threads, with every kind of column. */
+/** Large enough for threads, with every kind of column; a row group holds rows of two batches. */
 const ROWS = 1 << 18;
+const FIRST_BATCH = 100_000;
 let large: Table;
 let file: Uint8Array;
 beforeAll(async () => {
   large = tableFromColumns(
     KINDS.map((kind, i) => {
       const nulls = i % 3 === 0 ? 0.1 : 0;
-      return [`c${i}`, randomColumn({ kind, different: i % 2 ? 300 : 1e6, nulls, seed: i }, ROWS)];
+      const spec = { kind, different: i % 2 ? 300 : 1e6, nulls, seed: i };
+      const batches = [FIRST_BATCH, ROWS - FIRST_BATCH].map((rows) => randomColumn(spec, rows));
+      const { type } = batches[0];
+      return [
+        `c${i}`,
+        new Column(
+          batches.flatMap(({ data }) => data),
+          type,
+        ),
+      ];
     }),
   );
   file = await tableToBytes(large, { format: "parquet", threads: 1 });
@@ -175,6 +186,14 @@ describe("damage", () => {
     expect(alone).toBeInstanceOf(FileError);
     expect((alone as FileError).message).toContain('column "c0" holds text that is not UTF-8');
     expect(shared).toEqual(alone);
+  });
+});
+
+describe("the option threads", () => {
+  it.each([0, -1, 1.5, "2"])("cannot be %s", async (threads) => {
+    const options = { format: "parquet" as const, threads: threads as number };
+    await expect(readTable(file, options)).rejects.toThrow("threads is");
+    await expect(tableToBytes(large, options)).rejects.toThrow(ValidationError);
   });
 });
 

@@ -1,0 +1,48 @@
+/** Snappy: the same bytes as by another writer of it, and back again by a reader. */
+import fc from "fast-check";
+import { decompressSnappy } from "hyparquet-compressors";
+import { snappyCompress } from "hyparquet-writer/src/snappy.js";
+import { expect, it } from "vitest";
+import { Snappy } from "../../src/io/snappy.js";
+
+const snappy = new Snappy();
+
+function check(bytes: Uint8Array): void {
+  const packed = Buffer.from(snappy.compress(bytes));
+  expect(packed.equals(snappyCompress(bytes))).toBe(true);
+  if (bytes.length > 0) expect(Buffer.compare(decompressSnappy(packed, bytes.length), bytes)).toBe(0);
+}
+
+it.each([0, 1, 14, 15, 16, 59, 60, 61, 62, 255, 256, 257, 65_535, 65_536, 70_000, 1 << 17])(
+  "%i bytes: all alike, all different, in periods",
+  (length) => {
+    check(new Uint8Array(length));
+    let state = 1;
+    const noise = () => {
+      state = Math.imul(state, 1_664_525) + 1_013_904_223;
+      return state >>> 24;
+    };
+    check(Uint8Array.from({ length }, noise));
+    for (const period of [3, 4, 7, 64, 2047, 2049, 65_536]) {
+      check(Uint8Array.from({ length }, (_, i) => Math.imul(i % period, 0x9e3779b1) >>> 24));
+    }
+  },
+);
+
+it("bytes with repeated parts, at any place of a buffer", () => {
+  const part = fc.record({
+    from: fc.nat(300),
+    bytes: fc.uint8Array({ maxLength: 20 }),
+    times: fc.integer({ min: 1, max: 30 }),
+  });
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 40 }), fc.nat(7), (parts, offset) => {
+      const all: number[] = new Array(offset).fill(0);
+      for (const { from, bytes, times } of parts) {
+        for (let i = 0; i < times; i++) all.push(...bytes, ...all.slice(from, from + 70));
+        if (all.length > 100_000) break;
+      }
+      check(Uint8Array.from(all).subarray(offset));
+    }),
+  );
+});
