@@ -54,7 +54,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     onProgress?.("making the files");
     const files = await cutFiles(flightFiles(), size, folder);
     const rows: BenchRow[] = [];
-    for (const task of tasksOf(device, files)) {
+    for (const task of tasksOf(device, files, threads)) {
       signal?.throwIfAborted();
       onProgress?.(task.name);
       rows.push(...(await measure(task, device, duck, folder, runs)));
@@ -99,30 +99,34 @@ async function cutFiles(
   return { ...files, flights, csv };
 }
 
-function tasksOf(device: Device, { flights, airports, csv }: FlightFiles & { csv: string }): Task[] {
+function tasksOf(
+  device: Device,
+  { flights, airports, csv }: FlightFiles & { csv: string },
+  threads: number,
+): Task[] {
   const read = (path: string) => `'${path.replaceAll("'", "''")}'`;
   const joined = async (out: string, clock: Clock) => {
     const [left, right] = await timed(clock, "reading", async () => [
-      await readTable(flights),
-      await readTable(airports),
+      await readTable(flights, { threads }),
+      await readTable(airports, { threads }),
     ]);
     const made = await join(left, right, { on: [["origin", "iata"]], device, onStage: stageClock(clock) });
-    await timed(clock, "writing", () => writeTable(out, made));
+    await timed(clock, "writing", () => writeTable(out, made, { threads }));
   };
   const grouped = async (out: string, clock: Clock) => {
     const columns = ["origin", "destination", "delay"];
-    const table = await timed(clock, "reading", () => readTable(flights, { columns }));
+    const table = await timed(clock, "reading", () => readTable(flights, { columns, threads }));
     const aggregate = { n: count(), total: sum("delay") };
     const by = ["origin", "destination"];
     const made = await groupBy(table, { by, aggregate, device, onStage: stageClock(clock) });
-    await timed(clock, "writing", () => writeTable(out, made));
+    await timed(clock, "writing", () => writeTable(out, made, { threads }));
   };
   const rewritten = async (out: string, clock: Clock) => {
-    const table = await timed(clock, "reading", () => readTable(csv));
-    await timed(clock, "writing", () => writeTable(out, table));
+    const table = await timed(clock, "reading", () => readTable(csv, { threads }));
+    await timed(clock, "writing", () => writeTable(out, table, { threads }));
   };
   const alone = (path: string) => async (_: string, clock: Clock) =>
-    timed(clock, "reading", () => readTable(path));
+    timed(clock, "reading", () => readTable(path, { threads }));
   const joinSql = `SELECT f.*, a.* EXCLUDE (iata) FROM read_parquet(${read(flights)}) f JOIN read_csv(${read(airports)}, header = true) a ON f.origin = a.iata`;
   const groupSql = `SELECT origin, destination, count(*) AS n, sum(delay) AS total FROM read_parquet(${read(flights)}) GROUP BY ALL`;
   const hyparquet = async () => {

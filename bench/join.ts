@@ -8,6 +8,7 @@
 import { type Column, type Table, tableFromArrays } from "@uwdata/flechette";
 import { type Device, EngineError, ValidationError } from "../src/index.js";
 import { type DeviceTable, join } from "../src/relational/index.js";
+import { lumaJoin } from "./luma-join.js";
 import { mix } from "./mix.js";
 import { CUDF_JOINS } from "./published.js";
 import {
@@ -18,7 +19,7 @@ import {
   circumstances,
   isRealGpu,
 } from "./report.js";
-import { settle, timeInTurn } from "./timing.js";
+import { settle, type Timing, timeInTurn } from "./timing.js";
 
 export const sweeps = ["selectivity", "multiplicity"] as const;
 
@@ -38,6 +39,8 @@ interface Point {
 const ONE_TO_ONE = { selectivity: 1, multiplicity: 1 };
 const WARM_UP_MS = 1000;
 const MOST_ROWS = 2 ** 28;
+/** A dispatch of luma.gl takes no more. */
+const MOST_LUMA_ROWS = 2 ** 24;
 
 /** `options.size`: rows of either side. */
 export async function run(device: Device, options: BenchOptions): Promise<BenchReport> {
@@ -50,7 +53,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   for (const point of pointsOf(device, size, sweep)) {
     signal?.throwIfAborted();
     onProgress?.(`${point.rows} rows, ${point.key}${point.arrow ? ", Arrow to Arrow" : ""}`);
-    rows.push(await measure(device, point, options.runs ?? 5));
+    rows.push(...(await measure(device, point, options.runs ?? 5)));
   }
   return {
     bench: "join",
@@ -61,6 +64,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     ...(isRealGpu(device) && !sweep && { published: CUDF_JOINS }),
     notes: [
       'device to device: `join(left, right, { output: "device" })` of tables with a key column each, until the result is complete. Arrow to Arrow: `join` of flechette tables of a key and a u32 column each, upload and read-back included.',
+      "luma.gl: the join of @luma.gl/gpgpu on the same GPU, where it is installed; a table and its result have the room that the caller gave them before.",
       "G rows/s counts the rows of both inputs. The result has as many rows as the left, times selectivity and multiplicity.",
       "Each point's answer was checked row by row before it was timed: with payload columns, that say which rows were joined.",
     ],
@@ -92,7 +96,7 @@ function pointsOf(device: Device, size: number | undefined, sweep: string | unde
   ];
 }
 
-async function measure(device: Device, point: Point, runs: number): Promise<BenchRow> {
+async function measure(device: Device, point: Point, runs: number): Promise<BenchRow[]> {
   const { left, right, expected } = tablesOf(point);
   const options = { on: ["key"], device };
   const repeats = {
@@ -100,7 +104,8 @@ async function measure(device: Device, point: Point, runs: number): Promise<Benc
     leastTotalMs: 50,
     warmUpMs: byDevice(device, { gpu: WARM_UP_MS, cpu: 0, software: 0 }),
   };
-  const row = (timing: { median: number; fastest: number; runs: number }): BenchRow => ({
+  const row = (timing: Timing, by = "warpmap"): BenchRow => ({
+    by,
     way: point.arrow ? "Arrow to Arrow" : "device to device",
     key: point.key,
     rows: point.rows,
@@ -115,7 +120,7 @@ async function measure(device: Device, point: Point, runs: number): Promise<Benc
   if (point.arrow) {
     checkRows(await join(left, right, options), point, expected);
     const [timing] = await timeInTurn([{ call: () => join(left, right, options) }], repeats);
-    return row(timing);
+    return [row(timing)];
   }
   {
     using l = await device.uploadTable(left);
@@ -130,9 +135,23 @@ async function measure(device: Device, point: Point, runs: number): Promise<Benc
     await settle(device);
     return joined;
   };
-  const [timing] = await timeInTurn([{ call, after: (joined: DeviceTable) => joined.destroy() }], repeats);
-  return row(timing);
+  const own = { call, after: (joined: DeviceTable) => joined.destroy() };
+  const luma = isForLuma(device, point) ? await lumaJoin(device, keysOf(left), keysOf(right)) : null;
+  try {
+    const [timing, others] = await timeInTurn(luma ? [own, luma] : [own], repeats);
+    return others ? [row(timing), row(others, "luma.gl")] : [row(timing)];
+  } finally {
+    luma?.destroy();
+  }
 }
+
+/** It takes u32 keys and, on the right, one row of a key. */
+function isForLuma(device: Device, { key, rows, selectivity, multiplicity }: Point): boolean {
+  const fits = rows <= MOST_LUMA_ROWS && selectivity === 1 && multiplicity === 1;
+  return device.backend === "webgpu" && key === "u32" && fits;
+}
+
+const keysOf = (table: Table) => (table.getChild("key") as Column<number>).toArray() as Uint32Array;
 
 /**
  * Left row i has key number i and a = i. Right row j has key number floor(j' / multiplicity) of those that the left has in the wanted

@@ -100,6 +100,18 @@ export async function staticImportsOf(root, entry, folder) {
   return (path) => suffixes.some((suffix) => path.endsWith(suffix));
 }
 
+/** Modules of packages of which nothing is used, whether or not a package says that this may be done. */
+const unusedModulesLeftOut = {
+  name: "warpmap:unused-modules-left-out",
+  setup({ onResolve, resolve: resolved }) {
+    onResolve({ filter: /./ }, async ({ path, pluginData, ...from }) => {
+      if (pluginData === "resolved" || from.kind === "entry-point") return undefined;
+      const found = await resolved(path, { ...from, pluginData: "resolved" });
+      return /[\\/]node_modules[\\/]/.test(found.path) ? { ...found, sideEffects: false } : found;
+    });
+  },
+};
+
 async function bundleWorker(entry) {
   const result = await build({
     entryPoints: [entry],
@@ -109,10 +121,14 @@ async function bundleWorker(entry) {
     format: "iife",
     target: "es2022",
     platform: "neutral",
+    // what packages have for every runtime, Node's modules being there by their full names only
+    conditions: ["browser"],
+    mainFields: ["module", "main"],
     external: ["node:*"],
     minify: true,
     legalComments: "none",
     logLevel: "silent",
+    plugins: [unusedModulesLeftOut],
   });
   const inputs = Object.keys(result.metafile.inputs).map((path) => resolve(path));
   return { text: result.outputFiles[0].text, inputs };

@@ -34,16 +34,9 @@ const isCore = onPath(
 /** The same of the cpu engine. */
 const isCpuCore = onPath(await staticImportsOf(root, "src/engine/cpu/cpu-engine.ts", "src/engine/cpu/"));
 
-/** What a page's entry shares with whichever engine it loads. */
-const isShared = onPath((path) =>
-  /\/src\/(errors|engine\/(scalars|element-types|device-array|pinned-array|slot-format|hash-names|layout|lazily))\.ts$/.test(
-    path,
-  ),
-);
-
-/** What every page with a container loads, some of it again imported by what containers load later: it compresses better in one piece. */
+/** What every page with a container loads, and shares with whichever engine it loads: it compresses better in one piece. */
 const isContainer = onPath((path) =>
-  /\/src\/(device|options|engine\/plan|containers\/(arguments|calls|container|create-table|joined-calls|map-container|move-entries|queue|queued|results))\.ts$/.test(
+  /\/src\/(device|errors|options|engine\/(plan|scalars|element-types|device-array|pinned-array|slot-format|hash-names|layout|lazily)|containers\/(arguments|calls|container|create-table|joined-calls|map-container|queue|queued|results))\.ts$/.test(
     path,
   ),
 );
@@ -93,7 +86,6 @@ async function bundle() {
       codeSplitting: {
         includeDependenciesRecursively: false,
         groups: [
-          { name: "shared", test: isShared },
           { name: "containers", test: isContainer },
           { name: "webgpu-core", test: isCore },
           { name: "webgpu-later", test: isLater },

@@ -16,12 +16,12 @@ const BUNDLES = [
   {
     name: "StaticMap",
     source: `export { openDevice, StaticMap } from "./dist/index.js";`,
-    limitsBytes: { webgpu: 31.5 * KB, cpu: 25 * KB },
+    limitsBytes: { webgpu: 28 * KB, cpu: 25 * KB },
   },
   {
     name: "StaticSet",
     source: `export { openDevice, StaticSet } from "./dist/index.js";`,
-    limitsBytes: { webgpu: 31.5 * KB, cpu: 25 * KB },
+    limitsBytes: { webgpu: 28 * KB, cpu: 25 * KB },
   },
   { name: "DynamicMap", source: `export { openDevice, DynamicMap } from "./dist/index.js";` },
   { name: "StaticMultimap", source: `export { openDevice, StaticMultimap } from "./dist/index.js";` },

@@ -6,18 +6,10 @@ import type { TableToPrepare } from "./containers/prepare.js";
 import type { DeviceArray } from "./engine/device-array.js";
 import type { BackendName, Engine, EngineInfo, MemoryOptions, MemoryUse } from "./engine/engine.js";
 import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
-import { checkStrategy, type GroupSize, type Strategy } from "./engine/plan.js";
+import type { GroupSize, Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
-import {
-  check,
-  checkAttached,
-  checkBoolean,
-  checkOneOf,
-  checkOptions,
-  checkWhole,
-  describe,
-} from "./options.js";
+import { checkAttached, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
 import type { DeviceTable, UploadTableOptions } from "./relational/device-table.js";
 import type { TableInput } from "./relational/table-input.js";
 
@@ -63,16 +55,8 @@ export type ScalarOf<A> = {
  * console.log(device.backend, device.info.reason);
  */
 export async function openDevice(options: OpenDeviceOptions = {}): Promise<Device> {
-  checkOptions(options, "backend gpuDevice software threads powerPreference memory strategy groupSize");
+  if (!isPlain(options)) (await import("./device-options.js")).checkDeviceOptions(options);
   const { gpuDevice, backend = gpuDevice === undefined ? "auto" : "webgpu" } = options;
-  checkOneOf("backend", backend, ["auto", "webgpu", "cpu"]);
-  if (gpuDevice !== undefined && backend === "cpu") {
-    throw new ValidationError(
-      'A gpuDevice was given together with backend "cpu".',
-      "Leave out one of the two.",
-    );
-  }
-  checkEngineOptions(options);
   if (backend === "cpu") return openCpu(options, "The cpu engine was asked for.");
   try {
     const { openWebgpuEngine } = await import("./engine/webgpu/webgpu-engine.js");
@@ -84,18 +68,11 @@ export async function openDevice(options: OpenDeviceOptions = {}): Promise<Devic
   }
 }
 
-function checkEngineOptions(options: OpenDeviceOptions): void {
-  const { gpuDevice, software, threads = 1, powerPreference = "low-power" } = options;
-  const isDevice = gpuDevice === undefined || typeof gpuDevice?.createBuffer === "function";
-  check(isDevice, "gpuDevice", gpuDevice, "Give the GPUDevice that an adapter's requestDevice() answers.");
-  checkBoolean("software", software);
-  checkWhole("threads", threads, 1);
-  checkOneOf("power preference", powerPreference, ["low-power", "high-performance"]);
-  checkStrategy(options);
-  const { memory = {} } = options;
-  checkOptions(memory, "keep");
-  const { keep = 0 } = memory;
-  check(typeof keep === "number" && keep >= 0, "memory.keep", keep, "Give bytes, at least 0.");
+/** True for options that need no check. */
+function isPlain(options: OpenDeviceOptions): boolean {
+  const { backend = "auto", ...others } = options ?? {};
+  const isKnown = backend === "auto" || backend === "webgpu" || backend === "cpu";
+  return isKnown && options?.constructor === Object && Object.keys(others).length === 0;
 }
 
 async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {
@@ -139,8 +116,10 @@ async function probe(request: OpenDeviceOptions): Promise<DeviceListing> {
   const backend = request.backend as BackendName;
   const software = request.software === true;
   try {
-    using device = await openDevice(request);
-    return { backend, software, available: true, info: device.info, reason: device.info.reason };
+    const device = await openDevice(request);
+    const { info } = device;
+    device.destroy();
+    return { backend, software, available: true, info, reason: info.reason };
   } catch (error) {
     if (!(error instanceof BackendUnavailableError)) throw error;
     return {

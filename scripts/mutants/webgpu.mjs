@@ -9,6 +9,7 @@ const doubleSums = {
   project: "webgpu-engine",
   tests: ["test/engine/webgpu/direct/double-sums.test.ts"],
 };
+const parts = { project: "webgpu-engine", tests: ["test/engine/webgpu/reduce/sum-parts.test.ts"] };
 const reduce = { project: "webgpu-engine", tests: ["test/engine/webgpu/reduce/reduce-groups.test.ts"] };
 const weakCas = { project: "webgpu-engine", tests: ["test/engine/webgpu/weak-cas.test.ts"] };
 
@@ -120,7 +121,7 @@ export const webgpuFaults = [
   {
     name: "gpu-window-border",
     what: "a window ends one slot early",
-    file: `${DIRECT}/batch.wgsl`,
+    file: `${DIRECT}/windows.wgsl`,
     find: "  return slot - params.windowFirst < params.windowSlots;",
     replace: "  return slot - params.windowFirst + 1u < params.windowSlots;",
     project: "webgpu-engine",
@@ -206,6 +207,38 @@ export const webgpuFaults = [
     find: "if (holder == wanted) { return slot; }",
     replace: "return slot;",
     ...reduce,
+  },
+  {
+    name: "gpu-part-sum-loses-carry",
+    what: "a part's sum that leaves its lower word carries nothing",
+    file: "src/engine/webgpu/reduce/sum-parts.wgsl",
+    find: "if (before + value < before) { atomicAdd(&ownHighs[slot], 1u); }",
+    replace: "",
+    ...parts,
+  },
+  {
+    name: "gpu-part-slot-shared",
+    what: "a group takes the slot of another one of its part",
+    file: "src/engine/webgpu/reduce/sum-parts.wgsl",
+    find: "if (holder == wanted) { return slot; }",
+    replace: "return slot;",
+    ...parts,
+  },
+  {
+    name: "gpu-survey-half-overflows",
+    what: "a workgroup's count that is handed on stays as well",
+    file: "src/engine/webgpu/reduce/survey-keys.wgsl",
+    find: "atomicSub(&counts[bin / 2u], FULL << ((bin & 1u) * 16u));",
+    replace: "",
+    ...parts,
+  },
+  {
+    name: "gpu-group-sort-bin-empty",
+    what: "groups of a bin begin where those of the next one do",
+    file: "src/engine/webgpu/reduce/sort-groups.wgsl",
+    find: "return (bin << params.splitBits) + atomicAdd",
+    replace: "return ((bin + 1u) << params.splitBits) + atomicAdd",
+    ...parts,
   },
   {
     name: "gpu-mean-truncates",

@@ -84,7 +84,7 @@ export const wgslFaults = [
     name: "wgsl-calls-take-nothing-in",
     what: "a call of the host does not look at what kernels did",
     file: "src/containers/calls.ts",
-    find: "return this.before ? this.before().then(operation) : operation();",
+    find: "return ready ? ready.then(operation) : operation();",
     replace: "return operation();",
     ...changing,
   },

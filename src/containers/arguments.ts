@@ -21,7 +21,8 @@ import type {
   Placement,
 } from "../engine/engine.js";
 import type { PinnedUse } from "../engine/pinned-array.js";
-import { checkStrategy, type GroupSize, type Plan, PlanLog, type Strategy } from "../engine/plan.js";
+import { checkStrategy, type GroupSize, type Plan, type Strategy } from "../engine/plan.js";
+import type { PlanLog } from "../engine/plan-log.js";
 import {
   allocate,
   arrayClass,
@@ -246,7 +247,9 @@ export function checkEntries(options: EntriesOptions): number | undefined {
 }
 
 /** A call whose options were checked. @internal */
-export interface Call extends CallOptions {
+export interface Call extends Omit<CallOptions, "log"> {
+  /** There when the call's turn has come, if it is asked for its plan. */
+  log?: PlanLog;
   readonly duplicates?: InsertOptions["duplicates"];
   readonly onPlan?: ProgressOptions["onPlan"];
 }
@@ -278,5 +281,5 @@ export function checkCallOptions(options: ProgressOptions & { output?: Placement
   const { signal, onProgress, onPlan, output = "host" } = options;
   checkCallbacks({ signal, onProgress, onPlan });
   checkOneOf("output", output, ["host", "device"]);
-  return { signal, onProgress, onPlan, log: onPlan && new PlanLog() };
+  return { signal, onProgress, onPlan };
 }

@@ -5,6 +5,7 @@
  */
 import { columnsOf, type ElementType, type KeyType } from "../engine/element-types.js";
 import type { ColumnInput, Destination, Input, Output } from "../engine/engine.js";
+import { lazily } from "../engine/lazily.js";
 import type { Scalar, ScalarArrays } from "../engine/scalars.js";
 import type { ValidationError } from "../errors.js";
 import { detached, isPlaced } from "../options.js";
@@ -12,6 +13,8 @@ import type { Call } from "./arguments.js";
 import { JoinedCalls, MOST_KEYS } from "./joined-calls.js";
 import { CallQueue } from "./queue.js";
 import { checkApart } from "./results.js";
+
+const loadLog = lazily(() => import("../engine/plan-log.js"));
 
 /** What is known of a call that looks keys up. */
 export interface Reading<K extends KeyType> {
@@ -50,20 +53,20 @@ export class Calls<K extends KeyType> {
   run<T>(
     operation: () => Promise<T>,
     inputs: readonly (Input<ElementType> | ColumnInput | null)[] = [],
-    { where, log }: Call = {},
+    call: Call = {},
     to: Destination = "host",
   ): Promise<T> {
     this.#waiting = undefined;
     if (this.#ended) return Promise.reject(this.gone());
-    const given = [...inputs, where].flatMap((input) => columnsOf<ColumnInput>(input ?? null));
+    const given = [...inputs, call.where].flatMap((input) => columnsOf<ColumnInput>(input ?? null));
     checkApart(to, given);
     const columns = [...given, ...(typeof to === "string" ? [] : to)];
     const lengths = columns.map((column) => column.length);
     const releases = columns.filter(isPlaced).map((column) => column.hold());
     const begin = () => {
       if (columns.some((column, i) => column.length !== lengths[i])) throw takenAway();
-      log?.begin();
-      return this.before ? this.before().then(operation) : operation();
+      const ready = call.onPlan ? beginLog(call).then(this.before) : this.before?.();
+      return ready ? ready.then(operation) : operation();
     };
     return this.#queue.add(begin).finally(() => Promise.all(releases.map((release) => release())));
   }
@@ -98,11 +101,18 @@ export class Calls<K extends KeyType> {
 /** Whether others may join a reading call: it has keys in one column, and results on the host, few keys, and nothing that is told on its way. */
 function isJoinable(
   keys: Input<KeyType>,
-  { where, signal, onProgress, log }: Call,
+  { where, signal, onProgress, onPlan }: Call,
   to: Destination,
 ): keys is ScalarArrays[Scalar] {
-  const isAlone = where ?? signal ?? onProgress ?? log;
+  const isAlone = where ?? signal ?? onProgress ?? onPlan;
   return to === "host" && ArrayBuffer.isView(keys) && isAlone === undefined && keys.length <= MOST_KEYS;
+}
+
+/** Notes from now on what a call does: its time in the queue does not count. */
+async function beginLog(call: Call): Promise<void> {
+  const { PlanLog } = await loadLog();
+  call.log = new PlanLog();
+  call.log.begin();
 }
 
 function takenAway(): ValidationError {

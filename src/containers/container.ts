@@ -22,8 +22,8 @@ import { NO_SEED } from "../engine/hash-names.js";
 import { slotsFor } from "../engine/layout.js";
 import { lazily } from "../engine/lazily.js";
 import { tableBytes } from "../engine/slot-format.js";
-import { CapacityError, ValidationError } from "../errors.js";
-import { check, checkOptions } from "../options.js";
+import { CapacityError } from "../errors.js";
+import { check } from "../options.js";
 import {
   type BulkOptions,
   type Call,
@@ -37,7 +37,7 @@ import {
   type Placed,
   type ProgressOptions,
 } from "./arguments.js";
-import { checkSizing, type Parts, type Seed, type Sizing, withHash } from "./create-table.js";
+import type { Parts, Seed, Sizing } from "./create-table.js";
 import type { AllEntries } from "./entries.js";
 import type { ContainerKey, ContainerTable, Keys, PlacedKeys, TableKey } from "./key-types.js";
 import { Queued } from "./queued.js";
@@ -165,21 +165,9 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
    * @throws ValidationError when `capacity` is below the present size.
    */
   async rehash(to: number | RehashOptions = {}): Promise<void> {
-    const options = typeof to === "object" ? to : { capacity: to };
-    checkOptions(options, "capacity seed");
-    const { capacity } = options;
-    const { maxLoadFactor } = this;
-    if (capacity !== undefined) checkSizing({ capacity, maxLoadFactor });
     await this.calls.run(async () => {
-      // a table may hold more than its capacity promised: its slots allow it
-      const entries = capacity ?? Math.max(this.capacity, this.size);
-      if (entries < this.size) {
-        throw new ValidationError(
-          `rehash(${entries}) cannot hold the ${this.size} entries.`,
-          "Give a capacity of at least size, or erase first.",
-        );
-      }
-      const { seed } = await withHash(this.table.spec, options.seed);
+      const { newSize } = await import("./rehash.js");
+      const { entries, seed } = await newSize(this, this.table.spec, to);
       await this.resize(entries, seed);
     });
   }

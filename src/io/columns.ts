@@ -18,6 +18,9 @@ import {
   type TypedArray,
   utf8,
 } from "@uwdata/flechette";
+import { Nulls } from "./nulls.js";
+
+export { Nulls, setInt64 } from "./nulls.js";
 
 /** Extraction that loses nothing. */
 export const RAW: ExtractionOptions & { useBigIntTimestamp: boolean } = {
@@ -28,37 +31,6 @@ export const RAW: ExtractionOptions & { useBigIntTimestamp: boolean } = {
 
 /** Arrow's 32-bit offsets reach this many bytes. */
 const MAX_OFFSET = 2 ** 31 - 1;
-
-/** Collects which rows are null; allocates nothing until the first one. */
-export class Nulls {
-  count = 0;
-  /** Arrow validity bitmap; empty while nothing is null. */
-  bitmap = new Uint8Array(0);
-
-  constructor(readonly rows: number) {}
-
-  set(row: number): void {
-    if (this.count === 0) this.bitmap = new Uint8Array((this.rows + 7) >>> 3).fill(0xff);
-    this.bitmap[row >>> 3] &= ~(1 << (row & 7));
-    this.count++;
-  }
-
-  /** Marks the rows from `from` up to `to`, none of which is marked. */
-  setRange(from: number, to: number): void {
-    let row = from;
-    for (; row < to && ((row & 7) !== 0 || to - row < 8); row++) this.set(row);
-    if (row === to) return;
-    this.set(row); // makes the bitmap
-    const whole = (to - row) >>> 3;
-    this.bitmap.fill(0, row >>> 3, (row >>> 3) + whole);
-    this.count += 8 * whole - 1;
-    for (row += 8 * whole; row < to; row++) this.set(row);
-  }
-
-  has(row: number): boolean {
-    return this.count > 0 && ((this.bitmap[row >>> 3] >>> (row & 7)) & 1) === 0;
-  }
-}
 
 /** A column of fixed-width values (for booleans: of bits). */
 export function fixedColumn(type: DataType, values: TypedArray, nulls: Nulls): Column<unknown> {
@@ -92,7 +64,11 @@ export function bytesColumn(
 }
 
 /** A column of codes into the strings of `values`. */
-export function dictionaryColumn(codes: Int32Array, values: Column<unknown>, nulls: Nulls): Column<unknown> {
+export function dictionaryColumn(
+  codes: Int32Array,
+  values: Column<unknown>,
+  nulls: NullRows,
+): Column<unknown> {
   const type = dictionaryType(values.type, int32());
   const DictionaryBatch = batchType(type, RAW) as new (
     options: object,
@@ -101,12 +77,16 @@ export function dictionaryColumn(codes: Int32Array, values: Column<unknown>, nul
   return new Column([batch.setDictionary(values)], type);
 }
 
-function columnOf(type: DataType, nulls: Nulls, buffers: object): Column<unknown> {
+/** A column of one batch of these buffers, by the names that flechette has for them. */
+export function columnOf(type: DataType, nulls: NullRows, buffers: object): Column<unknown> {
   const BatchOfType = batchType(type, RAW) as unknown as new (options: object) => Batch<unknown>;
   return new Column([new BatchOfType({ ...partsOf(type, nulls), ...buffers })], type);
 }
 
-function partsOf(type: DataType, nulls: Nulls): object {
+/** Which rows are null. */
+type NullRows = Pick<Nulls, "rows" | "count" | "bitmap">;
+
+function partsOf(type: DataType, nulls: NullRows): object {
   return { type, length: nulls.rows, nullCount: nulls.count, validity: nulls.bitmap };
 }
 
@@ -144,9 +124,3 @@ type DictionaryLike = Batch<unknown> & {
   dictionary: Column<unknown>;
   setDictionary(values: Column<unknown>): void;
 };
-
-/** Puts an integer of up to 64 bits at element `i` of a BigInt64Array, given as its 32-bit words; no bigint is made. */
-export function setInt64(words: Int32Array, i: number, value: number): void {
-  words[2 * i] = value;
-  words[2 * i + 1] = Math.floor(value / 2 ** 32);
-}

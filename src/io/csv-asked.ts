@@ -1,19 +1,7 @@
 /**
- * CSV columns of a type that the caller names. More is taken than inference does (007 is the int32 7, t and 1 are true),
+ * Values of CSV columns of a type that the caller names. More is taken than inference does (007 is the int32 7, t and 1 are true),
  * but every value has to be of the type: nothing is rounded, nothing becomes null.
  */
-import {
-  bool,
-  type Column,
-  type DataType,
-  dateDay,
-  float64,
-  int32,
-  int64,
-  uint32,
-  uint64,
-} from "@uwdata/flechette";
-import { fixedColumn, type Nulls } from "./columns.js";
 import { DATE_TEXT, isDate, isFloat } from "./csv-types.js";
 
 /** Types that can be asked for, by the names that messages use. */
@@ -41,31 +29,25 @@ export class AskedTypeError extends Error {
   }
 }
 
-/** Runs `use` on the text of every row that is not null. */
-type ForEach = (use: (text: string, row: number) => void) => void;
-
-/** A column of any of the types but utf8. @throws AskedTypeError */
-export function askedColumn(
+/** A parser of values of any of the types but utf8, and where they go. @throws AskedTypeError */
+export function askedValues(
   type: Exclude<AskedType, "utf8">,
-  nulls: Nulls,
-  forEach: ForEach,
-): Column<unknown> {
-  const { arrow, array, parse } = PARSERS[type];
-  const values = array(nulls.rows);
-  const bits = type === "bool";
-  forEach((text, row) => {
+  rows: number,
+): { readonly values: Values; readonly set: (row: number, text: string) => void } {
+  const { array, parse } = PARSERS[type];
+  const values = array(rows);
+  const set = (row: number, text: string) => {
     const value = parse(text);
     if (value === null) throw new AskedTypeError(text, row, type);
-    if (!bits) values[row] = value as never;
+    if (type !== "bool") values[row] = value as never;
     else if (value === 1) (values as Uint8Array)[row >>> 3] |= 1 << (row & 7);
-  });
-  return fixedColumn(arrow(), values, nulls);
+  };
+  return { values, set };
 }
 
-type Values = Uint8Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array | Float64Array;
+export type Values = Uint8Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array | Float64Array;
 
 interface Parser {
-  readonly arrow: () => DataType;
   readonly array: (rows: number) => Values;
   /** Null for text that is not of the type. */
   readonly parse: (text: string) => number | bigint | null;
@@ -73,33 +55,27 @@ interface Parser {
 
 const PARSERS: Record<Exclude<AskedType, "utf8">, Parser> = {
   bool: {
-    arrow: bool,
     array: (rows) => new Uint8Array((rows + 7) >>> 3),
     parse: (text) => BOOLEANS.get(text.toLowerCase()) ?? null,
   },
   int32: {
-    arrow: int32,
     array: (rows) => new Int32Array(rows),
     parse: (text) => integer(text, -(2n ** 31n), 2n ** 31n, Number),
   },
   int64: {
-    arrow: int64,
     array: (rows) => new BigInt64Array(rows),
     parse: (text) => integer(text, -(2n ** 63n), 2n ** 63n, BigInt),
   },
   uint32: {
-    arrow: uint32,
     array: (rows) => new Uint32Array(rows),
     parse: (text) => integer(text, 0n, 2n ** 32n, Number),
   },
   uint64: {
-    arrow: uint64,
     array: (rows) => new BigUint64Array(rows),
     parse: (text) => integer(text, 0n, 2n ** 64n, BigInt),
   },
-  float64: { arrow: float64, array: (rows) => new Float64Array(rows), parse: float },
+  float64: { array: (rows) => new Float64Array(rows), parse: float },
   date32: {
-    arrow: dateDay,
     array: (rows) => new Int32Array(rows),
     parse: (text) => (DATE_TEXT.test(text) && isDate(text) ? Date.parse(text) / 86_400_000 : null),
   },

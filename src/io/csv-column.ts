@@ -1,243 +1,290 @@
 /**
- * One column of a CSV file while it is read: the text of every value, laid end to end as UTF-8, and the narrowest type that
- * holds them all, unless its type was asked for by name. The text is kept because only the last value decides that type.
- * finish() makes the Arrow column.
+ * One column of a block of CSV text: the narrowest type that holds its values and those known from before (csv-types.ts), unless its
+ * type was asked for by name, and the values. Frequent types are read in one pass that gives up at the first value of another form;
+ * then all values are looked at for their type first, and read second.
  *
  * An empty field is null. A quoted empty field ("") is an empty string where the column is a string column, else null.
  */
-import {
-  bool,
-  type Column,
-  dateDay,
-  float64,
-  int32,
-  int64,
-  nullType,
-  TimeUnit,
-  timestamp,
-} from "@uwdata/flechette";
 import { asciiText } from "./ascii.js";
-import { bytesColumn, fixedColumn, Nulls, nullColumn, setInt64 } from "./columns.js";
-import { type AskedType, askedColumn } from "./csv-asked.js";
+import { type AskedType, AskedTypeError, askedValues, type Values } from "./csv-asked.js";
+import { fastFloats, fastIntegers, fastTimes } from "./csv-fast.js";
 import { ESCAPED, PLAIN } from "./csv-records.js";
 import { CsvType, kindOfBytes, TEXT, typeOfKinds } from "./csv-types.js";
 import { dayNumber, floatOf, integerOf, isWholeTime, secondsOfDay } from "./csv-values.js";
+import { Nulls, setInt64 } from "./nulls.js";
 
-const NULL = 0;
-const VALUE = 1;
-const QUOTED_EMPTY = 2;
+/** The fields of a column: that of row i is at place `first + i * step` of the arrays. */
+export interface Fields {
+  readonly bytes: Uint8Array;
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  readonly quoting: Uint8Array;
+  readonly first: number;
+  readonly step: number;
+  readonly rows: number;
+}
+
+/** What is known of a column before a block is read. */
+export interface ColumnRequest {
+  /** Its number in the file. */
+  readonly index: number;
+  /** The type to read all values as, whatever they look like. */
+  readonly asked?: AskedType;
+  /** The kinds of values of other blocks. */
+  readonly kinds: number;
+}
+
+/** A column of a block. */
+export interface BlockColumn {
+  /** Of the values of this block. */
+  readonly kinds: number;
+  readonly anyQuotedEmpty: boolean;
+  /** What `values` are. Of no meaning where a type was asked for. */
+  readonly type: CsvType;
+  /** Null where there are none, or where they were not asked for. Of text: the bytes. */
+  readonly values: Values | null;
+  /** Of text: where each value ends. */
+  readonly ends: Int32Array | null;
+  /** An Arrow validity bitmap, empty where nothing is null. */
+  readonly validity: Uint8Array;
+  readonly nulls: number;
+  /** The first value that is not of the type that was asked for. */
+  readonly failed: { readonly text: string; readonly row: number } | null;
+}
+
+/** Reads a column. @param valuesToo whether its values are wanted, or no more than their kinds */
+export function blockColumn(fields: Fields, request: ColumnRequest, valuesToo: boolean): BlockColumn {
+  const { asked } = request;
+  if (asked !== undefined && asked !== "utf8") return askedColumn(fields, asked, valuesToo);
+  const anyQuotedEmpty = hasQuotedEmpty(fields);
+  const known = asked === "utf8" ? TEXT : request.kinds;
+  if (!valuesToo) return { ...NO_VALUES, kinds: asked ? TEXT : kindsOf(fields), anyQuotedEmpty };
+  const expected = known === 0 ? kindOfFirst(fields) : known;
+  const nulls = new Nulls(fields.rows);
+  const fast = fastValues(fields, typeOfKinds(expected), nulls);
+  const kinds = fast ? fast.kinds : kindsOf(fields);
+  const type = typeOfKinds(kinds | known);
+  if (fast && fast.type === type) return columnOf(type, kinds, anyQuotedEmpty, fast.values, nulls);
+  if (type === CsvType.text) return textColumn(fields, kinds, anyQuotedEmpty);
+  const set = new Nulls(fields.rows);
+  const values = valuesOf(type, fields, set);
+  return columnOf(type, kinds, anyQuotedEmpty, values, set);
+}
+
+const NO_VALUES: BlockColumn = {
+  kinds: 0,
+  anyQuotedEmpty: false,
+  type: CsvType.none,
+  values: null,
+  ends: null,
+  validity: new Uint8Array(0),
+  nulls: 0,
+  failed: null,
+};
+
+function columnOf(
+  type: CsvType,
+  kinds: number,
+  anyQuotedEmpty: boolean,
+  values: Values | null,
+  nulls: Nulls,
+): BlockColumn {
+  const { bitmap: validity, count } = nulls;
+  return { kinds, anyQuotedEmpty, type, values, ends: null, validity, nulls: count, failed: null };
+}
+
+/** The values of a column that is of a frequent type and holds no other form. */
+function fastValues(
+  fields: Fields,
+  type: CsvType,
+  nulls: Nulls,
+): { kinds: number; type: CsvType; values: Values } | null {
+  switch (type) {
+    case CsvType.int32:
+      return fastIntegers(fields, nulls);
+    case CsvType.float64:
+      return fastFloats(fields, nulls);
+    case CsvType.timestamp:
+      return fastTimes(fields, nulls);
+    default:
+      return null;
+  }
+}
+
+function hasQuotedEmpty({ starts, ends, quoting, first, step, rows }: Fields): boolean {
+  for (let row = 0, at = first; row < rows; row++, at += step) {
+    if (quoting[at] !== PLAIN && starts[at] === ends[at]) return true;
+  }
+  return false;
+}
+
+function kindOfField({ bytes, starts, ends, quoting }: Fields, at: number): number {
+  if (starts[at] === ends[at]) return 0;
+  return quoting[at] === ESCAPED ? TEXT : kindOfBytes(bytes, starts[at], ends[at]);
+}
+
+function kindOfFirst(fields: Fields): number {
+  let kind = 0;
+  for (let row = 0, at = fields.first; kind === 0 && row < fields.rows; row++, at += fields.step) {
+    kind = kindOfField(fields, at);
+  }
+  return kind;
+}
+
+/** The kinds of all values, unless one is text, beside which others do not matter. */
+function kindsOf(fields: Fields): number {
+  let kinds = 0;
+  for (let row = 0, at = fields.first; row < fields.rows; row++, at += fields.step) {
+    kinds |= kindOfField(fields, at);
+    if ((kinds & TEXT) !== 0) break;
+  }
+  return kinds;
+}
+
+/** Runs `use` on every row that has a value; notes which have none. */
+function forEach(fields: Fields, nulls: Nulls, use: (row: number, start: number, end: number) => void): void {
+  const { starts, ends, first, step, rows } = fields;
+  for (let row = 0, at = first; row < rows; row++, at += step) {
+    const [start, end] = [starts[at], ends[at]];
+    if (start === end) nulls.set(row);
+    else use(row, start, end);
+  }
+}
+
+function textColumn(fields: Fields, kinds: number, anyQuotedEmpty: boolean): BlockColumn {
+  const { bytes, starts, ends, quoting, first, step, rows } = fields;
+  let size = 0;
+  for (let row = 0, at = first; row < rows; row++, at += step) size += ends[at] - starts[at];
+  const text = new Uint8Array(size);
+  const places = new Int32Array(rows);
+  const nulls = new Nulls(rows);
+  let to = 0;
+  for (let row = 0, at = first; row < rows; row++, at += step) {
+    const start = starts[at];
+    const end = ends[at];
+    if (quoting[at] === ESCAPED) to = copyEscaped(text, to, bytes, start, end);
+    else if (start === end) {
+      if (quoting[at] === PLAIN) nulls.set(row);
+    } else if (end - start <= SHORT) {
+      for (let i = start; i < end; i++) text[to++] = bytes[i];
+    } else {
+      text.set(bytes.subarray(start, end), to);
+      to += end - start;
+    }
+    places[row] = to;
+  }
+  const column = columnOf(CsvType.text, kinds, anyQuotedEmpty, text.subarray(0, to), nulls);
+  return { ...column, ends: places };
+}
 
 /** Values up to this length are copied byte by byte, which beats a call. Measured on a 2-core x86 server. */
 const SHORT = 48;
 
-export class CsvColumn {
-  #kinds = 0;
-  #rows = 0;
-  #used = 0;
-  // small at first: a file may have a hundred thousand columns
-  #bytes = new Uint8Array(64);
-  #ends = new Float64Array(8);
-  #states = new Uint8Array(8);
-  #anyQuotedEmpty = false;
-
-  /**
-   * @param asked the type to read all values as, whatever they look like
-   * @param settled the type that the values have, where all of them were looked at before
-   */
-  constructor(
-    readonly asked?: AskedType,
-    readonly settled?: CsvType,
-  ) {
-    if (asked !== undefined) this.#kinds = TEXT;
+/** Without the second of two quotes; answers with where the copy ends. */
+function copyEscaped(out: Uint8Array, to: number, bytes: Uint8Array, start: number, end: number): number {
+  const quote = bytes[start - 1];
+  let at = to;
+  for (let i = start; i < end; i++) {
+    out[at++] = bytes[i];
+    if (bytes[i] === quote) i++;
   }
+  return at;
+}
 
-  /** Rows that are held. */
-  get rows(): number {
-    return this.#rows;
-  }
-
-  /** Bytes that are held. */
-  get bytes(): number {
-    return this.#used + 9 * this.#rows;
-  }
-
-  /** Appends the field in bytes `start` to `end`, without its quotes: PLAIN, QUOTED or ESCAPED (csv-records.ts). */
-  append(bytes: Uint8Array, start: number, end: number, quoting: number): void {
-    if (this.#rows === this.#ends.length) this.#growRows();
-    const row = this.#rows++;
-    if (start === end) {
-      this.#states[row] = quoting === PLAIN ? NULL : QUOTED_EMPTY;
-      if (quoting !== PLAIN) this.#anyQuotedEmpty = true;
-    } else {
-      this.#states[row] = VALUE;
-      const from = this.#used;
-      this.#write(bytes, start, end, quoting);
-      if ((this.#kinds & TEXT) === 0) this.#kinds |= kindOfBytes(this.#bytes, from, this.#used);
-    }
-    this.#ends[row] = this.#used;
-  }
-
-  #write(bytes: Uint8Array, start: number, end: number, quoting: number): void {
-    const needed = this.#used + end - start;
-    if (needed > this.#bytes.length) this.#growBytes(needed);
-    const own = this.#bytes;
-    let at = this.#used;
-    if (quoting === ESCAPED) {
-      const quote = bytes[start - 1];
-      for (let i = start; i < end; i++) {
-        own[at++] = bytes[i];
-        if (bytes[i] === quote) i++; // a doubled one
+function askedColumn(fields: Fields, asked: Exclude<AskedType, "utf8">, valuesToo: boolean): BlockColumn {
+  if (!valuesToo) return NO_VALUES;
+  const nulls = new Nulls(fields.rows);
+  const { values, set } = askedValues(asked, fields.rows);
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let failed: BlockColumn["failed"] = null;
+  const { bytes, quoting, first, step } = fields;
+  try {
+    forEach(fields, nulls, (row, start, end) => {
+      let text = bytes.subarray(start, end);
+      if (quoting[first + row * step] === ESCAPED) {
+        const copy = new Uint8Array(end - start);
+        text = copy.subarray(0, copyEscaped(copy, 0, bytes, start, end));
       }
-    } else if (end - start <= SHORT) {
-      for (let i = start; i < end; i++) own[at++] = bytes[i];
-    } else {
-      own.set(bytes.subarray(start, end), at);
-      at += end - start;
-    }
-    this.#used = at;
-  }
-
-  #growRows(): void {
-    const ends = new Float64Array(this.#ends.length * 2);
-    ends.set(this.#ends);
-    this.#ends = ends;
-    const states = new Uint8Array(ends.length);
-    states.set(this.#states);
-    this.#states = states;
-  }
-
-  #growBytes(needed: number): void {
-    const bytes = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
-    bytes.set(this.#bytes.subarray(0, this.#used));
-    this.#bytes = bytes;
-  }
-
-  /** The column as Arrow. @throws AskedTypeError for a value that the type that was asked for does not hold */
-  finish(): Column<unknown> {
-    const type = this.settled ?? this.type();
-    const nulls = new Nulls(this.#rows);
-    for (let row = 0; row < this.#rows; row++) {
-      const state = this.#states[row];
-      if (state === NULL || (state === QUOTED_EMPTY && type !== CsvType.text)) nulls.set(row);
-    }
-    if (this.asked !== undefined && this.asked !== "utf8") {
-      return this.#askedColumn(this.asked, nulls);
-    }
-    switch (type) {
-      case CsvType.none:
-        return nullColumn(nullType(), this.#rows);
-      case CsvType.text:
-        return bytesColumn("utf8", this.#bytes.subarray(0, this.#used), this.#ends, nulls);
-      case CsvType.bool:
-        return this.#boolColumn(nulls);
-      case CsvType.int32:
-        return this.#int32Column(nulls);
-      case CsvType.float64:
-        return this.#floatColumn(nulls);
-      case CsvType.date:
-        return this.#dateColumn(nulls);
-      case CsvType.int64:
-        return this.#int64Column(nulls);
-      default:
-        return this.#timestampColumn(type, nulls);
-    }
-  }
-
-  /** The type of all values so far. */
-  type(): CsvType {
-    if (this.asked !== undefined) return this.asked === "utf8" ? CsvType.text : CsvType.none;
-    return this.#kinds === 0 && this.#anyQuotedEmpty ? CsvType.text : typeOfKinds(this.#kinds);
-  }
-
-  /** Lets go of the rows that are held, and knows their type still. A column that was made of them may have their memory. */
-  forget(): void {
-    this.#rows = 0;
-    this.#used = 0;
-    this.#bytes = new Uint8Array(this.#bytes.length);
-  }
-
-  /** Runs `use` on the bytes of every row that is not null. */
-  #forEach(nulls: Nulls, use: (row: number, start: number, end: number) => void): void {
-    let start = 0;
-    for (let row = 0; row < this.#rows; row++) {
-      const end = this.#ends[row];
-      if (!nulls.has(row)) use(row, start, end);
-      start = end;
-    }
-  }
-
-  #askedColumn(asked: Exclude<AskedType, "utf8">, nulls: Nulls): Column<unknown> {
-    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-    return askedColumn(asked, nulls, (use) =>
-      this.#forEach(nulls, (row, start, end) => use(decoder.decode(this.#bytes.subarray(start, end)), row)),
-    );
-  }
-
-  #boolColumn(nulls: Nulls): Column<unknown> {
-    const bits = new Uint8Array((this.#rows + 7) >>> 3);
-    this.#forEach(nulls, (row, start) => {
-      if ((this.#bytes[start] | 32) === 116) bits[row >>> 3] |= 1 << (row & 7); // t or T
+      set(row, decoder.decode(text));
     });
-    return fixedColumn(bool(), bits, nulls);
+  } catch (error) {
+    if (!(error instanceof AskedTypeError)) throw error;
+    failed = { text: error.text, row: error.row };
   }
+  return { ...columnOf(CsvType.none, 0, false, values, nulls), failed };
+}
 
-  #int32Column(nulls: Nulls): Column<unknown> {
-    const values = new Int32Array(this.#rows);
-    this.#forEach(nulls, (row, start, end) => {
-      values[row] = integerOf(this.#bytes, start, end);
-    });
-    return fixedColumn(int32(), values, nulls);
+/** The values of a column that are known to be of a type; null where none is a value. */
+function valuesOf(type: CsvType, fields: Fields, nulls: Nulls): Values | null {
+  const { bytes, rows } = fields;
+  switch (type) {
+    case CsvType.none:
+      nulls.setRange(0, rows);
+      return null;
+    case CsvType.bool: {
+      const bits = new Uint8Array((rows + 7) >>> 3);
+      forEach(fields, nulls, (row, start) => {
+        if ((bytes[start] | 32) === 116) bits[row >>> 3] |= 1 << (row & 7); // t or T
+      });
+      return bits;
+    }
+    case CsvType.int32: {
+      const values = new Int32Array(rows);
+      forEach(fields, nulls, (row, start, end) => {
+        values[row] = integerOf(bytes, start, end);
+      });
+      return values;
+    }
+    case CsvType.int64:
+      return longs(fields, nulls);
+    case CsvType.float64: {
+      const values = new Float64Array(rows);
+      forEach(fields, nulls, (row, start, end) => {
+        values[row] = floatOf(bytes, start, end);
+      });
+      return values;
+    }
+    case CsvType.date: {
+      const days = new Int32Array(rows);
+      forEach(fields, nulls, (row, start) => {
+        days[row] = dayNumber(bytes, start);
+      });
+      return days;
+    }
+    default:
+      return times(type, fields, nulls);
   }
+}
 
-  #floatColumn(nulls: Nulls): Column<unknown> {
-    const values = new Float64Array(this.#rows);
-    this.#forEach(nulls, (row, start, end) => {
-      values[row] = floatOf(this.#bytes, start, end);
-    });
-    return fixedColumn(float64(), values, nulls);
-  }
+function longs(fields: Fields, nulls: Nulls): BigInt64Array {
+  const { bytes } = fields;
+  const values = new BigInt64Array(fields.rows);
+  const words = new Int32Array(values.buffer);
+  forEach(fields, nulls, (row, start, end) => {
+    if (end - start <= 15) setInt64(words, row, integerOf(bytes, start, end));
+    else values[row] = BigInt(asciiText(bytes, start, end));
+  });
+  return values;
+}
 
-  #int64Column(nulls: Nulls): Column<unknown> {
-    const values = new BigInt64Array(this.#rows);
-    const words = new Int32Array(values.buffer);
-    this.#forEach(nulls, (row, start, end) => {
-      if (end - start <= 15) setInt64(words, row, integerOf(this.#bytes, start, end));
-      else values[row] = BigInt(asciiText(this.#bytes, start, end));
-    });
-    return fixedColumn(int64(), values, nulls);
-  }
-
-  #dateColumn(nulls: Nulls): Column<unknown> {
-    const days = new Int32Array(this.#rows);
-    this.#forEach(nulls, (row, start) => {
-      days[row] = dayNumber(this.#bytes, start);
-    });
-    return fixedColumn(dateDay(), days, nulls);
-  }
-
-  #timestampColumn(type: CsvType, nulls: Nulls): Column<unknown> {
-    const nanos = type === CsvType.timestampNanos || type === CsvType.timestampUtcNanos;
-    const utc = type === CsvType.timestampUtc || type === CsvType.timestampUtcNanos;
-    const digits = nanos ? 9 : 6;
-    const perSecond = 10 ** digits;
-    const values = new BigInt64Array(this.#rows);
-    const words = new Int32Array(values.buffer);
-    const bytes = this.#bytes;
-    this.#forEach(nulls, (row, start, end) => {
-      if (isWholeTime(bytes, start, end)) {
-        const value = (dayNumber(bytes, start) * 86_400 + secondsOfDay(bytes, start + 11)) * perSecond;
-        if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) {
-          setInt64(words, row, value);
-          return;
-        }
+function times(type: CsvType, fields: Fields, nulls: Nulls): BigInt64Array {
+  const digits = type === CsvType.timestampNanos || type === CsvType.timestampUtcNanos ? 9 : 6;
+  const perSecond = 10 ** digits;
+  const { bytes } = fields;
+  const values = new BigInt64Array(fields.rows);
+  const words = new Int32Array(values.buffer);
+  forEach(fields, nulls, (row, start, end) => {
+    if (isWholeTime(bytes, start, end)) {
+      const value = (dayNumber(bytes, start) * 86_400 + secondsOfDay(bytes, start + 11)) * perSecond;
+      if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) {
+        setInt64(words, row, value);
+        return;
       }
-      const [seconds, fraction] = splitTimestamp(asciiText(bytes, start, end));
-      values[row] =
-        BigInt(seconds) * BigInt(perSecond) + BigInt(fraction.slice(0, digits).padEnd(digits, "0"));
-    });
-    const unit = nanos ? TimeUnit.NANOSECOND : TimeUnit.MICROSECOND;
-    return fixedColumn(timestamp(unit, utc ? "UTC" : null), values, nulls);
-  }
+    }
+    const [seconds, fraction] = splitTimestamp(asciiText(bytes, start, end));
+    values[row] = BigInt(seconds) * BigInt(perSecond) + BigInt(fraction.slice(0, digits).padEnd(digits, "0"));
+  });
+  return values;
 }
 
 /** Whole seconds since 1970 of an ISO 8601 date or time, and the digits of its fraction. No zone means UTC. */

@@ -2,12 +2,11 @@
  * Fields of CSV files out of values in binary form, as bytes: the same text as values.ts makes, without a string for each value. Fields
  * are places in bytes that some of a column's fields share, so that a text that comes again is made once; csv-rows.ts copies them.
  */
-import { dateDay, int64, timestamp, uint64 } from "@uwdata/flechette";
 import type { Entries, Part } from "./csv-parts.js";
 import type { Quoting } from "./csv-quoting.js";
 import { FloatTexts, LEAST, LIMIT, SMALL_SLOT, smallTexts } from "./number-texts.js";
 import { type TextBuffer, WIDEST } from "./text-buffer.js";
-import { textOf } from "./values.js";
+import { dateText, timestampText } from "./value-texts.js";
 
 /** Where the fields of some rows are: field i starts at `starts[from + i]` of the bytes that fill() answers with. */
 export interface Places {
@@ -145,7 +144,6 @@ function integerFiller({ data, width, signed }: Part & { kind: "integer" }): Fil
 /** Integers of 64 bits. Those that are not exact as numbers become text by way of bigint. */
 function longFiller(data: Uint8Array, signed: boolean): Fill {
   const view = viewOf(data);
-  const text = textOf(signed ? int64() : uint64());
   return (places, row, count) => {
     for (let i = 0; i < count; i++) {
       const at = 8 * (row + i);
@@ -161,7 +159,7 @@ function longFiller(data: Uint8Array, signed: boolean): Fill {
         placeText(
           places,
           places.from + i,
-          text(signed ? view.getBigInt64(at, true) : view.getBigUint64(at, true)),
+          String(signed ? view.getBigInt64(at, true) : view.getBigUint64(at, true)),
         );
     }
     return SMALL.bytes;
@@ -181,7 +179,6 @@ const LAST_DAY = 2_932_896;
 
 function dayFiller(data: Uint8Array): Fill {
   const view = viewOf(data);
-  const text = textOf(dateDay());
   return (places, row, count) => {
     const { starts, lengths, from, own } = places;
     let last = Number.NaN;
@@ -195,7 +192,7 @@ function dayFiller(data: Uint8Array): Fill {
         starts[from + i] = ~own.at;
         own.day(day);
         lengths[from + i] = DAY;
-      } else placeText(places, from + i, text(day * MILLISECONDS_OF_DAY));
+      } else placeText(places, from + i, dateText(day * MILLISECONDS_OF_DAY));
       last = day;
     }
     return NOTHING;
@@ -216,7 +213,6 @@ const UNITS: readonly { readonly perSecond: number; readonly digits: number }[] 
 function timestampFiller({ data, unit, zone }: Part & { kind: "timestamp" }): Fill {
   const { perSecond, digits } = UNITS[unit];
   const view = viewOf(data);
-  const text = textOf(timestamp(unit, zone ? "UTC" : null));
   return (places, row, count) => {
     const { starts, lengths, from, own } = places;
     let last = Number.NaN;
@@ -231,7 +227,7 @@ function timestampFiller({ data, unit, zone }: Part & { kind: "timestamp" }): Fi
       const seconds = Math.floor(near / perSecond);
       const days = Math.floor(seconds / 86_400);
       if (!Number.isSafeInteger(near) || days < FIRST_DAY || days > LAST_DAY) {
-        placeText(places, from + i, text(view.getBigInt64(at, true)));
+        placeText(places, from + i, timestampText(view.getBigInt64(at, true), unit, zone ? "Z" : ""));
         last = Number.NaN; // others may be as near
         continue;
       }

@@ -8,6 +8,7 @@ import { type Chunk, type ChunkedColumn, codesOf, type DictionaryChunk } from ".
 import type { Quoting } from "./csv-quoting.js";
 import { renderedEnds } from "./csv-rows.js";
 import { TextBuffer } from "./text-buffer.js";
+import type { TimeUnit } from "./value-texts.js";
 import { isText, textReader } from "./values.js";
 
 /** Values of one column. `bits`: their validity bitmap. */
@@ -20,7 +21,7 @@ export type Part = { readonly bits: Uint8Array | null } & (
   | {
       readonly kind: "timestamp";
       readonly data: Uint8Array;
-      readonly unit: 0 | 1 | 2 | 3;
+      readonly unit: TimeUnit;
       readonly zone: boolean;
     }
   | { readonly kind: "text"; readonly offsets: Uint32Array; readonly data: Uint8Array }

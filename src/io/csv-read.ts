@@ -1,26 +1,41 @@
 /**
  * CSV to Arrow: RFC 4180 in UTF-8, with a header line unless told otherwise. Types are inferred from all values
  * (csv-types.ts) unless they are asked for by name (csv-asked.ts). The text is read once, from start to end, so it may be a
- * pipe; memory is the text of the columns plus the result. No package is used: on bytes this is ten times as fast as by
- * csv-parse, and runs in pages.
+ * pipe; it is cut into blocks of whole records (csv-blocks.ts), which threads read side by side (csv-block-job.ts). Memory is the text
+ * plus the result: where the type of a column comes out wider than a block took it for, that column of the block is read again.
  */
 import { type Column, type Table, tableFromColumns } from "@uwdata/flechette";
-import { AskedTypeError } from "./csv-asked.js";
-import { CsvColumn } from "./csv-column.js";
-import { checkColumnCount, columnNames, MAX_COLUMNS } from "./csv-header.js";
-import { CsvError, type CsvSyntax, countLines, ESCAPED, RecordScanner } from "./csv-records.js";
-import type { CsvType } from "./csv-types.js";
-import { FileError } from "./errors.js";
+import type { AskedType } from "./csv-asked.js";
+import { type Block, type BlockJob, readBlock } from "./csv-block-job.js";
+import { BLOCK } from "./csv-blocks.js";
+import type { BlockColumn } from "./csv-column.js";
+import { CsvFile } from "./csv-file.js";
+import { askedColumnOfParts, type ColumnPart, columnOfParts, fits } from "./csv-table.js";
+import { CsvType, kindsOfType, typeOfKinds } from "./csv-types.js";
+import type { FileError } from "./errors.js";
 import type { ReadOptions } from "./formats.js";
-import { uniqueNames } from "./names.js";
-import { selectedColumns } from "./select-columns.js";
-import { joined, piecesOf, type Source } from "./source.js";
-import { isUtf8 } from "./utf8.js";
+import type { Source } from "./source.js";
+import { buffersOf } from "./threads/buffers.js";
+import { threadsOf } from "./threads/count.js";
+import type { Program } from "./threads/crew.js";
+import { inOrder, type Job } from "./threads/jobs.js";
+
+/** What tests make small. */
+export interface Sizes {
+  /** Bytes of a block, at least. */
+  readonly block: number;
+  /** Bytes from which on other threads start; below, they would start for less than they cost. */
+  readonly large: number;
+}
+
+/** Measured on a 2-core x86 server. */
+const SIZES: Sizes = { block: BLOCK, large: 1 << 23 };
 
 /** Reads CSV. @throws FileError with the line number where the text is not CSV */
-export async function readCsv(source: Source, options: ReadOptions): Promise<Table> {
-  const reader = new CsvReader(source.name, options);
-  for await (const _ of fed(reader, source, options));
+export async function readCsv(source: Source, options: ReadOptions, sizes = SIZES): Promise<Table> {
+  const reader = new CsvReader(source.name, options, sizes, { threads: threadsOf(options) });
+  for await (const block of reader.blocks(source)) reader.hold(block);
+  await reader.settle();
   return reader.finish();
 }
 
@@ -29,231 +44,198 @@ const BATCH = 1 << 22; // bytes
 
 /**
  * Reads CSV batch by batch, in two passes: the first finds the types of the columns, which the last value may decide. Memory is that of
- * a batch. The source can be read twice. @throws as readCsv
+ * a batch; other threads, each of which has some blocks, work where they are asked for. The source can be read twice.
+ * @throws as readCsv
  */
-export async function* csvBatches(source: Source, options: ReadOptions): AsyncGenerator<Table> {
-  const types = new CsvReader(source.name, options);
-  for await (const _ of fed(types, source, options)) types.forget();
+export async function* csvBatches(
+  source: Source,
+  options: ReadOptions,
+  sizes = SIZES,
+): AsyncGenerator<Table> {
+  const { threads = 1 } = options;
+  const types = new CsvReader(source.name, options, sizes, { threads, valuesToo: false });
+  for await (const _ of types.blocks(source));
   const settled = types.types();
-  const reader = new CsvReader(source.name, { ...options, onNote: undefined }, settled);
-  for await (const _ of fed(reader, source, options)) {
-    if (reader.bytes < BATCH) continue;
-    yield reader.finish();
-    reader.forget();
+  const reader = new CsvReader(source.name, { ...options, onNote: undefined }, sizes, { threads, settled });
+  for await (const block of reader.blocks(source)) {
+    reader.hold(block);
+    if (reader.bytes >= BATCH) yield reader.finish();
   }
   const again = reader.types();
-  if (again.some((type, i) => type !== settled[i])) {
-    throw new FileError(source.name, "changed while it was read", "Read it when nobody writes to it.");
-  }
+  if (again.some((type, i) => type !== settled[i])) throw reader.changedError();
   yield reader.finish();
 }
 
-/** Has a reader read a source, with a pause after each piece. */
-async function* fed(reader: CsvReader, source: Source, options: ReadOptions): AsyncGenerator<void> {
-  let waiting: Uint8Array[] = [];
-  let size = 0;
-  let wanted = 0;
-  for await (const piece of piecesOf(source, options)) {
-    waiting.push(piece);
-    size += piece.length;
-    // a record longer than that is looked at again from its start, so there have to be twice as many bytes
-    if (size < wanted) continue;
-    const rest = reader.read(joined(waiting), false);
-    waiting = [rest];
-    size = rest.length;
-    wanted = 2 * size;
-    yield;
-  }
-  reader.read(joined(waiting), true);
+const PROGRAM: Program = {
+  source: async () => (await import("./csv-read-worker.ts?worker-source")).default,
+};
+
+/** More columns are read on one thread: each has memory of its own in each block, which has to be handed over. */
+const MOST_SHARED = 2000;
+
+interface Purpose {
+  readonly threads: number;
+  /** Whether values are wanted, or no more than types. */
+  readonly valuesToo?: boolean;
+  /** The types of the columns that are read, where another pass found them. */
+  readonly settled?: readonly CsvType[];
 }
-
-const COMMA = ",";
-const QUOTE = '"';
-
-function syntaxOf({ delimiter = COMMA, quote = QUOTE }: ReadOptions): CsvSyntax {
-  return { delimiter: delimiter.charCodeAt(0), quote: quote === "" ? -1 : quote.charCodeAt(0) };
-}
-
-/** A byte order mark is not part of the text. */
-const MARK = [0xef, 0xbb, 0xbf];
 
 class CsvReader {
-  readonly #scanner: RecordScanner;
-  #names: readonly string[] | undefined;
-  /** One of each column, null for those that are not read. */
-  #columns: readonly (CsvColumn | null)[] = [];
-  /** Lines before what is read next. */
-  #lines = 0;
-  #records = 0;
-  /** Rows before those that are held. */
+  readonly #file: CsvFile;
+  /** Blocks whose rows are held, and the rows before them. */
+  #held: Block[] = [];
   #forgotten = 0;
-  #started = false;
+  /** Bytes of text that is held. */
+  bytes = 0;
 
   constructor(
-    readonly path: string,
+    name: string,
     readonly options: ReadOptions,
-    /** The types of the columns that are read, where another pass found them. */
-    readonly settled?: readonly CsvType[],
+    readonly sizes: Sizes,
+    readonly purpose: Purpose,
   ) {
-    this.#scanner = new RecordScanner(syntaxOf(options), MAX_COLUMNS);
+    this.#file = new CsvFile(name, options, sizes.block);
   }
 
-  /** Reads the records that are whole, and answers with the bytes after them. */
-  read(bytes: Uint8Array, last: boolean): Uint8Array {
-    let at = this.#started ? 0 : this.#start(bytes);
-    const first = at;
-    try {
-      while (at < bytes.length && this.#scanner.scan(bytes, at, last)) {
-        this.#take(bytes);
-        this.#lines += this.#scanner.anyQuoted ? countLines(bytes, at, this.#scanner.next) : 1;
-        at = this.#scanner.next;
-      }
-    } catch (error) {
-      this.#checkText(bytes.subarray(first));
-      throw error instanceof CsvError ? this.#described(error, countLines(bytes, at, error.at)) : error;
+  /** The blocks of a source, in order, read. @throws FileError */
+  async *blocks(source: Source): AsyncGenerator<Block> {
+    const { valuesToo = true, settled } = this.purpose;
+    const file = this.#file;
+    const texts = file.blocks(source);
+    const { first, isLarge } = await begun(texts, source.size, this.sizes.large);
+    const jobs = async function* () {
+      yield* first;
+      yield* texts;
+    };
+    const jobOf = (bytes: Uint8Array): BlockJob => ({
+      bytes,
+      syntax: file.syntax,
+      columns: file.names.length,
+      requests: file.columns.map(({ index, asked, kinds }, i) => ({
+        index,
+        asked,
+        kinds: settled ? kindsOfType(settled[i]) : kinds,
+      })),
+      valuesToo,
+    });
+    const threads = isLarge && file.names.length <= MOST_SHARED ? this.purpose.threads : 1;
+    for await (const block of this.#read(mapped(jobs(), jobOf), threads)) {
+      file.take(block);
+      yield block;
     }
-    this.#checkText(bytes.subarray(first, at));
-    return bytes.subarray(at);
   }
 
-  /** Bytes that are held. */
-  get bytes(): number {
-    return this.#read().reduce((sum, column) => sum + column.bytes, 0);
+  #read(jobs: AsyncIterable<BlockJob>, threads: number): AsyncGenerator<Block> {
+    const pack = (input: BlockJob) => ({ input, transfer: buffersOf([input.bytes]) });
+    const wrapped = mapped(jobs, (job): Job<BlockJob, Block> => {
+      return { here: () => readBlock(job), pack: () => pack(job) };
+    });
+    return inOrder(PROGRAM, wrapped, { threads, signal: this.options.signal });
+  }
+
+  /** Keeps the rows of a block. */
+  hold(block: Block): void {
+    const { settled } = this.purpose;
+    const { columns } = this.#file;
+    const isRight = (i: number) =>
+      columns[i].asked !== undefined || fits(block.columns[i], settled?.[i] ?? 0);
+    if (settled && !block.columns.every((_, i) => isRight(i))) throw this.changedError();
+    this.#held.push(block);
+    this.bytes += block.bytes.length;
+  }
+
+  /** Reads columns again in blocks that took them for another type. */
+  async settle(): Promise<void> {
+    const types = this.types();
+    const { syntax, names, columns } = this.#file;
+    const wrong = this.#held.map((block) =>
+      columns.flatMap(({ asked }, i) => (asked !== undefined || fits(block.columns[i], types[i]) ? [] : [i])),
+    );
+    const jobs = this.#held.flatMap((block, b): BlockJob[] => {
+      if (wrong[b].length === 0) return [];
+      const requests = wrong[b].map((i) => ({ index: columns[i].index, kinds: kindsOfType(types[i]) }));
+      return [{ bytes: block.bytes, syntax, columns: names.length, requests, valuesToo: true }];
+    });
+    const places = wrong.flatMap((some, b) => (some.length === 0 ? [] : [b]));
+    const threads = jobs.length * (jobs[0]?.bytes.length ?? 0) >= this.sizes.large ? this.purpose.threads : 1;
+    for await (const again of this.#read(
+      mapped(jobs, (job) => job),
+      threads,
+    )) {
+      const b = places.shift() as number;
+      for (const [k, i] of wrong[b].entries()) this.#held[b].columns[i] = again.columns[k];
+    }
   }
 
   /** The types of the columns that are read. @throws FileError without a header */
   types(): CsvType[] {
-    this.#checkNames();
-    return this.#read().map((column) => column.type());
-  }
-
-  /** Lets go of the rows that were read so far. */
-  forget(): void {
-    this.#forgotten += this.#read()[0]?.rows ?? 0;
-    for (const column of this.#read()) column.forget();
-  }
-
-  #read(): CsvColumn[] {
-    return this.#columns.filter((column) => column !== null);
-  }
-
-  /** The rows that are held. */
-  finish(): Table {
-    const names = this.#checkNames();
-    const columns: [string, Column<unknown>][] = [];
-    for (const [i, column] of this.#columns.entries()) {
-      if (column) columns.push([names[i], this.#finished(names[i], column)]);
-    }
-    return tableFromColumns(columns);
-  }
-
-  #checkNames(): readonly string[] {
-    if (this.#names) return this.#names;
-    throw new FileError(this.path, "is empty", "A CSV file starts with a line of column names.");
-  }
-
-  /** Answers with where the text begins. */
-  #start(bytes: Uint8Array): number {
-    if (bytes.length === 0) return 0;
-    this.#started = true;
-    if (bytes.includes(0)) {
-      throw new FileError(
-        this.path,
-        "is not a CSV file: it is not text",
-        "Check that the extension is right.",
-      );
-    }
-    return MARK.every((byte, i) => bytes[i] === byte) ? MARK.length : 0;
-  }
-
-  #checkText(bytes: Uint8Array): void {
-    if (isUtf8(bytes)) return;
-    throw new FileError(this.path, "is not UTF-8 text", "Convert it: iconv -f LATIN1 -t UTF-8.");
-  }
-
-  #take(bytes: Uint8Array): void {
-    const { count, isBlank, starts, ends, quoting } = this.#scanner;
-    if (this.#names === undefined) {
-      if (isBlank) return;
-      this.#names = this.#named(bytes);
-      if (this.options.header ?? true) return;
-    }
-    const columns = this.#columns;
-    if (isBlank && columns.length > 1) return;
-    this.#records++;
-    if (count !== columns.length) throw this.#raggedError(count);
-    for (let i = 0; i < count; i++) columns[i]?.append(bytes, starts[i], ends[i], quoting[i]);
-  }
-
-  #named(bytes: Uint8Array): string[] {
-    const { count } = this.#scanner;
-    checkColumnCount(this.path, count);
-    const { header = true, onNote, types = {} } = this.options;
-    const fields = columnNames(Array.from({ length: count }, (_, i) => (header ? this.#text(bytes, i) : "")));
-    const names = uniqueNames(fields, onNote && ((note) => onNote(`${this.path}: ${note}`)));
-    const read = new Set(selectedColumns(names, this.options, this.path));
-    let made = 0;
-    this.#columns = names.map((name, i) => {
-      const asked = Object.hasOwn(types, name) ? types[name] : undefined;
-      return read.has(i) ? new CsvColumn(asked, this.settled?.[made++]) : null;
+    this.#file.checkNames();
+    return this.#file.columns.map(({ asked, kinds, anyQuotedEmpty }) => {
+      if (asked !== undefined) return asked === "utf8" ? CsvType.text : CsvType.none;
+      return kinds === 0 && anyQuotedEmpty ? CsvType.text : typeOfKinds(kinds);
     });
-    return names;
   }
 
-  /** Field `i` of the record as text. */
-  #text(bytes: Uint8Array, i: number): string {
-    const { starts, ends, quoting, syntax } = this.#scanner;
-    const text = DECODER.decode(bytes.subarray(starts[i], ends[i]));
-    if (quoting[i] !== ESCAPED) return text;
-    const quote = String.fromCharCode(syntax.quote);
-    return text.replaceAll(quote + quote, quote);
+  /** The rows that are held, which are let go of. */
+  finish(): Table {
+    this.#file.checkNames();
+    const types = this.purpose.settled ?? this.types();
+    const { names, columns } = this.#file;
+    const held = this.#held.map(({ rows, columns: read }) => ({
+      rows,
+      read: read as (BlockColumn | null)[],
+    }));
+    this.#held = [];
+    this.bytes = 0;
+    const made = columns.map(({ index, asked }, i): [string, Column<unknown>] => {
+      const parts = held.map(({ rows, read }) => ({ rows, column: read[i] as BlockColumn }));
+      for (const { read } of held) read[i] = null; // frees memory as it is copied
+      if (asked === undefined || asked === "utf8") return [names[index], columnOfParts(parts, types[i])];
+      this.#checkAsked(names[index], asked, parts);
+      return [names[index], askedColumnOfParts(parts, asked)];
+    });
+    this.#forgotten += held.reduce((sum, { rows }) => sum + rows, 0);
+    return tableFromColumns(made);
   }
 
-  #finished(name: string, column: CsvColumn): Column<unknown> {
-    try {
-      return column.finish();
-    } catch (error) {
-      if (!(error instanceof AskedTypeError)) throw error;
-      throw new FileError(
-        this.path,
-        `"${error.text}" in row ${this.#forgotten + error.row + 1} of column "${name}" is not ${error.type}`,
-        "Correct the value, or ask for another type.",
-        { cause: error },
-      );
+  #checkAsked(name: string, asked: AskedType, parts: readonly ColumnPart[]): void {
+    let row = this.#forgotten + 1;
+    for (const { rows, column } of parts) {
+      const { failed } = column;
+      if (failed) {
+        const where = `"${failed.text}" in row ${row + failed.row} of column "${name}"`;
+        throw this.#file.error(`${where} is not ${asked}`, "Correct the value, or ask for another type.");
+      }
+      row += rows;
     }
   }
 
-  /** `lines`: those between the record's start and the error. */
-  #described(error: CsvError, lines: number): FileError {
-    const [problem, fix] = this.#problem(error.problem);
-    const line = this.#lines + lines + 1;
-    return new FileError(this.path, `line ${line}: ${problem}`, fix, { cause: error });
-  }
-
-  #problem(kind: CsvError["problem"]): [problem: string, fix: string] {
-    switch (kind) {
-      case "open":
-        return [
-          `the file ends inside a quoted field of record ${this.#records + 1}`,
-          "The file may be cut off, or a quote is missing.",
-        ];
-      case "after":
-        return ["text follows a closing quote", 'Inside quotes, write a quote as "".'];
-      case "inside":
-        return [
-          "a quote in the middle of a field",
-          'Put the whole field in quotes and write its quotes as "".',
-        ];
-    }
-  }
-
-  #raggedError(found: number): FileError {
-    return new FileError(
-      this.path,
-      `line ${this.#lines + 1}: ${found} fields where the ${(this.options.header ?? true) ? "header names" : "first line has"} ${this.#columns.length}`,
-      "The file may be cut off, or a value that holds a comma is not quoted.",
-    );
+  changedError(): FileError {
+    return this.#file.error("changed while it was read", "Read it when nobody writes to it.");
   }
 }
 
-const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+/** The first of some blocks, and whether all together are worth other threads. */
+async function begun(
+  blocks: AsyncIterator<Uint8Array>,
+  size: number | undefined,
+  large: number,
+): Promise<{ first: Uint8Array[]; isLarge: boolean }> {
+  const first: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const { value, done } = await blocks.next();
+    if (done) return { first, isLarge: false };
+    first.push(value);
+    bytes += value.length;
+    if (bytes >= large || size !== undefined) return { first, isLarge: (size ?? bytes) >= large };
+  }
+}
+
+async function* mapped<In, Out>(
+  items: Iterable<In> | AsyncIterable<In>,
+  map: (item: In) => Out,
+): AsyncGenerator<Out> {
+  for await (const item of items) yield map(item);
+}

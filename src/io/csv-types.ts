@@ -6,7 +6,7 @@
  * numbers that are beyond a float64, dates that are not in the calendar or that nanoseconds beside them do not reach.
  */
 import { asciiText } from "./ascii.js";
-import { daysInMonth, isWholeTime, yearOfDay } from "./csv-values.js";
+import { daysInMonth, integerOf, isWholeTime, yearOfDay } from "./csv-values.js";
 
 /** Types a CSV column can have. `none`: no value yet. Timestamps: micro- or nanoseconds, without or with a time zone. */
 export const CsvType = {
@@ -26,13 +26,13 @@ export type CsvType = (typeof CsvType)[keyof typeof CsvType];
 
 /** What a value can be, as bits: a column gathers those of all its values, and typeOfKinds() decides. */
 const BOOL = 1;
-const INT32 = 2;
+export const INT32 = 2;
 const INT64 = 4;
 /** An integer of 64 bits that float64 would round. */
 const LONG = 8;
-const FLOAT = 16;
+export const FLOAT = 16;
 const DATE = 32;
-const MICROS = 64;
+export const MICROS = 64;
 const NANOS = 128;
 const UTC = 256;
 const UTC_NANOS = 512;
@@ -59,6 +59,25 @@ export function typeOfKinds(kinds: number): CsvType {
   if (within(ZONED)) return kinds & UTC_NANOS ? CsvType.timestampUtcNanos : CsvType.timestampUtc;
   return CsvType.text;
 }
+
+/** Kinds of a type: others beside them are of the type where typeOfKinds() says so. */
+export function kindsOfType(type: CsvType): number {
+  return KINDS_OF_TYPES[type];
+}
+
+const KINDS_OF_TYPES: Record<CsvType, number> = {
+  [CsvType.none]: 0,
+  [CsvType.bool]: BOOL,
+  [CsvType.int32]: INT32,
+  [CsvType.int64]: INT64,
+  [CsvType.float64]: FLOAT,
+  [CsvType.date]: DATE,
+  [CsvType.timestamp]: MICROS,
+  [CsvType.timestampNanos]: NANOS,
+  [CsvType.timestampUtc]: UTC,
+  [CsvType.timestampUtcNanos]: UTC_NANOS,
+  [CsvType.text]: TEXT,
+};
 
 function typeOfNumbers(kinds: number): CsvType {
   if (kinds & FLOAT) return kinds & LONG ? CsvType.text : CsvType.float64;
@@ -105,7 +124,10 @@ function frequentKind(bytes: Uint8Array, start: number, end: number): number {
   if (whole === 0 || (whole > 1 && bytes[digits] === 48)) return 0;
   if (at === end) {
     if (bytes[digits] === 48 && digits > start) return 0;
-    return whole <= 9 ? INT32 : 0;
+    if (whole <= 9) return INT32;
+    if (whole > EXACT_DIGITS) return 0;
+    const value = integerOf(bytes, start, end);
+    return value === (value | 0) ? INT32 : INT64;
   }
   if (bytes[at] === POINT && end - start <= EXACT_DIGITS) {
     for (at++; at < end && isDigit(bytes[at]); ) at++;

@@ -3,39 +3,74 @@ import type { Column, Table } from "@uwdata/flechette";
 import { readTable as readSource } from "../relational/columns.js";
 import { ColumnParts, type Part, widthOf } from "./csv-parts.js";
 import { Quoting } from "./csv-quoting.js";
-import { RowWriter, type Run } from "./csv-rows.js";
+import type { Run } from "./csv-rows.js";
+import { JobPacker, type RowsJob, type RowsText, rowsText } from "./csv-rows-job.js";
 import type { WriteOptions } from "./formats.js";
 import { TextBuffer } from "./text-buffer.js";
+import { threadsOf } from "./threads/count.js";
+import type { Program } from "./threads/crew.js";
+import { inOrder, type Job } from "./threads/jobs.js";
 
 /** A table as CSV, block by block. */
 export async function* csvBlocks(
   table: Table,
-  { delimiter = ",", header = true, onProgress }: WriteOptions,
+  { delimiter = ",", header = true, onProgress, signal, threads }: WriteOptions,
 ): AsyncGenerator<Uint8Array> {
   const quoting = new Quoting(delimiter);
   const { columns: sources, rows } = readSource(table, "");
   const columns = sources.map(
     ({ column }, i) => new ColumnParts(column, table.children[i] as Column<unknown>, quoting),
   );
-  const out = new TextBuffer();
   if (header) {
+    const out = new TextBuffer(256);
     out.text(`${sources.map(({ field }) => quoting.quoted(field.name)).join(delimiter)}\n`);
     yield out.taken();
   }
-  const writer = new RowWriter(columns.length, quoting);
+  const counts: number[] = [];
+  const packer = new JobPacker();
   let done = 0;
-  for (const runs of blocksOf(columns, rows)) {
-    for (const run of runs) {
-      writer.write(out, run);
-      done += run.rows;
-    }
-    yield out.taken();
+  const options = { signal, threads: isLarge(columns, rows) ? threadsOf({ threads }) : 1 };
+  const jobs = jobsOf(columns, rows, delimiter, packer, counts);
+  for await (const { text, spent } of inOrder<RowsJob, RowsText>(PROGRAM, jobs, options)) {
+    packer.take(spent);
+    yield text;
+    done += counts.shift() ?? 0;
     onProgress?.(done, rows);
   }
 }
 
+const PROGRAM: Program = {
+  source: async () => (await import("./csv-write-worker.ts?worker-source")).default,
+};
+
+/** @param counts is told the rows of each block */
+function* jobsOf(
+  columns: readonly ColumnParts[],
+  rows: number,
+  delimiter: string,
+  packer: JobPacker,
+  counts: number[],
+): Generator<Job<RowsJob, RowsText>> {
+  for (const runs of blocksOf(columns, rows)) {
+    const job = { delimiter, columns: columns.length, runs, buffer: null };
+    counts.push(runs.reduce((sum, run) => sum + run.rows, 0));
+    yield { here: () => rowsText(job), pack: () => packer.pack(job) };
+  }
+}
+
+/** Below, other threads would start for less than they cost. Measured on a 2-core x86 server. */
+const LARGE = 1 << 24; // bytes
+
+/** Whether a table is worth other threads, by its first rows. */
+function isLarge(columns: readonly ColumnParts[], rows: number): boolean {
+  if (rows === 0) return false;
+  const end = columns.reduce((least, column) => Math.min(least, column.seek(0)), Math.min(rows, FIRST));
+  const { run, bytes } = runOf(columns, 0, end);
+  return (bytes / run.rows) * rows >= LARGE;
+}
+
 /** Values of a block take about this many bytes. */
-const BLOCK = 1 << 20;
+const BLOCK = 1 << 21; // bytes
 
 /** Rows of the first run. */
 const FIRST = 1024;

@@ -3,7 +3,7 @@
  * what comes out is never larger than what went in. Flechette reads the same bytes again without a check, so it only gets
  * them once they went through here. What tables there are is said by a `Shape`. After the FlatBuffers internals page.
  */
-import { isUtf8 } from "./utf8.js";
+import { isUtf8 } from "./is-utf8.js";
 
 /** What a field of a table is, at the field's number. */
 export type FieldShape =

@@ -2,9 +2,8 @@
  * Texts of numbers that come again and again: small whole numbers, made once, and floats, of which the last of each hash is kept.
  * The texts are those of values.ts.
  */
-import { float32, float64 } from "@uwdata/flechette";
 import { TextBuffer } from "./text-buffer.js";
-import { textOf } from "./values.js";
+import { numberText, shortText } from "./value-texts.js";
 
 /** Whole numbers from LEAST up to LIMIT have their text ready. */
 export const LEAST = -1000;
@@ -48,13 +47,10 @@ export class FloatTexts {
   /** In which round a text was asked for last. */
   readonly #rounds = new Int32Array(1 << SLOT_BITS);
   #round = 1;
-  readonly #text: (value: unknown) => string;
   readonly #made = new TextBuffer();
   #misses = 0;
 
-  constructor(readonly isDouble: boolean) {
-    this.#text = textOf(isDouble ? float64() : float32());
-  }
+  constructor(readonly isDouble: boolean) {}
 
   /** No text is in use. */
   next(): void {
@@ -116,7 +112,7 @@ export class FloatTexts {
       out.integer(value);
     } else if (!this.isDouble || this.#misses > MISSES || !out.decimal(value)) {
       this.#misses++;
-      out.ascii(this.#text(value));
+      out.ascii(this.isDouble ? numberText(value) : shortText(value));
     } else this.#misses = 0;
   }
 }

@@ -1,24 +1,14 @@
 /**
- * Column chunks of a Parquet file as they are written: rows of an Arrow column as a dictionary page, where that pays, and data pages
- * (version 2), compressed by Snappy where that makes them smaller.
+ * Column chunks of a Parquet file as they are written: rows of a column as a dictionary page, where that pays, and data pages
+ * (version 2), compressed by Snappy where that makes them smaller. Runs on any thread.
  */
-import type { Column, DataType } from "@uwdata/flechette";
-import { TimeUnit, Type } from "@uwdata/flechette";
 import type { ColumnChunk, Encoding, PageHeader, SchemaElement } from "hyparquet";
-import type { ByteWriter } from "hyparquet-writer";
+import type { ByteWriter } from "hyparquet-writer/src/bytewriter.js";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { snappyCompress } from "hyparquet-writer/src/snappy.js";
-import { bitmapBytes, isSet, setBit } from "../engine/bitmaps.js";
-import {
-  type Chunk,
-  type ChunkedColumn,
-  codesOf,
-  type DictionaryChunk,
-  isValid,
-} from "../relational/chunk.js";
-import { rawColumn } from "./columns.js";
+import { bitmapBytes, isSet } from "../engine/bitmaps.js";
 import { type Coded, Numbering, writeCodes, writeLevels } from "./parquet-codes.js";
-import { conversionOf } from "./parquet-types.js";
+import type { ColumnRows } from "./parquet-rows.js";
 import { type Values, valuesFor } from "./parquet-values.js";
 import { TextBuffer } from "./text-buffer.js";
 
@@ -38,12 +28,6 @@ interface Encoded {
   readonly coded: Coded | null;
 }
 
-/** An Arrow dictionary: its values that are not null, and which of them each code means; -1: none. */
-interface Entries {
-  readonly values: Values;
-  readonly places: Int32Array;
-}
-
 /** What is in use while one chunk is written: one for all columns of a file. */
 export class ChunkBuffers {
   readonly numbering = new Numbering();
@@ -53,84 +37,42 @@ export class ChunkBuffers {
 
 /** Writes the chunks of one column, of one row group after the other. */
 export class ChunkWriter {
-  readonly #rows: Values;
-  /** The Arrow dictionary of the last chunk. */
-  #dictionary: { readonly of: ChunkedColumn; readonly entries: Entries | null } | undefined;
-  #places = new Int32Array(0);
-  #raw: { readonly of: Column<unknown>; readonly column: Column<unknown> } | undefined;
+  readonly #values: Values;
 
   constructor(
     readonly element: SchemaElement,
     readonly out: ByteWriter,
     readonly buffers: ChunkBuffers,
   ) {
-    this.#rows = valuesFor(element);
+    this.#values = valuesFor(element);
   }
 
-  /** @param column the column whose rows from `start` on the chunk has, in flechette's form */
-  write(chunk: Chunk, column: Column<unknown>, start: number): ColumnChunk {
-    const encoded =
-      (chunk.layout === "dictionary" ? this.#ofDictionary(chunk) : this.#ofChunk(chunk)) ??
-      this.#ofAny(column, start, chunk.length);
-    return this.#writeChunk(encoded, chunk.length);
+  /** Writes rows. What is told of them has places from where the writer began. */
+  write(column: ColumnRows, rows: number): ColumnChunk {
+    return this.#writeChunk(this.#encoded(column), rows);
   }
 
-  #ofChunk(chunk: Chunk): Encoded | null {
-    const values = this.#rows;
+  #encoded(column: ColumnRows): Encoded {
+    if (column.form === "stored") {
+      const { bits, values, places, count } = column;
+      return {
+        bits,
+        values,
+        places,
+        count,
+        coded: column.coded === "later" ? this.#coded(values) : column.coded,
+      };
+    }
+    const { chunk } = column;
+    const values = this.#values;
     values.clear();
-    values.reserve(chunk.length);
-    if (isScaled(chunk.type) || !values.addChunk(chunk)) return null;
+    values.addChunk(chunk);
     const bits = chunk.layout === "null" ? new Uint8Array(bitmapBytes(chunk.length)) : chunk.validity?.bits;
-    return { bits: bits ?? null, ...this.#numbered(values) };
+    return { bits: bits ?? null, values, places: null, count: values.count, coded: this.#coded(values) };
   }
 
-  #numbered(values: Values): Omit<Encoded, "bits"> {
-    const coded = this.element.type === "BOOLEAN" ? null : this.buffers.numbering.ofValues(values);
-    return { values, places: null, count: values.count, coded };
-  }
-
-  /** The codes of the rows, numbered anew: a row group stores the values that it has. */
-  #ofDictionary(chunk: DictionaryChunk): Encoded | null {
-    if (this.#dictionary?.of !== chunk.dictionary) {
-      this.#dictionary = { of: chunk.dictionary, entries: entriesOf(chunk.dictionary, this.element) };
-    }
-    const { entries } = this.#dictionary;
-    if (entries === null || this.element.type === "BOOLEAN") return null;
-    const { values, places } = entries;
-    if (this.#places.length < chunk.length) this.#places = new Int32Array(chunk.length);
-    const codes = codesOf(chunk);
-    let [count, bits]: [number, Uint8Array | null] = [0, null];
-    if (chunk.validity === null && values.count === places.length) {
-      for (let row = 0; row < chunk.length; row++) this.#places[row] = codes[row];
-      count = chunk.length;
-    } else {
-      bits = new Uint8Array(bitmapBytes(chunk.length));
-      for (let row = 0; row < chunk.length; row++) {
-        if (!isValid(chunk, row) || places[codes[row]] < 0) continue;
-        this.#places[count++] = places[codes[row]];
-        setBit(bits, row);
-      }
-    }
-    const coded = this.buffers.numbering.ofCodes(this.#places, count, values.count);
-    return { bits, values, places: this.#places, count, coded };
-  }
-
-  /** Values of rare types, one after the other. */
-  #ofAny(column: Column<unknown>, start: number, length: number): Encoded {
-    if (this.#raw?.of !== column) this.#raw = { of: column, column: rawColumn(column) };
-    const raw = this.#raw.column;
-    const convert = conversionOf(column.type, this.element);
-    const values = this.#rows;
-    values.clear();
-    values.reserve(length);
-    const bits = new Uint8Array(bitmapBytes(length));
-    for (let row = 0; row < length; row++) {
-      const value = raw.at(start + row);
-      if (value === null || value === undefined) continue;
-      values.add(convert(value));
-      setBit(bits, row);
-    }
-    return { bits, ...this.#numbered(values) };
+  #coded(values: Values): Coded | null {
+    return this.element.type === "BOOLEAN" ? null : this.buffers.numbering.ofValues(values);
   }
 
   #writeChunk({ bits, values, places, count, coded }: Encoded, rows: number): ColumnChunk {
@@ -238,27 +180,6 @@ export class ChunkWriter {
 }
 
 type ColumnStatistics = NonNullable<ColumnChunk["meta_data"]>["statistics"];
-
-/** Arrow has seconds, Parquet has not. */
-function isScaled(type: DataType): boolean {
-  return (type.typeId === Type.Timestamp || type.typeId === Type.Time) && type.unit === TimeUnit.SECOND;
-}
-
-/** Null for values of rare types. */
-function entriesOf({ chunks, length, type }: ChunkedColumn, element: SchemaElement): Entries | null {
-  const values = valuesFor(element);
-  values.reserve(length);
-  if (isScaled(type)) return null;
-  const places = new Int32Array(length);
-  let [place, code] = [0, 0];
-  for (const chunk of chunks) {
-    if (!values.addChunk(chunk)) return null;
-    for (let row = 0; row < chunk.length; row++) {
-      places[code++] = chunk.layout !== "null" && isValid(chunk, row) ? place++ : -1;
-    }
-  }
-  return { values, places };
-}
 
 /** A page's rows, and its values that are not null. */
 interface PageRange {

@@ -2,7 +2,7 @@
  * Decompression of Parquet pages: to exactly the length that the page's header names, with every checksum that the format
  * has. gzip, brotli and zstd by Node's zlib where there is one, else by hyparquet-compressors, snappy by hysnappy, LZ4 by lz4.ts.
  */
-import { compressors } from "hyparquet-compressors";
+import { decompressGzip, decompressSnappy } from "hyparquet-compressors";
 import { builtin } from "./builtin.js";
 import { decodeLz4Block, LZ4_MAX_RATIO, Lz4Error } from "./lz4.js";
 import { decompressZstd } from "./zstd.js";
@@ -25,8 +25,22 @@ function decoderOf(codec: string): Decoder {
 
 const zlib = builtin("node:zlib");
 
-function inJs(codec: "GZIP" | "BROTLI" | "SNAPPY", input: Uint8Array, length: number): Uint8Array {
-  return (compressors[codec] as Decoder)(input, length);
+/** Brotli in JavaScript, if a module brought it: a worker's script is half as long without. */
+let brotliInJs: Decoder | undefined;
+
+export function bringBrotli(decoder: Decoder): void {
+  brotliInJs = decoder;
+}
+
+/** Whether every thread has a decoder of a codec, and not only the calling one. */
+export function isEverywhere(codec: string): boolean {
+  return codec !== "BROTLI" || zlib !== undefined;
+}
+
+function brotli(input: Uint8Array, length: number): Uint8Array {
+  if (zlib) return zlib.brotliDecompressSync(input, limit(length));
+  if (brotliInJs) return brotliInJs(input, length);
+  throw new Error("the compression BROTLI is not known");
 }
 
 /** A byte more than expected shows that there is more; zlib wants at least one. */
@@ -34,9 +48,8 @@ const limit = (length: number) => ({ maxOutputLength: length + 1 });
 
 const DECODERS: Readonly<Record<string, Decoder>> = {
   UNCOMPRESSED: (input) => input.slice(),
-  GZIP: (input, length) => zlib?.gunzipSync(input, limit(length)) ?? inJs("GZIP", input, length),
-  BROTLI: (input, length) =>
-    zlib?.brotliDecompressSync(input, limit(length)) ?? inJs("BROTLI", input, length),
+  GZIP: (input, length) => zlib?.gunzipSync(input, limit(length)) ?? decompressGzip(input, length),
+  BROTLI: brotli,
   ZSTD: (input, length) => decompressZstd(input, length),
   SNAPPY: snappy,
   LZ4_RAW: lz4Block,
@@ -48,7 +61,7 @@ const SNAPPY_MAX_RATIO = 22;
 
 function snappy(input: Uint8Array, length: number): Uint8Array {
   if (length > input.length * SNAPPY_MAX_RATIO) throw new Error("a page cannot hold as much as it says");
-  return inJs("SNAPPY", input, length);
+  return decompressSnappy(input, length);
 }
 
 function lz4Block(input: Uint8Array, length: number): Uint8Array {

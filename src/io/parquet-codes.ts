@@ -10,8 +10,8 @@ export interface Coded {
   /** One a value. */
   readonly codes: Int32Array;
   readonly count: number;
-  /** Which value each number stands for. */
-  readonly values: Int32Array;
+  /** Which value each number stands for. Null: the one of that number. */
+  readonly values: Int32Array | null;
   readonly entries: number;
 }
 
@@ -39,23 +39,8 @@ export class Numbering {
     if (this.#slots.length < size) this.#slots = new Int32Array(size);
     else this.#slots.fill(0, 0, size);
     const [codes, firsts, slots] = [this.#codes, this.#values, this.#slots];
-    let entries = 0;
-    for (let i = 0; i < count; i++) {
-      // sorted columns and joined ones repeat their values
-      if (i > 0 && values.equal(i, i - 1)) {
-        codes[i] = codes[i - 1];
-        continue;
-      }
-      let slot = values.hash(i) & (size - 1);
-      while (slots[slot] !== 0 && !values.equal(firsts[slots[slot] - 1], i)) slot = (slot + 1) & (size - 1);
-      if (slots[slot] === 0) {
-        if (entries === most) return null;
-        firsts[entries] = i;
-        slots[slot] = ++entries;
-      }
-      codes[i] = slots[slot] - 1;
-    }
-    return { codes, count, values: firsts, entries };
+    const entries = values.number({ codes, firsts, slots, mask: size - 1, most });
+    return entries < 0 ? null : { codes, count, values: firsts, entries };
   }
 
   /** The same of places in an Arrow dictionary of `length` values; `values` are such places. */

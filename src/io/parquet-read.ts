@@ -3,57 +3,84 @@
  * footer, parquet-pages.ts the pages. Types keep their units, widths and signs; strings that the file keeps in dictionaries become Arrow
  * dictionary columns. Columns with children (lists, maps, structs) are refused. Columns of one name get a number behind it.
  */
-import { type Column, type Table, tableFromColumns } from "@uwdata/flechette";
+import { Column, type Table, tableFromColumns } from "@uwdata/flechette";
 import {
   type ColumnChunk,
+  type ColumnMetaData,
   type FileMetaData,
   parquetMetadataAsync,
   parquetSchema,
   type SchemaElement,
   type SchemaTree,
 } from "hyparquet";
-import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
-import type { ColumnDecoder } from "hyparquet/src/types.js";
+import { decompressBrotli } from "hyparquet-compressors";
 import { FileError, fileErrorFrom } from "./errors.js";
-import type { ReadOptions } from "./formats.js";
+import type { ReadOptions, TransferOptions } from "./formats.js";
 import { uniqueNames } from "./names.js";
-import { collectorFor } from "./parquet-columns.js";
-import { readPages } from "./parquet-pages.js";
-import { type ColumnType, columnTypeOf, isStoredRight, physicalElement } from "./parquet-types.js";
+import { unpackedColumn } from "./packed-column.js";
+import { bringBrotli, isEverywhere } from "./parquet-codecs.js";
+import { type ChunkBytes, type ColumnPlan, ColumnReader, type ReadColumn } from "./parquet-column-reader.js";
+import type { PackedChunks, PackedResult } from "./parquet-read-worker.js";
+import { type ColumnType, columnTypeOf, isStoredRight } from "./parquet-types.js";
 import { selectedColumns } from "./select-columns.js";
 import { placed, type Source } from "./source.js";
-import { checkUtf8 } from "./utf8.js";
+import { buffersOf } from "./threads/buffers.js";
+import { threadsOf } from "./threads/count.js";
+import type { Program } from "./threads/crew.js";
+import { inOrder, type Job } from "./threads/jobs.js";
+import { notUtf8 } from "./utf8.js";
+
+bringBrotli(decompressBrotli);
 
 const DAMAGED = "is damaged";
 const REWRITE = "Write or download the file again.";
+
+/** Values that are worth other threads: with fewer the calling thread is done when they are up. Measured on a 2-core x86 server. */
+const SHARED_VALUES = 1 << 21;
+/** Bytes of such a file, at least: what a small one says of its rows may be wrong. */
+const SHARED_BYTES = 1 << 19;
 
 /** Reads a Parquet file. @throws FileError when it is none, is cut off, or has columns of a type that is not known */
 export async function readParquet(source: Source, options: ReadOptions): Promise<Table> {
   const file = await openParquet(source, options);
   const { columns, metadata } = file;
-  const rows = Number(metadata.num_rows);
-  const report = (column: number, done: number) =>
-    options.onProgress?.(column * rows + done, columns.length * rows);
-  return readGroups(file, metadata.row_groups, report, options.signal, true);
+  const values = columns.length * Number(metadata.num_rows);
+  const isLarge = values >= SHARED_VALUES && file.file.size >= SHARED_BYTES;
+  const groups = { of: file, groups: metadata.row_groups, dictionaries: true };
+  return readGroups(groups, new Progress(values, options), isLarge ? threadsOf(options) : 1);
 }
 
 /**
- * Reads a Parquet file row group by row group. Text comes as it is, never as a dictionary: every group has another one.
+ * Reads a Parquet file row group by row group. Text comes as it is, never as a dictionary: every group has another one. Without a number
+ * of threads the calling one works alone: who reads so is short of memory.
  * @throws as readParquet
  */
 export async function* parquetBatches(source: Source, options: ReadOptions): AsyncGenerator<Table> {
   const file = await openParquet(source, options);
   const { columns, metadata } = file;
-  const total = columns.length * Number(metadata.num_rows);
-  let before = 0;
+  const { threads = 1 } = options;
+  const progress = new Progress(columns.length * Number(metadata.num_rows), options);
   for (const group of metadata.row_groups) {
-    const rows = Number(group.num_rows);
-    const report = (column: number, done: number) =>
-      options.onProgress?.(before + column * rows + done, total);
-    yield await readGroups(file, [group], report, options.signal, false);
-    before += columns.length * rows;
+    yield await readGroups({ of: file, groups: [group], dictionaries: false }, progress, threads);
   }
-  if (metadata.row_groups.length === 0) yield await readGroups(file, [], () => {}, options.signal, false);
+  if (metadata.row_groups.length === 0) {
+    yield await readGroups({ of: file, groups: [], dictionaries: false }, progress, 1);
+  }
+}
+
+/** How many of a file's values are read. */
+class Progress {
+  #done = 0;
+
+  constructor(
+    readonly total: number,
+    readonly options: TransferOptions,
+  ) {}
+
+  add(values: number): void {
+    this.#done += values;
+    this.options.onProgress?.(this.#done, this.total);
+  }
 }
 
 type RowGroup = FileMetaData["row_groups"][number];
@@ -63,12 +90,14 @@ interface ParquetFile {
   readonly file: PlacedSource;
   readonly metadata: FileMetaData;
   /** Those that are read. */
-  readonly columns: readonly {
-    readonly index: number;
-    readonly field: SchemaTree;
-    readonly name: string;
-    readonly columnType: ColumnType;
-  }[];
+  readonly columns: readonly SelectedColumn[];
+}
+
+interface SelectedColumn {
+  readonly index: number;
+  readonly field: SchemaTree;
+  readonly name: string;
+  readonly columnType: ColumnType;
 }
 
 async function openParquet(source: Source, options: ReadOptions): Promise<ParquetFile> {
@@ -91,34 +120,83 @@ async function openParquet(source: Source, options: ReadOptions): Promise<Parque
   return { file, metadata, columns };
 }
 
-/** @param report told columns that are done, and rows of the next one @param dictionaries whether text may become one */
-async function readGroups(
-  { file, metadata, columns: selected }: ParquetFile,
-  groups: readonly RowGroup[],
-  report: (column: number, done: number) => void,
-  signal: AbortSignal | undefined,
-  dictionaries: boolean,
-): Promise<Table> {
-  const { name: path } = file;
-  const rows = groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
+/** Row groups that become one table. */
+interface Groups {
+  readonly of: ParquetFile;
+  readonly groups: readonly RowGroup[];
+  /** Whether text may become an Arrow dictionary. */
+  readonly dictionaries: boolean;
+}
+
+async function readGroups(groups: Groups, progress: Progress, threads: number): Promise<Table> {
+  const { file, columns: selected } = groups.of;
+  const { signal } = progress.options;
   const columns: [string, Column<unknown>][] = [];
-  for (const [i, { index, field, name, columnType }] of selected.entries()) {
-    const chunks = groups.map((group) => ({ chunk: group.columns[index], rows: Number(group.num_rows) }));
-    try {
-      const source = { file, root: metadata.schema[0], chunks, rows, dictionaries };
-      const column = await readColumn(source, field.element, columnType, (done) => report(i, done), signal);
-      columns.push([name, column]);
-    } catch (error) {
-      throw fileErrorFrom(path, error, `${DAMAGED} at column "${name}"`, REWRITE);
-    }
-  }
-  const table = tableFromColumns(columns);
+  let broken: Error | undefined;
+  const jobs = selected.map((column) => columnJob(column, groups, progress));
+  // all columns are kept anyway
+  const codecs = groups.groups.flatMap((group) =>
+    group.columns.map(({ meta_data }) => meta_data?.codec ?? ""),
+  );
+  const most = codecs.every(isEverywhere) ? selected.length : 1;
+  const options = { threads: Math.min(threads, most), signal, window: selected.length };
   try {
-    checkUtf8(table);
+    for await (const { column, isText } of inOrder(PROGRAM, jobs, options)) {
+      const { name, columnType } = selected[columns.length];
+      const isHere = column instanceof Column;
+      if (!isHere) progress.add(column.length);
+      columns.push([name, isHere ? column : unpackedColumn(column, columnType.type)]);
+      if (!isText) broken ??= notUtf8(name);
+    }
   } catch (error) {
-    throw fileErrorFrom(path, error, DAMAGED, REWRITE);
+    signal?.throwIfAborted();
+    const { name } = selected[columns.length];
+    throw fileErrorFrom(file.name, error, `${DAMAGED} at column "${name}"`, REWRITE);
   }
-  return table;
+  if (broken) throw fileErrorFrom(file.name, broken, DAMAGED, REWRITE);
+  return tableFromColumns(columns);
+}
+
+const PROGRAM: Program = {
+  source: async () => (await import("./parquet-read-worker.ts?worker-source")).default,
+};
+
+/** Reads a column. On another thread all its bytes are in memory at once; here they come row group by row group. */
+function columnJob(
+  { index, field: { element } }: SelectedColumn,
+  { of: { file, metadata }, groups, dictionaries }: Groups,
+  progress: Progress,
+): Job<PackedChunks, ReadColumn | PackedResult> {
+  const rows = groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
+  const plan: ColumnPlan = { element, root: metadata.schema[0], rows, dictionaries };
+  // before memory for the rows is taken
+  const ranges = () =>
+    groups.map(({ columns, num_rows }) => rangeOf(columns[index], element, Number(num_rows), file.size));
+  const chunkOf = async ({
+    metadata: { type, codec },
+    start,
+    end,
+    rows,
+  }: ChunkRange): Promise<ChunkBytes> => {
+    progress.options.signal?.throwIfAborted();
+    return { bytes: await bytesAt(file, start, end), rows, type, codec };
+  };
+  return {
+    async here() {
+      const found = ranges();
+      const reader = new ColumnReader(plan);
+      for (const range of found) {
+        reader.add(await chunkOf(range));
+        progress.add(range.rows);
+      }
+      return reader.finish();
+    },
+    async pack() {
+      const chunks: ChunkBytes[] = [];
+      for (const range of ranges()) chunks.push(await chunkOf(range));
+      return { input: { plan, chunks }, transfer: buffersOf(chunks.map(({ bytes }) => bytes)) };
+    },
+  };
 }
 
 type PlacedSource = Awaited<ReturnType<typeof placed>>;
@@ -169,49 +247,12 @@ async function bytesAt(file: PlacedSource, start: number, end: number): Promise<
   return bytes;
 }
 
-/** Where the values of one column are. */
-interface ColumnSource {
-  readonly file: PlacedSource;
-  readonly root: SchemaElement;
-  /** One of each row group. */
-  readonly chunks: readonly { readonly chunk: ColumnChunk; readonly rows: number }[];
+/** Where a column chunk is. */
+interface ChunkRange {
+  readonly metadata: ColumnMetaData;
+  readonly start: number;
+  readonly end: number;
   readonly rows: number;
-  /** Whether text may become an Arrow dictionary. */
-  readonly dictionaries: boolean;
-}
-
-async function readColumn(
-  { file, root, chunks, rows, dictionaries }: ColumnSource,
-  element: SchemaElement,
-  columnType: ColumnType,
-  report: (done: number) => void,
-  signal: AbortSignal | undefined,
-): Promise<Column<unknown>> {
-  // before memory for the rows is taken
-  const ranges = chunks.map(({ chunk, rows: groupRows }) => rangeOf(chunk, element, groupRows, file.size));
-  const physical = physicalElement(element, columnType.storage);
-  const fixedLength = element.type === "FIXED_LEN_BYTE_ARRAY" ? element.type_length : undefined;
-  const collector = collectorFor({ ...columnType, rows, fixedLength, dictionaries });
-  const leaf: SchemaTree = { element: physical, children: [], count: 1, path: [element.name] };
-  let done = 0;
-  for (const [i, { metadata, start, end }] of ranges.entries()) {
-    signal?.throwIfAborted();
-    const decoder: ColumnDecoder = {
-      pathInSchema: [element.name],
-      type: metadata.type,
-      element: physical,
-      schemaPath: [{ element: root, children: [leaf], count: 2, path: [] }, leaf],
-      codec: metadata.codec,
-      parsers: { ...DEFAULT_PARSERS, ...collector.parsers },
-      utf8: false,
-    };
-    const bytes = await bytesAt(file, start, end);
-    const groupRows = chunks[i].rows;
-    readPages(bytes, groupRows, decoder, collector);
-    done += groupRows;
-    report(done);
-  }
-  return collector.finish();
 }
 
 /** The bytes of a column chunk. @throws Error when they are not in the file or not of the column */
@@ -220,7 +261,7 @@ function rangeOf(
   element: SchemaElement,
   rows: number,
   size: number,
-) {
+): ChunkRange {
   if (!metadata || file_path) throw new Error("its values are in another file");
   const path = metadata.path_in_schema;
   if (path.length !== 1 || path[0] !== element.name || metadata.type !== element.type) {
@@ -233,7 +274,7 @@ function rangeOf(
   const end = start + Number(metadata.total_compressed_size);
   if (!(start >= MAGIC.length) || !(end >= start) || end > size)
     throw new Error("a column leads out of the file");
-  return { metadata, start, end };
+  return { metadata, start, end, rows };
 }
 
 const MAGIC = "PAR1";

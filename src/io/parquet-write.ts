@@ -1,10 +1,11 @@
 /**
  * Arrow to Parquet: row group by row group, one data page a column and group where it has a dictionary, compressed by Snappy, all
- * columns nullable. Page headers and the footer are written by the package hyparquet-writer.
+ * columns nullable. Row groups of large tables are encoded by several threads; the file is the same. Page headers and the footer are
+ * written by the package hyparquet-writer.
  */
 import type { Column, DataType, Table } from "@uwdata/flechette";
-import type { FileMetaData, SchemaElement } from "hyparquet";
-import { ByteWriter } from "hyparquet-writer";
+import type { ColumnChunk, FileMetaData, SchemaElement } from "hyparquet";
+import { ByteWriter } from "hyparquet-writer/src/bytewriter.js";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
 import { ValidationError } from "../errors.js";
 import { typeName } from "../relational/arrow-types.js";
@@ -13,8 +14,14 @@ import { readTable as readSource, type SourceColumn } from "../relational/column
 import { contiguous } from "../relational/contiguous.js";
 import { sliceChunk } from "../relational/slice-chunk.js";
 import type { TransferOptions } from "./formats.js";
-import { ChunkBuffers, ChunkWriter } from "./parquet-chunks.js";
+import { type EncodedGroup, GroupEncoder, type PackedGroup } from "./parquet-groups.js";
+import { packedRows } from "./parquet-packed-rows.js";
+import { RowSource } from "./parquet-rows.js";
 import { schemaElementOf } from "./parquet-types.js";
+import { buffersOf } from "./threads/buffers.js";
+import { threadsOf } from "./threads/count.js";
+import type { Program } from "./threads/crew.js";
+import { inOrder, type Job } from "./threads/jobs.js";
 
 /** Rows of a row group, as DuckDB writes them. */
 const ROW_GROUP = 122_880;
@@ -23,98 +30,147 @@ const GROUP_BYTES = 1 << 28;
 /** How a Parquet file begins and ends: PAR1. */
 const MAGIC = 0x31524150;
 
+/** Values that are worth other threads: with fewer the calling thread is done when they are up. Measured on a 2-core x86 server. */
+const SHARED_VALUES = 1 << 21;
+
+const PROGRAM: Program = {
+  source: async () => (await import("./parquet-write-worker.ts?worker-source")).default,
+};
+
 /** A table as Parquet, row group by row group. @throws ValidationError for a column of a type that Parquet has no like of */
-export function parquetBlocks(table: Table, { onProgress }: TransferOptions): AsyncGenerator<Uint8Array> {
+export function parquetBlocks(table: Table, options: TransferOptions): AsyncGenerator<Uint8Array> {
+  const { onProgress, signal } = options;
+  const isLarge = table.numRows * table.numCols >= SHARED_VALUES;
   const tables = (async function* () {
     yield table;
   })();
-  return parquetOfBatches(tables, { onProgress: (done) => onProgress?.(done, table.numRows) });
+  const report = (done: number) => onProgress?.(done, table.numRows);
+  return parquetOfBatches(tables, { threads: isLarge ? threadsOf(options) : 1, signal, onProgress: report });
 }
 
 /**
- * Tables of the same columns, at least one, as one Parquet file. A row group holds rows of one of them.
+ * Tables of the same columns, at least one, as one Parquet file. A row group holds rows of one of them. Without a number of threads
+ * the calling one works alone: such tables come from where memory is short.
  * @throws as parquetBlocks
  */
 export async function* parquetOfBatches(
   tables: AsyncIterable<Table>,
-  { onProgress }: TransferOptions,
+  { onProgress, threads = 1, signal }: TransferOptions,
 ): AsyncGenerator<Uint8Array> {
   const file = new FileWriter();
+  yield file.head();
   let done = 0;
-  for await (const table of tables) {
-    for (const rows of file.groups(table)) {
-      yield file.taken();
-      done += rows;
-      onProgress?.(done, done);
-    }
+  for await (const group of inOrder(PROGRAM, file.jobs(tables), { threads, signal })) {
+    file.note(group);
+    yield group.bytes;
+    done += group.rows;
+    onProgress?.(done, done);
   }
-  file.finish();
-  yield file.taken();
+  yield file.footer();
 }
 
+type GroupJob = Job<PackedGroup, EncodedGroup>;
+
 class FileWriter {
-  readonly #out = new ByteWriter() as ByteWriter & { index: number };
-  #schema: SchemaElement[] = [];
-  #columns: ChunkWriter[] = [];
+  #elements: readonly SchemaElement[] = [];
+  #sources: readonly RowSource[] = [];
+  #encoder = new GroupEncoder([]);
   readonly #groups: FileMetaData["row_groups"] = [];
+  /** Bytes that were handed out. */
+  #bytes = 0;
 
-  constructor() {
-    this.#out.appendUint32(MAGIC);
+  head(): Uint8Array {
+    return this.#handedOut((out) => out.appendUint32(MAGIC));
   }
 
-  /** Writes a table. Answers with the rows of each row group. */
-  *groups(table: Table): Generator<number> {
-    if (this.#columns.length === 0) {
-      const fields = table.schema.fields.map(({ name, type }) => checkedElement(name, type));
-      this.#schema = [{ name: "root", num_children: fields.length }, ...fields];
-      const buffers = new ChunkBuffers();
-      this.#columns = fields.map((element) => new ChunkWriter(element, this.#out, buffers));
-    }
-    const { columns, rows } = readSource(table, "");
-    for (let start = 0; start < rows; ) {
-      const end = groupEnd(columns, start, Math.min(rows, start + ROW_GROUP));
-      this.#writeGroup(table, columns, start, end);
-      yield end - start;
-      start = end;
+  /** The row groups of tables. */
+  async *jobs(tables: AsyncIterable<Table>): AsyncGenerator<GroupJob> {
+    let isFirst = true;
+    for await (const table of tables) {
+      if (isFirst) this.#begin(table);
+      isFirst = false;
+      const { columns, rows } = readSource(table, "");
+      for (let start = 0; start < rows; ) {
+        const end = groupEnd(columns, start, Math.min(rows, start + ROW_GROUP));
+        yield this.#job(table, columns, start, end);
+        start = end;
+      }
     }
   }
 
-  #writeGroup(table: Table, sources: readonly SourceColumn[], start: number, end: number): void {
-    const before = this.#out.offset;
-    const columns = this.#columns.map((writer, i) =>
-      writer.write(chunkOf(sources[i], start, end), table.children[i] as Column<unknown>, start),
-    );
+  #begin({ schema }: Table): void {
+    this.#elements = schema.fields.map(({ name, type }) => checkedElement(name, type));
+    this.#sources = this.#elements.map((element) => new RowSource(element));
+    this.#encoder = new GroupEncoder(this.#elements);
+  }
+
+  #job(table: Table, sources: readonly SourceColumn[], start: number, end: number): GroupJob {
+    const elements = this.#elements;
+    const rows = end - start;
+    const column = (source: RowSource, i: number) =>
+      source.rows(chunkOf(sources[i], start, end), table.children[i] as Column<unknown>, start);
+    return {
+      here: () => this.#encoder.encode(this.#sources.map(column), rows),
+      pack: () => {
+        const views: ArrayBufferView[] = [];
+        const columns = this.#sources.map((source, i) => packedRows(column(source, i), views));
+        return { input: { elements, columns, rows }, transfer: buffersOf(views) };
+      },
+    };
+  }
+
+  /** Takes down where a row group begins that is handed out. */
+  note({ bytes, columns, rows }: EncodedGroup): void {
+    const start = BigInt(this.#bytes);
     const total = columns.reduce(
       (sum, { meta_data }) => sum + (meta_data?.total_uncompressed_size ?? 0n),
       0n,
     );
     this.#groups.push({
-      columns,
+      columns: columns.map((column) => placed(column, start)),
       total_byte_size: total,
-      num_rows: BigInt(end - start),
-      total_compressed_size: BigInt(this.#out.offset - before),
+      num_rows: BigInt(rows),
+      total_compressed_size: BigInt(bytes.length),
     });
+    this.#bytes += bytes.length;
   }
 
-  /** The footer. */
-  finish(): void {
+  footer(): Uint8Array {
     const metadata = {
       version: 2,
       created_by: "warpmap",
-      schema: this.#schema,
+      schema: [{ name: "root", num_children: this.#elements.length }, ...this.#elements],
       num_rows: this.#groups.reduce((sum, { num_rows }) => sum + num_rows, 0n),
       row_groups: this.#groups,
     };
-    writeMetadata(this.#out, metadata as FileMetaData);
-    this.#out.appendUint32(MAGIC);
+    return this.#handedOut((out) => {
+      writeMetadata(out, metadata as FileMetaData);
+      out.appendUint32(MAGIC);
+    });
   }
 
-  /** The bytes since it was asked last. */
-  taken(): Uint8Array {
-    const bytes = this.#out.getBytes().slice();
-    this.#out.index = 0;
+  #handedOut(write: (out: ByteWriter) => void): Uint8Array {
+    const out = new ByteWriter();
+    write(out);
+    const bytes = out.getBytes();
+    this.#bytes += bytes.length;
     return bytes;
   }
+}
+
+/** What the footer says of a column whose row group begins at byte `start`. */
+function placed({ file_offset, meta_data, ...column }: ColumnChunk, start: bigint): ColumnChunk {
+  const metadata = meta_data as NonNullable<ColumnChunk["meta_data"]>;
+  const { data_page_offset: data, dictionary_page_offset: dictionary } = metadata;
+  return {
+    ...column,
+    file_offset: file_offset + start,
+    meta_data: {
+      ...metadata,
+      data_page_offset: data + start,
+      dictionary_page_offset: dictionary === undefined ? undefined : dictionary + start,
+    },
+  };
 }
 
 function checkedElement(name: string, type: DataType): SchemaElement {

@@ -1,27 +1,23 @@
 /** Whether strings are UTF-8: bytes that are not would come out as replacement characters, in silence. */
 import { type Batch, type Column, type Table, Type } from "@uwdata/flechette";
-import { builtin } from "./builtin.js";
-
-/** Whether bytes are UTF-8. */
-export function isUtf8(bytes: Uint8Array): boolean {
-  if (nodeBuffer) return nodeBuffer.isUtf8(bytes);
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const nodeBuffer = builtin("node:buffer");
+import { isUtf8 } from "./is-utf8.js";
 
 /** @throws Error that names the first column with a string that is not UTF-8 */
 export function checkUtf8(table: Table): void {
   const seen = new Set<object>();
   table.children.forEach((column, i) => {
-    const whole = (column as Column<unknown>).data.every((batch) => isText(batch as AnyBatch, seen));
-    if (!whole) throw new Error(`column "${table.names[i]}" holds text that is not UTF-8`);
+    if (!holdsUtf8(column as Column<unknown>, seen)) throw notUtf8(String(table.names[i]));
   });
+}
+
+/** The error of a column with a string that is not UTF-8. */
+export function notUtf8(name: string): Error {
+  return new Error(`column "${name}" holds text that is not UTF-8`);
+}
+
+/** Whether all strings of a column are UTF-8. @param seen batches that are known to be, which others may share */
+export function holdsUtf8(column: Column<unknown>, seen = new Set<object>()): boolean {
+  return column.data.every((batch) => isText(batch as AnyBatch, seen));
 }
 
 type AnyBatch = Batch<unknown> & {

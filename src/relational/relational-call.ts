@@ -5,7 +5,8 @@
 import { defaultDevice } from "../default-device.js";
 import type { Device } from "../device.js";
 import { nextTask } from "../engine/next-task.js";
-import { type Plan, PlanLog } from "../engine/plan.js";
+import type { Plan } from "../engine/plan.js";
+import { PlanLog } from "../engine/plan-log.js";
 import type { JoinCall } from "../engine/row-operations.js";
 import { ValidationError } from "../errors.js";
 import { check, checkCallbacks, checkOptions } from "../options.js";

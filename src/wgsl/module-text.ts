@@ -67,7 +67,7 @@ export function moduleText(spec: TableSpec, lists: ListsOf | null, options: Text
     constantLines({ MAX_PROBE_WORD, SEED_WORD }),
     bind(0, "table", changes ? "array<atomic<Word>>" : "array<Slot>"),
     bind(1, "control", changes ? "array<atomic<u32>>" : "array<u32>"),
-    format.claim === "row" ? rowProbing(spec, hashCode(spec)).code : probingCode(spec, hashCode(spec)),
+    format.claim === "row" ? rowProbing(spec, hashCode(spec)) : probingCode(spec, hashCode(spec)),
     ...(changes ? changingText(format) : [readingCode(format), read]),
     lookUp,
     ...(lists ? listsText(lists, bind) : [find]),

@@ -38,6 +38,7 @@ const benches: Record<string, { load: () => Promise<BenchModule>; size: number; 
 const words = { load: () => import("../../bench/words.js"), size: 2000 };
 const ids = { load: () => import("../../bench/ids.js"), size: 1000 };
 const group = { load: () => import("../../bench/group.js"), size: 2000 };
+const join = { load: () => import("../../bench/join.js"), size: 900 };
 const multimap = { load: () => import("../../bench/multimap.js"), size: 1000 };
 const wide = { load: () => import("../../bench/wide.js"), size: 500 };
 const growth = { load: () => import("../../bench/growth.js"), size: 1000 };
@@ -227,6 +228,23 @@ it.each(["cpu", "webgpu"] as const)("group measures %s", async (backend) => {
   await expect(run(devices.cpu as Device, { size: 0 })).rejects.toThrow(ValidationError);
   const signal = AbortSignal.abort(new Error("enough"));
   await expect(run(devices.cpu as Device, { size, runs: 1, signal })).rejects.toThrow("enough");
+});
+
+it.each(["cpu", "webgpu"] as const)("join measures %s", async (backend) => {
+  const { run } = await join.load();
+  const report = await run(devices[backend] as Device, { size: join.size, runs: 1 });
+  expectReport(report, "join");
+  const by = report.rows.map((row) => row.by);
+  expect(by).toEqual(["warpmap", ...(backend === "webgpu" ? ["luma.gl"] : []), "warpmap", "warpmap"]);
+  await expect(run(devices.cpu as Device, { size: 0 })).rejects.toThrow(ValidationError);
+});
+
+it("join notices a wrong answer of luma.gl", async () => {
+  const { lumaJoin } = await import("../../bench/luma-join.js");
+  const left = Uint32Array.of(1, 2, 3);
+  await expect(lumaJoin(devices.webgpu as Device, left, Uint32Array.of(3, 4, 1))).rejects.toThrow(
+    "luma.gl found 2 pairs",
+  );
 });
 
 it.each(["cpu", "webgpu"] as const)("words counts words on %s", async (backend) => {

@@ -1,6 +1,6 @@
 /** What a log makes of the chunks that an engine notes in it. */
 import { expect, it } from "vitest";
-import { PlanLog } from "../../src/engine/plan.js";
+import { PlanLog } from "../../src/engine/plan-log.js";
 
 const direct = { strategy: "direct", reason: "few", groupSize: 2, partitions: 1, pages: 0 } as const;
 const paged = { strategy: "partitioned", reason: "many", groupSize: 1, partitions: 4, pages: 16 } as const;

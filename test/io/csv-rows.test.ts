@@ -118,3 +118,27 @@ it("floats whose texts share a place, and come again", async () => {
   };
   expect(lines).toEqual(Array.from(values, (value, i) => `${value},${short(single[i])}`));
 });
+
+it("threads write the same bytes", async () => {
+  const rows = 200_000;
+  const columns = KINDS.flatMap((kind, i) => {
+    const sample = fc.sample(fc.option(kind.value, { nil: null }), { numRuns: 300, seed: 1000 + i });
+    const values = Array.from({ length: rows }, (_, row) => sample[(row * (i + 3)) % sample.length]);
+    const options = { maxBatchRows: 30_000 + 1111 * i, useBigInt: true };
+    return [[`c${i}`, arrow.columnFromArray(values, kind.type, options)] as [string, arrow.Column<unknown>]];
+  });
+  const table = arrow.tableFromColumns(columns);
+  const written = async (threads: number) => {
+    const told: number[] = [];
+    const options = { format: "csv", threads, onProgress: (done: number) => told.push(done) } as const;
+    const bytes = await tableToBytes(table, options);
+    expect(told).toEqual(told.toSorted((a, b) => a - b));
+    expect(told.at(-1)).toBe(rows);
+    return Buffer.from(bytes);
+  };
+  const alone = await written(1);
+  const quoted = new Set(KINDS.flatMap(({ quoted }, i) => (quoted ? [i] : [])));
+  expect(alone.length).toBeGreaterThan(2 ** 24);
+  expect(alone.equals(Buffer.from(plainText(table, quoted, ",")))).toBe(true);
+  for (const threads of [2, 3]) expect((await written(threads)).equals(alone)).toBe(true);
+}, 60_000);

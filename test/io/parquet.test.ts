@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import {
-  bool,
   Column,
   columnFromArray,
   type DataType,
@@ -8,16 +7,12 @@ import {
   dictionary,
   float32,
   float64,
-  int8,
   int32,
   int64,
   list,
   type Table,
-  TimeUnit,
   tableFromArrays,
   tableFromColumns,
-  timestamp,
-  uint16,
   uint32,
   uint64,
   utf8,
@@ -27,6 +22,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { readTable, writeTable } from "../../src/io/index.js";
 import { texts, types } from "./contents.js";
 import { type Duck, openDuck } from "./duckdb.js";
+import { anyColumn, randomColumn } from "./random-columns.js";
 import { temporaryFolder } from "./temporary.js";
 
 const path = temporaryFolder();
@@ -257,28 +253,10 @@ describe("bad files", () => {
 
 describe("random tables", () => {
   const rows = fc.integer({ min: 0, max: 400 });
-  const column = fc.record({
-    kind: fc.constantFrom(
-      "int8",
-      "uint16",
-      "int32",
-      "uint64",
-      "float64",
-      "bool",
-      "text",
-      "coded",
-      "decimal",
-      "seconds",
-    ),
-    different: fc.constantFrom(1, 2, 17, 300, 100_000),
-    nulls: fc.constantFrom(0, 0.3, 1),
-    seed: fc.integer(),
-  });
-
   it("are read by us and by DuckDB as they were written", async () => {
     const file = path("random.parquet");
     await fc.assert(
-      fc.asyncProperty(rows, fc.array(column, { minLength: 1, maxLength: 5 }), async (count, columns) => {
+      fc.asyncProperty(rows, fc.array(anyColumn, { minLength: 1, maxLength: 5 }), async (count, columns) => {
         const table = tableFromColumns(columns.map((each, i) => [`c${i}`, randomColumn(each, count)]));
         await writeTable(file, table);
         const again = await readTable(file);
@@ -326,38 +304,6 @@ describe("random tables", () => {
     expect(texts(await readTable(path("dictionaries.parquet"))).s).toEqual(parts.flat());
   });
 });
-
-interface RandomColumn {
-  readonly kind: string;
-  readonly different: number;
-  readonly nulls: number;
-  readonly seed: number;
-}
-
-function randomColumn({ kind, different, nulls, seed }: RandomColumn, rows: number): Column<unknown> {
-  let state = seed;
-  const random = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
-    return (state >>> 0) / 2 ** 32;
-  };
-  const value: Record<string, [type: DataType, of: (n: number) => unknown]> = {
-    int8: [int8(), (n) => (n % 256) - 128],
-    uint16: [uint16(), (n) => n % 65_536],
-    int32: [int32(), (n) => Math.imul(n, 0x9e3779b1)],
-    uint64: [uint64(), (n) => BigInt.asUintN(64, BigInt(n) * 0x9e3779b97f4a7c15n)],
-    float64: [float64(), (n) => (n % 5 === 1 ? -n / 8 : n / 8)],
-    bool: [bool(), (n) => n % 2 === 0],
-    text: [utf8(), (n) => "ä".repeat(n % 60) + n],
-    coded: [dictionary(utf8(), int32()), (n) => `text ${n}`],
-    decimal: [decimal(30, 2, 128), (n) => (BigInt(n) - 50n) * 10n ** 20n],
-    seconds: [timestamp(TimeUnit.SECOND), (n) => n * 1000],
-  };
-  const [type, of] = value[kind];
-  const values = Array.from({ length: rows }, () =>
-    random() < nulls ? null : of(Math.floor(random() * different)),
-  );
-  return columnFromArray(values as string[], type) as Column<unknown>;
-}
 
 /** SQL for a column in the text that our values have. */
 function duckText(kind: string, name: string): string {

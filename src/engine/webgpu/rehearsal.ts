@@ -5,10 +5,10 @@
  */
 import type { BulkCall, CallOptions, InsertPolicy } from "../engine.js";
 import type { TableSpec } from "../layout.js";
-import { BULK_CHUNK } from "./batch/batches.js";
 import { boundChunk } from "./batch/bound-chunk.js";
 import { type Column, Scratch } from "./batch/columns.js";
 import { insertAndFind } from "./batch/insert-and-find.js";
+import { BULK_CHUNK } from "./batch/large-batches.js";
 import type { Gpu } from "./device/gpu.js";
 import { Kernel, type Kernels } from "./device/kernel.js";
 import { TableKernels } from "./direct/direct-kernels.js";
@@ -89,7 +89,7 @@ class Rehearsal {
     const isMap = state.spec.value !== null;
     const values = isMap ? column : undefined;
     const results = { values: call === "contains" ? undefined : column, flags: column };
-    const full = new FullTable(state);
+    const full = async () => new FullTable(state);
     const inserting = (policy: InsertPolicy) =>
       this.#operation(policy, insert, state, count, { values }, options, { policy, full });
     switch (call) {

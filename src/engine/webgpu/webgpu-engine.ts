@@ -22,7 +22,7 @@ import type { RowOperations } from "../row-operations.js";
 import { asBytes, type ScalarArrays, type ScalarType } from "../scalars.js";
 import type { SketchOperations } from "../sketch-operations.js";
 import type { ListOperations } from "../value-lists.js";
-import { HOST_CHUNK } from "./batch/chunks.js";
+import { HOST_CHUNK } from "./batch/batches.js";
 import { gpuArray, newArray, placeOf } from "./batch/columns.js";
 import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./device/adapter.js";
 import { filling } from "./device/fill.js";
@@ -32,7 +32,7 @@ import { Kernels } from "./device/kernel.js";
 import { Pacer } from "./device/pacer.js";
 import type { KernelOverrides } from "./direct/direct-kernels.js";
 import { WORKLIST_BYTES, WORKLIST_ROOM } from "./direct/worklist.js";
-import { kindOf } from "./table/slot-code.js";
+import { kindOf } from "./table/plain-slots.js";
 import { newState, type TableHost } from "./table/table-state.js";
 import { WebgpuTable } from "./webgpu-table.js";
 

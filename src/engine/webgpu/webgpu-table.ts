@@ -20,9 +20,8 @@ import { lazily } from "../lazily.js";
 import { type Scalar, wordsOf } from "../scalars.js";
 import { type Batch, eachChunk } from "./batch/batches.js";
 import { type Absent, type BoundResult, resultColumns } from "./batch/results.js";
-import { FullTable } from "./direct/full-table.js";
-import { bytesToCombine } from "./direct/insert.js";
-import { loadScans } from "./direct/rounds.js";
+import type { FullTable } from "./direct/full-table.js";
+import type { InsertArguments } from "./direct/insert.js";
 import type { Readback } from "./memory/readback.js";
 import { erase, find, insert, runOperation } from "./operations.js";
 import { type Operation, plan } from "./planner.js";
@@ -31,6 +30,8 @@ import type { TableState } from "./table/table-state.js";
 /** A step that brings results back. */
 export type ReadStep = (now: readonly Readback[]) => Promise<unknown>;
 
+const loadRetrieving = lazily(() => import("./scan/retrieve-all.js"));
+const loadFull = lazily(() => import("./direct/full-table.js"));
 const loadMarking = lazily(() => import("./direct/mark-rejected.js"));
 
 export class WebgpuTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
@@ -67,13 +68,14 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   ): Promise<InsertTally> {
     const { state } = this;
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
-    const batch = { ...this.#batch(policy, keys, call), values, bytes: bytesToCombine(state, policy) };
+    const bytes = async () => (await import("./direct/combine-room.js")).bytesToCombine(state, policy);
+    const batch = { ...this.#batch(policy, keys, call), values, bytes };
     if (call.rejected?.length) await (await loadMarking()).clearRejected(state, call.rejected);
     await this.#withFullTable((full) =>
       eachChunk(state, `insert ${policy}`, batch, call, "device", async (chunk, choice) => {
         const mark =
           call.rejected && state.mayFill(chunk.count)
-            ? await (await loadMarking()).prepareMark(full, chunk, call.rejected)
+            ? await (await loadMarking()).prepareMark(await full(), chunk, call.rejected)
             : null;
         const done = await runOperation(insert, state, chunk, choice, { policy, full });
         addTally(tally, done);
@@ -156,7 +158,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     output: Destination,
     call: CallOptions,
   ): Promise<{ keys: Output<K>; values: Output<V> | null }> {
-    return (await loadScans()).retrieveAll(this.state, output, call);
+    return (await loadRetrieving()).retrieveAll(this.state, output, call);
   }
 
   clear(): Promise<void> {
@@ -177,12 +179,16 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
   }
 
   /** Runs an insert call with what its chunks share when the table is full. */
-  async #withFullTable<T>(insert: (full: FullTable) => Promise<T>): Promise<T> {
-    const full = new FullTable(this.state);
+  async #withFullTable<T>(insert: (full: InsertArguments["full"]) => Promise<T>): Promise<T> {
+    let made: FullTable | undefined;
     try {
-      return await insert(full);
+      return await insert(async () => {
+        const { FullTable } = await loadFull();
+        made ??= new FullTable(this.state);
+        return made;
+      });
     } finally {
-      full.destroy();
+      made?.destroy();
     }
   }
 }

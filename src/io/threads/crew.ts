@@ -130,6 +130,7 @@ class FileWorker<In, Out> {
   readonly #handle: WorkerHandle<ToFileWorker<In>>;
   readonly #answers = new Map<number, Answer<Out>>();
   #ids = 0;
+  #why: Error | undefined;
 
   /** @param gone called once, when it has ended */
   constructor(
@@ -151,6 +152,7 @@ class FileWorker<In, Out> {
   work(input: In, transfer: readonly ArrayBuffer[]): Promise<Out> {
     const id = ++this.#ids;
     return new Promise<Out>((resolve, reject) => {
+      if (this.ended) throw this.#why;
       this.#handle.post({ id, input }, transfer); // a promise rejects with what this throws
       this.#answers.set(id, { resolve, reject });
       this.#handle.hold(true);
@@ -178,6 +180,7 @@ class FileWorker<In, Out> {
   #end(error: Error): void {
     if (this.ended) return;
     this.ended = true;
+    this.#why = error;
     for (const { reject } of this.#answers.values()) reject(error);
     this.#answers.clear();
     this.gone();

@@ -13,7 +13,12 @@ export interface Job<In, Out> {
    * What a worker needs to do it: numbers, texts, typed arrays and plain objects of these, no more than the job needs. The buffers in
    * `transfer` go there without a copy, and are gone here.
    */
-  pack(): { readonly input: In; readonly transfer: readonly ArrayBuffer[] };
+  pack(): Packed<In> | Promise<Packed<In>>;
+}
+
+export interface Packed<In> {
+  readonly input: In;
+  readonly transfer: readonly ArrayBuffer[];
 }
 
 export interface JobOptions {
@@ -97,8 +102,9 @@ class Run<In, Out> {
     if (job === undefined) return;
     const worker = this.lease.free();
     if (worker !== undefined) {
-      const { input, transfer } = job.pack();
-      this.#expect(worker.work(input, transfer));
+      const packed = (async () => job.pack())();
+      this.#expect(packed.then(({ input, transfer }) => worker.work(input, transfer)));
+      await packed.catch(() => {});
       return;
     }
     this.#expect((async () => job.here())());

@@ -1,5 +1,6 @@
 /** A worker's side of jobs.ts: the script of a worker is a module that calls `serveJobs`, bundled to one classic script. */
 import { receiveMessages } from "../../threads/worker-port.js";
+import { buffersOf } from "./buffers.js";
 import { carried } from "./carried-error.js";
 import type { FromFileWorker, ToFileWorker } from "./messages.js";
 
@@ -20,13 +21,4 @@ export function serveJobs<In, Out>(
       answer({ kind: "failed", id, error: carried(error) }, []);
     }
   });
-}
-
-/** The buffers of views, each once. Shared memory is not handed over: both threads have it. */
-export function buffersOf(views: readonly (ArrayBufferView | null | undefined)[]): ArrayBuffer[] {
-  const buffers = new Set<ArrayBuffer>();
-  for (const view of views) {
-    if (view?.buffer instanceof ArrayBuffer) buffers.add(view.buffer);
-  }
-  return [...buffers];
 }

@@ -7,7 +7,7 @@
  */
 import { bitmapBytes, countSet } from "../../bitmaps.js";
 import type { DeviceArray } from "../../device-array.js";
-import type { PlanLog } from "../../plan.js";
+import type { PlanLog } from "../../plan-log.js";
 import { type GroupCall, RowGroups } from "../../row-groups.js";
 import type { RowKeys } from "../../rows.js";
 import type { CpuEngine } from "../cpu-engine.js";

@@ -4,7 +4,8 @@
  */
 import type { CallOptions } from "../../engine.js";
 import { nextTask } from "../../next-task.js";
-import type { Plan, PlanLog } from "../../plan.js";
+import type { Plan } from "../../plan.js";
+import type { PlanLog } from "../../plan-log.js";
 import { BLOCK } from "./blocks.js";
 import { LONG_MS } from "./pace.js";
 import type { Batch, Chunk, Columns } from "./sequential.js";

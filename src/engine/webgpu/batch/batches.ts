@@ -7,32 +7,38 @@ import { loadOverlap } from "../device/gpu.js";
 import type { Choice } from "../planner.js";
 import type { TableHost, TableState } from "../table/table-state.js";
 import { type BoundChunk, boundChunk } from "./bound-chunk.js";
-import { forEachChunk } from "./chunks.js";
 import { type Chunk, type Column, loadComposites, Scratch } from "./columns.js";
-import type { Pipeline, ReadBack } from "./pipeline.js";
+import type { ReadBack } from "./pipeline.js";
 
 /** The keys and values of a call. */
 export interface Batch<K extends KeyType, V extends ValueType> {
   keys: Input<K>;
   values?: Input<V> | null;
   /** Bytes that an element takes in the widest range that is bound. */
-  bytes?: number;
+  bytes?: () => Promise<number>;
   /** What the planner chooses for so many of its elements now. */
   plan: (count: number) => Promise<Choice>;
 }
+
+/** Works on a chunk; `readBack` brings its results back. */
+export type RunChunk = (chunk: BoundChunk, choice: Choice, readBack: ReadBack) => Promise<unknown>;
 
 /** What a batch is for: a table, or a sketch. */
 export interface BatchTarget extends Pick<TableState, "spec" | "runCall" | "submitAhead"> {
   readonly host: Pick<TableHost, "gpu" | "pacer" | "hostChunk" | "kernels">;
 }
 
-/** Bytes of a binding that partitioning takes for a word of an element, at most: the word, and what pages have room for besides. */
-const PARTITION_BYTES = 6;
-/** Elements of a chunk of a large batch, whatever speed was seen: some milliseconds on a large GPU, below a second on a small one. */
-export const BULK_CHUNK = 2 ** 27;
+/**
+ * Elements of a chunk whose columns pass through staging buffers, at most: 16 MiB per 4-byte column. Two chunks are in memory at once,
+ * and their upload is the time that the first one's work waits.
+ */
+export const HOST_CHUNK = 2 ** 22;
+
+/** Elements of batches that are always one chunk, at most: their columns go through writeBuffer, and fit any binding. */
+const SMALL_BATCH = 2 ** 16;
 
 /**
- * Runs `run` on a batch chunk by chunk. Chunks of host memory overlap where there are several.
+ * Runs `run` on a batch chunk by chunk: a small one is a chunk, unless that takes long; large-batches.ts has all.
  * @param output where the call's results go.
  */
 export async function eachChunk<K extends KeyType, V extends ValueType>(
@@ -41,55 +47,43 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   batch: Batch<K, V>,
   call: CallOptions,
   output: Destination,
-  run: (chunk: BoundChunk, choice: Choice, readBack: ReadBack) => Promise<unknown>,
+  run: RunChunk,
 ): Promise<void> {
   const { gpu, pacer, hostChunk } = state.host;
-  const { keys, values, plan } = batch;
-  const { keyWords, valueWords } = slotFormat(state.spec);
-  const bytes = Math.max(batch.bytes ?? 4, PARTITION_BYTES * Math.max(2, keyWords + valueWords));
-  const length = lengthOf(keys);
+  const count = lengthOf(batch.keys);
   gpu.checkAlive();
-  // what the GPU copies by itself needs no small chunks to overlap
-  const crosses = [keys, values, call.where, output].flat().some(copiedByHost);
-  const host = crosses ? hostChunk : undefined;
-  const bindable = gpu.device.limits.maxStorageBufferBindingSize / bytes;
-  // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
-  const most = Math.min(length, BULK_CHUNK);
-  const first = await plan(most);
-  const bulk = first.strategy === "direct" || gpu.software ? undefined : BULK_CHUNK;
-  const limits = { operation, bindable, host, bulk };
-  const bind = (chunk: Chunk, scratch: Scratch) => bindColumns(state, batch, call, chunk, scratch);
-  let pipeline: Pipeline<BoundChunk> | null = null;
-  // a table fills up from chunk to chunk: each is planned when its turn comes
-  const work = async (bound: BoundChunk, readBack: ReadBack) => {
-    const isPlanned = bound.first === 0 && bound.count === most;
-    return run(bound, isPlanned ? first : await plan(bound.count), readBack);
-  };
-  const each = async (chunk: Chunk, next: Chunk | null) => {
-    call.log?.beginChunk();
-    if (next !== null) pipeline ??= new (await loadOverlap()).Pipeline(gpu, bind);
-    if (pipeline) return pipeline.run(chunk, next, work);
-    const scratch = new Scratch(gpu);
-    try {
-      await work(await bind(chunk, scratch), (reads, step) => step(reads));
-    } finally {
-      scratch.release();
-    }
-  };
-  // a chunk's time sets the pace of the next: loading is not to be part of it
-  if (crosses) await gpu.uploadsOf(length * 4);
+  if (count > Math.min(SMALL_BATCH, hostChunk, pacer.next(operation))) {
+    return (await loadOverlap()).eachLargeChunk(state, operation, batch, call, output, run);
+  }
+  const choice = await batch.plan(count);
+  await state.runCall(call.log, async () => {
+    call.signal?.throwIfAborted();
+    if (count === 0) return;
+    const work = (bound: BoundChunk, readBack: ReadBack) => run(bound, choice, readBack);
+    await pacer.time(operation, count, () => runChunk(state, batch, call, { first: 0, count }, work));
+  });
+  call.onProgress?.(count, count);
+}
+
+/** Binds a chunk's columns, and works on them. */
+export async function runChunk<K extends KeyType, V extends ValueType>(
+  state: BatchTarget,
+  batch: Batch<K, V>,
+  call: CallOptions,
+  chunk: Chunk,
+  work: (bound: BoundChunk, readBack: ReadBack) => Promise<unknown>,
+): Promise<void> {
+  call.log?.beginChunk();
+  const scratch = new Scratch(state.host.gpu);
   try {
-    await state.runCall(call.log, () => forEachChunk(pacer, limits, length, call, each));
+    await work(await bindColumns(state, batch, call, chunk, scratch), (reads, step) => step(reads));
   } finally {
-    await (pipeline as Pipeline<BoundChunk> | null)?.close();
+    scratch.release();
   }
 }
 
-function copiedByHost(column: unknown): boolean {
-  return column === "host" || ArrayBuffer.isView(column);
-}
-
-async function bindColumns<K extends KeyType, V extends ValueType>(
+/** Binds the columns of a chunk. */
+export async function bindColumns<K extends KeyType, V extends ValueType>(
   state: BatchTarget,
   { keys, values }: Batch<K, V>,
   call: CallOptions,

@@ -1,5 +1,6 @@
 /** A chunk of a batch with its columns bound: a value of one shape. What a strategy makes of it is another chunk; none is changed. */
-import type { GroupSize, PlanLog } from "../../plan.js";
+import type { GroupSize } from "../../plan.js";
+import type { PlanLog } from "../../plan-log.js";
 import { WorklistMemory } from "../direct/worklist.js";
 import type { Chunk, Column, Scratch } from "./columns.js";
 

@@ -16,12 +16,6 @@ export interface ChunkLimits {
 }
 
 /**
- * Elements of a chunk whose columns pass through staging buffers: 16 MiB per 4-byte column. Two chunks are in memory at once,
- * and their upload is the time that the first one's work waits.
- */
-export const HOST_CHUNK = 2 ** 22;
-
-/**
  * Runs `run` over all chunks, one after another. Where columns cross the bus it is told which chunk comes next, so that what
  * does not depend on the one before can begin.
  */

@@ -2,7 +2,6 @@
 import type { KeyType, ValueType } from "../../element-types.js";
 import { lengthOf } from "../../element-types.js";
 import type { CallOptions, Destination, InsertTally, Output } from "../../engine.js";
-import type { FullTable } from "../direct/full-table.js";
 import { type InsertAndFindArguments, insertAndFindChunk } from "../direct/insert-and-find.js";
 import { later, runOperation, type Strategies } from "../operations.js";
 import type { TableState } from "../table/table-state.js";
@@ -21,7 +20,7 @@ export async function insertAndFindBatch<K extends KeyType, V extends ValueType>
   batch: Batch<K, V>,
   output: Destination,
   call: CallOptions,
-  full: FullTable,
+  full: InsertAndFindArguments["full"],
 ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
   const { host, spec } = state;
   const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };

@@ -1,6 +1,6 @@
 /** What a call submits to: the GPU itself, or with a log the call's trace, which times the passes on their way there. */
 import { lazily } from "../../lazily.js";
-import type { PlanLog } from "../../plan.js";
+import type { PlanLog } from "../../plan-log.js";
 import type { Gpu } from "./gpu.js";
 
 const loadTrace = lazily(() => import("./trace.js"));

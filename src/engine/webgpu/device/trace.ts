@@ -1,5 +1,5 @@
 /** Times the passes of a call's submissions by GPU timestamps, for `onPlan`. */
-import type { PlanLog } from "../../plan.js";
+import type { PlanLog } from "../../plan-log.js";
 import type { Readback } from "../memory/readback.js";
 import type { Gpu } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";

@@ -1,4 +1,4 @@
-// The loop along a probe sequence, which all direct kernels share. A fragment after group.wgsl, for modules with
+// The loop along a probe sequence, which all direct kernels share. A fragment after group.wgsl or plain-reach.wgsl, for modules with
 //   meet(element, at, step, side, key): what becomes of an element whose key is in slot `at` of the binding, `step` slots from home
 //   miss(element, probe, state): what becomes of one that comes to a slot which tells that no slot holds its key: EMPTY, a tombstone
 //     with STOPS_AT_TOMBSTONES, or one with a key of a later home
@@ -9,13 +9,6 @@
 const AGAIN: u32 = 0u;
 const HELD: u32 = 1u;
 const MISSED: u32 = 2u;
-
-/// True when a probe has come to a key whose home is behind its own.
-fn isBehind(probe: Probe, state: u32) -> bool {
-  if (!HOME_SORTED || state >= TOMBSTONE) { return false; }
-  let home = homeOfState(state);
-  return probe.slot - home + select(0u, params.slots, probe.slot < home) < probe.step;
-}
 
 /// Goes along a probe, not to step `stop` or beyond, nor out of what is bound. AGAIN when the element is not done with then.
 fn advance(probe: ptr<function, Probe>, key: Key, element: u32, stop: u32) -> u32 {

@@ -14,12 +14,12 @@ import confirmCode from "./assign-confirm.wgsl";
 import electCode from "./assign-elect.wgsl";
 import storeCode from "./assign-store.wgsl";
 import { extremeCode, pairCode } from "./combine-pairs.js";
+import { needsRoomForAll, SUM_BYTES } from "./combine-room.js";
 import { batched, changing, type TableBinding, type TableKernels, tableParams } from "./direct-kernels.js";
 import doubles from "./doubles.wgsl";
 import lowCode from "./extreme-low.wgsl";
 import raiseCode from "./extreme-raise.wgsl";
 import resetCode from "./extreme-reset.wgsl";
-import { needsRoomForAll, SUM_BYTES } from "./insert.js";
 import type { Run } from "./rounds.js";
 import { claimsKernel } from "./row-claims.js";
 import addCode from "./sum-add.wgsl";
@@ -110,14 +110,14 @@ async function sumRun(sources: TableKernels, chunk: BoundChunk): Promise<Run> {
 type Code = readonly Fragment<TableBinding, never>[];
 
 /** A kernel that finds every element's key, and does something with its value. */
-function applyKernel(sources: TableKernels, name: string, ...code: Code) {
-  const { probing, keyColumn, format, cas } = sources;
+function applyKernel(sources: TableKernels, name: string, ...combining: Code) {
+  const { probing, keyColumn, code, cas } = sources;
   return sources.once(name, () =>
     kernelSource("apply", tableParams, [
       probing,
       ...batched(keyColumn),
-      ...changing(format, cas),
-      ...code,
+      ...changing(code, cas),
+      ...combining,
       fragment(applyCode, { bindings: { values: read(), claims: readWrite() } }),
     ]),
   );

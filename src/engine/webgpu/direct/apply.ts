@@ -13,9 +13,10 @@ import type { TableState } from "../table/table-state.js";
 import applyCode from "./apply.wgsl";
 import { atomicType, type Combining, combining, combiningCode } from "./combine.js";
 import { identityPair } from "./combine-pairs.js";
+import { needsRoomForAll } from "./combine-room.js";
 import { batched, changing, type TableKernels, tableParams } from "./direct-kernels.js";
-import { needsRoomForAll } from "./insert.js";
-import { compileRun, type Run, runOverChunk } from "./rounds.js";
+import { compileRun } from "./further-rounds.js";
+import { type Run, runOverChunk } from "./rounds.js";
 import { WORKLIST_BYTES } from "./worklist.js";
 
 export { combining };
@@ -39,12 +40,12 @@ const loadWide = lazily(() => import("./apply-wide.js"));
 /** The kernel that combines values with those in the table. */
 function applyKernel(sources: TableKernels, combining: Combining) {
   const target = { memory: "table", exchanged: "compareExchange(at, old, next).stored", meetings: MEETINGS };
-  const { probing, keyColumn, format, cas } = sources;
+  const { probing, keyColumn, code, cas } = sources;
   return sources.once(`apply ${combining.op} ${combining.type}`, () =>
     kernelSource("apply", tableParams, [
       probing,
       ...batched(keyColumn),
-      ...changing(format, cas, atomicType(combining)),
+      ...changing(code, cas, atomicType(combining)),
       fragment(combiningCode(combining, target)),
       fragment(APPLY_ELEMENT),
       fragment(applyCode, { bindings: { values: read() } }),

@@ -15,22 +15,14 @@ import {
   readWrite,
 } from "../device/kernel-source.js";
 import { control } from "../table/control.js";
-import {
-  changingCode,
-  foundColumnCode,
-  kindOf,
-  loadHashing,
-  probingCode,
-  readingCode,
-  slotCount,
-} from "../table/slot-code.js";
+import { kindOf, plainSlots, type SlotCode, slotCount } from "../table/plain-slots.js";
 import advance from "./advance.wgsl";
 import batch from "./batch.wgsl";
 import cas from "./cas.wgsl";
 import claimKey from "./claim-key.wgsl";
-import group from "./group.wgsl";
 import insert from "./insert.wgsl";
 import lookUp from "./look-up.wgsl";
+import plainReachCode from "./plain-reach.wgsl";
 
 /** What tests may replace. */
 export interface KernelOverrides {
@@ -102,6 +94,21 @@ export const keyColumn: KeyColumn = fragment(
   "fn keyOf(element: u32) -> Key { return canonicalKey(keys[params.keyShift + element]); }",
 );
 
+/** Constants that say how far a dispatch, and a step of its probes, reaches. */
+export const reachConstants = [
+  /** `table` is one of several windows. */
+  "WINDOWED",
+  /** Slots looked at in one step: 1, 2, 4, 8, 16 or 32. */
+  "GROUP",
+  /** Probes stop at tombstones too. */
+  "STOPS_AT_TOMBSTONES",
+  /** The table's entries are in the order of their homes: a key of a later home ends a probe. */
+  "HOME_SORTED",
+] as const;
+
+/** For one window, a GROUP of 1, and entries in any order; further-reach.ts puts what does all in its place. */
+export const plainReach = fragment(plainReachCode, { constants: reachConstants });
+
 /** The elements of a batch and their keys. */
 export const elements = (keyColumn: KeyColumn) => [
   control,
@@ -113,48 +120,30 @@ export const elements = (keyColumn: KeyColumn) => [
       "FROM_WORKLIST",
       /** Elements whose byte in `mask` is 0 are left out. */
       "MASKED",
-      /** `table` is one of several windows. */
-      "WINDOWED",
     ],
   }),
+  plainReach,
   keyColumn,
 ];
 
 /** The same, and the loop along their probe sequences. */
-export const batched = (keyColumn: KeyColumn) => [
-  ...elements(keyColumn),
-  fragment(group, {
-    constants: [
-      /** Slots looked at in one step: 1, 2, 4, 8, 16 or 32. */
-      "GROUP",
-      /** Probes stop at tombstones too. */
-      "STOPS_AT_TOMBSTONES",
-    ],
-  }),
-  fragment(advance, {
-    constants: [
-      /** The table's entries are in the order of their homes: a key of a later home ends a probe. */
-      "HOME_SORTED",
-    ],
-  }),
-];
+export const batched = (keyColumn: KeyColumn) => [...elements(keyColumn), fragment(advance)];
 
 /** A table of atomic words, and compare-exchange on it. */
-export const changing = (format: SlotFormat, cas: string, word: "u32" | "i32" = "u32") => [
+export const changing = (code: SlotCode, cas: string, word: "u32" | "i32" = "u32") => [
   fragment(`alias Word = ${word};`, { bindings: { table: readWrite("array<atomic<Word>>") } }),
-  fragment(changingCode(format)),
+  fragment(code.changing),
   fragment(cas),
 ];
 
 /** A table that is only read. */
-const reading = (format: SlotFormat) =>
-  fragment(readingCode(format), { bindings: { table: read("array<Slot>") } });
+const reading = (code: SlotCode) => fragment(code.reading, { bindings: { table: read("array<Slot>") } });
 
 /** The kernel that claims slots. */
 function insertKernel(
   probing: Probing,
   keyColumn: KeyColumn,
-  format: SlotFormat,
+  code: SlotCode,
   cas: string,
   claiming: Fragment<TableBinding, never>,
 ) {
@@ -171,18 +160,18 @@ function insertKernel(
   return kernelSource("insert", tableParams, [
     probing,
     ...batched(keyColumn),
-    ...changing(format, cas),
+    ...changing(code, cas),
     claiming,
     fragment(insert, { bindings: { flags: readWrite("array<atomic<u32>>"), known: read() }, constants }),
   ]);
 }
 
-function lookUpKernel(probing: Probing, keyColumn: KeyColumn, format: SlotFormat) {
+function lookUpKernel(probing: Probing, keyColumn: KeyColumn, code: SlotCode) {
   return kernelSource("lookup", tableParams, [
     probing,
     ...batched(keyColumn),
-    reading(format),
-    fragment(foundColumnCode(format)),
+    reading(code),
+    fragment(code.found),
     fragment(lookUp, {
       bindings: { values: readWrite(), flags: readWrite("array<atomic<u32>>") },
       constants: [
@@ -222,6 +211,7 @@ const known = new WeakMap<KernelOverrides, Map<string, Promise<TableKernels>>>()
 
 /** The direct kernels for tables of one kind. */
 export class TableKernels {
+  readonly probing: Probing;
   readonly insert: ReturnType<typeof insertKernel>;
   readonly lookup: ReturnType<typeof lookUpKernel>;
   readonly #further = new Map<string, unknown>();
@@ -238,16 +228,18 @@ export class TableKernels {
   }
 
   constructor(
-    readonly probing: Probing,
-    readonly keyColumn: KeyColumn,
+    /** Of tables of this kind. */
     readonly format: SlotFormat,
+    readonly code: SlotCode,
+    readonly keyColumn: KeyColumn,
     readonly cas: string,
     claiming: Fragment<TableBinding, never>,
     /** What writes entries into claimed slots, after each insert dispatch; null where slots are claimed by key. */
     readonly settle: BatchKernel | null,
   ) {
-    this.insert = insertKernel(probing, keyColumn, format, cas, claiming);
-    this.lookup = lookUpKernel(probing, keyColumn, format);
+    this.probing = fragment(code.probing);
+    this.insert = insertKernel(this.probing, keyColumn, code, cas, claiming);
+    this.lookup = lookUpKernel(this.probing, keyColumn, code);
   }
 
   /** A further kernel for such tables, made once. */
@@ -257,19 +249,18 @@ export class TableKernels {
 
   /** What a kernel that goes over all slots is made of, besides its own fragment. */
   get scanning() {
-    return [this.probing, slotCount, reading(this.format)];
+    return [this.probing, slotCount, reading(this.code)];
   }
 }
 
 async function makeKernels(spec: TableSpec, cas: string): Promise<TableKernels> {
-  const format = slotFormat(spec);
-  const hashing = await loadHashing(spec);
-  if (format.claim === "key") {
-    const claiming = fragment(claimKey, { bindings: { values: read() } });
-    return new TableKernels(fragment(probingCode(spec, hashing)), keyColumn, format, cas, claiming, null);
-  }
-  const { rowClaiming, rowKeyColumn, rowProbing, settleKernel } = await import("./row-claims.js");
-  const [probing, keys] = [rowProbing(spec, hashing), rowKeyColumn(format)];
-  const settle = settleKernel({ probing, keyColumn: keys, format, cas });
-  return new TableKernels(probing, keys, format, cas, rowClaiming, settle);
+  const plain = plainSlots(spec);
+  if (!plain) return (await import("./further-kernels.js")).makeKernels(spec, cas);
+  return kernelsByKey(slotFormat(spec), plain, cas);
+}
+
+/** Those of tables whose slots are claimed by key. */
+export function kernelsByKey(format: SlotFormat, code: SlotCode, cas: string): TableKernels {
+  const claiming = fragment(claimKey, { bindings: { values: read() } });
+  return new TableKernels(format, code, keyColumn, cas, claiming, null);
 }

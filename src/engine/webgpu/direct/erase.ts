@@ -3,7 +3,7 @@ import type { BoundChunk } from "../batch/bound-chunk.js";
 import { fragment, kernelSource } from "../device/kernel-source.js";
 import type { TableState } from "../table/table-state.js";
 import { batched, changing, type TableKernels, tableParams } from "./direct-kernels.js";
-import code from "./erase.wgsl";
+import erase from "./erase.wgsl";
 import { runOverChunk } from "./rounds.js";
 
 /** Erases a chunk's keys. Answers how many there were. */
@@ -14,13 +14,13 @@ export async function eraseChunk(state: TableState, chunk: BoundChunk): Promise<
 }
 
 function eraseKernel(sources: TableKernels) {
-  const { probing, keyColumn, format, cas } = sources;
+  const { probing, keyColumn, code, cas } = sources;
   return sources.once("erase", () =>
     kernelSource("erase", tableParams, [
       probing,
       ...batched(keyColumn),
-      ...changing(format, cas),
-      fragment(code),
+      ...changing(code, cas),
+      fragment(erase),
     ]),
   );
 }

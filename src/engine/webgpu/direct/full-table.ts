@@ -6,8 +6,10 @@
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { Column } from "../batch/columns.js";
 import type { TableState } from "../table/table-state.js";
+import { compileRun, runOverRest } from "./further-rounds.js";
 import { lookupRun } from "./look-up.js";
-import { compileRun, loadScans, runOverChunk, runOverRest, type Totals } from "./rounds.js";
+import { runOverChunk, type Totals } from "./rounds.js";
+import { roomyCopy } from "./table-copy.js";
 
 /** Steps above which copying a table's keys is cheaper: some ten milliseconds of either device. */
 const COPY_ABOVE_STEPS = { software: 2 ** 21, hardware: 2 ** 28 };
@@ -71,9 +73,7 @@ export class FullTable {
     // chunks may be short, since slow ones make the next ones shorter
     this.#steps += count * state.maxProbe;
     if (this.#copy === undefined && this.#steps > copyAboveSteps) {
-      // a page that cannot load it now does without
-      const module = await loadScans().catch(() => null);
-      this.#copy = (await module?.roomyCopy(state)) ?? null;
+      this.#copy = await roomyCopy(state);
     }
     return this.#copy ?? state;
   }

@@ -32,3 +32,10 @@ fn seek(probe: ptr<function, Probe>) -> u32 {
   (*probe).step += GROUP - 1u;
   return states[GROUP - 1u];
 }
+
+/// True when a probe has come to a key whose home is behind its own.
+fn isBehind(probe: Probe, state: u32) -> bool {
+  if (!HOME_SORTED || state >= TOMBSTONE) { return false; }
+  let home = homeOfState(state);
+  return probe.slot - home + select(0u, params.slots, probe.slot < home) < probe.step;
+}

@@ -4,15 +4,14 @@ import type { BoundChunk, ResultColumns } from "../batch/bound-chunk.js";
 import type { Column } from "../batch/columns.js";
 import type { Readback } from "../memory/readback.js";
 import type { TableState } from "../table/table-state.js";
-import type { FullTable } from "./full-table.js";
-import { insertChunk } from "./insert.js";
+import { type InsertArguments, insertChunk } from "./insert.js";
 import { lookUpChunk } from "./look-up.js";
 
 /** What an insertAndFind of a chunk is told. */
 export interface InsertAndFindArguments {
   /** Flags of the elements that insert their keys, and in maps the values that are stored now. */
   readonly results: ResultColumns & { readonly flags: Column };
-  readonly full: FullTable;
+  readonly full: InsertArguments["full"];
   /** Is read back: with the submission of `step`, or later. */
   readonly readBack: (step: (now: readonly Readback[]) => Promise<unknown>) => Promise<unknown>;
 }

@@ -3,8 +3,7 @@ import type { BoundChunk, ResultColumns } from "../batch/bound-chunk.js";
 import type { Column } from "../batch/columns.js";
 import { align4, type Readback } from "../memory/readback.js";
 import type { TableState } from "../table/table-state.js";
-import { type Run, runOverChunk, runOverRest, usesHomeOrder } from "./rounds.js";
-import type { Worklist } from "./worklist.js";
+import { type Run, runOverChunk, type Totals, usesHomeOrder } from "./rounds.js";
 
 /** What a run of lookups writes, as far as it is given; and whether it counts what it finds. */
 export interface LookupRunOptions extends ResultColumns {
@@ -53,8 +52,8 @@ export interface LookupDetails {
   readonly sentinels?: boolean;
   /** Recorded after the lookup, with the submission that reads results back. */
   readonly after?: (encoder: GPUCommandEncoder) => void;
-  /** Only the elements that another kernel has listed. */
-  readonly rest?: Worklist;
+  /** In place of a run over the chunk. */
+  readonly over?: (run: Run) => Promise<Totals>;
 }
 
 /**
@@ -65,7 +64,7 @@ export async function lookUpChunk(
   state: TableState,
   chunk: BoundChunk,
   { results, fill, reads }: FindArguments,
-  { sentinels, after, rest }: LookupDetails = {},
+  { sentinels, after, over = (run) => runOverChunk(state, chunk, run) }: LookupDetails = {},
 ): Promise<{ aborted: number }> {
   const { count, mask } = chunk;
   const run: Run = {
@@ -75,9 +74,7 @@ export async function lookUpChunk(
     after,
     reads,
   };
-  const { whole, aborted } = await (rest
-    ? runOverRest(state, chunk, run, rest)
-    : runOverChunk(state, chunk, run));
+  const { whole, aborted } = await over(run);
   if (!whole && (after || reads.length > 0)) {
     await state.host.gpu.submit("results", (encoder) => after?.(encoder), reads);
   }

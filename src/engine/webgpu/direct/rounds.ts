@@ -1,6 +1,7 @@
 /**
- * Rounds of dispatches over one chunk of a batch, until no element is unfinished. The kernels do the probing; this file
- * decides which elements they see, and counts each of them once. The operations are in insert.ts, look-up.ts, erase.ts and apply.ts.
+ * Rounds of dispatches over one chunk of a batch, until no element is unfinished: the first one is here, which finishes all unless
+ * probes are long; further-rounds.ts has the others. The kernels do the probing; these files decide which elements they see, and count
+ * each of them once. The operations are in insert.ts, look-up.ts, erase.ts and apply.ts.
  */
 import { lazily } from "../../lazily.js";
 import type { GroupSize } from "../../plan.js";
@@ -12,10 +13,10 @@ import type { Readback } from "../memory/readback.js";
 import type { Counters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
 import { BATCH_TILE, type BatchKernel, type TableBinding, type TableParam } from "./direct-kernels.js";
-import { nextWorklist, piecesOf, WORKLIST_BYTES, type Worklist, wholeChunk } from "./worklist.js";
+import { WORKLIST_BYTES, type Worklist, wholeChunk } from "./worklist.js";
 
-/** What goes over all of a table is loaded by the first call that does. */
-export const loadScans = lazily(() => import("../scan/scans.js"));
+const loadFurther = lazily(() => import("./further-rounds.js"));
+const loadReach = lazily(() => import("./further-reach.js"));
 
 /** A kernel and the columns it sees. */
 export interface Run {
@@ -96,12 +97,8 @@ export function groupSizeAt(state: TableState, looksUp = false): GroupSize {
   return looksUp && load > 0.85 ? 8 : 2;
 }
 
-/** Makes room for the worklists of a chunk's runs. Before anything that could leave too little memory for them. */
-export function reserveWorklists({ host }: TableState, { count, worklists }: BoundChunk): Promise<GPUBuffer> {
-  return worklists.reserve(wholeChunk(count, host.worklistRoom).room * WORKLIST_BYTES);
-}
-
-function newTotals(): Totals {
+/** Of a run that has not begun. */
+export function newTotals(): Totals {
   return {
     selected: 0,
     inserted: 0,
@@ -115,70 +112,50 @@ function newTotals(): Totals {
   };
 }
 
-/**
- * Runs a kernel over a chunk until no element is unfinished. When more are unfinished than are listed, the chunk goes again
- * in pieces that are small enough; elements that were finished are met again then, and change nothing.
- */
+/** Runs a kernel over a chunk until no element is unfinished. */
 export async function runOverChunk(state: TableState, chunk: BoundChunk, run: Run): Promise<Totals> {
   const totals = newTotals();
   if (chunk.count === 0) return totals;
   const whole = wholeChunk(chunk.count, run.worklistRoom ?? state.host.worklistRoom);
-  if (await runOver(state, chunk, run, whole, totals)) return totals;
-  if (run.stopsWhenFull && state.full) return { ...totals, rest: whole };
-  for (const piece of piecesOf(whole)) {
-    await runOver(state, chunk, run, piece, totals);
-    // the pieces that follow are unfinished too
-    if (totals.rest) return { ...totals, rest: whole };
-  }
-  return totals;
+  const unfinished = await round(state, chunk, run, whole, totals);
+  if (unfinished === 0) return totals;
+  return (await loadFurther()).finishChunk(state, chunk, run, whole, unfinished, totals);
 }
 
-/** Runs a kernel over what another run on the same table has listed. */
-export async function runOverRest(
-  state: TableState,
-  chunk: BoundChunk,
-  run: Run,
-  rest: Worklist,
-): Promise<Totals> {
-  const totals = newTotals();
-  await runOver(state, chunk, run, rest, totals);
-  return totals;
+/** True when more elements are unfinished than are listed. */
+export function overflows({ goesOn }: Run, { room }: Worklist, unfinished: number): boolean {
+  return unfinished > room && !goesOn;
 }
 
 /**
- * Runs a kernel over a worklist and the worklists that it leaves, and adds to `totals`. False when more elements are unfinished
- * than are listed: then the worklist has to go again.
+ * One submission over a worklist of a chunk: a dispatch for each window of the table. Adds to `totals`, and answers how many elements it
+ * leaves unfinished.
  */
-async function runOver(
+export async function round(
   state: TableState,
   chunk: BoundChunk,
   run: Run,
-  start: Worklist,
+  worklist: Worklist,
   totals: Totals,
-): Promise<boolean> {
-  for (let worklist = start; ; ) {
-    if (run.abortable) chunk.signal?.throwIfAborted();
-    const isFirst = totals.rounds++ === 0;
-    totals.whole = worklist.listed || (isFirst && state.windows.length === 1);
-    const counters = await round(state, chunk, run, worklist, isFirst, totals.whole);
-    if (isFirst) totals.selected = run.mask ? counters.selected : worklist.count;
-    totals.inserted += counters.inserted + counters.sideInserted;
-    totals.erased += counters.erased + counters.sideErased;
-    totals.aborted += counters.aborted;
-    if (counters.unfinished > worklist.room && !run.goesOn) return false;
+): Promise<number> {
+  if (run.abortable) chunk.signal?.throwIfAborted();
+  const isFirst = totals.rounds++ === 0;
+  totals.whole = worklist.listed || (isFirst && state.windows.length === 1);
+  const counters = await submitRound(state, chunk, run, worklist, isFirst, totals.whole);
+  const { unfinished } = counters;
+  if (isFirst) totals.selected = run.mask ? counters.selected : worklist.count;
+  totals.inserted += counters.inserted + counters.sideInserted;
+  totals.erased += counters.erased + counters.sideErased;
+  totals.aborted += counters.aborted;
+  // else all elements go again
+  if (!overflows(run, worklist, unfinished)) {
     totals.found += counters.found;
     totals.rejected += counters.rejected;
-    if (counters.unfinished === 0) return true;
-    worklist = nextWorklist(worklist, counters.unfinished);
-    if (run.stopsWhenFull && state.full) {
-      totals.rest = worklist;
-      return true;
-    }
   }
+  return unfinished;
 }
 
-/** One submission over a worklist of a chunk: a dispatch for each window of the table. */
-async function round(
+async function submitRound(
   state: TableState,
   chunk: BoundChunk,
   run: Run,
@@ -243,23 +220,26 @@ async function round(
 }
 
 /** What follows each dispatch of a run; slots that are claimed by row are settled. */
-function followersOf({ sources }: TableState, { kernel, constants, mask, followers = [] }: CompiledOf) {
+export function followersOf(
+  { sources }: TableState,
+  { kernel, constants, mask, followers = [] }: CompiledOf,
+) {
   const kernels = kernel === sources.insert && sources.settle ? [sources.settle] : followers;
   return kernels.map((kernel) => ({ kernel, constants, mask }));
 }
 
 /** What decides on the kernels of a run. */
-type CompiledOf = Pick<Run, "kernel" | "constants" | "mask" | "followers">;
+export type CompiledOf = Pick<Run, "kernel" | "constants" | "mask" | "followers">;
 
 /** The kernel of a run over a chunk, or over a worklist. */
-function compileRound(
+export async function compileRound(
   state: TableState,
   { kernel, constants, mask }: CompiledOf,
   listed: boolean,
   groupSize: GroupSize = groupSizeAt(state, kernel === state.sources.lookup),
 ): Promise<Kernel<TableParam, TableBinding>> {
   const long = listed && !state.host.gpu.software;
-  return state.host.kernels.compile(kernel, {
+  const values: Constants = {
     FROM_WORKLIST: listed,
     MASKED: mask !== undefined && !listed,
     WINDOWED: state.windows.length > 1,
@@ -267,17 +247,8 @@ function compileRound(
     STOPS_AT_TOMBSTONES: false,
     HOME_SORTED: false,
     ...constants,
-  });
-}
-
-/** Compiles all that a run takes, for runs that must not fail half-way. */
-export async function compileRun(
-  state: TableState,
-  run: CompiledOf,
-  groupSize: GroupSize | undefined,
-): Promise<void> {
-  const runs = [run, ...followersOf(state, run)];
-  await Promise.all(
-    runs.flatMap((each) => [false, true].map((listed) => compileRound(state, each, listed, groupSize))),
-  );
+  };
+  const isPlain = values.GROUP === 1 && !values.WINDOWED && !values.HOME_SORTED;
+  const source = isPlain ? kernel : (await loadReach()).reaching(kernel);
+  return state.host.kernels.compile(source, values);
 }

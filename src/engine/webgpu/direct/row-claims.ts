@@ -28,7 +28,7 @@ const MOST_PAIR_TAG = 0xfffffff8;
  * Probing, with the tags of entries. That of a key of two words says in its last two bits which of them are EMPTY's bit pattern: so a word
  * of a claimed slot that is EMPTY, and is not said to be, is one that nobody has written yet (src/wgsl/claim-words.wgsl).
  */
-export function rowProbing(spec: TableSpec, hashing: string): Fragment<never, never> {
+export function rowProbing(spec: TableSpec, hashing: string): string {
   const { keyWords } = slotFormat(spec);
   const words = each(keyWords, (i) => word("key", i, keyWords)).join(", ");
   const hash = `hashWords(array<u32, KEY_WORDS>(${words})) >> 1u`;
@@ -39,7 +39,7 @@ export function rowProbing(spec: TableSpec, hashing: string): Fragment<never, ne
   const state = `${floatKeys}
 fn stateOf(key: Key) -> u32 { return ${tag}; }
 fn hashOfState(state: u32) -> u32 { return state << 1u; }`;
-  return fragment(probingCode(spec, hashing, state));
+  return probingCode(spec, hashing, state);
 }
 
 /** Reading the key column of a batch. For modules with params.keyShift and the binding `keys`. */
@@ -67,19 +67,19 @@ export const settleKernel = (parts: ClaimParts) =>
   claimsKernel("settle", parts, fragment(settle, { constants: ["FILL"] }));
 
 /** What kernels over the batches of one kind of table are made of. */
-type ClaimParts = Pick<TableKernels, "probing" | "keyColumn" | "format" | "cas">;
+type ClaimParts = Pick<TableKernels, "code" | "keyColumn" | "cas">;
 
-/** A kernel over the elements that have noted slots. @param code with onClaim */
+/** A kernel over the elements that have noted slots. @param claiming with onClaim */
 export function claimsKernel(
   label: string,
-  { probing, keyColumn, format, cas }: ClaimParts,
-  ...code: readonly Fragment<TableBinding, string>[]
+  { code, keyColumn, cas }: ClaimParts,
+  ...claiming: readonly Fragment<TableBinding, string>[]
 ): BatchKernel {
   return kernelSource<TableParam, TableBinding, string>(label, tableParams, [
-    probing,
+    fragment(code.probing),
     ...elements(keyColumn),
-    ...changing(format, cas),
+    ...changing(code, cas),
     fragment(eachClaim, { bindings: { values: read(), claims: readWrite() } }),
-    ...code,
+    ...claiming,
   ]);
 }

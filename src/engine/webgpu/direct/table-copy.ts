@@ -7,7 +7,7 @@ import { forEachChunk } from "../batch/chunks.js";
 import { bindAt, placeOf, Scratch } from "../batch/columns.js";
 import { retrieveKeys } from "../scan/retrieve-all.js";
 import { newState, type TableState } from "../table/table-state.js";
-import { claimsOf } from "./insert.js";
+import { claimsOf } from "./prepare-insert.js";
 import { runOverChunk } from "./rounds.js";
 
 /**

@@ -79,6 +79,15 @@ export const reduceParams = [
   "slotBits",
   "steps",
   "keyNullable",
+  /** Rows of all dispatches. */
+  "total",
+  /** Rows of one bin above which keys are uneven: see survey-keys.wgsl. */
+  "most",
+  /** Logarithms: parts of the rows, those that they were split into first, and finer ones of each; workgroups that split a part again: part-items.wgsl. */
+  "partBits",
+  "splitBits",
+  "fineBits",
+  "tiles",
 ] as const;
 
 /** Values of the parameters; those left out are 0. */
@@ -101,6 +110,8 @@ export const rowCounters = countersOf("RowControl", [
   "keysLeft",
   /** Different keys of a sample: see ../reduce/survey-keys.wgsl. */
   "keysMarked",
+  /** 1 where some bin has many more rows than others. */
+  "keysUneven",
 ]);
 
 /** Rows (or pairs) that one workgroup takes. */

@@ -139,6 +139,11 @@ export class RowRun {
     return { buffer: await this.scratch.buffer(size), offset: 0, size };
   }
 
+  /** What `prepare` answers; null, and its memory given back, where it throws a LimitError. */
+  attempt<T>(prepare: () => Promise<T>): Promise<T | null> {
+    return this.scratch.attempt(prepare);
+  }
+
   /** Elements of a device array as a binding, `count` from `first` on (all, unless told): a copy where a binding cannot begin. */
   async bind(words: Words, first = 0, count = words.length - first): Promise<Range> {
     const { buffer, byteOffset } = placeOf(words);

@@ -11,8 +11,8 @@ import {
   NO_LIST,
   type ValueLists,
 } from "../../value-lists.js";
-import { BULK_CHUNK } from "../batch/batches.js";
 import { bindAt, gpuArray, newArray, placeOf, rangeOf } from "../batch/columns.js";
+import { BULK_CHUNK } from "../batch/large-batches.js";
 import { STORAGE_USAGE } from "../device/gpu-flags.js";
 import { scanning } from "../groups/scan.js";
 import type { WebgpuEngine } from "../webgpu-engine.js";

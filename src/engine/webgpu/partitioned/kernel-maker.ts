@@ -9,7 +9,8 @@ import { atomicType, type Combining, combiningCode } from "../direct/combine.js"
 import { keyColumn } from "../direct/direct-kernels.js";
 import { rowKeyColumn, rowProbing } from "../direct/row-claims.js";
 import { hashCode } from "../table/hash-code.js";
-import { probingCode, slotCount } from "../table/slot-code.js";
+import { slotCount } from "../table/plain-slots.js";
+import { probingCode } from "../table/slot-code.js";
 import { atLoad } from "./by-load.js";
 import casSeen from "./cas-seen.wgsl";
 import distinct from "./distinct.wgsl";
@@ -111,9 +112,8 @@ export abstract class KernelMaker {
 
   protected get probing() {
     const hashing = hashCode(this.spec);
-    const isByKey = this.format.claim === "key";
-    const probing = isByKey ? fragment(probingCode(this.spec, hashing)) : rowProbing(this.spec, hashing);
-    return [probing, slotCount, fragment(homes)];
+    const code = this.format.claim === "key" ? probingCode : rowProbing;
+    return [fragment(code(this.spec, hashing)), slotCount, fragment(homes)];
   }
 
   /** Reading the keys of a batch. For modules with params.keyShift and the binding `keys`. */

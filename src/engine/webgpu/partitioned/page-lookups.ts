@@ -6,8 +6,9 @@
 import { slotFormat } from "../../slot-format.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import { bindAt } from "../batch/columns.js";
+import { reserveWorklists, runOverRest } from "../direct/further-rounds.js";
 import { type FindArguments, lookUpChunk } from "../direct/look-up.js";
-import { reserveWorklists } from "../direct/rounds.js";
+import type { Run } from "../direct/rounds.js";
 import { nextWorklist, WORKLIST_BYTES, wholeChunk } from "../direct/worklist.js";
 import type { TableState } from "../table/table-state.js";
 import {
@@ -186,10 +187,11 @@ async function prepareLookup(
     if (wrong === null && unfinished <= whole.room) {
       if (unfinished === 0) return true;
       const rest = nextWorklist(whole, unfinished);
+      const over = (run: Run) => runOverRest(state, sorted, run, rest);
       const left = { results: from, fill: [SENTINEL], reads };
       wrong = whatWasWrong(
         byPartition,
-        await lookUpChunk(state, sorted, left, { sentinels: true, after, rest }),
+        await lookUpChunk(state, sorted, left, { sentinels: true, after, over }),
       );
       if (wrong === null) return true;
     }

@@ -5,7 +5,8 @@ import { isWide, slotFormat } from "../../slot-format.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import { combining } from "../direct/combine.js";
 import { eraseChunk } from "../direct/erase.js";
-import { type InsertArguments, insertChunk, prepareInsert } from "../direct/insert.js";
+import { type InsertArguments, insertChunk } from "../direct/insert.js";
+import { prepareInsert } from "../direct/prepare-insert.js";
 import type { Counters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
 import { type PagedChunk, type PageOperation, splitByPage } from "./pages.js";
@@ -54,7 +55,7 @@ export async function insertByPage(
   for (const rest of fallbacks) add(await inserts.fallbacks(rest));
   const { selected } = paged;
   // keys that equal others were left out, and those may be among what does not fit
-  if (rejected > 0) rejected = selected - (await full.countPresent(chunk));
+  if (rejected > 0) rejected = selected - (await (await full()).countPresent(chunk));
   return { inserted, rejected, existing: selected - inserted - rejected };
 }
 

@@ -5,7 +5,7 @@ import type { Engine } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
 import { type SlotFormat, slotFormat } from "../../slot-format.js";
 import { getOrMake } from "../device/get-or-make.js";
-import { kindOf } from "../table/slot-code.js";
+import { kindOf } from "../table/plain-slots.js";
 import type { TableHost, TableState } from "../table/table-state.js";
 import { fitWorkgroup, tileBytes, tileShape, type WorkgroupLimits, workgroupLimits } from "./kernel-maker.js";
 import { MultisplitKernels } from "./multisplit-kernels.js";

@@ -7,10 +7,10 @@ import { slotFormat } from "../../slot-format.js";
 import type { BoundChunk, ResultColumns } from "../batch/bound-chunk.js";
 import { bindAt, type Column } from "../batch/columns.js";
 import { eraseChunk } from "../direct/erase.js";
+import { reserveWorklists } from "../direct/further-rounds.js";
 import { type InsertArguments, insertChunk } from "../direct/insert.js";
 import { type InsertAndFindArguments, insertAndFindChunk } from "../direct/insert-and-find.js";
 import { type FindArguments, lookUpChunk } from "../direct/look-up.js";
-import { reserveWorklists } from "../direct/rounds.js";
 import type { TableState } from "../table/table-state.js";
 import {
   FEW_PARTITIONS,

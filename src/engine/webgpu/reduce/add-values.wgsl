@@ -65,4 +65,6 @@ fn merge(slot: u32, group: u32) {
   addToAll(group, count, atomicLoad(&ownLows[slot]), atomicLoad(&ownHighs[slot]), atomicLoad(&ownTops[slot]));
 }
 
+fn isFutile() -> bool { return false; }
+
 fn ended(local: u32) {}

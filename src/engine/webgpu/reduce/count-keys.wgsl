@@ -34,6 +34,9 @@ fn merge(slot: u32, group: u32) {
   addToGroup(group, atomicLoad(&ownCounts[slot]), atomicLoad(&ownFirsts[slot]));
 }
 
+/// The table is known to have too few slots.
+fn isFutile() -> bool { return atomicLoad(&control.keysLeft) != 0u; }
+
 fn ended(local: u32) {
   if (local == 0u && atomicLoad(&holders[NULLS]) != 0u) { atomicStore(&control.keyNulls, 1u); }
   workgroupBarrier();

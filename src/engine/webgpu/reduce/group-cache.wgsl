@@ -1,5 +1,6 @@
 // A workgroup's own states of the groups that it meets, so that a group with many rows is merged once a workgroup and not once a row.
-// A fragment, with the entry point, for modules with an Entry (a row of a group), load, take, merge and ended; and with one of
+// A fragment, with the entry point, for modules with an Entry (a row of a group), load, take, merge and ended, and
+// isFutile (what the kernel does is to no purpose already); and with one of
 // numbered-rows.wgsl, keyed-rows.wgsl and listed-rows.wgsl, which say what group a row has.
 //
 // A group is known by a word, its identity. A slot's index and what it holds make up the identity, so comparing one word finds a group.
@@ -70,6 +71,8 @@ fn main(
 ) {
   replica = local & ((1u << params.replicas) - 1u);
   let start = (workgroup.y * workgroups.x + workgroup.x) * INVOCATIONS * params.items + local;
+  if (local == 0u && isFutile()) { atomicStore(&stopped, 1u); }
+  workgroupBarrier();
   for (var i = 0u; i < params.items; i++) {
     let at = start + i * INVOCATIONS;
     if (at >= params.count || atomicLoad(&stopped) != 0u) { break; }

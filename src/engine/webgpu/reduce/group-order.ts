@@ -2,10 +2,29 @@
 
 import type { Range } from "../device/kernel.js";
 import type { ResultColumn } from "../groups/result-columns.js";
+import { ROW_TILE } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
 import { zeroed } from "./raise-rows.js";
-import { countMarksKernel, markKeptKernel, orderGroupsKernel } from "./reduce-kernels.js";
+import {
+  countMarksKernel,
+  markKeptKernel,
+  orderGroupsKernel,
+  putGroupsKernel,
+  sortGroupsKernels,
+} from "./reduce-kernels.js";
+import { formOf, tileOf } from "./row-tiles.js";
+
+/** Groups from which they are sorted, and the bins that they are sorted into. */
+const SORTED = 2 ** 20;
+const BINS = 128;
+
+interface Ordered {
+  readonly rows: number;
+  readonly groups: number;
+  readonly numbers: number;
+  readonly states: Range;
+}
 
 /**
  * Writes the groups' numbers, in order, to `order`, and their first rows to `firsts`.
@@ -13,14 +32,47 @@ import { countMarksKernel, markKeptKernel, orderGroupsKernel } from "./reduce-ke
  */
 export async function orderGroups(
   run: RowRun,
-  { rows, numbers, states }: { readonly rows: number; readonly numbers: number; readonly states: Range },
+  { rows, groups, numbers, states }: Ordered,
   { order, firsts }: { readonly order: Range; readonly firsts: ResultColumn },
 ): Promise<void> {
   if (numbers === 0) return;
-  const { marks, starts } = await markRows(run, { rows, numbers, states });
+  const marked = await markRows(run, { rows, numbers, states });
+  const { marks, starts } = marked;
+  const least = run.host.overrides.manyGroups?.leastGroups ?? SORTED;
+  // of numbers without a group nobody knows how many a bin has
+  if (groups >= least && numbers === groups) {
+    return sortGroups(run, { groups, states, marked }, { order, firsts: firsts.range });
+  }
   const place = await run.step(orderGroupsKernel, {});
   const bindings = { states, marks, starts, order, firsts: firsts.range };
   await run.dispatch("order groups", numbers, (encoder, chunk) => place(encoder, bindings, chunk));
+}
+
+/** The same of many groups, which are brought near to their places first: written at random, each would take a line of the GPU's cache. */
+async function sortGroups(
+  run: RowRun,
+  {
+    groups,
+    states,
+    marked,
+  }: { readonly groups: number; readonly states: Range; readonly marked: MarkedRows },
+  to: { readonly order: Range; readonly firsts: Range },
+): Promise<void> {
+  const { host } = run;
+  const tile = tileOf(host, BINS);
+  const items = (tile.WORKGROUP * tile.ITEMS) / ROW_TILE;
+  const sort = await run.step(sortGroupsKernels[formOf(host)], { ...tile }, items);
+  const put = await run.step(putGroupsKernel, {});
+  const cursors = await zeroed(run, BINS);
+  const [sorted, sortedGroups] = [await run.range(groups * 8), await run.range(groups * 4)];
+  const splitBits = Math.max(0, Math.ceil(Math.log2(groups / BINS)));
+  const bindings = { states, marks: marked.marks, markStarts: marked.starts, cursors, sorted, sortedGroups };
+  await run.dispatch("sort groups", groups, (encoder, chunk) =>
+    sort(encoder, bindings, { splitBits, ...chunk }),
+  );
+  await run.dispatch("put groups", groups, (encoder, chunk) =>
+    put(encoder, { sorted, sortedGroups, ...to }, chunk),
+  );
 }
 
 /** Bits of rows, and for every word of them how many bits there are before it; then how many in all. */

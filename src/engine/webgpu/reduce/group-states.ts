@@ -2,6 +2,7 @@
  * States of groups on the GPU: counts and sums (add-values.wgsl), extreme values and rows (raise.wgsl). A column's states are made once,
  * also where several reductions need them, and finished in the order of the groups' first rows.
  */
+import { EngineError } from "../../../errors.js";
 import type { DeviceColumn, DeviceValues, Words } from "../../device-columns.js";
 import type { NumberColumn } from "../../reductions.js";
 import type { Range } from "../device/kernel.js";
@@ -19,7 +20,7 @@ import {
   finishSumsKernel,
   finishValidityKernel,
 } from "./reduce-kernels.js";
-import { cacheShape, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
+import { cacheShape, type NumberedGroups, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
 
 /** States in memory of the call, and the parameters by which kernels read them. */
 interface States {
@@ -43,7 +44,7 @@ export class GroupStates {
 
   private constructor(
     private readonly run: RowRun,
-    private readonly numbered: RowsByGroup,
+    private readonly numbered: NumberedGroups | RowsByGroup,
     private readonly results: ResultColumns,
     private readonly rowNumbers: ResultColumns,
     private readonly order: Range,
@@ -58,7 +59,7 @@ export class GroupStates {
    */
   static async of(
     run: RowRun,
-    numbered: RowsByGroup,
+    numbered: NumberedGroups | RowsByGroup,
     results: ResultColumns,
     rowNumbers: ResultColumns,
   ): Promise<GroupStates> {
@@ -67,6 +68,7 @@ export class GroupStates {
     const firsts = await rowNumbers.add(groups);
     const states = new GroupStates(run, numbered, results, rowNumbers, order, firsts);
     if (known) states.#counts.set(null, { range: known.counts, params: { stride: COUNT_WORDS } });
+    if (known?.sums) states.#keepSums(known.sums.of, known.sums.range);
     const range = known?.firsts ?? (await states.#raised({})).range;
     await orderGroups(run, { ...numbered, states: range }, { order, firsts });
     return states;
@@ -110,22 +112,32 @@ export class GroupStates {
   }
 
   async #sumsOf({ column, form }: NumberColumn): Promise<States> {
-    const values = column.values as DeviceValues;
-    const known = this.#sums.get(values);
+    const known = this.#sums.get(column.values as DeviceValues);
     if (known) return known;
-    const params = { ...paramsOf(column, form), stride: SUM_WORDS };
-    const states = await this.#added(params, dataOf(column), column.validity);
-    this.#sums.set(values, states);
+    const { range } = await this.#added(sumParams({ column, form }), dataOf(column), column.validity);
+    return this.#keepSums({ column, form }, range);
+  }
+
+  #keepSums(of: NumberColumn, range: Range): States {
+    const states = { range, params: sumParams(of) };
+    this.#sums.set(of.column.values as DeviceValues, states);
     return states;
   }
 
+  /** @throws EngineError where only the states that were known are */
+  get #rowsByGroup(): RowsByGroup {
+    if ("by" in this.numbered) return this.numbered;
+    throw new EngineError("Groups that are summed up by parts have no other states.");
+  }
+
   async #added(params: RowParams, data: Words | null, validity: Words | null): Promise<States> {
-    const { rows, numbers, by } = this.numbered;
+    const numbered = this.#rowsByGroup;
+    const { rows, numbers, by } = numbered;
     const range = await zeroed(this.run, (params.stride as number) * numbers);
-    const shape = cacheShape(this.run.host.gpu, SLOT_BYTES.addValues, this.numbered);
+    const shape = cacheShape(this.run.host.gpu, SLOT_BYTES.addValues, numbered);
     const add = await this.run.step(addValuesKernels[by], shape.constants, shape.items);
-    const bindings = { ...this.numbered.bindings, states: range, ...(await this.#bound(data, validity)) };
-    const all = { ...this.numbered.params, ...shape.params, ...params };
+    const bindings = { ...numbered.bindings, states: range, ...(await this.#bound(data, validity)) };
+    const all = { ...numbered.params, ...shape.params, ...params };
     await this.run.dispatch("add values", rows, (encoder, chunk) =>
       add(encoder, bindings, { ...all, ...chunk }),
     );
@@ -135,7 +147,7 @@ export class GroupStates {
   /** Rows, found word by word of a column's values, and then by their numbers. */
   async #raised(params: RowParams, column?: DeviceColumn): Promise<States> {
     const inputs = column ? await this.#bound(dataOf(column), column.validity) : {};
-    const range = await raiseRows(this.run, this.numbered, params, inputs);
+    const range = await raiseRows(this.run, this.#rowsByGroup, params, inputs);
     return { range, params: { ...params, base: (params.words ?? 0) * this.numbered.numbers } };
   }
 
@@ -191,16 +203,22 @@ export class GroupStates {
   }
 }
 
+const sumParams = ({ column, form }: NumberColumn): RowParams => ({
+  ...paramsOf(column, form),
+  stride: SUM_WORDS,
+});
+
 function fixed(width: number, { array }: ResultColumn, validity: ResultColumn | null): DeviceColumn {
   return { values: { kind: "fixed", width, data: array }, validity: validity?.array ?? null };
 }
 
 /** Of a column of numbers. */
-function dataOf({ values }: DeviceColumn): Words {
+export function dataOf({ values }: DeviceColumn): Words {
   return (values as Exclude<DeviceValues, { kind: "strings" }>).data;
 }
 
-function paramsOf(column: DeviceColumn, form: NumberColumn["form"]): RowParams {
+/** How kernels read a column of numbers. */
+export function paramsOf(column: DeviceColumn, form: NumberColumn["form"]): RowParams {
   const values = column.values as Exclude<DeviceValues, { kind: "strings" }>;
   const bits = values.kind === "bits" ? 1 : values.width * 8;
   return {

@@ -11,14 +11,17 @@ import type { RowRun } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
 import { fitWorkgroup, tileShape, workgroupLimits } from "../partitioned/kernel-maker.js";
 import { scatterRowsKernels, surveyKeysKernel } from "./reduce-kernels.js";
-import { itemsOf } from "./rows-by-group.js";
 
-/** Parts of the table. */
-const BINS = { software: 64, hardware: 1024 } as const;
+/** The logarithm of the parts of the table. */
+const PART_BITS = { software: 6, hardware: 10 } as const;
 /** One key in 2^SAMPLE_BITS has a mark. */
-const SAMPLE_BITS = 6;
+const SAMPLE_BITS = 8;
 /** As MARK_BITS of survey-keys.wgsl says. */
 const MARKS = 2 ** 22;
+/** Workgroups that survey: each hands its counts on. And what their rows are a multiple of, as BATCH of survey-keys.wgsl says. */
+const WORKGROUPS = 792;
+const LEAST_ROWS = 4096;
+const BATCH = 4;
 /** Standard deviations, and keys, that the sample may miss. */
 const DEVIATIONS = 4;
 const SPARE = 16;
@@ -35,34 +38,60 @@ export interface KeyBindings {
 export interface Survey {
   /** No more groups than that, as far as a sample can tell. */
   readonly groups: number;
-  /** Rows by part of the table. */
+  /** Rows by the upper bits of their mixed keys, and a word behind these. */
   readonly counts: Range;
+  /** A bin has more rows than was said. */
+  readonly isUneven: boolean;
 }
 
-function binsOf({ host }: RowRun) {
-  const bins = host.gpu.software ? BINS.software : BINS.hardware;
-  return { BINS: bins, BIN_BITS: Math.log2(bins) };
+/** Bits of a part's number. */
+const partBits = ({ host }: RowRun) => (host.gpu.software ? PART_BITS.software : PART_BITS.hardware);
+const binsOf = (bits: number) => ({ BINS: 2 ** bits, BIN_BITS: bits });
+
+/** How a survey is made. */
+interface SurveyOptions {
+  /** Bits of the mixed keys that rows are counted by: those of a part of the table, unless told. */
+  readonly bits?: number;
+  /** Rows of a bin that are not too many. */
+  readonly most?: number;
+  /** It comes right behind count-keys, and does nothing where that finds all groups. */
+  readonly isBehind?: boolean;
 }
 
-/** Counts groups; a pass over the keys. */
-export async function surveyKeys(run: RowRun, { keys }: KeyBindings, rows: number): Promise<Survey> {
-  const bins = binsOf(run);
+/** Counts groups, and rows by the upper bits of their mixed keys; a pass over the keys. */
+export async function surveyKeys(run: RowRun, bindings: KeyBindings, rows: number): Promise<Survey> {
+  return (await surveying(run, bindings, rows))();
+}
+
+/** Prepares a survey. */
+export async function surveying(
+  run: RowRun,
+  { keys }: KeyBindings,
+  rows: number,
+  { bits = partBits(run), most = rows, isBehind = false }: SurveyOptions = {},
+): Promise<() => Promise<Survey>> {
+  const bins = binsOf(bits);
   const starts = await run.range((bins.BINS + 1) * 4);
   const marks = await run.range(MARKS / 8);
   const { control } = run;
   await run.submit("clear", (encoder) => {
-    for (const range of [starts, marks, control]) encoder.clearBuffer(range.buffer, 0, range.size);
+    for (const range of isBehind ? [starts, marks] : [starts, marks, control]) {
+      encoder.clearBuffer(range.buffer, 0, range.size);
+    }
   });
-  const items = itemsOf(rows);
+  const items = Math.ceil(Math.max(LEAST_ROWS, rows / WORKGROUPS) / (ROW_TILE * BATCH)) * BATCH;
   const survey = await run.step(surveyKeysKernel, { ...bins, SAMPLE_BITS }, items);
-  await run.eachChunk("survey keys", rows, (encoder, chunk) =>
-    survey(encoder, { keys, starts, marks, control }, { items, ...chunk }),
-  );
-  const marked = run.counters.keysMarked;
-  // several keys may have one mark
-  const sampled = -MARKS * Math.log(1 - Math.min(marked, MARKS - 1) / MARKS);
-  const most = (sampled + DEVIATIONS * Math.sqrt(sampled) + SPARE) * 2 ** SAMPLE_BITS;
-  return { groups: Math.min(Math.ceil(most), rows), counts: starts };
+  const params = { items, most, phase: Number(isBehind) };
+  return async () => {
+    await run.eachChunk("survey keys", rows, (encoder, chunk) =>
+      survey(encoder, { keys, starts, marks, control }, { ...params, ...chunk }),
+    );
+    const { keysMarked: marked, keysUneven } = run.counters;
+    // several keys may have one mark
+    const sampled = -MARKS * Math.log(1 - Math.min(marked, MARKS - 1) / MARKS);
+    const groups = (sampled + DEVIATIONS * Math.sqrt(sampled) + SPARE) * 2 ** SAMPLE_BITS;
+    return { groups: Math.min(Math.ceil(groups), rows), counts: starts, isUneven: keysUneven > 0 };
+  };
 }
 
 /** Tables whose pairs are such items. */
@@ -77,7 +106,7 @@ export async function listRows(
   params: RowParams,
 ): Promise<Range> {
   const { device, software } = run.host.gpu;
-  const bins = binsOf(run);
+  const bins = binsOf(partBits(run));
   const items = await run.range(rows * ITEM_BYTES);
   const scan = await scanning(run, counts, bins.BINS);
   await run.submit("scan", scan);

@@ -6,11 +6,12 @@
 import type { DeviceKeys, Words } from "../../device-columns.js";
 import { asBytes } from "../../scalars.js";
 import type { Range } from "../device/kernel.js";
-import type { RowParams } from "../groups/row-kernels.js";
+import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
 import { type KeyBindings, listRows, surveyKeys } from "./list-rows.js";
-import { countKeysKernel } from "./reduce-kernels.js";
-import { cacheShape, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
+import { countKeysKernel, sampleKeysKernel } from "./reduce-kernels.js";
+import { cacheShape, type NumberedGroups, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
+import { preparing, type Summed } from "./sum-parts.js";
 
 /** Slots of the table: more groups than caches have slots are numbered another way. */
 const FEW_SLOTS = 4096;
@@ -28,6 +29,8 @@ const SLOTS_PER_GROUP = 1.5;
 const MANY = { leastRows: 2 ** 22, leastGroups: 2 ** 20 } as const;
 /** Of the largest state of a group. */
 const STATE_BYTES = 16;
+/** Rows from which a sample is to tell that groups are not few. */
+const LEAST_SAMPLED = 2 ** 14;
 
 type KeyColumn = DeviceKeys["columns"][number];
 type WordKey = Extract<KeyColumn, { kind: "words" | "device words" }>;
@@ -42,31 +45,37 @@ export function wordKeyOf({ columns }: DeviceKeys): WordKey | undefined {
  * Numbers the groups of rows: few ones in a table that is small, many ones in a table whose size a survey tells. Null where rows are to be
  * numbered by their records. One to four passes over the rows.
  */
-export async function numberKeys(run: RowRun, key: WordKey, rows: number): Promise<RowsByGroup | null> {
+export async function numberKeys(
+  run: RowRun,
+  key: WordKey,
+  rows: number,
+  summed: Summed | null,
+): Promise<NumberedGroups | RowsByGroup | null> {
   const { overrides } = run.host;
   const bindings = await keyBindings(run, key, rows);
   const keyNullable = Number(key.validity !== null);
   const slots = overrides.fewGroupSlots ?? Math.min(FEW_SLOTS, Math.max(LEAST_SLOTS, powerOfTwo(2 * rows)));
   const inOrder = { rows, by: "keys", bindings } as const;
+  const { leastRows, leastGroups } = overrides.manyGroups ?? MANY;
+  const isSummed = summed && keyNullable === 0 && rows >= leastRows;
+  const parts = isSummed ? await preparing(run, bindings, rows, summed) : null;
   const few = await countKeys(
     run,
     inOrder,
     { keyNullable, ...tableOf(slots, FEW_STEPS) },
-    "groups are few, and",
+    { what: "groups are few, and", behind: parts?.survey },
   );
-  const { leastRows, leastGroups } = overrides.manyGroups ?? MANY;
   if (few || rows < leastRows) return few;
+  const byParts = await parts?.sum();
+  if (byParts) return byParts;
   const survey = await surveyKeys(run, bindings, rows);
   if (survey.groups < leastGroups) return null;
   const params = { keyNullable, ...tableOf(powerOfTwo(SLOTS_PER_GROUP * survey.groups), MANY_STEPS) };
   if (!isBindable(run, params.slots, rows)) return null;
   const items = await listRows(run, bindings, survey, rows, params);
-  return countKeys(
-    run,
-    { rows, by: "items", bindings: { items } },
-    params,
-    "rows are sorted by their keys, groups",
-  );
+  return countKeys(run, { rows, by: "items", bindings: { items } }, params, {
+    what: "rows are sorted by their keys, groups",
+  });
 }
 
 /** Whether states of so many groups and lists of so many rows can be bound. */
@@ -83,12 +92,15 @@ const tableOf = (slots: number, steps: number) => ({
   steps: Math.min(steps, slots / 2),
 });
 
-/** Gives groups slots, counts their rows and finds their first ones; null where there are more groups than slots. A pass over the rows. */
+/**
+ * Gives groups slots, counts their rows and finds their first ones; null where there are more groups than slots. A pass over the rows.
+ * @param behind a pass that is submitted along with it, and waited for
+ */
 async function countKeys(
   run: RowRun,
   { rows, by, bindings }: Pick<RowsByGroup, "rows" | "bindings"> & { by: "keys" | "items" },
   params: RowParams & { readonly slots: number },
-  what: string,
+  { what, behind }: { readonly what: string; readonly behind?: (() => Promise<void>) | undefined },
 ): Promise<RowsByGroup | null> {
   const { gpu, overrides } = run.host;
   const { slots } = params;
@@ -97,6 +109,11 @@ async function countKeys(
   await run.submit("clear", (encoder) => {
     for (const { buffer, size } of [table, counts, firsts, run.control]) encoder.clearBuffer(buffer, 0, size);
   });
+  if (by === "keys" && rows >= LEAST_SAMPLED) {
+    const sample = await run.step(sampleKeysKernel, {});
+    const all = { ...params, total: rows, count: ROW_TILE };
+    run.queue((encoder) => sample(encoder, { keys: bindings.keys, control: run.control }, all));
+  }
   const shape = cacheShape(gpu, SLOT_BYTES.countKeys, { rows, by });
   const count = await run.step(countKeysKernel(by, overrides), shape.constants, shape.items);
   const all = { ...bindings, table, counts, firsts, control: run.control };
@@ -105,8 +122,9 @@ async function countKeys(
     "count keys",
     rows,
     (encoder, chunk) => count(encoder, all, { ...params, ...shape.params, ...chunk }),
-    { onChunk },
+    { onChunk, waits: behind === undefined },
   );
+  await behind?.();
   const { keyGroups, keyNulls, keysLeft } = run.counters;
   if (keysLeft > 0) return null;
   const groups = keyGroups + keyNulls;

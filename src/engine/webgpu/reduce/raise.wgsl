@@ -48,4 +48,6 @@ fn take(entry: Entry) {
 
 fn merge(slot: u32, group: u32) { raise(group, atomicLoad(&greatest[slot])); }
 
+fn isFutile() -> bool { return false; }
+
 fn ended(local: u32) {}

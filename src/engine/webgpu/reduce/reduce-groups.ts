@@ -20,7 +20,8 @@ import { largestRange, packRecords, recordLayout } from "../groups/row-records.j
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { GroupStates } from "./group-states.js";
 import { numberKeys, wordKeyOf } from "./number-keys.js";
-import { numberedRows, type RowsByGroup } from "./rows-by-group.js";
+import { type NumberedGroups, numberedRows, type RowsByGroup } from "./rows-by-group.js";
+import { summedOf } from "./sum-parts.js";
 
 /** Passes over the rows at most, besides packing: numbering rows and groups; for keys of one word those of number-keys.ts. */
 const PASSES = 2;
@@ -75,7 +76,7 @@ async function reduce(
   reductions: readonly Reduction[],
   { groupOf, results, rowNumbers }: Answers,
 ): Promise<{ groups: number; reduced: Reduced[] }> {
-  const numbered = await numberRows(run, keys, groupOf?.range);
+  const numbered = await numberRows(run, keys, reductions, groupOf?.range);
   run.checkSignal();
   const states = await GroupStates.of(run, numbered, results, rowNumbers);
   const reduced: Reduced[] = [];
@@ -85,10 +86,15 @@ async function reduce(
 }
 
 /** By their keys if these are of one word, and nobody asks for numbers of rows; else by their records. */
-async function numberRows(run: RowRun, keys: DeviceKeys, asked: Range | undefined): Promise<RowsByGroup> {
+async function numberRows(
+  run: RowRun,
+  keys: DeviceKeys,
+  reductions: readonly Reduction[],
+  asked: Range | undefined,
+): Promise<NumberedGroups | RowsByGroup> {
   const { rows } = keys;
   const key = wordKeyOf(keys);
-  const byKey = key && rows > 0 && !asked ? await numberKeys(run, key, rows) : null;
+  const byKey = key && rows > 0 && !asked ? await numberKeys(run, key, rows, summedOf(reductions)) : null;
   if (byKey) return byKey;
   checkBinding(run.host.gpu, largestRange(keys, run.layout));
   const groupOf = asked ?? (await run.range(rows * 4));

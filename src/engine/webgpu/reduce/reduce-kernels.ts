@@ -28,13 +28,17 @@ import listedRows from "./listed-rows.wgsl";
 import markKept from "./mark-kept.wgsl";
 import numberedRows from "./numbered-rows.wgsl";
 import orderGroups from "./order-groups.wgsl";
+import putGroups from "./put-groups.wgsl";
 import raise from "./raise.wgsl";
+import sampleKeys from "./sample-keys.wgsl";
 import scatterRows from "./scatter-rows.wgsl";
+import sortGroups from "./sort-groups.wgsl";
 import surveyKeys from "./survey-keys.wgsl";
+import tileRows from "./tile-rows.wgsl";
 import total from "./total.wgsl";
 import values from "./values.wgsl";
 
-const atomics = () => readWrite("array<atomic<u32>>");
+export const atomics = () => readWrite("array<atomic<u32>>");
 
 const keySlotsFragments = [fragment(hash), fragment(keySlots)];
 const keyBindings = { keys: read(), keyValidity: read() };
@@ -113,6 +117,14 @@ const BINS = [
   "BIN_BITS",
 ] as const;
 
+/** Tells whether a sample of the keys has more groups than there are slots. */
+export const sampleKeysKernel = kernelSource("sample keys", reduceParams, [
+  rowsFragment,
+  fragment(hash),
+  rowCounters.control,
+  fragment(sampleKeys, { bindings: { keys: read() } }),
+]);
+
 /** Counts rows by the upper bits of their mixed keys, and different keys of a sample. */
 export const surveyKeysKernel = kernelSource("survey keys", reduceParams, [
   rowsFragment,
@@ -124,15 +136,22 @@ export const surveyKeysKernel = kernelSource("survey keys", reduceParams, [
   }),
 ]);
 
+/** Tiles of items that go into the order of their bins. */
+export const tiles = (subgroups: boolean) => [
+  subgroups ? fragment(lanesSubgroups, { enables: ["subgroups"] }) : fragment(lanesPlain),
+  fragment(subgroups ? packSubgroups : packPlain),
+  fragment(tile, { constants: ["WORKGROUP", "BINS", "ITEMS", "ROUNDS"] }),
+];
+/** The same of rows, with the entry point. */
+export const tilesOfRows = (subgroups: boolean) => [...tiles(subgroups), fragment(tileRows)];
+
 const makeScatterRows = (subgroups: boolean) =>
   kernelSource("scatter rows", reduceParams, [
     fragment(hash),
-    subgroups ? fragment(lanesSubgroups, { enables: ["subgroups"] }) : fragment(lanesPlain),
-    fragment(subgroups ? packSubgroups : packPlain),
-    fragment(tile, { constants: ["WORKGROUP", "BINS"] }),
+    ...tilesOfRows(subgroups),
     fragment(scatterRows, {
       bindings: { ...keyBindings, cursors: atomics(), items: readWrite("array<vec2u>") },
-      constants: [...BINS, "ITEMS", "ROUNDS"],
+      constants: BINS,
     }),
   ]);
 /** Lists rows in the order of the upper bits of their mixed keys. */
@@ -167,6 +186,31 @@ export const orderGroupsKernel = kernelSource("order groups", reduceParams, [
   ...eachRow,
   fragment(orderGroups, {
     bindings: { states: read(), marks: read(), starts: read(), order: readWrite(), firsts: readWrite() },
+  }),
+]);
+
+const makeSortGroups = (subgroups: boolean) =>
+  kernelSource("sort groups", reduceParams, [
+    ...tilesOfRows(subgroups),
+    fragment(sortGroups, {
+      bindings: {
+        states: read(),
+        marks: read(),
+        markStarts: read(),
+        cursors: atomics(),
+        sorted: readWrite("array<vec2u>"),
+        sortedGroups: readWrite(),
+      },
+    }),
+  ]);
+/** Brings groups near to their places in the order of their first rows. */
+export const sortGroupsKernels = { subgroups: makeSortGroups(true), plain: makeSortGroups(false) };
+
+/** Lists groups that are near to their places. */
+export const putGroupsKernel = kernelSource("put groups", reduceParams, [
+  ...eachRow,
+  fragment(putGroups, {
+    bindings: { sorted: read("array<vec2u>"), sortedGroups: read(), order: readWrite(), firsts: readWrite() },
   }),
 ]);
 

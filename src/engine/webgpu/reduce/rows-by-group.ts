@@ -2,25 +2,37 @@
  * Rows whose groups are known to kernels, by number or by key, and what the kernels over them (group-cache.wgsl) are told: how many slots
  * a workgroup's cache has, and how many rows an invocation takes.
  */
+import type { NumberColumn } from "../../reductions.js";
 import type { Gpu } from "../device/gpu.js";
 import type { Range } from "../device/kernel.js";
 import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
 import type { addValuesKernels } from "./reduce-kernels.js";
 
-/** Rows by group. */
-export interface RowsByGroup {
+/** Groups that have numbers. */
+export interface NumberedGroups {
   readonly rows: number;
   readonly groups: number;
   /** Numbers of groups, in any order, are below this. Some may be those of no group. */
   readonly numbers: number;
+  /** What is known of groups already. */
+  readonly known?: KnownStates;
+}
+
+/** By number, ~row of the first row, and rows; 0 where there is no group. And the sums of a column, as add-values makes them. */
+interface KnownStates {
+  readonly firsts: Range;
+  readonly counts: Range;
+  readonly sums?: { readonly of: NumberColumn; readonly range: Range } | undefined;
+}
+
+/** Rows by group. */
+export interface RowsByGroup extends NumberedGroups {
   /** How kernels get a row's group, what they bind for that, and what they are told. */
   readonly by: keyof typeof addValuesKernels;
   readonly bindings: {
     readonly [N in "groupOf" | "keys" | "keyValidity" | "items" | "table"]?: Range | undefined;
   };
   readonly params: RowParams;
-  /** By number, what is known of groups already: ~row of the first row, and rows; 0 where there is no group. */
-  readonly known?: { readonly firsts: Range; readonly counts: Range };
 }
 
 /** Rows that have the number of their group, which all are those of a group. */

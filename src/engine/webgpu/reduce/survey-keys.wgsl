@@ -1,14 +1,22 @@
 // survey-keys: counts rows by the upper bits of their mixed keys, and different keys of a sample: of those whose mixed keys end in SAMPLE_BITS
-// zeros, each has a bit of `marks`. A fragment after keyed-rows.wgsl and key-slots.wgsl.
+// zeros, each has a bit of `marks`. A fragment after rows.wgsl and hash.wgsl.
 //
-// 256 invocations a workgroup, params.items rows each. Shares: the counts, by addition; the marks, which are only set; and the number of keys that
-// found theirs unset. Bytes per row: 4 read.
+// 256 invocations a workgroup, params.items rows each, a multiple of BATCH. Shares: the counts, by addition; the marks, which are only set; the
+// number of keys that found theirs unset; and whether a count is above params.most: counts are to no purpose then. Does nothing where params.phase is 1 and
+// count-keys has found a slot for every group. Bytes per row: 4 read.
 
 /// Bits of a key's place among the marks.
 const MARK_BITS: u32 = 22u;
+/// Rows whose keys an invocation loads at once.
+const BATCH: u32 = 4u;
+/// A workgroup's counts are half a word each. So many are handed on at once: a count stays below FULL × (WORKGROUP × BATCH + 1), since an invocation
+/// hands on what it has made full before it counts the next batch.
+const FULL: u32 = 32u;
 
-var<workgroup> counts: array<atomic<u32>, BINS>;
+var<workgroup> counts: array<atomic<u32>, BINS / 2u>;
 var<workgroup> marked: atomic<u32>;
+var<workgroup> isAsked: u32;
+var<workgroup> isUneven: atomic<u32>;
 
 fn mark(mixed: u32) {
   let at = (mixed >> SAMPLE_BITS) & ((1u << MARK_BITS) - 1u);
@@ -17,25 +25,66 @@ fn mark(mixed: u32) {
   if ((atomicOr(&marks[at / 32u], bit) & bit) == 0u) { atomicAdd(&marked, 1u); }
 }
 
+fn addToBin(bin: u32, count: u32) {
+  if (atomicAdd(&starts[bin], count) + count <= params.most) { return; }
+  atomicStore(&isUneven, 1u);
+  atomicStore(&control.keysUneven, 1u);
+}
+
+/// The same within the workgroup. What its bin's count was.
+fn countIn(mixed: u32) -> u32 {
+  let bin = mixed >> (32u - BIN_BITS);
+  return (atomicAdd(&counts[bin / 2u], 1u << ((bin & 1u) * 16u)) >> ((bin & 1u) * 16u)) % FULL;
+}
+
+fn handOn(mixed: u32) {
+  let bin = mixed >> (32u - BIN_BITS);
+  atomicSub(&counts[bin / 2u], FULL << ((bin & 1u) * 16u));
+  addToBin(bin, FULL);
+}
+
+fn isSampled(mixed: vec4u) -> vec4<bool> { return (mixed & vec4u((1u << SAMPLE_BITS) - 1u)) == vec4u(0u); }
+
+fn keyAt(at: u32) -> u32 { return keys[params.first + min(at, params.count - 1u)]; }
+
 @compute @workgroup_size(WORKGROUP)
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
+  if (local == 0u) { isAsked = u32(params.phase == 0u || atomicLoad(&control.keysLeft) != 0u); }
+  if (workgroupUniformLoad(&isAsked) == 0u) { return; }
   let start = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * params.items + local;
-  for (var i = 0u; i < params.items; i++) {
+  for (var i = 0u; i < params.items; i += BATCH) {
     let at = start + i * WORKGROUP;
-    if (at >= params.count) { break; }
+    if (at >= params.count || atomicLoad(&isUneven) != 0u) { break; }
     // what lies under a null is some key as well
-    let mixed = murmur3(keys[params.first + at]);
-    atomicAdd(&counts[mixed >> (32u - BIN_BITS)], 1u);
-    if ((mixed & ((1u << SAMPLE_BITS) - 1u)) == 0u) { mark(mixed); }
+    let key = vec4u(keyAt(at), keyAt(at + WORKGROUP), keyAt(at + 2u * WORKGROUP), keyAt(at + 3u * WORKGROUP));
+    let mixed = vec4u(murmur3(key.x), murmur3(key.y), murmur3(key.z), murmur3(key.w));
+    let rows = (params.count - at - 1u) / WORKGROUP;
+    var before = vec4u(0u);
+    before.x = countIn(mixed.x);
+    if (rows >= 1u) { before.y = countIn(mixed.y); }
+    if (rows >= 2u) { before.z = countIn(mixed.z); }
+    if (rows >= 3u) { before.w = countIn(mixed.w); }
+    if (any(before == vec4u(FULL - 1u))) {
+      for (var k = 0u; k < BATCH; k++) {
+        if (before[k] == FULL - 1u) { handOn(mixed[k]); }
+      }
+    }
+    // the last key again where there are less
+    if (any(isSampled(mixed))) {
+      for (var k = 0u; k < BATCH; k++) {
+        if (isSampled(mixed)[k]) { mark(mixed[k]); }
+      }
+    }
   }
   workgroupBarrier();
-  for (var bin = local; bin < BINS; bin += WORKGROUP) {
-    let count = atomicLoad(&counts[bin]);
-    if (count > 0u) { atomicAdd(&starts[bin], count); }
+  for (var pair = local; pair < BINS / 2u; pair += WORKGROUP) {
+    let both = atomicLoad(&counts[pair]);
+    if ((both & 0xffffu) > 0u) { addToBin(2u * pair, both & 0xffffu); }
+    if ((both >> 16u) > 0u) { addToBin(2u * pair + 1u, both >> 16u); }
   }
   let found = atomicLoad(&marked);
   if (local == 0u && found > 0u) { atomicAdd(&control.keysMarked, found); }

@@ -2,7 +2,7 @@
 
 import type { CallOptions, ColumnInput } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
-import type { PlanLog } from "../../plan.js";
+import type { PlanLog } from "../../plan-log.js";
 import type { BasicType } from "../../scalars.js";
 import type { Combination, EngineSketch } from "../../sketch-operations.js";
 import type { BatchTarget } from "../batch/batches.js";

@@ -1,53 +1,32 @@
 /**
  * WGSL for a slot format (engine/slot-format.ts): the types Key, Slot and Found, and the functions that load, compare and store keys,
  * values and entries. Kernels are written over these and know no widths. Reading takes a binding `table: array<Slot>`, changing one
- * `table: array<atomic<Word>>`; columns are arrays of words.
+ * `table: array<atomic<Word>>`; columns are arrays of words. It has all formats; the direct kernels of plain tables take theirs from
+ * plain-slots.ts.
  */
 import type { TableSpec } from "../../layout.js";
-import { ENTRY, type SlotFormat, slotFormat } from "../../slot-format.js";
-import { constantLines, fragment } from "../device/kernel-source.js";
-import hash from "./hash.wgsl";
-import probe from "./probe.wgsl";
+import { type SlotFormat, slotFormat } from "../../slot-format.js";
+import { KEY_STATE, probingText, type SlotCode } from "./plain-slots.js";
 
-/** A name for tables that have the same kernels: those of one hash function, with or without a seed, and of one type of keys and values. */
-export function kindOf({ key, value, hash, seed }: TableSpec): string {
-  return JSON.stringify([key, value, hash, !seed]);
-}
-
-/** The hash function of most tables, whose keys are one word: murmur3 without a seed. hash-code.ts has all. */
-const PLAIN = "fn hashKey(key: u32) -> u32 { return murmur3(key); }";
-
-/** The hash function of a table's keys. */
-export async function loadHashing(spec: TableSpec): Promise<string> {
-  const isPlain = spec.hash === "murmur3" && !spec.seed && slotFormat(spec).claim === "key";
-  return isPlain ? PLAIN : (await import("./hash-code.js")).hashCode(spec);
+/** What the direct kernels of a table are written over. */
+export function slotCode(spec: TableSpec, hashing: string): SlotCode {
+  const format = slotFormat(spec);
+  return {
+    probing: probingCode(spec, hashing),
+    reading: readingCode(format),
+    changing: changingCode(format),
+    found: foundColumnCode(format),
+  };
 }
 
 /**
  * How a table's keys are hashed and its slots are probed, without bindings: also for users' own kernels.
- * @param hashing that of `loadHashing` or hash-code.ts.
+ * @param hashing that of hash-code.ts.
  * @param state stateOf and hashOfState; for slots that are claimed by row those of row-claims.ts.
  */
 export function probingCode(spec: TableSpec, hashing: string, state = KEY_STATE): string {
-  const format = slotFormat(spec);
-  const constants = constantLines({
-    KEY_F32: format.keyWords === 1 && format.keyScalars[0] === "f32",
-    SLOT_WORDS: format.slotWords,
-    KEY_WORDS: format.keyWords,
-    KEY_OFFSET: format.keyOffset,
-    VALUE_WORDS: format.valueWords,
-    VALUE_OFFSET: format.valueOffset,
-    SIDE_SLOTS: format.sideSlots,
-    CLAIMED_BY_ROW: format.claim === "row",
-    ENTRY,
-  });
-  return [constants, typesCode(format), hash, hashing, state, probe].join("\n");
+  return probingText(spec, typesCode(slotFormat(spec)), hashing, state);
 }
-
-/** The functions that probing code asks for, in modules with params.slots and params.seed. */
-export const slotCount = fragment(
-  "fn slotCount() -> u32 { return params.slots; } fn hashSeed() -> u32 { return params.seed; }",
-);
 
 /** Types of a key, a slot, and what a look-up answers: the value, or in sets the stored key. */
 function typesCode(format: SlotFormat): string {
@@ -72,11 +51,6 @@ fn foundIn(slot: Slot, key: Key) -> Found { return ${found}; }
 fn sameKey(a: Key, b: Key) -> bool { return ${each(keyWords, (i) => `${word("a", i, keyWords)} == ${word("b", i, keyWords)}`).join(" && ")}; }
 fn firstWord(found: Found) -> u32 { return ${word("found", 0, count)}; }`;
 }
-
-/** The state word of the slot that holds a key, and the hash that the home slot comes from, where slots are claimed by key. */
-const KEY_STATE = `
-fn stateOf(key: Key) -> u32 { return key; }
-fn hashOfState(state: u32) -> u32 { return hashKey(state); }`;
 
 /** Reading slots of \`table: array<Slot>\`. */
 export function readingCode({ claim }: SlotFormat): string {

@@ -5,7 +5,7 @@
 import type { Engine } from "../../engine.js";
 import { EMPTY, type TableSpec } from "../../layout.js";
 import { lazily } from "../../lazily.js";
-import type { PlanLog } from "../../plan.js";
+import type { PlanLog } from "../../plan-log.js";
 import { slotFormat, tableBytes } from "../../slot-format.js";
 import { filling } from "../device/fill.js";
 import type { Gpu } from "../device/gpu.js";

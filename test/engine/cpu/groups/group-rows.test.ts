@@ -6,7 +6,7 @@ import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-en
 import { groupRows } from "../../../../src/engine/cpu/groups/group-rows.js";
 import { rowThreads } from "../../../../src/engine/cpu/rows/row-threads.js";
 import { murmur3 } from "../../../../src/engine/hash.js";
-import { PlanLog } from "../../../../src/engine/plan.js";
+import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { countWorkers, type WorkerCount } from "../../../helpers/count-workers.js";
 import { rounds } from "../../../helpers/rounds.js";
 import { type ColumnKind, columnOf, type Model, modelOf, read, type Values } from "./columns.js";

@@ -2,7 +2,7 @@
 // compare-exchange; its chunks, progress and plan.
 import fc from "fast-check";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { PlanLog } from "../../../../src/engine/plan.js";
+import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
 import type { KernelOverrides } from "../../../../src/engine/webgpu/direct/direct-kernels.js";
 import { groupRows } from "../../../../src/engine/webgpu/groups/group-rows.js";

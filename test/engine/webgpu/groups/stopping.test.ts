@@ -1,6 +1,6 @@
 // Grouping on the webgpu engine that is refused, stopped, or fails: what it rejects with, and that its memory is given back.
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { PlanLog } from "../../../../src/engine/plan.js";
+import { PlanLog } from "../../../../src/engine/plan-log.js";
 import type { RowGroups } from "../../../../src/engine/row-groups.js";
 import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
 import { groupRows } from "../../../../src/engine/webgpu/groups/group-rows.js";

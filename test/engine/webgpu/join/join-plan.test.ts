@@ -1,6 +1,6 @@
 // What a join on the webgpu engine says of itself: its plan, its progress, and how often it goes to the GPU.
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
-import { PlanLog } from "../../../../src/engine/plan.js";
+import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
 import { rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
 import { joinRows } from "../../../../src/engine/webgpu/join/join-rows.js";

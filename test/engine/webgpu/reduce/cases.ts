@@ -50,22 +50,23 @@ export function bitsOf({ bits, form }: NumberKind, number: number): bigint {
 /** Keys of one word; null keys are one group. */
 type Keys = readonly (number | null)[];
 
-/** Reduces columns by group in every way there is, and compares with a loop over the rows. Returns the number of groups. */
+/**
+ * Reduces columns by group in every way there is, or of some kinds, and compares with a loop over the rows. Returns the number of groups.
+ */
 export async function check(
   engine: WebgpuEngine,
   groupOf: Keys,
   columns: readonly TestColumn[],
   call: ReduceCall = {},
+  kinds?: readonly Reduction["kind"][],
 ): Promise<number> {
   const uploaded = await Promise.all(columns.map((column) => upload(engine, column)));
   const asked = [
     { what: "rows", reduction: { kind: "count", column: null } as Reduction, of: undefined },
     ...columns.flatMap((of, c) =>
-      reductionsOf(uploaded[c], of.form).map((reduction) => ({
-        what: `${reduction.kind} of ${of.form} ${of.bits}`,
-        reduction,
-        of,
-      })),
+      reductionsOf(uploaded[c], of.form)
+        .filter(({ kind }) => kinds?.includes(kind) ?? true)
+        .map((reduction) => ({ what: `${reduction.kind} of ${of.form} ${of.bits}`, reduction, of })),
     ),
   ];
   const data = Uint32Array.from(groupOf, (key, row) => key ?? row * 5);

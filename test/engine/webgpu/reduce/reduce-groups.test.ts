@@ -2,7 +2,7 @@
 // groups as rows, more than the cache of a workgroup has slots, one large group among many; chunks, small bindings, injected failures.
 import fc from "fast-check";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { PlanLog } from "../../../../src/engine/plan.js";
+import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
 import { RowRun } from "../../../../src/engine/webgpu/groups/row-run.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";

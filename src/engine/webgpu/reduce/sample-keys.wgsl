@@ -1,0 +1,26 @@
+// sample-keys: tells count-keys before it begins that there are more groups than params.slots, where some rows already have so many different
+// keys. A fragment after rows.wgsl and hash.wgsl.
+//
+// One workgroup of 256 invocations, SAMPLES rows each, evenly spread. Owns control.keysLeft, which it only sets. Bytes read: 4 a sample.
+
+const SAMPLES: u32 = 64u;
+/// Different keys may have one bit, so there are as many keys as bits at least.
+const MARKS: u32 = 65536u;
+
+var<workgroup> marks: array<atomic<u32>, MARKS / 32u>;
+var<workgroup> marked: atomic<u32>;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(local_invocation_index) local: u32) {
+  let stride = max(params.total / (WORKGROUP * SAMPLES), 1u);
+  for (var i = 0u; i < SAMPLES; i++) {
+    let row = (i * WORKGROUP + local) * stride;
+    if (row >= params.total) { break; }
+    let at = murmur3(keys[row]) % MARKS;
+    let bit = 1u << (at % 32u);
+    if ((atomicOr(&marks[at / 32u], bit) & bit) == 0u) { atomicAdd(&marked, 1u); }
+  }
+  workgroupBarrier();
+  // null rows may have any key, which is one group
+  if (local == 0u && params.keyNullable == 0u && atomicLoad(&marked) > params.slots) { atomicStore(&control.keysLeft, 1u); }
+}

@@ -1,0 +1,61 @@
+/** Smallest and largest numbers of a column chunk, for the footer of a Parquet file. */
+import type { Bounds } from "./parquet-values.js";
+
+export function numberBounds(
+  numbers: Int32Array | Uint32Array,
+  from: number,
+  to: number,
+  at: (i: number) => number,
+): { min: number; max: number } {
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = from; i < to; i++) {
+    const number = numbers[at(i)];
+    if (number < min) min = number;
+    if (number > max) max = number;
+  }
+  return { min, max };
+}
+
+/**
+ * Zeros bound by the sign that is farther out, as the format wants. Values with NaN among them have no bounds: NaN can be none, and
+ * readers to whom it is the largest number (DuckDB) would look for it only above those of the others.
+ */
+export function floatBounds(
+  numbers: Float32Array | Float64Array,
+  from: number,
+  to: number,
+  at: (i: number) => number,
+): Bounds {
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = from; i < to; i++) {
+    const number = numbers[at(i)];
+    if (Number.isNaN(number)) return {};
+    if (number < min) min = number;
+    if (number > max) max = number;
+  }
+  return { min_value: min === 0 ? -0 : min, max_value: max === 0 ? 0 : max };
+}
+
+/** Integers of 64 bits, compared by their words: no bigint is made but the two. */
+export function longBounds(
+  words: Int32Array,
+  unsigned: boolean,
+  from: number,
+  to: number,
+  at: (i: number) => number,
+): Bounds {
+  const flip = unsigned ? 0x8000_0000 : 0;
+  const isLess = (a: number, b: number) => {
+    const [high, other] = [words[2 * a + 1] ^ flip, words[2 * b + 1] ^ flip];
+    return high < other || (high === other && words[2 * a] >>> 0 < words[2 * b] >>> 0);
+  };
+  let [min, max] = [at(from), at(from)];
+  for (let i = from; i < to; i++) {
+    const value = at(i);
+    if (isLess(value, min)) min = value;
+    if (isLess(max, value)) max = value;
+  }
+  const ArrayOf = unsigned ? BigUint64Array : BigInt64Array;
+  const longs = new ArrayOf(words.buffer as ArrayBuffer, words.byteOffset, words.length >>> 1);
+  return { min_value: longs[min], max_value: longs[max] };
+}
