@@ -7,7 +7,7 @@
 import { type Column, type Table, tableFromColumns } from "@uwdata/flechette";
 import { AskedTypeError } from "./csv-asked.js";
 import { CsvColumn } from "./csv-column.js";
-import { checkColumnCount, columnNames, MAX_COLUMNS } from "./csv-header.js";
+import { checkColumnCount, columnNames, MAX_COLUMNS, oneColumnNote } from "./csv-header.js";
 import { CsvError, type CsvSyntax, countLines, ESCAPED, RecordScanner } from "./csv-records.js";
 import type { CsvType } from "./csv-types.js";
 import { FileError } from "./errors.js";
@@ -190,7 +190,10 @@ class CsvReader {
     checkColumnCount(this.path, count);
     const { header = true, onNote, types = {} } = this.options;
     const fields = columnNames(Array.from({ length: count }, (_, i) => (header ? this.#text(bytes, i) : "")));
-    const names = uniqueNames(fields, onNote && ((note) => onNote(`${this.path}: ${note}`)));
+    const tell = (note: string) => onNote?.(`${this.path}: ${note}`);
+    const names = uniqueNames(fields, tell);
+    const doubt = header ? oneColumnNote(names) : undefined;
+    if (doubt !== undefined) tell(doubt);
     const read = new Set(selectedColumns(names, this.options, this.path));
     let made = 0;
     this.#columns = names.map((name, i) => {
