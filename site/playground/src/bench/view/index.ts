@@ -174,7 +174,7 @@ class BenchView {
         { class: "quiet" },
         own
           ? `${says}. ${own.device}, ${own.node}.`
-          : `${says}. What an NVIDIA H100 (80 GB) did, which stays beside your numbers.`,
+          : `${says}. Shown: what an NVIDIA H100 did; it stays beside your numbers.`,
       ),
     );
     const width = Math.max(280, this.#width - 34);
