@@ -126,7 +126,7 @@ function buildLibrary(outDir) {
   });
 }
 
-/** `virtual:examples`: name and text of each program that the view Code offers. */
+/** `virtual:examples`: name, title and text of each program that the view Code offers; the first is the README's. */
 function exampleSources() {
   const id = "virtual:examples";
   return {
@@ -136,11 +136,21 @@ function exampleSources() {
       if (source !== `\0${id}`) return null;
       const programs = pageExamples().map((name) => ({
         name,
+        title: name,
         source: readFileSync(join(root, "examples", name), "utf8"),
       }));
-      return `export default ${JSON.stringify(programs)};`;
+      return `export default ${JSON.stringify([readmeProgram(), ...programs])};`;
     },
   };
+}
+
+/** The first program of README.md, which is that of the home page, too. */
+export function readmeProgram() {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const [, heading, source] = /^## (A map .*)\n\n```js\n([\s\S]*?)^```$/m.exec(readme) ?? [];
+  if (source === undefined)
+    throw new Error("README.md has no program below a heading that begins with A map");
+  return { name: "map.mjs", title: `${heading} (README)`, source };
 }
 
 /** The programs that need nothing but the library, some of Node's modules that a page has a like of, and data. */

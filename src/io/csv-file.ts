@@ -5,7 +5,7 @@
 import type { AskedType } from "./csv-asked.js";
 import type { Block } from "./csv-block-job.js";
 import { BlockCutter } from "./csv-blocks.js";
-import { checkColumnCount, columnNames, MAX_COLUMNS } from "./csv-header.js";
+import { checkColumnCount, columnNames, MAX_COLUMNS, oneColumnNote } from "./csv-header.js";
 import { CsvError, type CsvSyntax, countLines, ESCAPED, RecordScanner } from "./csv-records.js";
 import type { BlockProblem } from "./csv-scan.js";
 import { FileError } from "./errors.js";
@@ -107,7 +107,10 @@ export class CsvFile {
     const fields = columnNames(
       Array.from({ length: count }, (_, i) => (header ? textOf(bytes, scanner, i) : "")),
     );
-    this.names = uniqueNames(fields, onNote && ((note) => onNote(`${this.path}: ${note}`)));
+    const tell = (note: string) => onNote?.(`${this.path}: ${note}`);
+    this.names = uniqueNames(fields, tell);
+    const doubt = header ? oneColumnNote(this.names) : undefined;
+    if (doubt !== undefined) tell(doubt);
     const read = new Set(selectedColumns(this.names, this.options, this.path));
     this.columns = this.names.flatMap((name, index): FileColumn[] => {
       const asked = Object.hasOwn(types, name) ? types[name] : undefined;

@@ -26,3 +26,10 @@ function unusedName(position: number, taken: Set<string>): string {
   taken.add(name);
   return name;
 }
+
+/** What to tell of a file whose one column seems to hold several, which another character separates; undefined for others. */
+export function oneColumnNote(names: readonly string[]): string | undefined {
+  const [other] = names.length === 1 ? (/[;\t|]/.exec(names[0]) ?? []) : [];
+  if (other === undefined) return undefined;
+  return `its one column is called ${JSON.stringify(names[0])}; if ${JSON.stringify(other)} separates columns, ask for it as the delimiter.`;
+}

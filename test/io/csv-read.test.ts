@@ -218,6 +218,24 @@ describe("the format", () => {
     ]);
   });
 
+  it.each([
+    [
+      "id;name",
+      `: its one column is called "id;name"; if ";" separates columns, ask for it as the delimiter.`,
+    ],
+    [
+      "id\tname",
+      `: its one column is called "id\\tname"; if "\\t" separates columns, ask for it as the delimiter.`,
+    ],
+    ["id", undefined],
+    ["id;name,x", undefined],
+  ])("says when the one column of %j seems to hold several", async (names, note) => {
+    writeFileSync(path("lone.csv"), `${names}\n`);
+    const notes: string[] = [];
+    await readTable(path("lone.csv"), { onNote: (note) => notes.push(note) });
+    expect(notes).toEqual(note === undefined ? [] : [path("lone.csv") + note]);
+  });
+
   it("keeps text of any length and script", async () => {
     const values = ["漢字", "🦊".repeat(3000), "é", "a".repeat(100_000)];
     expect((await column(...values)).values).toEqual(values);

@@ -1,5 +1,5 @@
 /** The device of a worker: opened when it is first needed, and again when another engine is chosen or the GPU is lost. */
-import { type Device, openDevice } from "warpmap";
+import { BackendUnavailableError, type Device, openDevice } from "warpmap";
 import type { EngineChoice, EngineFacts } from "./engines.js";
 
 let current: { readonly engine: EngineChoice; readonly device: Promise<Device> } | null = null;
@@ -25,9 +25,17 @@ export async function deviceOf(engine: EngineChoice): Promise<Device> {
   }
 }
 
-/** A device of the caller's own. */
-export function openEngine(engine: EngineChoice): Promise<Device> {
-  return openDevice(engine === "software" ? { backend: "webgpu", software: true } : { backend: engine });
+/** A device of the caller's own. @throws Error that speaks of the page's list of engines */
+export async function openEngine(engine: EngineChoice): Promise<Device> {
+  try {
+    return await openDevice(
+      engine === "software" ? { backend: "webgpu", software: true } : { backend: engine },
+    );
+  } catch (error) {
+    if (!(error instanceof BackendUnavailableError)) throw error;
+    const emulated = /a software one/.test(error.problem) ? "“WebGPU, emulated by the CPU” or " : "";
+    throw new Error(`${error.problem} Choose ${emulated}“CPU” in the list of engines.`, { cause: error });
+  }
 }
 
 export function factsOf({ backend, info }: Device): EngineFacts {

@@ -2,6 +2,6 @@
 declare module "*.css";
 
 declare module "virtual:examples" {
-  const examples: readonly { readonly name: string; readonly source: string }[];
+  const examples: readonly { readonly name: string; readonly title: string; readonly source: string }[];
   export default examples;
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { pageExamples } from "../build.mjs";
+import { pageExamples, readmeProgram } from "../build.mjs";
 import { openView, playground, root } from "./helpers.mjs";
 
 const SLOW = { timeout: 240_000 };
@@ -43,6 +43,42 @@ test("runs the programs, which print what the documentation says", SLOW, async (
   await page.context().close();
 });
 
+test(
+  "starts with the README's map; keeps what was changed, and the program's name in the address",
+  SLOW,
+  async () => {
+    const { page, errors } = await openView(site, "code");
+    const program = page.locator('[data-panel="code"] select').first();
+    await page.locator(".cm-content").waitFor();
+    assert.match(page.url(), /#\/code\?program=map\.mjs$/);
+    const readme = readFileSync(join(root, "README.md"), "utf8");
+    const { source } = readmeProgram();
+    assert.ok(readme.includes(source) && source.includes("StaticMap.create"));
+    assert.equal(await page.getByLabel("Arguments").isDisabled(), true);
+    await page.getByRole("button", { name: "Run" }).click();
+    await page.locator(".place", { hasText: /^Ended after/ }).waitFor();
+    assert.match(await page.locator(".output-text").textContent(), /^500000 1000000 2000000$/m);
+
+    const mine = 'console.log("mine");';
+    await write(page, mine);
+    await program.selectOption("triangles.mjs");
+    await page.locator(".cm-content", { hasText: "triangles" }).waitFor();
+    assert.equal(await page.getByLabel("Arguments").isDisabled(), false);
+    await page.goto(`${site.url}#/code?program=map.mjs`);
+    await page.locator(".cm-content", { hasText: mine }).waitFor();
+    await page.reload();
+    await page.locator(".cm-content", { hasText: mine }).waitFor();
+    await page.getByRole("link", { name: "Code" }).click();
+    await page.waitForFunction(() => location.hash === "#/code?program=map.mjs");
+    const reset = page.getByRole("button", { name: "Undo all changes" });
+    await reset.click();
+    await page.locator(".cm-content", { hasText: "StaticMap" }).waitFor();
+    assert.equal(await reset.isVisible(), false);
+    assert.deepEqual(errors, []);
+    await page.context().close();
+  },
+);
+
 test("runs kernels on a software GPU", SLOW, async () => {
   const { page, errors } = await openView(site, "code");
   const text = await run(page, "wgsl-find.mjs", "software");
@@ -66,7 +102,8 @@ test("shows errors at their line", SLOW, async () => {
       'console.log({ a: [1, -0, "x"] });\n\nnull.x;\n',
       /^\{ a: \[ 1, -0, 'x' \] \}\nline 3: TypeError: .*null/,
     ],
-    ["const a = 1;\nconst b = (;\n", /^line 2: /],
+    ["const a = 1;\nconst b = (;\n", /^line 2: SyntaxError: Unexpected token ';'\.$/m],
+    ["\nconst a: number = 3;\n", /^line 2: SyntaxError: .*JavaScript here: leave out TypeScript's types/],
     ['import _ from "lodash";\n', /^line 1: "lodash" cannot be imported here/],
     [
       'import { openDevice } from "warpmap";\n\nawait openDevice({ backend: "gpu" });\n',

@@ -2,7 +2,7 @@
  * A program made ready for a worker, which has no import map: what it imports becomes addresses in the playground, and import.meta
  * answers as if the file lay in a clone. Lines and columns before a change stay where they are. The parser is CodeMirror's.
  */
-import { javascriptLanguage } from "@codemirror/lang-javascript";
+import { javascriptLanguage, typescriptLanguage } from "@codemirror/lang-javascript";
 
 /** A place in the program that cannot be run. */
 export interface Fault {
@@ -13,7 +13,10 @@ export interface Fault {
 
 export interface Rewritten {
   readonly source: string;
+  /** Imports that are refused: the program is not run. */
   readonly faults: readonly Fault[];
+  /** Where the program stops being JavaScript, and what to say besides what the browser says of it. */
+  readonly suspect: Fault | null;
 }
 
 /** What a program may import, by the file that stands for it in lib/. */
@@ -33,10 +36,11 @@ export function rewrite(source: string, root: string, name: string): Rewritten {
   const faults: Fault[] = [];
   const changes: { from: number; to: number; text: string }[] = [];
   const clone = new URL("clone/", root).href;
+  let unreadable: Fault | null = null;
   javascriptLanguage.parser.parse(source).iterate({
     enter(node) {
       const { from, to } = node;
-      if (node.type.isError) faults.push({ from, to, message: "The program cannot be read here." });
+      if (node.type.isError) unreadable ??= { from, to, message: "" };
       if (
         node.name === "ImportDeclaration" ||
         node.name === "ExportDeclaration" ||
@@ -60,8 +64,24 @@ export function rewrite(source: string, root: string, name: string): Rewritten {
     result += source.slice(at, from) + text;
     at = to;
   }
-  return { source: result + source.slice(at), faults };
+  return { source: result + source.slice(at), faults, suspect: typesIn(source) ?? unreadable };
 }
+
+/** The first type of a program that is TypeScript. */
+function typesIn(source: string): Fault | null {
+  let first: Fault | null = null;
+  let isTypeScript = true;
+  typescriptLanguage.parser.parse(source).iterate({
+    enter({ name, type, from, to }) {
+      if (type.isError) isTypeScript = false;
+      if (TYPES.test(name)) first ??= { from, to, message: JAVASCRIPT_ONLY };
+    },
+  });
+  return isTypeScript ? first : null;
+}
+
+const TYPES = /^(Type[A-Z]|Interface|Enum|Namespace|Ambient|as$|satisfies$|type$)/;
+const JAVASCRIPT_ONLY = "Programs are JavaScript here: leave out TypeScript's types.";
 
 function addressOf(specifier: string, root: string): string | null {
   if (specifier in MODULES) return new URL(`lib/${MODULES[specifier]}`, root).href;

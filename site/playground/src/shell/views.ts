@@ -1,5 +1,7 @@
 /** The views and their routes: `#/try`, `#/bench`, `#/code`. A view's code is loaded when it is first shown; then it stays. */
 
+import { route } from "./route.js";
+
 /** What a view's module exports. */
 export interface ViewModule {
   /** Fills the panel. @param parameters what stands behind `?` in the hash */
@@ -51,9 +53,4 @@ async function mount(name: string, panel: HTMLElement, parameters: URLSearchPara
     mounted.delete(name);
     panel.textContent = `This view could not be loaded: ${(error as Error).message}. Load the page again.`;
   }
-}
-
-function route(): { name: string; parameters: URLSearchParams } {
-  const [, path = "", query = ""] = /^#\/?([^?]*)\??(.*)$/.exec(location.hash) ?? [];
-  return { name: path in LOADERS ? path : "try", parameters: new URLSearchParams(query) };
 }

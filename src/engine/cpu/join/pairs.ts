@@ -66,6 +66,8 @@ export interface PairsJob {
 /** Probe rows whose pairs one thread counts or writes at once when they may be many. */
 const GROUPED_SLICE_ROWS = 2 ** 12;
 
+const FEWER_PAIRS = "Join on more columns, or join fewer rows at a time.";
+
 /**
  * Writes the pairs in the order of the probe rows.
  * @param memory of the pairs
@@ -97,11 +99,11 @@ export async function writePairs(
     total += count;
   }
   if (total > mostPairs) {
-    throw new LimitError("rows", total, mostPairs, "Join on more columns, or join fewer rows at a time.");
+    throw new LimitError("rows", total, mostPairs, FEWER_PAIRS);
   }
   const probeInOrder = groups === null && total === matches.length;
-  const build = probeInOrder ? matches : memory.words(total);
-  const probe = memory.words(total);
+  const build = probeInOrder ? matches : memory.words(total, FEWER_PAIRS);
+  const probe = memory.words(total, FEWER_PAIRS);
   await run.share({ kind: "pairs", groups, matches, sliceRows, starts, build, probe }, rows);
   return { build, probe, probeInOrder };
 }

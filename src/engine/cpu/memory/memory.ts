@@ -13,6 +13,7 @@ import type { MemoryUse } from "../../engine.js";
 const SMALLEST_REUSED_BYTES = 2 ** 20;
 /** Allocations of at least this size are compared with the memory that the process may still take. */
 const SMALLEST_CHECKED_BYTES = 2 ** 26;
+const SMALLER_TABLE = "Use a smaller capacity or a higher load factor, or work in smaller parts.";
 
 /** A buffer with a count of its users. Starts with one, who must `release` it. */
 export class Allocation {
@@ -91,11 +92,15 @@ export class Memory {
     return before - kept;
   }
 
-  /** At least `bytes` bytes. Filled with zeros if `zeroed`, else with anything. Throws LimitError. */
-  allocate(bytes: number, zeroed: boolean): Allocation {
+  /**
+   * At least `bytes` bytes. Filled with zeros if `zeroed`, else with anything.
+   * @param fix what the caller can do where there is no memory for it
+   * @throws LimitError
+   */
+  allocate(bytes: number, zeroed: boolean, fix = SMALLER_TABLE): Allocation {
     const reused = this.#takeReusable(bytes);
     if (reused !== undefined && zeroed) new Uint8Array(reused).fill(0);
-    const buffer = reused ?? newBuffer(bytes, this.shared);
+    const buffer = reused ?? newBuffer(bytes, this.shared, fix);
     const allocation = new Allocation(buffer, bytes, (freed) => {
       this.#living.delete(reference);
       this.#inUse -= freed.byteLength;
@@ -136,27 +141,17 @@ export class Memory {
 }
 
 /** A new zeroed buffer, or a LimitError that says how much there is. */
-export function newBuffer(bytes: number, shared: boolean): ArrayBufferLike {
+export function newBuffer(bytes: number, shared: boolean, fix = SMALLER_TABLE): ArrayBufferLike {
   // Systems that overcommit grant any size and kill the process later, so ask first where the runtime can
   // tell.
   const have = bytes >= SMALLEST_CHECKED_BYTES ? availableBytes() : Number.NaN;
-  if (bytes > have) throw outOfMemory(bytes, have);
+  if (bytes > have) throw new LimitError("memory", bytes, have, fix);
   try {
     return shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes);
   } catch (error) {
-    if (error instanceof RangeError) throw outOfMemory(bytes, have, error);
+    if (error instanceof RangeError) throw new LimitError("memory", bytes, have, fix, { cause: error });
     throw error;
   }
-}
-
-function outOfMemory(need: number, have: number, cause?: RangeError): LimitError {
-  return new LimitError(
-    "memory",
-    need,
-    have,
-    "Use a smaller capacity or a higher load factor, or work in smaller parts.",
-    { cause },
-  );
 }
 
 /**

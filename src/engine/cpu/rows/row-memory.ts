@@ -6,6 +6,8 @@
 import { LimitError } from "../../../errors.js";
 import type { Allocation, Memory } from "../memory/memory.js";
 
+const FEWER_ROWS = "Work on fewer rows at a time.";
+
 type Words = Uint32Array | Float64Array;
 
 export class RowMemory {
@@ -22,9 +24,9 @@ export class RowMemory {
     return this.#stock !== null;
   }
 
-  /** Words that hold anything. @throws LimitError when there is no memory for them */
-  words(length: number): Uint32Array {
-    return new Uint32Array(this.#buffer(4 * length, false), 0, length);
+  /** Words that hold anything. @throws LimitError with the fix when there is no memory for them */
+  words(length: number, fix = FEWER_ROWS): Uint32Array {
+    return new Uint32Array(this.#buffer(4 * length, false, fix), 0, length);
   }
 
   /** Zeroed words. @throws LimitError when there is no memory for them */
@@ -58,19 +60,19 @@ export class RowMemory {
     for (const allocation of this.#allocations.splice(0)) allocation.release();
   }
 
-  #buffer(bytes: number, zeroed: boolean): ArrayBufferLike {
-    if (this.#stock === null) return privateBuffer(bytes);
-    const allocation = this.#stock.allocate(bytes, zeroed);
+  #buffer(bytes: number, zeroed: boolean, fix = FEWER_ROWS): ArrayBufferLike {
+    if (this.#stock === null) return privateBuffer(bytes, fix);
+    const allocation = this.#stock.allocate(bytes, zeroed, fix);
     this.#allocations.push(allocation);
     return allocation.buffer;
   }
 }
 
-function privateBuffer(bytes: number): ArrayBuffer {
+function privateBuffer(bytes: number, fix: string): ArrayBuffer {
   try {
     return new ArrayBuffer(bytes);
   } catch (cause) {
-    throw new LimitError("memory", bytes, Number.NaN, "Work on fewer rows at a time.", { cause });
+    throw new LimitError("memory", bytes, Number.NaN, fix, { cause });
   }
 }
 

@@ -106,6 +106,21 @@ function bytes(array: Uint32Array): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
+it("a join with more pairs than memory holds says what to do about the join", async () => {
+  const side: RowKeys = { rows: 5000, columns: [words(5000, 1, () => 1)] };
+  const limit = vi.spyOn(process, "constrainedMemory").mockReturnValue(1);
+  try {
+    await expect(operations.join(side, side, { nullsEqual: false })).rejects.toMatchObject({
+      code: "LIMIT",
+      limit: "memory",
+      need: 4 * 5000 ** 2,
+      fix: "Join on more columns, or join fewer rows at a time.",
+    });
+  } finally {
+    limit.mockRestore();
+  }
+});
+
 describe("joins on several threads give the pairs of one, in the same order", () => {
   for (const [name, shape] of Object.entries(shapes)) {
     it.each([

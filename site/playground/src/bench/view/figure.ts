@@ -4,11 +4,12 @@ import { isDark } from "../../shell/theme.js";
 import { type Point, SHAPES } from "./points.js";
 import { REFERENCE } from "./reference.js";
 
-/** The H100's colour, and those of the reader's own series in the order in which they come. */
+/** The H100's colour, and those of the reader's own series by name. */
 const LIGHT = { reference: "#18794e", own: ["#3451b2", "#b45309", "#9d174d", "#0e7490", "#6b7280"] };
 const DARK = { reference: "#5fc992", own: ["#a8b1ff", "#f0a35e", "#f08bb4", "#5cc8dd", "#a9a9b5"] };
 
 const PANEL_HEIGHT = 220;
+const byNumber = new Intl.Collator("en", { numeric: true });
 
 export interface FigureOptions {
   readonly width: number;
@@ -17,7 +18,12 @@ export interface FigureOptions {
 }
 
 export function drawFigure(id: string, points: readonly Point[], options: FigureOptions): Element {
-  const series = [...new Set(points.map((point) => point.series))];
+  // one order in all figures, so that a series has one colour; the reference last
+  const names = [...new Set(points.map((point) => point.series))].sort(byNumber.compare);
+  const series = [
+    ...names.filter((name) => name !== REFERENCE),
+    ...names.filter((name) => name === REFERENCE),
+  ];
   const { reference, own } = isDark() ? DARK : LIGHT;
   const range = series.map((name, i) => (name === REFERENCE ? reference : own[i % own.length]));
   const color = { domain: series, range, legend: true };

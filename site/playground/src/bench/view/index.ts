@@ -172,7 +172,9 @@ class BenchView {
       h(
         "p",
         { class: "quiet" },
-        own ? `${says}. ${own.device}, ${own.node}.` : `${says}. The README's H100.`,
+        own
+          ? `${says}. ${own.device}, ${own.node}.`
+          : `${says}. Shown: what an NVIDIA H100 did; it stays beside your numbers.`,
       ),
     );
     const width = Math.max(280, this.#width - 34);

@@ -8,7 +8,7 @@ import { basicSetup, EditorView } from "codemirror";
 export class Editor {
   readonly #view: EditorView;
 
-  constructor(parent: HTMLElement) {
+  constructor(parent: HTMLElement, changed: () => void) {
     this.#view = new EditorView({
       parent,
       extensions: [
@@ -17,6 +17,9 @@ export class Editor {
         lintGutter(),
         syntaxHighlighting(classHighlighter),
         EditorView.contentAttributes.of({ "aria-label": "Program" }),
+        EditorView.updateListener.of(({ docChanged }) => {
+          if (docChanged) changed();
+        }),
       ],
     });
     // it scrolls to both sides, so it is in reach of the keyboard by itself

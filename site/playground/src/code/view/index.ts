@@ -1,12 +1,14 @@
-/** The view Code: the programs of examples/, to change and run in a worker; Stop ends the worker. */
+/** The view Code: the map of the README and the programs of examples/, to change and run in a worker; Stop ends the worker. */
 import "./style.css";
 import examples from "virtual:examples";
 import { field, h, msText, replace, select } from "../../dom.js";
 import { engineSelect } from "../../engines.js";
+import { noteParameters } from "../../shell/route.js";
 import type { View } from "../../shell/views.js";
 import type { ProgramMessage, ProgramRequest } from "../protocol.js";
-import { rewrite } from "../rewrite.js";
+import { type Fault, rewrite } from "../rewrite.js";
 import { Editor } from "./editor.js";
+import { editOf, keepEdit } from "./edits.js";
 
 /** Arguments of the programs, by the engine that is chosen. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
@@ -16,9 +18,12 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   cpu: "--backend cpu",
 };
 
+/** A program that asks for them is told the engine and the arguments. */
+const TAKES_ARGUMENTS = /\bparseArgs\b|\bprocess\.argv\b/;
+
 export function mount(panel: HTMLElement, parameters: URLSearchParams): View {
-  new CodeView(panel, parameters);
-  return {};
+  const view = new CodeView(panel, parameters);
+  return { show: (parameters) => view.show(parameters) };
 }
 
 class CodeView {
@@ -27,6 +32,7 @@ class CodeView {
   readonly #args = h("input", { type: "text", spellcheck: false, autocomplete: "off" });
   readonly #run = h("button", { type: "button", class: "primary" }, "Run");
   readonly #stop = h("button", { type: "button", disabled: true }, "Stop");
+  readonly #reset = h("button", { type: "button", hidden: true }, "Undo all changes");
   readonly #state = h("p", { class: "place", role: "status" });
   readonly #output = h("pre", {
     class: "output-text",
@@ -36,16 +42,24 @@ class CodeView {
   });
   readonly #editor: Editor;
   #worker: Worker | null = null;
+  /** Of the program that runs: where it is not JavaScript. */
+  #suspect: Fault | null = null;
 
   constructor(panel: HTMLElement, parameters: URLSearchParams) {
     this.#program = select(
-      examples.map(({ name }) => name),
-      { value: parameters.get("program") ?? "word-count.mjs" },
+      examples.map(({ name, title }) => [name, title] as const),
+      { value: parameters.get("program") ?? examples[0].name },
     );
     this.#engine = engineSelect(parameters.get("engine"));
     this.#engine.removeAttribute("aria-label");
     this.#program.onchange = () => this.#open();
-    this.#engine.onchange = () => this.#showArguments();
+    this.#engine.onchange = () => {
+      this.#showArguments();
+      this.#note();
+    };
+    this.#reset.onclick = () => {
+      this.#editor.text = this.#source;
+    };
     this.#run.onclick = () => this.#start();
     this.#stop.onclick = () => this.#end("Stopped.");
     const editor = h("div", { class: "editor" });
@@ -54,7 +68,12 @@ class CodeView {
       h(
         "p",
         { class: "lead" },
-        "The repository's examples, to read, change and run. Each checks its answer against plain JavaScript.",
+        "The map of the README and the repository's examples, to read, change and run. They are JavaScript; what you change stays in this tab until you close it.",
+      ),
+      h(
+        "p",
+        { class: "quiet" },
+        "The examples check their answers against plain JavaScript. Their data is small and each run is a first one, which loads code and starts threads: a Map is mostly faster here. warpmap is for calls of many thousand keys, best of millions.",
       ),
       h(
         "div",
@@ -64,18 +83,50 @@ class CodeView {
         field("Arguments", this.#args),
       ),
       editor,
-      h("div", { class: "actions" }, this.#run, this.#stop, this.#state),
+      h("div", { class: "actions" }, this.#run, this.#stop, this.#reset, this.#state),
       this.#output,
     );
-    this.#editor = new Editor(editor);
+    this.#editor = new Editor(editor, () => this.#changed());
     this.#showArguments();
     this.#open();
+  }
+
+  /** Opens the program that an address names; an address that names none is given what is open. */
+  show(parameters: URLSearchParams): void {
+    const name = parameters.get("program");
+    if (name === null || name === this.#program.value || !examples.some((example) => example.name === name)) {
+      this.#note();
+      return;
+    }
+    this.#program.value = name;
+    this.#open();
+  }
+
+  /** The program as it was before it was changed. */
+  get #source(): string {
+    return examples.find(({ name }) => name === this.#program.value)?.source ?? "";
   }
 
   #open(): void {
     this.#end("");
     replace(this.#output);
-    this.#editor.text = examples.find(({ name }) => name === this.#program.value)?.source ?? "";
+    this.#editor.text = editOf(this.#program.value) ?? this.#source;
+    this.#note();
+  }
+
+  /** The program is another one: it was opened, or the reader has typed. */
+  #changed(): void {
+    const { text } = this.#editor;
+    const isEdited = text !== this.#source;
+    keepEdit(this.#program.value, isEdited ? text : null);
+    this.#reset.hidden = !isEdited;
+    this.#engine.disabled = this.#args.disabled = !TAKES_ARGUMENTS.test(text);
+  }
+
+  #note(): void {
+    const parameters = new URLSearchParams({ program: this.#program.value });
+    if (this.#engine.value !== "auto") parameters.set("engine", this.#engine.value);
+    noteParameters("code", parameters);
   }
 
   #showArguments(): void {
@@ -88,7 +139,8 @@ class CodeView {
     this.#editor.mark([]);
     const root = new URL(".", document.baseURI).href;
     const name = this.#program.value;
-    const { source, faults } = rewrite(this.#editor.text, root, name);
+    const { source, faults, suspect } = rewrite(this.#editor.text, root, name);
+    this.#suspect = suspect;
     if (faults.length > 0) {
       this.#editor.mark(faults);
       const [{ from, message }] = faults;
@@ -112,7 +164,11 @@ class CodeView {
     else this.#state.textContent = `Ended after ${msText(message.ms)}.`;
   }
 
-  #failed(text: string, line: number | null): void {
+  #failed(told: string, toldLine: number | null): void {
+    // the browser does not say where it could not read a program; the editor's parser knows
+    const suspect = toldLine === null && told.startsWith("SyntaxError") ? this.#suspect : null;
+    const text = suspect ? `${told}. ${suspect.message}`.trimEnd() : told;
+    const line = suspect ? this.#editor.lineAt(suspect.from) : toldLine;
     this.#print("error", line === null ? text : `line ${line}: ${text}`);
     if (line !== null) this.#editor.markLine(line, text);
     this.#end("Ended by an error.");

@@ -40,7 +40,7 @@ export async function compare(
     const own = warpmapContender(tables, spec, device, signal);
     await own.run();
     const answer = await own.answer();
-    const judge = await judgeOf(answer, spec, signal);
+    const judge = await judgeOf(answer, spec, tables.left, signal);
     entries.push({ contender: own, loadMs: null, rows: answer.rows, same: null, stages: [] });
     for (const entrant of OTHERS) {
       say(`${entrant.name}: its answer`);
@@ -139,7 +139,7 @@ function medians(runs: readonly (readonly Stage[])[]): Stage[] {
 function comparedText({ kind }: Spec): string {
   const how =
     kind === "group"
-      ? "each group by its keys; numbers may differ by a part in 10⁹"
+      ? "each group by its keys; numbers may differ by a part in 10⁹, near 0 by a part in 10¹² of the column's largest"
       : "all rows with all values, in any order, by the sums of two hashes of each row";
   return `Before the clock ran, every answer was compared with warpmap's: ${how}. Those that are the same then took turns, run by run, in this page.`;
 }

@@ -1,13 +1,18 @@
 /**
  * Whether two answers are the same. Rows may come in any order. Joins and distinct only hand values on, so rows are compared as a bag:
  * their number, and the sum of a hash of each. Aggregates are computed, and floats add up in another order: groups are found by their
- * keys, and numbers may differ by a part in 10^9.
+ * keys, and numbers may differ by a part in 10^9, or by a part in 10^12 of what the column's values are as large as: a deviation of 0 comes
+ * out as rounding leaves it.
  */
+
+import type { Column, Table } from "@uwdata/flechette";
+import { rawColumn } from "../../../../../src/io/columns.js";
 import { breathe } from "../../rpc/server.js";
-import type { Spec } from "../protocol.js";
+import type { AggregateSpec, Spec } from "../protocol.js";
 import type { Answer, AnswerColumn } from "./contender.js";
 
 const TOLERANCE = 1e-9;
+const TOLERANCE_OF_SCALE = 1e-12;
 /** Rows between two looks at the signal. */
 const CHUNK = 1 << 15;
 
@@ -17,8 +22,12 @@ export interface Judge {
   judge(other: Answer): Promise<true | string>;
 }
 
-export async function judgeOf(answer: Answer, spec: Spec, signal: AbortSignal): Promise<Judge> {
-  if (spec.kind === "group") return groupJudge(answer, spec.by.length, signal);
+/** @param table that was grouped */
+export async function judgeOf(answer: Answer, spec: Spec, table: Table, signal: AbortSignal): Promise<Judge> {
+  if (spec.kind === "group") {
+    const scales = spec.aggregates.map((aggregate) => scaleOf(aggregate, table));
+    return groupJudge(answer, { keys: spec.by.length, scales }, signal);
+  }
   const own = await bagOf(answer, signal);
   return {
     async judge(other) {
@@ -60,7 +69,27 @@ async function bagOf({ rows, columns }: Answer, signal: AbortSignal): Promise<re
   return [a, b];
 }
 
-async function groupJudge(answer: Answer, keys: number, signal: AbortSignal): Promise<Judge> {
+/** How large the numbers are that an aggregate adds up; 0 where nothing is rounded. */
+function scaleOf({ fn, column }: AggregateSpec, table: Table): number {
+  if (column === undefined || !["sum", "mean", "median", "std", "variance"].includes(fn)) return 0;
+  let [largest, sum] = [0, 0];
+  for (const value of rawColumn(table.getChild(column) as Column<unknown>)) {
+    const size = Math.abs(Number(value ?? 0));
+    if (!Number.isFinite(size)) continue;
+    largest = Math.max(largest, size);
+    sum += size;
+  }
+  return fn === "sum" ? sum : fn === "variance" ? largest ** 2 : largest;
+}
+
+interface Grouped {
+  /** Number of key columns; aggregates follow. */
+  readonly keys: number;
+  /** Of each aggregate. */
+  readonly scales: readonly number[];
+}
+
+async function groupJudge(answer: Answer, { keys, scales }: Grouped, signal: AbortSignal): Promise<Judge> {
   const rowOf = new Map<string, number>();
   for (let row = 0; row < answer.rows; row++) rowOf.set(keyText(answer, keys, row), row);
   return {
@@ -73,7 +102,8 @@ async function groupJudge(answer: Answer, keys: number, signal: AbortSignal): Pr
         if (own === undefined) return "a group that is not in warpmap's answer";
         for (let i = keys; i < other.columns.length; i++) {
           const [was, is] = [answer.columns[i].textAt(own), other.columns[i].textAt(row)];
-          if (!sameCell(was, is)) return `${named(other.columns[i])} of a group: ${is} in place of ${was}`;
+          if (!sameCell(was, is, scales[i - keys]))
+            return `${named(other.columns[i])} of a group: ${is} in place of ${was}`;
         }
       }
       return true;
@@ -87,10 +117,11 @@ function keyText({ columns }: Answer, keys: number, row: number): string {
   return JSON.stringify(columns.slice(0, keys).map(({ textAt }) => textAt(row)));
 }
 
-function sameCell(was: string | null, is: string | null): boolean {
+function sameCell(was: string | null, is: string | null, scale: number): boolean {
   if (was === is) return true;
   if (was === null || is === null) return false;
   const [a, b] = [Number(was), Number(is)];
   if (Number.isNaN(a) || Number.isNaN(b)) return false;
-  return Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(a), Math.abs(b));
+  const most = Math.max(TOLERANCE * Math.max(Math.abs(a), Math.abs(b)), TOLERANCE_OF_SCALE * scale);
+  return Math.abs(a - b) <= most;
 }

@@ -18,16 +18,10 @@ function contestItem(
   slowest: number,
 ): HTMLElement {
   const track = h("span", { class: "track", "aria-hidden": "true" });
-  const known = stages.reduce((sum, stage) => sum + stage.ms, 0);
-  const parts =
-    ms === null
-      ? []
-      : stages.length > 0
-        ? [...stages, { name: "rest", ms: Math.max(0, ms - known) }]
-        : [{ name: "", ms }];
-  for (const [i, part] of parts.entries()) {
-    const fill = h("span", { class: `fill part-${i % 4}`, title: part.name });
-    fill.style.width = `${((100 * part.ms) / slowest).toFixed(2)}%`;
+  const parts = partsOf(stages, ms);
+  for (const { name, ms, kind } of parts) {
+    const fill = h("span", { class: `fill ${kind}`, title: name });
+    fill.style.width = `${((100 * ms) / slowest).toFixed(2)}%`;
     track.append(fill);
   }
   const verdict =
@@ -50,20 +44,31 @@ function contestItem(
     track,
     h("span", { class: "bar-time" }, ms === null ? "not timed" : msText(ms)),
     h("span", { class: same === true || same === null ? "verdict" : "verdict differs" }, verdict),
-    stages.length > 0 && ms !== null ? legend(stages) : null,
+    parts.length > 1 ? legend(parts) : null,
     h("small", {}, details.join("; ")),
   );
 }
 
+interface Part extends Stage {
+  /** Class of its colour. */
+  readonly kind: string;
+}
+
+/** The stages that a contender tells, and what they leave of the whole. */
+function partsOf(stages: readonly Stage[], ms: number | null): Part[] {
+  if (ms === null) return [];
+  if (stages.length === 0) return [{ name: "", ms, kind: "part-0" }];
+  const rest = stages.reduce((left, stage) => left - stage.ms, ms);
+  return [
+    ...stages.map((stage, i) => ({ ...stage, kind: `part-${i % 4}` })),
+    { name: "between them", ms: Math.max(0, rest), kind: "part-rest" },
+  ];
+}
+
 /** The parts of a bar by their colours. */
-function legend(stages: readonly Stage[]): HTMLElement {
-  const parts = stages.map(({ name, ms }, i) =>
-    h(
-      "span",
-      {},
-      h("span", { class: `swatch part-${i % 4}`, "aria-hidden": "true" }),
-      `${name} ${msText(ms)}`,
-    ),
+function legend(parts: readonly Part[]): HTMLElement {
+  const swatches = parts.map(({ name, ms, kind }) =>
+    h("span", {}, h("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), `${name} ${msText(ms)}`),
   );
-  return h("small", { class: "legend" }, ...parts);
+  return h("small", { class: "legend" }, ...swatches);
 }

@@ -13,6 +13,6 @@ export function removeButton(label: string, onclick: () => void): HTMLElement {
   );
 }
 
-export function addButton(text: string, onclick: () => void): HTMLElement {
+export function addButton(text: string, onclick: () => void): HTMLButtonElement {
   return h("button", { type: "button", class: "quiet-button", onclick }, `+ ${text}`);
 }

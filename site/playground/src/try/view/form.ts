@@ -10,6 +10,7 @@ import {
   type Side,
   type Spec,
 } from "../protocol.js";
+import { likelyKeys } from "./comparable.js";
 import { addButton, list, removeButton } from "./form-parts.js";
 
 type Columns = (side: Side) => readonly ColumnFacts[];
@@ -30,6 +31,12 @@ const KIND_TEXTS: Record<JoinKind, string> = {
   anti: "anti: left rows without a match",
 };
 
+export interface FormContext {
+  readonly columns: Columns;
+  /** The reader has chosen something else. */
+  readonly changed: () => void;
+}
+
 /** The form. What is chosen stays while columns with these names are there. */
 export class OperationForm {
   readonly element: HTMLElement;
@@ -46,7 +53,7 @@ export class OperationForm {
   /** Names of aggregates that were given, by what they stand for. */
   #names = new Map<string, string>();
 
-  constructor(columns: Columns, kindChanged: () => void) {
+  constructor({ columns, changed }: FormContext) {
     this.#columns = columns;
     const options = KINDS.map(([kind, text]) => {
       const radio = h("input", {
@@ -58,7 +65,6 @@ export class OperationForm {
       radio.onchange = () => {
         this.#kind = kind;
         this.refresh();
-        kindChanged();
       };
       this.#radios.set(kind, radio);
       return choice(text, radio);
@@ -69,6 +75,11 @@ export class OperationForm {
       h("fieldset", { class: "segments" }, h("legend", {}, h("h2", {}, "Operation")), ...options),
       this.#body,
     );
+    // every choice is a control's, whose own handler comes first; buttons add and remove
+    this.element.addEventListener("change", changed);
+    this.#body.addEventListener("click", ({ target }) => {
+      if (target instanceof HTMLButtonElement) changed();
+    });
     this.refresh();
   }
 
@@ -137,7 +148,7 @@ export class OperationForm {
     });
   }
 
-  /** Keys that are not in the tables give way to columns of one name and type, or to the first two of one type. */
+  /** Keys that are not in the tables give way to the likeliest ones. */
   #guessKeys(): void {
     const [left, right] = [this.#columns("left"), this.#columns("right")];
     if (left.length === 0 || right.length === 0) return;
@@ -145,15 +156,13 @@ export class OperationForm {
       columns.some((column) => column.name === name);
     this.#on = this.#on.filter(([l, r]) => has(left, l) && has(right, r));
     if (this.#on.length > 0) return;
-    const alike = (test: (l: ColumnFacts, r: ColumnFacts) => boolean) =>
-      left.flatMap((l) => right.filter((r) => test(l, r)).map((r): [string, string] => [l.name, r.name]))[0];
-    const pair = alike((l, r) => l.name === r.name) ?? alike((l, r) => l.type === r.type);
-    this.#on = [pair ?? [left[0].name, right[0].name]];
+    this.#on = [likelyKeys(left, right) ?? [left[0].name, right[0].name]];
   }
 
   /** Aggregates of columns that are not in the table take another; of the result's columns those are left that it has. */
   #replaceStrangers(): void {
     const left = this.#columns("left").map(({ name }) => name);
+    if (left.length === 0) return; // what is chosen waits for the next table
     for (const aggregate of this.#aggregates) {
       if (aggregate.column !== "" && !left.includes(aggregate.column))
         aggregate.column = this.#columnFor(aggregate.fn);
@@ -199,10 +208,16 @@ export class OperationForm {
         this.#on.length > 1 ? removeButton(`Remove key ${i + 1}`, remove) : null,
       );
     });
+    const next = () => likelyKeys(this.#columns("left"), this.#columns("right"), this.#on);
     const add = addButton("Add a key", () => {
-      this.#on.push([names("left")[0] ?? "", names("right")[0] ?? ""]);
+      const pair = next();
+      if (pair) this.#on.push(pair);
       this.refresh();
     });
+    if (!next()) {
+      add.disabled = true;
+      add.title = "No two columns are left that can be compared.";
+    }
     return [field("Rows that come out", kinds), list("Rows match when", pairs, add), this.#selectField()];
   }
 

@@ -3,6 +3,7 @@ import "./style.css";
 import { bytesText, counted, download, h, msText, replace } from "../../dom.js";
 import { type EngineChoice, type EngineFacts, engineSelect, engineText } from "../../engines.js";
 import { WorkerClient } from "../../rpc/client.js";
+import { noteParameters } from "../../shell/route.js";
 import type { View } from "../../shell/views.js";
 import { WorkBar } from "../../work.js";
 import {
@@ -12,17 +13,20 @@ import {
   type ExportFormat,
   type RunFacts,
   type RunRequest,
+  type Spec,
 } from "../protocol.js";
 import { comparisonPicture } from "./comparison.js";
 import { OperationForm } from "./form.js";
 import { ResultGrid } from "./grid.js";
+import { type Linked, linkedOf, parametersOf } from "./link.js";
 import { planPicture } from "./plan-picture.js";
+import { resultName } from "./result-name.js";
 import { PRESETS, type Preset } from "./samples.js";
 import { TablePair } from "./tables.js";
 
 export function mount(panel: HTMLElement, parameters: URLSearchParams): View {
-  new TryView(panel, parameters);
-  return {};
+  const view = new TryView(panel, parameters);
+  return { show: (parameters) => view.show(parameters) };
 }
 
 class TryView {
@@ -38,17 +42,24 @@ class TryView {
   readonly #output = h("div", { class: "output" });
   readonly #comparison = h("div", {});
   readonly #grid: ResultGrid;
+  /** Name of the files that the result which is shown would be saved as; null when none is shown. */
+  #result: string | null = null;
+  /** How often tables and choices have changed: what was begun before is not shown. */
+  #revision = 0;
 
   constructor(panel: HTMLElement, parameters: URLSearchParams) {
     this.#engine = engineSelect(parameters.get("engine"));
-    this.#form = new OperationForm(
-      (side) => this.#tables?.facts(side)?.columns ?? [],
-      () => this.#kindChanged(),
-    );
+    this.#form = new OperationForm({
+      columns: (side) => this.#tables?.facts(side)?.columns ?? [],
+      changed: () => this.#changed(),
+    });
     this.#tables = new TablePair({
       client: this.#client,
       perform: (text, work) => this.#work.perform(text, work),
-      changed: () => this.#form.refresh(),
+      changed: () => {
+        this.#form.refresh();
+        this.#changed();
+      },
     });
     this.#grid = new ResultGrid((request) => this.#client.call<Cells>("page", request));
     this.#presets = PRESETS.map((preset) =>
@@ -56,9 +67,28 @@ class TryView {
     );
     this.#run.onclick = () => void this.#runOperation();
     this.#compare.onclick = () => void this.#runComparison();
-    this.#engine.onchange = () => void this.#openEngine();
+    this.#engine.onchange = () => {
+      void this.#openEngine();
+      this.#note();
+    };
     panel.append(...this.#layout());
+    // samples and choices are in the address, files are not
+    addEventListener("beforeunload", (event) => {
+      if (this.#tables.hasOwnFiles) event.preventDefault();
+    });
     void this.#openEngine();
+    void this.#open(linkedOf(parameters));
+  }
+
+  /** Does what an address says, unless that is here already, or would take the place of the reader's own files. */
+  show(parameters: URLSearchParams): void {
+    const linked = linkedOf(parameters);
+    const isNew = linked.spec !== null && String(parameters) !== String(this.#parameters());
+    if (!isNew || this.#work.busy) this.#note();
+    else if (this.#tables.hasOwnFiles) {
+      this.#note();
+      this.#work.say("The address names samples, and your files stay: open it in another tab.");
+    } else void this.#open(linked);
   }
 
   #layout(): HTMLElement[] {
@@ -86,7 +116,7 @@ class TryView {
         h(
           "small",
           {},
-          "with JavaScript's Map, Arquero and DuckDB-Wasm, which is 34 MB (8 compressed) and loaded then",
+          "with JavaScript's Map, Arquero and DuckDB-Wasm, which is 34 MB (8 compressed) and loaded then. 200,000 rows are few: there a Map is mostly as fast. The sample of 3 million shows what warpmap is for.",
         ),
       ),
       this.#work.element,
@@ -104,34 +134,100 @@ class TryView {
     }
   }
 
-  async #runPreset(preset: Preset): Promise<void> {
+  async #runPreset({ left, right, spec }: Preset): Promise<void> {
     if (this.#work.busy) return;
-    this.#form.set(preset.spec);
-    this.#kindChanged();
-    if (!(await this.#tables.loadSample("left", preset.left))) return;
-    if (preset.right !== undefined && !(await this.#tables.loadSample("right", preset.right))) return;
-    this.#form.set(preset.spec); // guesses gave way to columns that were not there yet
-    if (await this.#runOperation()) this.#output.scrollIntoView({ block: "start" });
+    const samples = { left, ...(right !== undefined && { right }) };
+    if (await this.#open({ samples, spec, run: true })) this.#output.scrollIntoView({ block: "start" });
   }
 
-  #runOperation(): Promise<boolean> {
-    return this.#work.perform("Running", async (options) => {
+  /** Loads samples, shows a spec, and runs it. @returns whether it came to its end */
+  async #open({ samples, spec, run }: Linked): Promise<boolean> {
+    if (spec) this.#form.set(spec);
+    this.#changed();
+    for (const side of ["left", "right"] as const) {
+      const file = samples[side];
+      if (file !== undefined && !(await this.#tables.loadSample(side, file))) return false;
+    }
+    // guesses gave way to columns that were not there yet
+    if (spec) this.#form.set(spec);
+    this.#changed();
+    return run && this.#runOperation();
+  }
+
+  /** Shows the result of what is chosen; none, where it does not come. */
+  async #runOperation(): Promise<boolean> {
+    const isThere = await this.#work.perform("Running", async (options) => {
       const request = this.#request();
+      const revision = this.#revision;
+      const name = resultName(request.spec, (side) => this.#tables.name(side));
       await this.#tables.restore(options);
       const facts = await this.#client.call<RunFacts>("run", request, options);
       this.#engineText.textContent = engineText(facts.engine);
-      await this.#showResult(facts);
+      if (revision !== this.#revision) this.#showStale();
+      else await this.#showResult(facts, request.spec, name);
     });
+    if (!isThere) this.#clear();
+    this.#note();
+    return isThere;
   }
 
   async #runComparison(): Promise<void> {
+    replace(this.#comparison);
     await this.#work.perform("Comparing", async (options) => {
       const request = this.#request();
+      const revision = this.#revision;
       await this.#tables.restore(options);
       const comparison = await this.#client.call<Comparison>("compare", request, options);
-      if (!this.#comparison.isConnected) this.#output.append(this.#comparison);
+      if (revision !== this.#revision) {
+        this.#showStale();
+        return;
+      }
+      if (this.#result === null) replace(this.#output, this.#comparison);
       replace(this.#comparison, comparisonPicture(comparison));
     });
+  }
+
+  /** What is shown no longer is of these tables and choices. */
+  #changed(): void {
+    this.#revision++;
+    this.#tables.showRight(this.#form.kind === "join");
+    if (this.#output.hasChildNodes()) this.#showStale();
+    this.#note();
+  }
+
+  #showStale(): void {
+    this.#clear(
+      h("p", { class: "quiet", role: "status" }, "The tables or choices have changed: Run shows the result."),
+    );
+  }
+
+  #clear(text: HTMLElement | null = null): void {
+    this.#result = null;
+    replace(this.#comparison);
+    replace(this.#output, text);
+  }
+
+  /** Puts samples and choices into the address. */
+  #note(): void {
+    noteParameters("try", this.#parameters());
+  }
+
+  #parameters(): URLSearchParams {
+    const { samples, hasOwnFiles } = this.#tables;
+    const isLink = !hasOwnFiles && Object.keys(samples).length > 0;
+    const parameters = isLink
+      ? parametersOf({ samples, spec: this.#specOrNull(), run: this.#result !== null })
+      : new URLSearchParams();
+    if (this.#engine.value !== "auto") parameters.set("engine", this.#engine.value);
+    return parameters;
+  }
+
+  #specOrNull(): Spec | null {
+    try {
+      return this.#form.spec();
+    } catch {
+      return null; // something is missing yet
+    }
   }
 
   /** @throws Error with what is missing */
@@ -140,8 +236,9 @@ class TryView {
     return { spec: this.#form.spec(), engine: this.#engine.value as EngineChoice };
   }
 
-  async #showResult(facts: RunFacts): Promise<void> {
+  async #showResult(facts: RunFacts, spec: Spec, resultName: string): Promise<void> {
     await this.#grid.show(facts.rows, facts.columns);
+    this.#result = resultName;
     const { rows, columns, ms, engine } = facts;
     const name =
       engine.backend === "cpu"
@@ -156,6 +253,7 @@ class TryView {
         { class: "card", "aria-labelledby": "result-title" },
         h("h2", { id: "result-title" }, "Result"),
         h("p", { class: "summary", role: "status" }, summary),
+        hasAnyOrder(spec) ? h("p", { class: "quiet" }, "Rows come in no particular order.") : null,
         this.#grid.element,
         this.#exportRow(),
       ),
@@ -184,17 +282,19 @@ class TryView {
   async #export(format: ExportFormat): Promise<void> {
     await this.#work.perform(`Writing ${format}`, async (options) => {
       const bytes = await this.#client.call<Uint8Array<ArrayBuffer>>("export", format, options);
-      download(`result.${format}`, [bytes], "application/octet-stream");
-      this.#work.say(`result.${format}, ${bytesText(bytes.length)}`);
+      const name = `${this.#result ?? "result"}.${format}`;
+      download(name, [bytes], "application/octet-stream");
+      this.#work.say(`${name}, ${bytesText(bytes.length)}`);
     });
-  }
-
-  #kindChanged(): void {
-    this.#tables.showRight(this.#form.kind === "join");
   }
 
   #setBusy(busy: boolean): void {
     for (const button of [this.#run, this.#compare, ...this.#presets]) button.disabled = busy;
     this.#engine.disabled = busy;
   }
+}
+
+/** Semi and anti joins, groups and distinct rows come in the order of the left table. */
+function hasAnyOrder(spec: Spec): boolean {
+  return spec.kind === "join" && spec.how !== "semi" && spec.how !== "anti";
 }

@@ -16,8 +16,8 @@ export interface TablesContext {
   readonly client: WorkerClient;
   /** Runs a piece of work with progress and Stop; shows what it throws. */
   readonly perform: (text: string, work: Work) => Promise<boolean>;
-  /** A table is there, or another one. */
-  readonly changed: (side: Side) => void;
+  /** A table is there, or another one, or none: it could not be read. */
+  readonly changed: () => void;
 }
 
 const ACCEPTED = ".csv,.tsv,.parquet,.arrow,.feather,.ipc,.gz";
@@ -30,10 +30,12 @@ export class TablePair {
   readonly #loaded: Partial<Record<Side, Loaded>> = {};
   readonly #cards: Record<Side, HTMLElement>;
   readonly #about: Record<Side, HTMLElement>;
+  readonly #samples: Record<Side, HTMLSelectElement>;
 
   constructor(context: TablesContext) {
     this.#context = context;
     this.#about = { left: h("div", { class: "about" }), right: h("div", { class: "about" }) };
+    this.#samples = { left: this.#sampleSelect("left"), right: this.#sampleSelect("right") };
     this.#cards = { left: this.#card("left"), right: this.#card("right") };
     this.element = h("div", { class: "tables" }, this.#cards.left, this.#cards.right);
     document.addEventListener("dragover", (event) => this.#mark(event));
@@ -43,6 +45,22 @@ export class TablePair {
 
   facts(side: Side): TableFacts | undefined {
     return this.#loaded[side]?.facts;
+  }
+
+  /** What it was read from. */
+  name(side: Side): string {
+    return this.#loaded[side]?.request.name ?? "";
+  }
+
+  /** The samples that are loaded, by side. */
+  get samples(): Partial<Record<Side, string>> {
+    const own = Object.values(this.#loaded).filter(({ request }) => isSample(request));
+    return Object.fromEntries(own.map(({ request: { side, name } }) => [side, name]));
+  }
+
+  /** Whether there is a table that nobody else has. */
+  get hasOwnFiles(): boolean {
+    return Object.values(this.#loaded).some(({ request }) => !isSample(request));
   }
 
   /** @throws Error when a table that an operation needs is not there */
@@ -59,7 +77,6 @@ export class TablePair {
 
   async loadSample(side: Side, file: string): Promise<boolean> {
     const source = sampleUrl(file);
-    // a file of the reader's may have a sample's name
     if (this.#loaded[side]?.request.source === source) return true;
     return this.#load({ side, name: file, source });
   }
@@ -73,13 +90,18 @@ export class TablePair {
     }
   }
 
+  /** What was there gives way to what cannot be read, too: else a result might be taken for one of the file that was chosen. */
   async #load(request: LoadRequest): Promise<boolean> {
     const { client, perform, changed } = this.#context;
     return perform(`Reading ${request.name}`, async (options) => {
-      const facts = await client.call<TableFacts>("load", request, options);
-      this.#loaded[request.side] = { request, facts, generation: client.generation };
-      this.#describe(request, facts);
-      changed(request.side);
+      delete this.#loaded[request.side];
+      try {
+        const facts = await client.call<TableFacts>("load", request, options);
+        this.#loaded[request.side] = { request, facts, generation: client.generation };
+      } finally {
+        this.#describe(request, this.#loaded[request.side]?.facts);
+        changed();
+      }
     });
   }
 
@@ -90,24 +112,32 @@ export class TablePair {
       if (chosen) void this.#load({ side, name: chosen.name, source: chosen });
       file.value = ""; // so that the same file can be chosen again
     };
-    const samples = select([["", "choose"], ...SAMPLES.map(({ file, title }) => [file, title] as const)]);
-    samples.onchange = () => {
-      if (samples.value !== "") void this.loadSample(side, samples.value);
-      samples.value = "";
-    };
-    const card = h(
+    return h(
       "section",
       { class: "card drop" },
       h("h2", {}, TITLES[side]),
       h(
         "div",
         { class: "row" },
-        field("Open or drop a csv, parquet or arrow file", file),
-        field("or take a sample", samples),
+        h(
+          "div",
+          { class: "field" },
+          h("label", { class: "file-button" }, "Open a file", file),
+          h("small", {}, "csv, parquet or arrow; or drop it here"),
+        ),
+        field("or take a sample", this.#samples[side]),
       ),
       this.#about[side],
     );
-    return card;
+  }
+
+  #sampleSelect(side: Side): HTMLSelectElement {
+    const samples = select([["", "choose"], ...SAMPLES.map(({ file, title }) => [file, title] as const)]);
+    samples.onchange = () => {
+      if (samples.value !== "") void this.loadSample(side, samples.value);
+      else samples.value = this.samples[side] ?? "";
+    };
+    return samples;
   }
 
   /** The card that files come to which are dropped where the event says: the one below, else the first without a table. */
@@ -136,8 +166,19 @@ export class TablePair {
     await Promise.all(sides.map((side, i) => this.#load({ side, name: files[i].name, source: files[i] })));
   }
 
-  #describe({ side, name, source }: LoadRequest, { rows, columns, ms, notes }: TableFacts): void {
-    const sample = SAMPLES.find(({ file }) => typeof source === "string" && file === name);
+  /** Says what a side holds; without facts, that it holds nothing. */
+  #describe(request: LoadRequest, facts: TableFacts | undefined): void {
+    const { side, name, source } = request;
+    this.#samples[side].value = this.samples[side] ?? "";
+    if (!facts) {
+      replace(
+        this.#about[side],
+        h("p", { class: "quiet" }, "No table: ", h("strong", {}, name), " was not read."),
+      );
+      return;
+    }
+    const { rows, columns, ms, notes } = facts;
+    const sample = isSample(request) ? SAMPLES.find(({ file }) => file === name) : undefined;
     const size = typeof source === "string" ? "" : `, ${bytesText(source.size)}`;
     replace(
       this.#about[side],
@@ -151,4 +192,9 @@ export class TablePair {
       sample ? h("p", { class: "origin" }, sample.origin) : null,
     );
   }
+}
+
+/** A file of the reader's may have a sample's name, but never its address. */
+function isSample({ source }: LoadRequest): boolean {
+  return typeof source === "string";
 }

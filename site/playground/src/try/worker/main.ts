@@ -1,7 +1,7 @@
 /** The worker of the view Try: holds the tables, opens the device, does the work, and writes the result down. */
 import type { Table } from "@uwdata/flechette";
 import { type Format, readTable, tableToBytes } from "warpmap/io";
-import { formatOf } from "../../../../../src/io/formats.js";
+import { isGzipName, isTextFormat, knownFormatOf } from "../../../../../src/io/formats.js";
 import { deviceOf, factsOf } from "../../devices.js";
 import type { EngineChoice, EngineFacts } from "../../engines.js";
 import { type CallContext, Moved, serve } from "../../rpc/server.js";
@@ -18,6 +18,7 @@ import {
   tablesFor,
 } from "../protocol.js";
 import { cellsOf, columnFacts } from "./cells.js";
+import { delimiterOf } from "./delimiter.js";
 import { operate } from "./operate.js";
 
 const tables: Partial<Record<Side, Table>> = {};
@@ -31,9 +32,19 @@ serve({
   async load({ side, name, source }: LoadRequest, { signal, progress }: CallContext): Promise<TableFacts> {
     const start = performance.now();
     const notes: string[] = [];
+    delete tables[side];
+    const format = knownFormatOf(name);
+    if (!format) throw new Error(`${name}: ${NO_FORMAT}`);
     const bytes = typeof source === "string" ? await fetched(source, signal) : source;
+    const delimiter =
+      isTextFormat(format) && !isGzipName(name) ? await delimiterOf(bytes, format) : undefined;
+    if (delimiter)
+      notes.push(
+        `${name}: its first line has ${delimiter.called} between the names, so fields are read as separated by them.`,
+      );
     const table = await readTable(bytes, {
-      format: formatOf(name),
+      format,
+      ...(delimiter && { delimiter: delimiter.character }),
       name,
       signal,
       onNote: (note) => notes.push(note),
@@ -76,6 +87,9 @@ serve({
     return compare(tablesFor(tables, spec.kind), spec, await deviceOf(engine), context);
   },
 });
+
+const NO_FORMAT =
+  "This page reads csv, tsv, parquet and arrow files (.csv, .tsv, .parquet, .arrow, .feather, .ipc; .gz may follow), known by the ends of their names.";
 
 function resultTable(): Table {
   if (!result) throw new Error("There is no result yet. Run the operation first.");

@@ -1,6 +1,6 @@
 /** The three operations, by the library, with what they tell about their stages. */
 import type { Table } from "@uwdata/flechette";
-import type { Device, Plan } from "warpmap";
+import { type Device, type Plan, ValidationError } from "warpmap";
 import {
   type Aggregate,
   count,
@@ -75,13 +75,23 @@ async function answer({ left, right }: Tables, spec: Spec, call: Call): Promise<
   switch (spec.kind) {
     case "join": {
       const { on, how, select } = spec;
-      return join(left, right, { ...call, on, how, ...(select && { select }) });
+      try {
+        return await join(left, right, { ...call, on, how, ...(select && { select }) });
+      } catch (error) {
+        throw inPlaceOfCast(error);
+      }
     }
     case "group":
       return groupBy(left, { ...call, by: spec.by, aggregate: aggregatesOf(spec.aggregates) });
     case "distinct":
       return distinct(left, { ...call, ...(spec.on.length > 0 && { on: spec.on }) });
   }
+}
+
+/** A program casts a key column; here the reader chooses another. */
+function inPlaceOfCast(error: unknown): unknown {
+  if (!(error instanceof ValidationError) || !error.problem.endsWith("cannot be compared.")) return error;
+  return new Error(`${error.problem} Choose two columns of like types.`, { cause: error });
 }
 
 function aggregatesOf(specs: readonly AggregateSpec[]): Record<string, Aggregate> {
