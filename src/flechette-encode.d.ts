@@ -1,4 +1,4 @@
-/** The parts of flechette's encoder and decoder that io/arrow-write.ts uses; it has no declarations for them. */
+/** The parts of flechette's encoder and decoder that io/arrow/arrow-write.ts uses; it has no declarations for them. */
 
 declare module "@uwdata/flechette/src/encode/builder.js" {
   /** Where a record batch is in a file. */

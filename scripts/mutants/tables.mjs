@@ -142,7 +142,7 @@ export const tableFaults = [
   {
     name: "csv-quotes-not-doubled",
     what: "quotes inside a quoted field are not doubled",
-    file: "src/io/csv-quoting.ts",
+    file: "src/io/csv/csv-quoting.ts",
     find: "if (bytes[i] === QUOTE) out.byte(QUOTE);",
     replace: "",
     ...test("io/csv-write"),
@@ -150,7 +150,7 @@ export const tableFaults = [
   {
     name: "csv-empty-is-null",
     what: "an empty string is written as null is",
-    file: "src/io/csv-quoting.ts",
+    file: "src/io/csv/csv-quoting.ts",
     find: "return start === end || this.anySpecial(bytes, start, end);",
     replace: "return this.anySpecial(bytes, start, end);",
     ...test("io/csv-write"),
@@ -158,7 +158,7 @@ export const tableFaults = [
   {
     name: "csv-carriage-return",
     what: "a field with a carriage return is not quoted",
-    file: "src/io/csv-quoting.ts",
+    file: "src/io/csv/csv-quoting.ts",
     find: '"\\r\\n`, (character)',
     replace: '"\\n`, (character)',
     ...test("io/csv-write"),
@@ -166,7 +166,7 @@ export const tableFaults = [
   {
     name: "csv-int32-border",
     what: "2147483648 is an int32",
-    file: "src/io/csv-types.ts",
+    file: "src/io/csv/csv-types.ts",
     find: "value < 2 ** 31) return INT32;",
     replace: "value <= 2 ** 31) return INT32;",
     ...test("io/csv-read"),
@@ -174,7 +174,7 @@ export const tableFaults = [
   {
     name: "csv-batch-types",
     what: "each batch of a csv file has the types of its own values",
-    file: "src/io/csv-read.ts",
+    file: "src/io/csv/csv-read.ts",
     find: "const types = this.purpose.settled ?? this.types();",
     replace: "const types = this.types();",
     ...test("io/batches"),
@@ -182,7 +182,7 @@ export const tableFaults = [
   {
     name: "csv-cut-in-quotes",
     what: "csv text is cut at line ends in quotes",
-    file: "src/io/csv-blocks.ts",
+    file: "src/io/csv/csv-blocks.ts",
     find: "if (quote >= 0 && findByte(bytes, quote) >= 0) return",
     replace: "if (quote >= 999 && findByte(bytes, quote) >= 0) return",
     ...test("io/csv-blocks"),
@@ -190,7 +190,7 @@ export const tableFaults = [
   {
     name: "csv-lines-of-blocks",
     what: "lines are counted from the start of a block",
-    file: "src/io/csv-file.ts",
+    file: "src/io/csv/csv-file.ts",
     find: "this.#lines += lines;",
     replace: "void lines;",
     ...test("io/csv-blocks"),
@@ -198,7 +198,7 @@ export const tableFaults = [
   {
     name: "csv-texts-in-use",
     what: "the text of a float is made where one is that was not copied yet",
-    file: "src/io/number-texts.ts",
+    file: "src/io/csv/number-texts.ts",
     find: "if (this.#rounds[slot] === this.#round) {",
     replace: "if (this.#rounds[slot] > this.#round) {",
     ...test("io/csv-rows"),
@@ -230,7 +230,7 @@ export const tableFaults = [
   {
     name: "csv-leap-years",
     what: "1900 was a leap year",
-    file: "src/io/csv-values.ts",
+    file: "src/io/csv/csv-values.ts",
     find: "year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28",
     replace: "year % 4 === 0 ? 29 : 28",
     ...test("io/csv-read"),

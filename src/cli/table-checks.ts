@@ -1,6 +1,6 @@
 /** Checks of the columns, types and numbers that commands are called with. */
 import { ValidationError } from "../errors.js";
-import { ASKED_TYPES, type AskedType } from "../io/csv-asked.js";
+import { ASKED_TYPES, type AskedType } from "../io/csv/csv-asked.js";
 import { isTextFormat } from "../io/formats.js";
 import { LEAST_LIMIT, type MemoryOptions } from "../relational/memory-options.js";
 import { CallError } from "./failure.js";

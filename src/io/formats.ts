@@ -1,6 +1,6 @@
 /** File formats, and the options of what reads and writes them. */
 import { FormatError } from "../errors.js";
-import type { AskedType } from "./csv-asked.js";
+import type { AskedType } from "./csv/csv-asked.js";
 
 /** `tsv` is csv with tabs in place of commas. */
 export const FORMATS = ["csv", "tsv", "parquet", "arrow"] as const;

@@ -5,7 +5,7 @@
 import { Table } from "@uwdata/flechette";
 import { check, checkCallbacks, checkOneOf, checkOptions, checkWhole } from "../options.js";
 import { batchesOf, type TableInput, type Tables } from "../relational/table-input.js";
-import { ASKED_TYPES } from "./csv-asked.js";
+import { ASKED_TYPES } from "./csv/csv-asked.js";
 import { fileErrorFrom } from "./errors.js";
 import {
   type CsvOptions,
@@ -19,7 +19,7 @@ import {
 import { type Bytes, joined, type Source, sourceOf, unzipped } from "./source.js";
 
 export type { ArrowColumn, ArrowTable, ColumnValues, TableInput, Tables } from "../relational/table-input.js";
-export type { AskedType } from "./csv-asked.js";
+export type { AskedType } from "./csv/csv-asked.js";
 export { FileError } from "./errors.js";
 export type { CsvOptions, Format, ReadOptions, TransferOptions, WriteOptions } from "./formats.js";
 export type { Bytes } from "./source.js";
@@ -91,20 +91,20 @@ export async function* readBatches(
   }
 }
 
-const csvBatchReader = async () => (await import("./csv-read.js")).csvBatches;
+const csvBatchReader = async () => (await import("./csv/csv-read.js")).csvBatches;
 const BATCH_READERS = {
   csv: csvBatchReader,
   tsv: csvBatchReader,
-  parquet: async () => (await import("./parquet-read.js")).parquetBatches,
-  arrow: async () => (await import("./arrow-batches.js")).arrowBatches,
+  parquet: async () => (await import("./parquet/parquet-read.js")).parquetBatches,
+  arrow: async () => (await import("./arrow/arrow-batches.js")).arrowBatches,
 };
 
-const csvReader = async () => (await import("./csv-read.js")).readCsv;
+const csvReader = async () => (await import("./csv/csv-read.js")).readCsv;
 const READERS = {
   csv: csvReader,
   tsv: csvReader,
-  parquet: async () => (await import("./parquet-read.js")).readParquet,
-  arrow: async () => (await import("./arrow.js")).readArrow,
+  parquet: async () => (await import("./parquet/parquet-read.js")).readParquet,
+  arrow: async () => (await import("./arrow/arrow.js")).readArrow,
 };
 
 /**
@@ -176,12 +176,12 @@ async function encoded(
   return write(await flechetteTable(table), withDelimiter(format, options));
 }
 
-const csvWriter = async () => (await import("./csv-write.js")).csvBlocks;
+const csvWriter = async () => (await import("./csv/csv-write.js")).csvBlocks;
 const WRITERS = {
   csv: csvWriter,
   tsv: csvWriter,
-  parquet: async () => (await import("./parquet-write.js")).parquetBlocks,
-  arrow: async () => (await import("./arrow.js")).arrowBlocks,
+  parquet: async () => (await import("./parquet/parquet-write.js")).parquetBlocks,
+  arrow: async () => (await import("./arrow/arrow.js")).arrowBlocks,
 };
 
 async function flechetteTable(table: TableInput): Promise<Table> {

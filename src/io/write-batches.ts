@@ -3,10 +3,10 @@ import type { Table } from "@uwdata/flechette";
 import type { Tables } from "../relational/table-input.js";
 import { RowBatch } from "../spill/row-batch.js";
 import { TableStream } from "../spill/table-stream.js";
-import { arrowOfBatches } from "./arrow-write.js";
-import { csvBlocks } from "./csv-write.js";
+import { arrowOfBatches } from "./arrow/arrow-write.js";
+import { csvBlocks } from "./csv/csv-write.js";
 import { type Format, isTextFormat, type WriteOptions } from "./formats.js";
-import { parquetOfBatches } from "./parquet-write.js";
+import { parquetOfBatches } from "./parquet/parquet-write.js";
 
 /** Rows that are put together to a record batch, or cut. */
 const PIECE = 1 << 22; // bytes

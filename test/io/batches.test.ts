@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { Column, type Table, tableFromArrays, tableFromIPC, tableToIPC } from "@uwdata/flechette";
 import * as apache from "apache-arrow";
 import { expect, it } from "vitest";
-import { arrowOfBatches } from "../../src/io/arrow-write.js";
+import { arrowOfBatches } from "../../src/io/arrow/arrow-write.js";
 import { type Format, readBatches, readTable, tableToBytes, writeTable } from "../../src/io/index.js";
 import { openDuck } from "./duckdb.js";
 import { temporaryFolder } from "./temporary.js";

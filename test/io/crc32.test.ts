@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { crc32, crc32InJs } from "../../src/io/crc32.js";
+import { crc32, crc32InJs } from "../../src/io/parquet/crc32.js";
 
 it("is CRC-32, also where zlib has none", () => {
   expect(crc32InJs(new TextEncoder().encode("123456789"))).toBe(0xcbf43926);

@@ -2,9 +2,9 @@
 import { type Table, tableToIPC } from "@uwdata/flechette";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { BlockCutter } from "../../src/io/csv-blocks.js";
-import { csvBatches, readCsv } from "../../src/io/csv-read.js";
-import { RecordScanner } from "../../src/io/csv-records.js";
+import { BlockCutter } from "../../src/io/csv/csv-blocks.js";
+import { csvBatches, readCsv } from "../../src/io/csv/csv-read.js";
+import { RecordScanner } from "../../src/io/csv/csv-records.js";
 import { type ReadOptions, readTable } from "../../src/io/index.js";
 import { sourceOf } from "../../src/io/source.js";
 import { rounds } from "../helpers/rounds.js";

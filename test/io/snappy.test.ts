@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { decompressSnappy } from "hyparquet-compressors";
 import { snappyCompress } from "hyparquet-writer/src/snappy.js";
 import { expect, it } from "vitest";
-import { Snappy } from "../../src/io/snappy.js";
+import { Snappy } from "../../src/io/parquet/snappy.js";
 
 const snappy = new Snappy();
 

@@ -1,0 +1,241 @@
+/**
+ * CSV to Arrow: RFC 4180 in UTF-8, with a header line unless told otherwise. Types are inferred from all values
+ * (csv-types.ts) unless they are asked for by name (csv-asked.ts). The text is read once, from start to end, so it may be a
+ * pipe; it is cut into blocks of whole records (csv-blocks.ts), which threads read side by side (csv-block-job.ts). Memory is the text
+ * plus the result: where the type of a column comes out wider than a block took it for, that column of the block is read again.
+ */
+import { type Column, type Table, tableFromColumns } from "@uwdata/flechette";
+import type { FileError } from "../errors.js";
+import type { ReadOptions } from "../formats.js";
+import type { Source } from "../source.js";
+import { buffersOf } from "../threads/buffers.js";
+import { threadsOf } from "../threads/count.js";
+import type { Program } from "../threads/crew.js";
+import { inOrder, type Job } from "../threads/jobs.js";
+import type { AskedType } from "./csv-asked.js";
+import { type Block, type BlockJob, readBlock } from "./csv-block-job.js";
+import { BLOCK } from "./csv-blocks.js";
+import type { BlockColumn } from "./csv-column.js";
+import { CsvFile } from "./csv-file.js";
+import { askedColumnOfParts, type ColumnPart, columnOfParts, fits } from "./csv-table.js";
+import { CsvType, kindsOfType, typeOfKinds } from "./csv-types.js";
+
+/** What tests make small. */
+export interface Sizes {
+  /** Bytes of a block, at least. */
+  readonly block: number;
+  /** Bytes from which on other threads start; below, they would start for less than they cost. */
+  readonly large: number;
+}
+
+/** Measured on a 2-core x86 server. */
+const SIZES: Sizes = { block: BLOCK, large: 1 << 23 };
+
+/** Reads CSV. @throws FileError with the line number where the text is not CSV */
+export async function readCsv(source: Source, options: ReadOptions, sizes = SIZES): Promise<Table> {
+  const reader = new CsvReader(source.name, options, sizes, { threads: threadsOf(options) });
+  for await (const block of reader.blocks(source)) reader.hold(block);
+  await reader.settle();
+  return reader.finish();
+}
+
+/** Text that a batch is made of, at least. */
+const BATCH = 1 << 22; // bytes
+
+/**
+ * Reads CSV batch by batch, in two passes: the first finds the types of the columns, which the last value may decide. Memory is that of
+ * a batch; other threads, each of which has some blocks, work where they are asked for. The source can be read twice.
+ * @throws as readCsv
+ */
+export async function* csvBatches(
+  source: Source,
+  options: ReadOptions,
+  sizes = SIZES,
+): AsyncGenerator<Table> {
+  const { threads = 1 } = options;
+  const types = new CsvReader(source.name, options, sizes, { threads, valuesToo: false });
+  for await (const _ of types.blocks(source));
+  const settled = types.types();
+  const reader = new CsvReader(source.name, { ...options, onNote: undefined }, sizes, { threads, settled });
+  for await (const block of reader.blocks(source)) {
+    reader.hold(block);
+    if (reader.bytes >= BATCH) yield reader.finish();
+  }
+  const again = reader.types();
+  if (again.some((type, i) => type !== settled[i])) throw reader.changedError();
+  yield reader.finish();
+}
+
+const PROGRAM: Program = {
+  source: async () => (await import("./csv-read-worker.ts?worker-source")).default,
+};
+
+/** More columns are read on one thread: each has memory of its own in each block, which has to be handed over. */
+const MOST_SHARED = 2000;
+
+interface Purpose {
+  readonly threads: number;
+  /** Whether values are wanted, or no more than types. */
+  readonly valuesToo?: boolean;
+  /** The types of the columns that are read, where another pass found them. */
+  readonly settled?: readonly CsvType[];
+}
+
+class CsvReader {
+  readonly #file: CsvFile;
+  /** Blocks whose rows are held, and the rows before them. */
+  #held: Block[] = [];
+  #forgotten = 0;
+  /** Bytes of text that is held. */
+  bytes = 0;
+
+  constructor(
+    name: string,
+    readonly options: ReadOptions,
+    readonly sizes: Sizes,
+    readonly purpose: Purpose,
+  ) {
+    this.#file = new CsvFile(name, options, sizes.block);
+  }
+
+  /** The blocks of a source, in order, read. @throws FileError */
+  async *blocks(source: Source): AsyncGenerator<Block> {
+    const { valuesToo = true, settled } = this.purpose;
+    const file = this.#file;
+    const texts = file.blocks(source);
+    const { first, isLarge } = await begun(texts, source.size, this.sizes.large);
+    const jobs = async function* () {
+      yield* first;
+      yield* texts;
+    };
+    const jobOf = (bytes: Uint8Array): BlockJob => ({
+      bytes,
+      syntax: file.syntax,
+      columns: file.names.length,
+      requests: file.columns.map(({ index, asked, kinds }, i) => ({
+        index,
+        asked,
+        kinds: settled ? kindsOfType(settled[i]) : kinds,
+      })),
+      valuesToo,
+    });
+    const threads = isLarge && file.names.length <= MOST_SHARED ? this.purpose.threads : 1;
+    for await (const block of this.#read(mapped(jobs(), jobOf), threads)) {
+      file.take(block);
+      yield block;
+    }
+  }
+
+  #read(jobs: AsyncIterable<BlockJob>, threads: number): AsyncGenerator<Block> {
+    const pack = (input: BlockJob) => ({ input, transfer: buffersOf([input.bytes]) });
+    const wrapped = mapped(jobs, (job): Job<BlockJob, Block> => {
+      return { here: () => readBlock(job), pack: () => pack(job) };
+    });
+    return inOrder(PROGRAM, wrapped, { threads, signal: this.options.signal });
+  }
+
+  /** Keeps the rows of a block. */
+  hold(block: Block): void {
+    const { settled } = this.purpose;
+    const { columns } = this.#file;
+    const isRight = (i: number) =>
+      columns[i].asked !== undefined || fits(block.columns[i], settled?.[i] ?? 0);
+    if (settled && !block.columns.every((_, i) => isRight(i))) throw this.changedError();
+    this.#held.push(block);
+    this.bytes += block.bytes.length;
+  }
+
+  /** Reads columns again in blocks that took them for another type. */
+  async settle(): Promise<void> {
+    const types = this.types();
+    const { syntax, names, columns } = this.#file;
+    const wrong = this.#held.map((block) =>
+      columns.flatMap(({ asked }, i) => (asked !== undefined || fits(block.columns[i], types[i]) ? [] : [i])),
+    );
+    const jobs = this.#held.flatMap((block, b): BlockJob[] => {
+      if (wrong[b].length === 0) return [];
+      const requests = wrong[b].map((i) => ({ index: columns[i].index, kinds: kindsOfType(types[i]) }));
+      return [{ bytes: block.bytes, syntax, columns: names.length, requests, valuesToo: true }];
+    });
+    const places = wrong.flatMap((some, b) => (some.length === 0 ? [] : [b]));
+    const threads = jobs.length * (jobs[0]?.bytes.length ?? 0) >= this.sizes.large ? this.purpose.threads : 1;
+    for await (const again of this.#read(
+      mapped(jobs, (job) => job),
+      threads,
+    )) {
+      const b = places.shift() as number;
+      for (const [k, i] of wrong[b].entries()) this.#held[b].columns[i] = again.columns[k];
+    }
+  }
+
+  /** The types of the columns that are read. @throws FileError without a header */
+  types(): CsvType[] {
+    this.#file.checkNames();
+    return this.#file.columns.map(({ asked, kinds, anyQuotedEmpty }) => {
+      if (asked !== undefined) return asked === "utf8" ? CsvType.text : CsvType.none;
+      return kinds === 0 && anyQuotedEmpty ? CsvType.text : typeOfKinds(kinds);
+    });
+  }
+
+  /** The rows that are held, which are let go of. */
+  finish(): Table {
+    this.#file.checkNames();
+    const types = this.purpose.settled ?? this.types();
+    const { names, columns } = this.#file;
+    const held = this.#held.map(({ rows, columns: read }) => ({
+      rows,
+      read: read as (BlockColumn | null)[],
+    }));
+    this.#held = [];
+    this.bytes = 0;
+    const made = columns.map(({ index, asked }, i): [string, Column<unknown>] => {
+      const parts = held.map(({ rows, read }) => ({ rows, column: read[i] as BlockColumn }));
+      for (const { read } of held) read[i] = null; // frees memory as it is copied
+      if (asked === undefined || asked === "utf8") return [names[index], columnOfParts(parts, types[i])];
+      this.#checkAsked(names[index], asked, parts);
+      return [names[index], askedColumnOfParts(parts, asked)];
+    });
+    this.#forgotten += held.reduce((sum, { rows }) => sum + rows, 0);
+    return tableFromColumns(made);
+  }
+
+  #checkAsked(name: string, asked: AskedType, parts: readonly ColumnPart[]): void {
+    let row = this.#forgotten + 1;
+    for (const { rows, column } of parts) {
+      const { failed } = column;
+      if (failed) {
+        const where = `"${failed.text}" in row ${row + failed.row} of column "${name}"`;
+        throw this.#file.error(`${where} is not ${asked}`, "Correct the value, or ask for another type.");
+      }
+      row += rows;
+    }
+  }
+
+  changedError(): FileError {
+    return this.#file.error("changed while it was read", "Read it when nobody writes to it.");
+  }
+}
+
+/** The first of some blocks, and whether all together are worth other threads. */
+async function begun(
+  blocks: AsyncIterator<Uint8Array>,
+  size: number | undefined,
+  large: number,
+): Promise<{ first: Uint8Array[]; isLarge: boolean }> {
+  const first: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const { value, done } = await blocks.next();
+    if (done) return { first, isLarge: false };
+    first.push(value);
+    bytes += value.length;
+    if (bytes >= large || size !== undefined) return { first, isLarge: (size ?? bytes) >= large };
+  }
+}
+
+async function* mapped<In, Out>(
+  items: Iterable<In> | AsyncIterable<In>,
+  map: (item: In) => Out,
+): AsyncGenerator<Out> {
+  for await (const item of items) yield map(item);
+}

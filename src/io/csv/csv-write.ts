@@ -1,0 +1,112 @@
+/** Arrow to CSV: RFC 4180, a header line, UTF-8, newline-separated. Null is an empty field, an empty string is "". */
+import type { Column, Table } from "@uwdata/flechette";
+import { readTable as readSource } from "../../relational/columns.js";
+import type { WriteOptions } from "../formats.js";
+import { TextBuffer } from "../text-buffer.js";
+import { threadsOf } from "../threads/count.js";
+import type { Program } from "../threads/crew.js";
+import { inOrder, type Job } from "../threads/jobs.js";
+import { ColumnParts, type Part, widthOf } from "./csv-parts.js";
+import { Quoting } from "./csv-quoting.js";
+import type { Run } from "./csv-rows.js";
+import { JobPacker, type RowsJob, type RowsText, rowsText } from "./csv-rows-job.js";
+
+/** A table as CSV, block by block. */
+export async function* csvBlocks(
+  table: Table,
+  { delimiter = ",", header = true, onProgress, signal, threads }: WriteOptions,
+): AsyncGenerator<Uint8Array> {
+  const quoting = new Quoting(delimiter);
+  const { columns: sources, rows } = readSource(table, "");
+  const columns = sources.map(
+    ({ column }, i) => new ColumnParts(column, table.children[i] as Column<unknown>, quoting),
+  );
+  if (header) {
+    const out = new TextBuffer(256);
+    out.text(`${sources.map(({ field }) => quoting.quoted(field.name)).join(delimiter)}\n`);
+    yield out.taken();
+  }
+  const counts: number[] = [];
+  const packer = new JobPacker();
+  let done = 0;
+  const options = { signal, threads: isLarge(columns, rows) ? threadsOf({ threads }) : 1 };
+  const jobs = jobsOf(columns, rows, delimiter, packer, counts);
+  for await (const { text, spent } of inOrder<RowsJob, RowsText>(PROGRAM, jobs, options)) {
+    packer.take(spent);
+    yield text;
+    done += counts.shift() ?? 0;
+    onProgress?.(done, rows);
+  }
+}
+
+const PROGRAM: Program = {
+  source: async () => (await import("./csv-write-worker.ts?worker-source")).default,
+};
+
+/** @param counts is told the rows of each block */
+function* jobsOf(
+  columns: readonly ColumnParts[],
+  rows: number,
+  delimiter: string,
+  packer: JobPacker,
+  counts: number[],
+): Generator<Job<RowsJob, RowsText>> {
+  for (const runs of blocksOf(columns, rows)) {
+    const job = { delimiter, columns: columns.length, runs, buffer: null };
+    counts.push(runs.reduce((sum, run) => sum + run.rows, 0));
+    yield { here: () => rowsText(job), pack: () => packer.pack(job) };
+  }
+}
+
+/** Below, other threads would start for less than they cost. Measured on a 2-core x86 server. */
+const LARGE = 1 << 24; // bytes
+
+/** Whether a table is worth other threads, by its first rows. */
+function isLarge(columns: readonly ColumnParts[], rows: number): boolean {
+  if (rows === 0) return false;
+  const end = columns.reduce((least, column) => Math.min(least, column.seek(0)), Math.min(rows, FIRST));
+  const { run, bytes } = runOf(columns, 0, end);
+  return (bytes / run.rows) * rows >= LARGE;
+}
+
+/** Values of a block take about this many bytes. */
+const BLOCK = 1 << 21; // bytes
+
+/** Rows of the first run. */
+const FIRST = 1024;
+
+/** All rows, as the runs of each block. */
+function* blocksOf(columns: readonly ColumnParts[], rows: number): Generator<Run[]> {
+  let block: Run[] = [];
+  let size = 0;
+  let most = FIRST;
+  for (let start = 0; start < rows; ) {
+    const chunkEnd = columns.reduce((least, column) => Math.min(least, column.seek(start)), rows);
+    const { run, bytes } = runOf(columns, start, Math.min(chunkEnd, start + most));
+    block.push(run);
+    size += bytes;
+    start += run.rows;
+    most = Math.min(2 * most, Math.ceil((run.rows * BLOCK) / bytes));
+    if (size < BLOCK && start < rows) continue;
+    yield block;
+    block = [];
+    size = 0;
+  }
+}
+
+/** A run of rows up to `end`, with their size; fewer rows where some are far larger than those before. */
+function runOf(columns: readonly ColumnParts[], start: number, end: number): { run: Run; bytes: number } {
+  const rows = end - start;
+  const parts = columns.map((column) => column.part(start, end));
+  const bytes = parts.reduce((sum, part) => sum + bytesOf(part, rows), 0);
+  if (bytes > 4 * BLOCK && rows > 1) return runOf(columns, start, start + (rows >>> 1));
+  return { run: { rows, parts }, bytes };
+}
+
+/** About the bytes of a part's text. */
+function bytesOf(part: Part, rows: number): number {
+  if (part.kind === "text" || part.kind === "made") return part.data.length + rows;
+  if (part.kind !== "codes") return rows * (widthOf(part) + 1);
+  const { offsets, data } = part.entries;
+  return rows * (1 + data.length / offsets.length);
+}

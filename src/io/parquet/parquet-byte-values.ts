@@ -1,0 +1,259 @@
+/** Byte strings on their way into a Parquet file, of any length or, by the column's schema, of one. */
+import type { SchemaElement } from "hyparquet";
+import { type Chunk, isValid } from "../../relational/chunk.js";
+import { TextBuffer } from "../text-buffer.js";
+import { mixed } from "./mixed-hash.js";
+import type { Bounds, Numbers, PackedValues, Values } from "./parquet-values.js";
+import { signedInteger } from "./signed-bytes.js";
+
+type ByteChunk = Extract<Chunk, { layout: "bytes" }>;
+
+const encoder = new TextEncoder();
+
+export class ByteValues implements Values {
+  count = 0;
+  /** Where values are that were copied. */
+  readonly #own = new TextBuffer();
+  #ownOffsets = new Uint32Array(1);
+  /** Where the values are if they were not. */
+  #foreign: Uint8Array | null = null;
+  /** Value i is the bytes from element i up to element i + 1. */
+  #offsets: Uint32Array = this.#ownOffsets;
+  /** Bytes in front of a value that say how long it is. */
+  readonly #prefix: number;
+
+  constructor(readonly element: SchemaElement) {
+    this.#prefix = element.type === "BYTE_ARRAY" ? 4 : 0;
+  }
+
+  get #bytes(): Uint8Array {
+    return this.#foreign ?? this.#own.bytes;
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.#own.at = 0;
+    this.#foreign = null;
+    this.#ownOffsets[0] = 0;
+    this.#offsets = this.#ownOffsets;
+  }
+
+  reserve(values: number): void {
+    this.#reserveOffsets(values);
+    this.#copyForeign();
+  }
+
+  #reserveOffsets(values: number): void {
+    const needed = this.count + values + 1;
+    if (needed <= this.#ownOffsets.length) return;
+    const larger = new Uint32Array(Math.max(needed, 2 * this.#ownOffsets.length));
+    larger.set(this.#ownOffsets.subarray(0, this.count + 1));
+    if (this.#offsets === this.#ownOffsets) this.#offsets = larger;
+    this.#ownOffsets = larger;
+  }
+
+  /** Values of a chunk go to memory of their own, where others can follow them. */
+  #copyForeign(): void {
+    const [foreign, offsets, own] = [this.#foreign, this.#offsets, this.#ownOffsets];
+    if (foreign === null) return;
+    const [first, end] = [offsets[0], offsets[this.count]];
+    this.#own.at = 0;
+    this.#own.copy(foreign, first, end);
+    for (let i = 0; i <= this.count; i++) own[i] = offsets[i] - first;
+    this.#foreign = null;
+    this.#offsets = own;
+  }
+
+  takes({ layout }: Chunk): boolean {
+    return layout === "bytes" || layout === "null";
+  }
+
+  addChunk(chunk: Chunk): void {
+    if (chunk.layout !== "bytes" || (this.count === 0 && this.#adopt(chunk))) return;
+    this.reserve(chunk.length);
+    const { bytes, offsets, length } = chunk;
+    const out = this.#own;
+    out.reserve(offsets[length] - offsets[0]);
+    for (let row = 0; row < length; row++) {
+      if (!isValid(chunk, row)) continue;
+      out.copy(bytes, offsets[row], offsets[row + 1]);
+      this.#ownOffsets[++this.count] = out.at;
+    }
+  }
+
+  /** Leaves the values where they are, if nulls have no bytes between them. */
+  #adopt(chunk: ByteChunk): boolean {
+    const { bytes, offsets, length } = chunk;
+    let [used, count] = [offsets, length];
+    if (chunk.validity !== null) {
+      this.#reserveOffsets(length);
+      used = this.#ownOffsets;
+      count = 0;
+      for (let row = 0; row < length; row++) {
+        if (isValid(chunk, row)) used[count++] = offsets[row];
+        else if (offsets[row + 1] > offsets[row]) {
+          used[0] = 0;
+          return false;
+        }
+      }
+      used[count] = offsets[length];
+    }
+    this.#foreign = bytes;
+    this.#offsets = used;
+    this.count = count;
+    return true;
+  }
+
+  add(value: unknown): void {
+    const bytes = typeof value === "string" ? encoder.encode(value) : (value as Uint8Array);
+    this.#own.copy(bytes, 0, bytes.length);
+    this.#ownOffsets[++this.count] = this.#own.at;
+  }
+
+  sizeOf(value: number): number {
+    return this.#prefix + this.#offsets[value + 1] - this.#offsets[value];
+  }
+
+  write(out: TextBuffer, from: number, to: number, of: Int32Array | null): void {
+    const [bytes, offsets, prefix] = [this.#bytes, this.#offsets, this.#prefix];
+    for (let i = from; i < to; i++) {
+      const value = of === null ? i : of[i];
+      const [start, end] = [offsets[value], offsets[value + 1]];
+      if (prefix > 0) {
+        out.reserve(prefix);
+        for (let shift = 0; shift < 32; shift += 8) out.byte((end - start) >>> shift);
+      }
+      out.copy(bytes, start, end);
+    }
+  }
+
+  bounds(from: number, to: number, of: Int32Array | null): Bounds {
+    if (from === to) return {};
+    const at = (i: number) => (of === null ? i : of[i]);
+    const isDecimal = this.element.converted_type === "DECIMAL";
+    const flip = isDecimal ? 0x80 : 0; // the sign, in the first byte
+    let [min, max] = [at(from), at(from)];
+    for (let i = from; i < to; i++) {
+      const value = at(i);
+      if (this.#compare(value, min, flip) < 0) min = value;
+      if (this.#compare(value, max, flip) > 0) max = value;
+    }
+    const bound = (value: number) => {
+      const bytes = new Uint8Array(this.#bytes.subarray(this.#offsets[value], this.#offsets[value + 1]));
+      return isDecimal ? signedInteger(bytes) : bytes;
+    };
+    return { min_value: bound(min), max_value: bound(max) };
+  }
+
+  #compare(a: number, b: number, flip: number): number {
+    const [bytes, offsets] = [this.#bytes, this.#offsets];
+    const [startA, startB] = [offsets[a], offsets[b]];
+    const [lengthA, lengthB] = [offsets[a + 1] - startA, offsets[b + 1] - startB];
+    for (let i = 0, end = Math.min(lengthA, lengthB); i < end; i++) {
+      const [byteA, byteB] = [bytes[startA + i], bytes[startB + i]];
+      if (byteA !== byteB) return i === 0 ? (byteA ^ flip) - (byteB ^ flip) : byteA - byteB;
+    }
+    return lengthA - lengthB;
+  }
+
+  number({ codes, firsts, slots, mask, most }: Numbers): number {
+    const [bytes, offsets, count] = [this.#bytes, this.#offsets, this.count];
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const lately = new Int32Array(LATELY);
+    let [entries, before, lengthBefore] = [0, 0, -1];
+    for (let i = 0; i < count; i++) {
+      const start = offsets[i];
+      const length = offsets[i + 1] - start;
+      // sorted columns and joined ones repeat their values
+      if (length === lengthBefore && isSame(view, start, before, length)) {
+        codes[i] = codes[i - 1];
+        continue;
+      }
+      before = start;
+      lengthBefore = length;
+      const place = placeOf(view, start, length);
+      const last = lately[place] - 1;
+      lately[place] = i + 1;
+      if (
+        last >= 0 &&
+        offsets[last + 1] - offsets[last] === length &&
+        isSame(view, offsets[last], start, length)
+      ) {
+        codes[i] = codes[last];
+        continue;
+      }
+      let slot = hashOf(view, start, length) & mask;
+      let number = slots[slot];
+      while (number !== 0) {
+        const first = firsts[number - 1];
+        if (offsets[first + 1] - offsets[first] === length && isSame(view, offsets[first], start, length))
+          break;
+        slot = (slot + 1) & mask;
+        number = slots[slot];
+      }
+      if (number === 0) {
+        if (entries === most) return -1;
+        firsts[entries] = i;
+        number = ++entries;
+        slots[slot] = number;
+      }
+      codes[i] = number - 1;
+    }
+    return entries;
+  }
+
+  packed(count: number, of: Int32Array | null): PackedValues {
+    const [bytes, offsets] = [this.#bytes, this.#offsets];
+    const lengths = new Uint32Array(count + 1);
+    let end = 0;
+    for (let i = 0; i < count; i++) {
+      const value = of === null ? i : of[i];
+      end += offsets[value + 1] - offsets[value];
+      lengths[i + 1] = end;
+    }
+    const own = new TextBuffer();
+    own.reserve(end);
+    for (let i = 0; i < count; i++) {
+      const value = of === null ? i : of[i];
+      own.copy(bytes, offsets[value], offsets[value + 1]);
+    }
+    return { bytes: own.taken(), offsets: lengths };
+  }
+
+  load(packed: PackedValues): void {
+    const { bytes, offsets } = packed as { bytes: Uint8Array; offsets: Uint32Array };
+    this.#foreign = bytes;
+    this.#offsets = offsets;
+    this.count = offsets.length - 1;
+  }
+}
+
+/** Values that are looked for before any other: of each place the last one. What is frequent is found without a hash of all its bytes. */
+const LATELY = 1 << 10;
+
+/** By the length, the first and the last bytes. */
+function placeOf(view: DataView, start: number, length: number): number {
+  if (length < 4)
+    return length === 0 ? 0 : (17 * view.getUint8(start) + view.getUint8(start + length - 1)) & (LATELY - 1);
+  const word = (view.getInt32(start, true) + length) ^ view.getInt32(start + length - 4, true);
+  return Math.imul(word, 0x9e3779b1) >>> 22;
+}
+
+function isSame(view: DataView, a: number, b: number, length: number): boolean {
+  let i = 0;
+  for (; i + 4 <= length; i += 4) if (view.getInt32(a + i, true) !== view.getInt32(b + i, true)) return false;
+  for (; i < length; i++) if (view.getUint8(a + i) !== view.getUint8(b + i)) return false;
+  return true;
+}
+
+function hashOf(view: DataView, start: number, length: number): number {
+  let hash = length;
+  let i = start;
+  for (const end = start + length - 3; i < end; i += 4) hash = stirred(hash, view.getInt32(i, true));
+  for (const end = start + length; i < end; i++) hash = stirred(hash, view.getUint8(i));
+  return mixed(hash);
+}
+
+function stirred(hash: number, word: number): number {
+  return Math.imul(((hash << 5) | (hash >>> 27)) ^ word, 0x9e3779b1);
+}

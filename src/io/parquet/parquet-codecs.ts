@@ -1,0 +1,103 @@
+/**
+ * Decompression of Parquet pages: to exactly the length that the page's header names, with every checksum that the format
+ * has. gzip, brotli and zstd by Node's zlib where there is one, else by hyparquet-compressors, snappy by hysnappy, LZ4 by lz4.ts.
+ */
+import { decompressGzip, decompressSnappy } from "hyparquet-compressors";
+import { builtin } from "../builtin.js";
+import { decodeLz4Block, LZ4_MAX_RATIO, Lz4Error } from "../lz4.js";
+import { decompressZstd } from "../zstd.js";
+
+/** Decompresses `input`, which holds `length` bytes. @throws Error for other data */
+export function decompress(codec: string, input: Uint8Array, length: number): Uint8Array {
+  const bytes = length === 0 && input.length === 0 ? input : decoderOf(codec)(input, length);
+  if (bytes.length !== length)
+    throw new Error(`a page holds ${bytes.length} bytes where ${length} are declared`);
+  return bytes;
+}
+
+type Decoder = (input: Uint8Array, length: number) => Uint8Array;
+
+function decoderOf(codec: string): Decoder {
+  const decoder = DECODERS[codec];
+  if (decoder === undefined) throw new Error(`the compression ${codec ?? ""} is not known`);
+  return decoder;
+}
+
+const zlib = builtin("node:zlib");
+
+/** Brotli in JavaScript, if a module brought it: a worker's script is half as long without. */
+let brotliInJs: Decoder | undefined;
+
+export function bringBrotli(decoder: Decoder): void {
+  brotliInJs = decoder;
+}
+
+/** Whether every thread has a decoder of a codec, and not only the calling one. */
+export function isEverywhere(codec: string): boolean {
+  return codec !== "BROTLI" || zlib !== undefined;
+}
+
+function brotli(input: Uint8Array, length: number): Uint8Array {
+  if (zlib) return zlib.brotliDecompressSync(input, limit(length));
+  if (brotliInJs) return brotliInJs(input, length);
+  throw new Error("the compression BROTLI is not known");
+}
+
+/** A byte more than expected shows that there is more; zlib wants at least one. */
+const limit = (length: number) => ({ maxOutputLength: length + 1 });
+
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  UNCOMPRESSED: (input) => input.slice(),
+  GZIP: (input, length) => zlib?.gunzipSync(input, limit(length)) ?? decompressGzip(input, length),
+  BROTLI: brotli,
+  ZSTD: (input, length) => decompressZstd(input, length),
+  SNAPPY: snappy,
+  LZ4_RAW: lz4Block,
+  LZ4: (input, length) => hadoopLz4(input, length) ?? lz4Block(input, length),
+};
+
+/** Three bytes stand for at most 64. */
+const SNAPPY_MAX_RATIO = 22;
+
+function snappy(input: Uint8Array, length: number): Uint8Array {
+  if (length > input.length * SNAPPY_MAX_RATIO) throw new Error("a page cannot hold as much as it says");
+  return decompressSnappy(input, length);
+}
+
+function lz4Block(input: Uint8Array, length: number): Uint8Array {
+  if (length > input.length * LZ4_MAX_RATIO) throw new Lz4Error("it cannot hold as much as it says");
+  const output = new Uint8Array(length);
+  const end = decodeLz4Block(input, output);
+  if (end !== length) throw new Lz4Error(`it holds ${end} bytes where ${length} are declared`);
+  return output;
+}
+
+/** Hadoop's framing: blocks behind their two lengths, big-endian. Null where the lengths do not add up. */
+function hadoopLz4(input: Uint8Array, length: number): Uint8Array | null {
+  const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
+  const blocks: { at: number; bytes: number; holds: number }[] = [];
+  let at = 0;
+  let total = 0;
+  while (at + 8 <= input.length) {
+    const holds = view.getUint32(at);
+    const bytes = view.getUint32(at + 4);
+    at += 8;
+    blocks.push({ at, bytes, holds });
+    at += bytes;
+    total += holds;
+  }
+  if (at !== input.length || total !== length || length > input.length * LZ4_MAX_RATIO) return null;
+  const output = new Uint8Array(length);
+  let used = 0;
+  for (const { at: start, bytes, holds } of blocks) {
+    const end = decodeLz4Block(
+      input.subarray(start, start + bytes),
+      output.subarray(0, used + holds),
+      used,
+      used,
+    );
+    if (end !== used + holds) throw new Lz4Error(`it holds ${end - used} bytes where ${holds} are declared`);
+    used = end;
+  }
+  return output;
+}

@@ -1,0 +1,278 @@
+/**
+ * Arrow columns filled from the pages of Parquet's column chunks. Everything goes into buffers of the final size at once; no row
+ * objects are made, and no object for a value where its encoding is a frequent one. A page's values are put one after the other, then
+ * moved apart to where its levels say that rows are not null.
+ */
+import type { Column, DataType } from "@uwdata/flechette";
+import type { DecodedArray, ParquetParsers } from "hyparquet/src/types.js";
+import { bitmapBytes } from "../../engine/bitmaps.js";
+import { asBytes } from "../../relational/chunk.js";
+import { fixedColumn, Nulls } from "../columns.js";
+import type { PageTaker, PageValues } from "./parquet-pages.js";
+import { readLevels } from "./parquet-runs.js";
+import { BytesStore } from "./parquet-texts.js";
+import type { ColumnType } from "./parquet-types.js";
+import { signedInteger } from "./signed-bytes.js";
+
+/** One column under construction. */
+export interface Collector extends PageTaker {
+  /** Parsers that turn stored values into those that come decoded. */
+  readonly parsers: Partial<ParquetParsers>;
+  finish(): Column<unknown>;
+}
+
+/** Where a collector puts the values of all rows. */
+export interface ValueStore {
+  readonly takesPlain: boolean;
+  readonly parsers: Partial<ParquetParsers>;
+  dictionary(values: PageValues): void;
+  /** Puts a page's values from row `row` on. */
+  put(values: PageValues, row: number): void;
+  /** The values of all rows, as as many array elements each: they are moved apart at nulls. */
+  readonly elements: Int32Array | Uint8Array;
+  column(nulls: Nulls): Column<unknown>;
+}
+
+/** A column of the file to collect. */
+export interface CollectedColumn extends ColumnType {
+  readonly rows: number;
+  /** Bytes of a value where all have as many, by the file's schema. */
+  readonly fixedLength?: number;
+  /** Whether text may become an Arrow dictionary. */
+  readonly dictionaries: boolean;
+}
+
+/** A collector for the rows of a column. */
+export function collectorFor(column: CollectedColumn): Collector {
+  return new StoreCollector(storeFor(column), column.rows);
+}
+
+function storeFor(column: CollectedColumn): ValueStore {
+  const { type, storage, rows } = column;
+  switch (storage) {
+    case "bool":
+      return new BoolStore(type, rows);
+    case "int32":
+      return new FixedStore(type, new Int32Array(rows), true, putNumbers);
+    case "float16":
+    case "float32":
+      return new FixedStore(type, new Float32Array(rows), storage === "float32", putNumbers);
+    case "float64":
+      return new FixedStore(type, new Float64Array(rows), true, putNumbers);
+    case "int64":
+    case "int96":
+      return new FixedStore(type, new BigInt64Array(rows), storage === "int64", putIntegers, {
+        timestampFromNanoseconds: (nanos: bigint) => nanos,
+      });
+    case "decimal": {
+      const words = (type as { bitWidth: number }).bitWidth / 64;
+      const parsers = { stringFromBytes: signedInteger };
+      return new FixedStore(type, new BigInt64Array(rows * words), false, putDecimals, parsers, words);
+    }
+    default:
+      return new BytesStore(column);
+  }
+}
+
+class StoreCollector implements Collector {
+  readonly #nulls: Nulls;
+  /** Rows of pages that are done. */
+  #row = 0;
+  /** Rows of the page that has begun, and how many nulls came before it. */
+  #count = 0;
+  #nullsBefore = 0;
+  readonly takesPlain: boolean;
+  readonly parsers: Partial<ParquetParsers>;
+
+  constructor(
+    readonly store: ValueStore,
+    readonly rows: number,
+  ) {
+    this.#nulls = new Nulls(rows);
+    this.takesPlain = store.takesPlain;
+    this.parsers = store.parsers;
+  }
+
+  dictionary(values: PageValues): void {
+    this.store.dictionary(values);
+  }
+
+  begin(count: number, levels: Uint8Array | null): number {
+    if (this.#row + count > this.rows) throw new Error("a column has more values than the file has rows");
+    this.#count = count;
+    this.#nullsBefore = this.#nulls.count;
+    if (levels === null) return count;
+    return readLevels(levels, count, (from, to) => this.#nulls.setRange(this.#row + from, this.#row + to));
+  }
+
+  put(values: PageValues): void {
+    const present = this.#count - (this.#nulls.count - this.#nullsBefore);
+    if (values.count !== present)
+      throw new Error(`a page has ${values.count} values where it says ${present}`);
+    this.store.put(values, this.#row);
+    if (present < this.#count) this.#spread(present);
+    this.#row += this.#count;
+  }
+
+  /** Moves the page's values to the rows that are not null, from the last one on; those that are null become 0. */
+  #spread(present: number): void {
+    const { elements } = this.store;
+    const width = elements.length / this.rows;
+    let from = this.#row + present - 1;
+    for (let row = this.#row + this.#count - 1; from < row; row--) {
+      const isNull = this.#nulls.has(row);
+      for (let i = 0; i < width; i++) elements[width * row + i] = isNull ? 0 : elements[width * from + i];
+      if (!isNull) from--;
+    }
+  }
+
+  finish(): Column<unknown> {
+    if (this.#row < this.rows) throw new Error("a column has fewer values than the file has rows");
+    return this.store.column(this.#nulls);
+  }
+}
+
+type FixedArray = Int32Array | Float32Array | Float64Array | BigInt64Array;
+
+/** Writes decoded values into an array: value i to the `each` elements from `at + i * each` on. */
+type Put<T extends FixedArray> = (values: DecodedArray, into: T, at: number, each: number) => void;
+
+/** Values of as many bytes each: `each` elements of the array. */
+class FixedStore<T extends FixedArray> implements ValueStore {
+  readonly elements: Int32Array;
+  #dictionary: Int32Array = new Int32Array(0);
+
+  constructor(
+    readonly type: DataType,
+    readonly data: T,
+    readonly takesPlain: boolean,
+    readonly putDecoded: Put<T>,
+    readonly parsers: Partial<ParquetParsers> = {},
+    readonly each = 1,
+  ) {
+    this.elements = wordsOf(data);
+  }
+
+  dictionary(values: PageValues): void {
+    const ArrayOf = this.data.constructor as new (length: number) => T;
+    const entries = new ArrayOf(values.count * this.each);
+    this.#putInto(values, entries, 0);
+    this.#dictionary = wordsOf(entries);
+  }
+
+  put(values: PageValues, row: number): void {
+    this.#putInto(values, this.data, row);
+  }
+
+  #putInto(values: PageValues, data: T, row: number): void {
+    const width = this.each * data.BYTES_PER_ELEMENT;
+    switch (values.form) {
+      case "decoded":
+        this.putDecoded(values.values, data, row * this.each, this.each);
+        break;
+      case "plain": {
+        const size = width * values.count;
+        if (values.bytes.length < size) throw new Error("a page has fewer values than it says");
+        asBytes(data).set(values.bytes.subarray(0, size), width * row);
+        break;
+      }
+      default:
+        gather(this.#dictionary, values, width / 4, wordsOf(data), (width / 4) * row);
+    }
+  }
+
+  /** Parquet stores integers of 8 and 16 bits, and unsigned ones, as signed integers of 32 or 64 bits. */
+  column(nulls: Nulls): Column<unknown> {
+    const { data } = this;
+    const { values: ArrayOf } = this.type as unknown as { values: Int32ArrayConstructor };
+    const isAsWide = ArrayOf.BYTES_PER_ELEMENT === data.BYTES_PER_ELEMENT;
+    const source = isAsWide ? (data.buffer as ArrayBuffer) : (data as Int32Array);
+    return fixedColumn(this.type, new ArrayOf(source as ArrayBuffer), nulls);
+  }
+}
+
+function wordsOf(data: FixedArray): Int32Array {
+  return new Int32Array(data.buffer, data.byteOffset, data.byteLength >>> 2);
+}
+
+/** Copies the entries that codes name, `width` words each. */
+function gather(
+  entries: Int32Array,
+  { codes, count }: { readonly codes: Int32Array; readonly count: number },
+  width: number,
+  into: Int32Array,
+  at: number,
+): void {
+  if (width === 1) {
+    for (let i = 0; i < count; i++) into[at + i] = entries[codes[i]];
+  } else if (width === 2) {
+    for (let i = 0, to = at; i < count; i++, to += 2) {
+      const from = 2 * codes[i];
+      into[to] = entries[from];
+      into[to + 1] = entries[from + 1];
+    }
+  } else {
+    for (let i = 0, to = at; i < count; i++) {
+      for (let from = width * codes[i], end = from + width; from < end; from++) into[to++] = entries[from];
+    }
+  }
+}
+
+function putNumbers(values: DecodedArray, into: Int32Array | Float32Array | Float64Array, at: number): void {
+  for (let i = 0; i < values.length; i++) into[at + i] = Number(values[i]);
+}
+
+function putIntegers(values: DecodedArray, into: BigInt64Array, at: number): void {
+  for (let i = 0; i < values.length; i++) into[at + i] = values[i];
+}
+
+/** Decimals: unscaled integers of 128 or 256 bits, from integers or from big-endian bytes. */
+function putDecimals(values: DecodedArray, into: BigInt64Array, at: number, each: number): void {
+  for (let i = 0; i < values.length; i++) {
+    let rest = BigInt(values[i]);
+    for (let word = 0; word < each; word++, rest >>= 64n) into[at + i * each + word] = rest; // modulo 2^64
+  }
+}
+
+/** Booleans: a byte a row until all are there. */
+class BoolStore implements ValueStore {
+  readonly takesPlain = true;
+  readonly parsers = {};
+  readonly elements: Uint8Array;
+  #dictionary = new Uint8Array(0);
+
+  constructor(
+    readonly type: DataType,
+    rows: number,
+  ) {
+    this.elements = new Uint8Array(rows);
+  }
+
+  dictionary(values: PageValues): void {
+    this.#dictionary = new Uint8Array(values.count);
+    this.#putInto(values, this.#dictionary, 0);
+  }
+
+  put(values: PageValues, row: number): void {
+    this.#putInto(values, this.elements, row);
+  }
+
+  #putInto(values: PageValues, into: Uint8Array, at: number): void {
+    const { count } = values;
+    if (values.form === "plain") {
+      const { bytes } = values;
+      if (8 * bytes.length < count) throw new Error("a page has fewer values than it says");
+      for (let i = 0; i < count; i++) into[at + i] = (bytes[i >>> 3] >>> (i & 7)) & 1;
+    } else if (values.form === "codes") {
+      for (let i = 0; i < count; i++) into[at + i] = this.#dictionary[values.codes[i]];
+    } else {
+      for (let i = 0; i < count; i++) into[at + i] = Number(values.values[i]);
+    }
+  }
+
+  column(nulls: Nulls): Column<unknown> {
+    const bits = new Uint8Array(bitmapBytes(nulls.rows));
+    for (let row = 0; row < nulls.rows; row++) bits[row >>> 3] |= this.elements[row] << (row & 7);
+    return fixedColumn(this.type, bits, nulls);
+  }
+}

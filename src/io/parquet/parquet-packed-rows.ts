@@ -1,0 +1,88 @@
+/** Rows of a column on their way to another thread: plain data, and no more of it than the rows need. */
+import type { DataType } from "@uwdata/flechette";
+import type { SchemaElement } from "hyparquet";
+import { bitmapBytes } from "../../engine/bitmaps.js";
+import type { Chunk } from "../../relational/chunk.js";
+import type { ColumnRows } from "./parquet-rows.js";
+import { type PackedValues, valuesFor } from "./parquet-values.js";
+
+/** Rows as plain data, in memory of their own. */
+export type PackedRows =
+  | { readonly form: "chunk"; readonly chunk: Chunk }
+  | {
+      readonly form: "stored";
+      readonly bits: Uint8Array | null;
+      readonly values: PackedValues;
+      /** The number of each row that is not null; the values are then those that numbers stand for. */
+      readonly codes: Int32Array | null;
+      readonly isNumbered: boolean;
+    };
+
+/**
+ * Rows for another thread.
+ * @param isFresh whether nobody else uses the chunk's memory: it is not copied then, but where more lies in it
+ * @param views told what holds them, to be handed over
+ */
+export function packedRows(column: ColumnRows, isFresh: boolean, views: ArrayBufferView[]): PackedRows {
+  if (column.form === "chunk") return { form: "chunk", chunk: packedChunk(column.chunk, isFresh, views) };
+  const { bits, values, places, count, coded } = column;
+  const isCoded = coded !== null && coded !== "later";
+  const packed = isCoded ? values.packed(coded.entries, coded.values) : values.packed(count, places);
+  const codes = isCoded ? coded.codes.slice(0, count) : null;
+  views.push(...Object.values(packed));
+  if (codes !== null) views.push(codes);
+  if (bits !== null) views.push(bits);
+  return { form: "stored", bits, values: packed, codes, isNumbered: coded !== "later" };
+}
+
+/** Of a frequent type. What else a type has than its sign may be a function, which cannot be posted. */
+function packedChunk(chunk: Chunk, isFresh: boolean, views: ArrayBufferView[]): Chunk {
+  const owned = (bytes: Uint8Array): Uint8Array => {
+    const isWhole = isFresh && bytes.byteLength === bytes.buffer.byteLength;
+    const own = isWhole ? bytes : new Uint8Array(bytes); // slice() of a Buffer would be no copy
+    views.push(own);
+    return own;
+  };
+  const { length, validity } = chunk;
+  const { signed } = chunk.type as { signed?: boolean };
+  const common = {
+    type: { signed } as unknown as DataType,
+    length,
+    validity: validity && {
+      nulls: validity.nulls,
+      bits: owned(validity.bits.subarray(0, bitmapBytes(length))),
+    },
+    batchClass: null,
+  };
+  switch (chunk.layout) {
+    case "bits":
+      return { ...common, layout: "bits", bits: owned(chunk.bits.subarray(0, bitmapBytes(length))) };
+    case "fixed":
+      return {
+        ...common,
+        layout: "fixed",
+        width: chunk.width,
+        data: owned(chunk.data.subarray(0, chunk.width * length)),
+      };
+    case "bytes": {
+      const offsets = isFresh ? chunk.offsets : new Uint32Array(chunk.offsets.subarray(0, length + 1));
+      views.push(offsets);
+      const [first, end] = [offsets[0], offsets[length]];
+      if (first > 0) for (let i = 0; i <= length; i++) offsets[i] -= first;
+      return { ...common, layout: "bytes", offsets, bytes: owned(chunk.bytes.subarray(first, end)) };
+    }
+    default:
+      return { ...common, layout: "null" };
+  }
+}
+
+/** Rows that another thread packed. */
+export function unpackedRows(packed: PackedRows, element: SchemaElement): ColumnRows {
+  if (packed.form === "chunk") return packed;
+  const { bits, codes, isNumbered } = packed;
+  const values = valuesFor(element);
+  values.load(packed.values);
+  const count = codes?.length ?? values.count;
+  const coded = codes && { codes, count, values: null, entries: values.count };
+  return { form: "stored", bits, values, places: null, count, coded: isNumbered ? coded : "later" };
+}

@@ -1,0 +1,129 @@
+/**
+ * Rows of Arrow columns on their way into a Parquet file, so far as the calling thread prepares them: chunks of frequent types go on as
+ * they are, codes of Arrow dictionaries are numbered anew, values of rare types are converted one by one.
+ */
+import { type Column, type DataType, TimeUnit, Type } from "@uwdata/flechette";
+import type { SchemaElement } from "hyparquet";
+import { bitmapBytes, setBit } from "../../engine/bitmaps.js";
+import {
+  type Chunk,
+  type ChunkedColumn,
+  codesOf,
+  type DictionaryChunk,
+  isValid,
+} from "../../relational/chunk.js";
+import { rawColumn } from "../columns.js";
+import { type Coded, Numbering } from "./parquet-codes.js";
+import { conversionOf } from "./parquet-types.js";
+import { type Values, valuesFor } from "./parquet-values.js";
+
+/** Rows of a column. */
+export type ColumnRows =
+  /** As Arrow has them: of a frequent type. */
+  { readonly form: "chunk"; readonly chunk: Chunk } | StoredRows;
+
+/** Rows as Parquet has them. */
+export interface StoredRows {
+  readonly form: "stored";
+  /** One bit a row: whether it is not null. Null where none is. */
+  readonly bits: Uint8Array | null;
+  readonly values: Values;
+  /** Which value each row has that is not null, in order. Null: all, as they are. */
+  readonly places: Int32Array | null;
+  /** Rows that are not null. */
+  readonly count: number;
+  /** The same rows by numbers; null: a dictionary does not pay; "later": the values are not yet numbered. */
+  readonly coded: Coded | null | "later";
+}
+
+/** An Arrow dictionary: its values that are not null, and which of them each code means; -1: none. */
+interface Entries {
+  readonly values: Values;
+  readonly places: Int32Array;
+}
+
+/** The rows of one column, of one row group after the other. Each group's are in use until the next one's are asked for. */
+export class RowSource {
+  readonly #values: Values;
+  readonly #numbering = new Numbering();
+  /** The Arrow dictionary of the last chunk. */
+  #dictionary: { readonly of: ChunkedColumn; readonly entries: Entries | null } | undefined;
+  #places = new Int32Array(0);
+  #raw: { readonly of: Column<unknown>; readonly column: Column<unknown> } | undefined;
+
+  constructor(readonly element: SchemaElement) {
+    this.#values = valuesFor(element);
+  }
+
+  /** @param column the column whose rows from `start` on the chunk has, in flechette's form */
+  rows(chunk: Chunk, column: Column<unknown>, start: number): ColumnRows {
+    if (chunk.layout === "dictionary")
+      return this.#ofDictionary(chunk) ?? this.#ofAny(column, start, chunk.length);
+    if (this.#values.takes(chunk) && !isScaled(chunk.type)) return { form: "chunk", chunk };
+    return this.#ofAny(column, start, chunk.length);
+  }
+
+  /** The codes of the rows, numbered anew: a row group stores the values that it has. */
+  #ofDictionary(chunk: DictionaryChunk): StoredRows | null {
+    if (this.#dictionary?.of !== chunk.dictionary) {
+      this.#dictionary = { of: chunk.dictionary, entries: entriesOf(chunk.dictionary, this.element) };
+    }
+    const { entries } = this.#dictionary;
+    if (entries === null || this.element.type === "BOOLEAN") return null;
+    const { values, places } = entries;
+    if (this.#places.length < chunk.length) this.#places = new Int32Array(chunk.length);
+    const codes = codesOf(chunk);
+    let [count, bits]: [number, Uint8Array | null] = [0, null];
+    if (chunk.validity === null && values.count === places.length) {
+      for (let row = 0; row < chunk.length; row++) this.#places[row] = codes[row];
+      count = chunk.length;
+    } else {
+      bits = new Uint8Array(bitmapBytes(chunk.length));
+      for (let row = 0; row < chunk.length; row++) {
+        if (!isValid(chunk, row) || places[codes[row]] < 0) continue;
+        this.#places[count++] = places[codes[row]];
+        setBit(bits, row);
+      }
+    }
+    const coded = this.#numbering.ofCodes(this.#places, count, values.count);
+    return { form: "stored", bits, values, places: this.#places, count, coded };
+  }
+
+  /** Values of rare types, one after the other. */
+  #ofAny(column: Column<unknown>, start: number, length: number): StoredRows {
+    if (this.#raw?.of !== column) this.#raw = { of: column, column: rawColumn(column) };
+    const raw = this.#raw.column;
+    const convert = conversionOf(column.type, this.element);
+    const values = this.#values;
+    values.clear();
+    values.reserve(length);
+    const bits = new Uint8Array(bitmapBytes(length));
+    for (let row = 0; row < length; row++) {
+      const value = raw.at(start + row);
+      if (value === null || value === undefined) continue;
+      values.add(convert(value));
+      setBit(bits, row);
+    }
+    return { form: "stored", bits, values, places: null, count: values.count, coded: "later" };
+  }
+}
+
+/** Arrow has seconds, Parquet has not. */
+function isScaled(type: DataType): boolean {
+  return (type.typeId === Type.Timestamp || type.typeId === Type.Time) && type.unit === TimeUnit.SECOND;
+}
+
+/** Null for values of rare types. */
+function entriesOf({ chunks, length, type }: ChunkedColumn, element: SchemaElement): Entries | null {
+  const values = valuesFor(element);
+  if (isScaled(type) || !chunks.every((chunk) => values.takes(chunk))) return null;
+  const places = new Int32Array(length);
+  let [place, code] = [0, 0];
+  for (const chunk of chunks) {
+    values.addChunk(chunk);
+    for (let row = 0; row < chunk.length; row++) {
+      places[code++] = chunk.layout !== "null" && isValid(chunk, row) ? place++ : -1;
+    }
+  }
+  return { values, places };
+}

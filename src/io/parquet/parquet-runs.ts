@@ -1,0 +1,166 @@
+/**
+ * The RLE and bit-packing hybrid of Parquet: levels, dictionary codes and booleans are runs of one value, or groups of eight values
+ * with as many bits each as the largest needs. Every run is checked as it is decoded: it lies in the bytes, and all runs together hold
+ * as many values as the page says, except for the filling of a bit-packed run.
+ */
+import { countSet } from "../../engine/bitmaps.js";
+
+/** Takes the runs of one page. */
+interface RunTaker {
+  /** `count` times the same value, from value number `from` on. */
+  repeated(from: number, count: number, value: number): void;
+  /** `count` values of the bytes from `at` on. */
+  packed(from: number, count: number, at: number): void;
+}
+
+/** Walks the runs of `count` values of `width` bits. Answers with where they end. @throws Error for damaged runs */
+function walkRuns(bytes: Uint8Array, start: number, width: number, count: number, taker: RunTaker): number {
+  let at = start;
+  let seen = 0;
+  while (seen < count) {
+    const { value: header, end } = varint(bytes, at);
+    at = end;
+    const length = Math.floor(header / 2);
+    if (header % 2 === 0) {
+      const valueBytes = (width + 7) >>> 3;
+      if (at + valueBytes > bytes.length) throw new Error("a page has fewer values than it says");
+      let value = 0;
+      for (let i = 0; i < valueBytes; i++) value += bytes[at++] * 2 ** (8 * i);
+      if (length === 0 || length > count - seen) throw new Error("a run is longer than its page");
+      if (value >= 2 ** width) throw new Error("a run has a value that its width does not hold");
+      taker.repeated(seen, length, value);
+      seen += length;
+      continue;
+    }
+    const values = Math.min(8 * length, count - seen);
+    // the format fills up to a multiple of 8; who fills up to more writes the bytes, too
+    const filled = 8 * length - values < 8 ? values : 8 * length;
+    if (length === 0 || at + Math.ceil((filled * width) / 8) > bytes.length) {
+      throw new Error("a page has fewer values than it says");
+    }
+    taker.packed(seen, values, at);
+    seen += values;
+    at += length * width;
+  }
+  return at;
+}
+
+/** An unsigned number in groups of seven bits, and where it ends. */
+export function varint(bytes: Uint8Array, at: number): { value: number; end: number } {
+  let value = 0;
+  for (let shift = 0, end = at; ; shift += 7) {
+    if (end >= bytes.length || shift > 28) throw new Error("a page has fewer values than it says");
+    const byte = bytes[end++];
+    value += (byte & 0x7f) * 2 ** shift;
+    if (byte < 0x80) return { value, end };
+  }
+}
+
+/**
+ * Decodes `count` values of `width` bits, from byte `start` on, to the beginning of `into`. @param limit what they all are below
+ * @throws Error for damaged runs, and for values that are not below the limit
+ */
+export function decodeRuns(
+  bytes: Uint8Array,
+  start: number,
+  width: number,
+  count: number,
+  limit: number,
+  into: Int32Array,
+): void {
+  if (!(width <= 32)) throw new Error("its codes have a width that there is not");
+  let largest = 0;
+  walkRuns(bytes, start, width, count, {
+    repeated(from, length, value) {
+      into.fill(value, from, from + length);
+      if (value > largest) largest = value;
+    },
+    packed(from, length, at) {
+      const found = width <= WORD_WIDTH ? unpackShort : unpackLong;
+      largest = Math.max(largest, found(bytes, at, width, length, into, from));
+    },
+  });
+  if (count > 0 && largest >= limit) throw new Error("a code is beyond the dictionary");
+}
+
+/** Values of so many bits lie in four bytes, wherever they begin. */
+const WORD_WIDTH = 25;
+
+/** Answers with the largest value. */
+function unpackShort(
+  bytes: Uint8Array,
+  start: number,
+  width: number,
+  count: number,
+  into: Int32Array,
+  from: number,
+): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const mask = (1 << width) - 1;
+  // groups whose last value's four bytes are in the page
+  const groups = Math.min(
+    count >>> 3,
+    Math.floor(Math.max(0, bytes.length - start - 4) / Math.max(1, width)),
+  );
+  let largest = 0;
+  let to = from;
+  for (let group = 0, at = start; group < groups; group++, at += width) {
+    for (let bit = 0, end = 8 * width; bit < end; bit += width) {
+      const value = (view.getInt32(at + (bit >>> 3), true) >>> (bit & 7)) & mask;
+      into[to++] = value;
+      if (value > largest) largest = value;
+    }
+  }
+  const done = 8 * groups;
+  return Math.max(largest, unpackLong(bytes, start + groups * width, width, count - done, into, to));
+}
+
+/** The same for values of up to 32 bits, byte by byte. Those from 2^31 on are put as negative numbers. */
+function unpackLong(
+  bytes: Uint8Array,
+  start: number,
+  width: number,
+  count: number,
+  into: Int32Array,
+  from: number,
+): number {
+  const size = 2 ** width;
+  let at = start;
+  let largest = 0;
+  let rest = 0; // at most 39 bits
+  let have = 0;
+  for (let i = 0; i < count; i++) {
+    for (; have < width; have += 8) rest += bytes[at++] * 2 ** have;
+    const value = rest % size;
+    rest = (rest - value) / size;
+    have -= width;
+    into[from + i] = value;
+    if (value > largest) largest = value;
+  }
+  return largest;
+}
+
+/** Tells `mark` which of `count` values levels say are null, as ranges in order. Answers with how many are not. */
+export function readLevels(
+  levels: Uint8Array,
+  count: number,
+  mark: (from: number, to: number) => void,
+): number {
+  let present = 0;
+  const end = walkRuns(levels, 0, 1, count, {
+    repeated(from, length, value) {
+      if (value === 1) present += length;
+      else mark(from, from + length);
+    },
+    packed(from, length, at) {
+      const set = countSet(levels.subarray(at), length);
+      present += set;
+      if (set === length) return;
+      for (let i = 0; i < length; i++) {
+        if (((levels[at + (i >>> 3)] >>> (i & 7)) & 1) === 0) mark(from + i, from + i + 1);
+      }
+    },
+  });
+  if (end < levels.length) throw new Error("its levels are of more values than the page has");
+  return present;
+}

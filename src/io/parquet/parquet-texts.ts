@@ -1,0 +1,190 @@
+/**
+ * Byte strings of Parquet columns. Each string that the file stores is an entry: its bytes go to the end of one buffer, and what is
+ * kept of a row is the entry's number. Where the file holds dictionaries, the entries are theirs, and the column becomes an Arrow
+ * dictionary column; where it does not, they are the column's own values in order.
+ */
+import { type Column, type DataType, Type } from "@uwdata/flechette";
+import { asciiText, hexText } from "../ascii.js";
+import { bytesColumn, dictionaryColumn, Nulls } from "../columns.js";
+import type { PageValues } from "./parquet-pages.js";
+
+/** What is known of a column before it is read. */
+interface TextColumn {
+  readonly type: DataType;
+  readonly storage: string;
+  readonly rows: number;
+  /** Bytes of a value where all have as many. */
+  readonly fixedLength?: number;
+  /** Whether text may become an Arrow dictionary. */
+  readonly dictionaries: boolean;
+}
+
+export class BytesStore {
+  /** The entry of each row. */
+  readonly elements: Int32Array;
+  readonly takesPlain: boolean;
+  readonly parsers = { stringFromBytes: (bytes: Uint8Array) => this.#appendDecoded(bytes) };
+  #bytes = new Uint8Array(1 << 16);
+  #used = 0;
+  #ends = new Float64Array(1 << 10);
+  #entries = 0;
+  /** The first entry of the dictionary that codes are of. */
+  #first = 0;
+  /** Whether entry i is the i-th value that is not null. */
+  #inOrder = true;
+
+  constructor(readonly source: TextColumn) {
+    this.elements = new Int32Array(source.rows);
+    this.takesPlain = source.storage !== "uuid";
+  }
+
+  dictionary(values: PageValues): void {
+    this.#inOrder = false;
+    this.#first = this.#entries;
+    // those that come decoded are appended already, by the parser
+    if (values.form === "plain") this.#appendPlain(values.bytes, values.count);
+    else this.#first -= values.count;
+  }
+
+  put(values: PageValues, row: number): void {
+    const { elements } = this;
+    const { count } = values;
+    if (values.form === "codes") {
+      for (let i = 0; i < count; i++) elements[row + i] = this.#first + values.codes[i];
+    } else if (values.form === "decoded") {
+      for (let i = 0; i < count; i++) elements[row + i] = values.values[i];
+    } else {
+      const first = this.#entries;
+      this.#appendPlain(values.bytes, count);
+      for (let i = 0; i < count; i++) elements[row + i] = first + i;
+    }
+  }
+
+  #appendPlain(bytes: Uint8Array, count: number): void {
+    const { fixedLength } = this.source;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#reserve(bytes.length, count);
+    const [into, ends] = [this.#bytes, this.#ends];
+    let [at, used] = [0, this.#used];
+    for (let i = 0, entry = this.#entries; i < count; i++, entry++) {
+      let length = fixedLength;
+      if (length === undefined) {
+        if (at + 4 > bytes.length) throw new Error("a page has fewer values than it says");
+        length = view.getUint32(at, true);
+        at += 4;
+      }
+      const end = at + length;
+      if (end > bytes.length) throw new Error("a page has fewer values than it says");
+      copyBytes(bytes, at, end, into, used);
+      used += length;
+      at = end;
+      ends[entry] = used;
+    }
+    this.#used = used;
+    this.#entries += count;
+  }
+
+  #appendDecoded(value: Uint8Array): number {
+    const bytes = this.source.storage === "uuid" ? uuidText(value) : value;
+    this.#reserve(bytes.length, 1);
+    this.#bytes.set(bytes, this.#used);
+    this.#used += bytes.length;
+    this.#ends[this.#entries] = this.#used;
+    return this.#entries++;
+  }
+
+  /** Makes room for more bytes and entries. */
+  #reserve(bytes: number, entries: number): void {
+    if (this.#used + bytes > this.#bytes.length) this.#bytes = grown(this.#bytes, this.#used + bytes);
+    if (this.#entries + entries > this.#ends.length) this.#ends = grown(this.#ends, this.#entries + entries);
+  }
+
+  column(nulls: Nulls): Column<unknown> {
+    const values = nulls.rows - nulls.count;
+    const isText = this.source.type.typeId === Type.Utf8;
+    if (this.source.dictionaries && isText && 2 * this.#entries <= values) {
+      return this.#dictionaryColumn(nulls);
+    }
+    const type = isText ? "utf8" : "binary";
+    return this.#inOrder ? this.#plainColumn(type, nulls) : this.#gatheredColumn(type, nulls);
+  }
+
+  /** Row groups have a dictionary each, so an entry may be there many times: one code for each distinct string. */
+  #dictionaryColumn(nulls: Nulls): Column<unknown> {
+    const codes = new Map<string, number>();
+    const codeOfEntry = new Int32Array(this.#entries);
+    let used = 0;
+    for (let entry = 0, start = 0; entry < this.#entries; entry++) {
+      const end = this.#ends[entry];
+      const key = asciiText(this.#bytes.subarray(start, end));
+      let code = codes.get(key);
+      if (code === undefined) {
+        code = codes.size;
+        codes.set(key, code);
+        this.#bytes.copyWithin(used, start, end);
+        used += end - start;
+        this.#ends[code] = used;
+      }
+      codeOfEntry[entry] = code;
+      start = end;
+    }
+    const { elements } = this;
+    for (let row = 0; row < elements.length; row++) elements[row] = codeOfEntry[elements[row]];
+    const values = bytesColumn("utf8", this.#bytes.slice(0, used), this.#ends, new Nulls(codes.size));
+    return dictionaryColumn(elements, values, nulls);
+  }
+
+  /** Every value has its own entry, in row order. */
+  #plainColumn(type: "utf8" | "binary", nulls: Nulls): Column<unknown> {
+    const bytes = this.#bytes.subarray(0, this.#used);
+    if (nulls.count === 0) return bytesColumn(type, bytes, this.#ends, nulls);
+    const ends = new Float64Array(nulls.rows);
+    for (let row = 0, entry = 0; row < ends.length; row++) {
+      if (!nulls.has(row)) entry++;
+      ends[row] = entry === 0 ? 0 : this.#ends[entry - 1];
+    }
+    return bytesColumn(type, bytes, ends, nulls);
+  }
+
+  /** Some entries belong to several rows, or to rows in another order. */
+  #gatheredColumn(type: "utf8" | "binary", nulls: Nulls): Column<unknown> {
+    const { elements } = this;
+    const from = this.#bytes;
+    const starts = new Float64Array(this.#entries + 1);
+    starts.set(this.#ends.subarray(0, this.#entries), 1);
+    const ends = new Float64Array(nulls.rows);
+    let size = 0;
+    for (let row = 0; row < ends.length; row++) {
+      const entry = elements[row];
+      if (!nulls.has(row)) size += starts[entry + 1] - starts[entry];
+      ends[row] = size;
+    }
+    const bytes = new Uint8Array(size);
+    for (let row = 0, at = 0; row < ends.length; row++) {
+      const start = starts[elements[row]];
+      copyBytes(from, start, start + ends[row] - at, bytes, at);
+      at = ends[row];
+    }
+    return bytesColumn(type, bytes, ends, nulls);
+  }
+}
+
+/** Bytes up to this number are copied one by one, which beats a call. As in text-buffer.ts. */
+const SHORT = 32;
+
+function copyBytes(from: Uint8Array, start: number, end: number, into: Uint8Array, at: number): void {
+  if (end - start > SHORT) into.set(from.subarray(start, end), at);
+  else for (let i = start, to = at; i < end; i++, to++) into[to] = from[i];
+}
+
+function grown<T extends Uint8Array | Float64Array>(array: T, needed: number): T {
+  const larger = new (array.constructor as new (length: number) => T)(Math.max(needed, 2 * array.length));
+  larger.set(array);
+  return larger;
+}
+
+const encoder = new TextEncoder();
+
+function uuidText(bytes: Uint8Array): Uint8Array {
+  return encoder.encode(hexText(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"));
+}

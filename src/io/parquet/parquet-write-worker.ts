@@ -1,0 +1,21 @@
+/** The program of the workers that encode row groups of Parquet files. */
+
+import { serveJobs } from "../threads/serve-jobs.js";
+import { type EncodedGroup, GroupEncoder, type PackedGroup } from "./parquet-groups.js";
+import { unpackedRows } from "./parquet-packed-rows.js";
+
+/** For the columns of the last job: most jobs are of the same file. */
+let encoder = new GroupEncoder([]);
+let encodes = "[]";
+
+serveJobs<PackedGroup, EncodedGroup>(
+  ({ elements, columns, rows }) => {
+    const asked = JSON.stringify(elements);
+    if (asked !== encodes) [encoder, encodes] = [new GroupEncoder(elements), asked];
+    return encoder.encode(
+      columns.map((column, i) => unpackedRows(column, elements[i])),
+      rows,
+    );
+  },
+  ({ bytes }) => [bytes],
+);

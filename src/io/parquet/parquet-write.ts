@@ -1,0 +1,221 @@
+/**
+ * Arrow to Parquet: row group by row group, one data page a column and group where it has a dictionary, compressed by Snappy, all
+ * columns nullable. Row groups of large tables are encoded by several threads; the file is the same. Page headers and the footer are
+ * written by the package hyparquet-writer.
+ */
+import type { Column, DataType, Table } from "@uwdata/flechette";
+import type { ColumnChunk, FileMetaData, SchemaElement } from "hyparquet";
+import { ByteWriter } from "hyparquet-writer/src/bytewriter.js";
+import { writeMetadata } from "hyparquet-writer/src/metadata.js";
+import { ValidationError } from "../../errors.js";
+import { typeName } from "../../relational/arrow-types.js";
+import type { Chunk } from "../../relational/chunk.js";
+import { readTable as readSource, type SourceColumn } from "../../relational/columns.js";
+import { contiguous } from "../../relational/contiguous.js";
+import { sliceChunk } from "../../relational/slice-chunk.js";
+import type { TransferOptions } from "../formats.js";
+import { buffersOf } from "../threads/buffers.js";
+import { threadsOf } from "../threads/count.js";
+import type { Program } from "../threads/crew.js";
+import { inOrder, type Job } from "../threads/jobs.js";
+import { type EncodedGroup, GroupEncoder, type PackedGroup } from "./parquet-groups.js";
+import { packedRows } from "./parquet-packed-rows.js";
+import { RowSource } from "./parquet-rows.js";
+import { schemaElementOf } from "./parquet-types.js";
+
+/** Rows of a row group, as DuckDB writes them. */
+const ROW_GROUP = 122_880;
+/** Byte strings of a column in a row group: it has fewer rows where they are more. */
+const GROUP_BYTES = 1 << 28;
+/** How a Parquet file begins and ends: PAR1. */
+const MAGIC = 0x31524150;
+
+/** Values that are worth other threads: with fewer the calling thread is done when they are up. Measured on a 2-core x86 server. */
+const SHARED_VALUES = 1 << 21;
+
+const PROGRAM: Program = {
+  source: async () => (await import("./parquet-write-worker.ts?worker-source")).default,
+};
+
+/** A table as Parquet, row group by row group. @throws ValidationError for a column of a type that Parquet has no like of */
+export function parquetBlocks(table: Table, options: TransferOptions): AsyncGenerator<Uint8Array> {
+  const { onProgress, signal } = options;
+  const isLarge = table.numRows * table.numCols >= SHARED_VALUES;
+  const tables = (async function* () {
+    yield table;
+  })();
+  const report = (done: number) => onProgress?.(done, table.numRows);
+  return parquetOfBatches(tables, { threads: isLarge ? threadsOf(options) : 1, signal, onProgress: report });
+}
+
+/**
+ * Tables of the same columns, at least one, as one Parquet file. A row group holds rows of one of them. Without a number of threads
+ * the calling one works alone: such tables come from where memory is short.
+ * @throws as parquetBlocks
+ */
+export async function* parquetOfBatches(
+  tables: AsyncIterable<Table>,
+  { onProgress, threads = 1, signal }: TransferOptions,
+): AsyncGenerator<Uint8Array> {
+  const file = new FileWriter();
+  yield file.head();
+  let done = 0;
+  for await (const group of inOrder(PROGRAM, file.jobs(tables), { threads, signal })) {
+    file.note(group);
+    yield group.bytes;
+    done += group.rows;
+    onProgress?.(done, done);
+  }
+  yield file.footer();
+}
+
+type GroupJob = Job<PackedGroup, EncodedGroup>;
+
+class FileWriter {
+  #elements: readonly SchemaElement[] = [];
+  #sources: readonly RowSource[] = [];
+  #encoder = new GroupEncoder([]);
+  readonly #groups: FileMetaData["row_groups"] = [];
+  /** Bytes that were handed out. */
+  #bytes = 0;
+
+  head(): Uint8Array {
+    return this.#handedOut((out) => out.appendUint32(MAGIC));
+  }
+
+  /** The row groups of tables. */
+  async *jobs(tables: AsyncIterable<Table>): AsyncGenerator<GroupJob> {
+    let isFirst = true;
+    for await (const table of tables) {
+      if (isFirst) this.#begin(table);
+      isFirst = false;
+      const { columns, rows } = readSource(table, "");
+      for (let start = 0; start < rows; ) {
+        const end = groupEnd(columns, start, Math.min(rows, start + ROW_GROUP));
+        yield this.#job(table, columns, start, end);
+        start = end;
+      }
+    }
+  }
+
+  #begin({ schema }: Table): void {
+    this.#elements = schema.fields.map(({ name, type }) => checkedElement(name, type));
+    this.#sources = this.#elements.map((element) => new RowSource(element));
+    this.#encoder = new GroupEncoder(this.#elements);
+  }
+
+  #job(table: Table, sources: readonly SourceColumn[], start: number, end: number): GroupJob {
+    const elements = this.#elements;
+    const rows = end - start;
+    const column = (source: RowSource, i: number, parts = partsOf(sources[i], start, end)) => {
+      const { type } = sources[i].column;
+      const chunk = contiguous({ type, length: rows, chunks: parts, source: null });
+      return source.rows(chunk, table.children[i] as Column<unknown>, start);
+    };
+    return {
+      here: () =>
+        this.#encoder.encode(
+          this.#sources.map((source, i) => column(source, i)),
+          rows,
+        ),
+      pack: () => {
+        const views: ArrayBufferView[] = [];
+        const columns = this.#sources.map((source, i) => {
+          const parts = partsOf(sources[i], start, end);
+          // several were put together in memory of their own
+          return packedRows(column(source, i, parts), parts.length > 1, views);
+        });
+        return { input: { elements, columns, rows }, transfer: buffersOf(views) };
+      },
+    };
+  }
+
+  /** Takes down where a row group begins that is handed out. */
+  note({ bytes, columns, rows }: EncodedGroup): void {
+    const start = BigInt(this.#bytes);
+    const total = columns.reduce(
+      (sum, { meta_data }) => sum + (meta_data?.total_uncompressed_size ?? 0n),
+      0n,
+    );
+    this.#groups.push({
+      columns: columns.map((column) => placed(column, start)),
+      total_byte_size: total,
+      num_rows: BigInt(rows),
+      total_compressed_size: BigInt(bytes.length),
+    });
+    this.#bytes += bytes.length;
+  }
+
+  footer(): Uint8Array {
+    const metadata = {
+      version: 2,
+      created_by: "warpmap",
+      schema: [{ name: "root", num_children: this.#elements.length }, ...this.#elements],
+      num_rows: this.#groups.reduce((sum, { num_rows }) => sum + num_rows, 0n),
+      row_groups: this.#groups,
+    };
+    return this.#handedOut((out) => {
+      writeMetadata(out, metadata as FileMetaData);
+      out.appendUint32(MAGIC);
+    });
+  }
+
+  #handedOut(write: (out: ByteWriter) => void): Uint8Array {
+    const out = new ByteWriter();
+    write(out);
+    const bytes = out.getBytes();
+    this.#bytes += bytes.length;
+    return bytes;
+  }
+}
+
+/** What the footer says of a column whose row group begins at byte `start`. */
+function placed({ file_offset, meta_data, ...column }: ColumnChunk, start: bigint): ColumnChunk {
+  const metadata = meta_data as NonNullable<ColumnChunk["meta_data"]>;
+  const { data_page_offset: data, dictionary_page_offset: dictionary } = metadata;
+  return {
+    ...column,
+    file_offset: file_offset + start,
+    meta_data: {
+      ...metadata,
+      data_page_offset: data + start,
+      dictionary_page_offset: dictionary === undefined ? undefined : dictionary + start,
+    },
+  };
+}
+
+function checkedElement(name: string, type: DataType): SchemaElement {
+  const element = schemaElementOf(name, type);
+  if (element !== null) return element;
+  throw new ValidationError(
+    `Column "${name}" has the type ${typeName(type)}, which cannot be written to Parquet.`,
+    "Write to a file with the extension .arrow, which holds every type.",
+  );
+}
+
+/** The parts of a column's chunks that lie between two rows. */
+function partsOf({ column }: SourceColumn, start: number, end: number): Chunk[] {
+  const parts: Chunk[] = [];
+  let first = 0;
+  for (const chunk of column.chunks) {
+    const [from, to] = [Math.max(start, first) - first, Math.min(end, first + chunk.length) - first];
+    if (from < to) parts.push(sliceChunk(chunk, from, to));
+    first += chunk.length;
+  }
+  return parts;
+}
+
+/** Where a row group ends that begins at `start`. */
+function groupEnd(columns: readonly SourceColumn[], start: number, end: number): number {
+  let last = end;
+  for (const source of columns) {
+    if (source.column.chunks[0]?.layout !== "bytes") continue;
+    const bytes = () => partsOf(source, start, last).reduce((sum, part) => sum + byteLength(part), 0);
+    while (last > start + 8 && bytes() > GROUP_BYTES) last = start + Math.ceil((last - start) / 2);
+  }
+  return last;
+}
+
+function byteLength(chunk: Chunk): number {
+  return chunk.layout === "bytes" ? chunk.offsets[chunk.length] - chunk.offsets[0] : 0;
+}
