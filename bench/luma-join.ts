@@ -75,7 +75,10 @@ class Join {
     const graph = new GPUCommandGraph(luma, { id: "join" });
     const column = (id: string, length: number, data?: Uint32Array) => this.#column(graph, id, length, data);
     const capacity = 2 ** Math.ceil(Math.log2(right.length / MOST_LOAD));
+    // it counts all probes in one u32
+    const maxProbeCount = Math.min(capacity, Math.floor(0xffffffff / Math.max(left.length, right.length)));
     const index = new GPUHashIndex({
+      maxProbeCount,
       keys: column("right", right.length, right),
       tableKeys: column("tableKeys", capacity),
       tableValues: column("tableValues", capacity),
