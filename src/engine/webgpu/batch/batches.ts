@@ -34,8 +34,10 @@ export interface BatchTarget extends Pick<TableState, "spec" | "runCall" | "subm
  */
 export const HOST_CHUNK = 2 ** 22;
 
-/** Elements of batches that are always one chunk, at most: their columns go through writeBuffer, and fit any binding. */
+/** Elements of batches that are one chunk, at most: their columns go through writeBuffer. */
 const SMALL_BATCH = 2 ** 16;
+/** Bytes of an element in any range that is bound, at most. */
+const ELEMENT_BYTES = 64;
 
 /**
  * Runs `run` on a batch chunk by chunk: a small one is a chunk, unless that takes long; large-batches.ts has all.
@@ -52,7 +54,8 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   const { gpu, pacer, hostChunk } = state.host;
   const count = lengthOf(batch.keys);
   gpu.checkAlive();
-  if (count > Math.min(SMALL_BATCH, hostChunk, pacer.next(operation))) {
+  const bindable = gpu.device.limits.maxStorageBufferBindingSize / ELEMENT_BYTES;
+  if (count > Math.min(SMALL_BATCH, hostChunk, bindable, pacer.next(operation))) {
     return (await loadOverlap()).eachLargeChunk(state, operation, batch, call, output, run);
   }
   const choice = await batch.plan(count);
