@@ -11,6 +11,8 @@ beforeEach(() => {
 afterEach(() => {
   vi.doUnmock("webgpu");
   vi.restoreAllMocks();
+  // files share a process: no other one is to find what these tests opened
+  vi.resetModules();
 });
 
 /** The error of opening the webgpu backend. */
