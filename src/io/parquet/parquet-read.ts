@@ -35,7 +35,7 @@ bringBrotli(decompressBrotli);
 const DAMAGED = "is damaged";
 const REWRITE = "Write or download the file again.";
 
-/** Values that are worth other threads: with fewer the calling thread is done when they are up. Measured on a 2-core x86 server. */
+/** Values that are worth other threads: with fewer the calling thread is done when they are up. An estimate, from how long workers take to start. */
 const SHARED_VALUES = 1 << 21;
 /** Bytes of such a file, at least: what a small one says of its rows may be wrong. */
 const SHARED_BYTES = 1 << 19;

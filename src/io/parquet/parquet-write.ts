@@ -30,7 +30,7 @@ const GROUP_BYTES = 1 << 28;
 /** How a Parquet file begins and ends: PAR1. */
 const MAGIC = 0x31524150;
 
-/** Values that are worth other threads: with fewer the calling thread is done when they are up. Measured on a 2-core x86 server. */
+/** Values that are worth other threads: with fewer the calling thread is done when they are up. An estimate, from how long workers take to start. */
 const SHARED_VALUES = 1 << 21;
 
 const PROGRAM: Program = {
