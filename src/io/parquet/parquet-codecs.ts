@@ -2,7 +2,8 @@
  * Decompression of Parquet pages: to exactly the length that the page's header names, with every checksum that the format
  * has. gzip, brotli and zstd by Node's zlib where there is one, else by hyparquet-compressors, snappy by hysnappy, LZ4 by lz4.ts.
  */
-import { decompressGzip, decompressSnappy } from "hyparquet-compressors";
+import { decompressGzip } from "hyparquet-compressors";
+import { snappyUncompressor } from "hysnappy";
 import { builtin } from "../builtin.js";
 import { decodeLz4Block, LZ4_MAX_RATIO, Lz4Error } from "../lz4.js";
 import { decompressZstd } from "../zstd.js";
@@ -59,9 +60,19 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
 /** Three bytes stand for at most 64. */
 const SNAPPY_MAX_RATIO = 22;
 
+/** A WebAssembly instance: one for each page would cost more than a small page does, and addresses that run out. */
+let uncompressor: Decoder | undefined;
+/** Of a page and its values: the memory of an instance never shrinks. */
+const MOST_KEPT_BYTES = 1 << 24;
+
 function snappy(input: Uint8Array, length: number): Uint8Array {
   if (length > input.length * SNAPPY_MAX_RATIO) throw new Error("a page cannot hold as much as it says");
-  return decompressSnappy(input, length);
+  uncompressor ??= snappyUncompressor();
+  const used = uncompressor;
+  uncompressor = undefined; // one that threw is in no known state
+  const output = used(input, length);
+  if (input.length + length <= MOST_KEPT_BYTES) uncompressor = used;
+  return output;
 }
 
 function lz4Block(input: Uint8Array, length: number): Uint8Array {
