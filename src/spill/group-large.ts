@@ -71,6 +71,9 @@ async function* groups(
   }
 }
 
+/** Aggregates that need all values of a group, or all that differ. */
+const KEEPS_ALL: ReadonlySet<string> = new Set(["median", "quantile", "countDistinct"]);
+
 /** Partitions of one cut. Each takes a pass over the states in memory. */
 const PARTITIONS = 16;
 
@@ -141,11 +144,10 @@ class LargeGrouping {
   }
 
   #tooLarge(states: GroupStates): LimitError {
-    return new LimitError(
-      "memory",
-      heldBytes(states),
-      this.#most,
-      "Give a higher limit, or leave out medians and quantiles, and take approxCountDistinct for countDistinct: these keep all values of a group.",
-    );
+    const keepsAll = this.grouping.aggregates.some(({ aggregate }) => KEEPS_ALL.has(aggregate.name));
+    const fix = keepsAll
+      ? "Give a higher limit, or leave out medians and quantiles, and take approxCountDistinct for countDistinct: these keep all values of a group."
+      : "Give a higher limit: the values of one group take so much, and a sixteenth of the limit is for them.";
+    return new LimitError("memory", heldBytes(states), this.#most, fix);
   }
 }

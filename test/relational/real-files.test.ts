@@ -48,7 +48,10 @@ async function expectSame(made: Table, sql: string, numbers: readonly string[]):
   const names = made.names.map(String);
   const places = new Set(numbers.map((name) => names.indexOf(name)));
   const rows = Array.from({ length: made.numRows }, (_, row) => names.map((name) => columns[name][row]));
-  expect(rowsOf(rows, places)).toEqual(rowsOf(await duck.rows(sql), places));
+  const [mine, theirs] = [rowsOf(rows, places), rowsOf(await duck.rows(sql), places)];
+  expect(mine.length).toBe(theirs.length);
+  const differs = mine.findIndex((row, i) => row !== theirs[i]);
+  if (differs >= 0) expect(mine[differs]).toBe(theirs[differs]); // all of them would take seconds
 }
 
 it("zip codes join the airports of their cities, also those that have none", async () => {

@@ -284,6 +284,12 @@ describe("a group-by", () => {
       memory,
     );
     await expect(large.next()).rejects.toThrow(/Limit memory: .*leave out medians/);
+    const long = groupLarge(
+      { key: ["x".repeat(2 ** 17)] },
+      { by: ["key"], aggregate: {}, device: device() },
+      memory,
+    );
+    await expect(long.next()).rejects.toThrow(/Limit memory: .*one group take so much, and a sixteenth/);
     expect(left()).toEqual([]);
   });
 });
