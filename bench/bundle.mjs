@@ -29,6 +29,7 @@ async function bundleTo(name, source) {
       id.startsWith("node:") || packages.some((name) => id === name || id.startsWith(`${name}/`)),
     resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
     transform: { target: "es2022" },
+    checks: { pluginTimings: false }, // said of a busy machine
     plugins: [
       sourceTexts(),
       {
