@@ -107,7 +107,8 @@ export class Match {
     }
     const { probe, build } = await this.#withUnmatched(found, partners);
     const [left, right] = this.#buildsLeft && build ? [build, probe] : [probe, build];
-    return { left: left.array, right: right?.array ?? null };
+    const inOrder = build === null || build !== partners ? undefined : this.#buildsLeft ? "right" : "left";
+    return { left: left.array, right: right?.array ?? null, inOrder };
   }
 
   /** The rows by parts of both sides; undefined where that is no way, or has not gone well. */
@@ -223,24 +224,30 @@ export class Match {
     return { probe, build };
   }
 
-  /** The rows of a join where every probe row has one partner at most. Waits for what was submitted. */
+  /** The rows of a join where every probe row has one partner at most: all in their order, or some in any. Waits for what was submitted. */
   async #fromPartners(partners: ResultColumn): Promise<Found> {
     const rows = this.#probe.rows;
     if (this.#isHalfOfProbe) {
       const probe = await this.#select(partners, this.how === "semi");
       return { probe, build: null, partners };
     }
-    if (!this.#keepsProbe) return { ...(await this.#selectPairs(partners)), partners };
-    const probe = await this.columns.add(rows);
-    const countUp = await this.run.step(countUpKernel, {});
-    await this.#each("count up", rows, (encoder, chunk) => countUp(encoder, { numbers: probe.range }, chunk));
-    return { probe, build: partners, partners };
+    if (this.#keepsProbe) return this.#allRows(await this.columns.add(rows), partners, true);
+    const build = await this.columns.add(rows);
+    const probe = await this.#select(partners, true, build);
+    const selected = probe.array.length;
+    if (selected < rows || rows === 0)
+      return { probe, build: await this.#shorten(build, selected), partners };
+    // they are listed in any order, and need no list
+    this.#drop(build);
+    return this.#allRows(probe, partners, false);
   }
 
-  async #selectPairs(partners: ResultColumn): Promise<ProbeAndBuild> {
-    const build = await this.columns.add(this.#probe.rows);
-    const probe = await this.#select(partners, true, build);
-    return { probe, build: await this.#shorten(build, probe.array.length) };
+  /** All rows of the probe side in their order, with their partners. @param waits for what was submitted */
+  async #allRows(probe: ResultColumn, partners: ResultColumn, waits: boolean): Promise<Found> {
+    const countUp = await this.run.step(countUpKernel, {});
+    const record: RecordChunk = (encoder, chunk) => countUp(encoder, { numbers: probe.range }, chunk);
+    await this.run.eachChunk("count up", probe.array.length, record, { isPass: false, waits });
+    return { probe, build: partners, partners };
   }
 
   /** Rows that have a partner, or have none; with their partners, where `outPartners` is given. */
