@@ -59,7 +59,7 @@ const SPARE_BYTES = 512;
 const MOST_REPLICAS = 8;
 /** Workgroups that keep a large GPU busy. */
 const WORKGROUPS = 4096;
-/** Rows that a workgroup takes: more make merging cheaper, and more of a table that rows are listed by is in use at a time. */
+/** Rows that a workgroup takes, at most as many as add-values.wgsl says: more make merging cheaper, and more of a table that rows are listed by is in use at a time. */
 const ROWS = { least: 4096, most: 2 ** 15, mostListed: 2 ** 14 } as const;
 /** Invocations of a workgroup: as many as there may be, since the larger a cache, the fewer workgroups a core of a GPU has memory for. */
 const INVOCATIONS = { software: 256, hardware: 1024 } as const;
