@@ -21,6 +21,7 @@ import flagsOfBits from "./flags-of-bits.wgsl";
 import markRows from "./mark-rows.wgsl";
 import matchCounts from "./match-counts.wgsl";
 import matchParts from "./match-parts.wgsl";
+import partnerListed from "./partner-listed.wgsl";
 import partners from "./partners.wgsl";
 import probe from "./probe.wgsl";
 import probeUnique from "./probe-unique.wgsl";
@@ -67,14 +68,13 @@ export const partnersKernel = kernelSource("partners", rowParams, [
   fragment(partners, { bindings: { partners: readWrite() } }),
 ]);
 
-/** Rows that a workgroup of `selectRowsKernel` takes for each that others take. */
+/** Rows that a workgroup of kernels that select takes for each that others take. */
 export const SELECT_ITEMS = 4;
-/** Lists the rows that have a partner, or those that have none. */
-export const selectRowsKernel = kernelSource("select rows", rowParams, [
-  rowsFragment,
+/** Lists the rows that have a partner, or those that have none. For modules with partnerAt (the partner of a row). */
+export const selecting = [
   rowCounters.control,
   fragment(selectRows, {
-    bindings: { partners: read(), outRows: readWrite(), outPartners: readWrite() },
+    bindings: { outRows: readWrite(), outPartners: readWrite() },
     constants: [
       /** Rows that have a partner are listed. */
       "MATCHED",
@@ -82,6 +82,12 @@ export const selectRowsKernel = kernelSource("select rows", rowParams, [
       "WITH_PARTNERS",
     ],
   }),
+] as const;
+/** The same where partners are in a column. */
+export const selectRowsKernel = kernelSource("select rows", rowParams, [
+  rowsFragment,
+  fragment(partnerListed, { bindings: { partners: read() } }),
+  ...selecting,
 ]);
 
 /** Notes which rows are partners: their words become 0. */

@@ -16,7 +16,8 @@ import { beginGroups, type GroupsAhead, type GroupTable, probing } from "../grou
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { largestRange, packRecords, type Records } from "../groups/row-records.js";
 import { checkBinding, type RowRun } from "../groups/row-run.js";
-import { countPairs, type GroupLists } from "./count-pairs.js";
+import { countPairs, type GroupLists, type PairSource, pairsByRecords } from "./count-pairs.js";
+import { type DenseIndex, denseIndex, denseSides } from "./dense-index.js";
 import { expandKernel, partnersKernel } from "./join-kernels.js";
 import { partnersByParts } from "./match-parts.js";
 import { partnersOfWords } from "./match-words.js";
@@ -53,13 +54,14 @@ export interface MatchedSides {
 /** Why rows are listed without being counted before. */
 const ONE_PARTNER = "a probe row has one partner at most";
 
+const BY_PLACE = "keys lie close together, and are the places of an array";
 const BY_PARTS = "both sides are split by their keys, and matched part by part";
 
 /** One join under way. */
 export class Match {
   readonly #built: BuiltSide | null;
-  readonly #build: DeviceKeys;
-  readonly #probe: DeviceKeys;
+  #build: DeviceKeys;
+  #probe: DeviceKeys;
   /** Rows without a partner are answered, too. */
   readonly #keepsProbe: boolean;
   readonly #keepsBuild: boolean;
@@ -94,7 +96,10 @@ export class Match {
 
   async answer(): Promise<Matches> {
     const { partners, ...found } =
-      (await this.#fromParts()) ?? (await this.#fromTable()) ?? (await this.#fromRecords());
+      (await this.#fromDense()) ??
+      (await this.#fromParts()) ??
+      (await this.#fromTable()) ??
+      (await this.#fromRecords());
     if (this.#isHalf && found.build) {
       const left = await this.#lists.rowsOf(found.build, this.#build.rows, this.how === "semi");
       this.#lists.drop(found.probe, found.build, partners);
@@ -103,6 +108,32 @@ export class Match {
     const { probe, build } = await this.#withUnmatched(found, partners);
     const [left, right] = this.#buildsLeft && build ? [build, probe] : [probe, build];
     return { left: left.array, right: right?.array ?? null };
+  }
+
+  /** The rows by an array over the build side's keys; undefined where these do not lie close together. */
+  async #fromDense(): Promise<Found | undefined> {
+    const { run } = this;
+    const sides = this.#built === null ? await denseSides(run, this.#build, this.#probe) : null;
+    if (sides === null) return undefined;
+    [this.#build, this.#probe] = [sides.build, sides.probe];
+    const index = await denseIndex(run, sides);
+    if (index === null) return undefined;
+    run.noting(BY_PLACE)();
+    const mayRepeat = !this.#isHalfOfProbe;
+    const guessed = mayRepeat && index.isCrowded ? null : await this.#fromIndex(index);
+    if (guessed && !(mayRepeat && index.repeats)) {
+      run.finish();
+      return guessed;
+    }
+    if (guessed) this.#lists.drop(guessed.probe, guessed.build, guessed.partners);
+    return this.#pairs(await index.pairs(), null);
+  }
+
+  /** Waits for what was submitted. */
+  async #fromIndex(index: DenseIndex): Promise<Found> {
+    return this.#keepsProbe
+      ? this.#fromPartners(await index.partners(this.columns))
+      : this.#selectPairs(index);
   }
 
   /** The rows by parts of both sides; undefined where that is no way, or has not gone well. */
@@ -144,7 +175,7 @@ export class Match {
     if (this.#built === null) return this.#guess();
     const { table, lists } = this.#built;
     const probe = await packRecords(run, this.#probe);
-    if (this.#repeats(table)) return this.#pairs(table, probe, lists);
+    if (this.#repeats(table)) return this.#pairs(await pairsByRecords(run, table, probe), lists);
     run.noting(ONE_PARTNER)();
     return this.#fromPartners(await this.#probeTable(table, probe, true));
   }
@@ -169,7 +200,7 @@ export class Match {
     if (!repeats) run.noting(ONE_PARTNER)();
     if (guessed && !repeats && !again) return guessed;
     if (guessed) this.#lists.drop(guessed.probe, guessed.build, guessed.partners);
-    if (repeats) return this.#pairs(table, probe, null);
+    if (repeats) return this.#pairs(await pairsByRecords(run, table, probe), null);
     return this.#fromPartners(await this.#probeTable(table, probe, guessed === null));
   }
 
@@ -194,9 +225,9 @@ export class Match {
   }
 
   /** Counts the pairs, and writes them. */
-  async #pairs(table: GroupTable, records: Records, lists: GroupLists | null): Promise<Found> {
+  async #pairs(source: PairSource, lists: GroupLists | null): Promise<Found> {
     const { run, columns } = this;
-    const { total, inputs } = await countPairs(run, table, records, this.call.mostPairs ?? MAX_PAIRS, lists);
+    const { total, inputs } = await countPairs(run, source, this.call.mostPairs ?? MAX_PAIRS, lists);
     const [probe, build] = [await columns.add(total), await columns.add(total)];
     const write = await run.step(expandKernel, {});
     await this.#lists.each("pairs", total, (encoder, chunk) => {

@@ -1,7 +1,8 @@
 // select-rows: lists the rows that have a partner, and their partners; or those that have none. The order is unspecified.
+// A fragment after partner-listed.wgsl or partner-placed.wgsl.
 // 256 invocations a workgroup, four rows each; a workgroup takes room with one addition.
 // `total` is what was counted before this list.
-// Bytes per row: 4 read; per listed row 4 or 8 written.
+// Bytes per row: what its partner takes; per listed row 4 or 8 written.
 
 const ITEMS: u32 = 4u;
 var<workgroup> selected: atomic<u32>;
@@ -19,7 +20,7 @@ fn main(
   for (var i = 0u; i < ITEMS; i++) {
     let at = start + i * WORKGROUP;
     mine[i] = EMPTY;
-    if (at < params.count) { mine[i] = partners[params.first + at]; }
+    if (at < params.count) { mine[i] = partnerAt(params.first + at); }
     if (at < params.count && (mine[i] != EMPTY) == MATCHED) { count++; }
   }
   var rank = 0u;
