@@ -24,7 +24,7 @@ export async function groupRows(
   call: Omit<GroupCall, "nullsEqual">,
 ): Promise<GroupedRows> {
   const rows = await device.engine.rows();
-  const groups = await rows.group(keys, { ...call, nullsEqual: true });
+  const groups = await rows.group(keys, { ...call, nullsEqual: true, lists: false });
   try {
     return inOrder(await groups.groupOf.read(), groups.groups);
   } finally {
@@ -32,12 +32,16 @@ export async function groupRows(
   }
 }
 
-/** Groups that were numbered in any order. Renumbers in place. */
+/** Groups that were numbered in any order. Renumbers in place, where they are not in the order of their first rows. */
 export function inOrder(groupOf: Uint32Array, groups: number): GroupedRows {
-  const numbers = new Uint32Array(groups).fill(NONE);
   const firsts = new Uint32Array(groups);
   let next = 0;
-  for (let row = 0; row < groupOf.length; row++) {
+  let row = 0;
+  for (; row < groupOf.length && groupOf[row] <= next; row++) if (groupOf[row] === next) firsts[next++] = row;
+  if (row === groupOf.length) return { groupOf, firsts };
+  const numbers = new Uint32Array(groups).fill(NONE);
+  for (let group = 0; group < next; group++) numbers[group] = group;
+  for (; row < groupOf.length; row++) {
     const group = groupOf[row];
     if (numbers[group] === NONE) {
       numbers[group] = next;
