@@ -9,6 +9,7 @@ import { CallError } from "./failure.js";
 import { renderGrid } from "./grid.js";
 import { type Host, isStyled, type Output, widthOf } from "./host.js";
 import { openProgress } from "./progress.js";
+import { threadCount } from "./table-checks.js";
 import { measured } from "./text.js";
 
 /** Options as commander gives them. */
@@ -20,6 +21,7 @@ export interface BenchCommandOptions {
   readonly svg?: string;
   readonly device: "auto" | "webgpu" | "cpu";
   readonly software?: boolean;
+  readonly threads?: string;
 }
 
 const BENCHES: Record<string, () => Promise<BenchModule>> = {
@@ -55,6 +57,7 @@ const STDOUT = "-";
 /** Runs the command. @throws CallError for a wrong call */
 export async function bench(name: string, options: BenchCommandOptions, host: Host): Promise<void> {
   const load = benchNamed(name);
+  const threads = threadCount(options.threads);
   const size = options.size === undefined ? undefined : parseSize(options.size);
   if (options.svg !== undefined) await checkPicture(name);
   for (const path of [options.json, options.svg]) {
@@ -70,7 +73,7 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
   }
   const progress = await openProgress(host, false);
   try {
-    using device = await openDevice({ backend: options.device, software: options.software });
+    using device = await openDevice({ backend: options.device, software: options.software, threads });
     const given = { size, sweep: options.sweep, multiplicity, library: async () => LIBRARY };
     const { signal } = host;
     const report = await run(device, { ...given, signal, onProgress: (label) => progress.step(label) }).catch(

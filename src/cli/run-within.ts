@@ -74,10 +74,10 @@ async function runOn(
   const result = new Result(command, command.work(inputs, call).batches(), limit);
   try {
     progress.step(command.stage);
-    const { out } = files;
+    const { out, threads } = files;
     await clock.time(command.stage, out === undefined ? "" : `and write ${shortName(out)}`, async () => {
       if (out === undefined) await result.drain();
-      else await writeResult(out, result.tables(), () => {}, host);
+      else await writeResult(out, result.tables(), { threads }, host);
     });
   } finally {
     await result.close();

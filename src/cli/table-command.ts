@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { Table } from "@uwdata/flechette";
 import { type Device, type OpenDeviceOptions, openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
-import { readTable, tableBlocks, writeTable } from "../io/index.js";
+import { readTable, type TransferOptions, tableBlocks, writeTable } from "../io/index.js";
 import { noColumn } from "../io/select-columns.js";
 import { firstRows } from "../relational/first-rows.js";
 import type { MemoryOptions } from "../relational/memory-options.js";
@@ -89,7 +89,8 @@ export async function runTableCommand(
     using device = await openDevice({
       backend: options.device,
       software: options.software,
-      ...(memory && withinMemory(options, memory)),
+      threads: files.threads,
+      ...(memory && withinMemory(options, memory, files.threads)),
     });
     const onNote = (note: string) => notes.push(note);
     const reading = { clock, progress, host, onNote };
@@ -112,7 +113,7 @@ export async function runTableCommand(
     };
     const made = await worked(command, async () => command.work(tables, call));
     const table = limit === undefined ? made : firstRows(made, limit);
-    const outcome = { table, device, clock, plan, start, out: files.out };
+    const outcome = { table, device, clock, plan, start, files };
     await tellOutcome(outcome, command.stage, options, progress, host);
   } finally {
     progress.stop();
@@ -120,13 +121,17 @@ export async function runTableCommand(
   }
 }
 
-/** A GPU and threads have memory of their own, which no limit is for; what is kept for later calls is part of the limit. */
+/**
+ * A GPU and threads have memory of their own, which no limit is for, so there are none unless asked for; what is kept for later calls is
+ * part of the limit.
+ */
 function withinMemory(
   { device, software }: TableCommandOptions,
   { limit }: MemoryOptions,
+  threads = 1,
 ): OpenDeviceOptions {
   const backend = device === "auto" && !software ? "cpu" : device;
-  return { backend, threads: 1, memory: { keep: Math.floor(limit / 16) } };
+  return { backend, threads, memory: { keep: Math.floor(limit / 16) } };
 }
 
 /** A table of the result, and errors of the work in terms of the call. */
@@ -222,13 +227,12 @@ interface Outcome {
   readonly plan: Plan | undefined;
   /** When the command began, by performance.now(). */
   readonly start: number;
-  /** Where the result goes; undefined: it is printed. */
-  readonly out: NamedFile | undefined;
+  readonly files: CommandFiles;
 }
 
 /** Writes or prints the result, and says how long what took. `stage` names what the plan is of: "hash join". */
 async function tellOutcome(
-  { table, device, clock, plan, start, out }: Outcome,
+  { table, device, clock, plan, start, files: { out, threads } }: Outcome,
   stage: string,
   { json, explain }: TableCommandOptions,
   progress: Progress,
@@ -236,7 +240,7 @@ async function tellOutcome(
 ): Promise<void> {
   if (out !== undefined) {
     const onProgress = progress.stage("write", writeUnit(out.format));
-    await clock.time("write", shortName(out), () => writeResult(out, table, onProgress, host));
+    await clock.time("write", shortName(out), () => writeResult(out, table, { onProgress, threads }, host));
   }
   progress.stop();
   const seconds = (performance.now() - start) / 1000;
@@ -257,11 +261,12 @@ async function tellOutcome(
 export async function writeResult(
   { path, format }: NamedFile,
   table: Table | AsyncIterable<Table>,
-  onProgress: (done: number, total: number) => void,
+  writing: Pick<TransferOptions, "onProgress" | "threads">,
   { stdout, signal }: Host,
 ): Promise<void> {
-  if (path !== STANDARD) return writeTable(path, table, { format, onProgress, signal });
-  for await (const block of tableBlocks(table, { format, onProgress, signal })) {
+  const options = { ...writing, format, signal };
+  if (path !== STANDARD) return writeTable(path, table, options);
+  for await (const block of tableBlocks(table, options)) {
     if (!stdout.write(block)) await once(stdout, "drain", { signal });
   }
 }

@@ -134,6 +134,8 @@ describe("2: a wrong call", () => {
     ["a benchmark that is not there", ["bench", "speed"], /no benchmark "speed"/],
     ["a size that is no number", ["bench", "gups", "--size", "big"], /--size "big"/],
     ["a size of nothing", ["bench", "gups", "--size", "0"], /--size "0"/],
+    ["no thread at all", ["join", A, A, ...OK, "--threads", "0"], /--threads 0 is not a number of threads/],
+    ["threads that are no number", ["bench", "gups", "--threads", "two"], /--threads two is not a number/],
     ["an unknown option of bench", ["bench", "gups", "--png", "x.png"], /unknown option '--png'/],
     ["a sweep that is not there", ["bench", "static-map", "--sweep", "hash"], /no sweep over "hash"/],
   ])("%s", async (_, args, line) => {

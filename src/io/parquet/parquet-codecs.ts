@@ -3,7 +3,8 @@
  * has. gzip and brotli by Node's zlib where there is one, else by hyparquet-compressors, zstd by zstd.ts, snappy by hysnappy, LZ4 by
  * lz4.ts.
  */
-import { decompressGzip, decompressSnappy } from "hyparquet-compressors";
+import { decompressGzip } from "hyparquet-compressors";
+import { snappyUncompressor } from "hysnappy";
 import { builtin } from "../builtin.js";
 import { decodeLz4Block, LZ4_MAX_RATIO, Lz4Error } from "../lz4.js";
 import { decompressZstd, loadZstd } from "../zstd.js";
@@ -71,9 +72,19 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
 /** Three bytes stand for at most 64. */
 const SNAPPY_MAX_RATIO = 22;
 
+/** A WebAssembly instance: one for each page would cost more than a small page does, and addresses that run out. */
+let uncompressor: Decoder | undefined;
+/** Of a page and its values: the memory of an instance never shrinks. */
+const MOST_KEPT_BYTES = 1 << 24;
+
 function snappy(input: Uint8Array, length: number): Uint8Array {
   if (length > input.length * SNAPPY_MAX_RATIO) throw new Error("a page cannot hold as much as it says");
-  return decompressSnappy(input, length);
+  uncompressor ??= snappyUncompressor();
+  const used = uncompressor;
+  uncompressor = undefined; // one that threw is in no known state
+  const output = used(input, length);
+  if (input.length + length <= MOST_KEPT_BYTES) uncompressor = used;
+  return output;
 }
 
 function lz4Block(input: Uint8Array, length: number): Uint8Array {
