@@ -3,6 +3,7 @@
  * word that lie close together. Larger sides are sorted by partition (partitions.ts).
  */
 
+import { longestDenseRange } from "../../dense-keys.js";
 import { Scratch } from "../rows/row-memory.js";
 import { ALL_BITS, type RowRun } from "../rows/row-run.js";
 import type { Layout } from "./key-layout.js";
@@ -18,9 +19,6 @@ import {
   unsorted,
 } from "./key-tables.js";
 import { hashKeys, isPacked, type KeySide, type PackedKeys, packKeys } from "./row-keys.js";
-
-/** Array elements per key up to which keys index an array instead of being hashed. As much memory as slots take. */
-const DENSE_ELEMENTS_PER_KEY = 4;
 
 /** Rows put into one table between two looks at the signal. */
 const INSERT_ROWS = 2 ** 20;
@@ -85,7 +83,7 @@ export async function buildTable(
 
 function newTable({ work, hashMask }: RowRun, keys: PackedKeys, small: boolean): TableData | null {
   if (keys.exact && hashMask === ALL_BITS) {
-    const range = keyRange(keys, keys.rows * DENSE_ELEMENTS_PER_KEY);
+    const range = keyRange(keys, longestDenseRange(keys.rows));
     if (range) return { kind: "dense", smallest: range.smallest, leaders: work.zeroedWords(range.size) };
   }
   if (!small) return null;
