@@ -6,7 +6,7 @@ import type { Placement } from "../engine/engine.js";
 import type { Sides } from "../engine/join-kinds.js";
 import { lazily } from "../engine/lazily.js";
 import { isHeld } from "./column-transport.js";
-import { broughtBack, commonDevice, DeviceTable, uploadTable } from "./device-table.js";
+import { commonDevice, DeviceTable, uploadTable } from "./device-table.js";
 import type { JoinOptions } from "./join.js";
 import { type JoinSides, type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { joinTable } from "./run-join.js";
@@ -26,8 +26,7 @@ export async function joinSides(
   const isThere = tables.length > 0 || output === "device";
   if (joinsThere(prepared) && (isThere || (await prefersThere(device, prepared)))) {
     const { joinOnDevice } = await loadDeviceJoin();
-    const joined = await joinOnDevice(device, prepared);
-    const answer = output === "device" ? joined : await broughtBack(joined);
+    const answer = await joinOnDevice(device, prepared, output);
     prepared.call.endStage("materialise");
     prepared.call.tellPlan();
     return answer;

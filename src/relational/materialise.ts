@@ -80,7 +80,13 @@ export async function materialise(
     }
     columns.push(new Column(done, done[0].type));
   }
-  return new Table(schemaOf(outputs, columns), columns);
+  return tableOf(outputs, columns);
+}
+
+/** A column of at least one chunk. */
+export function columnOf(chunks: readonly Chunk[], maker: BatchMaker): Column<unknown> {
+  const batches = chunks.map((chunk) => maker.batch(chunk));
+  return new Column(batches, batches[0].type);
 }
 
 /** The last stage of a call: gathers the answer by the threads of the device's engine, and tells the plan. @internal */
@@ -155,7 +161,13 @@ function nullPlanner({ left, right }: OutputColumn, most: number): (from: number
   return (from, to) => ({ tasks: [], finish: () => sliceChunk(nulls, 0, to - from) });
 }
 
-function schemaOf(outputs: readonly OutputColumn[], columns: readonly Column<unknown>[]) {
+/** A table of such columns, in their order. */
+export function tableOf(
+  outputs: readonly { readonly field: Field }[],
+  columns: readonly Column<unknown>[],
+): Table {
   const fields: Field[] = outputs.map(({ field }, i) => ({ ...field, type: columns[i].type }));
-  return { version: Version.V5, endianness: Endianness.Little, fields, metadata: null };
+  return new Table({ version: Version.V5, endianness: Endianness.Little, fields, metadata: null }, [
+    ...columns,
+  ]);
 }

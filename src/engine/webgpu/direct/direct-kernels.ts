@@ -40,6 +40,8 @@ export interface KernelOverrides {
   partedJoin?: { leastRows: number; narrow: boolean };
   /** Rows of both sides from which a join asks whether its keys lie close together, and the longest range in which they do. */
   denseJoin?: { leastRows: number; mostPlaces?: number };
+  /** Probe rows from which a join counts those that have a partner before it lists them. */
+  leastCounted?: number;
   /** Elements that a list of unfinished elements has room for: little room makes it overflow. */
   worklistRoom?: number;
   /** Bytes of the largest range of a table that is bound at once: with few of them small tables have several windows. */

@@ -47,6 +47,8 @@ export const rowParams = [
   "nullsEqual",
   /** Elements of the whole array, for scans and searches. */
   "total",
+  /** What control.rowsMatched is where all rows have a partner: see ../join/select-rows.wgsl. */
+  "whole",
 ] as const;
 
 /** What a dispatch that reduces columns by group is told. */
@@ -105,8 +107,9 @@ export const denseParams = [
   "stride",
   /** Keys of a longer range are not close together. */
   "most",
-  /** What was counted before. */
+  /** What was counted before, and, where partners are listed, as above. */
   "total",
+  "whole",
 ] as const;
 
 /** Values of the parameters; those left out are 0. */
@@ -144,6 +147,8 @@ export const rowCounters = countersOf("RowControl", [
   "keysCounted",
   /** Places of an index that have a row. */
   "keysPlaced",
+  /** Rows that have a partner, where these are counted by themselves. */
+  "rowsMatched",
 ]);
 
 /** Rows (or pairs) that one workgroup takes. */

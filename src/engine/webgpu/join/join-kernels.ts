@@ -15,6 +15,7 @@ import {
 import { totalling } from "../groups/totals.js";
 import casSeen from "../partitioned/cas-seen.wgsl";
 import hash from "../table/hash.wgsl";
+import countPartners from "./count-partners.wgsl";
 import countUp from "./count-up.wgsl";
 import expand from "./expand.wgsl";
 import flagsOfBits from "./flags-of-bits.wgsl";
@@ -80,6 +81,8 @@ export const selecting = [
       "MATCHED",
       /** Their partners are, too. */
       "WITH_PARTNERS",
+      /** Rows that have a partner were counted. */
+      "COUNTED",
     ],
   }),
 ] as const;
@@ -88,6 +91,15 @@ export const selectRowsKernel = kernelSource("select rows", rowParams, [
   rowsFragment,
   fragment(partnerListed, { bindings: { partners: read() } }),
   ...selecting,
+]);
+
+/** Rows that a workgroup of `count partners` takes for each that others take. */
+export const COUNT_ITEMS = 32;
+/** Counts the rows that have a partner. */
+export const countPartnersKernel = kernelSource("count partners", rowParams, [
+  rowsFragment,
+  rowCounters.control,
+  fragment(countPartners, { bindings: { partners: read() } }),
 ]);
 
 /** Notes which rows are partners: their words become 0. */

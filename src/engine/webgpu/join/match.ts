@@ -107,7 +107,8 @@ export class Match {
     }
     const { probe, build } = await this.#withUnmatched(found, partners);
     const [left, right] = this.#buildsLeft && build ? [build, probe] : [probe, build];
-    return { left: left.array, right: right?.array ?? null };
+    const inOrder = build === null || build !== partners ? undefined : this.#buildsLeft ? "right" : "left";
+    return { left: left.array, right: right?.array ?? null, inOrder };
   }
 
   /** The rows by an array over the build side's keys; undefined where these do not lie close together. */
@@ -131,9 +132,9 @@ export class Match {
 
   /** Waits for what was submitted. */
   async #fromIndex(index: DenseIndex): Promise<Found> {
-    return this.#keepsProbe
-      ? this.#fromPartners(await index.partners(this.columns))
-      : this.#selectPairs(index);
+    return this.#isHalfOfProbe
+      ? this.#selectHalf(index)
+      : this.#fromPartners(await index.partners(this.columns));
   }
 
   /** The rows by parts of both sides; undefined where that is no way, or has not gone well. */
@@ -243,18 +244,21 @@ export class Match {
     return { probe, build };
   }
 
-  /** The rows of a join where every probe row has one partner at most. Waits for what was submitted. */
+  /** The rows of a join where every probe row has one partner at most: all in their order, or some in any. Waits for what was submitted. */
   async #fromPartners(partners: ResultColumn): Promise<Found> {
-    if (!this.#keepsProbe) return { ...(await this.#selectPairs(partnersIn(this.run, partners))), partners };
-    return { probe: await this.#lists.allRows(this.#probe.rows), build: partners, partners };
+    if (this.#keepsProbe) return this.#allRows(partners, true);
+    if (this.#isHalfOfProbe) return { ...(await this.#selectHalf(partnersIn(this.run, partners))), partners };
+    const pairs = await this.#lists.pairs(partners);
+    return pairs ? { ...pairs, partners } : this.#allRows(partners, false);
   }
 
-  async #selectPairs(partners: Partners): Promise<ProbeAndBuild> {
-    if (this.#isHalfOfProbe)
-      return { probe: await this.#lists.select(partners, this.how === "semi"), build: null };
-    const build = await this.columns.add(this.#probe.rows);
-    const probe = await this.#lists.select(partners, true, build);
-    return { probe, build: await this.#lists.shorten(build, probe.array.length) };
+  /** All rows of the probe side in their order, with their partners. @param waits for what was submitted */
+  async #allRows(partners: ResultColumn, waits: boolean): Promise<Found> {
+    return { probe: await this.#lists.allRows(this.#probe.rows, waits), build: partners, partners };
+  }
+
+  async #selectHalf(partners: Partners): Promise<ProbeAndBuild> {
+    return { probe: await this.#lists.select(partners, this.how === "semi"), build: null };
   }
 
   /** Adds the build rows that are in no pair, and where pairs were written the probe rows. */

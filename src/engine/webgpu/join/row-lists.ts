@@ -8,12 +8,20 @@ import type { Bindings } from "../device/kernel.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import type { RowParams } from "../groups/row-kernels.js";
 import { checkBinding, type RecordChunk, type RowRun } from "../groups/row-run.js";
-import { countUpKernel, markRowsKernel, SELECT_ITEMS, selectRowsKernel } from "./join-kernels.js";
+import {
+  COUNT_ITEMS,
+  countPartnersKernel,
+  countUpKernel,
+  markRowsKernel,
+  SELECT_ITEMS,
+  selectRowsKernel,
+} from "./join-kernels.js";
 
 /** Constants of select-rows.wgsl. */
 export interface SelectConstants {
   readonly MATCHED: boolean;
   readonly WITH_PARTNERS: boolean;
+  readonly COUNTED: boolean;
 }
 
 /** Records a dispatch of select-rows.wgsl. */
@@ -41,6 +49,9 @@ export function partnersIn(run: RowRun, { array, range }: ResultColumn): Partner
   };
 }
 
+/** Rows from which those that have a partner are counted before any is listed: where all have one, none is. */
+const LEAST_COUNTED = 2 ** 20;
+
 /** Makes lists of one join, which are its result's columns. */
 export class RowLists {
   constructor(
@@ -48,20 +59,50 @@ export class RowLists {
     private readonly columns: ResultColumns,
   ) {}
 
-  /** Rows that have a partner, or have none; with their partners, where `outPartners` is given. Waits for what was submitted. */
-  async select(partners: Partners, matched: boolean, outPartners?: ResultColumn): Promise<ResultColumn> {
+  /** Rows that have a partner, or have none. Waits for what was submitted. */
+  async select(partners: Partners, matched: boolean): Promise<ResultColumn> {
     const { run, columns } = this;
     const { rows } = partners;
     checkBinding(run.host.gpu, rows * 4);
     const out = await columns.add(rows);
-    const constants = { MATCHED: matched, WITH_PARTNERS: outPartners !== undefined };
+    const constants = { MATCHED: matched, WITH_PARTNERS: false, COUNTED: false };
     const select = await partners.selecting(constants);
     const { totalLow: before } = run.counters;
-    const bindings = { outRows: out.range, outPartners: outPartners?.range };
+    const bindings = { outRows: out.range };
     await this.each("select rows", rows, (encoder, chunk) =>
       select(encoder, bindings, { ...chunk, total: before }),
     );
     return this.shorten(out, (run.counters.totalLow - before) >>> 0);
+  }
+
+  /** Rows that have a partner, and their partners; null where all rows have one. Waits for what was submitted. */
+  async pairs(partners: ResultColumn): Promise<{ probe: ResultColumn; build: ResultColumn } | null> {
+    const { run, columns } = this;
+    const rows = partners.array.length;
+    const isCounted = rows >= (run.host.overrides.leastCounted ?? LEAST_COUNTED);
+    const { totalLow: before, rowsMatched } = run.counters;
+    if (isCounted) await this.#count(partners);
+    const [probe, build] = [await columns.add(rows), await columns.add(rows)];
+    const constants = { MATCHED: true, WITH_PARTNERS: true, COUNTED: isCounted };
+    const select = await partnersIn(run, partners).selecting(constants);
+    const bindings = { outRows: probe.range, outPartners: build.range };
+    const all = { total: before, whole: rowsMatched + rows };
+    await this.each("select rows", rows, (encoder, chunk) => select(encoder, bindings, { ...chunk, ...all }));
+    const listed = (run.counters.totalLow - before) >>> 0;
+    const isWhole = isCounted ? (run.counters.rowsMatched - rowsMatched) >>> 0 === rows : listed === rows;
+    if (isWhole) {
+      this.drop(probe, build);
+      return null;
+    }
+    return { probe: await this.shorten(probe, listed), build: await this.shorten(build, listed) };
+  }
+
+  async #count(partners: ResultColumn): Promise<void> {
+    const { run } = this;
+    const count = await run.step(countPartnersKernel, {}, COUNT_ITEMS);
+    const bindings = { control: run.control, partners: partners.range };
+    const record: RecordChunk = (encoder, chunk) => count(encoder, bindings, chunk);
+    await run.eachChunk("count partners", partners.array.length, record, { isPass: false, waits: false });
   }
 
   /** The first elements of a column, in memory of about their size. */
@@ -84,11 +125,12 @@ export class RowLists {
     return listed;
   }
 
-  /** The numbers of all rows. */
-  async allRows(rows: number): Promise<ResultColumn> {
+  /** The numbers of all rows. @param waits for what was submitted */
+  async allRows(rows: number, waits: boolean): Promise<ResultColumn> {
     const all = await this.columns.add(rows);
     const countUp = await this.run.step(countUpKernel, {});
-    await this.each("count up", rows, (encoder, chunk) => countUp(encoder, { numbers: all.range }, chunk));
+    const record: RecordChunk = (encoder, chunk) => countUp(encoder, { numbers: all.range }, chunk);
+    await this.run.eachChunk("count up", rows, record, { isPass: false, waits });
     return all;
   }
 
