@@ -2,9 +2,9 @@
  * The build side of a join whose keys lie close together, as an array over its keys (../../dense-keys.ts): a probe is one load. One key column of one or
  * two words, of any sign; the array has the place of nulls, where these are equal, behind the last key's.
  *
- * How far the keys reach is measured on the GPU (key-range.wgsl) and waited for, since the array's length follows from it; keys that lie far apart are
- * mostly told by a sample, and the column is remembered, so that the next join does not ask. Whether build rows are equal is known with the counters that
- * come back next.
+ * How far the keys reach is known of codes of a dictionary. Else it is measured on the GPU (key-range.wgsl) and waited for, since the array's length
+ * follows from it; keys that lie far apart are mostly told by a sample, and the column is remembered, so that the next join does not ask. Whether build
+ * rows are equal is known with the counters that come back next.
  */
 import { longestDenseRange } from "../../dense-keys.js";
 import type { DeviceKeys, DeviceWordColumn } from "../../device-columns.js";
@@ -27,10 +27,10 @@ import {
   placeRowsKernel,
 } from "./dense-kernels.js";
 import { SELECT_ITEMS } from "./join-kernels.js";
-import { oneWord } from "./match-words.js";
+import { type KeyWords, oneWord } from "./match-words.js";
 import type { Partners, SelectConstants, SelectStep } from "./row-lists.js";
 
-/** Rows of both sides from which the wait pays: of fewer, the GPU has done with them by then. */
+/** Rows of both sides from which waiting for the range pays: of fewer, the GPU has done with them by then. */
 const LEAST_ROWS = 2 ** 22;
 /** Of a longer array too little is in the GPU's cache: random accesses to its memory take as long as bringing the rows into order does. */
 const MOST_PLACES = 2 ** 25;
@@ -48,6 +48,7 @@ interface BoundKeys {
   readonly bindings: { readonly keys: Range; readonly keyValidity: Range | undefined };
   readonly constants: { readonly KEY_WORDS: number };
   readonly params: RowParams;
+  readonly below: number | undefined;
 }
 
 /** Both sides with their only key column on the device, where they have one that may be dense; null where they have not. */
@@ -59,13 +60,16 @@ export async function denseSides(
   const { overrides, engine } = run.host;
   const { strategy } = engine.defaults;
   const least = overrides.denseJoin?.leastRows ?? LEAST_ROWS;
-  const mayBe =
-    oneWord(build) !== undefined && oneWord(probe) !== undefined && build.rows > 0 && probe.rows > 0;
+  const [keys, lookups] = [oneWord(build), oneWord(probe)];
   const isFree = strategy === undefined || strategy === "auto";
-  if (!mayBe || !isFree || build.rows + probe.rows < least) return null;
-  if (sparse.has((oneWord(build) as DeviceWordColumn).data)) return null;
+  if (!keys || !lookups || build.rows === 0 || probe.rows === 0 || !isFree) return null;
+  if (belowOf(keys) === undefined && build.rows + probe.rows < least) return null;
+  if (sparse.has(keys.data)) return null;
   return { build: await uploaded(run, build), probe: await uploaded(run, probe) };
 }
+
+/** What all keys are less than, where that is known. */
+const belowOf = (column: KeyWords) => (column.kind === "device words" ? column.below : undefined);
 
 /** Keys of one column, which is brought to the device for the time of the call. */
 async function uploaded(run: RowRun, keys: DeviceKeys): Promise<DeviceKeys> {
@@ -84,7 +88,7 @@ async function uploaded(run: RowRun, keys: DeviceKeys): Promise<DeviceKeys> {
 }
 
 async function bindKeys(run: RowRun, keys: DeviceKeys): Promise<BoundKeys> {
-  const { data, validity, width } = oneWord(keys) as DeviceWordColumn;
+  const { data, validity, width, below } = oneWord(keys) as DeviceWordColumn;
   const { rows } = keys;
   const keyValidity = validity === null ? undefined : await run.bind(validity, 0, Math.ceil(rows / 32));
   return {
@@ -92,6 +96,7 @@ async function bindKeys(run: RowRun, keys: DeviceKeys): Promise<BoundKeys> {
     bindings: { keys: await run.bind(data, 0, rows * width), keyValidity },
     constants: { KEY_WORDS: width },
     params: { keyNullable: Number(validity !== null) },
+    below,
   };
 }
 
@@ -115,21 +120,24 @@ interface KeyRange {
   readonly lowest: number;
   readonly lowestUpper: number;
   readonly places: number;
-  /** Rows that are no null. */
-  readonly keys: number;
 }
 
-/** Waits for where the keys lie; null where they lie too far apart. A pass over the rows. */
+/** Where the keys lie; null where they lie too far apart. A pass over the rows, which is waited for where the range is not known. */
 async function measure(run: RowRun, keys: BoundKeys): Promise<KeyRange | null> {
-  const { rows, bindings, constants } = keys;
+  const { rows, bindings, constants, below } = keys;
   const { gpu, overrides } = run.host;
   const { maxStorageBufferBindingSize } = gpu.device.limits;
   const mostPlaces = overrides.denseJoin?.mostPlaces ?? MOST_PLACES;
   const most = Math.min(longestDenseRange(rows), mostPlaces, maxStorageBufferBindingSize / 4 - 4);
+  const isKnown = below !== undefined;
+  if (isKnown && below > most) return null;
+  const known = { lowest: 0, lowestUpper: 0, places: below ?? 0 };
+  // without nulls there is nothing to count
+  if (isKnown && keys.params.keyNullable === 0) return known;
   const step = await run.step(keyRangeKernel, constants, RANGE_ITEMS);
   const all = { ...bindings, control: run.control };
-  const params = { ...keys.params, most, items: RANGE_ITEMS };
-  if (rows >= LEAST_SAMPLED) {
+  const params = { ...keys.params, most: isKnown ? 0xffffffff : most, items: RANGE_ITEMS };
+  if (!isKnown && rows >= LEAST_SAMPLED) {
     const sample = { count: SAMPLED, stride: Math.floor(rows / SAMPLED) };
     run.queue((encoder) => step(encoder, all, { ...params, ...sample }));
   }
@@ -137,25 +145,20 @@ async function measure(run: RowRun, keys: BoundKeys): Promise<KeyRange | null> {
     "key range",
     rows,
     (encoder, chunk) => step(encoder, all, { ...params, stride: 1, ...chunk }),
-    { isPass: false },
+    { isPass: false, waits: !isKnown },
   );
-  const { keyLower, keyUpper, keysAbove, keysBelow, keysFar, keysCounted } = run.counters;
+  if (isKnown) return known;
+  const { keyLower, keyUpper, keysAbove, keysBelow, keysFar } = run.counters;
   const places = keysAbove + keysBelow + 1;
   if (keysFar > 0 || places > most) return null;
   const borrow = Number(keyLower < keysBelow);
-  return {
-    lowest: (keyLower - keysBelow) >>> 0,
-    lowestUpper: (keyUpper - borrow) >>> 0,
-    places,
-    keys: keysCounted,
-  };
+  return { lowest: (keyLower - keysBelow) >>> 0, lowestUpper: (keyUpper - borrow) >>> 0, places };
 }
 
 /** An array over the keys of a build side. */
 export class DenseIndex implements Partners {
   #rowsAt: Range | undefined;
-  readonly #rowsPlaced: number;
-  /** The first is there for nulls. */
+  /** The last is there for nulls. */
   readonly #words: number;
 
   constructor(
@@ -165,11 +168,16 @@ export class DenseIndex implements Partners {
     private readonly range: KeyRange,
   ) {
     this.#words = range.places + 1;
-    this.#rowsPlaced = run.nullsEqual ? build.rows : range.keys;
   }
 
   get rows(): number {
     return this.probe.rows;
+  }
+
+  /** Rows that get a place, as far as the counters tell that came back last. */
+  get #rowsPlaced(): number {
+    const { run, build } = this;
+    return build.params.keyNullable === 0 || run.nullsEqual ? build.rows : run.counters.keysCounted;
   }
 
   /** There are more rows than places: some are equal. */
