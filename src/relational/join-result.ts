@@ -15,7 +15,7 @@ import { loadSpill } from "./load-spill.js";
 import { checkMemory, type MemoryOptions, NO_LIMIT } from "./memory-options.js";
 import { type JoinSides, prepareJoin } from "./prepare-join.js";
 import { collectTables } from "./stack-tables.js";
-import { batchesOf, type TableInput, type Tables } from "./table-input.js";
+import { type Batches, batchesOf, isPending, type TableInput, type Tables } from "./table-input.js";
 
 /** Options of {@link JoinResult.batches}. */
 export interface BatchOptions {
@@ -72,6 +72,12 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
     else yield* this.#spilled(memory, maxBytes);
   }
 
+  /** The join with these columns alone, unless it names some itself. @internal */
+  narrowed(needed: readonly string[]): JoinResult<T> {
+    const { left, right } = this.#sides;
+    return new JoinResult(left, right, { select: needed, ...this.#options });
+  }
+
   protected async run(): Promise<T> {
     const memory = this.#memory();
     if (memory === null) return joinSides(this.#sides as JoinSides, this.#options) as Promise<T>;
@@ -112,6 +118,7 @@ function isBatches(side: JoinInput): boolean {
   return !(side instanceof DeviceTable) && batchesOf(side) !== null;
 }
 
-async function brought(side: JoinInput): Promise<TableInput | Tables> {
-  return side instanceof DeviceTable ? side.toArrow() : side;
+async function brought(side: JoinInput): Promise<TableInput | Batches> {
+  if (side instanceof DeviceTable) return side.toArrow();
+  return isPending(side) ? side.batches() : side; // it would be awaited here
 }
