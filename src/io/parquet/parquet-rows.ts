@@ -36,7 +36,7 @@ export interface StoredRows {
   readonly coded: Coded | null | "later";
 }
 
-/** An Arrow dictionary: its values that are not null, and which of them each code means; -1: none. */
+/** An Arrow dictionary: its values that are not null, and which of them each code means, of equal ones the first; -1: none. */
 interface Entries {
   readonly values: Values;
   readonly places: Int32Array;
@@ -125,5 +125,17 @@ function entriesOf({ chunks, length, type }: ChunkedColumn, element: SchemaEleme
       places[code++] = chunk.layout !== "null" && isValid(chunk, row) ? place++ : -1;
     }
   }
+  const same = firstsOf(values);
+  for (let code = 0; code < length; code++) if (places[code] >= 0) places[code] = same[places[code]];
   return { values, places };
+}
+
+/** Of each value the first one that is equal: an Arrow dictionary may hold one several times. */
+function firstsOf(values: Values): Int32Array {
+  const { count } = values;
+  const [codes, firsts] = [new Int32Array(count), new Int32Array(count)];
+  const slots = new Int32Array(2 << (32 - Math.clz32(count)));
+  values.number({ codes, firsts, slots, mask: slots.length - 1, most: count });
+  for (let i = 0; i < count; i++) codes[i] = firsts[codes[i]];
+  return codes;
 }
