@@ -1,6 +1,5 @@
 // Joins whose columns of a side come as dictionaries: the same rows as without, of every kind of column and of join.
 import {
-  type Column,
   type DictionaryType,
   type Table,
   Type,
@@ -11,7 +10,7 @@ import {
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { JOIN_KINDS } from "../../src/engine/join-kinds.js";
-import { readTable, tableToBytes } from "../../src/io/index.js";
+import { tableToBytes } from "../../src/io/index.js";
 import { join } from "../../src/relational/index.js";
 import { rounds } from "../helpers/rounds.js";
 import { kinds } from "./helpers/kinds.js";
@@ -109,10 +108,9 @@ it("a value that many rows of the side have is stored once in parquet files", as
     origin: Array.from({ length: 60 }, (_, row) => ["LAX", "SFO", "JFK"][row % 3]),
   });
   const made = await join(many, states, { ...on, dictionaries: "right" });
-  const read = await readTable(await tableToBytes(made, { format: "parquet" }), { format: "parquet" });
-  const [batch] = read.getChild("state").data as unknown as { dictionary: Column<string> }[];
-  expect([...batch.dictionary]).toEqual(["CA", "NY"]);
-  expect(rowsOf(read)).toEqual(rowsOf(await join(many, states, on)));
+  const parquet = (table: Table) => tableToBytes(table, { format: "parquet" });
+  const [own, expected] = await Promise.all([parquet(made), parquet(await join(many, states, on))]);
+  expect(own).toEqual(expected);
 });
 
 it("anything but a side is refused", async () => {

@@ -4,7 +4,7 @@
  */
 import { type Column, type DataType, TimeUnit, Type } from "@uwdata/flechette";
 import type { SchemaElement } from "hyparquet";
-import { bitmapBytes, setBit } from "../../engine/bitmaps.js";
+import { bitmapBytes, isSet, setBit } from "../../engine/bitmaps.js";
 import {
   type Chunk,
   type ChunkedColumn,
@@ -73,17 +73,12 @@ export class RowSource {
     const { values, places } = entries;
     if (this.#places.length < chunk.length) this.#places = new Int32Array(chunk.length);
     const codes = codesOf(chunk);
-    let [count, bits]: [number, Uint8Array | null] = [0, null];
+    let [count, bits]: [number, Uint8Array | null] = [chunk.length, null];
     if (chunk.validity === null && values.count === places.length) {
-      for (let row = 0; row < chunk.length; row++) this.#places[row] = codes[row];
-      count = chunk.length;
+      lookUp(codes, places, this.#places, count);
     } else {
       bits = new Uint8Array(bitmapBytes(chunk.length));
-      for (let row = 0; row < chunk.length; row++) {
-        if (!isValid(chunk, row) || places[codes[row]] < 0) continue;
-        this.#places[count++] = places[codes[row]];
-        setBit(bits, row);
-      }
+      count = lookUpValid(chunk, codes, places, this.#places, bits);
     }
     const coded = this.#numbering.ofCodes(this.#places, count, values.count);
     return { form: "stored", bits, values, places: this.#places, count, coded };
@@ -106,6 +101,33 @@ export class RowSource {
     }
     return { form: "stored", bits, values, places: null, count: values.count, coded: "later" };
   }
+}
+
+type Codes = ReturnType<typeof codesOf>;
+
+/** The places of `count` codes, none of which is null. */
+function lookUp(codes: Codes, places: Int32Array, into: Int32Array, count: number): void {
+  for (let row = 0; row < count; row++) into[row] = places[codes[row]];
+}
+
+/** The places of rows that are not null, end to end, and a bit for each of these rows. Answers with how many they are. */
+function lookUpValid(
+  { length, validity }: DictionaryChunk,
+  codes: Codes,
+  places: Int32Array,
+  into: Int32Array,
+  bits: Uint8Array,
+): number {
+  const valid = validity?.bits ?? null;
+  let count = 0;
+  for (let row = 0; row < length; row++) {
+    if (valid !== null && !isSet(valid, row)) continue;
+    const place = places[codes[row]];
+    if (place < 0) continue;
+    into[count++] = place;
+    bits[row >>> 3] |= 1 << (row & 7);
+  }
+  return count;
 }
 
 /** Arrow has seconds, Parquet has not. */
