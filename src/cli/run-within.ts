@@ -71,7 +71,7 @@ async function runOn(
       },
     },
   };
-  const result = new Result(command, command.work(inputs, call).batches(), limit);
+  const result = new Result(command, command.work(inputs, call, false).batches(), limit);
   try {
     progress.step(command.stage);
     const { out, threads } = files;

@@ -57,9 +57,9 @@ export async function onHost({ left, right }: JoinSides): Promise<Sides<TableInp
   return { left: await bring(left), right: await bring(right) };
 }
 
-/** Key columns of full joins come from both sides, and conditions are JavaScript: both take the host. */
-export function joinsThere({ how, filter }: PreparedJoin): boolean {
-  return how !== "full" && filter === null;
+/** Key columns of full joins come from both sides, conditions are JavaScript, and codes are row numbers on the host: all take the host. */
+export function joinsThere({ how, filter, coded }: PreparedJoin): boolean {
+  return how !== "full" && filter === null && coded === null;
 }
 
 /** Whether tables of the host are better joined on the device. Semi and anti joins promise the left's order. */
