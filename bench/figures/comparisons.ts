@@ -168,6 +168,46 @@ const on = (row: BenchRow) => {
   return name.startsWith("JS Map") ? name : contender(name);
 };
 
+/** The parts of warpmap's time, in the order in which they come. */
+const FILE_PARTS = ["reading", "working", "moving", "writing"] as const;
+
+export function filesFigure(report: StoredReport): Figure {
+  const isOwn = (row: BenchRow) => Number.isFinite(numberIn(row, "reading ms"));
+  const nameOf = (row: BenchRow) => (isOwn(row) ? contender(textIn(row, "by")) : textIn(row, "by"));
+  const familyOf = (row: BenchRow) => (isOwn(row) ? "warpmap" : textIn(row, "by"));
+  const tasks = [...groupBy(report.rows, (row) => textIn(row, "task"))];
+  const shares = report.rows.filter(isOwn).map((row): BarGroup => {
+    const parts = FILE_PARTS.map((part) => ({ part, ms: numberIn(row, `${part} ms`) }));
+    const there = parts.filter(({ ms }) => Number.isFinite(ms));
+    const whole = there.reduce((sum, { ms }) => sum + ms, 0);
+    return {
+      label: textIn(row, "task"),
+      bars: there.map(({ part, ms }) => ({ name: part, origin: "measured", value: (100 * ms) / whole })),
+    };
+  });
+  return {
+    title: "From files to a file",
+    subtitle: `${sizeText(parameter(report, "flights"))} flights, ${textIn(report.parameters, "threads")} threads, from the call until the file has its name. Working: keys are matched, groups counted. Moving: the columns of the result are gathered.`,
+    panels: [
+      bars(
+        "Time",
+        "ms",
+        tasks.map(([label, rows]) => ({
+          label,
+          bars: rows.map((row) => ({
+            name: nameOf(row),
+            origin: "measured",
+            value: numberIn(row, "ms"),
+            family: familyOf(row),
+          })),
+        })),
+      ),
+      bars("What warpmap's time goes to", "% of its parts", shares),
+    ],
+    footer: footerOf(report),
+  };
+}
+
 export function peersFigure(report: StoredReport): Figure {
   const nameOf = (row: BenchRow) =>
     textIn(row, "by") === "JS Map" ? "JS Map" : `${textIn(row, "by")}, ${threads(row)}`;

@@ -59,7 +59,6 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
   const load = benchNamed(name);
   const threads = threadCount(options.threads);
   const size = options.size === undefined ? undefined : parseSize(options.size);
-  if (options.svg !== undefined) await checkPicture(name);
   for (const path of [options.json, options.svg]) {
     if (path !== undefined && path !== STDOUT) await checkWritable(path);
   }
@@ -171,11 +170,6 @@ function gridOf(rows: readonly BenchRow[], output: Output, { env }: Host): strin
 async function keepPicture(report: BenchReport, path: string): Promise<void> {
   const { svgOf } = await import("../../bench/figures/index.js");
   await keep(path, svgOf(report) as string);
-}
-
-async function checkPicture(bench: string): Promise<void> {
-  const { hasPicture } = await import("../../bench/figures/index.js");
-  if (!hasPicture(bench)) throw new CallError(`The benchmark "${bench}" has no picture.`, "Leave out --svg.");
 }
 
 async function keep(path: string, text: string): Promise<void> {

@@ -1,12 +1,13 @@
 import { expect, it } from "vitest";
 import { run } from "../../bench/files.js";
 import { openDevice } from "../../src/index.js";
-import { expectReport } from "./expect-report.js";
+import { expectPicture, expectReport } from "./expect-report.js";
 
 it("writes the same rows as DuckDB, and says how long each part took", async () => {
   using device = await openDevice({ backend: "cpu", threads: 2 });
   const report = await run(device, { size: 2000, runs: 1 });
   expectReport(report, "files");
+  expectPicture(report);
   const both = ["cpu, 2 threads", "DuckDB"];
   expect(report.rows.map(({ task, by }) => [task, by])).toEqual([
     ...both.map((by) => ["flights with airports to csv", by]),

@@ -112,7 +112,6 @@ describe("2: a wrong call", () => {
   it.each<[string, string[], RegExp]>([
     ["an unknown command", ["jion"], /unknown command 'jion'/],
     ["an unknown option", ["join", A, A, ...OK, "--svg", "x"], /unknown option '--svg'/],
-    ["a benchmark without a picture", ["bench", "files", "--svg", "x.svg"], /"files" has no picture/],
     ["an unknown option of devices", ["devices", "--fast"], /unknown option '--fast'/],
     [
       "an unknown device",
