@@ -135,7 +135,7 @@ function addGroup(program: Command, host: Host): void {
       "after",
       `
 Aggregates: count (rows), count:x (not null), countDistinct:x, approxCountDistinct:x, sum:x, mean:x, var:x, std:x,
-median:x, min:x, max:x, first:x, last:x. Their columns are called count, count_x, sum_x and so on, or as NAME=sum:x says. Groups come in the order of their first rows.
+median:x, quantile0.9:x, min:x, max:x, first:x, last:x. Their columns are called count, count_x, sum_x and so on, or as NAME=sum:x says. Groups come in the order of their first rows.
 
 Examples:
   $ warpmap group flights.parquet --by origin,destination --agg count,mean:delay
