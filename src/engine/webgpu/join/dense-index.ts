@@ -14,7 +14,16 @@ import type { Range } from "../device/kernel.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import type { RowParams } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
-import { boundWords } from "../reduce/number-keys.js";
+import {
+  type BoundKeys,
+  bindKeys,
+  boundWords,
+  countKeys,
+  type KeyRange,
+  type KeyWords,
+  keyRange,
+  oneWord,
+} from "../groups/word-keys.js";
 import type { PairSource } from "./count-pairs.js";
 import {
   COUNTED_ITEMS,
@@ -23,33 +32,17 @@ import {
   denseMatchesKernel,
   densePartnersKernel,
   denseSelectKernel,
-  keyRangeKernel,
   placeRowsKernel,
 } from "./dense-kernels.js";
 import { SELECT_ITEMS } from "./join-kernels.js";
-import { type KeyWords, oneWord } from "./match-words.js";
 import type { Partners, SelectConstants, SelectStep } from "./row-lists.js";
 
 /** Rows of both sides from which waiting for the range pays: of fewer, the GPU has done with them by then. */
 const LEAST_ROWS = 2 ** 22;
 /** Of a longer array too little is in the GPU's cache: random accesses to its memory take as long as bringing the rows into order does. */
 const MOST_PLACES = 2 ** 25;
-/** Rows of a sample, from how many rows on one is taken, and rows that an invocation looks at. */
-const SAMPLED = 2 ** 14;
-const LEAST_SAMPLED = 2 ** 15;
-const RANGE_ITEMS = 16;
-
 /** Key columns that were found to lie far apart. Should one have changed, it only takes the longer way. */
 const sparse = new WeakSet<object>();
-
-/** A side's keys as kernels bind them. */
-interface BoundKeys {
-  readonly rows: number;
-  readonly bindings: { readonly keys: Range; readonly keyValidity: Range | undefined };
-  readonly constants: { readonly KEY_WORDS: number };
-  readonly params: RowParams;
-  readonly below: number | undefined;
-}
 
 /** Both sides with their only key column on the device, where they have one that may be dense; null where they have not. */
 export async function denseSides(
@@ -87,72 +80,32 @@ async function uploaded(run: RowRun, keys: DeviceKeys): Promise<DeviceKeys> {
   return { rows, columns: [{ kind: "device words", width, data, validity: bits }] };
 }
 
-async function bindKeys(run: RowRun, keys: DeviceKeys): Promise<BoundKeys> {
-  const { data, validity, width, below } = oneWord(keys) as DeviceWordColumn;
-  const { rows } = keys;
-  const keyValidity = validity === null ? undefined : await run.bind(validity, 0, Math.ceil(rows / 32));
-  return {
-    rows,
-    bindings: { keys: await run.bind(data, 0, rows * width), keyValidity },
-    constants: { KEY_WORDS: width },
-    params: { keyNullable: Number(validity !== null) },
-    below,
-  };
-}
-
 /** The index of the build rows; null where their keys lie too far apart. Sides are those of `denseSides`. */
 export async function denseIndex(
   run: RowRun,
   sides: { readonly build: DeviceKeys; readonly probe: DeviceKeys },
 ): Promise<DenseIndex | null> {
-  const build = await bindKeys(run, sides.build);
-  const range = await measure(run, build);
+  const keys = oneWord(sides.build) as DeviceWordColumn;
+  const build = await bindKeys(run, keys, sides.build.rows);
+  const range = await denseRange(run, build, keys.below);
   if (range === null) {
-    sparse.add((oneWord(sides.build) as DeviceWordColumn).data);
+    sparse.add(keys.data);
     return null;
   }
-  const probe = await bindKeys(run, sides.probe);
+  const probe = await bindKeys(run, oneWord(sides.probe) as DeviceWordColumn, sides.probe.rows);
   return new DenseIndex(run, build, probe, range);
 }
 
-/** Where keys lie. */
-interface KeyRange {
-  readonly lowest: number;
-  readonly lowestUpper: number;
-  readonly places: number;
-}
-
-/** Where the keys lie; null where they lie too far apart. A pass over the rows, which is waited for where the range is not known. */
-async function measure(run: RowRun, keys: BoundKeys): Promise<KeyRange | null> {
-  const { rows, bindings, constants, below } = keys;
+/** Where the keys lie; null where they lie too far apart. It is waited for where that is not known. */
+async function denseRange(run: RowRun, keys: BoundKeys, below: number | undefined): Promise<KeyRange | null> {
   const { gpu, overrides } = run.host;
   const { maxStorageBufferBindingSize } = gpu.device.limits;
   const mostPlaces = overrides.denseJoin?.mostPlaces ?? MOST_PLACES;
-  const most = Math.min(longestDenseRange(rows), mostPlaces, maxStorageBufferBindingSize / 4 - 4);
-  const isKnown = below !== undefined;
-  if (isKnown && below > most) return null;
-  const known = { lowest: 0, lowestUpper: 0, places: below ?? 0 };
-  // without nulls there is nothing to count
-  if (isKnown && keys.params.keyNullable === 0) return known;
-  const step = await run.step(keyRangeKernel, constants, RANGE_ITEMS);
-  const all = { ...bindings, control: run.control };
-  const params = { ...keys.params, most: isKnown ? 0xffffffff : most, items: RANGE_ITEMS };
-  if (!isKnown && rows >= LEAST_SAMPLED) {
-    const sample = { count: SAMPLED, stride: Math.floor(rows / SAMPLED) };
-    run.queue((encoder) => step(encoder, all, { ...params, ...sample }));
-  }
-  await run.eachChunk(
-    "key range",
-    rows,
-    (encoder, chunk) => step(encoder, all, { ...params, stride: 1, ...chunk }),
-    { isPass: false, waits: !isKnown },
-  );
-  if (isKnown) return known;
-  const { keyLower, keyUpper, keysAbove, keysBelow, keysFar } = run.counters;
-  const places = keysAbove + keysBelow + 1;
-  if (keysFar > 0 || places > most) return null;
-  const borrow = Number(keyLower < keysBelow);
-  return { lowest: (keyLower - keysBelow) >>> 0, lowestUpper: (keyUpper - borrow) >>> 0, places };
+  const most = Math.min(longestDenseRange(keys.rows), mostPlaces, maxStorageBufferBindingSize / 4 - 4);
+  if (below === undefined) return keyRange(run, keys, most);
+  if (below > most) return null;
+  if (keys.params.keyNullable === 1) await countKeys(run, keys);
+  return { lowest: 0, lowestUpper: 0, places: below };
 }
 
 /** An array over the keys of a build side. */
