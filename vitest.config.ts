@@ -13,7 +13,7 @@ const OPERATIONS =
   "test/conformance/{contains,erase,find,insert,insert-and-find,insert-or-assign,sentinels,where}.test.ts";
 /** Joins and groups on the device under test, compared with DuckDB, which runs in Node only. */
 const RELATIONAL =
-  "test/relational/{device-groups,device-tables,distinct,full-join-keys,group-batches,group-by,is-in,join,join-index,join-kinds,join-oracle,join-select,key-types,payload-types,random-groups,random-tables,tpch/tpch}.test.ts";
+  "test/relational/{device-groups,device-tables,dictionary-keys,distinct,full-join-keys,group-batches,group-by,is-in,join,join-index,join-kinds,join-oracle,join-select,key-types,payload-types,random-groups,random-tables,tpch/tpch}.test.ts";
 const WEBGPU_ONLY = "test/{engine/webgpu,wgsl}/**/*.test.ts";
 /** Part of these: kernels of the partitioned strategy, which take SwiftShader longest to compile. */
 const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";
@@ -28,8 +28,9 @@ const crossOriginIsolation = {
 };
 
 /**
- * Projects that run at once: three processes, each of which compiles what it needs and waits for the GPU a third of its time; or one
- * process beside the browser, for the kernels that take longest to compile: they are compiled once then.
+ * Projects that one Vitest runs at once: three processes, each of which compiles what it needs and waits for the GPU a third of its
+ * time; or one process beside the browser, for the kernels that take longest to compile. `npm test` as a whole starts a Vitest for each
+ * project instead, all in one process (scripts/test.mjs).
  */
 const NODE_ALONE = { groupOrder: 0, maxWorkers: 3 };
 const BESIDE_BROWSER = { groupOrder: 1, maxWorkers: 1 };
@@ -64,6 +65,12 @@ const rank = ({ moduleId }: TestSpecification) => {
 const long = process.env.WARPMAP_TEST_LONG === "1";
 const TIMEOUT_MS = long ? 3_600_000 : 120_000;
 
+/**
+ * Of processes that compile kernels: glibc keeps the memory that compilers give back, and does not ask the system for it again, page by
+ * page, at the next kernel.
+ */
+const KEEP_MEMORY = { MALLOC_TRIM_THRESHOLD_: `${2 ** 30}`, MALLOC_TOP_PAD_: `${2 ** 25}` };
+
 /** Options of Node in worker processes. */
 const execArgv = ["--import", new URL("scripts/rest-between-polls.mjs", import.meta.url).href];
 
@@ -72,6 +79,13 @@ const execArgv = ["--import", new URL("scripts/rest-between-polls.mjs", import.m
  * Within a project the longest first.
  */
 class ByProject extends BaseSequencer {
+  /** Long files to all parts alike, and files of one folder. */
+  override async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { index, count } = this.ctx.config.shard ?? { index: 1, count: 1 };
+    const sorted = files.toSorted((a, b) => rank(a) - rank(b) || (a.moduleId < b.moduleId ? -1 : 1));
+    return sorted.filter((_, i) => i % count === index - 1);
+  }
+
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     return sorted.sort((a, b) => a.project.name.localeCompare(b.project.name) || rank(a) - rank(b));
@@ -96,7 +110,7 @@ function onWebgpuInNode(
       execArgv,
       maxWorkers,
       isolate: false,
-      env: softwareGpuEnv(),
+      env: { ...softwareGpuEnv(), ...KEEP_MEMORY },
       provide: { backend: "webgpu" as const, host: "node" as const, bulk, long },
     },
   };

@@ -27,7 +27,7 @@ import { settle, type TimedCall, timeInTurn } from "./timing.js";
 export const sweeps = ["selectivity", "multiplicity", "skew"] as const;
 
 const ONE_TO_ONE = { selectivity: 1, multiplicity: 1, skew: 0 };
-const WARM_UP_MS = 1000;
+const WARM_UP_MS = 2000;
 const MOST_ROWS = 2 ** 28;
 /** A dispatch of luma.gl takes no more. */
 const MOST_LUMA_ROWS = 2 ** 24;

@@ -8,7 +8,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describeSoftwareGpu, missingBrowserLibraries, softwareGpuEnv } from "./software-gpu.mjs";
@@ -24,20 +24,33 @@ const env = { ...process.env, ...softwareGpuEnv(), ...(isLong && { WARPMAP_TEST_
 const missing = missingBrowserLibraries();
 warnOfMissingLibraries();
 
-/** The projects that keep all cores busy, and the others (vitest.config.ts). */
-const BUSY = ["cpu", "webgpu", "webgpu-engine"];
-const QUIET = ["webgpu-partitioned", "browser"];
-const only = (project) => ["--project", project];
+/**
+ * A Vitest each, in one process: kernels are compiled once in each, which takes most of a GPU project's time. In this order, as many at
+ * once as keep the cores busy while some wait for the GPU or for a browser; those that take longest come first.
+ */
+const TESTS = [
+  ["webgpu"],
+  ["cpu", "--shard=1/2"],
+  ["webgpu-engine"],
+  ["browser"],
+  ["webgpu-partitioned"],
+  ["cpu", "--shard=2/2"],
+];
+const AT_ONCE = Math.max(3, availableParallelism());
 
 let passed = 0;
 let failed = 0;
 
+const projects = TESTS.map((args) => () => project(...args));
+const checks = [
+  () => step("packed package", "scripts/check-package.mjs"),
+  () => step("types", require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json"),
+  () => step("bundle size", "scripts/check-size.mjs"),
+];
+
 await step("build", "scripts/build.mjs", "--if-changed");
-if (everything) {
-  await vitest(...BUSY.flatMap(only));
-  // these leave a core idle now and then
-  await Promise.all([vitest(...QUIET.flatMap(only)), checks()]);
-} else await vitest(...vitestArgs);
+if (everything) await inTurn([...projects, ...checks]);
+else await vitest(vitestArgs);
 warnOfMissingLibraries();
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
@@ -63,19 +76,30 @@ async function step(title, ...args) {
   console.log(`${title}: ${(seconds + performance.now() / 1000).toFixed(1)} s`);
 }
 
-async function checks() {
-  await step("types", require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json");
-  await step("bundle size", "scripts/check-size.mjs");
-  await step("packed package", "scripts/check-package.mjs");
+/** Runs jobs, AT_ONCE of them at a time, each as soon as one before it has ended. */
+async function inTurn(jobs) {
+  const waiting = jobs.values();
+  const lane = async () => {
+    for (const job of waiting) await job();
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
 }
 
-async function vitest(...vitestArgs) {
-  console.log("\n== tests");
+async function project(name, ...args) {
+  const seconds = -performance.now() / 1000;
+  await vitest(["--project", name, ...args], { env: { ...env, VITEST_MAX_WORKERS: "1" }, stdio: "pipe" });
+  console.log(`\n${[name, ...args].join(" ")}: ${(seconds + performance.now() / 1000).toFixed(1)} s`);
+}
+
+/** Runs a Vitest, and counts its tests. Several at once write no live summaries: their output is a pipe. */
+async function vitest(vitestArgs, options = { env, stdio: "inherit" }) {
   const folder = mkdtempSync(join(tmpdir(), "warpmap-test-"));
   const report = join(folder, "report.json");
   const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...vitestArgs];
   const program = join(root, "node_modules/vitest/vitest.mjs");
-  const running = spawn(process.execPath, [program, ...args], { cwd: root, env, stdio: "inherit" });
+  const running = spawn(process.execPath, [program, ...args], { cwd: root, ...options });
+  running.stdout?.pipe(process.stdout, { end: false });
+  running.stderr?.pipe(process.stderr, { end: false });
   const [status] = await once(running, "close");
   const {
     numPassedTests = 0,

@@ -9,6 +9,7 @@ const doubleSums = {
   project: "webgpu-engine",
   tests: ["test/engine/webgpu/direct/double-sums.test.ts"],
 };
+const matchedPlaces = { project: "webgpu-engine", tests: ["test/engine/webgpu/join/match-dense.test.ts"] };
 const matchedParts = { project: "webgpu-engine", tests: ["test/engine/webgpu/join/match-parts.test.ts"] };
 const parts = { project: "webgpu-engine", tests: ["test/engine/webgpu/reduce/sum-parts.test.ts"] };
 const reduce = { project: "webgpu-engine", tests: ["test/engine/webgpu/reduce/reduce-groups.test.ts"] };
@@ -200,6 +201,71 @@ export const webgpuFaults = [
     find: "atomicStore(&control.keysRepeat, 1u);",
     replace: "",
     ...matchedParts,
+  },
+  {
+    name: "gpu-join-place-upper-word",
+    what: "keys of two words are at one place though their upper words differ",
+    file: "src/engine/webgpu/groups/key-place.wgsl",
+    find: "isBeyond = isBeyond || upper != 0u;",
+    replace: "",
+    ...matchedPlaces,
+  },
+  {
+    name: "gpu-join-place-borrow",
+    what: "the lower word's borrow is left out",
+    file: "src/engine/webgpu/groups/key-place.wgsl",
+    find: "- params.lowestUpper - u32(lower < params.lowest);",
+    replace: "- params.lowestUpper;",
+    ...matchedPlaces,
+  },
+  {
+    name: "gpu-join-place-beyond",
+    what: "the key behind the greatest one has the place of nulls",
+    file: "src/engine/webgpu/groups/key-place.wgsl",
+    find: "place >= params.places",
+    replace: "place > params.places",
+    ...matchedPlaces,
+  },
+  {
+    name: "gpu-join-range-below",
+    what: "keys below the first one are not seen",
+    file: "src/engine/webgpu/groups/key-range.wgsl",
+    find: "atomicMax(&control.keysBelow, atomicLoad(&below));",
+    replace: "",
+    ...matchedPlaces,
+  },
+  {
+    name: "gpu-join-range-first-null",
+    what: "what lies under a null is a key that others are measured from",
+    file: "src/engine/webgpu/groups/key-range.wgsl",
+    find: "return firstTrailingBit(keyValidity[0]);",
+    replace: "return 0u;",
+    ...matchedPlaces,
+  },
+  {
+    name: "gpu-join-range-sample",
+    what: "rows of the sample are counted, too",
+    file: "src/engine/webgpu/groups/key-range.wgsl",
+    find: "if (params.stride == 1u) { atomicAdd",
+    replace: "{ atomicAdd",
+    ...matchedPlaces,
+  },
+  {
+    name: "gpu-group-narrow-keys",
+    what: "keys of two words are told apart by their upper words",
+    file: "src/engine/webgpu/groups/narrow-keys.wgsl",
+    find: "keys[row * KEY_WORDS] - params.lowest",
+    replace: "keys[row * KEY_WORDS + 1u]",
+    project: "webgpu-engine",
+    tests: ["test/engine/webgpu/reduce/number-keys.test.ts"],
+  },
+  {
+    name: "gpu-join-places-taken",
+    what: "equal build rows are not told",
+    file: "src/engine/webgpu/join/dense-index.ts",
+    find: "return this.run.counters.keysPlaced < this.#rowsPlaced;",
+    replace: "return false;",
+    ...matchedPlaces,
   },
   {
     name: "gpu-join-string-tail",

@@ -72,7 +72,8 @@ async function runOn(
       },
     },
   };
-  const result = new Result(command, counts.of("made", command.work(inputs, call).batches()), limit);
+  const batches = command.work(inputs, call, false).batches();
+  const result = new Result(command, counts.of("made", batches), limit);
   try {
     counts.tell = progress.step(command.stage);
     const { out, threads } = files;

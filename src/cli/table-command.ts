@@ -62,8 +62,15 @@ export interface TableCommand {
   readonly stage: string;
   /** Told the names of all columns of the files before the work begins, in the order of `inputs`. */
   readonly check?: (names: readonly (readonly string[])[]) => void;
-  /** Makes the result of the files' tables, in the order of `inputs`. */
-  readonly work: (tables: readonly (Table | AsyncIterable<Table>)[], call: OperatorCall) => CommandResult;
+  /**
+   * Makes the result of the files' tables, in the order of `inputs`.
+   * @param writesValues whether it goes to a file of a format without dictionaries, which is the same if columns are such
+   */
+  readonly work: (
+    tables: readonly (Table | AsyncIterable<Table>)[],
+    call: OperatorCall,
+    writesValues: boolean,
+  ) => CommandResult;
   /** What is left of a table of the result. Default: all of it. */
   readonly pick?: (table: Table) => Table;
   /** Words an error of the work in terms of the call. */
@@ -111,7 +118,8 @@ export async function runTableCommand(
       onPlan: options.explain ? onPlan : undefined,
       onStage: (stage: string, seconds: number) => clock.add(stage, seconds),
     };
-    const made = await worked(command, async () => command.work(tables, call));
+    const writesValues = files.out !== undefined && files.out.format !== "arrow";
+    const made = await worked(command, async () => command.work(tables, call, writesValues));
     const table = limit === undefined ? made : firstRows(made, limit);
     const outcome = { table, device, clock, plan, start, files };
     await tellOutcome(outcome, command.stage, options, progress, host);

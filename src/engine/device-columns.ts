@@ -42,6 +42,8 @@ export interface DeviceWordColumn {
   readonly width: number;
   readonly data: Words;
   readonly validity: Words | null;
+  /** All values are less, where that is known: codes of a dictionary. */
+  readonly below?: number;
 }
 
 /** A key column of byte strings on a device. */
@@ -66,6 +68,8 @@ export interface Matches {
   readonly left: Words;
   /** Null for semi and anti joins. */
   readonly right: Words | null;
+  /** A side whose row numbers are 0, 1, 2, … up to its last, where the engine knows of one. */
+  readonly inOrder?: "left" | "right" | undefined;
 }
 
 /** Operations on columns that stay in the memory of an engine. After the engine is destroyed they reject with DeviceLostError. */

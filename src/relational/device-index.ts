@@ -1,11 +1,13 @@
 /** Batches joined with an index on a device: keys are looked up there, and the result is gathered there. */
+import type { Table } from "@uwdata/flechette";
 import type { Device } from "../device.js";
+import type { Placement } from "../engine/engine.js";
 import type { Sides } from "../engine/join-kinds.js";
 import type { RowIndex } from "../engine/row-operations.js";
-import { gatherMatches } from "./device-join.js";
 import { deviceSide, Uploads } from "./device-keys.js";
 import type { DeviceTable } from "./device-table.js";
 import { keyForms } from "./encode-keys.js";
+import { answerMatches } from "./matched-rows.js";
 import type { PreparedJoin } from "./prepare-join.js";
 
 /** An index as a join on the device takes it. */
@@ -23,7 +25,8 @@ export async function joinIndexed(
   device: Device,
   prepared: PreparedJoin,
   { side, indexFor, uploads: own }: PlacedIndex,
-): Promise<DeviceTable> {
+  output: Placement,
+): Promise<Table | DeviceTable> {
   const { call, how, keys, rows, outputs } = prepared;
   const { engine } = device;
   const uploads = new Uploads(engine);
@@ -33,14 +36,11 @@ export async function joinIndexed(
     const index = await indexFor(forms);
     const encoded = await deviceSide(keys[side], forms, rows[side], `${side}Factors`);
     call.endStage("encode keys");
-    // on their way while rows are looked up
-    for (const output of outputs) {
-      all.left.begin(output.left?.source);
-      all.right.begin(output.right?.source);
-    }
+    // on their way while rows are looked up; the host may not need the batch's
+    if (output === "device") uploads.begin(...outputs.map((each) => each[side]?.source));
     const matches = await call.onEngine((engineCall) => index.match(encoded, side, how, engineCall));
     call.endStage("hash join");
-    return await gatherMatches(device, prepared, all, matches);
+    return await answerMatches(device, prepared, all, matches, output);
   } finally {
     await uploads.destroy();
   }

@@ -1,21 +1,25 @@
 /**
  * Joins on a device: keys are compared where they are, and the result is gathered there. Columns of the host are uploaded, those alone
- * that are needed. What the device cannot compare as it is (keys of two types, floats, dictionaries) is encoded on the host.
+ * that are needed. What the device cannot compare as it is (keys of two types, floats, most dictionaries) is encoded on the host.
  */
+import type { Table } from "@uwdata/flechette";
 import type { Device } from "../device.js";
 import type { DeviceArray } from "../engine/device-array.js";
-import { destroyColumns, type Matches } from "../engine/device-columns.js";
-import type { Sides } from "../engine/join-kinds.js";
-import type { RowOperations } from "../engine/row-operations.js";
-import type { TableColumn } from "./column-transport.js";
+import type { Placement } from "../engine/engine.js";
 import type { SourceColumn } from "./columns.js";
 import { type DeviceKeyColumn, keyOf, plainWords, Uploads } from "./device-keys.js";
-import { DeviceTable, toHost } from "./device-table.js";
+import { type DeviceTable, toHost } from "./device-table.js";
+import { codeKeys } from "./dictionary-keys.js";
 import { encodeKeys } from "./encode-keys.js";
+import { answerMatches } from "./matched-rows.js";
 import type { PreparedJoin } from "./prepare-join.js";
 
 /** Joins on a device; not for full joins and filters. The caller ends the last stage, and tells the plan. */
-export async function joinOnDevice(device: Device, prepared: PreparedJoin): Promise<DeviceTable> {
+export async function joinOnDevice(
+  device: Device,
+  prepared: PreparedJoin,
+  output: Placement,
+): Promise<Table | DeviceTable> {
   const { call, how, nullsEqual, outputs } = prepared;
   const { engine } = device;
   const uploads = new Uploads(engine);
@@ -24,13 +28,15 @@ export async function joinOnDevice(device: Device, prepared: PreparedJoin): Prom
     const keys = await deviceKeys(prepared, uploads);
     call.endStage("encode keys");
     const rows = await engine.rows();
-    // on their way while rows are matched
-    for (const { left, right } of outputs) uploads.begin(left?.source, right?.source);
+    // on their way while rows are matched; the host may not need those of the side with more rows
+    const fewer = prepared.rows.left < prepared.rows.right ? "left" : "right";
+    const ahead = output === "device" ? (["left", "right"] as const) : ([fewer] as const);
+    for (const side of ahead) uploads.begin(...outputs.map((each) => each[side]?.source));
     const matches = await call.onEngine((engineCall) =>
       rows.match(keys.left, keys.right, how, { ...engineCall, nullsEqual }),
     );
     call.endStage("hash join");
-    return await gatherMatches(device, prepared, { left: uploads, right: uploads }, matches);
+    return await answerMatches(device, prepared, { left: uploads, right: uploads }, matches, output);
   } finally {
     await uploads.destroy();
   }
@@ -77,6 +83,7 @@ async function ownKeys(left: SourceColumn, right: SourceColumn, uploads: Uploads
   const words = plainWords(left, right);
   if (words === undefined) return undefined;
   const [a, b] = await Promise.all([uploads.of(left), uploads.of(right)]);
+  if (a.dictionary && b.dictionary) return words === 0 ? codeKeys(uploads, a, b) : undefined;
   const keys = [keyOf(a, words), keyOf(b, words)];
   return keys[0] && keys[1] ? [keys[0], keys[1]] : undefined;
 }
@@ -88,53 +95,4 @@ async function encodedKeys(
 ): Promise<Pair> {
   const encoded = encodeKeys([await toHost(left)], [await toHost(right)], rows);
   return [encoded.left.columns[0], encoded.right.columns[0]];
-}
-
-/**
- * The result of matching rows, whose numbers are freed.
- * @param uploads of each side
- */
-export async function gatherMatches(
-  device: Device,
-  prepared: PreparedJoin,
-  uploads: Sides<Uploads>,
-  matches: Matches,
-): Promise<DeviceTable> {
-  try {
-    const columns = await gatherOutputs(await device.engine.rows(), prepared, uploads, matches);
-    return new DeviceTable(device, matches.left.length, columns);
-  } finally {
-    matches.left.destroy();
-    matches.right?.destroy();
-  }
-}
-
-/** Gathers the columns of the result, those of a side together. */
-async function gatherOutputs(
-  rows: RowOperations,
-  { outputs, how, call }: PreparedJoin,
-  uploads: Sides<Uploads>,
-  matches: Matches,
-): Promise<TableColumn[]> {
-  const made: TableColumn[] = new Array(outputs.length);
-  try {
-    for (const side of ["left", "right"] as const) {
-      const numbers = matches[side];
-      const mine: { at: number; column: TableColumn }[] = [];
-      for (const [at, { field, [side]: part }] of outputs.entries()) {
-        if (!part?.source) continue;
-        const column = await uploads[side].of(part.source);
-        mine.push({ at, column: { ...column, field: { ...field, type: column.field.type } } });
-      }
-      if (mine.length === 0 || !numbers) continue;
-      const mayLack = how === (side === "left" ? "right" : "left");
-      const columns = mine.map(({ column }) => column);
-      const gathered = await rows.gatherColumns(columns, numbers, mayLack, call.options);
-      for (const [i, { at, column }] of mine.entries()) made[at] = { ...column, ...gathered[i] };
-    }
-    return made;
-  } catch (error) {
-    destroyColumns(made.filter((column) => column !== undefined));
-    throw error;
-  }
 }

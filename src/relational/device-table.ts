@@ -8,7 +8,7 @@
  * | not | lists, structs, unions, maps, views: leave such columns out with `columns` |
  * | memory | the bytes of Arrow's buffers, each filled up to whole words; dictionaries stay on the host |
  */
-import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
+import type { Column, Field, Table } from "@uwdata/flechette";
 import type { Device } from "../device.js";
 import { arraysOf, destroyColumns } from "../engine/device-columns.js";
 import type { Placement } from "../engine/engine.js";
@@ -16,7 +16,7 @@ import { ValidationError } from "../errors.js";
 import { check, checkOptions } from "../options.js";
 import { readColumn, type TableColumn, uploadColumn } from "./column-transport.js";
 import { columnIndex, readTable, SourceColumn, type SourceTable } from "./columns.js";
-import { MAX_BATCH_ROWS } from "./materialise.js";
+import { columnOf, MAX_BATCH_ROWS, tableOf } from "./materialise.js";
 import { sourceColumn } from "./source-columns.js";
 import type { TableInput } from "./table-input.js";
 import { BatchMaker } from "./to-flechette.js";
@@ -79,17 +79,10 @@ export class DeviceTable {
    */
   async toArrow(options: UploadTableOptions = {}): Promise<Table> {
     checkOptions(options, "columns");
-    const maker = new BatchMaker();
     const asked = askedOf(this.source, options.columns).map(
       (source) => deviceColumnOf(source) as TableColumn,
     );
-    const read = await Promise.all(asked.map((column) => readColumn(column, this.numRows, MAX_BATCH_ROWS)));
-    const columns = read.map((chunks) => {
-      const batches = chunks.map((chunk) => maker.batch(chunk));
-      return new Column(batches, batches[0].type);
-    });
-    const fields: Field[] = asked.map(({ field }, i) => ({ ...field, type: columns[i].type }));
-    return new Table({ version: Version.V5, endianness: Endianness.Little, fields, metadata: null }, columns);
+    return tableOf(asked, await readColumns(asked, this.numRows, new BatchMaker()));
   }
 
   /**
@@ -143,6 +136,16 @@ export class DeviceTableColumn {
   get length(): number {
     return this.table.numRows;
   }
+}
+
+/** Columns of a device in batches of the host. @internal */
+export async function readColumns(
+  columns: readonly TableColumn[],
+  rows: number,
+  maker: BatchMaker,
+): Promise<Column<unknown>[]> {
+  const read = await Promise.all(columns.map((column) => readColumn(column, rows, MAX_BATCH_ROWS)));
+  return read.map((chunks) => columnOf(chunks, maker));
 }
 
 /** Uploads a table; see {@link Device.uploadTable}. @internal */

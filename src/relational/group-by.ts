@@ -99,7 +99,16 @@ async function groupHere<P extends Placement>(
   const grouping = new Grouping("groupBy", options, "memory output");
   const { output = "host", memory: _, ...own } = options;
   checkOneOf("output", output, ["host", "device"]);
-  const batches = table instanceof DeviceTable ? null : batchesOf(narrowed(table, grouping));
+  const asked = narrowed(table, grouping);
+  const there = isPending(asked) ? await asked.onDevice?.(options.device) : null;
+  if (there) {
+    try {
+      return (await groupTable(grouping, there, output)) as PlacedTable<P>;
+    } finally {
+      there.destroy();
+    }
+  }
+  const batches = asked instanceof DeviceTable ? null : batchesOf(asked);
   if (batches === null) {
     return (await groupTable(grouping, table as TableInput | DeviceTable, output)) as PlacedTable<P>;
   }

@@ -13,7 +13,7 @@ import { ValidationError } from "../errors.js";
 import { check, checkBoolean, checkCallbacks, checkOneOf, checkOptions } from "../options.js";
 import { eachBatch } from "./batch-reader.js";
 import type { SourceTable } from "./columns.js";
-import { broughtBack, commonDevice, DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
+import { commonDevice, DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
 import { encodeSide, keyForms } from "./encode-keys.js";
 import { IndexedTable } from "./indexed-table.js";
 import type { JoinOptions } from "./join.js";
@@ -112,8 +112,7 @@ export class JoinIndex {
     if (isThere) commonDevice(this.#device, [batch]);
     const prepared = this.#prepare(isThere ? batch.source : batch, own, this.#indexed.table);
     if (isPlaced && joinsThere(prepared)) {
-      const joined = await this.#joinThere(prepared, own);
-      const answer = output === "device" ? joined : await broughtBack(joined);
+      const answer = await this.#joinThere(prepared, own, output);
       prepared.call.endStage("materialise");
       prepared.call.tellPlan();
       return answer as PlacedTable<P>;
@@ -181,19 +180,16 @@ export class JoinIndex {
   async #joinThere(
     prepared: PreparedJoin,
     { side = "left", signal }: IndexedJoinOptions<never>,
-  ): Promise<DeviceTable> {
+    output: Placement,
+  ): Promise<Table | DeviceTable> {
     const own = side === "left" ? "right" : "left";
     prepared.call.beginStages();
     const { joinIndexed } = await loadThere();
     const uploads = await this.#indexed.uploads();
     this.#checkAlive();
-    return this.#underWay(
-      joinIndexed(this.#device, prepared, {
-        side,
-        indexFor: (forms) => this.#indexed.indexFor(forms, `${own}Factors`, signal),
-        uploads,
-      }),
-    );
+    const indexFor = (forms: ReturnType<typeof keyForms>) =>
+      this.#indexed.indexFor(forms, `${own}Factors`, signal);
+    return this.#underWay(joinIndexed(this.#device, prepared, { side, indexFor, uploads }, output));
   }
 
   /** Notes what uses the index's memory until it has ended. */

@@ -1,6 +1,7 @@
 /** What `join` answers: a promise of the table that begins its work when it is asked, and two other ways to ask. */
 import type { Table } from "@uwdata/flechette";
 import type { OutputOption } from "../containers/arguments.js";
+import type { Device } from "../device.js";
 import type { Placement } from "../engine/engine.js";
 import type { Sides } from "../engine/join-kinds.js";
 import { ValidationError } from "../errors.js";
@@ -9,7 +10,7 @@ import { DeviceTable } from "./device-table.js";
 import type { JoinOptions } from "./join.js";
 import { joinBatches } from "./join-batches.js";
 import { countJoin } from "./join-count.js";
-import { joinSides, onHost } from "./join-sides.js";
+import { joinedThere, joinSides, onHost } from "./join-sides.js";
 import { LazyPromise } from "./lazy-promise.js";
 import { loadSpill } from "./load-spill.js";
 import { checkMemory, type MemoryOptions, NO_LIMIT } from "./memory-options.js";
@@ -78,6 +79,12 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
     return new JoinResult(left, right, { select: needed, ...this.#options });
   }
 
+  /** As a table on the device, if the join is made there; the caller frees it. @internal */
+  async onDevice(device: Device | undefined): Promise<DeviceTable | null> {
+    if (this.#memory() !== null) return null;
+    return joinedThere(this.#sides as JoinSides, { device, ...this.#options });
+  }
+
   protected async run(): Promise<T> {
     const memory = this.#memory();
     if (memory === null) return joinSides(this.#sides as JoinSides, this.#options) as Promise<T>;
@@ -100,7 +107,7 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
 
   async *#spilled(memory: MemoryOptions, maxBytes: number): AsyncGenerator<Table> {
     const { joinLarge } = await loadSpill();
-    const { output: _, memory: __, ...options } = this.#options;
+    const { output: _, memory: __, dictionaries: ___, ...options } = this.#options;
     const { left, right } = this.#sides;
     yield* joinLarge({ left: await brought(left), right: await brought(right) }, options, memory, maxBytes);
   }

@@ -9,7 +9,8 @@ import type { GatherTask } from "../engine/gather-buffers.js";
 import type { Segment } from "../engine/join-kinds.js";
 import { gatherHere } from "../engine/row-operations.js";
 import { LimitError } from "../errors.js";
-import type { Chunk } from "./chunk.js";
+import { validityOf } from "./bitmaps.js";
+import { asBytes, type Chunk, type DictionaryChunk } from "./chunk.js";
 import type { SourceColumn } from "./columns.js";
 import { type GatherPlan, planGather } from "./gather.js";
 import { nullsLike } from "./null-chunk.js";
@@ -23,6 +24,8 @@ export interface ColumnPart {
   readonly source?: SourceColumn;
   /** All values of the side. */
   chunk(): Chunk;
+  /** Whether they are a dictionary's, and row r has code r (coded-columns.ts). */
+  readonly isNumbered?: boolean;
   /** Brings gathered values to the type of the output column, where that is another one. */
   readonly cast?: (gathered: Chunk) => Chunk;
 }
@@ -80,7 +83,13 @@ export async function materialise(
     }
     columns.push(new Column(done, done[0].type));
   }
-  return new Table(schemaOf(outputs, columns), columns);
+  return tableOf(outputs, columns);
+}
+
+/** A column of at least one chunk. */
+export function columnOf(chunks: readonly Chunk[], maker: BatchMaker): Column<unknown> {
+  const batches = chunks.map((chunk) => maker.batch(chunk));
+  return new Column(batches, batches[0].type);
 }
 
 /** The last stage of a call: gathers the answer by the threads of the device's engine, and tells the plan. @internal */
@@ -103,11 +112,23 @@ function tooLarge(segments: readonly Segment[], cause: RangeError): LimitError {
 }
 
 /** A segment, and the sides whose row numbers in it are 0, 1, 2, … */
-type PlacedSegment = Segment & { readonly identity: { readonly left: boolean; readonly right: boolean } };
+type PlacedSegment = Segment & {
+  readonly identity: { readonly left: boolean; readonly right: boolean };
+  /** Row numbers of a side, of a batch: in memory of their own, which the batch's columns share. */
+  readonly numbers: (side: "left" | "right", from: number, to: number) => Uint8Array;
+};
 
 function placeSegment(segment: Segment): PlacedSegment {
   const isIdentity = (side: "left" | "right") => segment.inOrder === side || countsUp(segment[side]);
-  return { ...segment, identity: { left: isIdentity("left"), right: isIdentity("right") } };
+  const made = new Map<string, Uint8Array>();
+  const numbers: PlacedSegment["numbers"] = (side, from, to) => {
+    const key = `${side} ${from}`;
+    const known =
+      made.get(key) ?? asBytes(new Uint32Array((segment[side] as Uint32Array).subarray(from, to)));
+    made.set(key, known);
+    return known;
+  };
+  return { ...segment, identity: { left: isIdentity("left"), right: isIdentity("right") }, numbers };
 }
 
 /** Whether row numbers are 0, 1, 2, … */
@@ -141,10 +162,26 @@ function batchPlanner(
   return (from, to) => {
     const plan = whole
       ? { tasks: [], finish: () => sliceChunk(chunk, from, to) }
-      : planGather(chunk, rows.subarray(from, to));
+      : part.isNumbered
+        ? planNumbered(chunk, rows.subarray(from, to), () => segment.numbers(side, from, to))
+        : planGather(chunk, rows.subarray(from, to));
     const { cast } = part;
     return cast ? { ...plan, finish: (made) => cast(plan.finish(made)) } : plan;
   };
+}
+
+/** Rows of a chunk whose codes are its row numbers: only validity is gathered. */
+function planNumbered(chunk: Chunk, rows: Uint32Array, numbers: () => Uint8Array): GatherPlan {
+  const { validity } = chunk;
+  const tasks: GatherTask[] =
+    validity === null ? [] : [{ source: { kind: "bits", bits: validity.bits }, rows }];
+  const finish: GatherPlan["finish"] = ([made]) => ({
+    ...(chunk as DictionaryChunk),
+    length: rows.length,
+    validity: made ? validityOf(new Uint8Array(made[0]), rows.length) : null,
+    codes: numbers(),
+  });
+  return { tasks, finish };
 }
 
 /** Plans batches of nulls, of at most `most` rows, over the same memory. */
@@ -155,7 +192,13 @@ function nullPlanner({ left, right }: OutputColumn, most: number): (from: number
   return (from, to) => ({ tasks: [], finish: () => sliceChunk(nulls, 0, to - from) });
 }
 
-function schemaOf(outputs: readonly OutputColumn[], columns: readonly Column<unknown>[]) {
+/** A table of such columns, in their order. */
+export function tableOf(
+  outputs: readonly { readonly field: Field }[],
+  columns: readonly Column<unknown>[],
+): Table {
   const fields: Field[] = outputs.map(({ field }, i) => ({ ...field, type: columns[i].type }));
-  return { version: Version.V5, endianness: Endianness.Little, fields, metadata: null };
+  return new Table({ version: Version.V5, endianness: Endianness.Little, fields, metadata: null }, [
+    ...columns,
+  ]);
 }

@@ -18,6 +18,9 @@ import { DeviceTable } from "../../src/relational/index.js";
 import { BloomFilter, HyperLogLog } from "../../src/sketches/index.js";
 import { expectPicture, expectReport } from "./expect-report.js";
 
+// files of one process share modules: this one is to find none that another has loaded, and to leave none that hold its mocks
+vi.hoisted(() => vi.resetModules());
+afterAll(() => vi.resetModules());
 // the random reads that benchmarks state ratios to: of a small table here
 vi.mock("../../bench/gups.js", async (original) => ({
   ...(await original<object>()),

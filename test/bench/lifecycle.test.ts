@@ -1,5 +1,5 @@
 // The benchmark lifecycle in small: all of its parts with their states, cold processes among them, and that it notices wrong answers.
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { bundleLibrary } from "../../bench/bundle.mjs";
 import { figureOf } from "../../bench/figures/index.js";
 import { run } from "../../bench/lifecycle.js";
@@ -15,6 +15,9 @@ import {
 } from "../../src/index.js";
 import { expectPicture, expectReport } from "./expect-report.js";
 
+// files of one process share modules: this one is to find none that another has loaded, and to leave none that hold its mocks
+vi.hoisted(() => vi.resetModules());
+afterAll(() => vi.resetModules());
 // the device rests for seconds
 const rested: number[] = [];
 vi.mock("../../bench/timing.js", async (original) => ({

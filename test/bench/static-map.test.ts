@@ -1,9 +1,12 @@
-import { expect, it, vi } from "vitest";
+import { afterAll, expect, it, vi } from "vitest";
 import { PassTimer } from "../../bench/pass-times.js";
 import { run } from "../../bench/static-map.js";
 import { openDevice, StaticMap, ValidationError } from "../../src/index.js";
 import { expectPicture, expectReport } from "./expect-report.js";
 
+// files of one process share modules: this one is to find none that another has loaded, and to leave none that hold its mocks
+vi.hoisted(() => vi.resetModules());
+afterAll(() => vi.resetModules());
 // the random reads that benchmarks state ratios to: of a small table here
 vi.mock("../../bench/gups.js", async (original) => ({
   ...(await original<object>()),

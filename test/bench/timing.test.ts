@@ -1,4 +1,6 @@
+import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { collectGarbage } from "../../bench/garbage.js";
 import { median, timeInTurn } from "../../bench/timing.js";
 
 it("takes a time that was seen as the median", () => {
@@ -22,4 +24,11 @@ it("lets calls take turns after one run that does not count", async () => {
 it("runs short calls more often, but not for ever", async () => {
   const [timing] = await timeInTurn([{ call: () => {} }], { runs: 1, leastTotalMs: 1e9 });
   expect(timing.runs).toBe(50);
+});
+
+it("collects what nobody holds any more", async () => {
+  const gone = new WeakRef({ some: "object" });
+  await setImmediate(); // an object stays until the job ends that made a WeakRef of it
+  await collectGarbage();
+  expect(gone.deref()).toBeUndefined();
 });

@@ -1,11 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
-import { expect, it, vi } from "vitest";
+import { afterAll, expect, it, vi } from "vitest";
 import { run } from "../../src/cli/program.js";
 import { elementsOf } from "../bench/xml.js";
 import { temporaryFolder } from "../io/temporary.js";
 import { cli } from "./run-cli.js";
 
+// files of one process share modules: this one is to find none that another has loaded, and to leave none that hold its mocks
+vi.hoisted(() => vi.resetModules());
+afterAll(() => vi.resetModules());
 // the random reads that benchmarks state ratios to: of a small table here
 vi.mock("../../bench/gups.js", async (original) => ({
   sweeps: undefined, // a mock has what it names

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { BulkOptions, Device } from "../../src/index.js";
 import { StaticMap } from "../../src/index.js";
 import { expectPairs, expectSoundStats, pairsByBits } from "./helpers/checks.js";
-import { onWebgpu, openTestDevice, scaled, useDevice } from "./helpers/device.js";
+import { onWebgpu, openFreshDevice, scaled, useDevice } from "./helpers/device.js";
 import { counting, uniqueKeys } from "./helpers/keys.js";
 
 const device = useDevice();
@@ -68,7 +68,7 @@ describe("a signal", () => {
   // which learns the speed of each operation by itself
   let fresh: Device;
   beforeAll(async () => {
-    fresh = await openTestDevice();
+    fresh = await openFreshDevice();
   });
   afterAll(() => fresh?.destroy());
 

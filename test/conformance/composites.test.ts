@@ -9,7 +9,7 @@ import { expectSoundStats, rejection } from "./helpers/checks.js";
 import { backend, inBrowser, scaled, useDevice } from "./helpers/device.js";
 
 const device = useDevice();
-const RUNS = rounds(backend === "cpu" ? 100 : scaled(40, inBrowser ? 2 : 4));
+const RUNS = rounds(backend === "cpu" ? 60 : scaled(40, inBrowser ? 2 : 4));
 
 type Columns = readonly ScalarArrays[Scalar][];
 type Map_ = StaticMap<readonly Scalar[], readonly Scalar[]>;

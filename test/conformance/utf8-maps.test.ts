@@ -8,7 +8,7 @@ import { rejection } from "./helpers/checks.js";
 import { backend, inBrowser, scaled, useDevice } from "./helpers/device.js";
 
 const device = useDevice();
-const RUNS = rounds(backend === "cpu" ? 150 : inBrowser ? 4 : 12);
+const RUNS = rounds(backend === "cpu" ? 80 : inBrowser ? 4 : 12);
 
 type AnyMap = StaticMap<"utf8", "u32"> | DynamicMap<"utf8", "u32">;
 

@@ -9,7 +9,7 @@ import { rounds } from "../helpers/rounds.js";
 
 const COUNT = 4096;
 const SLOTS = 2 * COUNT;
-const seeds = Array.from({ length: rounds(40) }, (_, i) => (i < 4 ? i + 1 : murmur3(i)));
+const seeds = Array.from({ length: rounds(16) }, (_, i) => (i < 4 ? i + 1 : murmur3(i)));
 
 /** Mean probe length of keys with these hashes in a table at load 0.5. */
 function meanProbe(hashes: Uint32Array): number {

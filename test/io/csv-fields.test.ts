@@ -83,7 +83,7 @@ it.each(FIXED.map(([type, width], i) => [i, type, width] as const))("type %d", a
       const table = fixedTable(type, values, width, nulls);
       expect(await linesOf(table)).toEqual(texts(table).x.map((text) => text ?? ""));
     }),
-    { numRuns: rounds(150) },
+    { numRuns: rounds(70) },
   );
 });
 
@@ -103,7 +103,7 @@ it("text and dictionaries, in batches, with and without what has to be quoted", 
         expect(await linesOf(table)).toEqual(quoted);
       }
     }),
-    { numRuns: rounds(150) },
+    { numRuns: rounds(70) },
   );
 });
 

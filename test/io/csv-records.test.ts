@@ -71,7 +71,7 @@ it("records are read as they were written", async () => {
       const table = await readTable(pieces(text, cuts), { ...syntax, header, types: asked });
       expect(Object.values(texts(table))).toEqual(names.map((_, i) => cells.map((row) => row[i].value)));
     }),
-    { numRuns: rounds(300) },
+    { numRuns: rounds(150) },
   );
 });
 
@@ -98,7 +98,7 @@ it("values have the same type and value however they are looked at", async () =>
         else expect(timeOf(read[i] ?? "")).toBe(timeOf(text));
       }
     }),
-    { numRuns: rounds(2000) },
+    { numRuns: rounds(700) },
   );
 });
 

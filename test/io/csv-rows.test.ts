@@ -102,7 +102,7 @@ it("random schemas, batches of different lengths", async () => {
       const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
       expect(text).toBe(plainText(table, quoted, delimiter));
     }),
-    { numRuns: rounds(150) },
+    { numRuns: rounds(70) },
   );
 });
 

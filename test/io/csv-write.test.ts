@@ -3,6 +3,7 @@ import { float64, int64, type Table, tableFromArrays, utf8 } from "@uwdata/flech
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { readTable, writeTable } from "../../src/io/index.js";
+import { rounds } from "../helpers/rounds.js";
 import { texts, types } from "./contents.js";
 import { temporaryFolder } from "./temporary.js";
 
@@ -52,7 +53,7 @@ it("strings and nulls read back as they were", async () => {
       );
       expect(texts(await readBack(table))).toEqual(texts(table));
     }),
-    { numRuns: 200 },
+    { numRuns: rounds(60) },
   );
 });
 
@@ -75,6 +76,6 @@ it("numbers read back to the last bit", async () => {
       expect([...back.children[0]]).toEqual([...table.children[0]]);
       expect([...back.children[1]]).toEqual([...table.children[1]]);
     }),
-    { numRuns: 200 },
+    { numRuns: rounds(60) },
   );
 });

@@ -97,16 +97,12 @@ describe("columns of the result", () => {
     );
   });
 
-  it("of a side that comes through whole share its memory, where rows are gathered on the host", async () => {
+  it("of a side that comes through whole share its memory", async () => {
     const left = flechette.tableFromArrays({ k: Int32Array.of(3, 1, 2, 1), v: Float64Array.of(1, 2, 3, 4) });
     const right = flechette.tableFromArrays({ k: Int32Array.of(1, 2, 3) });
     const joined = await run(left, right, { on: ["k"] });
-    expect(rows(joined)).toEqual(rows(left));
-    // The order of rows is the engine's own; where it is the left's, no row was copied.
-    const isLeftOrder = joined.toArray().every((row, i) => row.v === i + 1);
-    if (device().backend === "cpu") expect(isLeftOrder).toBe(true);
-    const isShared = joined.getChild("v").data[0].values.buffer === left.getChild("v").data[0].values.buffer;
-    expect(isShared).toBe(device().backend === "cpu");
+    expect(joined.toArray()).toEqual(left.toArray());
+    expect(joined.getChild("v").data[0].values.buffer).toBe(left.getChild("v").data[0].values.buffer);
   });
 
   it("are there when no row matches, and for tables without rows", async () => {
@@ -259,7 +255,11 @@ describe("wrong calls", () => {
   it("options that are unknown, or hold what they cannot", async () => {
     const with_ = (options: object) => run(flights, airports, { ...key, ...options } as never);
     await refused(with_({ nullEqual: true }), 'no option "nullEqual"', 'Did you mean "nullsEqual"?');
-    await refused(with_({ column: 3 }), 'no option "column"', "The options are on, how, select, where,");
+    await refused(
+      with_({ column: 3 }),
+      'no option "column"',
+      "The options are on, how, select, dictionaries,",
+    );
     await refused(with_({ explain: true }), 'no option "explain"', "onPlan");
     await refused(with_({ nullsEqual: 1 }), "nullsEqual is 1.", "true or false");
     await refused(with_({ signal: {} }), "signal is an Object.", "AbortSignal");

@@ -51,12 +51,13 @@ function* batches(random: Random, rows: number, keys: number, value: string) {
   }
 }
 
+const cellOf = (value: unknown) => (typeof value === "bigint" ? `"${value}"` : JSON.stringify(value));
+
 /** A row as text, in the order of rows as texts. */
 function rowsOf(table: Table): string[] {
-  return table
-    .toArray()
-    .map((row) => JSON.stringify(row, (_, value) => (typeof value === "bigint" ? String(value) : value)))
-    .sort();
+  // column by column: rows as objects take ten times as long
+  const columns = table.children.map((column) => Array.from(column, cellOf));
+  return Array.from({ length: table.numRows }, (_, row) => columns.map((cells) => cells[row]).join()).sort();
 }
 
 /** Without a difference of megabytes. */

@@ -27,7 +27,7 @@ it("any two tables join as in DuckDB", async () => {
         limit,
       });
     }),
-    { numRuns: rounds(scaled(30, 20)) },
+    { numRuns: rounds(scaled(15, 10)) },
   );
 });
 
@@ -63,7 +63,7 @@ it("any table groups as in DuckDB", async () => {
         });
       },
     ),
-    { numRuns: rounds(scaled(15, 10)) },
+    { numRuns: rounds(scaled(10, 8)) },
   );
 });
 

@@ -1,12 +1,13 @@
 /**
  * Decompression of Parquet pages: to exactly the length that the page's header names, with every checksum that the format
- * has. gzip, brotli and zstd by Node's zlib where there is one, else by hyparquet-compressors, snappy by hysnappy, LZ4 by lz4.ts.
+ * has. gzip and brotli by Node's zlib where there is one, else by hyparquet-compressors, zstd by zstd.ts, snappy by hysnappy, LZ4 by
+ * lz4.ts.
  */
 import { decompressGzip } from "hyparquet-compressors";
 import { snappyUncompressor } from "hysnappy";
 import { builtin } from "../builtin.js";
 import { decodeLz4Block, LZ4_MAX_RATIO, Lz4Error } from "../lz4.js";
-import { decompressZstd } from "../zstd.js";
+import { decompressZstd, loadZstd } from "../zstd.js";
 
 /** Decompresses `input`, which holds `length` bytes. @throws Error for other data */
 export function decompress(codec: string, input: Uint8Array, length: number): Uint8Array {
@@ -14,6 +15,17 @@ export function decompress(codec: string, input: Uint8Array, length: number): Ui
   if (bytes.length !== length)
     throw new Error(`a page holds ${bytes.length} bytes where ${length} are declared`);
   return bytes;
+}
+
+/** Compressed bytes of a codec. */
+interface CodedBytes {
+  readonly codec: string;
+  readonly bytes: number;
+}
+
+/** Prepares this thread to decompress what is known to come: loads a faster decoder where it is worth it. */
+export async function prepareCodecs(coming: readonly CodedBytes[]): Promise<void> {
+  await loadZstd(coming.reduce((sum, { codec, bytes }) => sum + (codec === "ZSTD" ? bytes : 0), 0));
 }
 
 type Decoder = (input: Uint8Array, length: number) => Uint8Array;

@@ -58,6 +58,13 @@ export function useDevice(): () => Device {
   };
 }
 
+/** An engine that has not run yet, and does not know how fast it is. On a GPU it shares the GPUDevice of {@link useDevice}'s, and its kernels. */
+export async function openFreshDevice(): Promise<Device> {
+  shared ??= openTestDevice();
+  const { gpuDevice } = await shared;
+  return gpuDevice === undefined ? openTestDevice() : openDevice({ backend, ...bulk, gpuDevice });
+}
+
 /** A size for this engine: SwiftShader does some 10 M operations a second, everything else far more. */
 export function scaled(size: number, onSoftware: number): number {
   return onSoftwareGpu ? onSoftware : size;

@@ -22,10 +22,10 @@ const variants: readonly (Injection & { name: string })[] = [
   { name: "99 of 100 fail, worklists hold 8 elements", percent: 99, worklistRoom: 8 },
   { name: "several windows", percent: 0, maxTableBinding: WINDOW_BYTES },
   {
-    name: "several windows, half of 100 fail, worklists hold 16 elements",
+    name: "several windows, half of 100 fail, worklists hold 50 elements",
     percent: 50,
     maxTableBinding: WINDOW_BYTES,
-    worklistRoom: 16,
+    worklistRoom: 50,
   },
   {
     name: "several windows, full tables copied",

@@ -87,7 +87,10 @@ async function matchesOf(
       }
       return array;
     };
-    return { left: column("left"), right: isHalf ? null : column("right") };
+    const [{ inOrder }] = segments;
+    const isWhole = inOrder !== undefined && segments.length === 1 && total === counts[inOrder];
+    const right = isHalf ? null : column("right");
+    return { left: column("left"), right, inOrder: isWhole ? inOrder : undefined };
   } finally {
     pairs.release?.();
   }

@@ -38,6 +38,12 @@ export interface KernelOverrides {
   manyGroups?: { leastRows: number; leastGroups: number };
   /** Build rows from which a join's sides are split, and whether those with keys of one word are, too. */
   partedJoin?: { leastRows: number; narrow: boolean };
+  /** Rows of both sides from which a join asks whether its keys lie close together, and the longest range in which they do. */
+  denseJoin?: { leastRows: number; mostPlaces?: number };
+  /** Probe rows from which a join counts those that have a partner before it lists them. */
+  leastCounted?: number;
+  /** Rows from which keys of two words are made words of, where they fit. */
+  narrowedKeys?: { leastRows: number };
   /** Elements that a list of unfinished elements has room for: little room makes it overflow. */
   worklistRoom?: number;
   /** Bytes of the largest range of a table that is bound at once: with few of them small tables have several windows. */

@@ -49,7 +49,7 @@ async function group(run: RowRun, keys: RowKeys, columns: ResultColumns): Promis
   await numberGroups(run, table, groupOf.range, counts.range);
   await scanCounts(run, table.groups, counts.range, offsets.range);
   const lists = { groupOf: groupOf.range, starts: offsets.range, members: members.range };
-  await listMembers(run, table, lists, true);
+  await listMembers(run, { rows, ranks: table.ranks }, lists, true);
   return new RowGroups({
     groupOf: groupOf.array,
     counts: counts.array,

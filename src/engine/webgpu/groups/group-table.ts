@@ -132,13 +132,13 @@ export function probing({ control }: RowRun, { side, table, slots }: GroupsAhead
  */
 export async function listMembers(
   run: RowRun,
-  { side, ranks }: GroupTable,
+  { rows, ranks }: { readonly rows: number; readonly ranks: Range },
   { groupOf, starts, members }: { groupOf: Range; starts: Range; members: Range },
   isPass: boolean,
 ): Promise<void> {
   const list = await run.step(run.host.sources.listMembers, {});
   const bindings = { groupOf, ranks, starts, members };
-  await run.eachChunk("list members", side.rows, (encoder, chunk) => list(encoder, bindings, chunk), {
+  await run.eachChunk("list members", rows, (encoder, chunk) => list(encoder, bindings, chunk), {
     isPass,
   });
 }

@@ -47,6 +47,8 @@ export const rowParams = [
   "nullsEqual",
   /** Elements of the whole array, for scans and searches. */
   "total",
+  /** What control.rowsMatched is where all rows have a partner: see ../join/select-rows.wgsl. */
+  "whole",
 ] as const;
 
 /** What a dispatch that reduces columns by group is told. */
@@ -90,8 +92,30 @@ export const reduceParams = [
   "tiles",
 ] as const;
 
+/** What a dispatch over keys that lie close together is told. */
+export const denseParams = [
+  "first",
+  "count",
+  "nullsEqual",
+  "keyNullable",
+  /** The least key's words, and how many keys there are from it to the greatest: see key-place.wgsl. */
+  "lowest",
+  "lowestUpper",
+  "places",
+  /** Rows that an invocation takes, and one row in how many. */
+  "items",
+  "stride",
+  /** Keys of a longer range are not close together. */
+  "most",
+  /** What was counted before, and, where partners are listed, as above. */
+  "total",
+  "whole",
+] as const;
+
 /** Values of the parameters; those left out are 0. */
-export type RowParams = { readonly [N in (typeof rowParams | typeof reduceParams)[number]]?: number };
+export type RowParams = {
+  readonly [N in (typeof rowParams | typeof reduceParams | typeof denseParams)[number]]?: number;
+};
 
 /** What row kernels count: exact, from the call's start, modulo 2^32. */
 export const rowCounters = countersOf("RowControl", [
@@ -114,6 +138,17 @@ export const rowCounters = countersOf("RowControl", [
   "keysUneven",
   /** 1 where rows of a side have equal keys: see ../join/match-parts.wgsl. */
   "keysRepeat",
+  /** A key, how far others reach above and below it, 1 where some do not fit such words, and how many there are: see key-range.wgsl. */
+  "keyLower",
+  "keyUpper",
+  "keysAbove",
+  "keysBelow",
+  "keysFar",
+  "keysCounted",
+  /** Places of an index that have a row. */
+  "keysPlaced",
+  /** Rows that have a partner, where these are counted by themselves. */
+  "rowsMatched",
 ]);
 
 /** Rows (or pairs) that one workgroup takes. */

@@ -134,6 +134,10 @@ export class RowRun {
     return this.work.layout;
   }
 
+  get nullsEqual(): boolean {
+    return this.work.call.nullsEqual;
+  }
+
   /** Memory of the call, with unspecified contents, as a binding. Its size is a multiple of 16 bytes. */
   async range(bytes: number): Promise<Range> {
     const size = Math.max(16, Math.ceil(bytes / 16) * 16);
@@ -169,7 +173,7 @@ export class RowRun {
   ): Promise<RowStep<B>> {
     const kernel = await this.host.kernels.compile(source, constants);
     const { rowWords, plainWords, nullWords } = this.work.layout;
-    const layout = { rowWords, plainWords, nullWords, nullsEqual: Number(this.work.call.nullsEqual) };
+    const layout = { rowWords, plainWords, nullWords, nullsEqual: Number(this.nullsEqual) };
     return (encoder, bindings, params) =>
       kernel.record(
         encoder,

@@ -15,12 +15,14 @@ import {
 import { totalling } from "../groups/totals.js";
 import casSeen from "../partitioned/cas-seen.wgsl";
 import hash from "../table/hash.wgsl";
+import countPartners from "./count-partners.wgsl";
 import countUp from "./count-up.wgsl";
 import expand from "./expand.wgsl";
 import flagsOfBits from "./flags-of-bits.wgsl";
 import markRows from "./mark-rows.wgsl";
 import matchCounts from "./match-counts.wgsl";
 import matchParts from "./match-parts.wgsl";
+import partnerListed from "./partner-listed.wgsl";
 import partners from "./partners.wgsl";
 import probe from "./probe.wgsl";
 import probeUnique from "./probe-unique.wgsl";
@@ -67,21 +69,37 @@ export const partnersKernel = kernelSource("partners", rowParams, [
   fragment(partners, { bindings: { partners: readWrite() } }),
 ]);
 
-/** Rows that a workgroup of `selectRowsKernel` takes for each that others take. */
+/** Rows that a workgroup of kernels that select takes for each that others take. */
 export const SELECT_ITEMS = 4;
-/** Lists the rows that have a partner, or those that have none. */
-export const selectRowsKernel = kernelSource("select rows", rowParams, [
-  rowsFragment,
+/** Lists the rows that have a partner, or those that have none. For modules with partnerAt (the partner of a row). */
+export const selecting = [
   rowCounters.control,
   fragment(selectRows, {
-    bindings: { partners: read(), outRows: readWrite(), outPartners: readWrite() },
+    bindings: { outRows: readWrite(), outPartners: readWrite() },
     constants: [
       /** Rows that have a partner are listed. */
       "MATCHED",
       /** Their partners are, too. */
       "WITH_PARTNERS",
+      /** Rows that have a partner were counted. */
+      "COUNTED",
     ],
   }),
+] as const;
+/** The same where partners are in a column. */
+export const selectRowsKernel = kernelSource("select rows", rowParams, [
+  rowsFragment,
+  fragment(partnerListed, { bindings: { partners: read() } }),
+  ...selecting,
+]);
+
+/** Rows that a workgroup of `count partners` takes for each that others take. */
+export const COUNT_ITEMS = 32;
+/** Counts the rows that have a partner. */
+export const countPartnersKernel = kernelSource("count partners", rowParams, [
+  rowsFragment,
+  rowCounters.control,
+  fragment(countPartners, { bindings: { partners: read() } }),
 ]);
 
 /** Notes which rows are partners: their words become 0. */

@@ -14,7 +14,7 @@ import { buildGroups, type GroupTable, probing } from "../groups/group-table.js"
 import { largestRange, packRecords, type Records, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { readBytes } from "../memory/read-bytes.js";
-import { countPairs, type GroupLists, type PairInputs } from "./count-pairs.js";
+import { countPairs, type GroupLists, type PairInputs, pairsByRecords } from "./count-pairs.js";
 import { expandKernel, probeUniqueKernel } from "./join-kernels.js";
 
 /** Passes over the rows after packing: numbering or probing. */
@@ -112,7 +112,8 @@ async function probeGroups(
   mostPairs: number,
   lists: GroupLists | null,
 ): Promise<Pairs> {
-  const { total, inputs } = await countPairs(run, table, probe, mostPairs, lists);
+  const source = await pairsByRecords(run, table, probe);
+  const { total, inputs } = await countPairs(run, source, mostPairs, lists);
   return expand(run, total, probe.rows, inputs);
 }
 

@@ -1,33 +1,27 @@
 /**
  * One join on the GPU whose result stays there. Where the rows of the build side are all different, or only matching
  * counts, every probe row gets one partner; else pairs are counted and written (count-pairs.ts). The kinds of join come from that: rows
- * are listed by whether they have a partner (select-rows.wgsl), and rows of a side that are in no pair are appended.
+ * are listed by whether they have a partner (row-lists.ts), and rows of a side that are in no pair are appended.
  *
  * Large sides of one key of two words that repeats on neither are split and matched part by part (match-parts.ts); of one word they go
  * through a hash table of the engine (match-words.ts), with all its strategies. A build side that was built before is probed by its records.
  */
 
 import { LimitError } from "../../../errors.js";
-import { type DeviceKeys, type Matches, NO_ROW } from "../../device-columns.js";
+import type { DeviceKeys, Matches } from "../../device-columns.js";
 import type { JoinKind } from "../../join-kinds.js";
 import type { JoinCall } from "../../row-operations.js";
 import { MAX_PAIRS } from "../../rows.js";
-import { filling } from "../device/fill.js";
 import { beginGroups, type GroupsAhead, type GroupTable, probing } from "../groups/group-table.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { largestRange, packRecords, type Records } from "../groups/row-records.js";
-import { checkBinding, type RecordChunk, type RowRun } from "../groups/row-run.js";
-import { countPairs, type GroupLists } from "./count-pairs.js";
-import {
-  countUpKernel,
-  expandKernel,
-  markRowsKernel,
-  partnersKernel,
-  SELECT_ITEMS,
-  selectRowsKernel,
-} from "./join-kernels.js";
+import { checkBinding, type RowRun } from "../groups/row-run.js";
+import { countPairs, type GroupLists, type PairSource, pairsByRecords } from "./count-pairs.js";
+import { type DenseIndex, denseIndex, denseSides } from "./dense-index.js";
+import { expandKernel, partnersKernel } from "./join-kernels.js";
 import { partnersByParts } from "./match-parts.js";
 import { partnersOfWords } from "./match-words.js";
+import { type Partners, partnersIn, RowLists } from "./row-lists.js";
 
 /** Row numbers of the probe side and, beside them, of the build side. */
 interface ProbeAndBuild {
@@ -60,17 +54,19 @@ export interface MatchedSides {
 /** Why rows are listed without being counted before. */
 const ONE_PARTNER = "a probe row has one partner at most";
 
+const BY_PLACE = "keys lie close together, and are the places of an array";
 const BY_PARTS = "both sides are split by their keys, and matched part by part";
 
 /** One join under way. */
 export class Match {
   readonly #built: BuiltSide | null;
-  readonly #build: DeviceKeys;
-  readonly #probe: DeviceKeys;
+  #build: DeviceKeys;
+  #probe: DeviceKeys;
   /** Rows without a partner are answered, too. */
   readonly #keepsProbe: boolean;
   readonly #keepsBuild: boolean;
   readonly #buildsLeft: boolean;
+  readonly #lists: RowLists;
   /** Some build rows are equal. */
   #isKnownToRepeat = false;
 
@@ -82,6 +78,7 @@ export class Match {
     private readonly how: JoinKind,
   ) {
     [this.#build, this.#probe, this.#built, this.#buildsLeft] = [build, probe, built, buildsLeft];
+    this.#lists = new RowLists(run, columns);
     const keeps = (side: "left" | "right") => how === side || how === "full";
     this.#keepsProbe = keeps(buildsLeft ? "right" : "left");
     this.#keepsBuild = keeps(buildsLeft ? "left" : "right");
@@ -99,15 +96,45 @@ export class Match {
 
   async answer(): Promise<Matches> {
     const { partners, ...found } =
-      (await this.#fromParts()) ?? (await this.#fromTable()) ?? (await this.#fromRecords());
+      (await this.#fromDense()) ??
+      (await this.#fromParts()) ??
+      (await this.#fromTable()) ??
+      (await this.#fromRecords());
     if (this.#isHalf && found.build) {
-      const left = await this.#rowsOf(found.build, this.#build.rows, this.how === "semi");
-      this.#drop(found.probe, found.build, partners);
+      const left = await this.#lists.rowsOf(found.build, this.#build.rows, this.how === "semi");
+      this.#lists.drop(found.probe, found.build, partners);
       return { left: left.array, right: null };
     }
     const { probe, build } = await this.#withUnmatched(found, partners);
     const [left, right] = this.#buildsLeft && build ? [build, probe] : [probe, build];
-    return { left: left.array, right: right?.array ?? null };
+    const inOrder = build === null || build !== partners ? undefined : this.#buildsLeft ? "right" : "left";
+    return { left: left.array, right: right?.array ?? null, inOrder };
+  }
+
+  /** The rows by an array over the build side's keys; undefined where these do not lie close together. */
+  async #fromDense(): Promise<Found | undefined> {
+    const { run } = this;
+    const sides = this.#built === null ? await denseSides(run, this.#build, this.#probe) : null;
+    if (sides === null) return undefined;
+    [this.#build, this.#probe] = [sides.build, sides.probe];
+    const index = await denseIndex(run, sides);
+    if (index === null) return undefined;
+    run.noting(BY_PLACE)();
+    const mayRepeat = !this.#isHalfOfProbe;
+    const guessed = mayRepeat && index.isCrowded ? null : await this.#fromIndex(index);
+    if (guessed && !(mayRepeat && index.repeats)) {
+      run.finish();
+      return guessed;
+    }
+    if (guessed) this.#lists.drop(guessed.probe, guessed.build, guessed.partners);
+    return this.#pairs(await index.pairs(), null);
+  }
+
+  /** Waits for what was submitted. */
+  async #fromIndex(index: DenseIndex): Promise<Found> {
+    return this.#isHalfOfProbe
+      ? this.#selectHalf(index)
+      : this.#fromPartners(await index.partners(this.columns));
   }
 
   /** The rows by parts of both sides; undefined where that is no way, or has not gone well. */
@@ -120,7 +147,7 @@ export class Match {
     const found = await this.#fromPartners(ahead.partners);
     if (ahead.failed()) {
       this.#isKnownToRepeat = run.counters.keysRepeat > 0;
-      this.#drop(found.probe, found.build, found.partners);
+      this.#lists.drop(found.probe, found.build, found.partners);
       return undefined;
     }
     run.noting(BY_PARTS)();
@@ -134,8 +161,7 @@ export class Match {
     const [build, probe] = [this.#build, this.#probe];
     let partners: ResultColumn | undefined;
     if (build.rows === 0 || probe.rows === 0) {
-      partners = await columns.add(probe.rows);
-      await this.#fill(partners);
+      partners = await this.#lists.noRows(probe.rows);
     } else if (this.#built === null) {
       partners = await partnersOfWords(run, columns, build, probe, this.#isHalf, this.call);
     }
@@ -150,7 +176,7 @@ export class Match {
     if (this.#built === null) return this.#guess();
     const { table, lists } = this.#built;
     const probe = await packRecords(run, this.#probe);
-    if (this.#repeats(table)) return this.#pairs(table, probe, lists);
+    if (this.#repeats(table)) return this.#pairs(await pairsByRecords(run, table, probe), lists);
     run.noting(ONE_PARTNER)();
     return this.#fromPartners(await this.#probeTable(table, probe, true));
   }
@@ -174,8 +200,8 @@ export class Match {
     const repeats = this.#repeats(table);
     if (!repeats) run.noting(ONE_PARTNER)();
     if (guessed && !repeats && !again) return guessed;
-    if (guessed) this.#drop(guessed.probe, guessed.build, guessed.partners);
-    if (repeats) return this.#pairs(table, probe, null);
+    if (guessed) this.#lists.drop(guessed.probe, guessed.build, guessed.partners);
+    if (repeats) return this.#pairs(await pairsByRecords(run, table, probe), null);
     return this.#fromPartners(await this.#probeTable(table, probe, guessed === null));
   }
 
@@ -199,18 +225,13 @@ export class Match {
     return partners;
   }
 
-  /** Gives columns back, each once. */
-  #drop(...columns: (ResultColumn | null | undefined)[]): void {
-    for (const column of new Set(columns)) if (column) this.columns.drop(column);
-  }
-
   /** Counts the pairs, and writes them. */
-  async #pairs(table: GroupTable, records: Records, lists: GroupLists | null): Promise<Found> {
+  async #pairs(source: PairSource, lists: GroupLists | null): Promise<Found> {
     const { run, columns } = this;
-    const { total, inputs } = await countPairs(run, table, records, this.call.mostPairs ?? MAX_PAIRS, lists);
+    const { total, inputs } = await countPairs(run, source, this.call.mostPairs ?? MAX_PAIRS, lists);
     const [probe, build] = [await columns.add(total), await columns.add(total)];
     const write = await run.step(expandKernel, {});
-    await this.#each("pairs", total, (encoder, chunk) => {
+    await this.#lists.each("pairs", total, (encoder, chunk) => {
       // pairs of a chunk count from its first one
       const piece = ({ range }: ResultColumn) => ({
         ...range,
@@ -223,54 +244,21 @@ export class Match {
     return { probe, build };
   }
 
-  /** The rows of a join where every probe row has one partner at most. Waits for what was submitted. */
+  /** The rows of a join where every probe row has one partner at most: all in their order, or some in any. Waits for what was submitted. */
   async #fromPartners(partners: ResultColumn): Promise<Found> {
-    const rows = this.#probe.rows;
-    if (this.#isHalfOfProbe) {
-      const probe = await this.#select(partners, this.how === "semi");
-      return { probe, build: null, partners };
-    }
-    if (!this.#keepsProbe) return { ...(await this.#selectPairs(partners)), partners };
-    const probe = await this.columns.add(rows);
-    const countUp = await this.run.step(countUpKernel, {});
-    await this.#each("count up", rows, (encoder, chunk) => countUp(encoder, { numbers: probe.range }, chunk));
-    return { probe, build: partners, partners };
+    if (this.#keepsProbe) return this.#allRows(partners, true);
+    if (this.#isHalfOfProbe) return { ...(await this.#selectHalf(partnersIn(this.run, partners))), partners };
+    const pairs = await this.#lists.pairs(partners);
+    return pairs ? { ...pairs, partners } : this.#allRows(partners, false);
   }
 
-  async #selectPairs(partners: ResultColumn): Promise<ProbeAndBuild> {
-    const build = await this.columns.add(this.#probe.rows);
-    const probe = await this.#select(partners, true, build);
-    return { probe, build: await this.#shorten(build, probe.array.length) };
+  /** All rows of the probe side in their order, with their partners. @param waits for what was submitted */
+  async #allRows(partners: ResultColumn, waits: boolean): Promise<Found> {
+    return { probe: await this.#lists.allRows(this.#probe.rows, waits), build: partners, partners };
   }
 
-  /** Rows that have a partner, or have none; with their partners, where `outPartners` is given. */
-  async #select(partners: ResultColumn, matched: boolean, outPartners?: ResultColumn): Promise<ResultColumn> {
-    const { run, columns } = this;
-    const rows = partners.array.length;
-    checkBinding(run.host.gpu, rows * 4);
-    const out = await columns.add(rows);
-    const constants = { MATCHED: matched, WITH_PARTNERS: outPartners !== undefined };
-    const select = await run.step(selectRowsKernel, constants, SELECT_ITEMS);
-    const { totalLow: before } = run.counters;
-    const bindings = {
-      control: run.control,
-      partners: partners.range,
-      outRows: out.range,
-      outPartners: outPartners?.range,
-    };
-    await this.#each("select rows", rows, (encoder, chunk) =>
-      select(encoder, bindings, { ...chunk, total: before }),
-    );
-    return this.#shorten(out, (run.counters.totalLow - before) >>> 0);
-  }
-
-  /** The first elements of a column, in memory of about their size. */
-  async #shorten(column: ResultColumn, length: number): Promise<ResultColumn> {
-    if (column.array.length === length) return column;
-    const short = await this.columns.add(length);
-    await this.#copy(short, [[column, length]]);
-    this.columns.drop(column);
-    return short;
+  async #selectHalf(partners: Partners): Promise<ProbeAndBuild> {
+    return { probe: await this.#lists.select(partners, this.how === "semi"), build: null };
   }
 
   /** Adds the build rows that are in no pair, and where pairs were written the probe rows. */
@@ -279,29 +267,28 @@ export class Match {
     if (!build) return this.#dropping(partners, found);
     const added: { side: "probe" | "build"; rows: ResultColumn }[] = [];
     if (this.#keepsProbe && !partners) {
-      added.push({ side: "probe", rows: await this.#rowsOf(probe, this.#probe.rows, false) });
+      added.push({ side: "probe", rows: await this.#lists.rowsOf(probe, this.#probe.rows, false) });
     }
     if (this.#keepsBuild)
-      added.push({ side: "build", rows: await this.#rowsOf(build, this.#build.rows, false) });
+      added.push({ side: "build", rows: await this.#lists.rowsOf(build, this.#build.rows, false) });
     const total = added.reduce((sum, { rows }) => sum + rows.array.length, probe.array.length);
     if (total > MAX_PAIRS) {
       throw new LimitError("rows", total, MAX_PAIRS, "Join on more columns, or filter one side first.");
     }
     if (total === probe.array.length) {
-      this.#drop(...added.map(({ rows }) => rows));
+      this.#lists.drop(...added.map(({ rows }) => rows));
       return this.#dropping(partners, found);
     }
     const joined = async (column: ResultColumn, side: "probe" | "build"): Promise<ResultColumn> => {
-      const all = await this.columns.add(total);
-      await this.#fill(all);
+      const all = await this.#lists.noRows(total);
       const pieces = added.map(
         (one) => [one.side === side ? one.rows : null, one.rows.array.length] as const,
       );
-      await this.#copy(all, [[column, column.array.length], ...pieces]);
+      await this.#lists.copy(all, [[column, column.array.length], ...pieces]);
       return all;
     };
     const answer = { probe: await joined(probe, "probe"), build: await joined(build, "build") };
-    this.#drop(probe, build, partners, ...added.map(({ rows }) => rows));
+    this.#lists.drop(probe, build, partners, ...added.map(({ rows }) => rows));
     return answer;
   }
 
@@ -309,43 +296,5 @@ export class Match {
   #dropping(partners: ResultColumn | undefined, answer: ProbeAndBuild): ProbeAndBuild {
     if (partners && answer.build !== partners) this.columns.drop(partners);
     return answer;
-  }
-
-  /** Rows of a side that are in a column of its row numbers, or those that are not. */
-  async #rowsOf(column: ResultColumn, rows: number, matched: boolean): Promise<ResultColumn> {
-    const marks = await this.columns.add(rows);
-    await this.#fill(marks);
-    const mark = await this.run.step(markRowsKernel, {});
-    const bindings = { partners: column.range, marks: marks.range };
-    await this.#each("mark rows", column.array.length, (encoder, chunk) => mark(encoder, bindings, chunk));
-    const listed = await this.#select(marks, matched);
-    this.columns.drop(marks);
-    return listed;
-  }
-
-  async #fill({ range }: ResultColumn): Promise<void> {
-    const { gpu, kernels } = this.run.host;
-    const fill = await filling(gpu, kernels, NO_ROW);
-    const size = Math.ceil((range.size ?? range.buffer.size) / 16) * 16;
-    await this.run.submit("fill", (encoder) => fill(encoder, { ...range, size }));
-  }
-
-  /** Puts columns one after the other; null leaves what is there. */
-  async #copy(
-    to: ResultColumn,
-    pieces: readonly (readonly [ResultColumn | null, length: number])[],
-  ): Promise<void> {
-    await this.run.submit("copy", (encoder) => {
-      let at = 0;
-      for (const [column, length] of pieces) {
-        if (column && length > 0)
-          encoder.copyBufferToBuffer(column.range.buffer, 0, to.range.buffer, at * 4, length * 4);
-        at += length;
-      }
-    });
-  }
-
-  #each(operation: string, rows: number, record: RecordChunk): Promise<void> {
-    return this.run.eachChunk(operation, rows, record, { isPass: false });
   }
 }

@@ -43,7 +43,8 @@ async function build(run: RowRun, keys: DeviceKeys): Promise<BuiltSide> {
   await run.submit("copy sizes", (encoder) => {
     encoder.copyBufferToBuffer(table.sizes.buffer, 0, starts.buffer, 0, side.rows * 4);
   });
-  return { table, lists: await listGroups(run, table, starts) };
+  const groups = { rows: side.rows, leaders, ranks: table.ranks };
+  return { table, lists: await listGroups(run, groups, { range: starts, words: side.rows }) };
 }
 
 class WebgpuRowIndex implements RowIndex {

@@ -1,6 +1,7 @@
 // add-values: counts the values of each group, and adds them up if `stride` is 4. A fragment after group-cache.wgsl and values.wgsl.
 // A state is the count, and three words of a sum that 2^31 values of 64 bits cannot leave; values are in order (values.wgsl), so they
-// are not negative. An addition's carry is known from the word that it found, so no two additions need to be one.
+// are not negative. An addition's carry is known from the word that it found, so no two additions need to be one. A workgroup adds
+// values of one word up as two halves: its 2^15 rows at most carry nothing over, and additions that need no answer wait for none.
 //
 // INVOCATIONS invocations a workgroup, params.items rows each. Shares: the states, by addition alone. Bytes per row: 4 and the value read, and where
 // a group has no slot in the cache up to 16 at random; a slot that is taken is merged once a workgroup.
@@ -40,6 +41,11 @@ fn addToAll(group: u32, count: u32, low: u32, high: u32, top: u32) {
 fn addToOwn(slot: u32, low: u32, high: u32) {
   atomicAdd(&ownCounts[slot], 1u);
   if (params.stride == 1u) { return; }
+  if (params.words < 2u) {
+    atomicAdd(&ownLows[slot], low & 0xffffu);
+    atomicAdd(&ownHighs[slot], low >> 16u);
+    return;
+  }
   let before = atomicAdd(&ownLows[slot], low);
   let carried = u32(before + low < before);
   let middle = high + carried;
@@ -62,7 +68,14 @@ fn take(entry: Entry) {
 
 fn merge(slot: u32, group: u32) {
   let count = atomicLoad(&ownCounts[slot]);
-  addToAll(group, count, atomicLoad(&ownLows[slot]), atomicLoad(&ownHighs[slot]), atomicLoad(&ownTops[slot]));
+  let low = atomicLoad(&ownLows[slot]);
+  let high = atomicLoad(&ownHighs[slot]);
+  if (params.words > 1u) {
+    addToAll(group, count, low, high, atomicLoad(&ownTops[slot]));
+    return;
+  }
+  let sum = low + (high << 16u);
+  addToAll(group, count, sum, (high >> 16u) + u32(sum < low), 0u);
 }
 
 fn isFutile() -> bool { return false; }

@@ -8,12 +8,13 @@
 // states of all. So does a row whose compare-exchange fails spuriously: no waiting. With few groups each has several slots
 // (2^params.replicas), and neighbouring invocations add to different ones.
 
-/// Slots that a group may have: its home, and those behind it.
-const STEPS: u32 = 2u;
-const STEP_BITS: u32 = 1u;
+/// STEPS slots are those that a group may have, its home and those behind it; at most 2^STEP_BITS.
+const STEP_BITS: u32 = 3u;
 /// The slot of the rows whose key is null, in place of none at all, and no slot.
 const NULLS: u32 = CACHE;
 const NO_SLOT: u32 = CACHE + 1u;
+/// Rows that an invocation loads at once; params.items is a multiple.
+const BATCH: u32 = 4u;
 
 /// Per slot: what of an identity its index does not tell, the steps from its home, and 1; or 0.
 var<workgroup> holders: array<atomic<u32>, CACHE + 1u>;
@@ -46,7 +47,7 @@ fn identityIn(slot: u32, holder: u32) -> u32 {
   let bits = homeBits();
   let mask = (1u << bits) - 1u;
   let told = holder - 1u;
-  let home = ((slot >> params.replicas) - (told & (STEPS - 1u))) & mask;
+  let home = ((slot >> params.replicas) - (told & ((1u << STEP_BITS) - 1u))) & mask;
   return ((told >> STEP_BITS) << bits) | home;
 }
 
@@ -73,11 +74,20 @@ fn main(
   let start = (workgroup.y * workgroups.x + workgroup.x) * INVOCATIONS * params.items + local;
   if (local == 0u && isFutile()) { atomicStore(&stopped, 1u); }
   workgroupBarrier();
-  for (var i = 0u; i < params.items; i++) {
+  for (var i = 0u; i < params.items; i += BATCH) {
     let at = start + i * INVOCATIONS;
     if (at >= params.count || atomicLoad(&stopped) != 0u) { break; }
-    let entry = load(params.first + at);
-    if (entry.isTaken) { take(entry); }
+    // loaded together
+    let elements = vec4u(at, at + INVOCATIONS, at + 2u * INVOCATIONS, at + 3u * INVOCATIONS);
+    let within = params.first + min(elements, vec4u(params.count - 1u));
+    let a = load(within.x);
+    let b = load(within.y);
+    let c = load(within.z);
+    let d = load(within.w);
+    if (a.isTaken) { take(a); }
+    if (b.isTaken && elements.y < params.count) { take(b); }
+    if (c.isTaken && elements.z < params.count) { take(c); }
+    if (d.isTaken && elements.w < params.count) { take(d); }
   }
   workgroupBarrier();
   for (var slot = local; slot <= CACHE; slot += INVOCATIONS) {

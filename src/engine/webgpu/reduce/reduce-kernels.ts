@@ -68,6 +68,8 @@ const cached = [
       /** Slots, a power of two, and its logarithm. */
       "CACHE",
       "CACHE_BITS",
+      /** Slots that a group may have. */
+      "STEPS",
       /** Invocations of a workgroup. */
       "INVOCATIONS",
     ],

@@ -46,20 +46,27 @@ export const SLOT_BYTES = { addValues: 20, raise: 8, countKeys: 12 } as const;
 /** Slots of caches: for up to FEW groups, for more, and on software GPUs, which take seconds to zero them. */
 const SLOTS = { few: 512, many: 2048, software: 512 } as const;
 const FEW = 256;
+/**
+ * Slots that a group may have. A group without a slot costs its rows an addition each in memory, at a place that many want: of 1,000 groups
+ * in 2,048 slots, 9 % have none of two slots, 0.4 % none of eight. Where most groups have none, more steps are in vain.
+ */
+const STEPS = { few: 8, many: 2 } as const;
+/** Groups a slot from which most have none. */
+const MANY_PER_SLOT = 4;
 /** Workgroup memory that kernels use besides. */
 const SPARE_BYTES = 512;
 /** Slots that a group has at most: each is merged. */
 const MOST_REPLICAS = 8;
 /** Workgroups that keep a large GPU busy. */
 const WORKGROUPS = 4096;
-/** Rows that a workgroup takes: more make merging cheaper, and more of a table that rows are listed by is in use at a time. */
+/** Rows that a workgroup takes, at most as many as add-values.wgsl says: more make merging cheaper, and more of a table that rows are listed by is in use at a time. */
 const ROWS = { least: 4096, most: 2 ** 15, mostListed: 2 ** 14 } as const;
 /** Invocations of a workgroup: as many as there may be, since the larger a cache, the fewer workgroups a core of a GPU has memory for. */
 const INVOCATIONS = { software: 256, hardware: 1024 } as const;
 
 /** What a kernel over rows is compiled with and told. */
 export interface CacheShape {
-  readonly constants: { readonly CACHE: number; readonly CACHE_BITS: number; readonly INVOCATIONS: number };
+  readonly constants: { readonly [N in "CACHE" | "CACHE_BITS" | "STEPS" | "INVOCATIONS"]: number };
   readonly params: RowParams;
   /** For `RowRun.step`. */
   readonly items: number;
@@ -82,16 +89,21 @@ export function cacheShape(
   const replicas = Math.floor(Math.log2(Math.max(1, Math.min(spare, MOST_REPLICAS))));
   const wanted = software ? INVOCATIONS.software : INVOCATIONS.hardware;
   const invocations = Math.min(wanted, limits.maxComputeInvocationsPerWorkgroup);
+  const areMany = by === "items" || (groups ?? 0) > MANY_PER_SLOT * slots;
+  const steps = areMany ? STEPS.many : STEPS.few;
   const items = itemsOf(rows, invocations, by === "items" ? ROWS.mostListed : ROWS.most);
   return {
-    constants: { CACHE: slots, CACHE_BITS: Math.log2(slots), INVOCATIONS: invocations },
+    constants: { CACHE: slots, CACHE_BITS: Math.log2(slots), STEPS: steps, INVOCATIONS: invocations },
     params: { items, replicas },
     items: (items * invocations) / ROW_TILE,
   };
 }
 
-/** Rows that an invocation takes. */
+/** Rows that an invocation loads at once, as group-cache.wgsl says. */
+const BATCH = 4;
+
+/** Rows that an invocation takes, of kernels with a cache a multiple of BATCH. */
 export function itemsOf(rows: number, invocations = ROW_TILE, most: number = ROWS.most): number {
   const wanted = Math.max(ROWS.least, Math.min(rows / WORKGROUPS, most));
-  return Math.ceil(wanted / invocations);
+  return Math.ceil(wanted / (BATCH * invocations)) * BATCH;
 }

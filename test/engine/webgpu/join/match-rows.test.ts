@@ -15,8 +15,9 @@ const variants = {
   "as it is": {},
   // 256 failures of one row in a row: about one row of 13 is left to a second pass
   "nearly all compare-exchanges fail": { kernelOverrides: { cas: weakRowCas(99) } },
+  "rows that have a partner are counted first": { kernelOverrides: { leastCounted: 0 } },
   "by a table of the engine": { strategy: "partitioned" },
-  "part by part": { kernelOverrides: { partedJoin: { leastRows: 0, narrow: true } } },
+  "part by part": { kernelOverrides: { partedJoin: { leastRows: 0, narrow: true }, leastCounted: 0 } },
   "part by part, where compare-exchanges fail": {
     kernelOverrides: { partedJoin: { leastRows: 0, narrow: true }, casSeen: weakCasSeen(60) },
   },
@@ -61,16 +62,14 @@ async function matched(
   width = 1,
 ): Promise<string[]> {
   const call = { nullsEqual: false };
-  const { left: l, right: r } = await matchRows(
-    rowHost(engine),
-    keysOf(left, width),
-    keysOf(right, width),
-    how,
-    call,
-  );
-  const [a, b] = [await l.read(), await r?.read()];
-  l.destroy();
-  r?.destroy();
+  const answer = await matchRows(rowHost(engine), keysOf(left, width), keysOf(right, width), how, call);
+  const [a, b] = [await answer.left.read(), await answer.right?.read()];
+  if (answer.inOrder) {
+    const inOrder = { left, right }[answer.inOrder];
+    expect(Array.from({ left: a, right: b }[answer.inOrder] ?? [])).toEqual([...inOrder.keys()]);
+  }
+  answer.left.destroy();
+  answer.right?.destroy();
   return Array.from(a, (row, i) => (b ? `${row} ${b[i]}` : `${row}`)).sort();
 }
 
@@ -78,6 +77,10 @@ const rowsOf = (rows: number, of: (row: number) => number) =>
   Array.from({ length: rows }, (_, row) => of(row));
 const sides = {
   "no two rows of a side are equal": [rowsOf(700, (row) => 3 * row), rowsOf(500, (row) => 2 * row)],
+  "every row of the larger side has a partner": [
+    rowsOf(700, (row) => (7 * row) % 500),
+    rowsOf(500, (row) => row),
+  ],
   "build rows repeat": [rowsOf(700, (row) => row % 300), rowsOf(500, (row) => row % 400)],
 } as const;
 
@@ -103,10 +106,14 @@ describe.each(Object.keys(variants))("%s", (variant) => {
 
 it("in chunks, each of which is waited for", async () => {
   const next = vi.spyOn(Pacer.prototype, "next").mockReturnValue(128);
-  const engine = engines.get("as it is") as WebgpuEngine;
   for (const [left, right] of Object.values(sides)) {
     for (const how of JOIN_KINDS) {
-      expect(await matched(engine, [...left], [...right], how)).toEqual(expected([...left], [...right], how));
+      for (const variant of ["as it is", "rows that have a partner are counted first"]) {
+        const engine = engines.get(variant) as WebgpuEngine;
+        expect(await matched(engine, [...left], [...right], how)).toEqual(
+          expected([...left], [...right], how),
+        );
+      }
     }
   }
   expect(next).toHaveBeenCalled();

@@ -31,10 +31,10 @@ const SLOTS = 10_000;
 const variants = {
   "the real kernels": {},
   "full tables copied": { copyAboveSteps: 0 },
-  "worklists that hold 16 elements": { worklistRoom: 16 },
-  "compare-exchange that fails 99 times of 100, worklists that hold 16 elements": {
+  "worklists that hold 50 elements": { worklistRoom: 50 },
+  "compare-exchange that fails 99 times of 100, worklists that hold 50 elements": {
     percent: 99,
-    worklistRoom: 16,
+    worklistRoom: 50,
   },
 };
 
