@@ -44,7 +44,7 @@ const BUNDLES = [
     name: "warpmap/relational",
     source: `export * from "./dist/relational/index.js";`,
     uses: ["rows"],
-    limits: { webgpu: 85, cpu: 78 },
+    limits: { webgpu: 86, cpu: 79 },
   },
   {
     name: "warpmap/sketches",
