@@ -119,6 +119,22 @@ it.each(["csv", "parquet", "arrow"])("writes a .%s file and says so", async (ext
   expect(types(await readTable(out))).toMatchObject({ visit: "int32", city_right: "utf8" });
 });
 
+it.each(["inner", "left", "full"])(
+  "rows of a small side that come many times are the same in every format: %s",
+  async (how) => {
+    const rows = Array.from({ length: 40 }, (_, row) => `${row},${row % 5}`);
+    writeFileSync(path("many.csv"), `n,k\n${rows.join("\n")}\n`);
+    writeFileSync(path("few.csv"), 'k,name,size\n0,"a, b",0.5\n1,,2.25\n2,"",\n9,none,4\n');
+    const join = ["join", path("many.csv"), path("few.csv"), "--on", "k", "--device", "cpu", "--how", how];
+    for (const extension of ["arrow", "csv", "parquet"])
+      expect((await cli([...join, "--out", path(`all.${extension}`)])).status).toBe(0);
+    const expected = await rowsOf(path("all.arrow"));
+    expect(types(await readTable(path("all.arrow")))).toMatchObject({ name: "utf8", size: "float64" });
+    expect(await rowsOf(path("all.csv"))).toEqual(expected);
+    expect(await rowsOf(path("all.parquet"))).toEqual(expected);
+  },
+);
+
 it("writes a file and prints JSON with both", async () => {
   const { stdout } = await cli([...JOIN, "--json", "--out", path("both.parquet")]);
   expect(JSON.parse(stdout).rows).toBe(3);
