@@ -13,7 +13,7 @@ const OPERATIONS =
   "test/conformance/{contains,erase,find,insert,insert-and-find,insert-or-assign,sentinels,where}.test.ts";
 /** Joins and groups on the device under test, compared with DuckDB, which runs in Node only. */
 const RELATIONAL =
-  "test/relational/{device-groups,device-tables,distinct,full-join-keys,group-batches,group-by,is-in,join,join-index,join-kinds,join-oracle,join-select,key-types,payload-types,random-groups,random-tables,tpch/tpch}.test.ts";
+  "test/relational/{device-groups,device-tables,dictionary-keys,distinct,full-join-keys,group-batches,group-by,is-in,join,join-index,join-kinds,join-oracle,join-select,key-types,payload-types,random-groups,random-tables,tpch/tpch}.test.ts";
 const WEBGPU_ONLY = "test/{engine/webgpu,wgsl}/**/*.test.ts";
 /** Part of these: kernels of the partitioned strategy, which take SwiftShader longest to compile. */
 const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";

@@ -105,12 +105,18 @@ function tasksOf(
   threads: number,
 ): Task[] {
   const read = (path: string) => `'${path.replaceAll("'", "''")}'`;
-  const joined = async (out: string, clock: Clock) => {
+  // as the command line does, which asks for dictionaries where the format has none
+  const joined = (dictionaries?: "right") => async (out: string, clock: Clock) => {
     const [left, right] = await timed(clock, "reading", async () => [
       await readTable(flights, { threads }),
       await readTable(airports, { threads }),
     ]);
-    const made = await join(left, right, { on: [["origin", "iata"]], device, onStage: stageClock(clock) });
+    const made = await join(left, right, {
+      on: [["origin", "iata"]],
+      dictionaries,
+      device,
+      onStage: stageClock(clock),
+    });
     await timed(clock, "writing", () => writeTable(out, made, { threads }));
   };
   const grouped = async (out: string, clock: Clock) => {
@@ -135,9 +141,9 @@ function tasksOf(
     await parquetRead({ file, compressors, onChunk: () => {} });
   };
   return [
-    { name: "flights with airports to csv", extension: ".csv", own: joined, sql: joinSql },
-    { name: "flights with airports to parquet", extension: ".parquet", own: joined, sql: joinSql },
-    { name: "flights with airports to arrow", extension: ".arrow", own: joined },
+    { name: "flights with airports to csv", extension: ".csv", own: joined("right"), sql: joinSql },
+    { name: "flights with airports to parquet", extension: ".parquet", own: joined("right"), sql: joinSql },
+    { name: "flights with airports to arrow", extension: ".arrow", own: joined() },
     {
       name: "csv to parquet",
       extension: ".parquet",

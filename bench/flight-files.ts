@@ -1,8 +1,12 @@
 /** Files that benchmarks read, and DuckDB to compare with: what the project has as development dependencies. */
+import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
+import type { Table } from "@uwdata/flechette";
 import { ValidationError } from "../src/index.js";
+import { writeTable } from "../src/io/index.js";
 
 /** Paths of vega-datasets. */
 export interface FlightFiles {
@@ -57,4 +61,16 @@ export async function openDuck(threads: number): Promise<Duck | null> {
       database.closeSync();
     },
   };
+}
+
+/** Makes a table of the database of a table here, by a file: an appender takes a call for each value. */
+export async function loadInto(duck: Duck, name: string, table: Table): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "warpmap-bench-"));
+  try {
+    const path = join(folder, "table.parquet");
+    await writeTable(path, table);
+    await duck.run(`CREATE OR REPLACE TABLE ${name} AS SELECT * FROM '${path}'`);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }

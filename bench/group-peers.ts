@@ -2,15 +2,12 @@
  * Others that group rows, for the benchmark group on a CPU: DuckDB with as many threads and Arquero, where they are installed, each
  * from a table in its own memory to one there; and flights by route, with JavaScript's Map beside.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Column, Table } from "@uwdata/flechette";
 import { type Device, EngineError } from "../src/index.js";
-import { readTable, writeTable } from "../src/io/index.js";
+import { readTable } from "../src/io/index.js";
 import { firstRows } from "../src/relational/first-rows.js";
 import { count, groupBy, sum } from "../src/relational/index.js";
-import { type Duck, flightFiles, installed } from "./flight-files.js";
+import { type Duck, flightFiles, installed, loadInto } from "./flight-files.js";
 import type { TimedCall } from "./timing.js";
 
 /** What all count and add up. */
@@ -45,7 +42,7 @@ export async function peersOf(
   };
   const ways: Record<string, TimedCall> = {};
   if (duck !== null) {
-    await loadInto(duck, table);
+    await loadInto(duck, "grouped", table);
     const { by, value } = grouping;
     const sql = `SELECT ${by.join(", ")}, count(*) AS n, sum(${value}) AS total FROM grouped GROUP BY ${by.join(", ")}`;
     const [groups, rows, total] = (await duck.first(`SELECT count(*), sum(n), sum(total) FROM (${sql})`)).map(
@@ -86,18 +83,6 @@ function numbersOf(table: Table, name: string): ArrayLike<string | number> & Ite
   return values instanceof BigInt64Array || typeof values[0] === "bigint"
     ? Float64Array.from(values as ArrayLike<bigint>, Number)
     : (values as ArrayLike<string | number> & Iterable<string | number>);
-}
-
-/** By a file: an appender takes a call for each value. */
-async function loadInto(duck: Duck, table: Table): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "warpmap-bench-"));
-  try {
-    const path = join(folder, "grouped.parquet");
-    await writeTable(path, table);
-    await duck.run(`CREATE OR REPLACE TABLE grouped AS SELECT * FROM '${path}'`);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 }
 
 /** Flights, at most so many, and all ways to count them by route and add up their delays. */

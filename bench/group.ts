@@ -33,7 +33,7 @@ interface Workload extends Point {
   readonly sums: Float64Array;
 }
 
-const WARM_UP_MS = 200;
+const WARM_UP_MS = 2000;
 const MOST_ROWS = 2 ** 28;
 /** A loop over more rows takes minutes of the run. */
 const MOST_MAP_ROWS = 2 ** 24;

@@ -1,15 +1,18 @@
 /**
  * The benchmark join: inner joins of two tables whose keys are all different and each on both sides, in two ways. `device to device`: both
- * tables and the result stay on the device. `Arrow to Arrow`: from flechette tables to a flechette table, with a payload column on
- * either side. Sweeps vary the share of left rows that match, and how often a key comes on the right.
+ * tables and the result stay on the device; @luma.gl/gpgpu's join takes turns. `Arrow to Arrow`: from flechette tables to a flechette
+ * table, with a payload column on either side; a Map, and on a CPU DuckDB and Arquero, take turns. Sweeps vary the share of left rows
+ * that match, the share of left rows that have one key, and how often a key comes on the right.
  *
  * Every row of the first answer is checked before anything is timed.
  */
-import { type Column, type Table, tableFromArrays } from "@uwdata/flechette";
-import { type Device, EngineError, ValidationError } from "../src/index.js";
+import type { Column, Table } from "@uwdata/flechette";
+import { type Device, ValidationError } from "../src/index.js";
 import { type DeviceTable, join } from "../src/relational/index.js";
+import { type Duck, openDuck } from "./flight-files.js";
+import { peersOf } from "./join-peers.js";
+import { checkRows, type Point, piecesOf, type Sides, sidesOf } from "./join-points.js";
 import { lumaJoin } from "./luma-join.js";
-import { mix } from "./mix.js";
 import { CUDF_JOINS } from "./published.js";
 import {
   type BenchOptions,
@@ -19,25 +22,12 @@ import {
   circumstances,
   isRealGpu,
 } from "./report.js";
-import { settle, type Timing, timeInTurn } from "./timing.js";
+import { settle, type TimedCall, timeInTurn } from "./timing.js";
 
-export const sweeps = ["selectivity", "multiplicity"] as const;
+export const sweeps = ["selectivity", "multiplicity", "skew"] as const;
 
-type KeyType = "u32" | "i64";
-
-/** What one point joins. */
-interface Point {
-  readonly key: KeyType;
-  readonly rows: number;
-  /** Share of left rows that have a partner. */
-  readonly selectivity: number;
-  /** Right rows of a key. */
-  readonly multiplicity: number;
-  readonly arrow: boolean;
-}
-
-const ONE_TO_ONE = { selectivity: 1, multiplicity: 1 };
-const WARM_UP_MS = 1000;
+const ONE_TO_ONE = { selectivity: 1, multiplicity: 1, skew: 0 };
+const WARM_UP_MS = 2000;
 const MOST_ROWS = 2 ** 28;
 /** A dispatch of luma.gl takes no more. */
 const MOST_LUMA_ROWS = 2 ** 24;
@@ -49,11 +39,12 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     throw new ValidationError(`join does not measure ${size} rows.`, "Give a whole number from 1 to 2^28.");
   }
   const where = circumstances(device);
+  using duck = device.backend === "cpu" ? await openDuck(device.info.threads) : null;
   const rows: BenchRow[] = [];
   for (const point of pointsOf(device, size, sweep)) {
     signal?.throwIfAborted();
     onProgress?.(`${point.rows} rows, ${point.key}${point.arrow ? ", Arrow to Arrow" : ""}`);
-    rows.push(...(await measure(device, point, options.runs ?? 5)));
+    rows.push(...(await measure(device, point, options.runs ?? 5, duck)));
   }
   return {
     bench: "join",
@@ -65,6 +56,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     notes: [
       'device to device: `join(left, right, { output: "device" })` of tables with a key column each, until the result is complete. Arrow to Arrow: `join` of flechette tables of a key and a u32 column each, upload and read-back included.',
       "luma.gl: the join of @luma.gl/gpgpu on the same GPU, where it is installed; a table and its result have the room that the caller gave them before.",
+      "Arrow to Arrow, in turn with warpmap: JS Map, a loop over the typed arrays, up to 2^23 rows; on a CPU DuckDB with as many threads, from tables of a database in memory to a result there, and Arquero, from its tables to its table; both where they are installed. ratio above 1: warpmap is faster.",
       "G rows/s counts the rows of both inputs. The result has as many rows as the left, times selectivity and multiplicity.",
       "Each point's answer was checked row by row before it was timed: with payload columns, that say which rows were joined.",
     ],
@@ -74,11 +66,19 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
 function pointsOf(device: Device, size: number | undefined, sweep: string | undefined): Point[] {
   const most = size ?? byDevice(device, { gpu: 2 ** 27, cpu: 2 ** 22, software: 2 ** 12 });
   const there = { key: "u32", rows: most, arrow: false, ...ONE_TO_ONE } as const;
-  if (sweep === "selectivity")
-    return [0.01, 0.1, 0.3, 0.5, 1].map((selectivity) => ({ ...there, selectivity }));
-  const several = { ...there, rows: Math.ceil(most / 8) };
+  // others join Arrow tables
+  const ways = device.backend === "cpu" ? [there, { ...there, arrow: true }] : [there];
+  if (sweep === "selectivity") {
+    return [0.01, 0.1, 0.3, 0.5, 1].flatMap((selectivity) => ways.map((way) => ({ ...way, selectivity })));
+  }
+  if (sweep === "skew") {
+    return [0, 0.5, 0.9, 0.99, 1].flatMap((skew) => ways.map((way) => ({ ...way, skew })));
+  }
   if (sweep === "multiplicity") {
-    return [1, 8, 64, 1024, 65536].map((multiplicity) => ({ ...several, multiplicity }));
+    const several = ways.map((way) => ({ ...way, rows: Math.ceil(most / 8) }));
+    return [1, 8, 64, 1024, 65536].flatMap((multiplicity) =>
+      several.map((way) => ({ ...way, multiplicity })),
+    );
   }
   const arrow = { key: "u32", arrow: true, ...ONE_TO_ONE } as const;
   if (size !== undefined) return [there, { ...there, key: "i64" }, { ...arrow, rows: size }];
@@ -96,126 +96,74 @@ function pointsOf(device: Device, size: number | undefined, sweep: string | unde
   ];
 }
 
-async function measure(device: Device, point: Point, runs: number): Promise<BenchRow[]> {
-  const { left, right, expected } = tablesOf(point);
-  const options = { on: ["key"], device };
-  const repeats = {
-    runs,
-    leastTotalMs: 50,
-    warmUpMs: byDevice(device, { gpu: WARM_UP_MS, cpu: 0, software: 0 }),
-  };
-  const row = (timing: Timing, by = "warpmap"): BenchRow => ({
-    by,
-    way: point.arrow ? "Arrow to Arrow" : "device to device",
-    key: point.key,
-    rows: point.rows,
-    selectivity: point.selectivity,
-    multiplicity: point.multiplicity,
-    "result rows": expected,
-    ms: timing.median,
-    "fastest ms": timing.fastest,
-    runs: timing.runs,
-    "G rows/s": (2 * point.rows) / timing.median / 1e6,
-  });
-  if (point.arrow) {
-    checkRows(await join(left, right, options), point, expected);
-    const [timing] = await timeInTurn([{ call: () => join(left, right, options) }], repeats);
-    return [row(timing)];
+async function measure(device: Device, point: Point, runs: number, duck: Duck | null): Promise<BenchRow[]> {
+  const sides = sidesOf(point);
+  const warmUpMs = byDevice(device, { gpu: WARM_UP_MS, cpu: 0, software: 0 });
+  const ways = point.arrow ? arrowWays(device, point, sides, duck) : deviceWays(device, point, sides);
+  const { calls, destroy } = await ways;
+  try {
+    const timings = await timeInTurn(Object.values(calls), { runs, leastTotalMs: 50, warmUpMs });
+    const { arrow, ...what } = point;
+    return Object.keys(calls).map((by, i) => ({
+      by,
+      way: arrow ? "Arrow to Arrow" : "device to device",
+      ...what,
+      "result rows": sides.expected,
+      ms: timings[i].median,
+      "fastest ms": timings[i].fastest,
+      runs: timings[i].runs,
+      "G rows/s": (2 * point.rows) / timings[i].median / 1e6,
+      ratio: timings[i].median / timings[0].median,
+    }));
+  } finally {
+    destroy?.();
   }
+}
+
+/** Who joins, warpmap first, every answer checked. */
+interface Ways {
+  readonly calls: Readonly<Record<string, TimedCall>>;
+  readonly destroy?: () => void;
+}
+
+async function arrowWays(device: Device, point: Point, sides: Sides, duck: Duck | null): Promise<Ways> {
+  const own = () => join(sides.left, sides.right, { on: ["key"], device });
+  checkRows(piecesOf(await own()), point, sides.expected, "Arrow to Arrow");
+  const peers = await peersOf(point, sides, device.backend === "cpu", duck);
+  return { calls: { warpmap: { call: own }, ...peers } };
+}
+
+async function deviceWays(device: Device, point: Point, { left, right, expected }: Sides): Promise<Ways> {
+  const options = { on: ["key"], device, output: "device" } as const;
   {
     using l = await device.uploadTable(left);
     using r = await device.uploadTable(right);
-    using joined = await join(l, r, { ...options, output: "device" });
-    checkRows(await joined.toArrow(), point, expected);
+    using joined = await join(l, r, options);
+    checkRows(piecesOf(await joined.toArrow()), point, expected, "device to device");
   }
-  using l = await device.uploadTable(left, { columns: ["key"] });
-  using r = await device.uploadTable(right, { columns: ["key"] });
+  const luma = isForLuma(device, point) ? await lumaJoin(device, keysOf(left), keysOf(right)) : null;
+  const l = await device.uploadTable(left, { columns: ["key"] });
+  const r = await device.uploadTable(right, { columns: ["key"] });
   const call = async () => {
-    const joined = await join(l, r, { ...options, output: "device" });
+    const joined = await join(l, r, options);
     await settle(device);
     return joined;
   };
   const own = { call, after: (joined: DeviceTable) => joined.destroy() };
-  const luma = isForLuma(device, point) ? await lumaJoin(device, keysOf(left), keysOf(right)) : null;
-  try {
-    const [timing, others] = await timeInTurn(luma ? [own, luma] : [own], repeats);
-    return others ? [row(timing), row(others, "luma.gl")] : [row(timing)];
-  } finally {
-    luma?.destroy();
-  }
+  return {
+    calls: luma ? { warpmap: own, "luma.gl": luma } : { warpmap: own },
+    destroy() {
+      luma?.destroy();
+      l.destroy();
+      r.destroy();
+    },
+  };
 }
 
 /** It takes u32 keys and, on the right, one row of a key. */
-function isForLuma(device: Device, { key, rows, selectivity, multiplicity }: Point): boolean {
-  const fits = rows <= MOST_LUMA_ROWS && selectivity === 1 && multiplicity === 1;
+function isForLuma(device: Device, { key, rows, selectivity, multiplicity, skew }: Point): boolean {
+  const fits = rows <= MOST_LUMA_ROWS && selectivity === 1 && multiplicity === 1 && skew === 0;
   return device.backend === "webgpu" && key === "u32" && fits;
 }
 
 const keysOf = (table: Table) => (table.getChild("key") as Column<number>).toArray() as Uint32Array;
-
-/**
- * Left row i has key number i and a = i. Right row j has key number floor(j' / multiplicity) of those that the left has in the wanted
- * share, others beyond, and b = j', where j' are the numbers of right rows in another order.
- */
-function tablesOf({ key, rows, selectivity, multiplicity }: Point) {
-  const keys = Math.ceil(rows / multiplicity);
-  const shift = keys - Math.max(1, Math.round(Math.min(keys, rows) * selectivity));
-  const a = numbersTo(rows);
-  const b = shuffled(rows);
-  const keyOf = (j: number) => {
-    const number = Math.floor(j / multiplicity);
-    return number < shift ? rows + number : number - shift;
-  };
-  const columnOf = (of: (row: number) => number) => {
-    if (key === "u32") return a.map((row) => mix(of(row)));
-    const words = new Uint32Array(2 * rows);
-    for (let row = 0; row < rows; row++) {
-      words[2 * row] = mix(of(row));
-      words[2 * row + 1] = of(row);
-    }
-    return new BigInt64Array(words.buffer);
-  };
-  let expected = 0;
-  for (let j = 0; j < rows; j++) if (keyOf(j) < rows) expected++;
-  return {
-    left: tableFromArrays({ key: columnOf((row) => row), a }),
-    right: tableFromArrays({ key: columnOf((row) => keyOf(b[row])), b }),
-    expected,
-  };
-}
-
-function numbersTo(rows: number): Uint32Array {
-  const numbers = new Uint32Array(rows);
-  for (let i = 0; i < rows; i++) numbers[i] = i;
-  return numbers;
-}
-
-/** The numbers below `rows` in an order without a pattern. */
-function shuffled(rows: number): Uint32Array {
-  const numbers = numbersTo(rows);
-  for (let i = rows - 1; i > 0; i--) {
-    const j = mix(i) % (i + 1);
-    [numbers[i], numbers[j]] = [numbers[j], numbers[i]];
-  }
-  return numbers;
-}
-
-/** @throws EngineError unless every row joins a left with a right row of its key, and no right row comes twice. */
-function checkRows(joined: Table, { rows, selectivity, multiplicity }: Point, expected: number): void {
-  const keys = Math.ceil(rows / multiplicity);
-  const shift = keys - Math.max(1, Math.round(Math.min(keys, rows) * selectivity));
-  const seen = new Uint8Array(rows);
-  let at = 0;
-  const columns = ["a", "b"].map((name) => (joined.getChild(name) as Column<number>).data);
-  for (const [batch, { values }] of columns[0].entries()) {
-    const left = values as Uint32Array;
-    const right = columns[1][batch].values as Uint32Array;
-    for (let i = 0; i < left.length; i++, at++) {
-      const number = Math.floor(right[i] / multiplicity) - shift;
-      if (left[i] !== number || seen[right[i]]++ > 0) {
-        throw new EngineError(`join: row ${at} joins left row ${left[i]} with right row ${right[i]}.`);
-      }
-    }
-  }
-  if (at !== expected) throw new EngineError(`join: ${at} rows in place of ${expected}.`);
-}

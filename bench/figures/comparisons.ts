@@ -40,23 +40,40 @@ const threads = (row: BenchRow) =>
 
 /** One panel a way, a group for each type and size of the keys. */
 export function joinFigure(report: StoredReport): Figure {
-  const groupOf = (row: BenchRow): BarGroup => {
+  const labelOf = (row: BenchRow) => {
+    const size = sizeText(numberIn(row, "rows"));
+    const varied = ["selectivity", "multiplicity"].filter((name) => row[name] !== 1);
+    if (numberIn(row, "skew") > 0) varied.push("skew");
+    const also = varied.map((name) => `, ${name} ${textIn(row, name)}`).join("");
+    return `${size} × ${size} rows, ${textIn(row, "key")} keys${also}`;
+  };
+  const groupOf = (label: string, rows: readonly BenchRow[]): BarGroup => {
+    const [row] = rows;
     const [way, key, size] = [textIn(row, "way"), textIn(row, "key"), numberIn(row, "rows")];
     const others = [`${way}, ${key}`, `${way}, ${key}, row pairs`].flatMap((operation) =>
       publishedBars(report, operation, undefined, size),
     );
-    const varied = ["selectivity", "multiplicity"].filter((name) => row[name] !== 1);
-    const also = varied.map((name) => `, ${name} ${textIn(row, name)}`).join("");
-    return {
-      label: `${sizeText(size)} × ${sizeText(size)} rows, ${key} keys${also}`,
-      bars: [{ name: "warpmap", origin: "measured", value: numberIn(row, "ms") }, ...others],
-    };
+    const bars = rows.map((each) => ({
+      name: textIn(each, "by") || "warpmap",
+      origin: "measured" as const,
+      value: numberIn(each, "ms"),
+    }));
+    return { label, bars: [...bars, ...others] };
   };
   return {
     title: "Joins of two tables",
     subtitle: `Time of an ${textIn(report.parameters, "how")} join, from the call to the complete result. Device to device: tables and result in the device's memory.`,
     panels: distinct(report.rows, "way").map((way) =>
-      bars(way, "ms", report.rows.filter((row) => row.way === way).map(groupOf)),
+      bars(
+        way,
+        "ms",
+        [
+          ...groupBy(
+            report.rows.filter((row) => row.way === way),
+            labelOf,
+          ),
+        ].map(([label, rows]) => groupOf(label, rows)),
+      ),
     ),
     footer: footerOf(report),
   };
@@ -64,7 +81,7 @@ export function joinFigure(report: StoredReport): Figure {
 
 /** One panel a table, a group for each number of keys, a bar for each way or contestant. */
 export function groupFigure(report: StoredReport): Figure {
-  const skewOf = (row: BenchRow) => (numberIn(row, "skew") > 0 ? `, zipf(${textIn(row, "skew")})` : "");
+  const skewOf = (row: BenchRow) => (numberIn(row, "skew") > 0 ? `, skew ${textIn(row, "skew")}` : "");
   const labelled = report.rows.map((row) => ({
     ...row,
     keys: `${numberIn(row, "groups").toLocaleString("en")} groups${skewOf(row)}`,
@@ -150,6 +167,46 @@ const on = (row: BenchRow) => {
   const name = textIn(row, "on");
   return name.startsWith("JS Map") ? name : contender(name);
 };
+
+/** The parts of warpmap's time, in the order in which they come. */
+const FILE_PARTS = ["reading", "working", "moving", "writing"] as const;
+
+export function filesFigure(report: StoredReport): Figure {
+  const isOwn = (row: BenchRow) => Number.isFinite(numberIn(row, "reading ms"));
+  const nameOf = (row: BenchRow) => (isOwn(row) ? contender(textIn(row, "by")) : textIn(row, "by"));
+  const familyOf = (row: BenchRow) => (isOwn(row) ? "warpmap" : textIn(row, "by"));
+  const tasks = [...groupBy(report.rows, (row) => textIn(row, "task"))];
+  const shares = report.rows.filter(isOwn).map((row): BarGroup => {
+    const parts = FILE_PARTS.map((part) => ({ part, ms: numberIn(row, `${part} ms`) }));
+    const there = parts.filter(({ ms }) => Number.isFinite(ms));
+    const whole = there.reduce((sum, { ms }) => sum + ms, 0);
+    return {
+      label: textIn(row, "task"),
+      bars: there.map(({ part, ms }) => ({ name: part, origin: "measured", value: (100 * ms) / whole })),
+    };
+  });
+  return {
+    title: "From files to a file",
+    subtitle: `${sizeText(parameter(report, "flights"))} flights, ${textIn(report.parameters, "threads")} threads, from the call until the file has its name. Working: keys are matched, groups counted. Moving: the columns of the result are gathered.`,
+    panels: [
+      bars(
+        "Time",
+        "ms",
+        tasks.map(([label, rows]) => ({
+          label,
+          bars: rows.map((row) => ({
+            name: nameOf(row),
+            origin: "measured",
+            value: numberIn(row, "ms"),
+            family: familyOf(row),
+          })),
+        })),
+      ),
+      bars("What warpmap's time goes to", "% of its parts", shares),
+    ],
+    footer: footerOf(report),
+  };
+}
 
 export function peersFigure(report: StoredReport): Figure {
   const nameOf = (row: BenchRow) =>

@@ -3,6 +3,7 @@ import { draw } from "../chart/draw.js";
 import type { Figure } from "../chart/figure.js";
 import type { StoredReport } from "../report.js";
 import {
+  filesFigure,
   groupFigure,
   idsFigure,
   joinFigure,
@@ -32,6 +33,7 @@ const FIGURES: Readonly<Record<string, (report: StoredReport) => Figure>> = {
   crossovers: crossoversFigure,
   lifecycle: lifecycleFigure,
   multimap: multimapFigure,
+  files: filesFigure,
   group: groupFigure,
   growth: growthFigure,
   wide: wideFigure,
@@ -44,14 +46,9 @@ const FIGURES: Readonly<Record<string, (report: StoredReport) => Figure>> = {
   words: wordsFigure,
 };
 
-/** True for benchmarks that have a picture. */
-export function hasPicture(bench: string): boolean {
-  return Object.hasOwn(FIGURES, bench);
-}
-
 /** What a report's picture shows; null for a benchmark that has none. */
 export function figureOf(report: StoredReport): Figure | null {
-  return hasPicture(report.bench) ? FIGURES[report.bench](report) : null;
+  return Object.hasOwn(FIGURES, report.bench) ? FIGURES[report.bench](report) : null;
 }
 
 /** A report as SVG; null for a benchmark that has no picture. */

@@ -205,7 +205,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-place-upper-word",
     what: "keys of two words are at one place though their upper words differ",
-    file: "src/engine/webgpu/join/dense-place.wgsl",
+    file: "src/engine/webgpu/groups/key-place.wgsl",
     find: "isBeyond = isBeyond || upper != 0u;",
     replace: "",
     ...matchedPlaces,
@@ -213,7 +213,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-place-borrow",
     what: "the lower word's borrow is left out",
-    file: "src/engine/webgpu/join/dense-place.wgsl",
+    file: "src/engine/webgpu/groups/key-place.wgsl",
     find: "- params.lowestUpper - u32(lower < params.lowest);",
     replace: "- params.lowestUpper;",
     ...matchedPlaces,
@@ -221,7 +221,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-place-beyond",
     what: "the key behind the greatest one has the place of nulls",
-    file: "src/engine/webgpu/join/dense-place.wgsl",
+    file: "src/engine/webgpu/groups/key-place.wgsl",
     find: "place >= params.places",
     replace: "place > params.places",
     ...matchedPlaces,
@@ -229,7 +229,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-range-below",
     what: "keys below the first one are not seen",
-    file: "src/engine/webgpu/join/key-range.wgsl",
+    file: "src/engine/webgpu/groups/key-range.wgsl",
     find: "atomicMax(&control.keysBelow, atomicLoad(&below));",
     replace: "",
     ...matchedPlaces,
@@ -237,7 +237,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-range-first-null",
     what: "what lies under a null is a key that others are measured from",
-    file: "src/engine/webgpu/join/key-range.wgsl",
+    file: "src/engine/webgpu/groups/key-range.wgsl",
     find: "return firstTrailingBit(keyValidity[0]);",
     replace: "return 0u;",
     ...matchedPlaces,
@@ -245,10 +245,19 @@ export const webgpuFaults = [
   {
     name: "gpu-join-range-sample",
     what: "rows of the sample are counted, too",
-    file: "src/engine/webgpu/join/key-range.wgsl",
+    file: "src/engine/webgpu/groups/key-range.wgsl",
     find: "if (params.stride == 1u) { atomicAdd",
     replace: "{ atomicAdd",
     ...matchedPlaces,
+  },
+  {
+    name: "gpu-group-narrow-keys",
+    what: "keys of two words are told apart by their upper words",
+    file: "src/engine/webgpu/groups/narrow-keys.wgsl",
+    find: "keys[row * KEY_WORDS] - params.lowest",
+    replace: "keys[row * KEY_WORDS + 1u]",
+    project: "webgpu-engine",
+    tests: ["test/engine/webgpu/reduce/number-keys.test.ts"],
   },
   {
     name: "gpu-join-places-taken",

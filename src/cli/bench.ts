@@ -9,6 +9,7 @@ import { CallError } from "./failure.js";
 import { renderGrid } from "./grid.js";
 import { type Host, isStyled, type Output, widthOf } from "./host.js";
 import { openProgress } from "./progress.js";
+import { threadCount } from "./table-checks.js";
 import { measured } from "./text.js";
 
 /** Options as commander gives them. */
@@ -20,6 +21,7 @@ export interface BenchCommandOptions {
   readonly svg?: string;
   readonly device: "auto" | "webgpu" | "cpu";
   readonly software?: boolean;
+  readonly threads?: string;
 }
 
 const BENCHES: Record<string, () => Promise<BenchModule>> = {
@@ -55,8 +57,8 @@ const STDOUT = "-";
 /** Runs the command. @throws CallError for a wrong call */
 export async function bench(name: string, options: BenchCommandOptions, host: Host): Promise<void> {
   const load = benchNamed(name);
+  const threads = threadCount(options.threads);
   const size = options.size === undefined ? undefined : parseSize(options.size);
-  if (options.svg !== undefined) await checkPicture(name);
   for (const path of [options.json, options.svg]) {
     if (path !== undefined && path !== STDOUT) await checkWritable(path);
   }
@@ -70,7 +72,7 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
   }
   const progress = await openProgress(host, false);
   try {
-    using device = await openDevice({ backend: options.device, software: options.software });
+    using device = await openDevice({ backend: options.device, software: options.software, threads });
     const given = { size, sweep: options.sweep, multiplicity, library: async () => LIBRARY };
     const { signal } = host;
     const report = await run(device, { ...given, signal, onProgress: (label) => progress.step(label) }).catch(
@@ -168,11 +170,6 @@ function gridOf(rows: readonly BenchRow[], output: Output, { env }: Host): strin
 async function keepPicture(report: BenchReport, path: string): Promise<void> {
   const { svgOf } = await import("../../bench/figures/index.js");
   await keep(path, svgOf(report) as string);
-}
-
-async function checkPicture(bench: string): Promise<void> {
-  const { hasPicture } = await import("../../bench/figures/index.js");
-  if (!hasPicture(bench)) throw new CallError(`The benchmark "${bench}" has no picture.`, "Leave out --svg.");
 }
 
 async function keep(path: string, text: string): Promise<void> {

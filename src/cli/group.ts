@@ -52,6 +52,9 @@ export async function distinct(path: string, options: DistinctCommandOptions, ho
 /** Those that need no more than a column. */
 const AGGREGATES = AGGREGATE_NAMES.filter((name) => name !== "quantile");
 
+/** "quantile0.9": which part of the way through the values. */
+const QUANTILE = /^quantile(0?\.\d+|0|1)$/;
+
 /** NAME=AGGREGATE:COLUMN, of which the name and, for count, the column may be left out. */
 const AGGREGATE = /^(?:([^:=]+)=)?([^:=]+)(?::(.+))?$/;
 
@@ -60,16 +63,17 @@ function askedAggregates(text: string, by: readonly string[]): Map<string, Aggre
   const aggregates = new Map<string, Aggregate>();
   for (const item of text.split(",")) {
     const [, given, asked, column] = AGGREGATE.exec(item) ?? [];
-    const name = AGGREGATES.find((each) => each === asked);
+    const [, at] = QUANTILE.exec(asked ?? "") ?? [];
+    const name = at === undefined ? AGGREGATES.find((each) => each === asked) : "quantile";
     if (name === undefined || (column === undefined && name !== "count")) throw notAnAggregate(item, asked);
-    const called = given ?? (column === undefined ? name : `${name}_${column}`);
+    const called = given ?? (column === undefined ? name : `${asked}_${column}`);
     if (aggregates.has(called) || by.includes(called)) {
       throw new CallError(
         `The result would have two columns "${called}".`,
         `Name one, as in --agg ${called}_2=${item.slice(given === undefined ? 0 : given.length + 1)}.`,
       );
     }
-    aggregates.set(called, { name, column });
+    aggregates.set(called, { name, column, ...(at && { at: Number(at) }) });
   }
   return aggregates;
 }
@@ -78,6 +82,6 @@ function notAnAggregate(item: string, asked: string | undefined): CallError {
   const near = asked === undefined ? undefined : nearestOf(asked, AGGREGATES);
   return new CallError(
     `"${item}" in --agg is no aggregate${asked !== undefined && near === asked ? " without a column" : ""}.`,
-    `${near === undefined || near === asked ? "" : `Did you mean "${near}"? `}Write --agg count,sum:price, with any of ${AGGREGATES.join(", ")}.`,
+    `${near === undefined || near === asked ? "" : `Did you mean "${near}"? `}Write --agg count,sum:price, with any of ${AGGREGATES.join(", ")}, or quantile0.9.`,
   );
 }

@@ -1,4 +1,5 @@
 /** `warpmap join`: two files in, their join on the screen or in a file, and how long each stage took. */
+import { Table } from "@uwdata/flechette";
 import { JOIN_KINDS } from "../engine/join-kinds.js";
 import { ValidationError } from "../errors.js";
 import { type Format, isTextFormat, knownFormatOf } from "../io/formats.js";
@@ -40,7 +41,10 @@ export async function join(
     purpose: "to join",
     check: (names) => checkSelect(select ?? [], resultNames(names, on, how)),
     stage: "hash join",
-    work: (tables, call) => joinTables(tables[0], tables[1], { ...call, on, how, nullsEqual, select }),
+    work: (tables, call, writesValues) => {
+      const dictionaries = writesValues ? smallSide(tables) : undefined;
+      return joinTables(tables[0], tables[1], { ...call, on, how, nullsEqual, select, dictionaries });
+    },
     explained: (error) => {
       const isCsv = (path: string) =>
         isTextFormat(knownFormatOf(path) ?? (options.format as Format | undefined) ?? "arrow");
@@ -49,6 +53,15 @@ export async function join(
   };
   await runTableCommand(command, options, host);
 }
+
+/** A side whose rows come many times in the result, if one side is far smaller than the other. */
+function smallSide(tables: readonly unknown[]): "left" | "right" | undefined {
+  const [left, right] = tables.map((table) => (table instanceof Table ? table.numRows : Number.NaN));
+  if (left >= MANY_TIMES * right) return "right";
+  return right >= MANY_TIMES * left ? "left" : undefined;
+}
+
+const MANY_TIMES = 4;
 
 /**
  * Which columns of a file names of the result can come from: the columns of those names and, since a right column whose name is

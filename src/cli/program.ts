@@ -135,7 +135,7 @@ function addGroup(program: Command, host: Host): void {
       "after",
       `
 Aggregates: count (rows), count:x (not null), countDistinct:x, approxCountDistinct:x, sum:x, mean:x, var:x, std:x,
-median:x, min:x, max:x, first:x, last:x. Their columns are called count, count_x, sum_x and so on, or as NAME=sum:x says. Groups come in the order of their first rows.
+median:x, quantile0.9:x, min:x, max:x, first:x, last:x. Their columns are called count, count_x, sum_x and so on, or as NAME=sum:x says. Groups come in the order of their first rows.
 
 Examples:
   $ warpmap group flights.parquet --by origin,destination --agg count,mean:delay
@@ -258,8 +258,11 @@ Benchmarks, and what --size is:
   lifecycle     cold processes, first and fresh tables, calls after rest, small calls; keys of the largest table
   sketches      add and contains of Bloom filters, add of HyperLogLogs; keys
   join          inner joins of integer keys; rows of a side
+  group         counts and sums by integer keys, and flights by route; rows
+  files         joins and group-bys of flights, file to file; flights
   wide          static-map with keys and values of 64 bits, at two loads; keys
   words         counting words by string keys; words of the text
+  ids           finds in maps of u64 keys; keys
 
 Examples:
   $ warpmap bench static-map --size 2^24 --json results.json --svg results.svg
@@ -272,6 +275,10 @@ function addDeviceOptions(command: Command): Command {
   );
   return command
     .addOption(device.choices(["auto", "webgpu", "cpu"]).default("auto"))
+    .option(
+      "--threads <n>",
+      "threads that work on the CPU and on files (default: as the machine has; with --memory 1)",
+    )
     .option("--software", "let a software GPU stand in for a real one");
 }
 

@@ -29,19 +29,22 @@ export function amountText(done: number, total: number, unit: Unit): string {
 /** To the start of the line, and all of it away (ECMA-48). */
 const CLEAR_LINE = "\r\u001b[2K";
 
+/** Between two changes of a line without a bar. */
+const STEP_MS = 100;
+
 /** The bar of one stage at a time. */
 export interface Progress {
   /** Starts the bar of a stage, in place of what was there before. */
   stage(label: string, unit: Unit): Report;
-  /** Says what is being done, where nobody knows how much of it is done. */
-  step(label: string): void;
+  /** Says what is being done, where nobody knows how much of it there is; what it answers says how much is done. */
+  step(label: string): (amount: string) => void;
   /** Takes the bar away. Idempotent. */
   stop(): void;
 }
 
 /** A bar, or nothing at all where there is no terminal or `quiet` is asked for. */
 export async function openProgress({ stderr }: Host, quiet: boolean): Promise<Progress> {
-  if (quiet || stderr.isTTY !== true) return { stage: () => () => {}, step: () => {}, stop: () => {} };
+  if (quiet || stderr.isTTY !== true) return { stage: () => () => {}, step: () => () => {}, stop: () => {} };
   const { SingleBar, Presets } = await import("cli-progress");
   const bar = new SingleBar(
     {
@@ -73,6 +76,13 @@ export async function openProgress({ stderr }: Host, quiet: boolean): Promise<Pr
       stop();
       stderr.write(`${label} …`);
       stepShown = true;
+      let shown = performance.now();
+      return (amount) => {
+        const now = performance.now();
+        if (!stepShown || now - shown < STEP_MS) return;
+        shown = now;
+        stderr.write(`${CLEAR_LINE}${label} … ${amount}`);
+      };
     },
     stop,
   };

@@ -23,7 +23,7 @@ import {
   writeResult,
 } from "./table-command.js";
 import { type CommandFiles, STANDARD } from "./table-files.js";
-import { jsonLine, visible } from "./text.js";
+import { grouped, jsonLine, visible } from "./text.js";
 
 /** What a run is made of besides the command. */
 interface Run {
@@ -56,7 +56,8 @@ async function runOn(
 ): Promise<void> {
   const { files, reading, limit, device } = run;
   const { clock, progress, host } = reading;
-  const inputs = await openInputs(readers, command, memory, run);
+  const counts = new RowCounts();
+  const inputs = (await openInputs(readers, command, memory, run)).map((input) => counts.of("read", input));
   const stages = new Map<string, number>();
   let spilled: SpillReport = { bytes: 0, partitions: 0, depth: 0 };
   const call: OperatorCall = {
@@ -71,18 +72,43 @@ async function runOn(
       },
     },
   };
-  const result = new Result(command, command.work(inputs, call).batches(), limit);
+  const batches = command.work(inputs, call, false).batches();
+  const result = new Result(command, counts.of("made", batches), limit);
   try {
-    progress.step(command.stage);
-    const { out } = files;
+    counts.tell = progress.step(command.stage);
+    const { out, threads } = files;
     await clock.time(command.stage, out === undefined ? "" : `and write ${shortName(out)}`, async () => {
       if (out === undefined) await result.drain();
-      else await writeResult(out, result.tables(), () => {}, host);
+      else await writeResult(out, result.tables(), { threads }, host);
     });
   } finally {
     await result.close();
   }
   tell(result, stages, { limit: memory.limit, peak: peakMemory(), ...spilled }, run);
+}
+
+/** Rows so far, told as they come. */
+class RowCounts {
+  tell: (amount: string) => void = () => {};
+  readonly #rows = { read: 0, made: 0 };
+
+  /** The tables, counted. Does not hold on to them, as a generator would. */
+  of(which: "read" | "made", tables: AsyncIterable<Table>): AsyncIterableIterator<Table> {
+    const iterator = tables[Symbol.asyncIterator]();
+    const rows = this.#rows;
+    return {
+      next: async () => {
+        const next = await iterator.next();
+        if (!next.done) rows[which] += next.value.numRows;
+        this.tell(`${grouped(rows.read)} rows read, ${grouped(rows.made)} made`);
+        return next;
+      },
+      return: async () => (await iterator.return?.()) ?? { value: undefined, done: true },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
+  }
 }
 
 /** Begins all files, which says what columns they have. A csv file is read through for that. */

@@ -64,6 +64,16 @@ export function rowLimit(text: string | undefined): number | undefined {
   throw new CallError(`--limit ${text} is not a number of rows.`, "Write --limit 100.");
 }
 
+/** The N of --threads N; undefined: the default. */
+export function threadCount(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new CallError(
+    `--threads ${text} is not a number of threads.`,
+    "Write --threads 4, or 1 for no others.",
+  );
+}
+
 const UNITS = ["", "K", "M", "G", "T"];
 
 /** "512M" as bytes: K, M, G and T are powers of 1,024, and a B or iB may follow. */

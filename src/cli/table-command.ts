@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { Table } from "@uwdata/flechette";
 import { type Device, type OpenDeviceOptions, openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
-import { readTable, tableBlocks, writeTable } from "../io/index.js";
+import { readTable, type TransferOptions, tableBlocks, writeTable } from "../io/index.js";
 import { noColumn } from "../io/select-columns.js";
 import { firstRows } from "../relational/first-rows.js";
 import type { MemoryOptions } from "../relational/memory-options.js";
@@ -62,8 +62,15 @@ export interface TableCommand {
   readonly stage: string;
   /** Told the names of all columns of the files before the work begins, in the order of `inputs`. */
   readonly check?: (names: readonly (readonly string[])[]) => void;
-  /** Makes the result of the files' tables, in the order of `inputs`. */
-  readonly work: (tables: readonly (Table | AsyncIterable<Table>)[], call: OperatorCall) => CommandResult;
+  /**
+   * Makes the result of the files' tables, in the order of `inputs`.
+   * @param writesValues whether it goes to a file of a format without dictionaries, which is the same if columns are such
+   */
+  readonly work: (
+    tables: readonly (Table | AsyncIterable<Table>)[],
+    call: OperatorCall,
+    writesValues: boolean,
+  ) => CommandResult;
   /** What is left of a table of the result. Default: all of it. */
   readonly pick?: (table: Table) => Table;
   /** Words an error of the work in terms of the call. */
@@ -89,7 +96,8 @@ export async function runTableCommand(
     using device = await openDevice({
       backend: options.device,
       software: options.software,
-      ...(memory && withinMemory(options, memory)),
+      threads: files.threads,
+      ...(memory && withinMemory(options, memory, files.threads)),
     });
     const onNote = (note: string) => notes.push(note);
     const reading = { clock, progress, host, onNote };
@@ -110,9 +118,10 @@ export async function runTableCommand(
       onPlan: options.explain ? onPlan : undefined,
       onStage: (stage: string, seconds: number) => clock.add(stage, seconds),
     };
-    const made = await worked(command, async () => command.work(tables, call));
+    const writesValues = files.out !== undefined && files.out.format !== "arrow";
+    const made = await worked(command, async () => command.work(tables, call, writesValues));
     const table = limit === undefined ? made : firstRows(made, limit);
-    const outcome = { table, device, clock, plan, start, out: files.out };
+    const outcome = { table, device, clock, plan, start, files };
     await tellOutcome(outcome, command.stage, options, progress, host);
   } finally {
     progress.stop();
@@ -120,13 +129,17 @@ export async function runTableCommand(
   }
 }
 
-/** A GPU and threads have memory of their own, which no limit is for; what is kept for later calls is part of the limit. */
+/**
+ * A GPU and threads have memory of their own, which no limit is for, so there are none unless asked for; what is kept for later calls is
+ * part of the limit.
+ */
 function withinMemory(
   { device, software }: TableCommandOptions,
   { limit }: MemoryOptions,
+  threads = 1,
 ): OpenDeviceOptions {
   const backend = device === "auto" && !software ? "cpu" : device;
-  return { backend, threads: 1, memory: { keep: Math.floor(limit / 16) } };
+  return { backend, threads, memory: { keep: Math.floor(limit / 16) } };
 }
 
 /** A table of the result, and errors of the work in terms of the call. */
@@ -222,13 +235,12 @@ interface Outcome {
   readonly plan: Plan | undefined;
   /** When the command began, by performance.now(). */
   readonly start: number;
-  /** Where the result goes; undefined: it is printed. */
-  readonly out: NamedFile | undefined;
+  readonly files: CommandFiles;
 }
 
 /** Writes or prints the result, and says how long what took. `stage` names what the plan is of: "hash join". */
 async function tellOutcome(
-  { table, device, clock, plan, start, out }: Outcome,
+  { table, device, clock, plan, start, files: { out, threads } }: Outcome,
   stage: string,
   { json, explain }: TableCommandOptions,
   progress: Progress,
@@ -236,7 +248,7 @@ async function tellOutcome(
 ): Promise<void> {
   if (out !== undefined) {
     const onProgress = progress.stage("write", writeUnit(out.format));
-    await clock.time("write", shortName(out), () => writeResult(out, table, onProgress, host));
+    await clock.time("write", shortName(out), () => writeResult(out, table, { onProgress, threads }, host));
   }
   progress.stop();
   const seconds = (performance.now() - start) / 1000;
@@ -257,11 +269,12 @@ async function tellOutcome(
 export async function writeResult(
   { path, format }: NamedFile,
   table: Table | AsyncIterable<Table>,
-  onProgress: (done: number, total: number) => void,
+  writing: Pick<TransferOptions, "onProgress" | "threads">,
   { stdout, signal }: Host,
 ): Promise<void> {
-  if (path !== STANDARD) return writeTable(path, table, { format, onProgress, signal });
-  for await (const block of tableBlocks(table, { format, onProgress, signal })) {
+  const options = { ...writing, format, signal };
+  if (path !== STANDARD) return writeTable(path, table, options);
+  for await (const block of tableBlocks(table, options)) {
     if (!stdout.write(block)) await once(stdout, "drain", { signal });
   }
 }

@@ -10,7 +10,7 @@ import {
 import { checkWritable, sameFile } from "../io/output.js";
 import { CallError } from "./failure.js";
 import type { Host } from "./host.js";
-import { askedTypes } from "./table-checks.js";
+import { askedTypes, threadCount } from "./table-checks.js";
 
 /** Options about files, as commander gives them. */
 export interface FileOptions {
@@ -22,6 +22,7 @@ export interface FileOptions {
   readonly header?: boolean;
   readonly out?: string;
   readonly json?: boolean;
+  readonly threads?: string;
 }
 
 /** Stands for standard input and standard output. */
@@ -40,8 +41,10 @@ export interface NamedFile {
 export interface CommandFiles {
   readonly inputs: readonly NamedFile[];
   readonly out: NamedFile | undefined;
-  /** How csv inputs are read. */
-  readonly reading: Pick<ReadOptions, "types" | "delimiter" | "quote" | "header">;
+  /** How inputs are read. */
+  readonly reading: Pick<ReadOptions, "types" | "delimiter" | "quote" | "header" | "threads">;
+  /** That work on a file, and on the cpu engine; undefined: the default of each. */
+  readonly threads: number | undefined;
 }
 
 /**
@@ -56,6 +59,7 @@ export async function checkFiles(
   host: Host,
 ): Promise<CommandFiles> {
   const asked = checkedFormat(options.format);
+  const threads = threadCount(options.threads);
   const inputs = paths.map((path) => namedFile(path, "standard input", asked));
   const out = options.out === undefined ? undefined : namedFile(options.out, "standard output", asked);
   if (paths.filter((path) => path === STANDARD).length > 1) {
@@ -76,7 +80,7 @@ export async function checkFiles(
   }
   const { delimiter, quote, header } = options;
   const types = Object.fromEntries(askedTypes(options.type));
-  return { inputs, out, reading: { types, delimiter, quote, header } };
+  return { inputs, out, threads, reading: { types, delimiter, quote, header, threads } };
 }
 
 function hasOwnFormat(path: string): boolean {

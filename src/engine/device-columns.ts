@@ -42,6 +42,8 @@ export interface DeviceWordColumn {
   readonly width: number;
   readonly data: Words;
   readonly validity: Words | null;
+  /** All values are less, where that is known: codes of a dictionary. */
+  readonly below?: number;
 }
 
 /** A key column of byte strings on a device. */

@@ -11,7 +11,10 @@ import type { JoinCall } from "./row-operations.js";
 export const NO_GROUP = 0xffffffff;
 
 /** Options of a grouping. `nullsEqual` false leaves rows with a null in any key column out. */
-export type GroupCall = JoinCall;
+export interface GroupCall extends JoinCall {
+  /** False: nobody asks for `offsets` and `members`, which may then be empty. Default true. */
+  readonly lists?: boolean;
+}
 
 /** The columns of {@link RowGroups}. */
 export interface GroupColumns {

@@ -42,7 +42,7 @@ export async function semiPairs(
 
 /** The first row of each key; without nulls where they match nothing. */
 async function distinctRows(rows: RowOperations, keys: RowKeys, call: JoinCall): Promise<RowKeys> {
-  const groups = await rows.group(keys, call);
+  const groups = await rows.group(keys, { ...call, lists: false });
   try {
     const first = firstRows(await groups.groupOf.read(), groups.groups);
     return { rows: first.length, columns: keys.columns.map((column) => takeRows(column, first)) };

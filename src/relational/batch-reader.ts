@@ -1,5 +1,5 @@
 /** Tables that come one after the other, for one reader, who hears of an abort also while it waits for the next. */
-import { openBatches, type TableInput, type Tables } from "./table-input.js";
+import { type Batches, openBatches, type TableInput } from "./table-input.js";
 
 export class BatchReader {
   readonly #iterator: AsyncIterator<TableInput> | Iterator<TableInput>;
@@ -8,7 +8,7 @@ export class BatchReader {
   /** A table was asked for and did not come: an abort waits for none. */
   #pending = false;
 
-  constructor(tables: Tables, signal: AbortSignal | undefined) {
+  constructor(tables: Batches, signal: AbortSignal | undefined) {
     const batches = openBatches(tables);
     this.#iterator =
       Symbol.asyncIterator in batches ? batches[Symbol.asyncIterator]() : batches[Symbol.iterator]();
@@ -39,7 +39,7 @@ export class BatchReader {
 
 /** The tables, in a loop. */
 export async function* eachBatch(
-  tables: Tables,
+  tables: Batches,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<TableInput, void, undefined> {
   const reader = new BatchReader(tables, signal);

@@ -9,6 +9,7 @@ import { typeName } from "./arrow-types.js";
 import { alignBits } from "./bitmaps.js";
 import {
   type Chunk,
+  codesOf,
   type DictionaryChunk,
   INLINE_BYTES,
   isValid,
@@ -143,8 +144,9 @@ function checkUnion(chunk: UnionChunk): void {
 function checkCodes(chunk: DictionaryChunk): void {
   const { codes, width, length } = chunk;
   const values = chunk.dictionary.length;
-  const words = new DataView(codes.buffer, codes.byteOffset, codes.byteLength);
   // negative codes are large as unsigned ones
+  if (width < 8 && largestOf(codesOf(chunk), length) < values) return;
+  const words = new DataView(codes.buffer, codes.byteOffset, codes.byteLength);
   const codeAt =
     width === 1
       ? (i: number) => codes[i]
@@ -159,4 +161,11 @@ function checkCodes(chunk: DictionaryChunk): void {
       damaged(chunk, `row ${i} has the code ${code}, its dictionary ${values} values`);
     }
   }
+}
+
+/** Of the first `length` codes; -1 when there are none. */
+function largestOf(codes: ReturnType<typeof codesOf>, length: number): number {
+  let largest = -1;
+  for (let i = 0; i < length; i++) if (codes[i] > largest) largest = codes[i];
+  return largest;
 }

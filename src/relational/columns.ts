@@ -10,7 +10,7 @@ import { type ApacheField, fromApacheField } from "./arrow-types.js";
 import type { Chunk, ChunkedColumn } from "./chunk.js";
 import { contiguous } from "./contiguous.js";
 import { type ApacheData, type DictionaryReader, type FlechetteBatch, readBatch } from "./read-batch.js";
-import { asArrowTable, type TableInput } from "./table-input.js";
+import { asArrowTable, isArrowSource, type TableInput } from "./table-input.js";
 
 /** A named column in normal form. */
 export class SourceColumn {
@@ -81,9 +81,9 @@ export function readTable(input: TableInput, side: string): SourceTable {
 
 /** Whether a table was opened already. */
 export function isSourceTable(table: TableInput | SourceTable): table is SourceTable {
-  return (
-    typeof table === "object" && table !== null && "column" in table && typeof table.column === "function"
-  );
+  // a table of Arquero has a function of that name, too
+  if (typeof table !== "object" || table === null || isArrowSource(table)) return false;
+  return "column" in table && typeof table.column === "function";
 }
 
 /** Index of the first column called `name`. @throws ValidationError that names the nearest column, and all */

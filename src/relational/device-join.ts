@@ -1,6 +1,6 @@
 /**
  * Joins on a device: keys are compared where they are, and the result is gathered there. Columns of the host are uploaded, those alone
- * that are needed. What the device cannot compare as it is (keys of two types, floats, dictionaries) is encoded on the host.
+ * that are needed. What the device cannot compare as it is (keys of two types, floats, most dictionaries) is encoded on the host.
  */
 import type { Table } from "@uwdata/flechette";
 import type { Device } from "../device.js";
@@ -9,6 +9,7 @@ import type { Placement } from "../engine/engine.js";
 import type { SourceColumn } from "./columns.js";
 import { type DeviceKeyColumn, keyOf, plainWords, Uploads } from "./device-keys.js";
 import { type DeviceTable, toHost } from "./device-table.js";
+import { codeKeys } from "./dictionary-keys.js";
 import { encodeKeys } from "./encode-keys.js";
 import { answerMatches } from "./matched-rows.js";
 import type { PreparedJoin } from "./prepare-join.js";
@@ -82,6 +83,7 @@ async function ownKeys(left: SourceColumn, right: SourceColumn, uploads: Uploads
   const words = plainWords(left, right);
   if (words === undefined) return undefined;
   const [a, b] = await Promise.all([uploads.of(left), uploads.of(right)]);
+  if (a.dictionary && b.dictionary) return words === 0 ? codeKeys(uploads, a, b) : undefined;
   const keys = [keyOf(a, words), keyOf(b, words)];
   return keys[0] && keys[1] ? [keys[0], keys[1]] : undefined;
 }

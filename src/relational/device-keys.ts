@@ -2,11 +2,12 @@
  * What operators on a device take from columns: uploaded where they are the host's, and as keys where their bits are equal exactly when
  * their values are.
  */
-import { type DeviceKeys, destroyColumns } from "../engine/device-columns.js";
+import { type DeviceKeys, destroyColumns, type Words } from "../engine/device-columns.js";
 import type { Engine } from "../engine/engine.js";
 import { type TableColumn, uploadColumn } from "./column-transport.js";
 import type { SourceColumn } from "./columns.js";
 import { deviceColumnOf, toHost } from "./device-table.js";
+import { type CodeHost, codeKey } from "./dictionary-keys.js";
 import { encodeOwnKeys, encodeSide, type FactorSide } from "./encode-keys.js";
 import { type KeyForm, keyForm } from "./key-types.js";
 
@@ -14,10 +15,16 @@ import { type KeyForm, keyForm } from "./key-types.js";
 export type DeviceKeyColumn = DeviceKeys["columns"][number];
 
 /** Columns on the device by their sources; those of the host are uploaded once, and freed in the end. */
-export class Uploads {
+export class Uploads implements CodeHost {
   readonly #columns = new Map<SourceColumn, Promise<TableColumn>>();
+  readonly #held: Words[] = [];
 
-  constructor(private readonly engine: Engine) {}
+  constructor(readonly engine: Engine) {}
+
+  readonly hold = (array: Words): Words => {
+    this.#held.push(array);
+    return array;
+  };
 
   /** Uploads columns, if they are not there; `of` tells what fails. */
   begin(...sources: readonly (SourceColumn | undefined)[]): void {
@@ -33,6 +40,7 @@ export class Uploads {
   }
 
   async destroy(): Promise<void> {
+    for (const array of this.#held) array.destroy();
     for (const each of await Promise.allSettled(this.#columns.values())) {
       if (each.status === "fulfilled") destroyColumns([each.value]);
     }
@@ -42,8 +50,10 @@ export class Uploads {
 /** A column as a key of its own, on the device as it is, or encoded on the host. */
 export async function deviceKey(key: SourceColumn, rows: number, uploads: Uploads): Promise<DeviceKeyColumn> {
   const words = plainWords(key, key);
-  const own = words === undefined ? undefined : keyOf(await uploads.of(key), words);
-  return own ?? encodeOwnKeys([await toHost(key)], rows).columns[0];
+  const there = words === undefined ? undefined : await uploads.of(key);
+  const own = there && words !== undefined ? keyOf(there, words) : undefined;
+  const codes = there?.dictionary && words === 0 ? await codeKey(uploads, there) : undefined;
+  return own ?? codes ?? encodeOwnKeys([await toHost(key)], rows).columns[0];
 }
 
 /** A side's key columns in the forms that both sides were given: on the device where they are in that form, else encoded on the host. */

@@ -20,7 +20,7 @@ import { loadSpill } from "./load-spill.js";
 import { materialiseAnswer } from "./materialise.js";
 import { checkMemory } from "./memory-options.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
-import { batchesOf, type TableInput, type Tables } from "./table-input.js";
+import { type Batches, batchesOf, type TableInput, type Tables } from "./table-input.js";
 import type { TableResult } from "./table-result.js";
 
 const loadThere = lazily(() => import("./device-distinct.js"));
@@ -91,7 +91,7 @@ async function distinctHere<P extends Placement>(
 
 /** A group-by of the compared columns, with the first of each other one. */
 async function distinctOf(
-  batches: Tables,
+  batches: Batches,
   { on, memory: _, output: __, ...options }: DistinctOptions & OutputOption<Placement>,
 ): Promise<Table> {
   let groups: GroupBy | undefined;

@@ -13,7 +13,7 @@ import { Grouping, StatesSum } from "./grouping.js";
 import { loadSpill } from "./load-spill.js";
 import { checkMemory } from "./memory-options.js";
 import { collectTables } from "./stack-tables.js";
-import { batchesOf, type TableInput, type Tables } from "./table-input.js";
+import { batchesOf, isPending, type TableInput, type Tables } from "./table-input.js";
 import { TableResult } from "./table-result.js";
 
 /**
@@ -31,7 +31,8 @@ import { TableResult } from "./table-result.js";
  * is the same. Memory besides the answer: what the engine takes for the groups; where the host aggregates 4 bytes a row and 12 a group,
  * 4 bytes a row for each aggregated column with nulls, 8 to 16 a group for each sum or mean, 8 a row for medians and quantiles.
  *
- * Of an iterable or async iterable of tables or record batches the groups are those of one table with all their rows; a
+ * Of an iterable or async iterable of tables or record batches the groups are those of one table with all their rows, of a join that is not
+ * awaited those of its rows, which then come batch by batch with only the columns that the groups need; a
  * {@link GroupBy} adds them up one after the other. With `memory`, groups that do not fit are partitioned to temporary files: then
  * groups come in any order.
  *
@@ -53,12 +54,21 @@ export function groupBy<P extends Placement = "host">(
     async function* () {
       const { groupLarge } = await loadSpill();
       const { memory, output, ...others } = options;
-      const input = refuseOnDevice("group-by", table, output);
+      const { by, aggregate } = others;
+      const there = narrowed(table, new Grouping("groupBy", { by, aggregate }));
+      const input = refuseOnDevice("group-by", there, output);
       // what it answers on the host
       yield* groupLarge(input, others, checkMemory(memory as never)) as AsyncIterable<PlacedTable<P>>;
     },
     options,
   );
+}
+
+/** What another operator is still to make comes without columns that the groups do not need. */
+function narrowed<T>(table: T, { by, aggregates }: Grouping): T {
+  if (!isPending(table)) return table;
+  const needed = new Set([...by, ...aggregates.flatMap(({ aggregate }) => aggregate.column ?? [])]);
+  return (table.narrowed?.([...needed]) as T) ?? table;
 }
 
 /** @throws ValidationError for tables on a device: within a limit of memory the work is the host's */
@@ -89,7 +99,16 @@ async function groupHere<P extends Placement>(
   const grouping = new Grouping("groupBy", options, "memory output");
   const { output = "host", memory: _, ...own } = options;
   checkOneOf("output", output, ["host", "device"]);
-  const batches = table instanceof DeviceTable ? null : batchesOf(table);
+  const asked = narrowed(table, grouping);
+  const there = isPending(asked) ? await asked.onDevice?.(options.device) : null;
+  if (there) {
+    try {
+      return (await groupTable(grouping, there, output)) as PlacedTable<P>;
+    } finally {
+      there.destroy();
+    }
+  }
+  const batches = asked instanceof DeviceTable ? null : batchesOf(asked);
   if (batches === null) {
     return (await groupTable(grouping, table as TableInput | DeviceTable, output)) as PlacedTable<P>;
   }

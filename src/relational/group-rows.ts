@@ -12,6 +12,8 @@ export interface GroupedRows {
   readonly groupOf: Uint32Array;
   /** Per group: its first row. Ascending. */
   readonly firsts: Uint32Array;
+  /** Per group: its rows, where the engine's numbers are these. */
+  readonly counts?: Uint32Array;
 }
 
 /** What no group and no row is called. */
@@ -24,20 +26,28 @@ export async function groupRows(
   call: Omit<GroupCall, "nullsEqual">,
 ): Promise<GroupedRows> {
   const rows = await device.engine.rows();
-  const groups = await rows.group(keys, { ...call, nullsEqual: true });
+  const groups = await rows.group(keys, { ...call, nullsEqual: true, lists: false });
   try {
-    return inOrder(await groups.groupOf.read(), groups.groups);
+    const numbered = inOrder(await groups.groupOf.read(), groups.groups);
+    return numbered.renumbered ? numbered : { ...numbered, counts: await groups.counts.read() };
   } finally {
     groups.destroy();
   }
 }
 
-/** Groups that were numbered in any order. Renumbers in place. */
-export function inOrder(groupOf: Uint32Array, groups: number): GroupedRows {
-  const numbers = new Uint32Array(groups).fill(NONE);
+/** Groups that were numbered in any order. Renumbers in place, where they are not in the order of their first rows. */
+export function inOrder(
+  groupOf: Uint32Array,
+  groups: number,
+): GroupedRows & { readonly renumbered: boolean } {
   const firsts = new Uint32Array(groups);
   let next = 0;
-  for (let row = 0; row < groupOf.length; row++) {
+  let row = 0;
+  for (; row < groupOf.length && groupOf[row] <= next; row++) if (groupOf[row] === next) firsts[next++] = row;
+  if (row === groupOf.length) return { groupOf, firsts, renumbered: false };
+  const numbers = new Uint32Array(groups).fill(NONE);
+  for (let group = 0; group < next; group++) numbers[group] = group;
+  for (; row < groupOf.length; row++) {
     const group = groupOf[row];
     if (numbers[group] === NONE) {
       numbers[group] = next;
@@ -45,5 +55,5 @@ export function inOrder(groupOf: Uint32Array, groups: number): GroupedRows {
     }
     groupOf[row] = numbers[group];
   }
-  return { groupOf, firsts };
+  return { groupOf, firsts, renumbered: true };
 }

@@ -27,7 +27,7 @@ export async function countJoin(prepared: PreparedJoin): Promise<number> {
   }
   const operations = await device.engine.rows();
   const groups = await call.onEngine((engineCall) =>
-    operations.group(bothSides(encoded), { ...engineCall, nullsEqual }),
+    operations.group(bothSides(encoded), { ...engineCall, nullsEqual, lists: false }),
   );
   try {
     const groupOf = await groups.groupOf.read();

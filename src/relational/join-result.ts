@@ -1,6 +1,7 @@
 /** What `join` answers: a promise of the table that begins its work when it is asked, and two other ways to ask. */
 import type { Table } from "@uwdata/flechette";
 import type { OutputOption } from "../containers/arguments.js";
+import type { Device } from "../device.js";
 import type { Placement } from "../engine/engine.js";
 import type { Sides } from "../engine/join-kinds.js";
 import { ValidationError } from "../errors.js";
@@ -9,13 +10,13 @@ import { DeviceTable } from "./device-table.js";
 import type { JoinOptions } from "./join.js";
 import { joinBatches } from "./join-batches.js";
 import { countJoin } from "./join-count.js";
-import { joinSides, onHost } from "./join-sides.js";
+import { joinedThere, joinSides, onHost } from "./join-sides.js";
 import { LazyPromise } from "./lazy-promise.js";
 import { loadSpill } from "./load-spill.js";
 import { checkMemory, type MemoryOptions, NO_LIMIT } from "./memory-options.js";
 import { type JoinSides, prepareJoin } from "./prepare-join.js";
 import { collectTables } from "./stack-tables.js";
-import { batchesOf, type TableInput, type Tables } from "./table-input.js";
+import { type Batches, batchesOf, isPending, type TableInput, type Tables } from "./table-input.js";
 
 /** Options of {@link JoinResult.batches}. */
 export interface BatchOptions {
@@ -72,6 +73,18 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
     else yield* this.#spilled(memory, maxBytes);
   }
 
+  /** The join with these columns alone, unless it names some itself. @internal */
+  narrowed(needed: readonly string[]): JoinResult<T> {
+    const { left, right } = this.#sides;
+    return new JoinResult(left, right, { select: needed, ...this.#options });
+  }
+
+  /** As a table on the device, if the join is made there; the caller frees it. @internal */
+  async onDevice(device: Device | undefined): Promise<DeviceTable | null> {
+    if (this.#memory() !== null) return null;
+    return joinedThere(this.#sides as JoinSides, { device, ...this.#options });
+  }
+
   protected async run(): Promise<T> {
     const memory = this.#memory();
     if (memory === null) return joinSides(this.#sides as JoinSides, this.#options) as Promise<T>;
@@ -94,7 +107,7 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
 
   async *#spilled(memory: MemoryOptions, maxBytes: number): AsyncGenerator<Table> {
     const { joinLarge } = await loadSpill();
-    const { output: _, memory: __, ...options } = this.#options;
+    const { output: _, memory: __, dictionaries: ___, ...options } = this.#options;
     const { left, right } = this.#sides;
     yield* joinLarge({ left: await brought(left), right: await brought(right) }, options, memory, maxBytes);
   }
@@ -112,6 +125,7 @@ function isBatches(side: JoinInput): boolean {
   return !(side instanceof DeviceTable) && batchesOf(side) !== null;
 }
 
-async function brought(side: JoinInput): Promise<TableInput | Tables> {
-  return side instanceof DeviceTable ? side.toArrow() : side;
+async function brought(side: JoinInput): Promise<TableInput | Batches> {
+  if (side instanceof DeviceTable) return side.toArrow();
+  return isPending(side) ? side.batches() : side; // it would be awaited here
 }

@@ -14,26 +14,40 @@ import type { TableInput } from "./table-input.js";
 
 const loadDeviceJoin = lazily(() => import("./device-join.js"));
 
+type SidesOptions = JoinOptions<never> & OutputOption<Placement>;
+
 /** Joins two tables. @throws as `join` */
-export async function joinSides(
-  sides: JoinSides,
-  options: JoinOptions<never> & OutputOption<Placement>,
-): Promise<Table | DeviceTable> {
-  const prepared = prepareJoin(sides, options);
+export async function joinSides(sides: JoinSides, options: SidesOptions): Promise<Table | DeviceTable> {
+  const { prepared, device, isThere } = await placeOf(sides, options);
   const { output = "host" } = options;
-  const tables = [sides.left, sides.right].filter((side) => side instanceof DeviceTable);
-  const device = commonDevice(options.device, tables) ?? (await prepared.call.begin());
-  const isThere = tables.length > 0 || output === "device";
-  if (joinsThere(prepared) && (isThere || (await prefersThere(device, prepared)))) {
-    const { joinOnDevice } = await loadDeviceJoin();
-    const answer = await joinOnDevice(device, prepared, output);
-    prepared.call.endStage("materialise");
-    prepared.call.tellPlan();
-    return answer;
-  }
-  const host = tables.length > 0 ? prepareJoin(await onHost(sides), { ...options, device }) : prepared;
+  if (isThere) return joinThere(device, prepared, output);
+  const isHost = !(sides.left instanceof DeviceTable) && !(sides.right instanceof DeviceTable);
+  const host = isHost ? prepared : prepareJoin(await onHost(sides), { ...options, device });
   const joined = await joinTable(host);
   return output === "device" ? uploadTable(device, joined) : joined;
+}
+
+/** The join as a table on the device, for a call that goes on there; null where `joinSides` would join on the host. */
+export async function joinedThere(sides: JoinSides, options: SidesOptions): Promise<DeviceTable | null> {
+  const { prepared, device, isThere } = await placeOf(sides, options);
+  return isThere ? ((await joinThere(device, prepared, "device")) as DeviceTable) : null;
+}
+
+async function placeOf(sides: JoinSides, options: SidesOptions) {
+  const prepared = prepareJoin(sides, options);
+  const tables = [sides.left, sides.right].filter((side) => side instanceof DeviceTable);
+  const device = commonDevice(options.device, tables) ?? (await prepared.call.begin());
+  const isAsked = tables.length > 0 || options.output === "device";
+  const isThere = joinsThere(prepared) && (isAsked || (await prefersThere(device, prepared)));
+  return { prepared, device, isThere };
+}
+
+async function joinThere(device: Device, prepared: PreparedJoin, output: Placement) {
+  const { joinOnDevice } = await loadDeviceJoin();
+  const answer = await joinOnDevice(device, prepared, output);
+  prepared.call.endStage("materialise");
+  prepared.call.tellPlan();
+  return answer;
 }
 
 /** Both sides on the host. */
@@ -43,9 +57,9 @@ export async function onHost({ left, right }: JoinSides): Promise<Sides<TableInp
   return { left: await bring(left), right: await bring(right) };
 }
 
-/** Key columns of full joins come from both sides, and conditions are JavaScript: both take the host. */
-export function joinsThere({ how, filter }: PreparedJoin): boolean {
-  return how !== "full" && filter === null;
+/** Key columns of full joins come from both sides, conditions are JavaScript, and codes are row numbers on the host: all take the host. */
+export function joinsThere({ how, filter, coded }: PreparedJoin): boolean {
+  return how !== "full" && filter === null && coded === null;
 }
 
 /** Whether tables of the host are better joined on the device. Semi and anti joins promise the left's order. */

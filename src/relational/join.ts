@@ -26,6 +26,12 @@ export interface JoinOptions<Row extends object = Readonly<Record<string, unknow
    * `where` names are read. Default: all.
    */
   readonly select?: readonly string[];
+  /**
+   * Columns of this side come as dictionaries: its own column is the dictionary, the numbers of its rows are the codes. Nothing of them is
+   * gathered, and they share their codes. For a side of few rows that each match many, where the result is written to csv or parquet files,
+   * which hold values either way. Columns of bools, nested types and dictionaries come as they are, and so does everything with `memory`.
+   */
+  readonly dictionaries?: "left" | "right";
   /** A further condition on pairs: rows match when their keys are equal and it holds. */
   readonly where?: PairFilter<Row>;
   /**

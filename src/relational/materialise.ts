@@ -9,7 +9,8 @@ import type { GatherTask } from "../engine/gather-buffers.js";
 import type { Segment } from "../engine/join-kinds.js";
 import { gatherHere } from "../engine/row-operations.js";
 import { LimitError } from "../errors.js";
-import type { Chunk } from "./chunk.js";
+import { validityOf } from "./bitmaps.js";
+import { asBytes, type Chunk, type DictionaryChunk } from "./chunk.js";
 import type { SourceColumn } from "./columns.js";
 import { type GatherPlan, planGather } from "./gather.js";
 import { nullsLike } from "./null-chunk.js";
@@ -23,6 +24,8 @@ export interface ColumnPart {
   readonly source?: SourceColumn;
   /** All values of the side. */
   chunk(): Chunk;
+  /** Whether they are a dictionary's, and row r has code r (coded-columns.ts). */
+  readonly isNumbered?: boolean;
   /** Brings gathered values to the type of the output column, where that is another one. */
   readonly cast?: (gathered: Chunk) => Chunk;
 }
@@ -109,11 +112,23 @@ function tooLarge(segments: readonly Segment[], cause: RangeError): LimitError {
 }
 
 /** A segment, and the sides whose row numbers in it are 0, 1, 2, … */
-type PlacedSegment = Segment & { readonly identity: { readonly left: boolean; readonly right: boolean } };
+type PlacedSegment = Segment & {
+  readonly identity: { readonly left: boolean; readonly right: boolean };
+  /** Row numbers of a side, of a batch: in memory of their own, which the batch's columns share. */
+  readonly numbers: (side: "left" | "right", from: number, to: number) => Uint8Array;
+};
 
 function placeSegment(segment: Segment): PlacedSegment {
   const isIdentity = (side: "left" | "right") => segment.inOrder === side || countsUp(segment[side]);
-  return { ...segment, identity: { left: isIdentity("left"), right: isIdentity("right") } };
+  const made = new Map<string, Uint8Array>();
+  const numbers: PlacedSegment["numbers"] = (side, from, to) => {
+    const key = `${side} ${from}`;
+    const known =
+      made.get(key) ?? asBytes(new Uint32Array((segment[side] as Uint32Array).subarray(from, to)));
+    made.set(key, known);
+    return known;
+  };
+  return { ...segment, identity: { left: isIdentity("left"), right: isIdentity("right") }, numbers };
 }
 
 /** Whether row numbers are 0, 1, 2, … */
@@ -147,10 +162,26 @@ function batchPlanner(
   return (from, to) => {
     const plan = whole
       ? { tasks: [], finish: () => sliceChunk(chunk, from, to) }
-      : planGather(chunk, rows.subarray(from, to));
+      : part.isNumbered
+        ? planNumbered(chunk, rows.subarray(from, to), () => segment.numbers(side, from, to))
+        : planGather(chunk, rows.subarray(from, to));
     const { cast } = part;
     return cast ? { ...plan, finish: (made) => cast(plan.finish(made)) } : plan;
   };
+}
+
+/** Rows of a chunk whose codes are its row numbers: only validity is gathered. */
+function planNumbered(chunk: Chunk, rows: Uint32Array, numbers: () => Uint8Array): GatherPlan {
+  const { validity } = chunk;
+  const tasks: GatherTask[] =
+    validity === null ? [] : [{ source: { kind: "bits", bits: validity.bits }, rows }];
+  const finish: GatherPlan["finish"] = ([made]) => ({
+    ...(chunk as DictionaryChunk),
+    length: rows.length,
+    validity: made ? validityOf(new Uint8Array(made[0]), rows.length) : null,
+    codes: numbers(),
+  });
+  return { tasks, finish };
 }
 
 /** Plans batches of nulls, of at most `most` rows, over the same memory. */

@@ -4,6 +4,7 @@ import type { Placement } from "../engine/engine.js";
 import { JOIN_KINDS, type JoinKind, type Sides } from "../engine/join-kinds.js";
 import { ValidationError } from "../errors.js";
 import { checkBoolean, checkOneOf } from "../options.js";
+import { codedColumns } from "./coded-columns.js";
 import { columnIndex, isSourceTable, readTable, type SourceColumn, type SourceTable } from "./columns.js";
 import { DeviceTable } from "./device-table.js";
 import { type EncodedKeys, encodeKeys } from "./encode-keys.js";
@@ -29,6 +30,8 @@ export interface PreparedJoin {
   /** Encodes the keys, whose columns are on the host. @throws ValidationError when they cannot be compared */
   readonly encode: () => EncodedKeys;
   readonly outputs: readonly OutputColumn[];
+  /** The side whose columns are dictionaries of their own rows. */
+  readonly coded: "left" | "right" | null;
   readonly filter: ReadFilter | null;
 }
 
@@ -39,14 +42,15 @@ export function prepareJoin(
 ): PreparedJoin {
   const call = new RelationalCall<JoinStage>(
     options,
-    "on how select where device nullsEqual memory output signal onProgress onPlan onStage",
+    "on how select dictionaries where device nullsEqual memory output signal onProgress onPlan onStage",
   );
   checkOneOf("output", options.output ?? "host", ["host", "device"]);
   const { how = "inner", nullsEqual = false } = options;
   checkBoolean("nullsEqual", nullsEqual);
   checkKind(how);
   const pairs = keyNames(options);
-  const { select, where } = options;
+  const { select, where, dictionaries: coded = null } = options;
+  if (coded !== null) checkOneOf("dictionaries", coded, ["left", "right"]);
   const selected = select === undefined ? null : checkNames("join", "select", "column", select);
   const filter = where === undefined ? null : checkFilter(where);
   call.throwIfAborted();
@@ -61,6 +65,7 @@ export function prepareJoin(
   };
   const rows = { left: tables.left.rows, right: tables.right.rows };
   const possible = possibleColumns(how, tables, keys);
+  const outputs = selected ? pickColumns(possible, selected, "select") : possible.map(({ make }) => make());
   return {
     call,
     how,
@@ -68,7 +73,8 @@ export function prepareJoin(
     rows,
     keys: columns,
     encode: () => encodeKeys(columns.left, columns.right, rows),
-    outputs: selected ? pickColumns(possible, selected, "select") : possible.map(({ make }) => make()),
+    outputs: coded === null ? outputs : codedColumns(outputs, coded),
+    coded,
     filter: filter && {
       columns: pickColumns(possibleColumns("inner", tables, keys), filter.columns, "where.columns"),
       test: filter.test,

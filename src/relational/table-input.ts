@@ -4,8 +4,10 @@
  */
 import * as arrow from "@uwdata/flechette";
 import { Column, type DataType } from "@uwdata/flechette";
+import type { Device } from "../device.js";
 import { ValidationError } from "../errors.js";
 import { checkAttached, describe } from "../options.js";
+import type { DeviceTable } from "./device-table.js";
 
 /**
  * An Arrow table of either library: flechette's `Table` (`tableFromIPC`, `tableFromArrays`, …) or apache-arrow's, or one of its
@@ -31,8 +33,17 @@ export interface ArrowColumn {
   readonly data: readonly unknown[];
 }
 
-/** What operators take as a table: an Arrow table, an object of columns, or a list of row objects. */
-export type TableInput = ArrowTable | Readonly<Record<string, ColumnValues>> | readonly object[];
+/** A table that makes an Arrow table of itself, as Arquero's do. */
+export interface ArrowSource {
+  toArrow(): ArrowTable;
+}
+
+/** What operators take as a table: an Arrow table, what makes one of itself, an object of columns, or a list of row objects. */
+export type TableInput =
+  | ArrowTable
+  | ArrowSource
+  | Readonly<Record<string, ColumnValues>>
+  | readonly object[];
 
 const FIX =
   'Give a table of @uwdata/flechette or apache-arrow, columns as in { id: ids, city: ["Rome", "Oslo"] }, or a list of row objects.';
@@ -44,6 +55,11 @@ export function isArrowTable(input: unknown): input is ArrowTable {
   return Array.isArray(schema?.fields) && typeof numRows === "number" && typeof getChildAt === "function";
 }
 
+/** Columns by name have none that is a function. */
+export function isArrowSource(input: object): input is ArrowSource {
+  return "toArrow" in input && typeof input.toArrow === "function";
+}
+
 /**
  * The input as an Arrow table. Arrow tables stay as they are, typed arrays and columns are not copied.
  * @param what to call it in messages: "left table"
@@ -53,7 +69,17 @@ export function asArrowTable(input: TableInput, what: string): ArrowTable {
   if (isArrowTable(input)) return input;
   if (Array.isArray(input)) return tableOf(columnsOfRows(input, what), what);
   const isRecord = typeof input === "object" && input !== null && !ArrayBuffer.isView(input);
-  if (!isRecord || Symbol.iterator in input || Symbol.asyncIterator in input)
+  if (isRecord && isArrowSource(input)) {
+    const made: unknown = input.toArrow();
+    if (isArrowTable(made)) return made;
+  }
+  if (isRecord && isPromise(input))
+    throw new ValidationError(`The ${what} is a promise.`, "Write await before it.");
+  if (isRecord && batchesOf(input) !== null) {
+    const fix = "Give one table of all rows; join, groupBy, distinct and GroupBy take batches.";
+    throw new ValidationError(`The ${what} comes in batches, which this call does not take.`, fix);
+  }
+  if (!isRecord || isArrowSource(input) || Symbol.iterator in input)
     throw new ValidationError(`The ${what} is not a table.`, FIX);
   return tableOf(Object.entries(input), what);
 }
@@ -131,29 +157,52 @@ function columnsOfRows(rows: readonly unknown[], what: string): [string, unknown
   return [...columns];
 }
 
-/** Tables or record batches of the same columns, one after the other. */
-export type Tables = Iterable<ArrowTable> | AsyncIterable<TableInput>;
+/** Tables or record batches of the same columns, one after the other: also what an operator answers, before it is awaited. */
+export type Tables = Batches | PendingTable;
+
+export type Batches = Iterable<ArrowTable> | AsyncIterable<TableInput>;
+
+/** A table that an operator was asked for: as a promise of all of it, or batch by batch. */
+export interface PendingTable extends PromiseLike<unknown> {
+  batches(): AsyncIterable<TableInput>;
+  /** The same without columns that nobody needs. @internal */
+  narrowed?(needed: readonly string[]): PendingTable;
+  /** As a table on the device, if it is made there; the caller frees it. @internal */
+  onDevice?(device: Device | undefined): Promise<DeviceTable | null>;
+}
+
+function isPromise(input: object): input is PromiseLike<unknown> {
+  return "then" in input && typeof input.then === "function";
+}
+
+/** Whether something is an operator's answer that was not awaited. */
+export function isPending(input: unknown): input is PendingTable {
+  if (typeof input !== "object" || input === null || !isPromise(input)) return false;
+  return "batches" in input && typeof input.batches === "function";
+}
 
 /** The tables that an input gives one after the other; null for one table. */
-export function batchesOf(input: TableInput | Tables): Tables | null {
+export function batchesOf(input: TableInput | Tables): Batches | null {
   if (typeof input !== "object" || input === null || isArrowTable(input)) return null;
+  if (isArrowSource(input)) return null;
+  if (isPending(input)) return input.batches();
   // a list of row objects is a table
   if (Array.isArray(input)) return input.length > 0 && input.every(isArrowTable) ? input : null;
   if (ArrayBuffer.isView(input) || input instanceof Map) return null;
-  return Symbol.asyncIterator in input || Symbol.iterator in input ? (input as Tables) : null;
+  return Symbol.asyncIterator in input || Symbol.iterator in input ? (input as Batches) : null;
 }
 
 /** Iterators that somebody reads or has read: what they gave is gone. */
 const opened = new WeakSet<object>();
 
 /** Batches to be read, now and by one reader. Reading those of an iterator a second time throws: each reader would miss rows. */
-export function openBatches(tables: Tables): Tables {
+export function openBatches(tables: Batches): Batches {
   const isAsync = Symbol.asyncIterator in tables;
   const iterator = isAsync ? tables[Symbol.asyncIterator]() : tables[Symbol.iterator]();
   if ((iterator as unknown) !== tables)
     return (
       isAsync ? { [Symbol.asyncIterator]: () => iterator } : { [Symbol.iterator]: () => iterator }
-    ) as Tables;
+    ) as Batches;
   if (opened.has(iterator)) return { [Symbol.iterator]: () => ({ next: refuse }) };
   opened.add(iterator);
   return tables;

@@ -13,7 +13,7 @@ import type { GroupCallOptions } from "./group-calls.js";
 import { plainColumn } from "./join-columns.js";
 import { materialise } from "./materialise.js";
 import { RelationalCall } from "./relational-call.js";
-import type { TableInput } from "./table-input.js";
+import type { TableInput, Tables } from "./table-input.js";
 
 const loadGather = lazily(() => import("./device-gather.js"));
 
@@ -34,7 +34,7 @@ export interface ValueCountsOptions extends Omit<GroupCallOptions, "memory"> {
  * console.log((await valueCounts(flights, "origin")).toArray()); // [ { origin: 'SFO', count: 2 }, { origin: 'JFK', count: 1 } ]
  */
 export async function valueCounts<P extends Placement = "host">(
-  table: TableInput | DeviceTable,
+  table: TableInput | DeviceTable | Tables,
   column: string,
   options: ValueCountsOptions & OutputOption<P> = {},
 ): Promise<PlacedTable<P>> {

@@ -5,7 +5,7 @@
 import { ValidationError } from "../errors.js";
 import { BatchReader } from "../relational/batch-reader.js";
 import { readTable, type SourceTable } from "../relational/columns.js";
-import { batchesOf, type TableInput, type Tables } from "../relational/table-input.js";
+import { type Batches, batchesOf, type TableInput, type Tables } from "../relational/table-input.js";
 import { type BatchShape, openRows, RowBatch, shapeOf } from "./row-batch.js";
 
 /** Rows of a large batch that are looked at first: nobody knows yet what its rows take. */
@@ -25,7 +25,7 @@ export class TableStream {
     readonly side: string,
     signal: AbortSignal | undefined,
   ) {
-    this.#batches = new BatchReader(batchesOf(input) ?? ([input] as Tables), signal);
+    this.#batches = new BatchReader(batchesOf(input) ?? ([input] as Batches), signal);
   }
 
   /** No rows of the first batch, which says what the columns are. */

@@ -238,8 +238,42 @@ it.each(["cpu", "webgpu"] as const)("join measures %s", async (backend) => {
   const report = await run(devices[backend] as Device, { size: join.size, runs: 1 });
   expectReport(report, "join");
   const by = report.rows.map((row) => row.by);
-  expect(by).toEqual(["warpmap", ...(backend === "webgpu" ? ["luma.gl"] : []), "warpmap", "warpmap"]);
+  expect(by).toEqual(
+    backend === "webgpu"
+      ? ["warpmap", "luma.gl", "warpmap", "warpmap", "JS Map"]
+      : ["warpmap", "warpmap", "warpmap", "JS Map", "DuckDB", "Arquero"],
+  );
+  expectPicture(report);
   await expect(run(devices.cpu as Device, { size: 0 })).rejects.toThrow(ValidationError);
+});
+
+it.each(["selectivity", "multiplicity", "skew"])("join sweeps over %s, with others beside", async (sweep) => {
+  const { run } = await join.load();
+  const report = await run(devices.cpu as Device, { size: join.size, runs: 1, sweep });
+  expectReport(report, "join");
+  expectPicture(report);
+  expect(new Set(report.rows.map((row) => row[sweep])).size).toBe(5);
+  expect(report.rows.filter(({ by }) => by === "DuckDB").length).toBe(5);
+  const most = Math.max(...report.rows.map((row) => Number(row["result rows"])));
+  expect(most).toBeLessThanOrEqual(join.size);
+});
+
+it("join notices wrong rows", async () => {
+  const { checkRows, piecesOf, sidesOf } = await import("../../bench/join-points.js");
+  const { join: joinTables } = await import("../../src/relational/index.js");
+  const shapes = { rows: 50, selectivity: 0.5, multiplicity: 3, skew: 0 };
+  for (const varied of [shapes, { ...shapes, selectivity: 1, multiplicity: 1, skew: 0.5 }]) {
+    const point = { ...varied, key: "i64", arrow: true } as const;
+    const { left, right, expected } = sidesOf(point);
+    const joined = await joinTables(left, right, { on: ["key"], device: devices.cpu });
+    const pieces = piecesOf(joined).map(([a, b]) => [Array.from(a), Array.from(b)] as const);
+    const check = (rows: typeof pieces) => () => checkRows(rows, point, expected, "x");
+    expect(check(pieces)).not.toThrow();
+    expect(check(pieces.slice(1))).toThrow(`0 rows in place of ${expected}, x`);
+    expect(check([...pieces, ...pieces])).toThrow("join: row");
+    const [[a, b]] = pieces;
+    expect(check([[a, [...b.slice(1), b[0]]]])).toThrow("join: row");
+  }
 });
 
 it("join notices a wrong answer of luma.gl", async () => {

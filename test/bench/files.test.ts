@@ -1,7 +1,7 @@
 import { afterAll, expect, it, vi } from "vitest";
 import { run } from "../../bench/files.js";
 import { openDevice } from "../../src/index.js";
-import { expectReport } from "./expect-report.js";
+import { expectPicture, expectReport } from "./expect-report.js";
 
 // a collection before each run takes longer than runs of some rows (timing.test.ts sees that it collects)
 const { collectGarbage } = vi.hoisted(() => {
@@ -15,6 +15,7 @@ it("writes the same rows as DuckDB, and says how long each part took", async () 
   using device = await openDevice({ backend: "cpu", threads: 2 });
   const report = await run(device, { size: 2000, runs: 1 });
   expectReport(report, "files");
+  expectPicture(report);
   expect(collectGarbage.mock.calls.length).toBeGreaterThanOrEqual(report.rows.length);
   const both = ["cpu, 2 threads", "DuckDB"];
   expect(report.rows.map(({ task, by }) => [task, by])).toEqual([

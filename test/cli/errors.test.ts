@@ -112,7 +112,6 @@ describe("2: a wrong call", () => {
   it.each<[string, string[], RegExp]>([
     ["an unknown command", ["jion"], /unknown command 'jion'/],
     ["an unknown option", ["join", A, A, ...OK, "--svg", "x"], /unknown option '--svg'/],
-    ["a benchmark without a picture", ["bench", "files", "--svg", "x.svg"], /"files" has no picture/],
     ["an unknown option of devices", ["devices", "--fast"], /unknown option '--fast'/],
     [
       "an unknown device",
@@ -134,6 +133,8 @@ describe("2: a wrong call", () => {
     ["a benchmark that is not there", ["bench", "speed"], /no benchmark "speed"/],
     ["a size that is no number", ["bench", "gups", "--size", "big"], /--size "big"/],
     ["a size of nothing", ["bench", "gups", "--size", "0"], /--size "0"/],
+    ["no thread at all", ["join", A, A, ...OK, "--threads", "0"], /--threads 0 is not a number of threads/],
+    ["threads that are no number", ["bench", "gups", "--threads", "two"], /--threads two is not a number/],
     ["an unknown option of bench", ["bench", "gups", "--png", "x.png"], /unknown option '--png'/],
     ["a sweep that is not there", ["bench", "static-map", "--sweep", "hash"], /no sweep over "hash"/],
   ])("%s", async (_, args, line) => {

@@ -71,8 +71,9 @@ it("keeps the first of equal rows", async () => {
   });
 });
 
-it("knows spreads and medians, and quantiles not", async () => {
-  const aggregates = "var:price,std:price,middle=median:price";
+it("knows spreads, medians and quantiles", async () => {
+  const aggregates =
+    "var:price,std:price,middle=median:price,quantile0.9:price,quantile1:price,most=max:price";
   const { status, stdout } = await cli([
     "group",
     SALES,
@@ -80,15 +81,24 @@ it("knows spreads and medians, and quantiles not", async () => {
     "day",
     "--agg",
     aggregates,
+    "--out",
+    path("spreads.csv"),
     "--json",
     ...CPU,
   ]);
-  expect([status, JSON.parse(stdout).columns]).toEqual([0, ["day", "var_price", "std_price", "middle"]]);
-  const wrong = await cli(["group", SALES, "--by", "day", "--agg", "quantile:price", ...CPU]);
-  expect([wrong.status, wrong.stderr]).toEqual([
-    2,
-    expect.stringContaining('"quantile:price" in --agg is no aggregate'),
+  expect([status, JSON.parse(stdout).columns]).toEqual([
+    0,
+    ["day", "var_price", "std_price", "middle", "quantile0.9_price", "quantile1_price", "most"],
   ]);
+  for (const { middle, most, ...row } of (await readTable(path("spreads.csv"))).toArray()) {
+    expect(row.quantile1_price).toBe(most);
+    expect(Number(row["quantile0.9_price"])).toBeGreaterThanOrEqual(Number(middle)); // or both are null
+  }
+  for (const asked of ["quantile", "quantile1.5", "quantile0.5.5", "median0.5"]) {
+    const wrong = await cli(["group", SALES, "--by", "day", "--agg", `${asked}:price`, ...CPU]);
+    const message = expect.stringContaining(`"${asked}:price" in --agg is no aggregate`);
+    expect([wrong.status, wrong.stderr]).toEqual([2, message]);
+  }
 });
 
 it("groups three million flights", async () => {

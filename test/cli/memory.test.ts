@@ -6,7 +6,7 @@ import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as after } from "node:timers/promises";
 import { columnFromArray, tableFromArrays, tableFromColumns, tableToIPC, utf8 } from "@uwdata/flechette";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { readTable, writeTable } from "../../src/io/index.js";
 import { openDuck } from "../io/duckdb.js";
 import { temporaryFolder } from "../io/temporary.js";
@@ -83,6 +83,20 @@ it("prints the first rows, the row count and the memory", async () => {
   const none = await cli([...call.slice(0, 3), "--on", "id=r", "--limit", "0", ...WITHIN]);
   expect(none.stdout).toMatch(/\n0 rows × 5 columns\n$/);
   expect(readdirSync(TMP)).toEqual([]);
+});
+
+it("counts rows on a terminal while they are joined", async () => {
+  let now = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 150)); // each call finds that it took long
+  const call = ["join", path("l.parquet"), path("r.csv"), "--on", "id", ...WITHIN];
+  const { stdout, stderr } = await cli(call, { progress: true }).finally(() => clock.mockRestore());
+  const amounts = [...stderr.matchAll(/hash join … ([\d,]+) rows read, ([\d,]+) made/g)].map(([, ...each]) =>
+    each.map((amount) => Number(amount.replaceAll(",", ""))),
+  );
+  const [read, made] = amounts.at(-1) as number[];
+  expect(amounts[0][1]).toBe(0);
+  expect(read).toBe((await readTable(path("l.parquet"))).numRows + (await readTable(path("r.csv"))).numRows);
+  expect(stdout).toContain(`\n${made.toLocaleString("en")} rows × `);
 });
 
 it("keeps the process within the limit and what docs/larger-than-memory.md says comes on top", async () => {

@@ -95,6 +95,32 @@ it("loads no engine, reader or operator before a command asks for it", () => {
   expect(names.filter((name) => /^(engine|relational)\/|^io\/(?!errors|formats)/.test(name))).toEqual([]);
 });
 
+it("starts no more threads than --threads says, and none within a limit of memory unless told", async () => {
+  writeFileSync(path("long.csv"), `id,w\n${`7,${"x".repeat(100)}\n`.repeat(100_000)}`); // large enough for threads
+  const counting = `
+    import { createRequire } from "node:module";
+    const threads = createRequire("/")("node:worker_threads");
+    let started = 0;
+    threads.Worker = class extends threads.Worker {
+      constructor(...args) {
+        super(...args);
+        started++;
+      }
+    };
+    process.on("exit", () => console.error("threads started: " + started));`;
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(counting)}`;
+  const startedBy = async (...options: string[]) => {
+    const args = ["distinct", path("long.csv"), "--on", "w", "--json", "--device", "cpu", ...options];
+    const { stdout, stderr } = await outcomeOf(start(args, { ...process.env, NODE_OPTIONS }));
+    expect(JSON.parse(stdout).rows).toBe(1);
+    return Number(/^threads started: (\d+)$/m.exec(stderr)?.[1]);
+  };
+  expect(await startedBy("--threads", "1")).toBe(0);
+  expect(await startedBy("--memory", "64M")).toBe(0);
+  expect(await startedBy("--threads", "2")).toBeGreaterThan(0);
+  expect(await startedBy("--threads", "2", "--memory", "64M")).toBeGreaterThan(0);
+});
+
 it("keeps its status when nobody reads the errors", async () => {
   const child = start(["join", "no.csv", "no.csv", "--on", "a", "--device", "cpu"]);
   child.stderr?.destroy();

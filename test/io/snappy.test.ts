@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { decompressSnappy } from "hyparquet-compressors";
 import { snappyCompress } from "hyparquet-writer/src/snappy.js";
 import { expect, it } from "vitest";
+import { decompress } from "../../src/io/parquet/parquet-codecs.js";
 import { Snappy } from "../../src/io/parquet/snappy.js";
 
 const snappy = new Snappy();
@@ -45,4 +46,32 @@ it("bytes with repeated parts, at any place of a buffer", () => {
       check(Uint8Array.from(all).subarray(offset));
     }),
   );
+});
+
+it("pages are unpacked by one WebAssembly instance, until one is damaged or large", () => {
+  const { Instance } = WebAssembly;
+  let made = 0;
+  WebAssembly.Instance = new Proxy(Instance, {
+    construct(target, args) {
+      made++;
+      return Reflect.construct(target, args);
+    },
+  });
+  const unpacked = (packed: Uint8Array, length: number) => decompress("SNAPPY", packed, length);
+  try {
+    const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i % 50);
+    const packed = snappy.compress(bytes).slice();
+    for (let page = 0; page < 100; page++) expect(unpacked(packed, 1000)).toEqual(bytes);
+    expect(made).toBeLessThan(2); // another test may have made it
+    made = 0;
+    expect(() => unpacked(packed.subarray(0, 40), 800)).toThrow();
+    expect(unpacked(packed, 1000)).toEqual(bytes);
+    expect(made).toBe(1);
+    const large = new Uint8Array(1 << 24);
+    for (let page = 0; page < 2; page++) unpacked(snappy.compress(large), large.length);
+    expect(unpacked(packed, 1000)).toEqual(bytes);
+    expect(made).toBe(3); // one for the second large page, and one for what came after
+  } finally {
+    WebAssembly.Instance = Instance;
+  }
 });

@@ -10,6 +10,7 @@ import {
   DeviceTable,
   first,
   groupBy,
+  join,
   last,
   max,
   mean,
@@ -204,5 +205,30 @@ describe("groups on the device", () => {
     expect([none.numRows, none.names]).toEqual([0, ["k", "n", "most"]]);
     const signal = AbortSignal.abort(new Error("enough"));
     await expect(groupBy(empty, { by: ["k"], aggregate: { n: count() }, signal })).rejects.toThrow("enough");
+  });
+
+  it("of a join that is not awaited, whose rows stay on the device where the engine joins columns there", async () => {
+    const left = { key: Int32Array.of(3, 1, 2, 1, 7), delay: Int32Array.of(12, 3, -4, 9, 1) };
+    const right = { key: Int32Array.of(1, 2, 3), zone: Int32Array.of(10, 20, 10) };
+    const options = { by: ["zone"], aggregate: { n: count(), delay: sum("delay") }, device: device() };
+    const rows = [
+      { zone: 10, n: 3, delay: 24n },
+      { zone: 20, n: 1, delay: -4n },
+    ];
+    const sorted = (made: Table) => made.toArray().toSorted((a, b) => a.zone - b.zone);
+    using there = await device().uploadTable(right);
+    for (const other of [right, there]) {
+      const pending = () => join(left, other, { on: ["key"], device: device() });
+      expect(sorted(await groupBy(pending(), options))).toEqual(rows);
+      using made = await groupBy(pending(), { ...options, output: "device" });
+      expect(sorted(await made.toArrow())).toEqual(rows);
+      const isThere = other === there || device().backend === "webgpu";
+      const brought = await pending().onDevice(device());
+      expect(brought?.numRows).toBe(isThere ? 4 : undefined);
+      brought?.destroy();
+    }
+    // the join's device is the group-by's where it names none
+    const pending = join(left, right, { on: ["key"], how: "left" });
+    expect((await groupBy(pending, options)).numRows).toBe(3);
   });
 });

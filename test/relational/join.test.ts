@@ -255,7 +255,11 @@ describe("wrong calls", () => {
   it("options that are unknown, or hold what they cannot", async () => {
     const with_ = (options: object) => run(flights, airports, { ...key, ...options } as never);
     await refused(with_({ nullEqual: true }), 'no option "nullEqual"', 'Did you mean "nullsEqual"?');
-    await refused(with_({ column: 3 }), 'no option "column"', "The options are on, how, select, where,");
+    await refused(
+      with_({ column: 3 }),
+      'no option "column"',
+      "The options are on, how, select, dictionaries,",
+    );
     await refused(with_({ explain: true }), 'no option "explain"', "onPlan");
     await refused(with_({ nullsEqual: 1 }), "nullsEqual is 1.", "true or false");
     await refused(with_({ signal: {} }), "signal is an Object.", "AbortSignal");

@@ -1,11 +1,13 @@
 /**
  * Decompression of Parquet pages: to exactly the length that the page's header names, with every checksum that the format
- * has. gzip, brotli and zstd by Node's zlib where there is one, else by hyparquet-compressors, snappy by hysnappy, LZ4 by lz4.ts.
+ * has. gzip and brotli by Node's zlib where there is one, else by hyparquet-compressors, zstd by zstd.ts, snappy by hysnappy, LZ4 by
+ * lz4.ts.
  */
-import { decompressGzip, decompressSnappy } from "hyparquet-compressors";
+import { decompressGzip } from "hyparquet-compressors";
+import { snappyUncompressor } from "hysnappy";
 import { builtin } from "../builtin.js";
 import { decodeLz4Block, LZ4_MAX_RATIO, Lz4Error } from "../lz4.js";
-import { decompressZstd } from "../zstd.js";
+import { decompressZstd, loadZstd } from "../zstd.js";
 
 /** Decompresses `input`, which holds `length` bytes. @throws Error for other data */
 export function decompress(codec: string, input: Uint8Array, length: number): Uint8Array {
@@ -13,6 +15,17 @@ export function decompress(codec: string, input: Uint8Array, length: number): Ui
   if (bytes.length !== length)
     throw new Error(`a page holds ${bytes.length} bytes where ${length} are declared`);
   return bytes;
+}
+
+/** Compressed bytes of a codec. */
+interface CodedBytes {
+  readonly codec: string;
+  readonly bytes: number;
+}
+
+/** Prepares this thread to decompress what is known to come: loads a faster decoder where it is worth it. */
+export async function prepareCodecs(coming: readonly CodedBytes[]): Promise<void> {
+  await loadZstd(coming.reduce((sum, { codec, bytes }) => sum + (codec === "ZSTD" ? bytes : 0), 0));
 }
 
 type Decoder = (input: Uint8Array, length: number) => Uint8Array;
@@ -59,9 +72,19 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
 /** Three bytes stand for at most 64. */
 const SNAPPY_MAX_RATIO = 22;
 
+/** A WebAssembly instance: one for each page would cost more than a small page does, and addresses that run out. */
+let uncompressor: Decoder | undefined;
+/** Of a page and its values: the memory of an instance never shrinks. */
+const MOST_KEPT_BYTES = 1 << 24;
+
 function snappy(input: Uint8Array, length: number): Uint8Array {
   if (length > input.length * SNAPPY_MAX_RATIO) throw new Error("a page cannot hold as much as it says");
-  return decompressSnappy(input, length);
+  uncompressor ??= snappyUncompressor();
+  const used = uncompressor;
+  uncompressor = undefined; // one that threw is in no known state
+  const output = used(input, length);
+  if (input.length + length <= MOST_KEPT_BYTES) uncompressor = used;
+  return output;
 }
 
 function lz4Block(input: Uint8Array, length: number): Uint8Array {

@@ -2,6 +2,7 @@
 
 import { serveJobs } from "../threads/serve-jobs.js";
 import { type PackedColumn, packedColumn, viewsOf } from "./packed-column.js";
+import { prepareCodecs } from "./parquet-codecs.js";
 import { type ChunkBytes, type ColumnPlan, ColumnReader } from "./parquet-column-reader.js";
 
 /** A column for another thread. */
@@ -17,7 +18,8 @@ export interface PackedResult {
 }
 
 serveJobs<PackedChunks, PackedResult>(
-  ({ plan, chunks }) => {
+  async ({ plan, chunks }) => {
+    await prepareCodecs(chunks.map(({ codec, bytes }) => ({ codec, bytes: bytes.length })));
     const reader = new ColumnReader(plan);
     for (const chunk of chunks) reader.add(chunk);
     const { column, isText } = reader.finish();

@@ -25,7 +25,7 @@ import type { Program } from "../threads/crew.js";
 import { inOrder, type Job } from "../threads/jobs.js";
 import { notUtf8 } from "../utf8.js";
 import { unpackedColumn } from "./packed-column.js";
-import { bringBrotli, isEverywhere } from "./parquet-codecs.js";
+import { bringBrotli, isEverywhere, prepareCodecs } from "./parquet-codecs.js";
 import { type ChunkBytes, type ColumnPlan, ColumnReader, type ReadColumn } from "./parquet-column-reader.js";
 import type { PackedChunks, PackedResult } from "./parquet-read-worker.js";
 import { type ColumnType, columnTypeOf, isStoredRight } from "./parquet-types.js";
@@ -184,6 +184,7 @@ function columnJob(
   return {
     async here() {
       const found = ranges();
+      await prepareCodecs(found.map(({ metadata, start, end }) => ({ ...metadata, bytes: end - start })));
       const reader = new ColumnReader(plan);
       for (const range of found) {
         reader.add(await chunkOf(range));

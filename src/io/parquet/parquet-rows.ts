@@ -4,7 +4,7 @@
  */
 import { type Column, type DataType, TimeUnit, Type } from "@uwdata/flechette";
 import type { SchemaElement } from "hyparquet";
-import { bitmapBytes, setBit } from "../../engine/bitmaps.js";
+import { bitmapBytes, isSet, setBit } from "../../engine/bitmaps.js";
 import {
   type Chunk,
   type ChunkedColumn,
@@ -36,7 +36,7 @@ export interface StoredRows {
   readonly coded: Coded | null | "later";
 }
 
-/** An Arrow dictionary: its values that are not null, and which of them each code means; -1: none. */
+/** An Arrow dictionary: its values that are not null, and which of them each code means, of equal ones the first; -1: none. */
 interface Entries {
   readonly values: Values;
   readonly places: Int32Array;
@@ -73,17 +73,12 @@ export class RowSource {
     const { values, places } = entries;
     if (this.#places.length < chunk.length) this.#places = new Int32Array(chunk.length);
     const codes = codesOf(chunk);
-    let [count, bits]: [number, Uint8Array | null] = [0, null];
+    let [count, bits]: [number, Uint8Array | null] = [chunk.length, null];
     if (chunk.validity === null && values.count === places.length) {
-      for (let row = 0; row < chunk.length; row++) this.#places[row] = codes[row];
-      count = chunk.length;
+      lookUp(codes, places, this.#places, count);
     } else {
       bits = new Uint8Array(bitmapBytes(chunk.length));
-      for (let row = 0; row < chunk.length; row++) {
-        if (!isValid(chunk, row) || places[codes[row]] < 0) continue;
-        this.#places[count++] = places[codes[row]];
-        setBit(bits, row);
-      }
+      count = lookUpValid(chunk, codes, places, this.#places, bits);
     }
     const coded = this.#numbering.ofCodes(this.#places, count, values.count);
     return { form: "stored", bits, values, places: this.#places, count, coded };
@@ -108,6 +103,33 @@ export class RowSource {
   }
 }
 
+type Codes = ReturnType<typeof codesOf>;
+
+/** The places of `count` codes, none of which is null. */
+function lookUp(codes: Codes, places: Int32Array, into: Int32Array, count: number): void {
+  for (let row = 0; row < count; row++) into[row] = places[codes[row]];
+}
+
+/** The places of rows that are not null, end to end, and a bit for each of these rows. Answers with how many they are. */
+function lookUpValid(
+  { length, validity }: DictionaryChunk,
+  codes: Codes,
+  places: Int32Array,
+  into: Int32Array,
+  bits: Uint8Array,
+): number {
+  const valid = validity?.bits ?? null;
+  let count = 0;
+  for (let row = 0; row < length; row++) {
+    if (valid !== null && !isSet(valid, row)) continue;
+    const place = places[codes[row]];
+    if (place < 0) continue;
+    into[count++] = place;
+    bits[row >>> 3] |= 1 << (row & 7);
+  }
+  return count;
+}
+
 /** Arrow has seconds, Parquet has not. */
 function isScaled(type: DataType): boolean {
   return (type.typeId === Type.Timestamp || type.typeId === Type.Time) && type.unit === TimeUnit.SECOND;
@@ -125,5 +147,17 @@ function entriesOf({ chunks, length, type }: ChunkedColumn, element: SchemaEleme
       places[code++] = chunk.layout !== "null" && isValid(chunk, row) ? place++ : -1;
     }
   }
+  const same = firstsOf(values);
+  for (let code = 0; code < length; code++) if (places[code] >= 0) places[code] = same[places[code]];
   return { values, places };
+}
+
+/** Of each value the first one that is equal: an Arrow dictionary may hold one several times. */
+function firstsOf(values: Values): Int32Array {
+  const { count } = values;
+  const [codes, firsts] = [new Int32Array(count), new Int32Array(count)];
+  const slots = new Int32Array(2 << (32 - Math.clz32(count)));
+  values.number({ codes, firsts, slots, mask: slots.length - 1, most: count });
+  for (let i = 0; i < count; i++) codes[i] = firsts[codes[i]];
+  return codes;
 }

@@ -10,12 +10,12 @@ import type { FromFileWorker, ToFileWorker } from "./messages.js";
  * @param views those of a result whose buffers go back without a copy
  */
 export function serveJobs<In, Out>(
-  run: (input: In) => Out,
+  run: (input: In) => Out | Promise<Out>,
   views: (result: Out) => readonly (ArrayBufferView | null | undefined)[] = () => [],
 ): void {
-  receiveMessages<ToFileWorker<In>, FromFileWorker<Out>>(({ id, input }, answer) => {
+  receiveMessages<ToFileWorker<In>, FromFileWorker<Out>>(async ({ id, input }, answer) => {
     try {
-      const result = run(input);
+      const result = await run(input);
       answer({ kind: "done", id, result }, buffersOf(views(result)));
     } catch (error) {
       answer({ kind: "failed", id, error: carried(error) }, []);

@@ -224,13 +224,13 @@ interface CountedColumn {
 /** Has the engine count, add up and compare what all columns need, and count the rows. */
 async function countAndAddUp(
   columns: GroupedSource["columns"],
-  { groupOf, firsts }: GroupedRows,
+  { groupOf, firsts, counts: known }: GroupedRows,
   aggregates: readonly NamedAggregate[],
   pause: () => Promise<void>,
   runTasks: TaskRunner,
 ): Promise<{ readonly rowCounts: Float64Array; readonly columns: ReadonlyMap<string, CountedColumn> }> {
   const groups = firsts.length;
-  const tasks: GroupTask[] = [countTask(groupOf, groups)];
+  const tasks: GroupTask[] = known ? [] : [countTask(groupOf, groups)];
   const taken: ((states: readonly Float64Array[]) => void)[] = [];
   const withoutNulls: GroupedValues[] = [];
   const made = new Map<string, CountedColumn>();
@@ -263,11 +263,11 @@ async function countAndAddUp(
     }
     await pause();
   }
-  const [[counts], ...others] = await runTasks(tasks, pause);
-  const rowCounts = counts.subarray(0, groups);
+  const done = tasks.length > 0 ? await runTasks(tasks, pause) : [];
+  const rowCounts = known ? Float64Array.from(known) : done[0][0].subarray(0, groups);
   // extremes ask for counts
   for (const values of withoutNulls) values.counts = rowCounts;
-  for (const [i, states] of others.entries()) taken[i](states);
+  for (const [i, states] of done.slice(known ? 0 : 1).entries()) taken[i](states);
   return { rowCounts, columns: made };
 }
 

@@ -76,7 +76,8 @@ function flechetteColumn(column: TestColumn, parts: (Logical | null)[][]): flech
       kind.type,
     );
   const { values, codes } = dictionaryOf(column, parts);
-  const type = flechette.dictionary(kind.type, flechette.int16());
+  const indices = isWide(column) ? flechette.int32() : flechette.int16();
+  const type = flechette.dictionary(kind.type, indices);
   const dictionary = new flechette.Column([flechetteBatch(kind, values)], kind.type);
   return new flechette.Column(
     codes.map((part) => {
@@ -84,7 +85,7 @@ function flechetteColumn(column: TestColumn, parts: (Logical | null)[][]): flech
       return new Batch({
         ...validity(part),
         type,
-        values: Int16Array.from(part, (code) => code ?? 0),
+        values: codesOf(column, part),
       }).setDictionary(dictionary);
     }),
     type,
@@ -106,14 +107,22 @@ function validity(values: readonly unknown[]) {
   return { length: values.length, nullCount, validity: nullCount > 0 ? bits : new Uint8Array(0) };
 }
 
-/** Distinct values (and, last, a null) and the codes of each part. */
+/** Half of all columns have codes of 32 bits, which devices compare where no value of the dictionary is null. */
+const isWide = ({ values }: TestColumn) => values.length % 2 === 0;
+
+function codesOf(column: TestColumn, codes: readonly (number | null)[]): Int16Array | Int32Array {
+  const plain = codes.map((code) => code ?? 0);
+  return isWide(column) ? Int32Array.from(plain) : Int16Array.from(plain);
+}
+
+/** Distinct values (and, of narrow codes, a null) and the codes of each part. */
 function dictionaryOf(column: TestColumn, parts: (Logical | null)[][]) {
   const keys = new Map<string, number>();
   const values: (Logical | null)[] = [];
   const codes = parts.map((part) =>
     part.map((value, i) => {
       // every other null is a null code, the others point to a null value
-      if (value === null && i % 2 === 0) return null;
+      if (value === null && (i % 2 === 0 || isWide(column))) return null;
       const key = value === null ? "null" : `:${column.kind.text(value)}`;
       if (!keys.has(key)) keys.set(key, values.push(value) - 1);
       return keys.get(key) as number;
@@ -137,12 +146,13 @@ function apacheVector(column: TestColumn, parts: (Logical | null)[][], slicedBy:
   }
   const { values, codes } = dictionaryOf(column, parts);
   const dictionary = new apache.Vector([apacheData(kind, values)]);
-  const type = new apache.Dictionary(kind.apacheType, new apache.Int16());
+  const indices = isWide(column) ? new apache.Int32() : new apache.Int16();
+  const type = new apache.Dictionary(kind.apacheType, indices);
   return new apache.Vector(
     codes.map((part) =>
       sliced(part, slicedBy, (padded) => {
         const { nullCount, validity: nullBitmap, length } = validity(padded);
-        const data = Int16Array.from(padded, (code) => code ?? 0);
+        const data = codesOf(column, padded);
         return apache.makeData({ type, length, nullCount, nullBitmap, data, dictionary });
       }),
     ),

@@ -63,14 +63,16 @@ async function group(run: RowRun, keys: RowKeys, call: GroupCall, outputs: Outpu
   await inSteps(run, rows, (from, to) => {
     numbered = numberGroups(groupOf.array, included, counts.array, from, to, numbered);
   });
-  const offsets = column(numbered + 1);
-  sumCounts(counts.array, offsets.array);
   phase("number groups");
-
-  const members = column(offsets.array[numbered]);
-  const next = offsets.array.slice(0, -1);
-  await inSteps(run, rows, (from, to) => listMembers(groupOf.array, 0, next, members.array, from, to));
-  phase("list members");
+  const { lists = true } = call;
+  const offsets = column(lists ? numbered + 1 : 0);
+  if (lists) sumCounts(counts.array, offsets.array);
+  const members = column(lists ? offsets.array[numbered] : 0);
+  if (lists) {
+    const next = offsets.array.slice(0, -1);
+    await inSteps(run, rows, (from, to) => listMembers(groupOf.array, 0, next, members.array, from, to));
+    phase("list members");
+  }
   return new RowGroups({
     groupOf: groupOf.output,
     counts: counts.output,

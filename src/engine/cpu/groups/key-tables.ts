@@ -279,8 +279,11 @@ export interface KeyRange {
   readonly size: number;
 }
 
+/** Rows of one word each. */
+type CodedRows = Pick<PackedKeys, "codes" | "skip" | "rows">;
+
 /** The range of the keys that are not skipped, as signed or as unsigned numbers, if it is at most `mostSize` long. */
-export function keyRange(keys: PackedKeys, mostSize: number): KeyRange | null {
+export function keyRange(keys: CodedRows, mostSize: number): KeyRange | null {
   const { codes, skip, rows } = keys;
   let [low, high] = [2 ** 32, 0];
   let [signedLow, signedHigh] = [2 ** 31, -(2 ** 31)];

@@ -2,16 +2,19 @@
  * Finding equal rows: of equal rows the first one, the leader, stands for all, and the others follow it. Joins find the
  * leaders of their build side in the same tables while they build them; this is for rows that are only to be grouped.
  *
- * Dictionary-encoded columns are compared by code, after equal strings of the dictionary were given one code.
+ * Columns whose values lie close together are put together to words first (close-columns.ts), strings of dictionaries by their codes,
+ * after equal strings of the dictionary were given one code.
  */
+
+import { longestDenseRange } from "../../dense-keys.js";
 import type { ChunkPlan } from "../../plan.js";
-import type { KeyColumn, RowKeys, WordColumn } from "../../rows.js";
+import type { RowKeys } from "../../rows.js";
 import type { RowRun } from "../rows/row-run.js";
+import { closeKeys } from "./close-columns.js";
 import { chooseLayout } from "./key-layout.js";
 import { buildTable } from "./one-table.js";
 import { partitionBits, sortByPartition } from "./partitions.js";
 import { keySide } from "./row-keys.js";
-import { codedColumn, isValid } from "./strings.js";
 
 /** What finding leaders answers. */
 export interface Leaders {
@@ -35,12 +38,12 @@ export async function findLeaders(
   phase: (name: string) => void = () => {},
 ): Promise<Leaders> {
   if (keys.rows === 0) return { repeats: 0, plan: ONE_TABLE };
-  const columns: KeyColumn[] = [];
-  for (const column of keys.columns) columns.push(await byCode(run, column, keys.rows, nullsEqual));
-  const byWords: RowKeys = { rows: keys.rows, columns };
-  const layout = chooseLayout(byWords, byWords, nullsEqual);
-  const side = keySide(byWords, layout, run.work);
-  const built = await buildTable(run, side, layout, follows);
+  const mostSize = longestDenseRange(keys.rows);
+  const ofStrings = (strings: RowKeys) => leadersOfStrings(run, strings);
+  const close = await closeKeys(run, keys, nullsEqual, mostSize, ofStrings);
+  const layout = chooseLayout(close.keys, close.keys, nullsEqual);
+  const side = keySide(close.keys, layout, run.work);
+  const built = await buildTable(run, side, layout, follows, { range: close.range });
   if (built !== null) {
     phase("find equal rows");
     return { repeats: built.repeats, plan: built.table.kind === "dense" ? DENSE_TABLE : ONE_TABLE };
@@ -63,23 +66,8 @@ const ONE_TABLE = {
   partitions: 1,
 } as const;
 
-/**
- * A dictionary-encoded column as words: the code of the first equal string, or of nulls the number after the last code when
- * nulls are equal. Other columns, and those with a dictionary that is long for their rows, as they are.
- */
-async function byCode(run: RowRun, column: KeyColumn, rows: number, nullsEqual: boolean): Promise<KeyColumn> {
-  const coded = codedColumn(column, rows);
-  if (coded === null) return column;
-  const { strings, codes, validity } = coded;
-  const count = strings.starts.length;
-  const leaderOf = run.work.zeroedWords(count);
-  await findLeaders(run, { rows: count, columns: [strings] }, false, leaderOf);
-  const data = run.work.words(rows);
-  for (let row = 0; row < rows; row++) {
-    const code = codes[row];
-    if (!isValid(validity, row)) data[row] = count;
-    else data[row] = leaderOf[code] === 0 ? code : leaderOf[code] - 1;
-  }
-  const words: WordColumn = { kind: "words", width: 1, data, validity: nullsEqual ? null : validity };
-  return words;
+async function leadersOfStrings(run: RowRun, strings: RowKeys): Promise<Uint32Array> {
+  const follows = run.work.zeroedWords(strings.rows);
+  await findLeaders(run, strings, false, follows);
+  return follows;
 }

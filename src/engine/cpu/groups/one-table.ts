@@ -10,6 +10,7 @@ import type { Layout } from "./key-layout.js";
 import {
   DenseTable,
   ExactTable,
+  type KeyRange,
   type KeyTable,
   keyRange,
   RowTable,
@@ -35,6 +36,14 @@ export interface BuiltTable {
   readonly repeats: number;
 }
 
+/** What is known before a table is built. */
+export interface BuildOptions {
+  /** A side of any size gets a table. */
+  readonly always?: boolean;
+  /** Where the keys lie, if each is one word and somebody knows. */
+  readonly range?: KeyRange | null;
+}
+
 /** The table again, from its data. */
 export function openTable(table: TableData): KeyTable {
   switch (table.kind) {
@@ -50,14 +59,13 @@ export function openTable(table: TableData): KeyTable {
 /**
  * Builds the table; null when the side is too large for one.
  * @param follows zeroed; for each row that follows another: its leader + 1
- * @param always true: a side of any size gets a table
  */
 export async function buildTable(
   run: RowRun,
   side: KeySide,
   layout: Layout,
   follows: Uint32Array,
-  always = false,
+  { always = false, range: known = null }: BuildOptions = {},
 ): Promise<BuiltTable | null> {
   const { keys } = side;
   // keys of one word go into the table, so only this thread reads them where they are
@@ -66,7 +74,7 @@ export async function buildTable(
   if (!small && !stays) return null;
   const all = { side, first: 0, rows: keys.rows };
   const packed = packKeys(all, layout, run.hashMask, stays ? null : run.work, new Scratch(run.work));
-  const table = newTable(run, packed, small);
+  const table = newTable(run, packed, small, known);
   if (table === null) return null;
   const into = openTable(table);
   const build = unsorted(packed);
@@ -81,9 +89,15 @@ export async function buildTable(
   return { table, repeats };
 }
 
-function newTable({ work, hashMask }: RowRun, keys: PackedKeys, small: boolean): TableData | null {
+function newTable(
+  { work, hashMask }: RowRun,
+  keys: PackedKeys,
+  small: boolean,
+  known: KeyRange | null,
+): TableData | null {
   if (keys.exact && hashMask === ALL_BITS) {
-    const range = keyRange(keys, longestDenseRange(keys.rows));
+    const most = longestDenseRange(keys.rows);
+    const range = known !== null && known.size <= most ? known : keyRange(keys, most);
     if (range) return { kind: "dense", smallest: range.smallest, leaders: work.zeroedWords(range.size) };
   }
   if (!small) return null;

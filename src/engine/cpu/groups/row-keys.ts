@@ -175,7 +175,14 @@ function packNulls(
   }
 }
 
-function skipNulls(skip: Uint8Array, validity: Uint8Array, first: number, from: number, to: number): void {
+/** Sets skip[row] of nulls among rows `from` to `to`. */
+export function skipNulls(
+  skip: Uint8Array,
+  validity: Uint8Array,
+  first: number,
+  from: number,
+  to: number,
+): void {
   for (let row = from; row < to; row++) {
     skip[row] |= isSet(validity, first + row) ? 0 : 1;
   }

@@ -51,7 +51,7 @@ async function buildSide(keys: RowKeys, nullsEqual: boolean, run: RowRun): Promi
   if (keys.rows === 0) return null;
   const layout = chooseLayout(keys, null, nullsEqual);
   const follows = run.work.zeroedWords(keys.rows);
-  const built = await buildTable(run, keySide(keys, layout, run.work), layout, follows, true);
+  const built = await buildTable(run, keySide(keys, layout, run.work), layout, follows, { always: true });
   if (built === null) return null;
   const { table, repeats } = built;
   return { table, layout, repeats, groups: repeats > 0 ? groupShared(follows, repeats, run.work) : null };

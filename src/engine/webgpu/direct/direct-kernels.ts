@@ -42,6 +42,8 @@ export interface KernelOverrides {
   denseJoin?: { leastRows: number; mostPlaces?: number };
   /** Probe rows from which a join counts those that have a partner before it lists them. */
   leastCounted?: number;
+  /** Rows from which keys of two words are made words of, where they fit. */
+  narrowedKeys?: { leastRows: number };
   /** Elements that a list of unfinished elements has room for: little room makes it overflow. */
   worklistRoom?: number;
   /** Bytes of the largest range of a table that is bound at once: with few of them small tables have several windows. */

@@ -98,7 +98,7 @@ export const denseParams = [
   "count",
   "nullsEqual",
   "keyNullable",
-  /** The least key's words, and how many keys there are from it to the greatest: see ../join/dense-place.wgsl. */
+  /** The least key's words, and how many keys there are from it to the greatest: see key-place.wgsl. */
   "lowest",
   "lowestUpper",
   "places",
@@ -138,7 +138,7 @@ export const rowCounters = countersOf("RowControl", [
   "keysUneven",
   /** 1 where rows of a side have equal keys: see ../join/match-parts.wgsl. */
   "keysRepeat",
-  /** A key, how far others reach above and below it, 1 where some do not fit such words, and how many there are: see ../join/key-range.wgsl. */
+  /** A key, how far others reach above and below it, 1 where some do not fit such words, and how many there are: see key-range.wgsl. */
   "keyLower",
   "keyUpper",
   "keysAbove",

@@ -2,9 +2,9 @@
  * The build side of a join whose keys lie close together, as an array over its keys (../../dense-keys.ts): a probe is one load. One key column of one or
  * two words, of any sign; the array has the place of nulls, where these are equal, behind the last key's.
  *
- * How far the keys reach is measured on the GPU (key-range.wgsl) and waited for, since the array's length follows from it; keys that lie far apart are
- * mostly told by a sample, and the column is remembered, so that the next join does not ask. Whether build rows are equal is known with the counters that
- * come back next.
+ * How far the keys reach is known of codes of a dictionary. Else it is measured on the GPU (key-range.wgsl) and waited for, since the array's length
+ * follows from it; keys that lie far apart are mostly told by a sample, and the column is remembered, so that the next join does not ask. Whether build
+ * rows are equal is known with the counters that come back next.
  */
 import { longestDenseRange } from "../../dense-keys.js";
 import type { DeviceKeys, DeviceWordColumn } from "../../device-columns.js";
@@ -14,7 +14,16 @@ import type { Range } from "../device/kernel.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import type { RowParams } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
-import { boundWords } from "../reduce/number-keys.js";
+import {
+  type BoundKeys,
+  bindKeys,
+  boundWords,
+  countKeys,
+  type KeyRange,
+  type KeyWords,
+  keyRange,
+  oneWord,
+} from "../groups/word-keys.js";
 import type { PairSource } from "./count-pairs.js";
 import {
   COUNTED_ITEMS,
@@ -23,32 +32,17 @@ import {
   denseMatchesKernel,
   densePartnersKernel,
   denseSelectKernel,
-  keyRangeKernel,
   placeRowsKernel,
 } from "./dense-kernels.js";
 import { SELECT_ITEMS } from "./join-kernels.js";
-import { oneWord } from "./match-words.js";
 import type { Partners, SelectConstants, SelectStep } from "./row-lists.js";
 
-/** Rows of both sides from which the wait pays: of fewer, the GPU has done with them by then. */
+/** Rows of both sides from which waiting for the range pays: of fewer, the GPU has done with them by then. */
 const LEAST_ROWS = 2 ** 22;
 /** Of a longer array too little is in the GPU's cache: random accesses to its memory take as long as bringing the rows into order does. */
 const MOST_PLACES = 2 ** 25;
-/** Rows of a sample, from how many rows on one is taken, and rows that an invocation looks at. */
-const SAMPLED = 2 ** 14;
-const LEAST_SAMPLED = 2 ** 15;
-const RANGE_ITEMS = 16;
-
 /** Key columns that were found to lie far apart. Should one have changed, it only takes the longer way. */
 const sparse = new WeakSet<object>();
-
-/** A side's keys as kernels bind them. */
-interface BoundKeys {
-  readonly rows: number;
-  readonly bindings: { readonly keys: Range; readonly keyValidity: Range | undefined };
-  readonly constants: { readonly KEY_WORDS: number };
-  readonly params: RowParams;
-}
 
 /** Both sides with their only key column on the device, where they have one that may be dense; null where they have not. */
 export async function denseSides(
@@ -59,13 +53,16 @@ export async function denseSides(
   const { overrides, engine } = run.host;
   const { strategy } = engine.defaults;
   const least = overrides.denseJoin?.leastRows ?? LEAST_ROWS;
-  const mayBe =
-    oneWord(build) !== undefined && oneWord(probe) !== undefined && build.rows > 0 && probe.rows > 0;
+  const [keys, lookups] = [oneWord(build), oneWord(probe)];
   const isFree = strategy === undefined || strategy === "auto";
-  if (!mayBe || !isFree || build.rows + probe.rows < least) return null;
-  if (sparse.has((oneWord(build) as DeviceWordColumn).data)) return null;
+  if (!keys || !lookups || build.rows === 0 || probe.rows === 0 || !isFree) return null;
+  if (belowOf(keys) === undefined && build.rows + probe.rows < least) return null;
+  if (sparse.has(keys.data)) return null;
   return { build: await uploaded(run, build), probe: await uploaded(run, probe) };
 }
+
+/** What all keys are less than, where that is known. */
+const belowOf = (column: KeyWords) => (column.kind === "device words" ? column.below : undefined);
 
 /** Keys of one column, which is brought to the device for the time of the call. */
 async function uploaded(run: RowRun, keys: DeviceKeys): Promise<DeviceKeys> {
@@ -83,79 +80,38 @@ async function uploaded(run: RowRun, keys: DeviceKeys): Promise<DeviceKeys> {
   return { rows, columns: [{ kind: "device words", width, data, validity: bits }] };
 }
 
-async function bindKeys(run: RowRun, keys: DeviceKeys): Promise<BoundKeys> {
-  const { data, validity, width } = oneWord(keys) as DeviceWordColumn;
-  const { rows } = keys;
-  const keyValidity = validity === null ? undefined : await run.bind(validity, 0, Math.ceil(rows / 32));
-  return {
-    rows,
-    bindings: { keys: await run.bind(data, 0, rows * width), keyValidity },
-    constants: { KEY_WORDS: width },
-    params: { keyNullable: Number(validity !== null) },
-  };
-}
-
 /** The index of the build rows; null where their keys lie too far apart. Sides are those of `denseSides`. */
 export async function denseIndex(
   run: RowRun,
   sides: { readonly build: DeviceKeys; readonly probe: DeviceKeys },
 ): Promise<DenseIndex | null> {
-  const build = await bindKeys(run, sides.build);
-  const range = await measure(run, build);
+  const keys = oneWord(sides.build) as DeviceWordColumn;
+  const build = await bindKeys(run, keys, sides.build.rows);
+  const range = await denseRange(run, build, keys.below);
   if (range === null) {
-    sparse.add((oneWord(sides.build) as DeviceWordColumn).data);
+    sparse.add(keys.data);
     return null;
   }
-  const probe = await bindKeys(run, sides.probe);
+  const probe = await bindKeys(run, oneWord(sides.probe) as DeviceWordColumn, sides.probe.rows);
   return new DenseIndex(run, build, probe, range);
 }
 
-/** Where keys lie. */
-interface KeyRange {
-  readonly lowest: number;
-  readonly lowestUpper: number;
-  readonly places: number;
-  /** Rows that are no null. */
-  readonly keys: number;
-}
-
-/** Waits for where the keys lie; null where they lie too far apart. A pass over the rows. */
-async function measure(run: RowRun, keys: BoundKeys): Promise<KeyRange | null> {
-  const { rows, bindings, constants } = keys;
+/** Where the keys lie; null where they lie too far apart. It is waited for where that is not known. */
+async function denseRange(run: RowRun, keys: BoundKeys, below: number | undefined): Promise<KeyRange | null> {
   const { gpu, overrides } = run.host;
   const { maxStorageBufferBindingSize } = gpu.device.limits;
   const mostPlaces = overrides.denseJoin?.mostPlaces ?? MOST_PLACES;
-  const most = Math.min(longestDenseRange(rows), mostPlaces, maxStorageBufferBindingSize / 4 - 4);
-  const step = await run.step(keyRangeKernel, constants, RANGE_ITEMS);
-  const all = { ...bindings, control: run.control };
-  const params = { ...keys.params, most, items: RANGE_ITEMS };
-  if (rows >= LEAST_SAMPLED) {
-    const sample = { count: SAMPLED, stride: Math.floor(rows / SAMPLED) };
-    run.queue((encoder) => step(encoder, all, { ...params, ...sample }));
-  }
-  await run.eachChunk(
-    "key range",
-    rows,
-    (encoder, chunk) => step(encoder, all, { ...params, stride: 1, ...chunk }),
-    { isPass: false },
-  );
-  const { keyLower, keyUpper, keysAbove, keysBelow, keysFar, keysCounted } = run.counters;
-  const places = keysAbove + keysBelow + 1;
-  if (keysFar > 0 || places > most) return null;
-  const borrow = Number(keyLower < keysBelow);
-  return {
-    lowest: (keyLower - keysBelow) >>> 0,
-    lowestUpper: (keyUpper - borrow) >>> 0,
-    places,
-    keys: keysCounted,
-  };
+  const most = Math.min(longestDenseRange(keys.rows), mostPlaces, maxStorageBufferBindingSize / 4 - 4);
+  if (below === undefined) return keyRange(run, keys, most);
+  if (below > most) return null;
+  if (keys.params.keyNullable === 1) await countKeys(run, keys);
+  return { lowest: 0, lowestUpper: 0, places: below };
 }
 
 /** An array over the keys of a build side. */
 export class DenseIndex implements Partners {
   #rowsAt: Range | undefined;
-  readonly #rowsPlaced: number;
-  /** The first is there for nulls. */
+  /** The last is there for nulls. */
   readonly #words: number;
 
   constructor(
@@ -165,11 +121,16 @@ export class DenseIndex implements Partners {
     private readonly range: KeyRange,
   ) {
     this.#words = range.places + 1;
-    this.#rowsPlaced = run.nullsEqual ? build.rows : range.keys;
   }
 
   get rows(): number {
     return this.probe.rows;
+  }
+
+  /** Rows that get a place, as far as the counters tell that came back last. */
+  get #rowsPlaced(): number {
+    const { run, build } = this;
+    return build.params.keyNullable === 0 || run.nullsEqual ? build.rows : run.counters.keysCounted;
   }
 
   /** There are more rows than places: some are equal. */

@@ -1,38 +1,22 @@
 /** The kernels of joins whose keys lie close together: an array over the keys tells the build row of each, or how many there are. */
 import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import { keyPlaces } from "../groups/key-kernels.js";
 import { denseParams, eachRow, rowCounters, rowsFragment } from "../groups/row-kernels.js";
 import { totalling } from "../groups/totals.js";
 import countPlaced from "./count-placed.wgsl";
 import countPlaces from "./count-places.wgsl";
 import denseMatches from "./dense-matches.wgsl";
 import densePartners from "./dense-partners.wgsl";
-import densePlace from "./dense-place.wgsl";
 import { selecting } from "./join-kernels.js";
-import keyRange from "./key-range.wgsl";
 import partnerPlaced from "./partner-placed.wgsl";
 import placeRows from "./place-rows.wgsl";
 
-const places = fragment(densePlace, {
-  bindings: { keys: read(), keyValidity: read() },
-  constants: [
-    /** Words of a key: 1 or 2. */
-    "KEY_WORDS",
-  ],
-});
 const partners = fragment(partnerPlaced, { bindings: { rowsAt: read() } });
-
-/** Tells where keys lie. */
-export const keyRangeKernel = kernelSource("key range", denseParams, [
-  rowsFragment,
-  places,
-  rowCounters.control,
-  fragment(keyRange),
-]);
 
 /** Puts build rows at their places. */
 export const placeRowsKernel = kernelSource("place rows", denseParams, [
   ...eachRow,
-  places,
+  keyPlaces,
   fragment(placeRows, { bindings: { rowsAt: readWrite("array<atomic<u32>>") } }),
 ]);
 
@@ -48,7 +32,7 @@ export const countPlacedKernel = kernelSource("count placed", denseParams, [
 /** The partner of every probe row. */
 export const densePartnersKernel = kernelSource("dense partners", denseParams, [
   ...eachRow,
-  places,
+  keyPlaces,
   partners,
   fragment(densePartners, { bindings: { partners: readWrite() } }),
 ]);
@@ -56,7 +40,7 @@ export const densePartnersKernel = kernelSource("dense partners", denseParams, [
 /** Lists the probe rows that have a partner, or those that have none. */
 export const denseSelectKernel = kernelSource("select by place", denseParams, [
   rowsFragment,
-  places,
+  keyPlaces,
   partners,
   ...selecting,
 ]);
@@ -64,7 +48,7 @@ export const denseSelectKernel = kernelSource("select by place", denseParams, [
 /** Counts the build rows of places. */
 export const countPlacesKernel = kernelSource("count places", denseParams, [
   ...eachRow,
-  places,
+  keyPlaces,
   fragment(countPlaces, {
     bindings: { sizes: readWrite("array<atomic<u32>>"), leaders: readWrite(), ranks: readWrite() },
   }),
@@ -73,7 +57,7 @@ export const countPlacesKernel = kernelSource("count places", denseParams, [
 /** Finds each probe row's place, and counts pairs. */
 export const denseMatchesKernel = kernelSource("dense matches", denseParams, [
   rowsFragment,
-  places,
+  keyPlaces,
   rowCounters.control,
   totalling,
   fragment(denseMatches, { bindings: { sizes: read(), matches: readWrite("array<vec2u>") } }),

@@ -1,4 +1,4 @@
-// dense-matches: the place of every probe row's key and how many build rows it has, and the sum of these. A fragment after dense-place.wgsl and
+// dense-matches: the place of every probe row's key and how many build rows it has, and the sum of these. A fragment after ../groups/key-place.wgsl and
 // ../groups/add-total.wgsl.
 //
 // 256 invocations a workgroup, one row each. Owns its row's match. Bytes per row: a key read, 4 read at random, 8 written.

@@ -11,11 +11,10 @@ import type { Range } from "../device/kernel.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { ROW_TILE } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
+import { boundWords, type KeyWords, oneWord } from "../groups/word-keys.js";
 import { surveying } from "../reduce/list-rows.js";
-import { boundWords } from "../reduce/number-keys.js";
 import { kindOf, mostOfPart, mostPartBits, partsOf, type SplitRows, splitRows } from "../reduce/row-parts.js";
 import { matchPartsKernel } from "./join-kernels.js";
-import { type KeyWords, oneWord } from "./match-words.js";
 
 /** Build rows from which this pays. */
 const LEAST_ROWS = 2 ** 22;

@@ -5,14 +5,14 @@
  * Keys are compared as patterns of bits, as records are: the table's keys are u32 or u64 whatever the column's type.
  */
 import type { DeviceArray } from "../../device-array.js";
-import { type DeviceKeys, type DeviceWordColumn, NO_ROW, type Words } from "../../device-columns.js";
+import { type DeviceKeys, NO_ROW, type Words } from "../../device-columns.js";
 import type { Input, Table } from "../../engine.js";
 import { slotsFor } from "../../layout.js";
 import type { JoinCall } from "../../row-operations.js";
-import type { WordColumn } from "../../rows.js";
 import { newArray, placeOf } from "../batch/columns.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import type { RowRun } from "../groups/row-run.js";
+import { type KeyWords, oneWord } from "../groups/word-keys.js";
 import { rangeOf } from "../memory/array-elements.js";
 import { countUpKernel, flagsOfBitsKernel } from "./join-kernels.js";
 
@@ -21,8 +21,6 @@ const MAX_LOAD = 0.5;
 /** Build rows from which a table pays: fewer are matched by records in less time than a table's calls wait for each other. */
 const LEAST_ROWS = 2 ** 22;
 
-/** The words of a key column. */
-export type KeyWords = WordColumn | DeviceWordColumn;
 type KeyTable = Table<"u32" | "u64", "u32">;
 
 /**
@@ -65,12 +63,6 @@ export async function partnersOfWords(
     inputs.destroy();
     table.destroy();
   }
-}
-
-/** The only key column, of one or two words. */
-export function oneWord({ columns }: DeviceKeys): KeyWords | undefined {
-  const [column] = columns;
-  return columns.length === 1 && "width" in column && column.width <= 2 ? column : undefined;
 }
 
 /** What the calls on the table are given; freed with it. */

@@ -132,9 +132,9 @@ export class Match {
 
   /** Waits for what was submitted. */
   async #fromIndex(index: DenseIndex): Promise<Found> {
-    return this.#keepsProbe
-      ? this.#fromPartners(await index.partners(this.columns))
-      : this.#selectPairs(index);
+    return this.#isHalfOfProbe
+      ? this.#selectHalf(index)
+      : this.#fromPartners(await index.partners(this.columns));
   }
 
   /** The rows by parts of both sides; undefined where that is no way, or has not gone well. */
@@ -247,8 +247,7 @@ export class Match {
   /** The rows of a join where every probe row has one partner at most: all in their order, or some in any. Waits for what was submitted. */
   async #fromPartners(partners: ResultColumn): Promise<Found> {
     if (this.#keepsProbe) return this.#allRows(partners, true);
-    if (this.#isHalfOfProbe)
-      return { ...(await this.#selectPairs(partnersIn(this.run, partners))), partners };
+    if (this.#isHalfOfProbe) return { ...(await this.#selectHalf(partnersIn(this.run, partners))), partners };
     const pairs = await this.#lists.pairs(partners);
     return pairs ? { ...pairs, partners } : this.#allRows(partners, false);
   }
@@ -258,12 +257,8 @@ export class Match {
     return { probe: await this.#lists.allRows(this.#probe.rows, waits), build: partners, partners };
   }
 
-  async #selectPairs(partners: Partners): Promise<ProbeAndBuild> {
-    if (this.#isHalfOfProbe)
-      return { probe: await this.#lists.select(partners, this.how === "semi"), build: null };
-    const build = await this.columns.add(this.#probe.rows);
-    const probe = await this.#lists.select(partners, true, build);
-    return { probe, build: await this.#lists.shorten(build, probe.array.length) };
+  async #selectHalf(partners: Partners): Promise<ProbeAndBuild> {
+    return { probe: await this.#lists.select(partners, this.how === "semi"), build: null };
   }
 
   /** Adds the build rows that are in no pair, and where pairs were written the probe rows. */

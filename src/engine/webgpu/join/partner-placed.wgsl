@@ -1,4 +1,4 @@
-// Partners at the places of keys. A fragment after dense-place.wgsl.
+// Partners at the places of keys. A fragment after ../groups/key-place.wgsl.
 
 fn partnerAt(row: u32) -> u32 {
   let place = placeOf(row);

@@ -59,16 +59,16 @@ export class RowLists {
     private readonly columns: ResultColumns,
   ) {}
 
-  /** Rows that have a partner, or have none; with their partners, where `outPartners` is given. Waits for what was submitted. */
-  async select(partners: Partners, matched: boolean, outPartners?: ResultColumn): Promise<ResultColumn> {
+  /** Rows that have a partner, or have none. Waits for what was submitted. */
+  async select(partners: Partners, matched: boolean): Promise<ResultColumn> {
     const { run, columns } = this;
     const { rows } = partners;
     checkBinding(run.host.gpu, rows * 4);
     const out = await columns.add(rows);
-    const constants = { MATCHED: matched, WITH_PARTNERS: outPartners !== undefined, COUNTED: false };
+    const constants = { MATCHED: matched, WITH_PARTNERS: false, COUNTED: false };
     const select = await partners.selecting(constants);
     const { totalLow: before } = run.counters;
-    const bindings = { outRows: out.range, outPartners: outPartners?.range };
+    const bindings = { outRows: out.range };
     await this.each("select rows", rows, (encoder, chunk) =>
       select(encoder, bindings, { ...chunk, total: before }),
     );

@@ -1,13 +1,12 @@
 /**
- * Groups of rows by a key of one word that may be null: every group gets a slot of a table (key-slots.wgsl), which is its number, in the
+ * Groups of rows by a key that may be null, of one word or of two that lie in a range of 2^32: every group gets a slot of a table (key-slots.wgsl), which is its number, in the
  * pass that counts its rows and finds its first one (count-keys.wgsl). No number is written for a row: later passes find a row's group
  * by its key again: row after row where groups are few, and listed in the order of the table (list-rows.ts) where they are many.
  */
-import type { DeviceKeys, Words } from "../../device-columns.js";
-import { asBytes } from "../../scalars.js";
-import type { Range } from "../device/kernel.js";
+import type { DeviceKeys } from "../../device-columns.js";
 import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
+import { bindKeys, narrowKeys, oneWord } from "../groups/word-keys.js";
 import { type KeyBindings, listRows, surveyKeys } from "./list-rows.js";
 import { countKeysKernel, sampleKeysKernel } from "./reduce-kernels.js";
 import { cacheShape, type NumberedGroups, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
@@ -32,13 +31,25 @@ const STATE_BYTES = 16;
 /** Rows from which a sample is to tell that groups are not few. */
 const LEAST_SAMPLED = 2 ** 14;
 
-type KeyColumn = DeviceKeys["columns"][number];
-type WordKey = Extract<KeyColumn, { kind: "words" | "device words" }>;
+/** Rows from which keys of two words are made words of, where they fit: that is waited for. */
+const LEAST_NARROWED = 2 ** 21;
 
-/** The column of keys that are one word; undefined for other keys. */
-export function wordKeyOf({ columns }: DeviceKeys): WordKey | undefined {
-  const [column] = columns;
-  return columns.length === 1 && "width" in column && column.width === 1 ? column : undefined;
+/** Key columns that do not fit words. Should one have changed, it only takes the longer way. */
+const wide = new WeakSet<object>();
+
+/** Keys of one word each, which are equal where the keys are; null where they have more. */
+export async function wordKeysOf(run: RowRun, keys: DeviceKeys): Promise<KeyBindings | null> {
+  const { rows } = keys;
+  const column = oneWord(keys);
+  if (!column || rows === 0) return null;
+  const isWide = column.width === 2;
+  const least = run.host.overrides.narrowedKeys?.leastRows ?? LEAST_NARROWED;
+  if (isWide && (rows < least || wide.has(column.data))) return null;
+  const bound = await bindKeys(run, column, rows);
+  if (!isWide) return bound.bindings;
+  const narrowed = await narrowKeys(run, bound);
+  if (narrowed === null) wide.add(column.data);
+  return narrowed && { ...bound.bindings, keys: narrowed };
 }
 
 /**
@@ -47,13 +58,12 @@ export function wordKeyOf({ columns }: DeviceKeys): WordKey | undefined {
  */
 export async function numberKeys(
   run: RowRun,
-  key: WordKey,
+  bindings: KeyBindings,
   rows: number,
   summed: Summed | null,
 ): Promise<NumberedGroups | RowsByGroup | null> {
   const { overrides } = run.host;
-  const bindings = await keyBindings(run, key, rows);
-  const keyNullable = Number(key.validity !== null);
+  const keyNullable = Number(bindings.keyValidity !== undefined);
   const slots = overrides.fewGroupSlots ?? Math.min(FEW_SLOTS, Math.max(LEAST_SLOTS, powerOfTwo(2 * rows)));
   const inOrder = { rows, by: "keys", bindings } as const;
   const { leastRows, leastGroups } = overrides.manyGroups ?? MANY;
@@ -130,26 +140,6 @@ async function countKeys(
   const groups = keyGroups + keyNulls;
   const numbers = slots + 1;
   return { rows, groups, numbers, by, bindings: { ...bindings, table }, params, known: { firsts, counts } };
-}
-
-async function keyBindings(run: RowRun, { data, validity }: WordKey, rows: number): Promise<KeyBindings> {
-  const bits = validity instanceof Uint8Array ? validity.subarray(0, Math.ceil(rows / 8)) : validity;
-  return {
-    keys: await boundWords(run, data, rows),
-    keyValidity: bits === null ? undefined : await boundWords(run, bits, Math.ceil(rows / 32)),
-  };
-}
-
-/** Words of the host or the device, for the call. */
-export async function boundWords(
-  run: RowRun,
-  data: Uint32Array | Uint8Array | Words,
-  words: number,
-): Promise<Range> {
-  if (!(data instanceof Uint32Array || data instanceof Uint8Array)) return run.bind(data, 0, words);
-  const range = await run.range(words * 4);
-  await run.host.gpu.upload(range.buffer, 0, asBytes(data).subarray(0, words * 4));
-  return range;
 }
 
 const powerOfTwo = (least: number) => 2 ** Math.ceil(Math.log2(least));

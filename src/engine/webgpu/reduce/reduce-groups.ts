@@ -18,8 +18,9 @@ import { buildGroups } from "../groups/group-table.js";
 import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { largestRange, packRecords, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
+import { oneWord } from "../groups/word-keys.js";
 import { GroupStates } from "./group-states.js";
-import { numberKeys, wordKeyOf } from "./number-keys.js";
+import { numberKeys, wordKeysOf } from "./number-keys.js";
 import { type NumberedGroups, numberedRows, type RowsByGroup } from "./rows-by-group.js";
 import { summedOf } from "./sum-parts.js";
 
@@ -51,7 +52,7 @@ export async function reduceGroups(
     call: { ...call, nullsEqual: true },
     layout: recordLayout(keys, keys),
     rows: keys.rows,
-    passes: keys.columns.length + PASSES + (wordKeyOf(keys) ? KEY_PASSES : 0),
+    passes: keys.columns.length + PASSES + (oneWord(keys) ? KEY_PASSES : 0),
   };
   const results = new ResultColumns(host);
   const rowNumbers = new ResultColumns(host);
@@ -85,7 +86,7 @@ async function reduce(
   return { groups: numbered.groups, reduced };
 }
 
-/** By their keys if these are of one word, and nobody asks for numbers of rows; else by their records. */
+/** By their keys if these are words, and nobody asks for numbers of rows; else by their records. */
 async function numberRows(
   run: RowRun,
   keys: DeviceKeys,
@@ -93,8 +94,8 @@ async function numberRows(
   asked: Range | undefined,
 ): Promise<NumberedGroups | RowsByGroup> {
   const { rows } = keys;
-  const key = wordKeyOf(keys);
-  const byKey = key && rows > 0 && !asked ? await numberKeys(run, key, rows, summedOf(reductions)) : null;
+  const words = asked ? null : await wordKeysOf(run, keys);
+  const byKey = words && (await numberKeys(run, words, rows, summedOf(reductions)));
   if (byKey) return byKey;
   checkBinding(run.host.gpu, largestRange(keys, run.layout));
   const groupOf = asked ?? (await run.range(rows * 4));

@@ -28,12 +28,12 @@ function textOf(value: number): string {
   return TEXTS[value] ?? `text ${value}`;
 }
 
-/** Nulls hold something that must not be looked at. */
+/** Nulls hold something that must not be looked at. Small values are on both sides of zero. */
 function words(values: Values, width: number): WordColumn {
   const data = new Uint32Array(values.length * width);
   for (const [row, value] of values.entries())
     for (let k = 0; k < width; k++)
-      data[row * width + k] = value === null ? row * 7 : Math.imul(value, 2 * k + 1);
+      data[row * width + k] = value === null ? row * 7 : Math.imul(value - 3, 2 * k + 1);
   return { kind: "words", width, data, validity: validityOf(values) };
 }
 

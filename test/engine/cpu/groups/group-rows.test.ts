@@ -123,6 +123,23 @@ describe.each(settings.map(([name]) => name))("%s", (name) => {
   });
 });
 
+it("rows are not listed where nobody asks", async () => {
+  const keys = {
+    rows: 100,
+    columns: [
+      columnOf(
+        1,
+        Array.from({ length: 100 }, (_, row) => row % 7),
+      ),
+    ],
+  };
+  const found = await groupRows(engineOf("one thread"), keys, { nullsEqual: true, lists: false });
+  const { groupOf, counts, members } = await read(found);
+  expect(groupOf).toEqual(Array.from({ length: 100 }, (_, row) => row % 7));
+  expect(counts).toEqual([15, 15, 14, 14, 14, 14, 14]);
+  expect(members).toEqual([]);
+});
+
 it("memory that was used before does not show", async () => {
   const engine = engineOf("one thread");
   // 1 MiB a column: smaller memory is not used again
@@ -136,11 +153,11 @@ it("memory that was used before does not show", async () => {
 });
 
 describe("the plan says", () => {
-  async function planOf(name: string, kind: ColumnKind, values: Values) {
+  async function planOf(name: string, kind: ColumnKind | readonly ColumnKind[], values: Values) {
     const log = new PlanLog();
     const rows = await engineOf(name).rows();
     log.begin();
-    const keys = { rows: values.length, columns: [columnOf(kind, values)] };
+    const keys = { rows: values.length, columns: [kind].flat().map((each) => columnOf(each, values)) };
     (await rows.group(keys, { nullsEqual: false, log })).destroy();
     const plan = log.finish();
     expect(plan.chunks).toBe(1);
@@ -156,6 +173,13 @@ describe("the plan says", () => {
     const plan = await planOf("two threads, partitions", 1, values);
     expect(plan).toMatchObject({ strategy: "direct", partitions: 1, reason: "the keys lie close together" });
     expect(plan.phases).toEqual([find, ...rest]);
+  });
+  it("direct for several columns whose values are few", async () => {
+    const few = values.map((row) => (row % 5 === 0 ? null : row % 7));
+    const plan = await planOf("two threads, partitions", ["codes", 1, "codes"], few);
+    expect(plan).toMatchObject({ strategy: "direct", partitions: 1, reason: "the keys lie close together" });
+    const many = await planOf("two threads, partitions", ["codes", 1], values);
+    expect(many).toMatchObject({ strategy: "partitioned" });
   });
   it("direct for rows whose table fits the cache", async () => {
     const plan = await planOf("one thread", 2, values);

@@ -47,8 +47,8 @@ export function bitsOf({ bits, form }: NumberKind, number: number): bigint {
   );
 }
 
-/** Keys of one word; null keys are one group. */
-type Keys = readonly (number | null)[];
+/** Keys of one word, or of two where they are bigints; null keys are one group. */
+type Keys = readonly (number | null)[] | readonly (bigint | null)[];
 
 /**
  * Reduces columns by group in every way there is, or of some kinds, and compares with a loop over the rows. Returns the number of groups.
@@ -69,8 +69,7 @@ export async function check(
         .map((reduction) => ({ what: `${reduction.kind} of ${of.form} ${of.bits}`, reduction, of })),
     ),
   ];
-  const data = Uint32Array.from(groupOf, (key, row) => key ?? row * 5);
-  const keys = { kind: "words", width: 1, data, validity: validityOf(groupOf) } as const;
+  const keys = { kind: "words", ...wordsOf(groupOf), validity: validityOf(groupOf) } as const;
   const {
     groups,
     columns: reduced,
@@ -104,6 +103,14 @@ export async function check(
   return groups;
 }
 
+/** What lies under nulls is any key. */
+function wordsOf(keys: Keys): { width: number; data: Uint32Array } {
+  const isWide = keys.some((key) => typeof key === "bigint");
+  const bits = Array.from<number | bigint | null, bigint>(keys, (key, row) => BigInt(key ?? row * 5));
+  if (!isWide) return { width: 1, data: Uint32Array.from(bits, Number) };
+  return { width: 2, data: new Uint32Array(BigInt64Array.from(bits).buffer) };
+}
+
 function validityOf(keys: Keys): Uint8Array | null {
   if (!keys.includes(null)) return null;
   const bits = new Uint8Array(Math.ceil(keys.length / 8));
@@ -120,7 +127,7 @@ function reductionsOf(column: DeviceColumn, form: NumberForm): Reduction[] {
 
 /** The rows of each group, in the order of their first rows. */
 function rowsByGroup(groupOf: Keys): number[][] {
-  const rows = new Map<number | null, number[]>();
+  const rows = new Map<number | bigint | null, number[]>();
   for (const [row, group] of groupOf.entries()) {
     const known = rows.get(group);
     if (known) known.push(row);

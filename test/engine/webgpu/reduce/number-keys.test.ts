@@ -31,7 +31,7 @@ type Overrides = NonNullable<Parameters<typeof openVariant>[0]["kernelOverrides"
 
 /** Which ways were tried: the reasons of the plan's chunks. */
 async function waysOf(
-  keys: readonly (number | null)[],
+  keys: readonly (number | null)[] | readonly (bigint | null)[],
   slots = SLOTS,
   overrides: Overrides = {},
 ): Promise<string[]> {
@@ -111,4 +111,19 @@ it("compare-exchanges that fail for no reason", async () => {
     return log.finish().strategies.map(({ reason }) => reason);
   };
   expect(await weak(60)).toEqual([expect.stringMatching(FEW)]);
+});
+
+it.each<[string, bigint]>([
+  ["of either sign", -40n],
+  ["whose lower words overflow", 2n ** 40n - 17n],
+  ["from the least integer on", -(2n ** 63n)],
+])("keys of two words %s that fit one", async (_, least) => {
+  const keys = keysOf(900, 60, 7).map((key) => (key === null ? null : least + BigInt(key % 97)));
+  const narrowedKeys = { leastRows: 0 };
+  expect(await waysOf(keys, 128, { narrowedKeys })).toEqual([expect.stringMatching(FEW)]);
+  const [first, ...others] = keys;
+  expect(await waysOf([null, ...others], 128, { narrowedKeys })).toEqual([expect.stringMatching(FEW)]);
+  // one that lies too far away
+  const far = [first, ...others, least + 2n ** 33n + 1n];
+  expect(await waysOf(far, 128, { narrowedKeys })).toEqual([expect.not.stringMatching(FEW)]);
 });
