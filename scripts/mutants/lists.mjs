@@ -48,7 +48,7 @@ export const listFaults = [
     find: "if (table.live === lists.filled) return table.contains(keys as Input<K>, to, call);",
     replace: "return table.contains(keys as Input<K>, to, call);",
     project: "cpu",
-    tests: ["test/conformance/multimap-sequences.test.ts"],
+    tests: ["test/conformance/multimap-edges.test.ts"],
   },
   {
     name: "multi-pieces-not-held",

@@ -167,8 +167,8 @@ export const tableFaults = [
     name: "csv-int32-border",
     what: "2147483648 is an int32",
     file: "src/io/csv/csv-types.ts",
-    find: "value < 2 ** 31) return INT32;",
-    replace: "value <= 2 ** 31) return INT32;",
+    find: "return value === (value | 0) ? INT32 : INT64;",
+    replace: "return value <= 2 ** 31 && value >= -(2 ** 31) ? INT32 : INT64;",
     ...test("io/csv-read"),
   },
   {

@@ -194,6 +194,14 @@ describe("pairs", () => {
     await map.insert(Uint32Array.of(3), Uint32Array.of(n));
     expect(sum(await map.count(Uint32Array.of(3)))).toBe(n / 2 + 1);
   });
+
+  it("that were all erased leave a key that is not there, beside others that are", async () => {
+    using map = await newMap(10);
+    await map.insert(Uint32Array.of(3, 3, 4), Uint32Array.of(1, 2, 1));
+    await map.erasePairs(Uint32Array.of(3, 3), Uint32Array.of(1, 2));
+    expectSame(await map.contains(Uint32Array.of(3, 4, 5)), Uint8Array.of(0, 1, 0));
+    expect([map.size, map.keyCount]).toEqual([1, 1]);
+  });
 });
 
 describe("results", () => {
