@@ -2,10 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { count, last, max, mean, median, min } from "../../src/relational/index.js";
 import { scaled, useDevice } from "../conformance/helpers/device.js";
 import type { Logical } from "./helpers/buffers.js";
-import { expectSameGroups } from "./helpers/group-oracle.js";
 import { kinds } from "./helpers/kinds.js";
 import { expectSameJoin } from "./helpers/oracle.js";
 import { Random } from "./helpers/random.js";
@@ -68,70 +66,6 @@ describe("flights and airports", () => {
     expect(await expectSameJoin(device(), { left: right, right: left, on, how: "full" })).toBeGreaterThan(
       rows + unused - 1,
     );
-  });
-});
-
-describe("zip codes and weather", () => {
-  it("zip codes join airports on city and state, many to many", async () => {
-    const [, ...zips] = await dataset("zipcodes.csv");
-    const [, ...airports] = await dataset("airports.csv");
-    const step = scaled(4, 16);
-    const rows = Math.floor(zips.length / step);
-    const left = testTable([
-      column("zip_code", "utf8", rows, (row) => zips[row * step][0]),
-      column("city", "utf8", rows, (row) => zips[row * step][3]),
-      column("state", "utf8", rows, (row) => zips[row * step][4]),
-      column("county", "utf8", rows, (row) => zips[row * step][5]),
-    ]);
-    const right = testTable([
-      column("iata", "utf8", airports.length, (row) => airports[row][0]),
-      column("town", "utf8", airports.length, (row) => airports[row].at(-5) ?? null),
-      column("st", "utf8", airports.length, (row) => airports[row].at(-4) ?? null),
-    ]);
-    const on = [
-      ["city", "town"],
-      ["state", "st"],
-    ] as const;
-    const pairs = await expectSameJoin(device(), { left, right, on });
-    expect(pairs).toBeGreaterThan(rows / 10);
-    const without = await expectSameJoin(device(), { left, right, on, how: "anti" });
-    expect(await expectSameJoin(device(), { left, right, on, how: "left" })).toBe(pairs + without);
-    // an airport's code is a zip code nowhere
-    const codes = [["zip_code", "iata"]] as const;
-    expect(await expectSameJoin(device(), { left, right, on: codes })).toBe(0);
-  });
-
-  it("weather joins by day, and groups by place and weather", async () => {
-    const [, ...days] = await dataset("weather.csv");
-    const weather = (own: readonly string[][], name: string) =>
-      testTable([
-        column(`${name}_place`, "utf8", own.length, (row) => own[row][0]),
-        column(`${name}_day`, "date32", own.length, (row) => BigInt(Date.parse(own[row][1]) / 86_400_000)),
-        column(`${name}_rain`, "float64", own.length, (row) => Number(own[row][2])),
-        column(`${name}_weather`, "utf8", own.length, (row) => own[row][6]),
-      ]);
-    const [left, right] = ["Seattle", "New York"].map((place, i) =>
-      weather(
-        days.filter(([own]) => own === place),
-        `w${i}`,
-      ),
-    );
-    const on = [["w0_day", "w1_day"]] as const;
-    expect(await expectSameJoin(device(), { left, right, on })).toBe(left.rows);
-    const rainy = [["w0_weather", "w1_weather"], ...on] as const;
-    expect(await expectSameJoin(device(), { left, right, on: rainy, how: "full" })).toBeGreaterThan(
-      left.rows,
-    );
-    const aggregate = {
-      days: count(),
-      rain: mean("w_rain"),
-      most: max("w_rain"),
-      middle: median("w_rain"),
-      since: min("w_day"),
-      until: last("w_day"),
-    };
-    const by = ["w_place", "w_weather"];
-    expect(await expectSameGroups(device(), { table: weather(days, "w"), by, aggregate })).toBe(10);
   });
 });
 
