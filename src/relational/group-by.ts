@@ -54,9 +54,7 @@ export function groupBy<P extends Placement = "host">(
     async function* () {
       const { groupLarge } = await loadSpill();
       const { memory, output, ...others } = options;
-      const { by, aggregate } = others;
-      const there = narrowed(table, new Grouping("groupBy", { by, aggregate }));
-      const input = refuseOnDevice("group-by", there, output);
+      const input = refuseOnDevice("group-by", narrowed(table, others), output);
       // what it answers on the host
       yield* groupLarge(input, others, checkMemory(memory as never)) as AsyncIterable<PlacedTable<P>>;
     },
@@ -65,8 +63,9 @@ export function groupBy<P extends Placement = "host">(
 }
 
 /** What another operator is still to make comes without columns that the groups do not need. */
-function narrowed<T>(table: T, { by, aggregates }: Grouping): T {
+function narrowed<T>(table: T, { by, aggregate }: GroupByOptions): T {
   if (!isPending(table)) return table;
+  const { aggregates } = new Grouping("groupBy", { by, aggregate });
   const needed = new Set([...by, ...aggregates.flatMap(({ aggregate }) => aggregate.column ?? [])]);
   return (table.narrowed?.([...needed]) as T) ?? table;
 }
@@ -99,7 +98,7 @@ async function groupHere<P extends Placement>(
   const grouping = new Grouping("groupBy", options, "memory output");
   const { output = "host", memory: _, ...own } = options;
   checkOneOf("output", output, ["host", "device"]);
-  const asked = narrowed(table, grouping);
+  const asked = narrowed(table, options);
   const there = isPending(asked) ? await asked.onDevice?.(options.device) : null;
   if (there) {
     try {
