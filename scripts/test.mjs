@@ -26,15 +26,18 @@ warnOfMissingLibraries();
 
 /**
  * A Vitest each, in one process: kernels are compiled once in each, which takes most of a GPU project's time. In this order, as many at
- * once as keep the cores busy while some wait for the GPU or for a browser; those that take longest come first.
+ * once as keep the cores busy while some wait for the GPU or for a browser; those that take longest come first, so that
+ * none is left alone in the end.
  */
 const TESTS = [
   ["webgpu"],
-  ["cpu", "--shard=1/2"],
   ["webgpu-engine"],
+  ["cpu", "--shard=1/4"],
   ["browser"],
   ["webgpu-partitioned"],
-  ["cpu", "--shard=2/2"],
+  ["cpu", "--shard=2/4"],
+  ["cpu", "--shard=3/4"],
+  ["cpu", "--shard=4/4"],
 ];
 const AT_ONCE = Math.max(3, availableParallelism());
 
