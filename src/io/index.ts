@@ -18,7 +18,16 @@ import {
 } from "./formats.js";
 import { type Bytes, joined, type Source, sourceOf, unzipped } from "./source.js";
 
-export type { ArrowColumn, ArrowTable, ColumnValues, TableInput, Tables } from "../relational/table-input.js";
+export type {
+  ArrowColumn,
+  ArrowSource,
+  ArrowTable,
+  Batches,
+  ColumnValues,
+  PendingTable,
+  TableInput,
+  Tables,
+} from "../relational/table-input.js";
 export type { AskedType } from "./csv/csv-asked.js";
 export { FileError } from "./errors.js";
 export type { CsvOptions, Format, ReadOptions, TransferOptions, WriteOptions } from "./formats.js";

@@ -45,6 +45,15 @@ export {
 } from "./join-index.js";
 export type { MemoryOptions, SpillReport } from "./memory-options.js";
 export type { PairFilter } from "./pair-filter.js";
-export type { ArrowColumn, ArrowTable, ColumnValues, TableInput, Tables } from "./table-input.js";
+export type {
+  ArrowColumn,
+  ArrowSource,
+  ArrowTable,
+  Batches,
+  ColumnValues,
+  PendingTable,
+  TableInput,
+  Tables,
+} from "./table-input.js";
 export type { TableResult } from "./table-result.js";
 export { type ValueCountsOptions, valueCounts } from "./value-counts.js";

@@ -64,7 +64,7 @@ it("pages are unpacked by one WebAssembly instance, until one is damaged or larg
     for (let page = 0; page < 100; page++) expect(unpacked(packed, 1000)).toEqual(bytes);
     expect(made).toBeLessThan(2); // another test may have made it
     made = 0;
-    expect(() => unpacked(packed.subarray(0, 40), 800)).toThrow();
+    expect(() => unpacked(packed.subarray(0, 50), 1000)).toThrow();
     expect(unpacked(packed, 1000)).toEqual(bytes);
     expect(made).toBe(1);
     const large = new Uint8Array(1 << 24);
@@ -74,4 +74,14 @@ it("pages are unpacked by one WebAssembly instance, until one is damaged or larg
   } finally {
     WebAssembly.Instance = Instance;
   }
+});
+
+it("a page that holds less or more than is declared is damaged", () => {
+  const packed = snappy.compress(new Uint8Array(900).fill(7)).slice();
+  for (const length of [0, 899, 901, 1000])
+    expect(() => decompress("SNAPPY", packed, length)).toThrow(
+      `a page holds 900 bytes where ${length} are declared`,
+    );
+  expect(decompress("SNAPPY", packed, 900)).toEqual(new Uint8Array(900).fill(7));
+  expect(() => decompress("SNAPPY", Uint8Array.of(0x80, 0x80), 10)).toThrow("does not say");
 });

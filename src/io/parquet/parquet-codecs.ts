@@ -79,12 +79,25 @@ const MOST_KEPT_BYTES = 1 << 24;
 
 function snappy(input: Uint8Array, length: number): Uint8Array {
   if (length > input.length * SNAPPY_MAX_RATIO) throw new Error("a page cannot hold as much as it says");
+  // the decoder answers as much as it is asked for
+  const own = snappyLength(input);
+  if (own !== length) throw new Error(`a page holds ${own} bytes where ${length} are declared`);
   uncompressor ??= snappyUncompressor();
   const used = uncompressor;
   uncompressor = undefined; // one that threw is in no known state
   const output = used(input, length);
   if (input.length + length <= MOST_KEPT_BYTES) uncompressor = used;
   return output;
+}
+
+/** What a block says that it holds: an integer of seven bits a byte, the lowest first. */
+function snappyLength(input: Uint8Array): number {
+  let length = 0;
+  for (let at = 0; at < Math.min(5, input.length); at++) {
+    length += (input[at] & 0x7f) * 2 ** (7 * at);
+    if (input[at] < 0x80) return length;
+  }
+  throw new Error("a page does not say how much it holds");
 }
 
 function lz4Block(input: Uint8Array, length: number): Uint8Array {
