@@ -22,14 +22,20 @@ const NOTHING: Layout = { nodes: 0, buffers: 0, views: 0 };
 export interface SchemaLayout {
   readonly columns: readonly Layout[];
   readonly batch: Layout;
+  /** What is nested in the values of a dictionary comes before it. */
   readonly dictionaries: ReadonlyMap<number, Layout>;
 }
 
 /** @param version of the metadata: 3 is V4, 4 is V5 @throws FlatError for a schema that cannot be */
 export function layoutOf(schema: SchemaTable, version: number): SchemaLayout {
-  const dictionaries = new Map<number, Layout>();
+  const dictionaries = new Map<number, ValueLayout>();
   const columns = (schema.fields ?? []).map((field) => fieldLayout(field, version, dictionaries));
   return { columns, batch: sum(columns), dictionaries };
+}
+
+/** The layout of a dictionary, and the type of its values as text. */
+interface ValueLayout extends Layout {
+  readonly type: string;
 }
 
 function sum(layouts: readonly Layout[]): Layout {
@@ -43,18 +49,19 @@ function sum(layouts: readonly Layout[]): Layout {
   );
 }
 
-function fieldLayout(field: FieldTable, version: number, dictionaries: Map<number, Layout>): Layout {
+function fieldLayout(field: FieldTable, version: number, dictionaries: Map<number, ValueLayout>): Layout {
   checkType(field);
   const children = (field.children ?? []).map((child) => fieldLayout(child, version, dictionaries));
   const own = valueLayout(field.typeId, field, children, version);
   if (field.dictionary === null) return own;
   const { id, indexType } = field.dictionary;
   if (indexType !== null) checkInt(indexType.bitWidth);
+  const type = JSON.stringify([field.typeId, field.type, field.children]);
   const known = dictionaries.get(id);
-  if (known && JSON.stringify(known) !== JSON.stringify(own)) {
+  if (known && known.type !== type) {
     throw new FlatError("two columns of different types have one dictionary");
   }
-  dictionaries.set(id, own);
+  dictionaries.set(id, { ...own, type });
   return { nodes: 1, buffers: 2, views: 0 };
 }
 

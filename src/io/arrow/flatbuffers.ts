@@ -74,7 +74,8 @@ class Reader {
 
   #int(at: number, bytes: 1 | 2 | 4 | 8): number {
     this.#check(at, bytes);
-    if (at % Math.min(bytes, OFFSET_BYTES) !== 0) throw new FlatError("a part of the metadata is not where its width needs it");
+    if (at % Math.min(bytes, OFFSET_BYTES) !== 0)
+      throw new FlatError("a part of the metadata is not where its width needs it");
     if (bytes === 1) return this.#view.getUint8(at);
     if (bytes === 2) return this.#view.getInt16(at, true);
     if (bytes === 4) return this.#view.getInt32(at, true);
