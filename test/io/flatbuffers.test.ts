@@ -1,33 +1,200 @@
 /**
- * The metadata of damaged Arrow files: flechette, which checks nothing, finds in whatever is let through to it the tables that
- * the checking reader found. Were there a difference, lists of any length could be behind it.
+ * The metadata of damaged Arrow files: flechette, which checks nothing, finds in all that is let through to it the tables that
+ * the checking reader found. Were there a difference, a list of any length could be in it.
  */
-import {
-  CompressionType,
-  decimal,
-  dictionary,
-  fixedSizeList,
-  int32,
-  list,
-  map,
-  setCompressionCodec,
-  struct,
-  TimeUnit,
-  tableFromArrays,
-  tableToIPC,
-  timestamp,
-  union,
-  UnionMode,
-  utf8,
-  field as makeField,
-} from "@uwdata/flechette";
 import { decodeMessage } from "@uwdata/flechette/src/decode/message.js";
-import { Builder } from "@uwdata/flechette/src/encode/builder.js";
-import lz4 from "lz4js";
-import { describe, expect, it } from "vitest";
-import { checkArrow } from "../../src/io/arrow/arrow-check.js";
-import { MESSAGE } from "../../src/io/arrow/arrow-metadata.js";
-import { FlatError, type FlatTable, readFlat, type Shape } from "../../src/io/arrow/flatbuffers.js";
-import { decodeLz4Frame } from "../../src/io/lz4.js";
-import { rounds } from "../helpers/rounds.js";
-import { damaged } from "./fuzz/mutate.js";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ArrowError, framingOf, type Message, readMessage } from "../../src/io/arrow/arrow-check.js";
+import { layoutOf } from "../../src/io/arrow/arrow-layout.js";
+import {
+  type DictionaryBatchTable,
+  HEADER,
+  MESSAGE,
+  type RecordBatchTable,
+  type SchemaTable,
+} from "../../src/io/arrow/arrow-metadata.js";
+import { FlatError, readFlat } from "../../src/io/arrow/flatbuffers.js";
+import { isLong } from "../helpers/rounds.js";
+import { arrowSeeds } from "./fuzz/arrow-corpus.js";
+
+/** A message, and where its metadata is. */
+interface Whole {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
+let messages: Whole[] = [];
+beforeAll(() => {
+  messages = arrowSeeds()
+    .filter(({ name }) => /^(flat|nested|coded|small|apache)-(stream|legacy|nested)/.test(name))
+    .flatMap(({ name, bytes }) => messagesOf(name, bytes));
+});
+
+function messagesOf(name: string, bytes: Uint8Array): Whole[] {
+  const found: Whole[] = [];
+  for (let at = 0; ; ) {
+    const rest = bytes.subarray(at);
+    const framing = framingOf(rest.subarray(0, 8));
+    if (framing === null) return found;
+    const { bodyLength } = readFlat(rest.subarray(framing.start, framing.end), MESSAGE);
+    const size = framing.end + Number(bodyLength);
+    found.push({ name: `${name}, message ${found.length}`, bytes: rest.slice(0, size), ...framing });
+    at += size;
+  }
+}
+
+/** What the checking reader finds; null where it, or the check of types, refuses. */
+function checked(bytes: Uint8Array): unknown {
+  try {
+    const message = readMessage(bytes);
+    if (message.headerType === HEADER.schema)
+      layoutOf(message.header as unknown as SchemaTable, message.version);
+    return ours(message);
+  } catch (error) {
+    if (error instanceof FlatError || error instanceof ArrowError) return null;
+    throw error;
+  }
+}
+
+function ours({ headerType, header }: Message): unknown {
+  if (headerType === HEADER.schema) {
+    const { fields, metadata } = header as unknown as SchemaTable & Described;
+    return [(fields ?? []).map((field) => ourField(field as OurField)), pairs(metadata)];
+  }
+  if (headerType === HEADER.records) return ourBatch(header as unknown as RecordBatchTable);
+  if (headerType !== HEADER.dictionary) return null; // refused later
+  const { id, isDelta, data } = header as unknown as DictionaryBatchTable;
+  return data === null ? null : [id, isDelta !== 0, ourBatch(data)];
+}
+
+interface Described {
+  readonly metadata: readonly { readonly key: string | null; readonly value: string | null }[] | null;
+}
+
+type OurField = NonNullable<SchemaTable["fields"]>[number] &
+  Described & { readonly nullable: number; readonly type: Readonly<Record<string, unknown>> | null };
+
+function pairs(metadata: Described["metadata"]): unknown {
+  const entries = new Map((metadata ?? []).map(({ key, value }) => [key, value]));
+  return entries.size === 0 ? null : [...entries];
+}
+
+function ourField(field: OurField): unknown {
+  const { name, typeId, nullable, dictionary, children, metadata, type } = field;
+  return [
+    name,
+    typeId,
+    nullable !== 0,
+    dictionary && [dictionary.id, dictionary.indexType?.bitWidth ?? 32],
+    (children ?? []).map((child) => ourField(child as OurField)),
+    pairs(metadata),
+    type?.bitWidth ?? null,
+    type?.timezone ?? null,
+    ((type?.typeIds ?? []) as number[][]).flat(),
+  ];
+}
+
+function ourBatch({ length, nodes, buffers, variadicCounts, compression }: RecordBatchTable): unknown {
+  return [length, nodes ?? [], buffers ?? [], (variadicCounts ?? []).flat(), compression];
+}
+
+/** What flechette finds. */
+function theirs(bytes: Uint8Array): unknown {
+  const { type, content } = decodeMessage(bytes, 0) as unknown as { type: number; content: Flechette };
+  if (type === HEADER.schema) return [content.fields.map(theirField), entriesOf(content.metadata)];
+  if (type === HEADER.records) return theirBatch(content);
+  return [content.id, content.isDelta, theirBatch(content.data)];
+}
+
+/** What flechette has of all kinds of messages and of fields. */
+interface Flechette {
+  readonly fields: Flechette[];
+  readonly metadata: Map<string, string> | null;
+  readonly id: number;
+  readonly isDelta: boolean;
+  readonly data: Flechette;
+  readonly length: number;
+  readonly nodes: { length: number; nullCount: number }[];
+  readonly regions: { offset: number; length: number }[];
+  readonly variadic: number[];
+  readonly compression: object | null;
+  readonly name: string | null;
+  readonly nullable: boolean;
+  readonly type: FlechetteType;
+}
+interface FlechetteType {
+  readonly typeId: number;
+  readonly id: number;
+  readonly dictionary: FlechetteType;
+  readonly indices: FlechetteType;
+  readonly bitWidth?: number;
+  readonly timezone?: string;
+  readonly typeIds?: number[];
+  readonly children?: Flechette[];
+}
+
+const entriesOf = (metadata: Map<string, string> | null) => (metadata === null ? null : [...metadata]);
+
+function theirField({ name, type, nullable, metadata }: Flechette): unknown {
+  const isCoded = type.typeId === -1;
+  const values = isCoded ? type.dictionary : type;
+  return [
+    name,
+    values.typeId,
+    nullable,
+    isCoded ? [type.id, type.indices.bitWidth] : null,
+    (values.children ?? []).map(theirField),
+    entriesOf(metadata),
+    values.bitWidth ?? null,
+    values.timezone ?? null,
+    values.typeIds ?? [],
+  ];
+}
+
+function theirBatch({ length, nodes, regions, variadic, compression }: Flechette): unknown {
+  const nodePairs = nodes.map((node) => [node.length, node.nullCount]);
+  return [length, nodePairs, regions.map((region) => [region.offset, region.length]), variadic, compression];
+}
+
+/** A difference between the readers, in words; null where there is none, or where the checking one refuses. */
+function difference(bytes: Uint8Array): string | null {
+  const expected = checked(bytes);
+  if (expected === null) return null;
+  let found: unknown;
+  try {
+    found = theirs(bytes);
+  } catch (error) {
+    return `flechette: ${error}`;
+  }
+  const [a, b] = [JSON.stringify(expected), JSON.stringify(found)];
+  return a === b ? null : `${a}\n${b}`;
+}
+
+describe("flechette finds what was checked", () => {
+  it("in messages as they are written", () => {
+    expect(messages.length).toBeGreaterThan(15);
+    for (const { name, bytes } of messages) {
+      expect(checked(bytes), name).not.toBeNull();
+      expect(difference(bytes), name).toBeNull();
+    }
+  });
+
+  it("in messages of which a bit of the metadata is flipped", () => {
+    const differences: string[] = [];
+    let accepted = 0;
+    for (const { name, bytes, start, end } of messages) {
+      const copy = bytes.slice();
+      for (let bit = 8 * start; bit < 8 * end; bit += isLong() ? 1 : 17) {
+        copy[bit >>> 3] ^= 1 << (bit & 7);
+        const found = difference(copy);
+        if (found !== null) differences.push(`${name}, bit ${bit}: ${found}`);
+        else if (checked(copy) !== null) accepted++;
+        copy[bit >>> 3] ^= 1 << (bit & 7);
+      }
+    }
+    expect(differences).toEqual([]);
+    expect(accepted).toBeGreaterThan(100);
+  });
+});

@@ -145,6 +145,11 @@ const RATIOS: Readonly<Record<number, number>> = { 0: LZ4_MAX_RATIO, 1: 2 ** 15 
  */
 const MAX_ROWS = 2 ** 32 - 1;
 
+function checkRows(length: number): void {
+  if (length < 0 || length > MAX_ROWS)
+    throw new ArrowError(`it says that it has ${length} rows, the most is ${MAX_ROWS}`);
+}
+
 function checkBuffers(batch: RecordBatchTable, body: Uint8Array, layout: Layout): void {
   const nodes = batch.nodes ?? [];
   const buffers = batch.buffers ?? [];
@@ -157,8 +162,8 @@ function checkBuffers(batch: RecordBatchTable, body: Uint8Array, layout: Layout)
     throw new ArrowError("a batch has other columns than the schema");
   }
   for (const [length, nulls] of nodes) {
-    if (length < 0 || nulls < 0 || nulls > length)
-      throw new ArrowError("a column has a length that cannot be");
+    checkRows(length);
+    if (nulls < 0 || nulls > length) throw new ArrowError("a column has a number of nulls that cannot be");
   }
   let end = 0;
   for (const [offset, length] of buffers) {
@@ -177,9 +182,7 @@ function checkSizes({ length, compression, buffers }: RecordBatchTable, body: Ui
   if (ratio === undefined || (compression !== null && compression.method !== 0)) {
     throw new ArrowError("its compression is not known");
   }
-  if (length < 0 || length > MAX_ROWS) {
-    throw new ArrowError(`it says that it has ${length} rows, the most is ${MAX_ROWS}`);
-  }
+  checkRows(length);
   if (compression === null) return;
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   for (const [offset, bytes] of buffers ?? []) {

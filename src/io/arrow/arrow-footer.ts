@@ -99,7 +99,7 @@ function schemaMessage(footer: Uint8Array, version: number): Uint8Array {
   const field = table + old.getUint16(vtable + 6, true);
   const schema = field + old.getUint32(field, true);
   const { root, size } = PREFIX;
-  const padded = (size + footer.length + 7) & ~7;
+  const padded = 8 * Math.ceil((size + footer.length) / 8);
   const bytes = new Uint8Array(8 + padded);
   bytes.set(footer, 8 + size);
   const view = new DataView(bytes.buffer);

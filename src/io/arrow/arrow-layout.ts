@@ -109,7 +109,7 @@ function valueLayout(
   }
 }
 
-/** How many children a nested type has to have, by its number. */
+/** How many children a type has to have, by its number; structs and unions any number, others none: flechette drops those. */
 const CHILDREN: Readonly<Record<number, number>> = {
   [Type.List]: 1,
   [Type.LargeList]: 1,
@@ -127,9 +127,9 @@ function checkType(field: FieldTable): void {
   const children = field.children ?? [];
   if (typeId === 0 || !KNOWN_TYPES.has(typeId) || type === null)
     throw new FlatError("a column has no known type");
-  const wanted = CHILDREN[typeId];
-  if (wanted !== undefined && children.length !== wanted)
-    throw new FlatError("a nested type lacks its parts");
+  const hasAny = typeId === Type.Struct || typeId === Type.Union;
+  if (!hasAny && children.length !== (CHILDREN[typeId] ?? 0))
+    throw new FlatError("a type has other parts than it needs");
   const refuse = (wrong: boolean) => {
     if (wrong) throw new FlatError("a type has parameters that it cannot have");
   };

@@ -68,11 +68,16 @@ async function problemOf(seed: number): Promise<string | null> {
   } catch (error) {
     counts.refused++;
     if (!(error instanceof WarpmapError) || RAW.test(error.message) || error.message.includes("\n"))
-      return String((error as Error).stack ?? error);
+      return String((error as Error).stack ?? error).slice(0, 600);
   }
-  const memory = process.resourceUsage().maxRSS * 1024;
+  // the call takes as long as reading
+  const memory = seed % 16 === 0 ? process.resourceUsage().maxRSS * 1024 : 0;
   if (memory > MEMORY) {
-    process.send?.({ seed, name: names[seed % names.length], problem: `${memory} bytes of memory` });
+    process.send?.({
+      seed,
+      name: names[seed % names.length],
+      problem: `${memory} bytes of memory, here or shortly before`,
+    });
     process.exit(1);
   }
   return null;
