@@ -28,7 +28,7 @@ interface Whole {
 let messages: Whole[] = [];
 beforeAll(() => {
   messages = arrowSeeds()
-    .filter(({ name }) => /^(flat|nested|coded|small|apache)-(stream|legacy|nested)/.test(name))
+    .filter(({ name }) => /^(flat|nested|coded|small|apache)-(stream|legacy|nested|growing)/.test(name))
     .flatMap(({ name, bytes }) => messagesOf(name, bytes));
 });
 
@@ -186,7 +186,9 @@ describe("flechette finds what was checked", () => {
     let accepted = 0;
     for (const { name, bytes, start, end } of messages) {
       const copy = bytes.slice();
-      for (let bit = 8 * start; bit < 8 * end; bit += isLong() ? 1 : 17) {
+      for (let bit = 8 * start; bit < 8 * end; bit++) {
+        // in a short run those that make sizes of vtables odd, and some others
+        if (bit % 16 !== 0 && bit % 61 !== 0 && !isLong()) continue;
         copy[bit >>> 3] ^= 1 << (bit & 7);
         const found = difference(copy);
         if (found !== null) differences.push(`${name}, bit ${bit}: ${found}`);

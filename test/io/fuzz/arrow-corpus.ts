@@ -151,6 +151,7 @@ function apacheStreams(): Seed[] {
       name: "apache-file",
       bytes: written(apache.RecordBatchFileWriter.writeAll([coded(["a", "b", null], 2)])),
     },
+    { name: "apache-growing", bytes: growing() },
     { name: "apache-legacy", bytes: written(legacy) },
     {
       name: "apache-nested",
@@ -172,6 +173,19 @@ function apacheStreams(): Seed[] {
       ),
     },
   ];
+}
+
+/** A dictionary that goes on between two batches, and a list of values of it. */
+function growing(): Uint8Array {
+  const type = new apache.Dictionary(new apache.Utf8(), new apache.Int32(), 7);
+  const start = apache.vectorFromArray(["a", "b"], new apache.Utf8());
+  const whole = start.concat(apache.vectorFromArray(["c"], new apache.Utf8()));
+  const batch = (dictionary: apache.Vector<apache.Utf8>, codes: number[]) => {
+    const data = apache.makeData({ type, dictionary, data: Int32Array.from(codes), length: codes.length });
+    return new apache.Table({ s: new apache.Vector([data]) }).batches[0];
+  };
+  const batches = [batch(start, [1, 0]), batch(whole, [0, 2, 1])];
+  return apache.RecordBatchStreamWriter.writeAll(batches).toUint8Array(true);
 }
 
 /** Zstandard without entropy coding: runs of one byte as blocks of their own, other bytes as they are (RFC 8878, section 3.1.1). */
