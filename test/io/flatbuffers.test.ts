@@ -200,3 +200,39 @@ describe("flechette finds what was checked", () => {
     expect(accepted).toBeGreaterThan(100);
   });
 });
+
+describe("a table is refused", () => {
+  /** One field, an integer of 32 bits: the offset of the table, its vtable from byte 4 on, the table from byte 12 on. */
+  const table = Uint8Array.of(12, 0, 0, 0, 6, 0, 8, 0, 4, 0, 0, 0, 8, 0, 0, 0, 7, 0, 0, 0);
+  const read = (bytes: Uint8Array) => readFlat(bytes, { a: { kind: "int", bytes: 4 } });
+
+  it.each([
+    ["whose vtable ends with half a slot", 4, 7],
+    ["whose vtable has no room for its sizes", 4, 2],
+    ["whose vtable is longer than the metadata", 4, 40],
+    ["that is longer than the metadata", 6, 12],
+    ["whose field ends behind it", 6, 6],
+    ["whose field starts behind it", 8, 8],
+    ["whose field is not where its width needs it", 8, 5],
+    ["whose field lies over the offset of the vtable", 8, 2],
+    ["that is not where its width needs it", 0, 13],
+    ["that lies over its own offset", 0, 0],
+  ])("%s", (_, at, value) => {
+    expect(read(table)).toEqual({ a: 7 });
+    const bytes = table.slice();
+    bytes[at] = value;
+    expect(() => read(bytes)).toThrow(FlatError);
+  });
+
+  it("whose name does not end with 0, or is longer than the metadata", () => {
+    const named = Uint8Array.of(...table, 2, 0, 0, 0, 0x6f, 0x6b, 0, 0);
+    named[16] = 4;
+    const name = (bytes: Uint8Array) => readFlat(bytes, { a: { kind: "string" } });
+    expect(name(named)).toEqual({ a: "ok" });
+    for (const length of [1, 4, 5]) {
+      const bytes = named.slice();
+      bytes[20] = length;
+      expect(() => name(bytes), `${length}`).toThrow(FlatError);
+    }
+  });
+});
