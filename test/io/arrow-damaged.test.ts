@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import {
   Column,
   CompressionType,
+  decimal,
   dictionary,
   getCompressionCodec,
   int32,
@@ -200,6 +201,19 @@ describe("lengths", () => {
     );
   });
 });
+
+it.each([77, 0x08_ff_ff_ff, -77])(
+  "refuses decimals of scale %i, whose power of ten would take long",
+  async (scale) => {
+    const table = tableFromArrays({ d: [1, 2] }, { types: { d: decimal(9, 5) } });
+    const bytes = tableToIPC(table, { format: "stream" }) as Uint8Array;
+    const [at] = [...bytes.keys()].filter((i) => bytes[i] === 5 && bytes[i + 4] === 9 && i % 4 === 0);
+    const changes = new Uint8Array(Int32Array.of(scale).buffer);
+    expect(await refusal(changed(bytes, at, ...changes))).toMatch(
+      /a type has parameters that it cannot have/,
+    );
+  },
+);
 
 it("refuses a field of more rows than its bitmap has bits, at the end of 32 bits", async () => {
   const table = tableFromArrays({ s: [{ a: 1 }, { a: null }, { a: 3 }] });

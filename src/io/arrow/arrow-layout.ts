@@ -143,6 +143,7 @@ function checkType(field: FieldTable): void {
     case Type.Decimal: {
       const digits = DECIMAL_DIGITS[type.bitWidth];
       refuse(digits === undefined || type.precision < 1 || type.precision > digits);
+      refuse(Math.abs(type.scale) > DECIMAL_DIGITS[256]); // flechette makes a bigint of 10 to this power
       break;
     }
     case Type.Date:
