@@ -1,4 +1,4 @@
-/** The parts of flechette's encoder and decoder that io/arrow/arrow-write.ts uses; it has no declarations for them. */
+/** The parts of flechette's encoder and decoder that src/io/arrow uses; it has no declarations for them. */
 
 declare module "@uwdata/flechette/src/encode/builder.js" {
   /** Where a record batch is in a file. */
@@ -33,4 +33,12 @@ declare module "@uwdata/flechette/src/decode/message.js" {
     bytes: Uint8Array,
     index: number,
   ): { readonly type: number; readonly index: number } | null;
+}
+
+declare module "@uwdata/flechette/src/encode/encode-ipc.js" {
+  /** Writes messages of batches, and an end mark; of a schema only where there is one. */
+  export function encodeIPC(
+    data: { readonly dictionaries: readonly object[]; readonly records: readonly object[] },
+    options: { readonly sink: { write(bytes: Uint8Array): void; pad(count: number): void } },
+  ): void;
 }

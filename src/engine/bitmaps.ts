@@ -1,8 +1,8 @@
 /** Bitmaps: one bit per element, least significant bit first, from bit 0 of the first byte. */
 
-/** Bytes of a bitmap of `length` bits. */
+/** Bytes of a bitmap of `length` bits, however many: a damaged file says any number, so there is no arithmetic of 32 bits here. */
 export function bitmapBytes(length: number): number {
-  return (length + 7) >>> 3;
+  return Math.ceil(length / 8);
 }
 
 /** Whether a bitmap's bit is set. */

@@ -11,6 +11,7 @@ import {
   type DataType,
   dictionary as dictionaryType,
   type ExtractionOptions,
+  IntervalUnit,
   int32,
   largeBinary,
   largeUtf8,
@@ -116,7 +117,7 @@ function rawColumnOf(column: Column<unknown>, dictionaries: Dictionaries): Colum
 }
 
 function rawBatch(batch: Batch<unknown>, dictionaries: Dictionaries): Batch<unknown> {
-  const RawBatch = batchType(batch.type, RAW) as unknown as new (options: object) => Batch<unknown>;
+  const RawBatch = rawBatchType(batch.type);
   const children = batch.children?.map((child) => rawBatch(child, dictionaries));
   const raw = new RawBatch({ ...batch, children }) as DictionaryLike;
   if (batch.type.typeId !== Type.Dictionary) return raw;
@@ -129,6 +130,24 @@ function rawBatch(batch: Batch<unknown>, dictionaries: Dictionaries): Batch<unkn
   raw.setDictionary(rawDictionary);
   return raw;
 }
+
+type BatchType = new (options: object) => Batch<unknown>;
+
+/** Flechette throws for nanoseconds beyond 2^53, which intervals may have: here they are bigint. */
+function rawBatchType(type: DataType): BatchType {
+  const BatchOfType = batchType(type, RAW) as unknown as BatchType;
+  if (type.typeId !== Type.Interval || type.unit !== IntervalUnit.MONTH_DAY_NANO) return BatchOfType;
+  return class extends BatchOfType {
+    override value(row: number): unknown {
+      const { buffer, byteOffset } = this.values as Uint8Array;
+      const view = new DataView(buffer, byteOffset + INTERVAL_BYTES * row, INTERVAL_BYTES);
+      return [view.getInt32(0, true), view.getInt32(4, true), view.getBigInt64(8, true)];
+    }
+  };
+}
+
+/** Months and days of 32 bits, nanoseconds of 64. */
+const INTERVAL_BYTES = 16;
 
 type DictionaryLike = Batch<unknown> & {
   dictionary: Column<unknown>;

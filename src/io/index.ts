@@ -113,7 +113,7 @@ const READERS = {
   csv: csvReader,
   tsv: csvReader,
   parquet: async () => (await import("./parquet/parquet-read.js")).readParquet,
-  arrow: async () => (await import("./arrow/arrow.js")).readArrow,
+  arrow: async () => (await import("./arrow/arrow-batches.js")).readArrow,
 };
 
 /**

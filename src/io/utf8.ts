@@ -2,9 +2,11 @@
 import { type Batch, type Column, type Table, Type } from "@uwdata/flechette";
 import { isUtf8 } from "./is-utf8.js";
 
-/** @throws Error that names the first column with a string that is not UTF-8 */
-export function checkUtf8(table: Table): void {
-  const seen = new Set<object>();
+/** What was looked at. */
+type Seen = Pick<WeakSet<object>, "has" | "add">;
+
+/** @param seen batches that are known to be UTF-8 @throws Error that names the first column with a string that is not */
+export function checkUtf8(table: Table, seen: Seen): void {
   table.children.forEach((column, i) => {
     if (!holdsUtf8(column as Column<unknown>, seen)) throw notUtf8(String(table.names[i]));
   });
@@ -16,7 +18,7 @@ export function notUtf8(name: string): Error {
 }
 
 /** Whether all strings of a column are UTF-8. @param seen batches that are known to be, which others may share */
-export function holdsUtf8(column: Column<unknown>, seen = new Set<object>()): boolean {
+export function holdsUtf8(column: Column<unknown>, seen: Seen = new Set<object>()): boolean {
   return column.data.every((batch) => isText(batch as AnyBatch, seen));
 }
 
@@ -26,7 +28,7 @@ type AnyBatch = Batch<unknown> & {
 };
 
 /** Whether all strings of a batch, and of what is nested in it, are UTF-8. What was `seen` is not looked at again. */
-function isText(batch: AnyBatch, seen: Set<object>): boolean {
+function isText(batch: AnyBatch, seen: Seen): boolean {
   if (seen.has(batch)) return true;
   seen.add(batch);
   const isPartText = (part: unknown) => isText(part as AnyBatch, seen);

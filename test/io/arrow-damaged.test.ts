@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import {
   Column,
   CompressionType,
+  decimal,
   dictionary,
   getCompressionCodec,
   int32,
@@ -68,6 +69,16 @@ describe("a stream of which one byte is changed", () => {
     expect(await refusal(changed(stream, at, value))).toMatch(message);
   });
 
+  it("is refused where a vtable ends with half a slot", async () => {
+    // the other half would be read as a list of 2^28 pairs of metadata
+    const bytes = Buffer.from(
+      "/////3gAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAEAAAAUAAAAEAAUAAgABgAHAAwAAAAQABAAAAAAAAECEAAAABwAAAAEAAAAAAAAAAIAAABjMAAACAAMAAgABwAIAAAAAAAAASAAAAD/////mAAAABQAAAAAAAAADAAYAAYABQAIAAwADAAAAAADBAAcAAAAIAAAAAAAAAAAAAAADAAcABAABAAIAAwADAAAAEgAAAAcAAAAFAAAAAEAAAAAAAAAAAAAAAQABAAEAAAAAgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABsAAAAAAAAAAAAAAAEAAAABAAAAAAAAAAAAAAAAAAABAAAAAAAAAAEIk0YYECCBAAAgAAAAAAAAAAAAAAAAAAD/////AAAAAA==",
+      "base64",
+    );
+    expect(bytes[36]).toBe(8);
+    expect(await refusal(changed(bytes, 36, 9))).toMatch(/a table of the metadata has a size that cannot be/);
+  });
+
   it("is read as it was or refused, whatever byte it is", async () => {
     const good = JSON.stringify(texts(small));
     let other = 0;
@@ -117,13 +128,22 @@ describe("an end that is missing or too early", () => {
     expect(await refusal(Buffer.concat([stream, stream]))).toMatch(/more behind the end of the stream/);
   });
 
+  const one = tableFromArrays({ a: [1, 2] }, { types: { a: int32() } });
+  const [column] = one.children;
+  const two = new Column([...column.data, ...column.data], column.type);
+  const file = tableToIPC(new Table(one.schema, [two]), { format: "file" }) as Uint8Array;
+  // the blocks of the footer: a list of two
+  const blocks = Buffer.from(file).lastIndexOf(Buffer.from([2, 0, 0, 0]));
+
+  it("refuses a file whose footer names a part of it twice, or what is no batch", async () => {
+    const second = blocks + 4 + 24;
+    const first = file.slice(blocks + 4, second);
+    expect(await refusal(changed(file, second, ...first))).toMatch(/two batches of its footer lie over each/);
+    expect(await refusal(changed(file, second + 3, 1))).toMatch(/its footer leads out of the file/);
+    expect(await refusal(changed(file, second, 8, 0, 0, 0))).toMatch(/lie over each other|does not match/);
+  });
+
   it("refuses a file whose footer leaves out a batch", async () => {
-    const one = tableFromArrays({ a: [1, 2] }, { types: { a: int32() } });
-    const [column] = one.children;
-    const two = new Column([...column.data, ...column.data], column.type);
-    const file = tableToIPC(new Table(one.schema, [two]), { format: "file" }) as Uint8Array;
-    // the blocks of the footer: a list of two
-    const blocks = Buffer.from(file).lastIndexOf(Buffer.from([2, 0, 0, 0]));
     expect(await refusal(changed(file, blocks, 1))).toMatch(/its footer does not name all of its batches/);
   });
 });
@@ -180,6 +200,28 @@ describe("lengths", () => {
       /its \d+ rows need \d+ bytes(?: of validity)?, there are \d+/,
     );
   });
+});
+
+it.each([77, 0x08_ff_ff_ff, -77])(
+  "refuses decimals of scale %i, whose power of ten would take long",
+  async (scale) => {
+    const table = tableFromArrays({ d: [1, 2] }, { types: { d: decimal(9, 5) } });
+    const bytes = tableToIPC(table, { format: "stream" }) as Uint8Array;
+    const [at] = [...bytes.keys()].filter((i) => bytes[i] === 5 && bytes[i + 4] === 9 && i % 4 === 0);
+    const changes = new Uint8Array(Int32Array.of(scale).buffer);
+    expect(await refusal(changed(bytes, at, ...changes))).toMatch(
+      /a type has parameters that it cannot have/,
+    );
+  },
+);
+
+it("refuses a field of more rows than its bitmap has bits, at the end of 32 bits", async () => {
+  const table = tableFromArrays({ s: [{ a: 1 }, { a: null }, { a: 3 }] });
+  const bytes = tableToIPC(table, { format: "stream" }) as Uint8Array;
+  const field = find(bytes, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0);
+  expect(await refusal(changed(bytes, field, 255, 255, 255, 255))).toMatch(
+    /its 4294967295 rows need 536870912 bytes of validity, there are/,
+  );
 });
 
 describe("compressed bodies", () => {

@@ -1,11 +1,24 @@
 // Files read and written batch by batch: the same as at once.
 import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { Column, type Table, tableFromArrays, tableFromIPC, tableToIPC } from "@uwdata/flechette";
+import {
+  Column,
+  columnFromArray,
+  field,
+  int32,
+  runEndEncoded,
+  type Table,
+  tableFromArrays,
+  tableFromColumns,
+  tableFromIPC,
+  tableToIPC,
+} from "@uwdata/flechette";
 import * as apache from "apache-arrow";
 import { expect, it } from "vitest";
 import { arrowOfBatches } from "../../src/io/arrow/arrow-write.js";
 import { type Format, readBatches, readTable, tableToBytes, writeTable } from "../../src/io/index.js";
+import { texts } from "./contents.js";
 import { openDuck } from "./duckdb.js";
+import { arrowSeeds } from "./fuzz/arrow-corpus.js";
 import { temporaryFolder } from "./temporary.js";
 
 const path = temporaryFolder();
@@ -128,6 +141,70 @@ it("arrow streams and files by record batch", async () => {
     expect(none.names).toEqual(["x", "y"]);
   }
 });
+
+it("arrow of every kind, in bytes and in streams cut anywhere, batches as they are in the whole", async () => {
+  for (const { name, bytes } of arrowSeeds()) {
+    const whole = texts(await readTable(bytes, { format: "arrow" }));
+    // files of apache-arrow's have a schema in their footer only
+    const isWhole = name === "apache-file";
+    const pieces = new Blob([bytes.slice()]).stream();
+    const sources = isWhole ? [bytes] : [bytes, pieces, cutEvery(bytes, 100)];
+    for (const source of sources) {
+      const parts = (await all(readBatches(source, { format: "arrow" }))).map(texts);
+      const columns = Object.keys(whole).map((column) => [column, parts.flatMap((part) => part[column])]);
+      expect(Object.fromEntries(columns), name).toEqual(whole);
+    }
+    if (!isWhole) continue;
+    const batches = all(readBatches(pieces, { format: "arrow" }));
+    await expect(batches).rejects.toThrow("has its schema at its end, which a stream has not reached yet");
+    expect(texts(await readTable(cutEvery(bytes, 100), { format: "arrow" }))).toEqual(whole);
+  }
+});
+
+async function* cutEvery(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
+}
+
+it("arrow: a dictionary that goes on, as it was at each batch", async () => {
+  const bytes = arrowSeeds().find(({ name }) => name === "apache-growing")?.bytes ?? new Uint8Array(0);
+  const tables = await all(readBatches(bytes, { format: "arrow" }));
+  expect(tables.map((table) => texts(table).s)).toEqual([
+    ["b", "a"],
+    ["a", "c", "b"],
+  ]);
+  expect(tables.map(({ children }) => [...(children[0].data[0] as unknown as Coded).dictionary])).toEqual([
+    ["a", "b"],
+    ["a", "b", "c"],
+  ]);
+});
+
+interface Coded {
+  readonly dictionary: Iterable<unknown>;
+}
+
+it("arrow: a dictionary is decoded once for all batches behind it", async () => {
+  const table = tableFromArrays({ y: ["a", "b", "a"] });
+  const [column] = table.children;
+  const twice = new Column([...column.data, ...column.data] as never, column.type);
+  const { Table: FlechetteTable } = await import("@uwdata/flechette");
+  for (const format of ["file", "stream"] as const) {
+    const bytes = tableToIPC(new FlechetteTable(table.schema, [twice]), { format }) as Uint8Array;
+    const [first, second] = (await all(readBatches(bytes, { format: "arrow" }))).map(
+      ({ children }) => (children[0].data[0] as unknown as Coded).dictionary,
+    );
+    expect(first).toBe(second);
+  }
+});
+
+it("arrow: columns of types that are not supported can be left out", async () => {
+  const runs = columnFromArray([7, 7, 8], runEndEncoded(int32Field("runs"), int32Field("values")));
+  const table = tableFromColumns({ runs, n: columnFromArray([1, 2, 3], int32()) });
+  const bytes = tableToIPC(table, { format: "stream" }) as Uint8Array;
+  expect(texts(await readTable(bytes, { format: "arrow", columns: ["n"] }))).toEqual({ n: ["1", "2", "3"] });
+  await expect(readTable(bytes, { format: "arrow" })).rejects.toThrow(/Column "runs".* is not supported/);
+});
+
+const int32Field = (name: string) => field(name, int32());
 
 it("arrow that is cut off or damaged anywhere is refused, or said to be", async () => {
   for (const format of ["file", "stream"] as const) {

@@ -34,6 +34,12 @@ describe("values as text", () => {
       ["24:00:00", "00:00:00", "86401", "-1"],
     ],
     ["binary", arrow.binary(), [Uint8Array.of(0, 255)], ["00ff"]],
+    [
+      "intervals of more nanoseconds than a double counts",
+      arrow.interval(),
+      [Float64Array.of(1, -2, 3), Float64Array.of(0, 0, 2 ** 60), null],
+      ["[1,-2,3]", '[0,0,"1152921504606846976"]', null],
+    ],
     ["lists", arrow.list(arrow.int32()), [[1, null, 3]], ["[1,null,3]"]],
     [
       "structs",

@@ -22,14 +22,20 @@ const NOTHING: Layout = { nodes: 0, buffers: 0, views: 0 };
 export interface SchemaLayout {
   readonly columns: readonly Layout[];
   readonly batch: Layout;
+  /** What is nested in the values of a dictionary comes before it. */
   readonly dictionaries: ReadonlyMap<number, Layout>;
 }
 
 /** @param version of the metadata: 3 is V4, 4 is V5 @throws FlatError for a schema that cannot be */
 export function layoutOf(schema: SchemaTable, version: number): SchemaLayout {
-  const dictionaries = new Map<number, Layout>();
+  const dictionaries = new Map<number, ValueLayout>();
   const columns = (schema.fields ?? []).map((field) => fieldLayout(field, version, dictionaries));
   return { columns, batch: sum(columns), dictionaries };
+}
+
+/** The layout of a dictionary, and the type of its values as text. */
+interface ValueLayout extends Layout {
+  readonly type: string;
 }
 
 function sum(layouts: readonly Layout[]): Layout {
@@ -43,18 +49,19 @@ function sum(layouts: readonly Layout[]): Layout {
   );
 }
 
-function fieldLayout(field: FieldTable, version: number, dictionaries: Map<number, Layout>): Layout {
+function fieldLayout(field: FieldTable, version: number, dictionaries: Map<number, ValueLayout>): Layout {
   checkType(field);
   const children = (field.children ?? []).map((child) => fieldLayout(child, version, dictionaries));
   const own = valueLayout(field.typeId, field, children, version);
   if (field.dictionary === null) return own;
   const { id, indexType } = field.dictionary;
   if (indexType !== null) checkInt(indexType.bitWidth);
+  const type = JSON.stringify([field.typeId, field.type, field.children]);
   const known = dictionaries.get(id);
-  if (known && JSON.stringify(known) !== JSON.stringify(own)) {
+  if (known && known.type !== type) {
     throw new FlatError("two columns of different types have one dictionary");
   }
-  dictionaries.set(id, own);
+  dictionaries.set(id, { ...own, type });
   return { nodes: 1, buffers: 2, views: 0 };
 }
 
@@ -102,7 +109,7 @@ function valueLayout(
   }
 }
 
-/** How many children a nested type has to have, by its number. */
+/** How many children a type has to have, by its number; structs and unions any number, others none: flechette drops those. */
 const CHILDREN: Readonly<Record<number, number>> = {
   [Type.List]: 1,
   [Type.LargeList]: 1,
@@ -120,9 +127,9 @@ function checkType(field: FieldTable): void {
   const children = field.children ?? [];
   if (typeId === 0 || !KNOWN_TYPES.has(typeId) || type === null)
     throw new FlatError("a column has no known type");
-  const wanted = CHILDREN[typeId];
-  if (wanted !== undefined && children.length !== wanted)
-    throw new FlatError("a nested type lacks its parts");
+  const hasAny = typeId === Type.Struct || typeId === Type.Union;
+  if (!hasAny && children.length !== (CHILDREN[typeId] ?? 0))
+    throw new FlatError("a type has other parts than it needs");
   const refuse = (wrong: boolean) => {
     if (wrong) throw new FlatError("a type has parameters that it cannot have");
   };
@@ -136,6 +143,7 @@ function checkType(field: FieldTable): void {
     case Type.Decimal: {
       const digits = DECIMAL_DIGITS[type.bitWidth];
       refuse(digits === undefined || type.precision < 1 || type.precision > digits);
+      refuse(Math.abs(type.scale) > DECIMAL_DIGITS[256]); // flechette makes a bigint of 10 to this power
       break;
     }
     case Type.Date:

@@ -120,6 +120,7 @@ export const FOOTER: Shape = {
 interface TypeTable {
   readonly bitWidth: number;
   readonly precision: number;
+  readonly scale: number;
   readonly unit: number;
   readonly mode: number;
   readonly typeIds: readonly (readonly number[])[] | null;

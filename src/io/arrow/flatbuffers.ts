@@ -1,7 +1,9 @@
 /**
- * A reader of FlatBuffers that trusts nothing: every offset, vtable, string and vector is checked to lie in the buffer, and
- * what comes out is never larger than what went in. Flechette reads the same bytes again without a check, so it only gets
- * them once they went through here. What tables there are is said by a `Shape`. After the FlatBuffers internals page.
+ * A reader of FlatBuffers that trusts nothing. Every offset, vtable, string and vector lies in the buffer, at a multiple of its width (4 at most);
+ * every field lies in its table; a vtable has whole slots. What comes out is never larger than what went in. Flechette reads the same
+ * bytes again without a check, so it only gets them once they went through here: both must find the same in any bytes that this reader
+ * takes (test/io/flatbuffers.test.ts). A `Shape` names the fields of a table; fields behind those are read by neither. After the
+ * FlatBuffers internals page and the rules of its C++ `Verifier`.
  */
 import { isUtf8 } from "../is-utf8.js";
 
@@ -38,6 +40,11 @@ export type FlatValue =
 export class FlatError extends Error {}
 
 const MAX_DEPTH = 64;
+/**
+ * Offsets to strings, tables and vectors are 32 bits wide. Wider numbers lie at multiples of this width only: there are files (older
+ * ones of apache-arrow) whose numbers of 64 bits do not lie at multiples of theirs.
+ */
+const OFFSET_BYTES = 4;
 
 /** Reads the root table. @throws FlatError */
 export function readFlat(bytes: Uint8Array, shape: Shape): FlatTable {
@@ -67,6 +74,8 @@ class Reader {
 
   #int(at: number, bytes: 1 | 2 | 4 | 8): number {
     this.#check(at, bytes);
+    if (at % Math.min(bytes, OFFSET_BYTES) !== 0)
+      throw new FlatError("a part of the metadata is not where its width needs it");
     if (bytes === 1) return this.#view.getUint8(at);
     if (bytes === 2) return this.#view.getInt16(at, true);
     if (bytes === 4) return this.#view.getInt32(at, true);
@@ -77,9 +86,8 @@ class Reader {
 
   /** Where the offset at `at` leads. */
   follow(at: number): number {
-    this.#check(at, 4);
-    const offset = this.#view.getUint32(at, true);
-    this.#check(at + offset, 4);
+    const offset = this.#int(at, 4);
+    if (offset < 4) throw new FlatError("an offset leads backwards");
     return at + offset;
   }
 
@@ -89,19 +97,20 @@ class Reader {
     const vtable = at - this.#int(at, 4);
     const vtableSize = this.#int(vtable, 2);
     const tableSize = this.#int(vtable + 2, 2);
-    if (vtableSize < 4 || tableSize < 4) throw new FlatError("a table of the metadata has no size");
+    if (vtableSize < 4 || vtableSize % 2 !== 0 || tableSize < 4)
+      throw new FlatError("a table of the metadata has a size that cannot be");
     this.#check(vtable, vtableSize);
     this.#check(at, tableSize);
     const table: Record<string, FlatValue> = {};
     let before = 0;
     let slot = 4;
     for (const [name, field] of Object.entries(shape)) {
-      const offset = slot + 2 <= vtableSize ? this.#int(vtable + slot, 2) : 0;
+      const offset = slot < vtableSize ? this.#int(vtable + slot, 2) : 0;
       slot += 2;
-      if (offset < 0 || offset >= tableSize) throw new FlatError("a field leads out of its table");
-      const value = this.#field(offset === 0 ? null : at + offset, field, before, depth);
-      if (field.kind === "int" && offset + field.bytes > tableSize)
+      const width = field.kind === "int" ? field.bytes : OFFSET_BYTES;
+      if (offset !== 0 && (offset < 4 || offset + width > tableSize))
         throw new FlatError("a field leads out of its table");
+      const value = this.#field(offset === 0 ? null : at + offset, field, before, depth);
       table[name] = value;
       before = typeof value === "number" ? value : 0;
     }
@@ -145,8 +154,9 @@ class Reader {
 
   #string(at: number): string {
     const length = this.#int(at, 4);
-    this.#check(at + 4, length);
+    this.#check(at + 4, length + 1);
     this.#spend(length);
+    if (this.bytes[at + 4 + length] !== 0) throw new FlatError("a name does not end where it says");
     const bytes = this.bytes.subarray(at + 4, at + 4 + length);
     if (!isUtf8(bytes)) throw new FlatError("a name is not UTF-8");
     return new TextDecoder().decode(bytes);

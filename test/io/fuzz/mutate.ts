@@ -59,6 +59,28 @@ const BINARY: readonly Mutation[] = [
   repeat,
 ];
 
+/** A number of any width, at a multiple of it or not: extreme, or small enough to be an offset or a length. */
+const setAnyNumber: Mutation = (bytes, next) => {
+  const width = 2 ** (1 + below(next, 3));
+  if (bytes.length < width) return bytes;
+  const at = below(next, bytes.length - width + 1);
+  const value = next() < 0.5 ? EXTREMES[below(next, EXTREMES.length)] : below(next, 2 * bytes.length);
+  if (width === 8) bytes.writeBigInt64LE(BigInt(value) << (next() < 0.2 ? 32n : 0n), at);
+  else bytes.writeIntLE(width === 2 ? (value << 16) >> 16 : value | 0, at, width);
+  return bytes;
+};
+
+/** Bytes of one place over those of another. */
+const copy: Mutation = (bytes, next) => {
+  const from = below(next, bytes.length);
+  const to = below(next, bytes.length);
+  bytes.copyWithin(to, from, from + 1 + below(next, 64));
+  return bytes;
+};
+
+/** Damage that aims at what leads through a file: offsets, lengths, sizes of tables. */
+const STRUCTURE: readonly Mutation[] = [...BINARY, setAnyNumber, setAnyNumber, setAnyNumber, copy, copy];
+
 /** What decides how text is read. */
 const PIECES = [
   '"',
@@ -83,10 +105,12 @@ const insertText: Mutation = (bytes, next) => {
 
 const TEXT: readonly Mutation[] = [insertText, insertText, insertText, setByte, flipBit, cut, remove, repeat];
 
+const KINDS = { binary: BINARY, structure: STRUCTURE, text: TEXT };
+
 /** A copy of a file with damage in one to three places. */
-export function damaged(bytes: Uint8Array, seed: number, kind: "binary" | "text"): Buffer {
+export function damaged(bytes: Uint8Array, seed: number, kind: keyof typeof KINDS): Buffer {
   const next = random(seed);
-  const mutations = kind === "binary" ? BINARY : TEXT;
+  const mutations = KINDS[kind];
   let copy: Buffer = Buffer.from(bytes);
   const times = next() < 0.7 ? 1 : 2 + below(next, 2);
   for (let i = 0; i < times && copy.length > 0; i++)

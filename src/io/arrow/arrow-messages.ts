@@ -1,0 +1,167 @@
+/**
+ * The messages of Arrow IPC, in the order in which they are to be taken: of a stream as they come; of a file as its footer names them,
+ * where it can be read at any place, else as the stream that it holds. The first is the schema. What a message holds is not looked at but
+ * for where it ends.
+ */
+import { FileError } from "../errors.js";
+import type { ReadOptions, TransferOptions } from "../formats.js";
+import { piecesOf, type Source } from "../source.js";
+import {
+  ArrowError,
+  CutError,
+  framingOf,
+  HEAD,
+  type Message,
+  markBytes,
+  readMessage,
+  readMetadata,
+  schemaOf,
+  startsStream,
+} from "./arrow-check.js";
+import { type Block, footerLength, isArrowFile, readFooter, START, TRAILER } from "./arrow-footer.js";
+import { HEADER, type MessageTable, type SchemaTable } from "./arrow-metadata.js";
+import { ByteQueue } from "./byte-queue.js";
+import { FlatError } from "./flatbuffers.js";
+
+const NOT_ARROW = ["is not an Arrow file", "Check that the extension is right."] as const;
+const NO_START = [
+  "has its schema at its end, which a stream has not reached yet",
+  "Name the file, or give all of its bytes.",
+] as const;
+const OPEN_END = "the stream has no end mark; if it was cut off between two batches, rows are missing.";
+
+type PlacedSource = Source & Required<Pick<Source, "at">> & { readonly size: number };
+
+/** @throws FileError for what is no Arrow; CutError, ArrowError and FlatError for what is damaged */
+export async function* arrowMessages(source: Source, options: ReadOptions): AsyncGenerator<Message> {
+  const { at, size } = source;
+  const isPlacedFile =
+    at !== undefined && size !== undefined && isArrowFile(await at(0, Math.min(START, size)));
+  if (isPlacedFile) yield* fileMessages(source as PlacedSource, options);
+  else yield* streamMessages(source, options);
+}
+
+async function* streamMessages(source: Source, options: ReadOptions): AsyncGenerator<Message> {
+  const queue = new ByteQueue(piecesOf(source, options));
+  try {
+    const isFile = isArrowFile(await queue.peek(START));
+    if (isFile) await queue.take(START);
+    if (!startsStream(await queue.peek(HEAD))) throw new FileError(source.name, ...NOT_ARROW);
+    let batches = 0;
+    let isFirst = true;
+    let head = await queue.peek(HEAD);
+    while (head.length > 0) {
+      const framing = framingOf(head);
+      if (framing === null) break;
+      const metadata = await queue.peek(framing.end);
+      if (metadata.length < framing.end) throw new CutError();
+      const table = readMetadata(metadata.subarray(framing.start));
+      const size = framing.end + table.bodyLength;
+      const bytes = aligned(await queue.take(size));
+      if (bytes.length < size) throw new CutError();
+      if (table.headerType === HEADER.records) batches++;
+      if (isFile && isFirst && table.headerType !== HEADER.schema)
+        throw new FileError(source.name, ...NO_START);
+      isFirst = false;
+      yield { ...table, bytes, body: bytes.subarray(framing.end) };
+      head = await queue.peek(HEAD);
+    }
+    const isMarked = head.length > 0;
+    if (isMarked) await queue.take(markBytes(head));
+    const rest = await queue.rest();
+    if (!isFile) {
+      if (rest.some((byte) => byte !== 0)) throw new ArrowError("there is more behind the end of the stream");
+      if (!isMarked) options.onNote?.(`${source.name}: ${OPEN_END}`);
+      return;
+    }
+    if (!isMarked) throw new CutError("the footer is missing");
+    const length = footerLength(rest.subarray(-TRAILER), START + rest.length);
+    const { blocks } = readFooter(rest.subarray(-TRAILER - length, -TRAILER), Number.MAX_SAFE_INTEGER);
+    if (blocks.filter(({ kind }) => kind === HEADER.records).length !== batches)
+      throw new ArrowError("its footer does not name all of its batches");
+  } finally {
+    await queue.close();
+  }
+}
+
+/** Bytes where columns of 64 bits can be read without a copy. */
+function aligned(bytes: Uint8Array): Uint8Array {
+  return bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+}
+
+async function* fileMessages(
+  source: PlacedSource,
+  { signal, onProgress }: TransferOptions,
+): AsyncGenerator<Message> {
+  const { size } = source;
+  const trailer = await source.at(Math.max(0, size - TRAILER), size);
+  const end = size - TRAILER - footerLength(trailer, size);
+  const { schema, blocks } = readFooter(await source.at(end, size - TRAILER), end);
+  await compareWithStream(source, end, schemaOf(schema), blocks);
+  yield schema;
+  for (const block of blocks) {
+    signal?.throwIfAborted();
+    const { offset, metadataLength, bodyLength, kind } = block;
+    const blockEnd = offset + metadataLength + bodyLength;
+    const message = readMessage(aligned(await source.at(offset, blockEnd)));
+    if (message.headerType !== kind || message.body.length !== bodyLength)
+      throw new ArrowError("its footer does not match its batches");
+    onProgress?.(Math.min(blockEnd, size), size);
+    yield message;
+  }
+  onProgress?.(size, size);
+}
+
+/**
+ * A file is a stream with a footer behind it, so the footer has to name all batches of the stream, and its schema. Files
+ * that leave gaps in the stream, or start without a schema, cannot be read that way, and are taken by their footer alone.
+ */
+async function compareWithStream(
+  source: PlacedSource,
+  end: number,
+  schema: SchemaTable,
+  blocks: readonly Block[],
+): Promise<void> {
+  const ends = new Map(
+    blocks.map((block) => [block.offset, block.offset + block.metadataLength + block.bodyLength]),
+  );
+  let first: SchemaTable;
+  let found = 0;
+  let unnamed = 0;
+  try {
+    const start = await metadataAt(source, START, end);
+    if (start === null) return;
+    first = schemaOf(start);
+    for (let at = start.end; ; ) {
+      const known = ends.get(at);
+      const next = known ?? (await metadataAt(source, at, end))?.end;
+      if (next === undefined) break;
+      if (known === undefined) unnamed++;
+      else found++;
+      at = next;
+    }
+  } catch (error) {
+    if (error instanceof ArrowError || error instanceof FlatError) return;
+    throw error;
+  }
+  if (JSON.stringify(first.fields) !== JSON.stringify(schema.fields)) {
+    throw new ArrowError("its footer has another schema than its start");
+  }
+  if (unnamed > 0 || found < blocks.length)
+    throw new ArrowError("its footer does not name all of its batches");
+}
+
+/** The metadata of the message at a place, and where the next one starts; null at an end mark. */
+async function metadataAt(
+  source: PlacedSource,
+  at: number,
+  limit: number,
+): Promise<(MessageTable & { readonly end: number }) | null> {
+  const framing = framingOf(await source.at(at, Math.min(at + HEAD, limit)));
+  if (framing === null) return null;
+  if (at + framing.end > limit) throw new CutError();
+  const table = readMetadata(await source.at(at + framing.start, at + framing.end));
+  const end = at + framing.end + table.bodyLength;
+  if (end > limit) throw new CutError();
+  return { ...table, end };
+}
