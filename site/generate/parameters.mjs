@@ -97,7 +97,7 @@ export function describeParameters(app) {
     const missing = [];
     for (const parameter of project.getReflectionsByKind(ReflectionKind.Parameter)) {
       if (parameter.comment?.summary.length > 0) continue;
-      const text = descriptionOf(parameter, "");
+      const text = descriptionOf(parameter);
       if (text === undefined) missing.push(parameter.getFullName());
       else parameter.comment = new Comment([{ kind: "text", text }]);
       describeMembers(parameter);
@@ -133,7 +133,7 @@ function descriptionOf(parameter) {
 }
 
 /** The members of options: which must be there, and which may. */
-function optionsText({ type, flags }) {
+function optionsText({ type }) {
   const members = membersOf(type);
   if (members.length === 0) return undefined;
   const listed = (optional) =>

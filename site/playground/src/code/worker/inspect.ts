@@ -16,7 +16,7 @@ export function inspect(value: unknown, depth = 0): string {
   if (typeof value !== "object" || value === null) return String(value);
   const own = (value as { readonly [CUSTOM]?: unknown })[CUSTOM];
   if (typeof own === "function") {
-    const shown: unknown = own.call(value, DEEPEST - depth, {}, inspect);
+    const shown: unknown = own.call(value, DEEPEST - depth, {}, (part: unknown) => inspect(part, depth));
     if (shown !== value) return typeof shown === "string" ? shown : inspect(shown, depth);
   }
   if (value instanceof Error) return value.stack?.includes(value.message) ? value.stack : String(value);
