@@ -61,13 +61,14 @@ function groupItem({ title, path, children }, moduleLink) {
 /** Parts of a signature are no headings: the search would list "Returns" hundreds of times. */
 function withFewHeadings(text) {
   const parts =
-    "Call Signature|Example|Get Signature|Inherited from|Overrides|Parameters|Returns|See|Set Signature|Throws|Type Parameters";
+    "Call Signature|Example|Extended by|Extends|Get Signature|Implemented by|Implements|Inherited from|Overrides|Parameters|Returns|See|Set Signature|Throws|Type Parameters";
   return text.replace(new RegExp(`^#{2,6} (${parts})$`, "gm"), "**$1**").replace(/^\*\*\*$/gm, "");
 }
 
-/** Leaves out what is the language's: the tag that names a class. */
+/** Leaves out what is the language's, the tag that names a class, and by which class a member came. */
 function withoutLanguage(text) {
-  return text.replace(/^### \\\[toStringTag\\\]\n[\s\S]*?(?=^##? |^### |(?![\s\S]))/gm, "");
+  const own = text.replace(/^#{3,5} (?:Inherited from|Overrides)\n\n.*\n+/gm, "");
+  return own.replace(/^### \\\[toStringTag\\\]\n[\s\S]*?(?=^##? |^### |(?![\s\S]))/gm, "");
 }
 
 /** Members that are called by `using` and not by name come behind the others of their group. */

@@ -263,7 +263,7 @@ test("samples and choices are in the address; own files are asked about", SLOW, 
   assert.match(await page.locator(".result-grid thead").textContent(), /mean delay/);
   // a view that was left and comes again
   const link = page.url();
-  await page.getByRole("link", { name: "Code" }).click();
+  await page.getByRole("link", { name: "Code", exact: true }).click();
   await page.locator(".cm-content").waitFor();
   await page.getByRole("link", { name: "Try" }).click();
   await page.waitForFunction((link) => location.href === link, link);

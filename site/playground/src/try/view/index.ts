@@ -37,7 +37,9 @@ export function mount(panel: HTMLElement, parameters: URLSearchParams): View {
 
 class TryView {
   readonly #client = new WorkerClient("try-worker");
-  readonly #work = new WorkBar((busy) => this.#setBusy(busy));
+  readonly #work = new WorkBar((busy) => {
+    this.#engine.disabled = busy;
+  });
   readonly #tables: TablePair;
   readonly #form: OperationForm;
   readonly #engine: HTMLSelectElement;
@@ -52,6 +54,8 @@ class TryView {
   #result: string | null = null;
   /** How often tables and choices have changed: what was begun before is not shown. */
   #revision = 0;
+  /** Whether a button's work is under way. */
+  #isAsked = false;
 
   constructor(panel: HTMLElement, parameters: URLSearchParams) {
     this.#engine = engineSelect(parameters.get("engine"));
@@ -147,8 +151,13 @@ class TryView {
 
   /** Does what a button asks for, one at a time, and brings what it made into sight. The focus stays on the button. */
   async #asked(made: HTMLElement, work: () => Promise<boolean>): Promise<void> {
-    if (this.#work.busy) return;
-    await work();
+    if (this.#isAsked) return;
+    this.#setAsked(true);
+    try {
+      await work();
+    } finally {
+      this.#setAsked(false);
+    }
     if (made.hasChildNodes()) made.scrollIntoView({ block: "start" });
   }
 
@@ -337,11 +346,11 @@ class TryView {
     });
   }
 
-  #setBusy(busy: boolean): void {
-    // a button that is disabled would lose the focus: those that are pressed meanwhile do nothing (#asked)
+  /** A button that is disabled would lose the focus: those that are pressed meanwhile do nothing. What is pressed while a file is read waits. */
+  #setAsked(asked: boolean): void {
+    this.#isAsked = asked;
     for (const button of [this.#run, this.#compare, ...this.#presets])
-      button.setAttribute("aria-disabled", String(busy));
-    this.#engine.disabled = busy;
+      button.setAttribute("aria-disabled", String(asked));
   }
 }
 
