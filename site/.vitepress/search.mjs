@@ -29,8 +29,23 @@ export function boostDocument(id) {
   return 1;
 }
 
-/** Leaves out of a query what every page has. Goes to the browser as text, too. */
+/** Leaves out of a query what every page has, and adds what others call the same. Goes to the browser as text, too. */
 export function processTerm(term) {
   const word = term.toLowerCase();
-  return /^(a|an|and|can|do|for|how|i|in|is|it|not|of|on|or|the|to|with)$/.test(word) ? null : word;
+  if (/^(a|an|and|can|do|for|how|i|in|is|it|not|of|on|or|the|to|with)$/.test(word)) return null;
+  const synonyms = [
+    [/^(upsert|upserts|put|overwrite)$/, "insertorassign"],
+    [/^(de)?seriali[sz](e|ation|ing)$|^(persist|snapshot)$/, "save tobytes frombytes"],
+    [/^(dedupe?|dedup(lication|ing)|deduplicat(e|es|ing|ion)|uniq|unique)$/, "duplicates distinct"],
+    [/^(delete|remove)$/, "erase"],
+    [/^(lookup|get|vlookup)$/, "find"],
+    [/^(react|vue|svelte|angular|solid)$/, "page worker"],
+    [/^(cardinality|nunique)$/, "different countdistinct"],
+    [/^(pivot|summari[sz]e|rollup|aggregation)$/, "group aggregate"],
+    [/^(multithread(ed|ing)?|parallelism|sharedarraybuffer)$/, "threads"],
+    [/^(oom|heap)$/, "memory"],
+    [/^(hashmap|dictionary|dict)$/, "map"],
+  ];
+  const also = synonyms.filter(([words]) => words.test(word)).flatMap(([, others]) => others.split(" "));
+  return also.length > 0 ? [word, ...also] : word;
 }

@@ -30,6 +30,13 @@ it.each([
   ["ValidationError", "errors.html#validation--validationerror"],
   ["CapacityError", "errors.html#capacity--capacityerror"],
   ["BACKEND_UNAVAILABLE", "errors.html#backend_unavailable--backendunavailableerror"],
+  // what others call the same
+  ["upsert", "maps.html#which-insert"],
+  ["serialize", "maps.html#save-and-load"],
+  ["count distinct", "groups.html#group-and-aggregate"],
+  ["deduplicate", "recipes/tables.html#drop-duplicates"],
+  ["delete a key", "maps.html#look-up-erase-take-out"],
+  ["React", "recipes/page.html#a-worker"],
 ])("%s", async (query, first) => {
   await page.locator("#localsearch-input").fill(query);
   const hits = page.locator(".results a");

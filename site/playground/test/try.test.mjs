@@ -396,6 +396,8 @@ test("forgets columns and samples that another file took the place of", SLOW, as
 
 test("says so where the worker that had the rows is gone", SLOW, async () => {
   const { page } = await openView(site, `try?engine=cpu&${JOIN}`);
+  // until the result is there, the address has no run
+  await summaryOf(page);
   await page.addInitScript(() => {
     globalThis.started = [];
     globalThis.Worker = class extends Worker {

@@ -121,14 +121,10 @@ class TryView {
       h(
         "div",
         { class: "bar" },
-        h(
-          "div",
-          { class: "actions" },
-          this.#run,
-          this.#compare,
-          h("small", {}, "with Map, Arquero and DuckDB-Wasm, which loads 34 MB (8 compressed)"),
-        ),
+        this.#run,
+        this.#compare,
         this.#work.element,
+        h("small", {}, "Compare: with Map, Arquero and DuckDB-Wasm, which loads 34 MB (8 compressed)"),
       ),
       this.#output,
     ];
