@@ -124,7 +124,11 @@ class TryView {
         this.#run,
         this.#compare,
         this.#work.element,
-        h("small", {}, "Compare: with Map, Arquero and DuckDB-Wasm, which loads 34 MB (8 compressed)"),
+        h(
+          "small",
+          { class: "words" },
+          "Compare: with Map, Arquero and DuckDB-Wasm, which loads 34 MB (8 compressed)",
+        ),
       ),
       this.#output,
     ];
