@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { escaped } from "../figures/document.mjs";
 import { ANY_BASE, root } from "../paths.mjs";
 import { linked } from "./links.mjs";
-import { plainText, sectionsOf, withPowers } from "./markdown.mjs";
+import { descriptionOf, plainText, sectionsOf, withPowers } from "./markdown.mjs";
 import { readme, readmeIntroduction } from "./sources.mjs";
 
 /** A row so many times smaller than the largest one above it has bars of a scale of its own. */
@@ -23,7 +23,7 @@ export function home(pages, { hasPlayground }) {
     layout: "home",
     title: "warpmap",
     titleTemplate: false,
-    description: plainText(sentence),
+    description: descriptionOf(sentence),
   };
   const actions = actionsOf({ hasPlayground, isReleased: isReleased() });
   return `---\n${JSON.stringify(frontmatter)}\n---\n\n${screen(sentence, actions, table)}\n\n${withPowers(linked(page, pages))}\n`;

@@ -96,11 +96,11 @@ export function describeParameters(app) {
   app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {
     const missing = [];
     for (const parameter of project.getReflectionsByKind(ReflectionKind.Parameter)) {
+      describeMembers(parameter);
       if (parameter.comment?.summary.length > 0) continue;
       const text = descriptionOf(parameter);
       if (text === undefined) missing.push(parameter.getFullName());
       else parameter.comment = new Comment([{ kind: "text", text }]);
-      describeMembers(parameter);
     }
     if (missing.length > 0)
       throw new Error(

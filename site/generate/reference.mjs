@@ -38,7 +38,7 @@ export async function reference(write) {
   const navigation = JSON.parse(readFileSync(join(folder, "navigation.json"), "utf8"));
   for (const path of readdirSync(folder, { recursive: true }).filter((path) => path.endsWith(".md"))) {
     const route = `api/${path.replaceAll("\\", "/")}`;
-    const text = withoutLanguage(readFileSync(join(folder, path), "utf8"));
+    const text = withModuleName(withoutLanguage(readFileSync(join(folder, path), "utf8")));
     write(route, withFewHeadings(withSymbolsLast(text)));
   }
   write("api/index.md", overview(navigation));
@@ -63,6 +63,15 @@ function withFewHeadings(text) {
   const parts =
     "Call Signature|Example|Extended by|Extends|Get Signature|Implemented by|Implements|Inherited from|Overrides|Parameters|Returns|See|Set Signature|Throws|Type Parameters";
   return text.replace(new RegExp(`^#{2,6} (${parts})$`, "gm"), "**$1**").replace(/^\*\*\*$/gm, "");
+}
+
+/** A module's page has the name that users import it by, and says what it has in a sentence. */
+function withModuleName(text) {
+  return text.replace(/^# ([a-z]+)\n([\s\S]*)$/, (whole, module, list) => {
+    const names = Array.from(list.matchAll(/^- \[(\w+)\]\((?:classes|functions)\//gm), ([, name]) => name);
+    if (names.length === 0) return whole;
+    return `# ${specifier(module)}\n\nWhat \`${specifier(module)}\` exports: ${names.join(", ")}, and types.\n${list}`;
+  });
 }
 
 /** Leaves out what is the language's, the tag that names a class, and by which class a member came. */

@@ -20,7 +20,8 @@ it("there is one beside every program of the documentation and the examples", ()
   const all = new Set(pages.flatMap(linked));
   const programs = [...documentedPrograms(), ...examplePrograms()].map(({ name }) => name);
   expect(programs.length).toBeGreaterThan(50);
-  expect(programs.filter((name) => !all.has(name))).toEqual([]);
+  // of README.md some sections are summaries of pages
+  expect(programs.filter((name) => !all.has(name) && !name.startsWith("readme-"))).toEqual([]);
   expect([...all].filter((name) => !programs.includes(name))).toEqual([]);
 });
 

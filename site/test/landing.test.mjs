@@ -79,7 +79,7 @@ describe("of itself", () => {
         contents(html, "property", `og:${name}`),
       );
       const isWhole =
-        description?.length >= 30 && description.length <= 220 && !/[`*]|\]\(/.test(description);
+        description?.length >= 20 && description.length <= 220 && !/[`*]|\]\(/.test(description);
       return (
         !isWhole ||
         more.length > 0 ||
