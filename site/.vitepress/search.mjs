@@ -38,13 +38,13 @@ export function processTerm(term) {
   const word = term.toLowerCase();
   if (/^(a|an|and|can|do|for|how|i|in|is|it|not|of|on|or|the|to|with)$/.test(word)) return null;
   const synonyms = [
-    [/^(upsert|upserts|put|overwrite)$/, "insertorassign"],
-    [/^(de)?seriali[sz](e|ation|ing)$|^(persist|snapshot)$/, "save tobytes frombytes"],
+    [/^(upsert|upserts|put|overwrite)$/, "insertorassign which insert"],
+    [/^(de)?seriali[sz](e|ation|ing)$|^(persist|snapshot)$/, "save tobytes"],
     [/^(dedupe?|dedup(lication|ing)|deduplicat(e|es|ing|ion)|uniq|unique)$/, "duplicates distinct"],
     [/^(delete|remove)$/, "erase"],
     [/^(lookup|get|vlookup)$/, "find"],
     [/^(react|vue|svelte|angular|solid)$/, "page worker"],
-    [/^(cardinality|nunique)$/, "different countdistinct"],
+    [/^(distinct|cardinality|nunique)$/, "countdistinct different"],
     [/^(pivot|summari[sz]e|rollup|aggregation)$/, "group aggregate"],
     [/^(multithread(ed|ing)?|parallelism|sharedarraybuffer)$/, "threads"],
     [/^(oom|heap)$/, "memory"],

@@ -33,10 +33,9 @@ it.each([
   // what others call the same
   ["upsert", "maps.html#which-insert"],
   ["serialize", "maps.html#save-and-load"],
-  ["count distinct", "groups.html#group-and-aggregate"],
-  ["deduplicate", "recipes/tables.html#drop-duplicates"],
-  ["delete a key", "maps.html#look-up-erase-take-out"],
-  ["React", "recipes/page.html#a-worker"],
+  ["count distinct", "sketches.html#how-many-different-keys"],
+  ["deduplicate", "groups.html#leave-out-duplicates"],
+  ["React", "recipes/page.html#where-you-cannot-set-headers"],
 ])("%s", async (query, first) => {
   await page.locator("#localsearch-input").fill(query);
   const hits = page.locator(".results a");
