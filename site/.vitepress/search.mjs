@@ -23,12 +23,9 @@ export function boostDocument(id) {
   const isOf = (names) => names.split(" ").includes(name);
   if (page.includes("/benchmarks/") || isOf("contributing architecture changelog measurements")) return 0.2;
   if (page.includes("/api/") || isOf("documentation")) return 0.4;
-  if (
-    isOf(
-      "larger-than-memory joins group-by partitioned-build partitioned-find kernels cpu-engine probing strategies",
-    )
-  )
+  if (isOf("joins group-by partitioned-build partitioned-find kernels cpu-engine probing strategies"))
     return 0.7;
+  if (isOf("larger-than-memory")) return 0.5;
   if (page.includes("/recipes/") || isOf("install errors faq first-map join groups")) return 1.6;
   return 1;
 }
@@ -39,7 +36,7 @@ export function processTerm(term) {
   if (/^(a|an|and|can|do|for|how|i|in|is|it|not|of|on|or|the|to|with)$/.test(word)) return null;
   const synonyms = [
     [/^(upsert|upserts|put|overwrite)$/, "insertorassign which insert"],
-    [/^(de)?seriali[sz](e|ation|ing)$|^(persist|snapshot)$/, "save tobytes"],
+    [/^(de)?seriali[sz](e|ation|ing)$|^(persist|snapshot)$/, "save load tobytes"],
     [/^(dedupe?|dedup(lication|ing)|deduplicat(e|es|ing|ion)|uniq|unique)$/, "duplicates distinct"],
     [/^(delete|remove)$/, "erase"],
     [/^(lookup|get|vlookup)$/, "find"],
