@@ -8,6 +8,7 @@ import {
   contender,
   distinct,
   footerOf,
+  inMillions,
   numberIn,
   parameter,
   publishedBars,
@@ -42,13 +43,19 @@ export function multimapFigure(report: StoredReport): Figure {
   });
   return {
     title: "Keys with many entries",
-    subtitle: `${sizeText(size)} entries of u32, every key as often as the others, inputs and results in the device's memory. G/s = 10^9 elements a second.`,
-    panels: distinct(report.rows, "operation").map((operation) => ({
-      kind: "bars",
-      title: operation,
-      label: "G/s",
-      groups: distinct(report.rows, "equal keys").map((multiplicity) => groupOf(operation, multiplicity)),
-    })),
+    subtitle: `${sizeText(size)} entries of u32, every key as often as the others, inputs and results in the device's memory.`,
+    panels: distinct(report.rows, "operation").map((operation) =>
+      inMillions(
+        {
+          kind: "bars",
+          title: operation,
+          label: "G/s",
+          groups: distinct(report.rows, "equal keys").map((multiplicity) => groupOf(operation, multiplicity)),
+        },
+        "G/s",
+        "elements",
+      ),
+    ),
     footer: footerOf(report),
   };
 }
@@ -93,21 +100,26 @@ export function wideFigure(report: StoredReport): Figure {
   const size = numberIn(calls[0], "size");
   return {
     title: "Bulk operations on a map of u64 to u64",
-    subtitle: `${sizeText(size)} unique random keys, inputs and results in the device's memory. G/s = 10^9 keys a second of the awaited call.`,
-    panels: distinct(calls, "load").map((load) => ({
-      kind: "bars",
-      title: `Load ${load}`,
-      label: "G/s",
-      groups: distinct(calls, "operation").map((operation) => ({
-        label: operation,
-        bars: [
-          ...calls
-            .filter((row) => row.operation === operation && textIn(row, "load") === load)
-            .map((row) => bar(contender(textIn(row, "on")), row, "G ops/s")),
-          ...publishedBars(report, operation, Number(load), size),
-        ],
-      })),
-    })),
+    subtitle: `${sizeText(size)} unique random keys, inputs and results in the device's memory, by the time of the awaited call.`,
+    panels: distinct(calls, "load").map((load) =>
+      inMillions(
+        {
+          kind: "bars",
+          title: `Load ${load}`,
+          label: "G/s",
+          groups: distinct(calls, "operation").map((operation) => ({
+            label: operation,
+            bars: [
+              ...calls
+                .filter((row) => row.operation === operation && textIn(row, "load") === load)
+                .map((row) => bar(contender(textIn(row, "on")), row, "G ops/s")),
+              ...publishedBars(report, operation, Number(load), size),
+            ],
+          })),
+        },
+        "G/s",
+      ),
+    ),
     footer: footerOf(report),
   };
 }

@@ -5,6 +5,7 @@ import {
   contender,
   distinct,
   footerOf,
+  inMillions,
   linesBy,
   numberIn,
   parameter,
@@ -37,7 +38,7 @@ const makerOf = (row: BenchRow) => (textIn(row, "variant").startsWith("warpmap")
 export function retrieveAllFigure(report: StoredReport): Figure {
   const base = {
     title: "All pairs out of a table",
-    subtitle: `${sizeText(parameter(report, "slots"))} slots, u32 to u32. GB/s = 8 bytes × pairs / time; kernels of bench/retrieve-all by their own time, the library also by the wall time of the call.`,
+    subtitle: `${sizeText(parameter(report, "slots"))} slots, u32 to u32. Kernels of bench/retrieve-all by their own time, the library also by the wall time of the call.`,
     footer: footerOf(report),
   };
   if (report.parameters.sweep === "load") {
@@ -45,13 +46,17 @@ export function retrieveAllFigure(report: StoredReport): Figure {
     return {
       ...base,
       panels: [
-        {
-          kind: "lines",
-          title: "Pairs out",
-          x: { label: "load factor (entries / slots)", scale: "linear" },
-          y: { label: "GB/s", scale: "linear" },
-          series: [...linesBy(named, "named", "load", "GB/s"), ...publishedLines(report, "retrieveAll")],
-        },
+        inMillions(
+          {
+            kind: "lines",
+            title: "Pairs out",
+            x: { label: "load factor (entries / slots)", scale: "linear" },
+            y: { label: "GB/s", scale: "linear" },
+            series: [...linesBy(named, "named", "load", "GB/s"), ...publishedLines(report, "retrieveAll")],
+          },
+          "GB/s",
+          "pairs",
+        ),
       ],
     };
   }
@@ -63,17 +68,24 @@ export function retrieveAllFigure(report: StoredReport): Figure {
   return {
     ...base,
     panels: [
-      {
-        kind: "bars",
-        title: "Pairs out",
-        label: "GB/s",
-        groups: [
-          {
-            label: `load ${textIn(report.rows[0], "load")}`,
-            bars: [...bars(report.rows, "GB/s", variantOf, makerOf), ...publishedBars(report, "retrieveAll")],
-          },
-        ],
-      },
+      inMillions(
+        {
+          kind: "bars",
+          title: "Pairs out",
+          label: "GB/s",
+          groups: [
+            {
+              label: `load ${textIn(report.rows[0], "load")}`,
+              bars: [
+                ...bars(report.rows, "GB/s", variantOf, makerOf),
+                ...publishedBars(report, "retrieveAll"),
+              ],
+            },
+          ],
+        },
+        "GB/s",
+        "pairs",
+      ),
       {
         kind: "bars",
         title: "Bytes moved: 8 read per slot, 8 written per pair",
@@ -126,22 +138,25 @@ export function streamFigure(report: StoredReport): Figure {
 export function skewFigure(report: StoredReport): Figure {
   return {
     title: "Keys that repeat",
-    subtitle: `${sizeText(parameter(report, "keys"))} keys of u32, drawn by Zipf distributions from as many numbers. GB/s = 8 bytes × keys / time, repeated keys counted each time.`,
+    subtitle: `${sizeText(parameter(report, "keys"))} keys of u32, drawn by Zipf distributions from as many numbers. Repeated keys are counted each time.`,
     panels: [
-      {
-        kind: "bars",
-        title: `Throughput: ${contender(textIn(report.rows[0], "on"))}`,
-        label: "GB/s",
-        groups: distinct(report.rows, "operation").map((operation) => ({
-          label: operation,
-          bars: bars(
-            report.rows.filter((row) => row.operation === operation),
-            "GB/s",
-            (row) => textIn(row, "keys"),
-            () => operation,
-          ),
-        })),
-      },
+      inMillions(
+        {
+          kind: "bars",
+          title: `Throughput: ${contender(textIn(report.rows[0], "on"))}`,
+          label: "GB/s",
+          groups: distinct(report.rows, "operation").map((operation) => ({
+            label: operation,
+            bars: bars(
+              report.rows.filter((row) => row.operation === operation),
+              "GB/s",
+              (row) => textIn(row, "keys"),
+              () => operation,
+            ),
+          })),
+        },
+        "GB/s",
+      ),
     ],
     footer: footerOf(report),
   };

@@ -1,7 +1,28 @@
 /** What figures share: columns of rows as series, and the lines under the panels that say where the numbers come from. */
-import type { Bar, LineSeries, Origin, Point } from "../chart/figure.js";
+import type { Bar, LineSeries, Origin, Panel, Point } from "../chart/figure.js";
 import { powerOfTwo } from "../chart/scale.js";
 import type { BenchRow, Published, StoredReport } from "../report.js";
+
+/** Units in which reports have rates of tables, in millions a second. A "GB/s" of a table is 8 bytes × keys / time. */
+const MILLIONS = { "GB/s": 125, "G/s": 1000 } as const;
+
+/** A panel of rates of tables in the one unit that all pictures and README.md have for them. @param what is counted */
+export function inMillions(panel: Panel, unit: keyof typeof MILLIONS, what = "keys"): Panel {
+  const factor = MILLIONS[unit];
+  const label = `million ${what} a second`;
+  if (panel.kind === "lines") {
+    const series = panel.series.map((each) => ({
+      ...each,
+      points: each.points.map(({ x, y }) => ({ x, y: y * factor })),
+    }));
+    return { ...panel, y: { ...panel.y, label }, series };
+  }
+  const groups = panel.groups.map((group) => ({
+    ...group,
+    bars: group.bars.map((each) => ({ ...each, value: each.value * factor })),
+  }));
+  return { ...panel, label, groups };
+}
 
 /** A number of a row; NaN where there is none. */
 export function numberIn(row: BenchRow, column: string): number {
@@ -104,12 +125,9 @@ export function contender(on: string): string {
 export function footerOf(report: StoredReport): string[] {
   const { machine, device, driver, node, commit, date, state } = report;
   const sources = groupBy(report.published ?? [], ({ source }) => source);
-  const units = report.rows.some((row) => Object.keys(row).some((name) => name.includes("GB")))
-    ? " GB are 10^9 bytes."
-    : "";
   return [
     `Device: ${device}${driver === "" ? "" : `, driver ${driver}`}. Host: ${machine}, Node ${node}.`,
-    `${report.bench}, ${date.slice(0, 10)}, commit ${commit ?? "not known"}.${units} Medians.${state ? ` State: ${state}.` : ""}`,
+    `${report.bench}, ${date.slice(0, 10)}, commit ${commit ?? "not known"}. Medians.${state ? ` State: ${state}.` : ""}`,
     ...[...sources].map(
       ([source, figures]) =>
         `Not from this run: ${[...new Set(figures.map(({ of }) => of))].join("; ")}. Source: ${source}.`,

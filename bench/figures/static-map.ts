@@ -6,6 +6,7 @@ import {
   distinct,
   footerOf,
   groupBy,
+  inMillions,
   level,
   linesBy,
   numberIn,
@@ -26,8 +27,7 @@ export function staticMapFigure(report: StoredReport): Figure {
     return {
       ...base,
       title: "A map of u32 to u32 by number of keys",
-      subtitle:
-        "Unique random keys at load 0.5, inputs and results in the device's memory. GB/s = 8 bytes × keys / time.",
+      subtitle: "Unique random keys at load 0.5, inputs and results in the device's memory.",
       panels: sweepPanels(report, "size"),
     };
   }
@@ -35,7 +35,7 @@ export function staticMapFigure(report: StoredReport): Figure {
     return {
       ...base,
       title: "A map of u32 to u32 by load factor",
-      subtitle: `${sizeText(numberIn(report.rows[0], "size"))} unique random keys, inputs and results in the device's memory. GB/s = 8 bytes × keys / time.`,
+      subtitle: `${sizeText(numberIn(report.rows[0], "size"))} unique random keys, inputs and results in the device's memory.`,
       panels: sweepPanels(report, "load"),
     };
   }
@@ -43,16 +43,16 @@ export function staticMapFigure(report: StoredReport): Figure {
     ...base,
     title: "Bulk operations on a map of u32 to u32",
     subtitle:
-      "Unique random keys, inputs and results in the device's memory. GB/s = 8 bytes × keys / time of the awaited call.",
+      "Unique random keys, inputs and results in the device's memory, by the time of the awaited call.",
     panels: tablePanels(report),
   };
 }
 
-function sweepPanels(report: StoredReport, column: "size" | "load"): LinePanel[] {
+function sweepPanels(report: StoredReport, column: "size" | "load"): Panel[] {
   return distinct(report.rows, "operation").map((operation) => {
     const rows = report.rows.filter((row) => row.operation === operation);
     const measured = linesBy(rows, "on", column, "GB/s", contender);
-    return {
+    const panel: LinePanel = {
       kind: "lines",
       title: operation,
       x:
@@ -66,6 +66,7 @@ function sweepPanels(report: StoredReport, column: "size" | "load"): LinePanel[]
         ...level(GUPS, parameter(report, "GUPS GB/s"), measured),
       ],
     };
+    return inMillions(panel, "GB/s");
   });
 }
 
@@ -85,7 +86,7 @@ function tablePanels(report: StoredReport): Panel[] {
   const bulk = report.rows.filter((row) => row.operation !== LATENCY);
   const few = report.rows.filter((row) => row.operation === LATENCY);
   const tables = [...groupBy(bulk, (row) => `${textIn(row, "size")} ${textIn(row, "load")}`).values()];
-  const panels: Panel[] = tables.map((rows) => tablePanel(report, rows));
+  const panels: Panel[] = tables.map((rows) => inMillions(tablePanel(report, rows), "GB/s"));
   if (few.length > 0) {
     panels.push({
       kind: "bars",

@@ -1,10 +1,11 @@
 /** Figures of how a table behaves: by group size (Fig. 4 of NVIDIA's article), by strategy, as it fills, and how deep its keys lie. */
-import type { Figure, LineSeries } from "../chart/figure.js";
+import type { Figure, LinePanel, LineSeries } from "../chart/figure.js";
 import type { StoredReport } from "../report.js";
 import {
   contender,
   distinct,
   footerOf,
+  inMillions,
   level,
   linesBy,
   numberIn,
@@ -21,11 +22,11 @@ const GUPS = "random 8-byte reads of the same run (GUPS)";
 export function groupSizeFigure(report: StoredReport): Figure {
   return {
     title: "Group-cooperative probing by load factor",
-    subtitle: `A table of ${sizeText(parameter(report, "slots"))} slots, u32 to u32, direct strategy; a probe looks at so many slots in one step. GB/s = 8 bytes × keys / time.`,
+    subtitle: `A table of ${sizeText(parameter(report, "slots"))} slots, u32 to u32, direct strategy; a probe looks at so many slots in one step.`,
     panels: distinct(report.rows, "operation").map((operation) => {
       const rows = report.rows.filter((row) => row.operation === operation);
       const measured = linesBy(rows, "group size", "load", "GB/s", (size) => `group of ${size}`);
-      return {
+      const panel: LinePanel = {
         kind: "lines",
         title: operation,
         x: LOAD,
@@ -36,6 +37,7 @@ export function groupSizeFigure(report: StoredReport): Figure {
           ...level(GUPS, parameter(report, "GUPS GB/s"), measured),
         ],
       };
+      return inMillions(panel, "GB/s");
     }),
     footer: footerOf(report),
   };
@@ -79,7 +81,7 @@ export function loadFactorFigure(report: StoredReport): Figure {
         kind: "lines",
         title: "Throughput of each batch",
         x: { ...LOAD, label: "load factor before the batch" },
-        y: { label: "million keys / s", scale: "log10" },
+        y: { label: "million keys a second", scale: "log10" },
         series: [
           ...linesBy(report.rows, "on", "load", "M keys/s", contender),
           ...(kernels.points.length > 0 ? [kernels] : []),

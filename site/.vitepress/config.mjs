@@ -1,8 +1,10 @@
 // VitePress's configuration. Pages and sidebars are written by ../generate before VitePress starts.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { anchorOf } from "../generate/markdown.mjs";
+import { pageUrl } from "../address.mjs";
+import { anchorOf, descriptionOf } from "../generate/markdown.mjs";
 import { ANY_BASE, out, pages, root } from "../paths.mjs";
+import { programOf } from "../programs.mjs";
 import { searchOptions } from "./search.mjs";
 
 const { name, description, version, repository } = JSON.parse(
@@ -20,13 +22,20 @@ export default {
   base: ANY_BASE,
   // what all pages share: each would have it in its HTML
   metaChunk: true,
-  // an icon of its own: browsers ask for one
-  head: [["link", { rel: "icon", href: "data:," }]],
+  head: [["link", { rel: "icon", type: "image/svg+xml", href: `${ANY_BASE}icon.svg` }]],
+  transformPageData: (page) => {
+    page.description ||= descriptionOf(readFileSync(join(pages, page.relativePath), "utf8"), page.title);
+  },
+  transformHead: ({ page, title, description }) =>
+    page === "404.md" ? [] : openGraph({ title, description, url: pageUrl(page.replace(/\.md$/, ".html")) }),
   transformHtml: (html) => html.replace('class="VPContent is-home"', 'class="VPContent is-home" role="main"'),
   // the search index, which is loaded when a reader searches
   vite: { build: { chunkSizeWarningLimit: 2000 } },
   markdown: {
-    config: withoutEmptyHeaders,
+    config(md) {
+      withoutEmptyHeaders(md);
+      if (hasPlayground) withRun(md);
+    },
     anchor: { slugify: anchorOf },
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
@@ -54,4 +63,22 @@ function withoutEmptyHeaders(md) {
       return self.renderToken(tokens, i, options);
     };
   }
+}
+
+/** What chats and networks show of a link. */
+function openGraph({ title, description, url }) {
+  const tags = { type: "website", site_name: name, title, description, url };
+  return Object.entries(tags).map(([key, content]) => ["meta", { property: `og:${key}`, content }]);
+}
+
+/** Blocks of code that run in a page have a link which opens them in the playground. */
+function withRun(md) {
+  const { fence } = md.renderer.rules;
+  md.renderer.rules.fence = (tokens, i, ...rest) => {
+    const html = fence(tokens, i, ...rest);
+    const program = tokens[i].info.trim() === "js" ? programOf(tokens[i].content) : undefined;
+    if (program === undefined) return html;
+    const link = `<a class="run" href="${ANY_BASE}playground/#/code?program=${program}" target="_self" aria-label="Run this program in the playground">Run</a>`;
+    return html.replace('<span class="lang">', `${link}<span class="lang">`);
+  };
 }

@@ -25,12 +25,28 @@ export function boostDocument(id) {
   if (page.includes("/api/") || isOf("documentation")) return 0.4;
   if (isOf("joins group-by partitioned-build partitioned-find kernels cpu-engine probing strategies"))
     return 0.7;
+  if (isOf("larger-than-memory")) return 0.5;
   if (page.includes("/recipes/") || isOf("install errors faq first-map join groups")) return 1.6;
   return 1;
 }
 
-/** Leaves out of a query what every page has. Goes to the browser as text, too. */
+/** Leaves out of a query what every page has, and adds what others call the same. Goes to the browser as text, too. */
 export function processTerm(term) {
   const word = term.toLowerCase();
-  return /^(a|an|and|can|do|for|how|i|in|is|it|not|of|on|or|the|to|with)$/.test(word) ? null : word;
+  if (/^(a|an|and|can|do|for|how|i|in|is|it|not|of|on|or|the|to|with)$/.test(word)) return null;
+  const synonyms = [
+    [/^(upsert|upserts|put|overwrite)$/, "insertorassign which insert"],
+    [/^(de)?seriali[sz](e|ation|ing)$|^(persist|snapshot)$/, "save load tobytes"],
+    [/^(dedupe?|dedup(lication|ing)|deduplicat(e|es|ing|ion)|uniq|unique)$/, "duplicates distinct"],
+    [/^(delete|remove)$/, "erase"],
+    [/^(lookup|get|vlookup)$/, "find"],
+    [/^(react|vue|svelte|angular|solid)$/, "page worker"],
+    [/^(distinct|cardinality|nunique)$/, "countdistinct different"],
+    [/^(pivot|summari[sz]e|rollup|aggregation)$/, "group aggregate"],
+    [/^(multithread(ed|ing)?|parallelism|sharedarraybuffer)$/, "threads"],
+    [/^(oom|heap)$/, "memory"],
+    [/^(hashmap|dictionary|dict)$/, "map"],
+  ];
+  const also = synonyms.filter(([words]) => words.test(word)).flatMap(([, others]) => others.split(" "));
+  return also.length > 0 ? [word, ...also] : word;
 }

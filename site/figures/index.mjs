@@ -45,7 +45,9 @@ export function figureHtml(name, { panels = Number.POSITIVE_INFINITY } = {}) {
 function panelsHtml({ panels }, numberOf) {
   return panels
     .map((panel) => {
-      const title = `<p class="panel-title">${escaped(panel.title)}</p>`;
+      // the axis of bars is below the last of them
+      const unit = panel.kind === "bars" ? ` <span>${escaped(panel.label)}</span>` : "";
+      const title = `<p class="panel-title">${escaped(panel.title)}${unit}</p>`;
       const at = (width) => `<div class="${width}">${drawPanel(panel, WIDTHS[width], numberOf)}</div>`;
       if (panel.kind === "lines" && panels.length > 1)
         return `<div class="panel half">${title}${drawPanel(panel, WIDTHS.narrow, numberOf)}</div>`;

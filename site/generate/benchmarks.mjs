@@ -46,13 +46,25 @@ export function titleOf(name) {
   return name === shortest ? title(name) : `${title(name)}: ${own.join(" ")}`;
 }
 
+/** Benchmarks whose GB/s are 8 bytes × keys / time, not bytes that something moves. */
+const OF_KEYS = new Set(["static-map", "group-size", "load-factor", "large-table", "skew", "retrieve-all"]);
+const RATE = "million a second";
+
+/** A row with its rates in the unit of the pictures. */
+function inMillions(bench, row) {
+  const entries = Object.entries(row).map(([column, value]) => {
+    const factor = column === "GB/s" && OF_KEYS.has(bench) ? 125 : /^G( ops)?\/s$/.test(column) ? 1000 : 0;
+    return factor > 0 && typeof value === "number" ? [RATE, value * factor] : [column, value];
+  });
+  return Object.fromEntries(entries);
+}
+
 function reportPage(name) {
   const report = reports.get(name);
   const figure = figureOf(report);
-  const columns = [...new Set(report.rows.flatMap(Object.keys))].filter(
-    (column) => !column.startsWith("rounds "),
-  );
-  const rows = report.rows.map((row) => columns.map((column) => valueText(row[column])));
+  const inUnit = report.rows.map((row) => inMillions(report.bench, row));
+  const columns = [...new Set(inUnit.flatMap(Object.keys))].filter((column) => !column.startsWith("rounds "));
+  const rows = inUnit.map((row) => columns.map((column) => valueText(row[column])));
   return [
     "---\naside: false\n---\n",
     `# ${titleOf(name)}`,

@@ -1,7 +1,7 @@
 // Writes the pages that VitePress builds, and what its configuration has to know of them.
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { pages as folder } from "../paths.mjs";
+import { pages as folder, site } from "../paths.mjs";
 import { benchmarkPages } from "./benchmarks.mjs";
 import { diagramHtml } from "./diagrams.mjs";
 import { examplePages, withSources } from "./examples.mjs";
@@ -24,6 +24,7 @@ export async function generate({ hasPlayground }) {
   const api = await reference(write);
   const benchmarks = benchmarkPages(write);
   const sidebar = { "/api/": api, "/benchmarks/": benchmarks, "/": documentationSidebar(pages) };
+  copyFileSync(join(site, "icon.svg"), join(folder, "public/icon.svg"));
   write("site.json", JSON.stringify({ sidebar, hasPlayground }, null, 2));
 }
 

@@ -58,3 +58,56 @@ export function withPowers(text) {
     ),
   );
 }
+
+/** Markdown without its marks: links are their labels. */
+export function plainText(text) {
+  return text
+    .replace(/<[^>]*>/g, "")
+    .replace(/!\[[^\]]*\]\([^)]*\)/g, "")
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/[`*]|\\(?=[<>_[\]|])/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+/** Most characters that search engines and chats show of a description. */
+const LONGEST = 200;
+/** A shorter paragraph does not say what a page is about. */
+const SHORTEST = 40;
+
+/**
+ * What a page is about, in a sentence or two: its first paragraphs of prose.
+ * @param text Markdown
+ * @param title stands before a text that is too short by itself
+ */
+export function descriptionOf(text, title = titleOf(text) ?? "") {
+  const prose = pieces(text.replace(/^---\n[\s\S]*?\n---\n/, ""))
+    .filter(({ isCode }) => !isCode)
+    .map((piece) => piece.text)
+    .join("\n\n");
+  const paragraphs = prose
+    .split(/\n\s*\n/)
+    .map((paragraph) => paragraph.trim())
+    .filter(
+      (paragraph) =>
+        /^[\p{L}\p{N}"“`*[]/u.test(paragraph) && !/^(?:\*\*[^*]*\*\*|\d+\..*|\* .*)$/.test(paragraph),
+    )
+    .map(plainText)
+    .filter((paragraph) => /\p{L}/u.test(paragraph));
+  let description = "";
+  for (const paragraph of paragraphs) {
+    description = `${description} ${paragraph}`.trim();
+    if (description.length >= SHORTEST) break;
+  }
+  if (description.length < SHORTEST)
+    description = `${plainText(title)}: ${description || "the API of warpmap."}`;
+  return shortened(description);
+}
+
+/** Whole sentences if they fit, else whole words. */
+function shortened(text) {
+  if (text.length <= LONGEST) return text;
+  const cut = text.slice(0, LONGEST);
+  const sentence = cut.lastIndexOf(". ");
+  return sentence >= SHORTEST ? cut.slice(0, sentence + 1) : `${cut.slice(0, cut.lastIndexOf(" "))} …`;
+}

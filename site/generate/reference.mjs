@@ -6,14 +6,19 @@ import { join } from "node:path";
 import { Application } from "typedoc";
 import { cache, root } from "../paths.mjs";
 import { anchorOf } from "./markdown.mjs";
+import { describeParameters } from "./parameters.mjs";
 
-/** Beside typedoc.json: one page a class, function or type; links to sources without asking git. */
+/**
+ * Beside typedoc.json: one page a class, function or type, with what one calls first: `create` and methods before getters. Where the
+ * sources have it is no matter of users.
+ */
 const OPTIONS = {
   plugin: ["typedoc-plugin-markdown"],
   readme: "none",
-  disableGit: true,
-  sourceLinkTemplate: "https://github.com/warpmap/warpmap/blob/{gitRevision}/src/{path}#L{line}",
-  gitRevision: "main",
+  disableSources: true,
+  excludeExternals: true,
+  sort: ["static-first", "alphabetical"],
+  groupOrder: ["Constructors", "Methods", "Properties", "Accessors", "*"],
   entryFileName: "index",
   hidePageHeader: true,
   hideBreadcrumbs: true,
@@ -33,7 +38,8 @@ export async function reference(write) {
   const navigation = JSON.parse(readFileSync(join(folder, "navigation.json"), "utf8"));
   for (const path of readdirSync(folder, { recursive: true }).filter((path) => path.endsWith(".md"))) {
     const route = `api/${path.replaceAll("\\", "/")}`;
-    write(route, withoutLanguage(withFewHeadings(readFileSync(join(folder, path), "utf8"))));
+    const text = withModuleName(withoutLanguage(readFileSync(join(folder, path), "utf8")));
+    write(route, withFewHeadings(withSymbolsLast(text)));
   }
   write("api/index.md", overview(navigation));
   return navigation.map(({ title, path, children }) => ({
@@ -55,15 +61,33 @@ function groupItem({ title, path, children }, moduleLink) {
 /** Parts of a signature are no headings: the search would list "Returns" hundreds of times. */
 function withFewHeadings(text) {
   const parts =
-    "Call Signature|Example|Get Signature|Inherited from|Overrides|Parameters|Returns|See|Set Signature|Throws|Type Parameters";
+    "Call Signature|Example|Extended by|Extends|Get Signature|Implemented by|Implements|Inherited from|Overrides|Parameters|Returns|See|Set Signature|Throws|Type Parameters";
   return text.replace(new RegExp(`^#{2,6} (${parts})$`, "gm"), "**$1**").replace(/^\*\*\*$/gm, "");
 }
 
-/** Leaves out what is the language's: which library declares what errors inherit, and the tag that names a class. */
+/** A module's page has the name that users import it by, and says what it has in a sentence. */
+function withModuleName(text) {
+  return text.replace(/^# ([a-z]+)\n([\s\S]*)$/, (whole, module, list) => {
+    const names = Array.from(list.matchAll(/^- \[(\w+)\]\((?:classes|functions)\//gm), ([, name]) => name);
+    if (names.length === 0) return whole;
+    return `# ${specifier(module)}\n\nWhat \`${specifier(module)}\` exports: ${names.join(", ")}, and types.\n${list}`;
+  });
+}
+
+/** Leaves out what is the language's, the tag that names a class, and by which class a member came. */
 function withoutLanguage(text) {
-  return text
-    .replace(/^Defined in: \[[^\]]*node\\?_modules\/.*\n\n/gm, "")
-    .replace(/^### \\\[toStringTag\\\]\n[\s\S]*?(?=^##|(?![\s\S]))/gm, "");
+  const own = text.replace(/^#{3,5} (?:Inherited from|Overrides)\n\n.*\n+/gm, "");
+  return own.replace(/^### \\\[toStringTag\\\]\n[\s\S]*?(?=^##? |^### |(?![\s\S]))/gm, "");
+}
+
+/** Members that are called by `using` and not by name come behind the others of their group. */
+function withSymbolsLast(text) {
+  return text.replace(/^(## Methods\n\n)([\s\S]*?)(?=^## |(?![\s\S]))/gm, (_, heading, group) => {
+    const members = group.trimEnd().split(/\n\n\*\*\*\n\n/);
+    const isSymbol = (member) => member.startsWith("### \\[");
+    const sorted = [...members.filter((each) => !isSymbol(each)), ...members.filter(isSymbol)];
+    return `${heading}${sorted.join("\n\n***\n\n")}\n\n`;
+  });
 }
 
 const apiLink = (path) => `/api/${path.replace(/index\.md$/, "").replace(/\.md$/, ".html")}`;
@@ -102,6 +126,7 @@ async function made() {
     out: unfinished,
     outputs: [{ name: "markdown", path: unfinished }],
   });
+  describeParameters(app);
   const project = await app.convert();
   if (project) await app.generateOutputs(project);
   if (!project || app.logger.hasErrors() || app.logger.hasWarnings())
@@ -112,6 +137,7 @@ async function made() {
 
 function fingerprint() {
   const hash = createHash("sha256").update(JSON.stringify(OPTIONS));
+  hash.update(readFileSync(join(import.meta.dirname, "parameters.mjs")));
   const sources = readdirSync(join(root, "src"), { recursive: true })
     .filter((path) => path.endsWith(".ts"))
     .sort();

@@ -5,19 +5,12 @@
 // Two builds by Vite. `page` is the shell and its views, in chunks with hashed names. `lib/` is what workers run: the library from
 // dist under fixed names, which the programs of the view Code import, and the workers of the views, which share its chunks. So the
 // library is in the output once.
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { sourceTexts } from "../../scripts/build-plugins.mjs";
+import { documentedPrograms, examplePrograms } from "../programs.mjs";
 import { pageModules } from "./page-modules.mjs";
 import { writeSamples } from "./samples.mjs";
 
@@ -44,7 +37,7 @@ const WORKERS = ["try", "bench", "code"];
 
 /** What programs of the view Code may import besides (src/code/rewrite.ts). */
 const BESIDES = {
-  flechette: fileURLToPath(import.meta.resolve("@uwdata/flechette")),
+  flechette: join(here, "src/code/flechette.ts"),
   "node-fs": join(here, "src/code/node/fs.ts"),
   "node-util": join(here, "src/code/node/util.ts"),
 };
@@ -126,7 +119,7 @@ function buildLibrary(outDir) {
   });
 }
 
-/** `virtual:examples`: name, title and text of each program that the view Code offers; the first is the README's. */
+/** `virtual:examples`: the programs that the view Code offers, in groups by their titles; the first is README.md's. */
 function exampleSources() {
   const id = "virtual:examples";
   return {
@@ -134,34 +127,13 @@ function exampleSources() {
     resolveId: (source) => (source === id ? `\0${id}` : null),
     load(source) {
       if (source !== `\0${id}`) return null;
-      const programs = pageExamples().map((name) => ({
-        name,
-        title: name,
-        source: readFileSync(join(root, "examples", name), "utf8"),
-      }));
-      return `export default ${JSON.stringify([readmeProgram(), ...programs])};`;
+      const [first, ...documented] = documentedPrograms().map(({ prints, ...program }) => program);
+      return `export default ${JSON.stringify([
+        { title: "Examples", programs: [first, ...examplePrograms()] },
+        { title: "Documentation", programs: documented },
+      ])};`;
     },
   };
-}
-
-/** The first program of README.md, which is that of the home page, too. */
-export function readmeProgram() {
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  const [, heading, source] = /^## (A map .*)\n\n```js\n([\s\S]*?)^```$/m.exec(readme) ?? [];
-  if (source === undefined)
-    throw new Error("README.md has no program below a heading that begins with A map");
-  return { name: "map.mjs", title: `${heading} (README)`, source };
-}
-
-/** The programs that need nothing but the library, some of Node's modules that a page has a like of, and data. */
-export function pageExamples() {
-  const offered = new Set([...Object.keys(LIBRARY), "node:fs", "node:util"]);
-  return readdirSync(join(root, "examples"))
-    .filter((name) => name.endsWith(".mjs"))
-    .filter((name) => {
-      const source = readFileSync(join(root, "examples", name), "utf8");
-      return [...source.matchAll(/^import .* from "(.*)";$/gm)].every(([, from]) => offered.has(from));
-    });
 }
 
 /** What the programs read, at the places where it is in a clone: their own data, README.md, and what they take from vega-datasets. */

@@ -31,7 +31,8 @@ function fault(page, reference) {
   if (!existsSync(file)) return "is not there";
   if (statSync(file).isDirectory()) target = posix.join(target, "index.html");
   if (!existsSync(join(out, target))) return "is a folder without a page";
-  const isAnchored = anchor !== undefined && anchor !== "" && target.endsWith(".html");
+  // "#/code" is a view of the playground
+  const isAnchored = !/^(?:|\/.*)$/.test(anchor ?? "") && target.endsWith(".html");
   if (isAnchored && !idsOf(target).has(decodeURIComponent(anchor))) return "has no such anchor";
 }
 

@@ -2,6 +2,9 @@
 declare module "*.css";
 
 declare module "virtual:examples" {
-  const examples: readonly { readonly name: string; readonly title: string; readonly source: string }[];
-  export default examples;
+  const groups: readonly {
+    readonly title: string;
+    readonly programs: readonly { readonly name: string; readonly title: string; readonly source: string }[];
+  }[];
+  export default groups;
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { pageExamples, readmeProgram } from "../build.mjs";
+import { documentedPrograms, examplePrograms } from "../../programs.mjs";
 import { openView, playground, root } from "./helpers.mjs";
 
 const SLOW = { timeout: 240_000 };
@@ -30,7 +30,7 @@ async function run(page, program, engine) {
 
 test("runs the programs, which print what the documentation says", SLOW, async () => {
   const { page, errors } = await openView(site, "code");
-  const programs = pageExamples();
+  const programs = examplePrograms().map(({ name }) => name);
   assert.ok(programs.length >= 8, programs.join());
   for (const program of programs.filter((name) => !name.startsWith("wgsl-"))) {
     const text = await run(page, program, "cpu");
@@ -52,7 +52,7 @@ test(
     await page.locator(".cm-content").waitFor();
     assert.match(page.url(), /#\/code\?program=map\.mjs$/);
     const readme = readFileSync(join(root, "README.md"), "utf8");
-    const { source } = readmeProgram();
+    const [{ source }] = documentedPrograms();
     assert.ok(readme.includes(source) && source.includes("StaticMap.create"));
     assert.equal(await page.getByLabel("Arguments").isDisabled(), true);
     await page.getByRole("button", { name: "Run" }).click();
@@ -78,6 +78,32 @@ test(
     await page.context().close();
   },
 );
+
+test("runs the programs of the documentation, which print what their pages say", {
+  timeout: 600_000,
+}, async () => {
+  const { page, errors } = await openView(site, "code");
+  const flat = (text) => text.replace(/\s+/g, " ").trim();
+  const faults = [];
+  for (const { name, source, prints } of documentedPrograms()) {
+    await page.goto(`${site.url}#/code?program=${name}`);
+    await page.waitForFunction((name) => document.querySelector("option:checked")?.value === name, name);
+    // the only GPU of a test is a software one
+    const onTestGpu = source.replace('backend: "webgpu"', 'backend: "webgpu", software: true');
+    if (onTestGpu !== source) await write(page, onTestGpu);
+    await page.getByRole("button", { name: "Run" }).click();
+    const state = page.locator('[data-panel="code"] .place', { hasText: /^Ended/ });
+    await state.waitFor({ timeout: 120_000 });
+    const said = await page.locator(".output-text").textContent();
+    const isRight =
+      (await state.textContent()).startsWith("Ended after") &&
+      (prints === undefined || flat(said) === flat(prints));
+    if (!isRight) faults.push({ name, said, prints });
+  }
+  assert.deepEqual(faults, []);
+  assert.deepEqual(errors, []);
+  await page.context().close();
+});
 
 test("runs kernels on a software GPU", SLOW, async () => {
   const { page, errors } = await openView(site, "code");

@@ -47,6 +47,10 @@ export async function openView({ browser, url }, hash, options = {}) {
   page.on("pageerror", (error) => errors.push(String(error)));
   await page.goto(`${url}#/${hash}`);
   // the service worker loads the page once more
-  await page.waitForFunction(() => document.getElementById("isolation")?.textContent !== "");
+  await page.waitForFunction(
+    () =>
+      document.getElementById("isolation")?.textContent !== "" &&
+      document.querySelector("[data-panel]:not([hidden]) h1") !== null,
+  );
   return { page, errors };
 }

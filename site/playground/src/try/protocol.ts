@@ -13,6 +13,10 @@ export interface TableFacts {
   readonly columns: readonly ColumnFacts[];
   readonly ms: number;
   readonly notes: readonly string[];
+  /** Between the fields of a text file, where its format says another character. */
+  readonly delimiter?: string;
+  /** The first rows. */
+  readonly preview: Cells;
 }
 
 export type Side = "left" | "right";
@@ -91,6 +95,8 @@ export interface RunFacts {
   readonly engine: EngineFacts;
   readonly stages: readonly Stage[];
   readonly ms: number;
+  /** Whether it was a join in which no row of one side matched one of the other. */
+  readonly unmatched: boolean;
   /** How the engine did the second stage, where it says. */
   readonly plan: {
     readonly strategy: string;
@@ -98,6 +104,21 @@ export interface RunFacts {
     readonly clock: string;
     readonly phases: readonly Stage[];
   } | null;
+}
+
+/** A pair of key columns of a join that matched no rows: keys of both sides, and how they differ. */
+export interface KeyPair {
+  readonly left: KeySample;
+  readonly right: KeySample;
+  /** Sentences, the likeliest cause first. */
+  readonly differences: readonly string[];
+}
+
+export interface KeySample {
+  readonly column: string;
+  readonly type: string;
+  /** Different keys as text, as a program writes them: strings in quotes. */
+  readonly keys: readonly string[];
 }
 
 export interface PageRequest {
@@ -130,6 +151,8 @@ export interface Contest {
 
 export interface Comparison {
   readonly contests: readonly Contest[];
+  /** Of all tables together. */
+  readonly inputRows: number;
   /** How answers were compared. */
   readonly compared: string;
 }

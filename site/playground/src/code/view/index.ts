@@ -1,14 +1,16 @@
-/** The view Code: the map of the README and the programs of examples/, to change and run in a worker; Stop ends the worker. */
+/** The view Code: the programs of README.md, docs/ and examples/ and what Try did, to change and run in a worker; Stop ends the worker. */
 import "./style.css";
-import examples from "virtual:examples";
-import { field, h, msText, replace, select } from "../../dom.js";
+import groups from "virtual:examples";
+import { field, h, msText, replace } from "../../dom.js";
 import { engineSelect } from "../../engines.js";
 import { noteParameters } from "../../shell/route.js";
 import type { View } from "../../shell/views.js";
 import type { ProgramMessage, ProgramRequest } from "../protocol.js";
 import { type Fault, rewrite } from "../rewrite.js";
 import { Editor } from "./editor.js";
-import { editOf, keepEdit } from "./edits.js";
+import { editOf, keepEdit, TRY_PROGRAM, triedProgram } from "./edits.js";
+
+const examples = groups.flatMap(({ programs }) => programs);
 
 /** Arguments of the programs, by the engine that is chosen. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
@@ -46,10 +48,7 @@ class CodeView {
   #suspect: Fault | null = null;
 
   constructor(panel: HTMLElement, parameters: URLSearchParams) {
-    this.#program = select(
-      examples.map(({ name, title }) => [name, title] as const),
-      { value: parameters.get("program") ?? examples[0].name },
-    );
+    this.#program = programSelect(parameters.get("program"));
     this.#engine = engineSelect(parameters.get("engine"));
     this.#engine.removeAttribute("aria-label");
     this.#program.onchange = () => this.#open();
@@ -68,7 +67,7 @@ class CodeView {
       h(
         "p",
         { class: "lead" },
-        "The map of the README and the repository's examples, to read, change and run. They are JavaScript; what you change stays in this tab until you close it.",
+        "The programs of the documentation, to read, change and run. They are JavaScript; what you change stays in this tab until you close it.",
       ),
       h(
         "p",
@@ -94,17 +93,23 @@ class CodeView {
   /** Opens the program that an address names; an address that names none is given what is open. */
   show(parameters: URLSearchParams): void {
     const name = parameters.get("program");
-    if (name === null || name === this.#program.value || !examples.some((example) => example.name === name)) {
+    const isTried = name === TRY_PROGRAM && triedProgram() !== null;
+    const isKnown = isTried || examples.some((example) => example.name === name);
+    // what Try did may be another program by now
+    if (name === null || !isKnown || (name === this.#program.value && !isTried)) {
       this.#note();
       return;
     }
+    if (isTried) this.#program.replaceChildren(...programSelect(name).children);
     this.#program.value = name;
     this.#open();
   }
 
   /** The program as it was before it was changed. */
   get #source(): string {
-    return examples.find(({ name }) => name === this.#program.value)?.source ?? "";
+    const { value } = this.#program;
+    if (value === TRY_PROGRAM) return triedProgram() ?? "";
+    return examples.find(({ name }) => name === value)?.source ?? "";
   }
 
   #open(): void {
@@ -184,4 +189,20 @@ class CodeView {
   #print(level: "log" | "error", text: string): void {
     this.#output.append(h("span", { class: level }, `${text}\n`));
   }
+}
+
+/** All programs in their groups; first of all what Try did, if it did something. @param asked name of the one to begin with, if there is one */
+function programSelect(asked: string | null): HTMLSelectElement {
+  const tried = triedProgram() === null ? [] : [h("option", { value: TRY_PROGRAM }, "What Try has done")];
+  const listed = groups.map(({ title, programs }) =>
+    h(
+      "optgroup",
+      { label: title },
+      ...programs.map(({ name, title }) => h("option", { value: name }, title)),
+    ),
+  );
+  const list = h("select", {}, ...tried, ...listed);
+  list.value = asked ?? examples[0].name;
+  if (list.selectedIndex < 0) list.value = examples[0].name;
+  return list;
 }

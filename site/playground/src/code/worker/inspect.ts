@@ -5,12 +5,20 @@ const DEEPEST = 2;
 /** Longer than this an object or array takes a line for each of its parts. */
 const WIDTH = 72;
 
+/** How a class says what Node shows of it. */
+const CUSTOM = Symbol.for("nodejs.util.inspect.custom");
+
 export function inspect(value: unknown, depth = 0): string {
   if (typeof value === "string") return quoted(value);
   if (typeof value === "bigint") return `${value}n`;
   if (Object.is(value, -0)) return "-0";
   if (typeof value === "function") return `[Function: ${value.name || "(anonymous)"}]`;
   if (typeof value !== "object" || value === null) return String(value);
+  const own = (value as { readonly [CUSTOM]?: unknown })[CUSTOM];
+  if (typeof own === "function") {
+    const shown: unknown = own.call(value, DEEPEST - depth, {}, (part: unknown) => inspect(part, depth));
+    if (shown !== value) return typeof shown === "string" ? shown : inspect(shown, depth);
+  }
   if (value instanceof Error) return value.stack?.includes(value.message) ? value.stack : String(value);
   if (value instanceof Date) return value.toISOString();
   if (value instanceof RegExp) return String(value);

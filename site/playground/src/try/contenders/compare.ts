@@ -62,7 +62,8 @@ export async function compare(
       }
     }
     const contests = await timed(entries, signal, say);
-    return { contests: [...contests, ...absent], compared: comparedText(spec) };
+    const inputRows = tables.left.numRows + (spec.kind === "join" ? tables.right.numRows : 0);
+    return { contests: [...contests, ...absent], inputRows, compared: comparedText(spec) };
   } finally {
     for (const { contender } of entries) await contender.close?.();
   }

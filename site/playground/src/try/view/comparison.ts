@@ -1,15 +1,18 @@
 /** How warpmap, Map, Arquero and DuckDB-Wasm did the same work: whether the answers are the same, and the times. */
 import { counted, h, msText } from "../../dom.js";
 import type { Comparison, Contest, Stage } from "../protocol.js";
+import { verdictOf } from "./verdict.js";
 
-export function comparisonPicture({ contests, compared }: Comparison): HTMLElement {
+export function comparisonPicture(comparison: Comparison): HTMLElement {
+  const { contests, compared } = comparison;
   const slowest = Math.max(...contests.map(({ ms }) => ms ?? 0), Number.MIN_VALUE);
   return h(
     "section",
     { class: "card", "aria-labelledby": "comparison-title" },
     h("h2", { id: "comparison-title" }, "The same work by others"),
-    h("p", {}, compared),
+    ...verdictOf(comparison).map((text, i) => h("p", { class: i === 0 ? "verdict-text" : "" }, text)),
     h("ul", { class: "contests" }, ...contests.map((contest) => contestItem(contest, slowest))),
+    h("p", { class: "quiet" }, compared),
   );
 }
 

@@ -1,6 +1,7 @@
 /** The result's rows, a page at a time; the worker has them. */
 import { grouped, h, replace } from "../../dom.js";
 import type { Cells, ColumnFacts, PageRequest } from "../protocol.js";
+import { rowsTable } from "./rows.js";
 
 const ROWS = 50;
 
@@ -70,40 +71,7 @@ export class ResultGrid {
     const [first, before, next, last] = this.#buttons;
     first.disabled = before.disabled = this.#from === 0;
     next.disabled = last.disabled = end >= this.#rows;
-    const classOf = (i: number) => (this.#columns[i].numeric ? "number" : "");
-    replace(
-      this.#wrapper,
-      h(
-        "table",
-        {},
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            h("th", { scope: "col", class: "line-number" }, "#"),
-            ...this.#columns.map(({ name, type }, i) =>
-              h("th", { scope: "col", class: classOf(i) }, name, h("span", { class: "type" }, type)),
-            ),
-          ),
-        ),
-        h(
-          "tbody",
-          {},
-          ...cells.map((row, at) =>
-            h(
-              "tr",
-              {},
-              h("td", { class: "line-number" }, grouped(this.#from + at + 1)),
-              ...row.map((cell, i) =>
-                h("td", { class: classOf(i) }, cell === null ? h("em", { class: "null" }, "null") : cell),
-              ),
-            ),
-          ),
-        ),
-      ),
-    );
+    replace(this.#wrapper, rowsTable(this.#columns, cells, this.#from));
     this.#wrapper.scrollTop = 0;
   }
 }

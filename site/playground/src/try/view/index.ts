@@ -11,18 +11,24 @@ import {
   type Comparison,
   EXPORTS,
   type ExportFormat,
+  type KeyPair,
   type RunFacts,
   type RunRequest,
+  type Side,
   type Spec,
 } from "../protocol.js";
+import { areComparable } from "./comparable.js";
 import { comparisonPicture } from "./comparison.js";
 import { OperationForm } from "./form.js";
 import { ResultGrid } from "./grid.js";
 import { type Linked, linkedOf, parametersOf } from "./link.js";
 import { planPicture } from "./plan-picture.js";
+import { programOf } from "./program.js";
+import { programCard } from "./program-card.js";
 import { resultName } from "./result-name.js";
 import { PRESETS, type Preset } from "./samples.js";
 import { TablePair } from "./tables.js";
+import { unmatchedPicture } from "./unmatched.js";
 
 export function mount(panel: HTMLElement, parameters: URLSearchParams): View {
   const view = new TryView(panel, parameters);
@@ -31,7 +37,9 @@ export function mount(panel: HTMLElement, parameters: URLSearchParams): View {
 
 class TryView {
   readonly #client = new WorkerClient("try-worker");
-  readonly #work = new WorkBar((busy) => this.#setBusy(busy));
+  readonly #work = new WorkBar((busy) => {
+    this.#engine.disabled = busy;
+  });
   readonly #tables: TablePair;
   readonly #form: OperationForm;
   readonly #engine: HTMLSelectElement;
@@ -40,12 +48,14 @@ class TryView {
   readonly #compare = h("button", { type: "button" }, "Compare");
   readonly #presets: HTMLButtonElement[];
   readonly #output = h("div", { class: "output" });
-  readonly #comparison = h("div", {});
+  readonly #comparison = h("div", { class: "comparison" });
   readonly #grid: ResultGrid;
   /** Name of the files that the result which is shown would be saved as; null when none is shown. */
   #result: string | null = null;
   /** How often tables and choices have changed: what was begun before is not shown. */
   #revision = 0;
+  /** Whether a button's work is under way. */
+  #isAsked = false;
 
   constructor(panel: HTMLElement, parameters: URLSearchParams) {
     this.#engine = engineSelect(parameters.get("engine"));
@@ -65,8 +75,8 @@ class TryView {
     this.#presets = PRESETS.map((preset) =>
       h("button", { type: "button", onclick: () => void this.#runPreset(preset) }, preset.title),
     );
-    this.#run.onclick = () => void this.#runOperation();
-    this.#compare.onclick = () => void this.#runComparison();
+    this.#run.onclick = () => void this.#asked(this.#output, () => this.#runOperation());
+    this.#compare.onclick = () => void this.#asked(this.#comparison, () => this.#runComparison());
     this.#engine.onchange = () => {
       void this.#openEngine();
       this.#note();
@@ -97,7 +107,7 @@ class TryView {
       h(
         "p",
         { class: "lead" },
-        "Join, group or deduplicate csv, parquet and arrow files, here in your browser. Begin with a sample:",
+        "Join, group or deduplicate csv, parquet and arrow files, here in your browser. Or begin with 3 million flights (13 MB):",
       ),
       h("div", { class: "presets", role: "group", "aria-label": "Samples to begin with" }, ...this.#presets),
       h(
@@ -110,16 +120,16 @@ class TryView {
       this.#form.element,
       h(
         "div",
-        { class: "actions" },
+        { class: "bar" },
         this.#run,
         this.#compare,
+        this.#work.element,
         h(
           "small",
-          {},
-          "with JavaScript's Map, Arquero and DuckDB-Wasm, which is 34 MB (8 compressed) and loaded then. 200,000 rows are few: there a Map is mostly as fast. The sample of 3 million shows what warpmap is for.",
+          { class: "words" },
+          "Compare: with Map, Arquero and DuckDB-Wasm, which loads 34 MB (8 compressed)",
         ),
       ),
-      this.#work.element,
       this.#output,
     ];
   }
@@ -135,9 +145,20 @@ class TryView {
   }
 
   async #runPreset({ left, right, spec }: Preset): Promise<void> {
-    if (this.#work.busy) return;
     const samples = { left, ...(right !== undefined && { right }) };
-    if (await this.#open({ samples, spec, run: true })) this.#output.scrollIntoView({ block: "start" });
+    await this.#asked(this.#output, () => this.#open({ samples, spec, run: true }));
+  }
+
+  /** Does what a button asks for, one at a time, and brings what it made into sight. The focus stays on the button. */
+  async #asked(made: HTMLElement, work: () => Promise<boolean>): Promise<void> {
+    if (this.#isAsked) return;
+    this.#setAsked(true);
+    try {
+      await work();
+    } finally {
+      this.#setAsked(false);
+    }
+    if (made.hasChildNodes()) made.scrollIntoView({ block: "start" });
   }
 
   /** Loads samples, shows a spec, and runs it. @returns whether it came to its end */
@@ -164,16 +185,36 @@ class TryView {
       const facts = await this.#client.call<RunFacts>("run", request, options);
       this.#engineText.textContent = engineText(facts.engine);
       if (revision !== this.#revision) this.#showStale();
-      else await this.#showResult(facts, request.spec, name);
+      else await this.#showResult(facts, request, name);
     });
-    if (!isThere) this.#clear();
+    if (!isThere) {
+      this.#clear();
+      await this.#explainTypes();
+    }
     this.#note();
     return isThere;
   }
 
-  async #runComparison(): Promise<void> {
+  /** Shows the keys of both sides where a join was refused since their types cannot be compared. */
+  async #explainTypes(): Promise<void> {
+    const spec = this.#specOrNull();
+    const [left, right] = (["left", "right"] as const).map((side) => this.#tables.facts(side));
+    if (spec?.kind !== "join" || !left || !right) return;
+    const named = (columns: typeof left.columns, name: string) => columns.find((each) => each.name === name);
+    const isRefused = spec.on.some(([l, r]) => {
+      const [a, b] = [named(left.columns, l), named(right.columns, r)];
+      return a && b && !areComparable(a, b);
+    });
+    if (isRefused) replace(this.#output, await this.#unmatched(spec.on));
+  }
+
+  async #unmatched(on: readonly (readonly [string, string])[]): Promise<HTMLElement> {
+    return unmatchedPicture(await this.#client.call<KeyPair[]>("keys", on));
+  }
+
+  async #runComparison(): Promise<boolean> {
     replace(this.#comparison);
-    await this.#work.perform("Comparing", async (options) => {
+    return this.#work.perform("Comparing", async (options) => {
       const request = this.#request();
       const revision = this.#revision;
       await this.#tables.restore(options);
@@ -236,7 +277,11 @@ class TryView {
     return { spec: this.#form.spec(), engine: this.#engine.value as EngineChoice };
   }
 
-  async #showResult(facts: RunFacts, spec: Spec, resultName: string): Promise<void> {
+  async #showResult(
+    facts: RunFacts,
+    { spec, engine: choice }: RunRequest,
+    resultName: string,
+  ): Promise<void> {
     await this.#grid.show(facts.rows, facts.columns);
     this.#result = resultName;
     const { rows, columns, ms, engine } = facts;
@@ -245,9 +290,11 @@ class TryView {
         ? `the cpu engine, ${counted(engine.threads, "thread")}`
         : `webgpu, ${engine.name}`;
     const summary = `${counted(rows, "row")} × ${counted(columns.length, "column")} in ${msText(ms)} by ${name}`;
+    const unmatched = facts.unmatched && spec.kind === "join" ? await this.#unmatched(spec.on) : null;
     replace(this.#comparison);
     replace(
       this.#output,
+      unmatched,
       h(
         "section",
         { class: "card", "aria-labelledby": "result-title" },
@@ -263,8 +310,19 @@ class TryView {
         h("h2", { id: "plan-title" }, "Plan"),
         planPicture(facts),
       ),
+      programCard(this.#program(spec, choice), !this.#tables.hasOwnFiles),
       this.#comparison,
     );
+  }
+
+  #program(spec: Spec, engine: EngineChoice): string {
+    const tableOf = (side: Side) => {
+      const facts = this.#tables.facts(side);
+      return (
+        facts && { name: this.#tables.name(side), url: this.#tables.url(side), delimiter: facts.delimiter }
+      );
+    };
+    return programOf({ spec, engine, tables: { left: tableOf("left"), right: tableOf("right") } });
   }
 
   #exportRow(): HTMLElement {
@@ -288,9 +346,11 @@ class TryView {
     });
   }
 
-  #setBusy(busy: boolean): void {
-    for (const button of [this.#run, this.#compare, ...this.#presets]) button.disabled = busy;
-    this.#engine.disabled = busy;
+  /** A button that is disabled would lose the focus: those that are pressed meanwhile do nothing. What is pressed while a file is read waits. */
+  #setAsked(asked: boolean): void {
+    this.#isAsked = asked;
+    for (const button of [this.#run, this.#compare, ...this.#presets])
+      button.setAttribute("aria-disabled", String(asked));
   }
 }
 

@@ -36,13 +36,13 @@ export interface Preset {
 export const PRESETS: readonly Preset[] = [
   {
     title: "Join flights with their airports",
-    left: "flights-200k.parquet",
+    left: "flights-3m.parquet",
     right: "airports.csv",
     spec: { kind: "join", how: "inner", on: [["origin", "iata"]] },
   },
   {
     title: "Mean delay by airport",
-    left: "flights-200k.parquet",
+    left: "flights-3m.parquet",
     spec: {
       kind: "group",
       by: ["origin"],
@@ -55,7 +55,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     title: "Distinct routes",
-    left: "flights-200k.parquet",
+    left: "flights-3m.parquet",
     spec: { kind: "distinct", on: ["origin", "destination"] },
   },
 ];

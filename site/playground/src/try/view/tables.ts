@@ -3,6 +3,7 @@ import { bytesText, counted, field, h, msText, replace, select } from "../../dom
 import type { WorkerClient } from "../../rpc/client.js";
 import type { Work, WorkOptions } from "../../work.js";
 import { type LoadRequest, type Side, type Spec, type TableFacts, tablesFor } from "../protocol.js";
+import { rowsTable } from "./rows.js";
 import { SAMPLES, sampleUrl } from "./samples.js";
 
 interface Loaded {
@@ -47,9 +48,15 @@ export class TablePair {
     return this.#loaded[side]?.facts;
   }
 
-  /** What it was read from. */
+  /** What it was read from; "" for none. */
   name(side: Side): string {
     return this.#loaded[side]?.request.name ?? "";
+  }
+
+  /** The address of a sample; undefined for a file of the reader's. */
+  url(side: Side): string | undefined {
+    const source = this.#loaded[side]?.request.source;
+    return typeof source === "string" ? source : undefined;
   }
 
   /** The samples that are loaded, by side. */
@@ -177,16 +184,16 @@ export class TablePair {
       );
       return;
     }
-    const { rows, columns, ms, notes } = facts;
+    const { rows, columns, ms, notes, preview } = facts;
     const sample = isSample(request) ? SAMPLES.find(({ file }) => file === name) : undefined;
     const size = typeof source === "string" ? "" : `, ${bytesText(source.size)}`;
     replace(
       this.#about[side],
       h("p", {}, h("strong", {}, name), `: ${counted(rows, "row")}${size}, read in ${msText(ms)}`),
       h(
-        "ul",
-        { class: "columns", "aria-label": `Columns of ${name}` },
-        ...columns.map((column) => h("li", {}, column.name, " ", h("span", { class: "type" }, column.type))),
+        "div",
+        { class: "scroll", tabIndex: 0, role: "region", "aria-label": `First rows of ${name}` },
+        rowsTable(columns, preview),
       ),
       ...notes.map((note) => h("p", { class: "note" }, note)),
       sample ? h("p", { class: "origin" }, sample.origin) : null,

@@ -8,6 +8,7 @@ import { type CallContext, Moved, serve } from "../../rpc/server.js";
 import { compare } from "../contenders/compare.js";
 import {
   type ExportFormat,
+  type KeyPair,
   type LoadRequest,
   type PageRequest,
   type Progress,
@@ -19,7 +20,8 @@ import {
 } from "../protocol.js";
 import { cellsOf, columnFacts } from "./cells.js";
 import { delimiterOf } from "./delimiter.js";
-import { operate } from "./operate.js";
+import { keyPairs } from "./key-pairs.js";
+import { isUnmatched, operate } from "./operate.js";
 
 const tables: Partial<Record<Side, Table>> = {};
 let result: Table | null = null;
@@ -52,7 +54,14 @@ serve({
         progress({ text: `Reading ${name}`, part: total > 0 ? done / total : undefined } satisfies Progress),
     });
     tables[side] = table;
-    return { rows: table.numRows, columns: columnFacts(table), ms: performance.now() - start, notes };
+    return {
+      rows: table.numRows,
+      columns: columnFacts(table),
+      ms: performance.now() - start,
+      notes,
+      ...(delimiter && { delimiter: delimiter.character }),
+      preview: cellsOf(table, 0, PREVIEW_ROWS),
+    };
   },
 
   async run({ spec, engine }: RunRequest, { signal, progress }: CallContext): Promise<RunFacts> {
@@ -65,8 +74,12 @@ serve({
     });
     result = run.table;
     const { table, ...facts } = run;
-    return { ...facts, rows: table.numRows, columns: columnFacts(table), engine: factsOf(device) };
+    const unmatched = await isUnmatched(tablesFor(tables, spec.kind), spec, table, device, signal);
+    return { ...facts, unmatched, rows: table.numRows, columns: columnFacts(table), engine: factsOf(device) };
   },
+
+  /** Keys of both sides of a join. */
+  keys: (on: readonly (readonly [string, string])[]): KeyPair[] => keyPairs(tablesFor(tables, "join"), on),
 
   page: ({ from, count }: PageRequest) => cellsOf(resultTable(), from, count),
 
@@ -87,6 +100,8 @@ serve({
     return compare(tablesFor(tables, spec.kind), spec, await deviceOf(engine), context);
   },
 });
+
+const PREVIEW_ROWS = 4;
 
 const NO_FORMAT =
   "This page reads csv, tsv, parquet and arrow files (.csv, .tsv, .parquet, .arrow, .feather, .ipc; .gz may follow), known by the ends of their names.";

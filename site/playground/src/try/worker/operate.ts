@@ -38,6 +38,34 @@ export interface Run extends Pick<RunFacts, "stages" | "plan" | "ms" | "inputRow
   readonly table: Table;
 }
 
+/** Whether a join matched no row of one side with one of the other. */
+export async function isUnmatched(
+  tables: Tables,
+  spec: Spec,
+  answered: Table,
+  device: Device,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { left, right } = tables;
+  if (spec.kind !== "join" || left.numRows === 0 || right.numRows === 0) return false;
+  switch (spec.how) {
+    case "inner":
+    case "semi":
+      return answered.numRows === 0;
+    case "anti":
+      return answered.numRows === left.numRows;
+    case "full":
+      // a row that matches is in the result once for both sides; where rows match several, there are as many by chance
+      if (answered.numRows !== left.numRows + right.numRows) return false;
+      break;
+    default:
+      if (answered.numRows !== (spec.how === "left" ? left : right).numRows) return false;
+  }
+  const [[key]] = spec.on;
+  const matched = await join(left, right, { on: spec.on, how: "semi", select: [key], device, signal });
+  return matched.numRows === 0;
+}
+
 export async function operate(
   tables: Tables,
   spec: Spec,
