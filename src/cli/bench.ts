@@ -1,9 +1,8 @@
 /** `warpmap bench`: runs one of the benchmarks in bench/, prints its table, and keeps the numbers and their picture if asked to. */
-import { writeFile } from "node:fs/promises";
 import type { BenchModule, BenchReport, BenchRow } from "../../bench/report.js";
 import { openDevice } from "../device.js";
 import { fileErrorFrom } from "../io/errors.js";
-import { checkWritable } from "../io/output.js";
+import { checkWritable, replaceFile } from "../io/output.js";
 import { asCallError, parseCount, parseSize } from "./bench-call.js";
 import { CallError } from "./failure.js";
 import { renderGrid } from "./grid.js";
@@ -174,7 +173,7 @@ async function keepPicture(report: BenchReport, path: string): Promise<void> {
 
 async function keep(path: string, text: string): Promise<void> {
   try {
-    await writeFile(path, text);
+    await replaceFile(path, [new TextEncoder().encode(text)]);
   } catch (error) {
     throw fileErrorFrom(path, error, "cannot be written", "Check the path.");
   }

@@ -201,7 +201,7 @@ it.each([
     "--out",
     out,
   ]);
-  const temporary = () => readdirSync(path(".")).filter((name) => name.startsWith(`.out-${format}`));
+  const temporary = () => readdirSync(path(".")).filter((name) => name.startsWith(".warpmap-"));
   const outcome = outcomeOf(child);
   while (temporary().length === 0 && child.exitCode === null) await new Promise((go) => setTimeout(go, 1));
   child.kill(signal);
