@@ -124,27 +124,30 @@ describe("a temporary file", () => {
   });
 
   // Windows has no such permissions
-  it.runIf(onUnix)("can be read by those alone who may read what it replaces, from its first byte", async () => {
-    const { at, temporaries } = place("modes");
-    for (const mode of [0o600, 0o640, 0o444, 0o664]) {
-      writeFileSync(at("x"), "old");
-      chmodSync(at("x"), mode);
-      const seen: number[] = [];
-      const looked = function* () {
-        for (const text of ["new ", "text"]) {
-          for (const name of temporaries()) seen.push(statSync(at(name)).mode & 0o777);
-          yield bytes(text);
-        }
-      };
-      await replaceFile(at("x"), looked());
-      expect([...new Set(seen)]).toEqual([mode]);
-      expect([statSync(at("x")).mode & 0o777, readFileSync(at("x"), "utf8")]).toEqual([mode, "new text"]);
-      chmodSync(at("x"), 0o600);
-    }
-    writeFileSync(at("fresh"), "");
-    await writeTable(at("new.csv"), table);
-    expect(statSync(at("new.csv")).mode).toBe(statSync(at("fresh")).mode);
-  });
+  it.runIf(onUnix)(
+    "can be read by those alone who may read what it replaces, from its first byte",
+    async () => {
+      const { at, temporaries } = place("modes");
+      for (const mode of [0o600, 0o640, 0o444, 0o664]) {
+        writeFileSync(at("x"), "old");
+        chmodSync(at("x"), mode);
+        const seen: number[] = [];
+        const looked = function* () {
+          for (const text of ["new ", "text"]) {
+            for (const name of temporaries()) seen.push(statSync(at(name)).mode & 0o777);
+            yield bytes(text);
+          }
+        };
+        await replaceFile(at("x"), looked());
+        expect([...new Set(seen)]).toEqual([mode]);
+        expect([statSync(at("x")).mode & 0o777, readFileSync(at("x"), "utf8")]).toEqual([mode, "new text"]);
+        chmodSync(at("x"), 0o600);
+      }
+      writeFileSync(at("fresh"), "");
+      await writeTable(at("new.csv"), table);
+      expect(statSync(at("new.csv")).mode).toBe(statSync(at("fresh")).mode);
+    },
+  );
 
   // others may not give files away
   it.runIf(process.getuid?.() === 0)("belongs to the owner of what it replaces", async () => {
@@ -228,7 +231,9 @@ describe("names and links", () => {
       expect(readFileSync(at(name), "utf8")).toBe(TEXT);
     }
     const longer = at(`${"a".repeat(252)}.csv`);
-    await expect(writeTable(longer, table)).rejects.toThrow(/the name is too long\. Name it in at most 255 bytes/);
+    await expect(writeTable(longer, table)).rejects.toThrow(
+      /the name is too long\. Name it in at most 255 bytes/,
+    );
     await expect(checkWritable(longer)).rejects.toThrow(/the name is too long/);
     expect(readdirSync(path("long names")).length).toBe(2);
   });
