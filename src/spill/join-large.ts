@@ -95,6 +95,7 @@ class LargeJoin {
       left: await streams.left.need(left.needed()),
       right: await streams.right.need(right.needed()),
     };
+    session.fit(Math.max(shapes.left.fixedBytes, shapes.right.fixedBytes));
     const partitions = (side: "left" | "right") => {
       const names = keys[side].map(({ field }) => shapes[side].names.indexOf(field.name));
       return (count: number, seed: number): PartitionOf =>
