@@ -1,5 +1,6 @@
 // Files that become shorter while they are read are errors, whatever the format and wherever it happens; and files that lose their name are not.
 import { renameSync, truncateSync, writeFileSync } from "node:fs";
+import { type Table, tableFromArrays } from "@uwdata/flechette";
 import { describe, expect, it } from "vitest";
 import { fileSource } from "../../src/io/file-source.js";
 import { FileError, readBatches, readTable, writeTable } from "../../src/io/index.js";
@@ -7,10 +8,10 @@ import { temporaryFolder } from "./temporary.js";
 
 const path = temporaryFolder();
 const rows = 150_000;
-function* batches(): Generator<Record<string, Int32Array | string[]>> {
+function* batches(): Generator<Table> {
   for (let part = 0; part < 2; part++) {
     const id = Int32Array.from({ length: rows }, (_, i) => Math.imul(i + part * rows, 0x9e3779b1));
-    yield { id, text: Array.from(id, (each) => `text ${each % 977}`) };
+    yield tableFromArrays({ id, text: Array.from(id, (each) => `text ${each % 977}`) });
   }
 }
 

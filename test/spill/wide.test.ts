@@ -1,4 +1,5 @@
 // Batches that take more than their values: of many columns, or of few rows.
+import { type Table, tableFromArrays } from "@uwdata/flechette";
 import { expect, it } from "vitest";
 import { groupBy, join, sum } from "../../src/relational/index.js";
 import { TableStream } from "../../src/spill/table-stream.js";
@@ -43,8 +44,8 @@ it("small tables of thousands of columns write nothing", async () => {
 
 it("batches of one row are put together before what they take besides is much", async () => {
   const rows = 3000;
-  const ones = function* (): Generator<Record<string, Int32Array>> {
-    for (let i = 0; i < rows; i++) yield { id: Int32Array.of(i) };
+  const ones = function* (): Generator<Table> {
+    for (let i = 0; i < rows; i++) yield tableFromArrays({ id: Int32Array.of(i) });
   };
   const stream = new TableStream(ones(), "", undefined);
   const shape = await stream.need([0]);

@@ -275,7 +275,7 @@ function unitName(unit: TimeUnit_): "MILLIS" | "MICROS" | "NANOS" {
   return unit === TimeUnit.MICROSECOND ? "MICROS" : "MILLIS";
 }
 
-const DAY = 86_400_000; // milliseconds
+const DAY = 86_400_000n; // milliseconds
 
 /** From raw values (columns.ts) to those that a column of the file stores. @throws ValidationError for a value that it has no room for */
 export function conversionOf(type: DataType, element: SchemaElement): (value: unknown) => unknown {
@@ -283,7 +283,11 @@ export function conversionOf(type: DataType, element: SchemaElement): (value: un
     case Type.Dictionary:
       return conversionOf(type.dictionary, element);
     case Type.Date:
-      return (value) => within(Math.floor(Number(value) / DAY), element, value, "milliseconds as days");
+      return (value) => {
+        const milliseconds = BigInt(value as number | bigint);
+        const ofDay = ((milliseconds % DAY) + DAY) % DAY;
+        return within((milliseconds - ofDay) / DAY, element, value, "milliseconds as days");
+      };
     case Type.Decimal:
       return (value) => {
         const unscaled = BigInt(value as number | bigint);
