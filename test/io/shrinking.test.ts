@@ -7,7 +7,7 @@ import { FileError, readBatches, readTable, writeTable } from "../../src/io/inde
 import { temporaryFolder } from "./temporary.js";
 
 const path = temporaryFolder();
-const rows = 150_000;
+const rows = 400_000;
 function* batches(): Generator<Table> {
   for (let part = 0; part < 2; part++) {
     const id = Int32Array.from({ length: rows }, (_, i) => Math.imul(i + part * rows, 0x9e3779b1));
