@@ -21,7 +21,10 @@ export interface OpenDeviceOptions {
   gpuDevice?: GPUDevice;
   /** Look for a software GPU (SwiftShader, llvmpipe) in place of a real one. They are slow, and never taken unless asked for. */
   software?: boolean;
-  /** Threads of the cpu engine, the calling one included. Default: as many as the machine runs at once. */
+  /**
+   * Threads of the cpu engine, the calling one included. Default: as many as the machine runs at once. At most four times as many, or 16 if
+   * that is more: `info.threads` says how many there are.
+   */
   threads?: number;
   /** Which GPU to prefer where there are two. Default `high-performance`. */
   powerPreference?: "low-power" | "high-performance";

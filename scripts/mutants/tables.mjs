@@ -159,8 +159,8 @@ export const tableFaults = [
     name: "csv-carriage-return",
     what: "a field with a carriage return is not quoted",
     file: "src/io/csv/csv-quoting.ts",
-    find: '"\\r\\n`, (character)',
-    replace: '"\\n`, (character)',
+    find: '"\\r\\n\\0`, (character)',
+    replace: '"\\n\\0`, (character)',
     ...test("io/csv-write"),
   },
   {

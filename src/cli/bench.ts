@@ -1,9 +1,8 @@
 /** `warpmap bench`: runs one of the benchmarks in bench/, prints its table, and keeps the numbers and their picture if asked to. */
-import { writeFile } from "node:fs/promises";
 import type { BenchModule, BenchReport, BenchRow } from "../../bench/report.js";
 import { openDevice } from "../device.js";
 import { fileErrorFrom } from "../io/errors.js";
-import { checkWritable } from "../io/output.js";
+import { checkWritable, replaceFile } from "../io/output.js";
 import { asCallError, parseCount, parseSize } from "./bench-call.js";
 import { CallError } from "./failure.js";
 import { renderGrid } from "./grid.js";
@@ -58,9 +57,13 @@ const STDOUT = "-";
 export async function bench(name: string, options: BenchCommandOptions, host: Host): Promise<void> {
   const load = benchNamed(name);
   const threads = threadCount(options.threads);
+  checkThreads(options, options.device);
   const size = options.size === undefined ? undefined : parseSize(options.size);
   for (const path of [options.json, options.svg]) {
     if (path !== undefined && path !== STDOUT) await checkWritable(path);
+  }
+  if (options.json !== undefined && options.json === options.svg) {
+    throw new CallError("--json and --svg name one file.", "Name two.");
   }
   const module = await load();
   const { run, sweeps = [] } = module;
@@ -73,6 +76,7 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
   const progress = await openProgress(host, false);
   try {
     using device = await openDevice({ backend: options.device, software: options.software, threads });
+    checkThreads(options, device.backend);
     const given = { size, sweep: options.sweep, multiplicity, library: async () => LIBRARY };
     const { signal } = host;
     const report = await run(device, { ...given, signal, onProgress: (label) => progress.step(label) }).catch(
@@ -99,6 +103,12 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
 function benchNamed(name: string): () => Promise<BenchModule> {
   if (Object.hasOwn(BENCHES, name)) return BENCHES[name];
   throw new CallError(`There is no benchmark "${name}".`, `Use one of: ${Object.keys(BENCHES).join(", ")}.`);
+}
+
+/** @param backend that the benchmark runs on, as far as it is known */
+function checkThreads({ threads }: BenchCommandOptions, backend: BenchCommandOptions["device"]): void {
+  if (threads === undefined || backend !== "webgpu") return;
+  throw new CallError("--threads is for the cpu engine, and the device is webgpu.", "Leave one of them out.");
 }
 
 function checkSweep(name: string, sweep: string | undefined, sweeps: readonly string[]): void {
@@ -174,7 +184,7 @@ async function keepPicture(report: BenchReport, path: string): Promise<void> {
 
 async function keep(path: string, text: string): Promise<void> {
   try {
-    await writeFile(path, text);
+    await replaceFile(path, [new TextEncoder().encode(text)]);
   } catch (error) {
     throw fileErrorFrom(path, error, "cannot be written", "Check the path.");
   }

@@ -79,7 +79,8 @@ function askedAggregates(text: string, by: readonly string[]): Map<string, Aggre
 }
 
 function notAnAggregate(item: string, asked: string | undefined): CallError {
-  const near = asked === undefined ? undefined : nearestOf(asked, AGGREGATES);
+  const isQuantile = QUANTILE.test(asked ?? "");
+  const near = asked === undefined || isQuantile ? asked : nearestOf(asked, AGGREGATES);
   return new CallError(
     `"${item}" in --agg is no aggregate${asked !== undefined && near === asked ? " without a column" : ""}.`,
     `${near === undefined || near === asked ? "" : `Did you mean "${near}"? `}Write --agg count,sum:price, with any of ${AGGREGATES.join(", ")}, or quantile0.9.`,

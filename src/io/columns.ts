@@ -1,18 +1,21 @@
 /**
  * Flechette columns made from buffers, and read back without loss. All tables that io makes hold one batch a column and are
  * extracted raw: 64-bit integers and timestamps as bigint in their own unit, decimals as unscaled bigint, dates as
- * milliseconds.
+ * milliseconds (those of 64 bits, in columns of others, as bigint).
  */
 import {
   type Batch,
   batchType,
   binary,
+  binaryView,
   Column,
   type DataType,
+  DateUnit,
   dictionary as dictionaryType,
   type ExtractionOptions,
   IntervalUnit,
   int32,
+  int64,
   largeBinary,
   largeUtf8,
   Type,
@@ -101,30 +104,37 @@ function partsOf(type: DataType, nulls: NullRows): object {
   return { type, length: nulls.rows, nullCount: nulls.count, validity: nulls.bitmap };
 }
 
-/** The same column extracted raw, whatever way it was read or built. Shares all buffers. */
+/**
+ * The same column extracted raw, whatever way it was read or built; strings that are not in lists or structs as their bytes. Shares all
+ * buffers.
+ */
 export function rawColumn(column: Column<unknown>): Column<unknown> {
-  return rawColumnOf(column, new Map());
+  return rawColumnOf(column, false, new Map());
 }
 
 /** Batches often share a dictionary; each is turned once. */
 type Dictionaries = Map<Column<unknown>, Column<unknown>>;
 
-function rawColumnOf(column: Column<unknown>, dictionaries: Dictionaries): Column<unknown> {
+function rawColumnOf(
+  column: Column<unknown>,
+  isNested: boolean,
+  dictionaries: Dictionaries,
+): Column<unknown> {
   return new Column(
-    column.data.map((batch) => rawBatch(batch, dictionaries)),
+    column.data.map((batch) => rawBatch(batch, isNested, dictionaries)),
     column.type,
   );
 }
 
-function rawBatch(batch: Batch<unknown>, dictionaries: Dictionaries): Batch<unknown> {
-  const RawBatch = rawBatchType(batch.type);
-  const children = batch.children?.map((child) => rawBatch(child, dictionaries));
+function rawBatch(batch: Batch<unknown>, isNested: boolean, dictionaries: Dictionaries): Batch<unknown> {
+  const RawBatch = rawBatchType(extractedAs(batch.type, isNested));
+  const children = batch.children?.map((child) => rawBatch(child, true, dictionaries));
   const raw = new RawBatch({ ...batch, children }) as DictionaryLike;
   if (batch.type.typeId !== Type.Dictionary) return raw;
   const { dictionary } = batch as DictionaryLike;
   let rawDictionary = dictionaries.get(dictionary);
   if (rawDictionary === undefined) {
-    rawDictionary = rawColumnOf(dictionary, dictionaries);
+    rawDictionary = rawColumnOf(dictionary, isNested, dictionaries);
     dictionaries.set(dictionary, rawDictionary);
   }
   raw.setDictionary(rawDictionary);
@@ -148,6 +158,15 @@ function rawBatchType(type: DataType): BatchType {
 
 /** Months and days of 32 bits, nanoseconds of 64. */
 const INTERVAL_BYTES = 16;
+
+/** The type whose values flechette gives without loss: no number is beyond 2^53, and a U+FEFF at the start of a text stays. */
+function extractedAs(type: DataType, isNested: boolean): DataType {
+  if (type.typeId === Type.Date && type.unit === DateUnit.MILLISECOND) return int64();
+  if (isNested) return type;
+  if (type.typeId === Type.Utf8) return binary();
+  if (type.typeId === Type.LargeUtf8) return largeBinary();
+  return type.typeId === Type.Utf8View ? binaryView() : type;
+}
 
 type DictionaryLike = Batch<unknown> & {
   dictionary: Column<unknown>;

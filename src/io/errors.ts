@@ -22,6 +22,8 @@ const SYSTEM_ERRORS: Record<string, { problem: string; fix: string }> = {
   EACCES: { problem: "permission denied", fix: "Check the permissions of the file and its directory." },
   EPERM: { problem: "operation not permitted", fix: "Check the permissions of the file and its directory." },
   EROFS: { problem: "the file system is read-only", fix: "Name a place that can be written." },
+  ENAMETOOLONG: { problem: "the name is too long", fix: "Name it in at most 255 bytes." },
+  ELOOP: { problem: "symbolic links lead back to themselves", fix: "Check the path." },
   ENOSPC: { problem: "no space is left on the device", fix: "Make room, or name a place with more of it." },
 };
 

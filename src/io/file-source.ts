@@ -1,4 +1,7 @@
-/** Files as sources, in Node. Pipes and devices are read from start to end; regular files at any place also. */
+/**
+ * Files as sources, in Node. Pipes and devices are read from start to end; regular files at any place also. A regular file is opened
+ * once, so that all is of one file also where another one gets its name meanwhile; one that becomes shorter is an error.
+ */
 import type { FileHandle } from "node:fs/promises";
 import { fileModule } from "./builtin.js";
 import { FileError } from "./errors.js";
@@ -10,15 +13,40 @@ export async function fileSource(path: string, name: string): Promise<Source> {
   const { createReadStream } = fileModule("node:fs");
   const found = await stat(path);
   if (found.isDirectory()) throw new FileError(name, "is a directory", "Name a file.");
-  const pieces = (signal?: AbortSignal) => createReadStream(path, { highWaterMark: PIECE, signal });
-  let opened: Promise<FileHandle> | undefined;
-  const close = async () => (await opened?.catch(() => undefined))?.close();
-  if (!found.isFile()) return { name, size: undefined, pieces, close };
-  const at = async (start: number, end: number) => {
-    opened ??= open(path);
-    return bytesAt(await opened, start, end);
+  if (!found.isFile()) {
+    const pieces = (signal?: AbortSignal) => createReadStream(path, { highWaterMark: PIECE, signal });
+    return { name, size: undefined, pieces, close: async () => {} };
+  }
+  const file = await open(path);
+  return openedSource(file, (await file.stat()).size, name);
+}
+
+function openedSource(file: FileHandle, size: number, name: string): Source {
+  const shortened = () =>
+    new FileError(name, "became shorter while it was read", "Read it when nobody writes to it.");
+  return {
+    name,
+    size,
+    async *pieces(signal) {
+      let start = 0;
+      for (let reading = bytesAt(file, 0, PIECE); ; ) {
+        signal?.throwIfAborted();
+        const piece = await reading;
+        if (piece.length === 0) break;
+        start += piece.length;
+        reading = bytesAt(file, start, start + PIECE); // while this one is worked on
+        reading.catch(() => {}); // is awaited in the next turn
+        yield piece;
+      }
+      if (start < size) throw shortened();
+    },
+    async at(start, end) {
+      const bytes = await bytesAt(file, start, end);
+      if (bytes.length < Math.min(end, size) - start) throw shortened();
+      return bytes;
+    },
+    close: () => file.close(),
   };
-  return { name, size: found.size, pieces, at, close };
 }
 
 async function bytesAt(file: FileHandle, start: number, end: number): Promise<Uint8Array<ArrayBuffer>> {

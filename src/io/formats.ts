@@ -52,7 +52,7 @@ export interface TransferOptions {
   readonly signal?: AbortSignal;
   /**
    * Threads that may work on the file, the calling one included; 1: no other. The others start for large files only. Default: as many as
-   * the machine runs at once, up to 8.
+   * the machine runs at once, up to 8. At most four times as many as the machine runs at once, or 16 if that is more.
    */
   readonly threads?: number;
 }

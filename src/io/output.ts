@@ -1,65 +1,103 @@
 /**
  * Where a result goes in Node: a file appears under its name whole or not at all, and whatever ends the process leaves nothing
- * else behind. What is no regular file (a pipe, a device) is written to, never replaced.
+ * else behind. What is no regular file (a pipe, a device) is written to, never replaced. The temporary file beside a target is
+ * this call's alone: its name is random, it is opened only where nothing has the name, and it can be read by those alone who may
+ * read what it replaces.
  */
+import type { Stats } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
 import { fileModule } from "./builtin.js";
 import { FileError, fileErrorFrom } from "./errors.js";
+import { makeTemporaryFolder } from "./temporary-folder.js";
+import { forget, randomName, remember, removeUnfinished } from "./unfinished.js";
 
-/** Temporary files and folders of writes that are not done, for the end of the process. */
-const unfinished = new Set<string>();
-let listening = false;
-
-/** A file or folder to remove when the process ends. */
-export function remember(path: string): void {
-  unfinished.add(path);
-  if (listening) return;
-  listening = true;
-  process.on("exit", () => {
-    const { rmSync } = fileModule("node:fs");
-    for (const left of unfinished) {
-      try {
-        rmSync(left, { force: true, recursive: true });
-      } catch {
-        // the others are removed all the same
-      }
-    }
-  });
-}
-
-/** Removes it now. */
-export async function forget(path: string): Promise<void> {
-  await fileModule("node:fs/promises").rm(path, { force: true, recursive: true, maxRetries: 3 });
-  unfinished.delete(path);
-}
+type Blocks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** Writes blocks of bytes to where `path` leads. @throws the signal's reason, what `blocks` throw, the system's errors */
-export async function replaceFile(
-  path: string,
-  blocks: AsyncIterable<Uint8Array>,
-  signal?: AbortSignal,
-): Promise<void> {
-  const { chmod, realpath, rename, stat } = fileModule("node:fs/promises");
-  const { basename, dirname, join } = fileModule("node:path");
-  const target = await realpath(path).catch(() => path);
-  const found = await stat(target).catch(() => null);
+export async function replaceFile(path: string, blocks: Blocks, signal?: AbortSignal): Promise<void> {
+  const { target, found } = await targetOf(path);
   if (found !== null && !found.isFile()) return writeThrough(target, blocks, signal);
-  const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
-  remember(temporary);
+  const { rename } = fileModule("node:fs/promises");
+  const { dirname, join } = fileModule("node:path");
+  const temporary = join(dirname(target), randomName());
   try {
-    await writeBlocks(temporary, blocks, signal);
-    if (found !== null) await chmod(temporary, found.mode & 0o7777);
+    const file = await createFile(temporary, found);
+    await writeBlocks(file, blocks, signal);
     await rename(temporary, target);
+    forget(temporary);
   } finally {
-    await forget(temporary);
+    await removeUnfinished(temporary);
   }
 }
 
-async function writeBlocks(
-  path: string,
-  blocks: AsyncIterable<Uint8Array>,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const file = await fileModule("node:fs/promises").open(path, "w");
+/** Where the bytes of a path go, and what is there now. */
+interface Target {
+  readonly target: string;
+  /** Null: nothing. */
+  readonly found: Stats | null;
+}
+
+/** Links that Linux follows on the way to one file. */
+const MOST_LINKS = 40;
+
+/**
+ * Follows symbolic links, also to where nothing is yet. What is no regular file keeps its path: that of a pipe in /proc leads to no
+ * place in a folder.
+ */
+async function targetOf(path: string): Promise<Target> {
+  const { readlink, realpath, stat } = fileModule("node:fs/promises");
+  const { dirname, isAbsolute, sep } = fileModule("node:path");
+  const found = await stat(path).catch(nullIfMissing);
+  if (found !== null) return { target: found.isFile() ? await realpath(path) : path, found };
+  let target = path;
+  for (let links = 0; links < MOST_LINKS; links++) {
+    const link = await readlink(target).catch(() => null); // no link
+    if (link === null) break;
+    // not join(), which would take `a/..` for nothing where `a` is a link
+    target = isAbsolute(link) ? link : `${await realpath(dirname(target))}${sep}${link}`;
+  }
+  return { target, found: null };
+}
+
+function nullIfMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT") return null;
+  throw error;
+}
+
+/** Makes a file for what is to replace another, or nothing. @throws where the name is taken, also by a link */
+async function createFile(path: string, replaced: Stats | null): Promise<FileHandle> {
+  remember(path, "file");
+  let file: FileHandle;
+  try {
+    file = await fileModule("node:fs/promises").open(path, "wx", replaced === null ? 0o666 : 0o600);
+  } catch (error) {
+    forget(path); // what has the name is not ours
+    throw error;
+  }
+  try {
+    if (replaced !== null) await takePermissions(file, replaced);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** Gives an empty file the owner and the permissions of another, as far as the process may; never to more people. */
+async function takePermissions(file: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
+  const made = await file.stat();
+  if (made.uid !== uid || made.gid !== gid) {
+    // only the superuser may give a file to another owner; to another of one's groups one may
+    await file.chown(uid, gid).catch(() => file.chown(made.uid, gid).catch(() => {}));
+  }
+  const isGroupKept = (await file.stat()).gid === gid;
+  // another group gets what everybody has
+  const allowed = isGroupKept ? 0o777 : 0o707 | ((mode & 0o007) << 3);
+  await file.chmod(mode & allowed).catch(() => {}); // a file system without permissions
+}
+
+/** Writes blocks, and closes the file. */
+async function writeBlocks(file: FileHandle, blocks: Blocks, signal: AbortSignal | undefined): Promise<void> {
   let writing: Promise<void> | undefined; // of one block, while the next one is made
   try {
     for await (const block of blocks) {
@@ -76,38 +114,35 @@ async function writeBlocks(
   }
 }
 
-/** Pipes and devices: made whole in the system's temporary folder, then copied. */
-async function writeThrough(
-  target: string,
-  blocks: AsyncIterable<Uint8Array>,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const { mkdtemp } = fileModule("node:fs/promises");
-  const { createReadStream, createWriteStream } = fileModule("node:fs");
-  const { join } = fileModule("node:path");
-  const folder = await mkdtemp(join(fileModule("node:os").tmpdir(), "warpmap-"));
-  remember(folder);
+/** Pipes and devices: made whole in a temporary folder, then copied. */
+async function writeThrough(target: string, blocks: Blocks, signal: AbortSignal | undefined): Promise<void> {
+  const { constants, createReadStream, createWriteStream } = fileModule("node:fs");
+  const folder = await makeTemporaryFolder(undefined);
   try {
-    const temporary = join(folder, "result");
-    await writeBlocks(temporary, blocks, signal);
+    const temporary = fileModule("node:path").join(folder.path, "result");
+    await writeBlocks(await fileModule("node:fs/promises").open(temporary, "wx"), blocks, signal);
     await fileModule("node:stream/promises").pipeline(
       createReadStream(temporary),
-      createWriteStream(target),
+      // neither made nor emptied: what was found is written to
+      createWriteStream(target, { flags: constants.O_WRONLY as unknown as string }),
       { signal },
     );
   } finally {
-    await forget(folder);
+    await folder.remove();
   }
 }
 
 /** Throws unless a file can be made at `path`: to learn that before the work and not after it. */
 export async function checkWritable(path: string): Promise<void> {
-  const { stat } = fileModule("node:fs/promises");
+  const { access, constants, stat } = fileModule("node:fs/promises");
   try {
-    const folder = await stat(fileModule("node:path").dirname(path));
-    if (!folder.isDirectory()) throw new FileError(path, "its directory is a file", "Check the path.");
-    const target = await stat(path).catch(() => null);
-    if (target?.isDirectory()) throw new FileError(path, "is a directory", "Name a file.");
+    const { target, found } = await targetOf(path);
+    if (found?.isDirectory()) throw new FileError(path, "is a directory", "Name a file.");
+    if (found !== null && !found.isFile()) return await access(target, constants.W_OK);
+    const folder = fileModule("node:path").dirname(target);
+    const place = await stat(folder);
+    if (!place.isDirectory()) throw new FileError(path, "its directory is a file", "Check the path.");
+    await access(folder, constants.W_OK);
   } catch (error) {
     throw fileErrorFrom(path, error, "cannot be written", "Check the path.");
   }

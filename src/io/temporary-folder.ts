@@ -4,7 +4,7 @@
  */
 import { ValidationError } from "../errors.js";
 import { builtin, fileModule } from "./builtin.js";
-import { forget, remember } from "./output.js";
+import { remember, removeUnfinished } from "./unfinished.js";
 
 export interface TemporaryFolder {
   readonly path: string;
@@ -37,20 +37,38 @@ export async function makeTemporaryFolder(place: string | undefined): Promise<Te
   const { join } = fileModule("node:path");
   const own = `${PREFIX}${await machine()}-${process.pid}-${await startOf(process.pid)}-`;
   const path = await mkdtemp(join(parent, own));
-  remember(path);
-  return { path, remove: () => forget(path).catch(() => {}) };
+  remember(path, "folder");
+  return { path, remove: () => removeUnfinished(path).catch(() => {}) };
 }
 
-/** Removes what processes left behind that are no more. Processes of other machines are left alone: nobody knows about them here. */
+/**
+ * Removes what processes of this user left behind that are no more. Processes of other machines are left alone: nothing here knows
+ * about them.
+ */
 async function removeLeftovers(parent: string): Promise<void> {
   const { readdir, rm } = fileModule("node:fs/promises");
   const { join } = fileModule("node:path");
   const here = await machine();
   for (const name of await readdir(parent).catch(() => [])) {
     const [, where, pid, start] = NAME.exec(name) ?? [];
-    if (where !== here || (await isRunning(Number(pid), start))) continue;
-    await rm(join(parent, name), { recursive: true, force: true }).catch(() => {}); // another user's
+    const path = join(parent, name);
+    if (where !== here || (await isRunning(Number(pid), start)) || !(await isOwn(path))) continue;
+    await rm(path, { recursive: true, force: true }).catch(() => {});
   }
+}
+
+/**
+ * Whether nobody else can change what is in a folder. In one of another user's, or in one that others may write to, a link could take the
+ * place of a folder while it is emptied, and what the link leads to would be emptied in its stead.
+ */
+async function isOwn(path: string): Promise<boolean> {
+  const found = await fileModule("node:fs/promises")
+    .lstat(path)
+    .catch(() => null); // another call removed it
+  const uid = process.getuid?.(); // Windows has none
+  return (
+    found?.isDirectory() === true && (uid === undefined || (found.uid === uid && (found.mode & 0o022) === 0))
+  );
 }
 
 async function isRunning(pid: number, start: string): Promise<boolean> {

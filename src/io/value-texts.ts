@@ -24,8 +24,8 @@ export function decimalText(unscaled: bigint, scale: number): string {
   return `${unscaled < 0n ? "-" : ""}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-export function dateText(milliseconds: number): string {
-  return isoText(milliseconds)?.split("T")[0] ?? String(milliseconds);
+export function dateText(milliseconds: number | bigint): string {
+  return isoText(Number(milliseconds))?.split("T")[0] ?? String(milliseconds);
 }
 
 /** Without the fraction and the zone; null outside the years that Date knows. */

@@ -51,6 +51,8 @@ interface DictionaryBatch {
   key(row: number): number;
 }
 
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** A function from raw values (columns.ts) of a type to text. */
 export function textOf(type: DataType): (value: unknown) => string {
   switch (type.typeId) {
@@ -61,7 +63,7 @@ export function textOf(type: DataType): (value: unknown) => string {
     case Type.Decimal:
       return (value) => decimalText(BigInt(value as bigint), type.scale);
     case Type.Date:
-      return (value) => dateText(value as number);
+      return (value) => dateText(value as number | bigint);
     case Type.Time:
       return (value) => timeText(BigInt(value as number | bigint), type.unit);
     case Type.Timestamp: {
@@ -70,11 +72,12 @@ export function textOf(type: DataType): (value: unknown) => string {
     }
     case Type.Int:
     case Type.Bool:
+    case Type.Duration:
+      return (value) => String(value);
     case Type.Utf8:
     case Type.LargeUtf8:
     case Type.Utf8View:
-    case Type.Duration:
-      return (value) => String(value);
+      return (value) => DECODER.decode(value as Uint8Array);
     case Type.Binary:
     case Type.LargeBinary:
     case Type.BinaryView:

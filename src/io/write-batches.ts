@@ -4,7 +4,7 @@ import type { Tables } from "../relational/table-input.js";
 import { RowBatch } from "../spill/row-batch.js";
 import { TableStream } from "../spill/table-stream.js";
 import { arrowOfBatches } from "./arrow/arrow-write.js";
-import { csvBlocks } from "./csv/csv-write.js";
+import { csvRows, withMark } from "./csv/csv-write.js";
 import { type Format, isTextFormat, type WriteOptions } from "./formats.js";
 import { parquetOfBatches } from "./parquet/parquet-write.js";
 
@@ -20,7 +20,7 @@ export async function* batchBlocks(
   const stream = new TableStream(tables, "", options.signal);
   try {
     const pieces = tablesOf(stream);
-    if (isTextFormat(format)) yield* csvOfBatches(pieces, options);
+    if (isTextFormat(format)) yield* withMark(csvOfBatches(pieces, options));
     else yield* (format === "arrow" ? arrowOfBatches : parquetOfBatches)(pieces, options);
   } finally {
     await stream.close();
@@ -46,7 +46,7 @@ async function* csvOfBatches(
   let isFirst = true;
   for await (const table of tables) {
     const report = (done: number) => onProgress?.(rows + done, rows + done);
-    yield* csvBlocks(table, { ...options, header: header && isFirst, onProgress: report });
+    yield* csvRows(table, { ...options, header: header && isFirst, onProgress: report });
     isFirst = false;
     rows += table.numRows;
   }

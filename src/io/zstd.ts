@@ -12,14 +12,16 @@ type Decode = (input: Uint8Array, length: number) => Uint8Array;
 let inWasm: Decode | undefined;
 let loading: Promise<void> | undefined;
 
-/** Fewer compressed bytes are decoded in less time than WebAssembly needs to start, about 20 ms. */
+/** Fewer compressed bytes, of all calls together, are decoded in less time than WebAssembly needs to start, about 20 ms. */
 const WORTH_LOADING = 1 << 20;
+let asked = 0;
 /** WebAssembly keeps the memory of the largest frames that it has decoded: those that hold more bytes are left to JavaScript. */
 const MOST_IN_WASM = 1 << 24;
 
 /** Prepares this thread to decode so many bytes. Where WebAssembly is refused (a page's content policy), JavaScript decodes. */
 export async function loadZstd(bytes: number): Promise<void> {
-  if (native || bytes < WORTH_LOADING) return;
+  asked += bytes;
+  if (native || asked < WORTH_LOADING) return;
   loading ??= inWebAssembly().then(
     (decode) => {
       inWasm = decode;

@@ -107,7 +107,7 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
 
   async *#spilled(memory: MemoryOptions, maxBytes: number): AsyncGenerator<Table> {
     const { joinLarge } = await loadSpill();
-    const { output: _, memory: __, dictionaries: ___, ...options } = this.#options;
+    const { memory: _, ...options } = this.#options;
     const { left, right } = this.#sides;
     yield* joinLarge({ left: await brought(left), right: await brought(right) }, options, memory, maxBytes);
   }

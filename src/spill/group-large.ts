@@ -63,6 +63,7 @@ async function* groups(
     const asked = [...options.by, ...Object.values(options.aggregate).flatMap(({ column }) => column ?? [])];
     const needed = new Set(asked.map((column) => columnIndex(first, column, "")));
     const shape = await stream.need([...needed].sort((a, b) => a - b));
+    session.fit(shape.fixedBytes);
     const keys = options.by.map((column) => first.names.indexOf(column));
     const run = new LargeGrouping(session, grouping, shape, keys);
     yield* run.tables([], stream.pieces(session.pieceBytes), 0);
@@ -74,7 +75,7 @@ async function* groups(
 /** Aggregates that need all values of a group, or all that differ. */
 const KEEPS_ALL: ReadonlySet<string> = new Set(["median", "quantile", "countDistinct"]);
 
-/** Partitions of one cut. Each takes a pass over the states in memory. */
+/** Partitions of one cut, at most. Each takes a pass over the states in memory. */
 const PARTITIONS = 16;
 
 class LargeGrouping {
@@ -125,15 +126,16 @@ class LargeGrouping {
   async *#cut(states: GroupStates, batches: AsyncGenerator<RowBatch>, depth: number): AsyncGenerator<Table> {
     const { session, grouping, shape } = this;
     if (states.groups < 2 || depth > MOST_DEPTH) throw this.#tooLarge(states);
-    session.cut(PARTITIONS, depth);
-    const numbers = partitionsOf(encodeOwnKeys(states.keys, states.groups), PARTITIONS, depth, false);
+    const count = Math.min(PARTITIONS, session.mostPartitions);
+    session.cut(count, depth);
+    const numbers = partitionsOf(encodeOwnKeys(states.keys, states.groups), count, depth, false);
     const device = await grouping.call.begin();
     const starts: GroupStates[] = [];
-    for (const groups of rowsByPartition(numbers, PARTITIONS))
+    for (const groups of rowsByPartition(numbers, count))
       starts.push(await grouping.select(device, states, groups));
-    const files = await partition(session, shape, batches, PARTITIONS, (batch) => {
+    const files = await partition(session, shape, batches, count, (batch) => {
       const columns = this.keys.map((index) => batch.column(index));
-      return partitionsOf(encodeOwnKeys(columns, batch.rows), PARTITIONS, depth, false);
+      return partitionsOf(encodeOwnKeys(columns, batch.rows), count, depth, false);
     });
     for (const file of files) {
       const start = starts.shift() as GroupStates;

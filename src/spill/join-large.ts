@@ -5,7 +5,9 @@
  * the other.
  */
 import type { Table } from "@uwdata/flechette";
+import type { OutputOption } from "../containers/arguments.js";
 import { bitmapBytes, countSet } from "../engine/bitmaps.js";
+import type { Placement } from "../engine/engine.js";
 import { rowsWhere, type Segment, type Sides } from "../engine/join-kinds.js";
 import { alignBits } from "../relational/bitmaps.js";
 import type { SourceTable } from "../relational/columns.js";
@@ -24,13 +26,16 @@ import { partitionsOf } from "./row-partitions.js";
 import { MOST_DEPTH, SpillSession } from "./spill-session.js";
 import { TableStream } from "./table-stream.js";
 
+/** Results are values on the host, whatever else is asked for: `dictionaries` and `output` are checked alone. */
+type LargeJoinOptions = JoinOptions<never> & OutputOption<Placement>;
+
 /**
  * The rows of a join, in tables of at most `maxBytes` bytes, at least one table.
  * @throws as `join`; FileError when temporary files cannot be written
  */
 export async function* joinLarge(
   inputs: Sides<TableInput | Tables>,
-  options: JoinOptions<never>,
+  options: LargeJoinOptions,
   memory: MemoryOptions,
   maxBytes: number,
 ): AsyncGenerator<Table> {
@@ -74,11 +79,11 @@ class LargeJoin {
 
   static async open(
     streams: Sides<TableStream>,
-    options: JoinOptions<never>,
+    options: LargeJoinOptions,
     session: SpillSession,
     maxBytes: number,
   ): Promise<LargeJoin> {
-    const { onProgress: _, onPlan: __, ...given } = options;
+    const { onProgress: _, onPlan: __, dictionaries: ___, output: ____, ...given } = options;
     const others = { ...given, device: await session.device(options.device) };
     const prepare = (left: SourceTable, right: SourceTable) => prepareJoin({ left, right }, others);
     const left = noting(await streams.left.first());
@@ -90,6 +95,7 @@ class LargeJoin {
       left: await streams.left.need(left.needed()),
       right: await streams.right.need(right.needed()),
     };
+    session.fit(Math.max(shapes.left.fixedBytes, shapes.right.fixedBytes));
     const partitions = (side: "left" | "right") => {
       const names = keys[side].map(({ field }) => shapes[side].names.indexOf(field.name));
       return (count: number, seed: number): PartitionOf =>

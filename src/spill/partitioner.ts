@@ -1,18 +1,11 @@
 /** Deals the rows of a part out to partitions, each a temporary file. */
 import type { Part } from "./part.js";
-import { type BatchShape, RowBatch } from "./row-batch.js";
+import { type BatchShape, Gathered, type RowBatch } from "./row-batch.js";
 import { rowsByPartition } from "./row-partitions.js";
-import type { SpillFile } from "./spill-file.js";
 import type { SpillSession } from "./spill-session.js";
 
 /** Tells the partition of each row of a batch. */
 export type PartitionOf = (batch: RowBatch) => Uint8Array;
-
-/** Rows of a partition that are not written yet. */
-interface Waiting {
-  batches: RowBatch[];
-  bytes: number;
-}
 
 /** Partitions the rows. Rows of a partition keep their order. The caller releases the files. */
 export async function partition(
@@ -23,29 +16,22 @@ export async function partition(
   partitionOf: PartitionOf,
 ): Promise<Part[]> {
   const files = Array.from({ length: count }, () => session.file(shape));
-  const waiting = Array.from({ length: count }, (): Waiting => ({ batches: [], bytes: 0 }));
-  const most = session.writeBytes / count;
+  // rows that are not written yet
+  const most = Math.max(session.writeBytes / count, 2 * shape.fixedBytes);
+  const waiting = Array.from({ length: count }, () => new Gathered(shape, most));
   for await (const batch of batches) {
     session.pause();
     const rows = rowsByPartition(partitionOf(batch), count);
     for (let i = 0; i < count; i++) {
       if (rows[i].length === 0) continue;
-      const taken = batch.take(rows[i]);
-      waiting[i].batches.push(taken);
-      waiting[i].bytes += taken.bytes;
-      if (waiting[i].bytes >= most) await flush(shape, files[i], waiting[i]);
+      const enough = waiting[i].add(batch.take(rows[i]));
+      if (enough) await files[i].append(enough);
     }
   }
   for (const [i, file] of files.entries()) {
-    await flush(shape, file, waiting[i]);
+    const rest = waiting[i].rest();
+    if (rest) await file.append(rest);
     await file.written();
   }
   return files;
-}
-
-async function flush(shape: BatchShape, file: SpillFile, waiting: Waiting): Promise<void> {
-  const { batches } = waiting;
-  waiting.batches = [];
-  waiting.bytes = 0;
-  if (batches.length > 0) await file.append(RowBatch.concat(shape, batches));
 }

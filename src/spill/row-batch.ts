@@ -122,8 +122,20 @@ export interface BatchShape {
   readonly names: readonly string[];
   /** Ascending. */
   readonly needed: readonly number[];
+  /** Where each of the needed columns is among them. */
+  readonly places: ReadonlyMap<number, number>;
   /** A column like each of the needed ones, without rows. */
   readonly like: readonly SourceColumn[];
+  /** What a batch takes besides its values, in bytes: objects, and what the system's allocator adds to each array. */
+  readonly fixedBytes: number;
+}
+
+/** Of a column of a batch, and of each of its children. Measured: joins of 1,000 to 8,000 columns on Node 20. */
+const COLUMN_BYTES = 1 << 10;
+
+function columnsIn(chunk: Chunk): number {
+  const children = "children" in chunk ? chunk.children : "child" in chunk ? [chunk.child] : [];
+  return children.reduce((sum, child) => sum + columnsIn(child), 1);
 }
 
 /** @param first no rows of the first batch of the input. Nothing of its memory is held on to. */
@@ -132,7 +144,9 @@ export function shapeOf(first: SourceTable, side: string, needed: readonly numbe
     const column = first.column(index);
     return sourceColumn(column.field, compactChunk(gather(column.contiguous(), new Uint32Array(0))));
   });
-  return { side, names: first.names, needed, like };
+  const columns = like.reduce((sum, column) => sum + columnsIn(column.contiguous()), 0);
+  const places = new Map(needed.map((index, place) => [index, place]));
+  return { side, names: first.names, needed, places, like, fixedBytes: COLUMN_BYTES * columns };
 }
 
 /** Rows of the needed columns. Other columns cannot be asked for. */
@@ -184,8 +198,8 @@ export class RowBatch implements SourceTable {
   }
 
   column(index: number): SourceColumn {
-    const at = this.shape.needed.indexOf(index);
-    if (at < 0) throw new TypeError(`column ${index} was not kept`);
+    const at = this.shape.places.get(index);
+    if (at === undefined) throw new TypeError(`column ${index} was not kept`);
     return sourceColumn(this.shape.like[at].field, this.chunks[at]);
   }
 
@@ -193,11 +207,16 @@ export class RowBatch implements SourceTable {
     return this.shape.needed.map((index) => this.column(index));
   }
 
-  /** What the rows take in memory. */
+  /** What the rows take in memory, with that of a batch of no rows. */
   get bytes(): number {
     // a row number for rows without columns
-    this.#bytes ??= 4 * this.rows + heldBytes(this.chunks);
+    this.#bytes ??= this.shape.fixedBytes + 4 * this.rows + heldBytes(this.chunks);
     return this.#bytes;
+  }
+
+  /** What the rows alone take, wherever they are put together with others. */
+  get rowBytes(): number {
+    return this.bytes - this.shape.fixedBytes;
   }
 
   /** Rows `from` to `to`; shares the memory of their values. */
@@ -243,6 +262,45 @@ export class RowBatch implements SourceTable {
     const { columns } = readTable(tableFromIPC(bytes, RAW), "");
     const chunks = columns.map((column, i) => readLike(column.contiguous(), shape.like[i].contiguous()));
     return new RowBatch(shape, chunks, rows);
+  }
+}
+
+/**
+ * Batches put together to such of about `bytes`. Many small ones take more than their rows: they are put together before that, and again
+ * as often as the whole is still small.
+ */
+export class Gathered {
+  #waiting: RowBatch[] = [];
+  #bytes = 0;
+
+  constructor(
+    readonly shape: BatchShape,
+    readonly bytes: number,
+  ) {}
+
+  /** Takes a batch; answers with the rows before it where those are enough. */
+  add(batch: RowBatch): RowBatch | null {
+    let enough: RowBatch | null = null;
+    if (this.#bytes > 0 && this.#bytes + batch.bytes > this.bytes) {
+      const whole = this.rest() as RowBatch;
+      if (whole.bytes + batch.bytes > this.bytes / 2) enough = whole;
+      else this.#push(whole);
+    }
+    this.#push(batch);
+    return enough;
+  }
+
+  /** What waits, if anything does. */
+  rest(): RowBatch | null {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#bytes = 0;
+    return waiting.length === 0 ? null : RowBatch.concat(this.shape, waiting);
+  }
+
+  #push(batch: RowBatch): void {
+    this.#waiting.push(batch);
+    this.#bytes += batch.bytes;
   }
 }
 

@@ -6,7 +6,7 @@ import type { FileHandle } from "node:fs/promises";
 import { fileModule } from "../io/builtin.js";
 import { joined } from "../io/source.js";
 import type { Part } from "./part.js";
-import { type BatchShape, RowBatch } from "./row-batch.js";
+import { type BatchShape, Gathered, RowBatch } from "./row-batch.js";
 import type { SpillSession } from "./spill-session.js";
 
 /** Where one batch is. */
@@ -47,8 +47,8 @@ export class SpillFile implements Part {
     });
     this.#blocks.push({ start: this.#length, length: bytes.length, rows: batch.rows });
     this.#length += bytes.length;
+    this.bytes += this.rows === 0 ? batch.bytes : batch.rowBytes;
     this.rows += batch.rows;
-    this.bytes += batch.bytes;
     this.session.wrote(bytes.length);
   }
 
@@ -58,20 +58,14 @@ export class SpillFile implements Part {
   }
 
   async *pieces(bytes: number): AsyncGenerator<RowBatch> {
-    let waiting: RowBatch[] = [];
-    let size = 0;
+    const gathered = new Gathered(this.shape, bytes);
     for (const block of this.#blocks) {
       this.session.pause();
-      const batch = RowBatch.fromIpc(this.shape, await this.#read(block), block.rows);
-      if (size + batch.bytes > bytes && size > 0) {
-        yield RowBatch.concat(this.shape, waiting);
-        waiting = [];
-        size = 0;
-      }
-      waiting.push(batch);
-      size += batch.bytes;
+      const enough = gathered.add(RowBatch.fromIpc(this.shape, await this.#read(block), block.rows));
+      if (enough) yield enough;
     }
-    if (size > 0) yield RowBatch.concat(this.shape, waiting);
+    const rest = gathered.rest();
+    if (rest) yield rest;
   }
 
   async #read({ start, length }: Block): Promise<Uint8Array> {

@@ -15,6 +15,8 @@ export const MOST_DEPTH = 4;
 /** Partitions of one cut. Each has a file open while it is written; of little memory each gets so little that blocks are all overhead. */
 const LEAST_PARTITIONS = 32;
 const MOST_PARTITIONS = 128;
+/** Of tables that have more columns than there is memory for. */
+const LEAST_WIDE = 4;
 /** Bytes of a part at most. Offsets of 32 bits number the bytes of a part and a piece together. */
 const MOST_BYTES = 2 ** 30;
 /** Bytes of a block that is worth a partition more. */
@@ -28,11 +30,13 @@ export class SpillSession {
    * Bytes of a part that is worked on in memory. Beside it are, at times: its like of the other side, the keys of both in the engine's
    * form, the result's batch, and garbage of as much.
    */
-  readonly partBytes: number;
+  partBytes: number;
   /** Bytes of rows that wait to be written. */
   readonly writeBytes: number;
   /** Bytes that are read at a time. */
-  readonly pieceBytes: number;
+  pieceBytes: number;
+  /** Partitions of one cut. */
+  mostPartitions = MOST_PARTITIONS;
   #folder: Promise<TemporaryFolder> | undefined;
   readonly #files = new Set<SpillFile>();
   readonly #garbage: GarbageBound;
@@ -53,9 +57,23 @@ export class SpillSession {
     this.#garbage = new GarbageBound(limit / 8);
   }
 
-  /** Into how many partitions to cut what has a size; what nobody knows the size of, into as many as there is room for. */
+  /**
+   * Makes room for batches of tables of so many columns that batches without rows take much: pieces are to be rows for the most part, and
+   * partitions, each of which has a batch, as few as a quarter of the limit holds.
+   */
+  fit(fixedBytes: number): void {
+    this.pieceBytes = Math.max(this.pieceBytes, 2 * fixedBytes);
+    this.partBytes = Math.max(this.partBytes, 4 * fixedBytes);
+    this.mostPartitions = Math.max(
+      LEAST_WIDE,
+      Math.min(MOST_PARTITIONS, Math.floor(this.memory.limit / 4 / fixedBytes)),
+    );
+  }
+
+  /** Into how many partitions to cut what has a size; what has none that is known, into as many as there is room for. */
   partitionsFor(bytes: number): number {
-    const room = Math.max(LEAST_PARTITIONS, Math.min(MOST_PARTITIONS, Math.floor(this.writeBytes / BLOCK)));
+    const filled = Math.max(LEAST_PARTITIONS, Math.floor(this.writeBytes / BLOCK));
+    const room = Math.min(this.mostPartitions, filled);
     return Math.min(room, Math.max(4, Math.ceil((2 * bytes) / this.partBytes)));
   }
 

@@ -6,7 +6,7 @@ import { ValidationError } from "../errors.js";
 import { BatchReader } from "../relational/batch-reader.js";
 import { readTable, type SourceTable } from "../relational/columns.js";
 import { type Batches, batchesOf, type TableInput, type Tables } from "../relational/table-input.js";
-import { type BatchShape, openRows, RowBatch, shapeOf } from "./row-batch.js";
+import { type BatchShape, Gathered, openRows, RowBatch, shapeOf } from "./row-batch.js";
 
 /** Rows of a large batch that are looked at first: nobody knows yet what its rows take. */
 const FIRST_ROWS = 1024;
@@ -45,18 +45,13 @@ export class TableStream {
   /** The rows in pieces of about `bytes`. After `need`; once. */
   async *pieces(bytes: number): AsyncGenerator<RowBatch> {
     const shape = this.#shape as BatchShape;
-    let waiting: RowBatch[] = [];
-    let size = 0;
+    const gathered = new Gathered(shape, bytes);
     for await (const batch of this.#cuts(shape, bytes)) {
-      if (size + batch.bytes > bytes && size > 0) {
-        yield RowBatch.concat(shape, waiting);
-        waiting = [];
-        size = 0;
-      }
-      waiting.push(batch);
-      size += batch.bytes;
+      const enough = batch.rows > 0 ? gathered.add(batch) : null;
+      if (enough) yield enough;
     }
-    if (size > 0) yield RowBatch.concat(shape, waiting);
+    const rest = gathered.rest();
+    if (rest) yield rest;
   }
 
   /** Stops reading. */
@@ -72,7 +67,7 @@ export class TableStream {
       do {
         const to = from + this.#rowsWithin(bytes, table.rows - from);
         const batch = RowBatch.of(shape, openRows(table, from, to));
-        if (batch.rows > 0) this.#rowBytes = batch.bytes / batch.rows;
+        if (batch.rows > 0) this.#rowBytes = batch.rowBytes / batch.rows;
         yield* cut(batch, bytes);
         from = to;
       } while (from < table.rows);
@@ -97,7 +92,8 @@ export class TableStream {
 
 /** Pieces of at most about `bytes`, rows being taken for equally large. */
 export function* cut(batch: RowBatch, bytes: number): Generator<RowBatch> {
-  const count = Math.min(batch.rows, Math.max(1, Math.ceil(batch.bytes / bytes)));
+  const each = Math.max(bytes - batch.shape.fixedBytes, bytes / 2);
+  const count = Math.min(batch.rows, Math.max(1, Math.ceil(batch.rowBytes / each)));
   for (let i = 0; i < count; i++) {
     const from = Math.floor((batch.rows * i) / count);
     yield batch.slice(from, Math.floor((batch.rows * (i + 1)) / count));

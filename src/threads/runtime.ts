@@ -27,6 +27,16 @@ export function machineThreads(): number {
   return globalThis.navigator?.hardwareConcurrency ?? 1;
 }
 
+/** Threads of a call, at most, for each that the machine runs at once: more would only take turns. */
+const MOST_EACH = 4;
+/** That many may be asked for on any machine, so that a program with a number in it runs on all. */
+const ALWAYS = 16;
+
+/** The threads that a call gets which asks for some: as many, up to four for each that the machine runs at once, or 16. */
+export function threadsWithin(asked: number): number {
+  return Math.min(asked, Math.max(ALWAYS, MOST_EACH * machineThreads()));
+}
+
 export type NodeThreads = typeof import("node:worker_threads");
 
 /** Node's module, without an import that bundlers for browsers would follow. */

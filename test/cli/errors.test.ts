@@ -135,6 +135,16 @@ describe("2: a wrong call", () => {
     ["a size of nothing", ["bench", "gups", "--size", "0"], /--size "0"/],
     ["no thread at all", ["join", A, A, ...OK, "--threads", "0"], /--threads 0 is not a number of threads/],
     ["threads that are no number", ["bench", "gups", "--threads", "two"], /--threads two is not a number/],
+    [
+      "threads of a GPU",
+      ["bench", "gups", "--threads", "2", "--device", "webgpu"],
+      /--threads is for the cpu engine/,
+    ],
+    [
+      "one file for numbers and picture",
+      ["bench", "gups", "--json", path("x"), "--svg", path("x")],
+      /--json and --svg name one file/,
+    ],
     ["an unknown option of bench", ["bench", "gups", "--png", "x.png"], /unknown option '--png'/],
     ["a sweep that is not there", ["bench", "static-map", "--sweep", "hash"], /no sweep over "hash"/],
   ])("%s", async (_, args, line) => {

@@ -94,6 +94,11 @@ it("knows spreads, medians and quantiles", async () => {
     expect(row.quantile1_price).toBe(most);
     expect(Number(row["quantile0.9_price"])).toBeGreaterThanOrEqual(Number(middle)); // or both are null
   }
+  const none = await cli(["group", SALES, "--by", "day", "--agg", "quantile0.9", ...CPU]);
+  expect([none.status, none.stderr]).toEqual([
+    2,
+    expect.stringMatching(/"quantile0\.9" in --agg is no aggregate without a column\.\nhint: Write --agg/),
+  ]);
   for (const asked of ["quantile", "quantile1.5", "quantile0.5.5", "median0.5"]) {
     const wrong = await cli(["group", SALES, "--by", "day", "--agg", `${asked}:price`, ...CPU]);
     const message = expect.stringContaining(`"${asked}:price" in --agg is no aggregate`);

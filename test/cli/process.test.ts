@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { dirname, relative, resolve } from "node:path";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -118,6 +119,8 @@ it("starts no more threads than --threads says, and none within a limit of memor
   expect(await startedBy("--threads", "1")).toBe(0);
   expect(await startedBy("--memory", "64M")).toBe(0);
   expect(await startedBy("--threads", "2")).toBeGreaterThan(0);
+  // of the reader, and of the engine's two pools
+  expect(await startedBy("--threads", "999")).toBeLessThan(3 * Math.max(16, 4 * availableParallelism()));
   expect(await startedBy("--threads", "2", "--memory", "64M")).toBeGreaterThan(0);
 });
 
@@ -201,7 +204,7 @@ it.each([
     "--out",
     out,
   ]);
-  const temporary = () => readdirSync(path(".")).filter((name) => name.startsWith(`.out-${format}`));
+  const temporary = () => readdirSync(path(".")).filter((name) => name.startsWith(".warpmap-"));
   const outcome = outcomeOf(child);
   while (temporary().length === 0 && child.exitCode === null) await new Promise((go) => setTimeout(go, 1));
   child.kill(signal);

@@ -1,9 +1,10 @@
 /** The decoders of Zstandard that are no part of Node: what both make of right data, of damaged data, and of data after such. */
 import { readFileSync, writeFileSync } from "node:fs";
+import * as zlib from "node:zlib";
 import { parquetMetadata } from "hyparquet";
 import { parquetHeader } from "hyparquet/src/column.js";
 import { decompressZstd as inJs } from "hyparquet-compressors";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { FileError, readTable } from "../../src/io/index.js";
 import { decompressZstd, inWebAssembly, loadZstd } from "../../src/io/zstd.js";
 import { openDuck } from "./duckdb.js";
@@ -102,4 +103,20 @@ it("files that are worth it are read with any number of threads, and damage in t
       await expect(readTable(path("damaged.parquet"), { threads })).rejects.toThrow(FileError);
     }
   }
+});
+
+it("WebAssembly is loaded once all calls together are worth it", async () => {
+  vi.resetModules();
+  let loaded = 0;
+  vi.doMock("zstddec", async (original) => {
+    loaded++;
+    return original<object>();
+  });
+  const { loadZstd: load } = await import("../../src/io/zstd.js");
+  for (let call = 0; call < 3; call++) await load(2 ** 18);
+  expect(loaded).toBe(0);
+  await load(2 ** 18);
+  expect(loaded).toBe("zstdDecompressSync" in zlib ? 0 : 1);
+  vi.doUnmock("zstddec");
+  vi.resetModules();
 });

@@ -113,10 +113,15 @@ it("a value that many rows of the side have is stored once in parquet files", as
   expect(own).toEqual(expected);
 });
 
-it("anything but a side is refused", async () => {
-  const call = join(flights, airports, { ...on, dictionaries: "both" as never });
+it.each([{}, { memory: { limit: 2 ** 20 } }])("anything but a side is refused with %o", async (within) => {
+  const call = join(flights, airports, { ...on, ...within, dictionaries: "both" as never });
   await expect(call).rejects.toMatchObject({
     code: "VALIDATION",
     message: expect.stringMatching(/dictionaries/),
   });
+});
+
+it("are values within a limit of memory", async () => {
+  const made = join(flights, airports, { ...on, dictionaries: "right", memory: { limit: 2 ** 20 } });
+  expect((await made).toArray()).toEqual((await join(flights, airports, on)).toArray());
 });

@@ -4,7 +4,7 @@
  * through a batch in input order.
  */
 import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
-import { inNode, machineThreads } from "../../threads/runtime.js";
+import { inNode, machineThreads, threadsWithin } from "../../threads/runtime.js";
 import type { DeviceArray } from "../device-array.js";
 import type { Dictionary, DictionarySpec } from "../dictionary.js";
 import type { KeyType, ValueType } from "../element-types.js";
@@ -45,7 +45,7 @@ const MAX_WORDS = 2 ** 32 - 1;
 
 /** Opens a cpu engine. Costs nothing; worker threads start with the first batch that is large enough for them. */
 export async function openCpuEngine(options: CpuEngineOptions = {}): Promise<Engine> {
-  const threads = options.threads ?? machineThreads();
+  const threads = threadsWithin(options.threads ?? machineThreads());
   const { strategy, groupSize } = options;
   const tuning = { ...tuningFor(threads), ...options.tuning };
   const engine = new CpuEngine(threads, tuning, { strategy, groupSize }, options.memory);

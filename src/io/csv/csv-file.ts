@@ -13,7 +13,7 @@ import type { AskedType } from "./csv-asked.js";
 import type { Block } from "./csv-block-job.js";
 import { BlockCutter } from "./csv-blocks.js";
 import { checkColumnCount, columnNames, MAX_COLUMNS, oneColumnNote } from "./csv-header.js";
-import { CsvError, type CsvSyntax, countLines, ESCAPED, RecordScanner } from "./csv-records.js";
+import { CsvError, type CsvSyntax, countLines, ESCAPED, PLAIN, RecordScanner } from "./csv-records.js";
 import type { BlockProblem } from "./csv-scan.js";
 import { findByte } from "./find-byte.js";
 
@@ -43,6 +43,9 @@ export class CsvFile {
   /** Lines and records of the blocks that were taken. */
   #lines = 0;
   #records = 0;
+  /** Blocks of blank lines before the first value of a file without a header. */
+  #blank: Uint8Array[] = [];
+  readonly #hasHeader: boolean;
 
   constructor(
     readonly path: string,
@@ -51,17 +54,13 @@ export class CsvFile {
     readonly block: number,
   ) {
     this.syntax = syntaxOf(options);
+    this.#hasHeader = options.header ?? true;
   }
 
   /** The text behind the header, in blocks that are the taker's. @throws FileError for a wrong header */
   async *blocks(source: Source): AsyncGenerator<Uint8Array, void, undefined> {
     const cutter = new BlockCutter(this.syntax, MAX_COLUMNS, this.block);
-    let isFirst = true;
     for await (const piece of piecesOf(source, this.options)) {
-      if (isFirst && findByte(piece, 0) >= 0) {
-        throw this.error("is not a CSV file: it is not text", "Check that the extension is right.");
-      }
-      isFirst = false;
       const block = cutter.add(piece);
       if (block) yield* this.#behindHeader(block, cutter);
     }
@@ -73,14 +72,21 @@ export class CsvFile {
     let start = 0;
     if (this.names.length === 0) {
       start = this.#header(block);
-      if (this.names.length > 0) cutter.setColumns(this.names.length);
+      if (this.names.length === 0) {
+        if (!this.#hasHeader) this.#blank.push(block);
+        return;
+      }
+      cutter.setColumns(this.names.length);
+      // of one column blank lines are nulls, those before the first value too
+      if (this.names.length === 1) yield* this.#blank;
+      this.#blank = [];
     }
     if (start < block.length) yield block.subarray(start);
   }
 
   /** Reads the first line that is not blank; answers with where records start. */
   #header(bytes: Uint8Array): number {
-    if (!isUtf8(bytes)) throw this.#textError();
+    if (!isUtf8(bytes)) throw findByte(bytes, 0) >= 0 ? this.#binaryError() : this.#textError();
     const scanner = new RecordScanner(this.syntax, MAX_COLUMNS);
     for (let at = 0; at < bytes.length; at = scanner.next) {
       try {
@@ -92,7 +98,11 @@ export class CsvFile {
       }
       if (!scanner.isBlank) {
         this.#named(bytes, scanner);
-        if (!(this.options.header ?? true)) return at;
+        if (!this.#hasHeader) {
+          if (this.names.length > 1) return at;
+          this.#lines = 0;
+          return 0;
+        }
         this.#lines += countLines(bytes, at, scanner.next);
         return scanner.next;
       }
@@ -101,10 +111,19 @@ export class CsvFile {
     return bytes.length;
   }
 
+  /** @throws FileError for what seems to be binary: a U+0000 in the first line that no quotes are around */
   #named(bytes: Uint8Array, scanner: RecordScanner): void {
     const { count } = scanner;
+    for (let i = 0; i < Math.min(count, MAX_COLUMNS); i++) {
+      if (
+        scanner.quoting[i] === PLAIN &&
+        findByte(bytes.subarray(scanner.starts[i], scanner.ends[i]), 0) >= 0
+      )
+        throw this.#binaryError();
+    }
     checkColumnCount(this.path, count);
-    const { header = true, onNote, types = {} } = this.options;
+    const { onNote, types = {} } = this.options;
+    const header = this.#hasHeader;
     const fields = columnNames(
       Array.from({ length: count }, (_, i) => (header ? textOf(bytes, scanner, i) : "")),
     );
@@ -141,6 +160,10 @@ export class CsvFile {
     return new FileError(this.path, problem, fix);
   }
 
+  #binaryError(): FileError {
+    return this.error("is not a CSV file: it is not text", "Check that the extension is right.");
+  }
+
   #textError(): FileError {
     return this.error("is not UTF-8 text", "Convert it: iconv -f LATIN1 -t UTF-8.");
   }
@@ -163,7 +186,7 @@ export class CsvFile {
           'Put the whole field in quotes and write its quotes as "".',
         );
       case "ragged": {
-        const wanted = (this.options.header ?? true) ? "header names" : "first line has";
+        const wanted = this.#hasHeader ? "header names" : "first line has";
         return this.error(
           at(`${fields} fields where the ${wanted} ${this.names.length}`),
           "The file may be cut off, or a value that holds a comma is not quoted.",

@@ -1,4 +1,4 @@
-/** When fields of CSV files are put in quotes, and how. */
+/** When fields of CSV files are put in quotes, and how. U+0000 is: outside quotes readers take it for a sign of binary data. */
 
 import type { TextBuffer } from "../text-buffer.js";
 import { findByte } from "./find-byte.js";
@@ -15,8 +15,8 @@ export class Quoting {
   readonly #codes: readonly number[];
 
   constructor(readonly delimiter: string) {
-    this.#pattern = new RegExp(`[\\x${delimiter.charCodeAt(0).toString(16).padStart(2, "0")}"\\r\\n]`);
-    this.#codes = Array.from(`${delimiter}"\r\n`, (character) => character.charCodeAt(0));
+    this.#pattern = new RegExp(`[\\x${delimiter.charCodeAt(0).toString(16).padStart(2, "0")}"\\r\\n\\0]`);
+    this.#codes = Array.from(`${delimiter}"\r\n\0`, (character) => character.charCodeAt(0));
     for (const code of this.#codes) this.#special[code] = 1;
   }
 

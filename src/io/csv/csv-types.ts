@@ -169,16 +169,22 @@ function kindOfInteger(text: string): number {
 
 /**
  * Whether a float64 stands for the number: it reaches neither infinity nor, unless the number is zero, zero, and
- * leaves the digits before the point as they are. Those after it are rounded.
+ * leaves the digits before the point, or before the exponent where there is no point, as they are. Those after it are rounded.
  */
 export function isFloat(text: string): boolean {
   const value = Number(text);
   if (!Number.isFinite(value)) return false;
-  if (value === 0 && /^[^eE]*[1-9]/.test(text)) return false;
+  if (value === 0) return !/^[^eE]*[1-9]/.test(text);
   if (text.length <= EXACT_DIGITS) return true;
-  const whole = /^-?\d+(?=\.|$)/.exec(text)?.[0] ?? "";
-  return whole.length <= EXACT_DIGITS || BigInt(whole) === BigInt(Math.trunc(value));
+  const [, whole, fraction = "", exponent = "0"] = NUMBER_PARTS.exec(text) as unknown as string[];
+  if (whole.length <= EXACT_DIGITS) return true;
+  const places = Number(exponent);
+  // what the exponent moves before the point counts too, and what it moves behind it does not
+  const digits = places < 0 ? whole.slice(0, places) : whole + fraction.slice(0, places).padEnd(places, "0");
+  return /\d$/.test(digits) ? BigInt(digits) === BigInt(Math.trunc(value)) : true;
 }
+
+const NUMBER_PARTS = /^(-?\d*)\.?(\d*)(?:[eE](.+))?$/;
 
 function kindOfTimestamp(text: string): number {
   const match = TIMESTAMP.exec(text);

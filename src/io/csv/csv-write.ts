@@ -12,7 +12,25 @@ import type { Run } from "./csv-rows.js";
 import { JobPacker, type RowsJob, type RowsText, rowsText } from "./csv-rows-job.js";
 
 /** A table as CSV, block by block. */
-export async function* csvBlocks(
+export function csvBlocks(table: Table, options: WriteOptions): AsyncGenerator<Uint8Array> {
+  return withMark(csvRows(table, options));
+}
+
+/** A byte order mark is not part of a text. */
+const MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
+
+/** Text that begins with U+FEFF gets another one: readers take the first for a byte order mark. */
+export async function* withMark(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const block of blocks) {
+    if (isFirst && MARK.every((byte, i) => block[i] === byte)) yield MARK;
+    isFirst &&= block.length === 0;
+    yield block;
+  }
+}
+
+/** The same, wherever in a file it goes. */
+export async function* csvRows(
   table: Table,
   { delimiter = ",", header = true, onProgress, signal, threads }: WriteOptions,
 ): AsyncGenerator<Uint8Array> {

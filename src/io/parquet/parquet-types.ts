@@ -29,6 +29,7 @@ import {
   utf8,
 } from "@uwdata/flechette";
 import type { SchemaElement } from "hyparquet";
+import { ValidationError } from "../../errors.js";
 import { integerBytes } from "./signed-bytes.js";
 
 /** How values of a column are stored, as far as reading is concerned. */
@@ -274,25 +275,48 @@ function unitName(unit: TimeUnit_): "MILLIS" | "MICROS" | "NANOS" {
   return unit === TimeUnit.MICROSECOND ? "MICROS" : "MILLIS";
 }
 
-const DAY = 86_400_000; // milliseconds
+const DAY = 86_400_000n; // milliseconds
 
-/** From raw values (columns.ts) to those that a column of the file stores. */
+/** From raw values (columns.ts) to those that a column of the file stores. @throws ValidationError for a value that it has no room for */
 export function conversionOf(type: DataType, element: SchemaElement): (value: unknown) => unknown {
   switch (type.typeId) {
     case Type.Dictionary:
       return conversionOf(type.dictionary, element);
     case Type.Date:
-      return (value) => Math.floor((value as number) / DAY);
-    case Type.Decimal: {
-      const { type_length: length } = element;
-      if (length === undefined) return (value) => BigInt(value as number | bigint);
-      return (value) => integerBytes(BigInt(value as number | bigint), length);
-    }
+      return (value) => {
+        const milliseconds = BigInt(value as number | bigint);
+        const ofDay = ((milliseconds % DAY) + DAY) % DAY;
+        return within((milliseconds - ofDay) / DAY, element, value, "milliseconds as days");
+      };
+    case Type.Decimal:
+      return (value) => {
+        const unscaled = BigInt(value as number | bigint);
+        const { type_length: length } = element;
+        within(unscaled, element, value, `a decimal of ${type.precision} digits`);
+        return length === undefined ? unscaled : integerBytes(unscaled, length);
+      };
     case Type.Timestamp:
-      return type.unit === TimeUnit.SECOND ? (value) => (value as bigint) * 1000n : (value) => value;
+      if (type.unit !== TimeUnit.SECOND) return (value) => value;
+      return (value) => within((value as bigint) * 1000n, element, value, "seconds as milliseconds");
     case Type.Time:
-      return type.unit === TimeUnit.SECOND ? (value) => (value as number) * 1000 : (value) => value;
+      if (type.unit !== TimeUnit.SECOND) return (value) => value;
+      return (value) => within((value as number) * 1000, element, value, "seconds as milliseconds");
     default:
       return (value) => value;
   }
+}
+
+/** A stored integer. @param what the value is to become, in words @throws ValidationError where it is beyond the bits of the column */
+function within<T extends number | bigint>(
+  stored: T,
+  { name, type, type_length: length = 4 }: SchemaElement,
+  value: unknown,
+  what: string,
+): T {
+  const half = 1n << (8n * BigInt(type === "INT64" ? 8 : length) - 1n);
+  if (stored >= -half && stored < half) return stored;
+  throw new ValidationError(
+    `Column "${name}" holds ${value}, which Parquet has no room for: ${what}.`,
+    "Correct the value, or write to a file with the extension .arrow, which holds every value.",
+  );
 }

@@ -3,6 +3,7 @@
  * taken only when there is room for them, so that no more memory is held than some jobs a worker need.
  */
 import { nextTask } from "../../engine/next-task.js";
+import { threadsWithin } from "../../threads/runtime.js";
 import { type Crew, crewOf, type Lease, type Program } from "./crew.js";
 
 /** A piece of the work. Either `here` or `pack` is called, once. */
@@ -39,9 +40,11 @@ export interface JobOptions {
 export async function* inOrder<In, Out>(
   program: Program,
   jobs: Iterable<Job<In, Out>> | AsyncIterable<Job<In, Out>>,
-  { threads = 1, signal, window = 4 * threads }: JobOptions,
+  options: JobOptions,
 ): AsyncGenerator<Out, void, undefined> {
-  if (threads <= 1) {
+  const { signal } = options;
+  const threads = threadsWithin(options.threads ?? 1);
+  if (threads === 1) {
     for await (const job of jobs) {
       signal?.throwIfAborted();
       yield job.here();
@@ -50,7 +53,7 @@ export async function* inOrder<In, Out>(
   }
   const iterator = Symbol.asyncIterator in jobs ? jobs[Symbol.asyncIterator]() : jobs[Symbol.iterator]();
   const crew: Crew<In, Out> = crewOf(program);
-  const run = new Run(iterator, crew.lend(threads - 1), window, signal);
+  const run = new Run(iterator, crew.lend(threads - 1), options.window ?? 4 * threads, signal);
   try {
     yield* run.results();
   } finally {

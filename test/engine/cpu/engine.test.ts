@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type CpuEngine, type CpuEngineOptions, openCpuEngine } from "../../../src/engine/cpu/cpu-engine.js";
 import { EMPTY } from "../../../src/engine/layout.js";
@@ -53,6 +54,7 @@ describe("info", () => {
       software: false,
     });
     expect((await open({ threads: 3 })).info).toMatchObject({ name: "CPU, 3 threads", threads: 3 });
+    expect((await open({ threads: 2 ** 20 })).info.threads).toBe(Math.max(16, 4 * availableParallelism()));
     expect((await open()).info.threads).toBeGreaterThanOrEqual(1);
   });
 });
