@@ -261,6 +261,10 @@ export class Device {
     this.engine.destroy();
   }
 
+  get [Symbol.toStringTag](): string {
+    return "Device";
+  }
+
   [Symbol.dispose](): void {
     this.destroy();
   }
