@@ -59,8 +59,7 @@ export async function openDevice(options: OpenDeviceOptions = {}): Promise<Devic
   const { gpuDevice, backend = gpuDevice === undefined ? "auto" : "webgpu" } = options;
   if (backend === "cpu") return openCpu(options, "The cpu engine was asked for.");
   try {
-    const { openWebgpuEngine } = await import("./engine/webgpu/webgpu-engine.js");
-    const engine = await openWebgpuEngine(options);
+    const engine = await openWebgpu(options);
     return new Device(engine, webgpuReason(options, engine.info.name));
   } catch (error) {
     if (backend === "webgpu" || !(error instanceof BackendUnavailableError)) throw error;
@@ -73,6 +72,18 @@ function isPlain(options: OpenDeviceOptions): boolean {
   const { backend = "auto", ...others } = options ?? {};
   const isKnown = backend === "auto" || backend === "webgpu" || backend === "cpu";
   return isKnown && options?.constructor === Object && Object.keys(others).length === 0;
+}
+
+/** The adapter first: where there is none, the engine is not loaded. */
+async function openWebgpu(options: OpenDeviceOptions): Promise<Engine> {
+  const { gpuDevice } = options;
+  const { describeDevice, findAdapter, openGpu } = await import("./engine/webgpu/device/adapter.js");
+  const adapter = gpuDevice ? undefined : await findAdapter(options);
+  const [gpu, { openWebgpuEngine }] = await Promise.all([
+    adapter ? openGpu(adapter) : describeDevice(gpuDevice as GPUDevice),
+    import("./engine/webgpu/webgpu-engine.js"),
+  ]);
+  return openWebgpuEngine(gpu, options);
 }
 
 async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {
