@@ -144,22 +144,30 @@ async function probe(request: OpenDeviceOptions): Promise<DeviceListing> {
 
 /** An open engine: the first argument of every container and operator. */
 export class Device {
-  readonly info: DeviceInfo;
   /** Resolves when the device can no longer be used, with the reason. Never rejects. */
   readonly lost: Promise<{ reason: string; message: string }>;
   /** The engine behind this device: what containers and operators call. Not for users. @internal */
   readonly engine: Engine;
+  readonly #reason: string;
 
   /** @internal Use {@link openDevice}. */
   constructor(engine: Engine, reason: string) {
     this.engine = engine;
-    this.info = { ...engine.info, reason };
+    this.#reason = reason;
     this.lost = engine.lost;
+  }
+
+  /**
+   * Facts about the device as it is now. Where the platform refuses the cpu engine's threads, `threads` is 1 and `name` says why: a page's
+   * content policy does so when the first one starts, with a large batch or `prepare`.
+   */
+  get info(): DeviceInfo {
+    return { ...this.engine.info, reason: this.#reason };
   }
 
   /** Which engine runs. */
   get backend(): BackendName {
-    return this.info.backend;
+    return this.engine.info.backend;
   }
 
   /** The GPUDevice in use, for your own kernels; undefined on the cpu engine. */

@@ -4,7 +4,7 @@
  * WebAssembly, or by hyparquet where a page's content policy refuses that, LZ4 by lz4.ts.
  */
 import { snappyUncompress } from "hyparquet/src/snappy.js";
-import { decompressGzip } from "hyparquet-compressors";
+import { gunzip } from "hyparquet-compressors/src/gzip.js";
 import { snappyUncompressor } from "hysnappy";
 import { builtin } from "../builtin.js";
 import { decodeLz4Block, LZ4_MAX_RATIO, Lz4Error } from "../lz4.js";
@@ -62,7 +62,7 @@ const limit = (length: number) => ({ maxOutputLength: length + 1 });
 
 const DECODERS: Readonly<Record<string, Decoder>> = {
   UNCOMPRESSED: (input) => input.slice(),
-  GZIP: (input, length) => zlib?.gunzipSync(input, limit(length)) ?? decompressGzip(input, length),
+  GZIP: (input, length) => zlib?.gunzipSync(input, limit(length)) ?? gunzip(input, new Uint8Array(length)),
   BROTLI: brotli,
   ZSTD: (input, length) => decompressZstd(input, length),
   SNAPPY: snappy,
