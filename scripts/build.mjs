@@ -1,5 +1,4 @@
-// npm run build: src/ to dist/. JavaScript by rolldown, what each engine needs first in one chunk, the rest later; declarations
-// by tsc.
+// npm run build: src/ to dist/. JavaScript by rolldown, in files by use (build-chunks.mjs); declarations by tsc.
 //
 //   node scripts/build.mjs --if-changed      nothing, where dist/ is what these sources were built to (build-stamp.mjs)
 import { spawnSync } from "node:child_process";
