@@ -67,39 +67,6 @@ export function stripWgsl(text) {
   return `${short.replace(/(?<!>)\s*([(){}[\],;:=+<|^%&!])\s*/g, "$1")}\n`;
 }
 
-/**
- * Which modules of a folder are loaded with an entry, by import statements; import() loads the others later.
- * @param root absolute path of what `entry` and `folder` are relative to
- * @returns a test of module paths, with slashes
- */
-export async function staticImportsOf(root, entry, folder) {
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: [entry],
-    bundle: true,
-    splitting: true,
-    write: false,
-    metafile: true,
-    format: "esm",
-    platform: "neutral",
-    outdir: "out",
-    external: ["node:*", "webgpu", `*${WORKER_SUFFIX}`],
-    loader: { ".wgsl": "empty" },
-    logLevel: "silent",
-  });
-  const loaded = new Set();
-  const load = (path) => {
-    if (loaded.has(path)) return;
-    loaded.add(path);
-    for (const { path: next, kind } of metafile.inputs[path]?.imports ?? []) {
-      if (kind === "import-statement" && next.startsWith(folder)) load(next);
-    }
-  };
-  load(entry);
-  const suffixes = [...loaded].map((path) => `/${path}`);
-  return (path) => suffixes.some((suffix) => path.endsWith(suffix));
-}
-
 /** Modules of packages of which nothing is used, whether or not a package says that this may be done. */
 const unusedModulesLeftOut = {
   name: "warpmap:unused-modules-left-out",

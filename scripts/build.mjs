@@ -1,5 +1,4 @@
-// npm run build: src/ to dist/. JavaScript by rolldown, what each engine needs first in one chunk, the rest later; declarations
-// by tsc.
+// npm run build: src/ to dist/. JavaScript by rolldown, in files by use (build-chunks.mjs); declarations by tsc.
 //
 //   node scripts/build.mjs --if-changed      nothing, where dist/ is what these sources were built to (build-stamp.mjs)
 import { spawnSync } from "node:child_process";
@@ -8,7 +7,8 @@ import { createRequire } from "node:module";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
-import { sourceTexts, staticImportsOf } from "./build-plugins.mjs";
+import { chunksOf, dropFacades } from "./build-chunks.mjs";
+import { sourceTexts } from "./build-plugins.mjs";
 import { isBuilt, stampBuild } from "./build-stamp.mjs";
 import { reachableDeclarations, typedEntries } from "./declarations.mjs";
 
@@ -22,32 +22,6 @@ const ENTRIES = [...typedEntries, "cli/main"];
 const packages = [...Object.keys(pkg.dependencies ?? {}), ...Object.keys(pkg.peerDependencies ?? {})];
 const isExternal = (id) =>
   id.startsWith("node:") || packages.some((name) => id === name || id.startsWith(`${name}/`));
-
-/** A test of modules by their paths, which have backslashes on Windows. */
-const onPath = (test) => (id) => test(id.replaceAll("\\", "/"));
-
-/** Whether every page with the GPU's engine loads a module: what the engine imports when it is loaded, not later. */
-const isCore = onPath(
-  await staticImportsOf(root, "src/engine/webgpu/webgpu-engine.ts", "src/engine/webgpu/"),
-);
-
-/** The same of the cpu engine. */
-const isCpuCore = onPath(await staticImportsOf(root, "src/engine/cpu/cpu-engine.ts", "src/engine/cpu/"));
-
-/** What every page with a container loads, and shares with whichever engine it loads: it compresses better in one piece. */
-const isContainer = onPath((path) =>
-  /\/src\/(device|errors|options|engine\/(plan|scalars|element-types|device-array|pinned-array|slot-format|hash-names|layout|lazily)|containers\/(arguments|calls|container|create-table|joined-calls|map-container|queue|queued|results))\.ts$/.test(
-    path,
-  ),
-);
-
-/** What the GPU's engine loads later, in one piece, but for what has a folder and an entry of its own, and WebGPU for Node. */
-const isLater = onPath(
-  (path) =>
-    /\/src\/engine\/webgpu\/(device|memory|batch|table|direct|scan)\//.test(path) &&
-    !isCore(path) &&
-    !path.endsWith("/dawn.ts"),
-);
 
 /** What a consumer reads at a GPU type that has no members. */
 const GPU_TYPES = `/** Without members: TypeScript has no WebGPU types here. TypeScript 6 has them in its lib "DOM"; else install @webgpu/types and add it to "types". */`;
@@ -72,6 +46,7 @@ async function bundle() {
     resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
     transform: { target: "es2022" },
     plugins: [sourceTexts({ strip: true })],
+    checks: { bundlerTimings: false },
     onLog(level, log) {
       if (level === "warn") throw new Error(log.message);
     },
@@ -82,18 +57,10 @@ async function bundle() {
       chunkFileNames: "chunks/[name].js",
       sourcemap: true,
       minify: false,
-      // what every page with the GPU's engine loads compresses better in one piece
-      codeSplitting: {
-        includeDependenciesRecursively: false,
-        groups: [
-          { name: "containers", test: isContainer },
-          { name: "webgpu-core", test: isCore },
-          { name: "webgpu-later", test: isLater },
-          { name: "cpu-core", test: isCpuCore },
-        ],
-      },
+      codeSplitting: chunksOf(root, ENTRIES),
     },
   });
+  dropFacades(dist);
   chmodSync(join(dist, "cli/main.js"), 0o755);
 }
 

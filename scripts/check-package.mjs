@@ -53,6 +53,7 @@ try {
   await check("imports in Node without touching navigator or native modules", importAll);
   await check("works in Node: CPU engine, worker threads, a process that ends by itself", useInNode);
   await check("works in Deno, the same way", useInDeno);
+  await check("is there for require(), in the versions of Node that package.json names", requireIt);
   await check("starts as a command", () => project.npm("exec", "--offline", "--", "warpmap", "devices"));
   for (const name of LINKED) project.link(name);
   cpSync(join(root, "scripts/package/fixtures"), join(project.folder, "src"), { recursive: true });
@@ -140,6 +141,17 @@ function importAll() {
 
 function useInNode() {
   runInNode(PROGRAM);
+}
+
+/** Node 22.0 to 22.11 refuse to require an ES module, so `engines` leaves them out. */
+function requireIt() {
+  const { engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  if (engines.node !== "^20.19.0 || >=22.12.0") throw new Error(`engines says ${engines.node}`);
+  project.write(
+    "required.cjs",
+    `if (typeof require("warpmap").openDevice !== "function") throw new Error("not there");`,
+  );
+  project.node("--disable-warning=ExperimentalWarning", "required.cjs");
 }
 
 function useInDeno() {

@@ -1,8 +1,9 @@
 // npm run check:size: what an application that imports from `warpmap` ships to a browser, minified and gzipped. Reads dist.
 //
-// A page loads the entry and one engine, the GPU's or the CPU's: "first" is what the limit is for. "with large batches" adds what the
-// engine loads on the first use of such; the engine's row operations only where a bundle has joins, those of sketches where it has sketches.
-// "all chunks" is what a bundler without code splitting ships. With --markdown the table is one of Markdown.
+// A page loads the entry and one engine, the GPU's or the CPU's: "first" is what the limit is for. "no GPU" is a page whose browser has
+// none: it has asked, and then loads the engine of the CPU. "with large batches" adds what the engine loads on the first use of such; the
+// engine's row operations only where a bundle has joins, those of sketches where it has sketches. "all chunks" is what a bundler without
+// code splitting ships. With --markdown the table is one of Markdown.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,7 +17,8 @@ const BUNDLES = [
   {
     name: "StaticMap",
     source: `export { openDevice, StaticMap } from "./dist/index.js";`,
-    limits: { webgpu: 28, cpu: 22 },
+    engines: ["webgpu", "cpu", "no GPU"],
+    limits: { webgpu: 28, cpu: 22, "no GPU": 24 },
   },
   {
     name: "StaticSet",
@@ -54,16 +56,26 @@ const BUNDLES = [
   },
   {
     name: "warpmap/wgsl",
-    source: `export * from "./dist/wgsl/index.js";`,
+    source: `export { openDevice } from "./dist/index.js"; export * from "./dist/wgsl/index.js";`,
     engines: ["webgpu"],
     limits: { webgpu: 51 },
   },
 ];
 const ENGINES = ["webgpu", "cpu"];
-/** Chunks that no page loads: WebGPU for Node, and temporary files. */
-const IN_NODE = ["chunks/dawn.js", "chunks/spill.js", "chunks/spooled.js"];
-/** What is loaded by who uses it alone, in chunks whose entries are named for it: webgpu-rows.js, cpu-sketches.js; with rows device-table.js. */
-const OPERATIONS = ["rows", "sketches"];
+/** What a page loads of an engine before its first table, by the parts of dist/ (build-chunks.mjs). */
+const FIRST = {
+  webgpu: ["webgpu-adapter", "webgpu-engine"],
+  cpu: ["cpu-engine"],
+  "no GPU": ["webgpu-adapter", "unavailable", "cpu-engine"],
+  none: [],
+};
+/** Parts that pages do not load: WebGPU for Node, and temporary files. */
+const IN_NODE = /^(dawn|spill$|io-files$)/;
+/** Parts that only who uses them loads. */
+const OPERATIONS = {
+  rows: /^(cpu-rows|webgpu-rows|columns|device-tables)$/,
+  sketches: /^(cpu|webgpu)-sketches$/,
+};
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 if (!existsSync(join(root, "dist/index.js"))) {
@@ -88,7 +100,7 @@ if (process.argv.includes("--markdown")) printMarkdown(table);
 else printTable(table);
 process.exit(tooLarge > 0 ? 1 : 0);
 
-/** @returns chunks by path: gzipped bytes, what they import, and the sources in them. */
+/** @returns chunks by path: gzipped bytes, what they import, and the part of dist/ that they stand for. */
 async function bundle(source) {
   const { outputFiles, metafile } = await build({
     stdin: { contents: source, resolveDir: root, sourcefile: "entry.js" },
@@ -107,43 +119,34 @@ async function bundle(source) {
   });
   return new Map(
     outputFiles.map(({ path, contents }) => {
-      const { imports, inputs } = metafile.outputs[path.slice(root.length + 1)];
-      return [
-        path.slice(root.length + 1),
-        {
-          gzip: gzipSync(contents, { level: 9 }).length,
-          imports,
-          inputs: Object.keys(inputs),
-        },
-      ];
+      const name = path.slice(root.length + 1);
+      const { imports, entryPoint = "" } = metafile.outputs[name];
+      const [, part = ""] = /dist\/chunks\/(.*)\.js$/.exec(entryPoint) ?? [];
+      return [name, { gzip: gzipSync(contents, { level: 9 }).length, imports, part }];
     }),
   );
 }
 
-/** Bytes of the entry, of the engine's chunk, and of all that they import; with `later`, also of what these load on first use. */
+/** Bytes of the entry, of the engine's parts, and of all that they import; with `later`, also of what these load on first use. */
 function onPage(chunks, engine, { later = false, uses = [] } = {}) {
+  const isUnused = (part) =>
+    Object.entries(OPERATIONS).some(([name, parts]) => !uses.includes(name) && parts.test(part));
+  const isOther = (part) =>
+    ENGINES.some((each) => !FIRST[engine].includes(`${each}-engine`) && part.startsWith(`${each}-`));
+  const isLoaded = (part) =>
+    FIRST[engine].includes(part) || (later && !IN_NODE.test(part) && !isOther(part) && !isUnused(part));
   const loaded = new Set();
   const load = (path) => {
     if (loaded.has(path)) return;
     loaded.add(path);
-    for (const { path: next, kind } of chunks.get(path).imports) {
-      const holds = (ending) => chunks.get(next).inputs.some((input) => input.endsWith(ending));
-      const isOther = ENGINES.some((each) => each !== engine && belongsTo(chunks.get(next), each));
-      const isTables = chunks.get(next).inputs.some((input) => /device-table\d?\.js$/.test(input));
-      const isUnused =
-        OPERATIONS.some((name) => !uses.includes(name) && holds(`-${name}.js`)) ||
-        (isTables && !uses.includes("rows"));
-      const isUsed = !isOther && !IN_NODE.some(holds) && !isUnused;
-      if (kind === "import-statement" || holds(`/${engine}-engine.js`) || (later && isUsed)) load(next);
-    }
+    for (const { path: next, kind } of chunks.get(path).imports)
+      if (kind === "import-statement" || isLoaded(chunks.get(next).part)) load(next);
   };
   load("out/entry.js");
+  const parts = new Set([...loaded].map((path) => chunks.get(path).part));
+  const missing = FIRST[engine].filter((part) => !parts.has(part));
+  if (missing.length > 0) throw new Error(`a page loads ${missing.join(", ")}, which is not in the bundle`);
   return sum([...loaded].map((path) => chunks.get(path)));
-}
-
-/** Chunks of an engine are named for it in dist: cpu-engine.js, cpu-rows.js. */
-function belongsTo(chunk, engine) {
-  return chunk.inputs.some((input) => input.includes(`${engine}-`));
 }
 
 function sum(chunks) {

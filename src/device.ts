@@ -62,8 +62,7 @@ export async function openDevice(options: OpenDeviceOptions = {}): Promise<Devic
   const { gpuDevice, backend = gpuDevice === undefined ? "auto" : "webgpu" } = options;
   if (backend === "cpu") return openCpu(options, "The cpu engine was asked for.");
   try {
-    const { openWebgpuEngine } = await import("./engine/webgpu/webgpu-engine.js");
-    const engine = await openWebgpuEngine(options);
+    const engine = await openWebgpu(options);
     return new Device(engine, webgpuReason(options, engine.info.name));
   } catch (error) {
     if (backend === "webgpu" || !(error instanceof BackendUnavailableError)) throw error;
@@ -76,6 +75,18 @@ function isPlain(options: OpenDeviceOptions): boolean {
   const { backend = "auto", ...others } = options ?? {};
   const isKnown = backend === "auto" || backend === "webgpu" || backend === "cpu";
   return isKnown && options?.constructor === Object && Object.keys(others).length === 0;
+}
+
+/** The adapter first: where there is none, the engine is not loaded. */
+async function openWebgpu(options: OpenDeviceOptions): Promise<Engine> {
+  const { gpuDevice } = options;
+  const { describeDevice, findAdapter, openGpu } = await import("./engine/webgpu/device/adapter.js");
+  const adapter = gpuDevice ? undefined : await findAdapter(options);
+  const [gpu, { openWebgpuEngine }] = await Promise.all([
+    adapter ? openGpu(adapter) : describeDevice(gpuDevice as GPUDevice),
+    import("./engine/webgpu/webgpu-engine.js"),
+  ]);
+  return openWebgpuEngine(gpu, options);
 }
 
 async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {
@@ -136,22 +147,30 @@ async function probe(request: OpenDeviceOptions): Promise<DeviceListing> {
 
 /** An open engine: the first argument of every container and operator. */
 export class Device {
-  readonly info: DeviceInfo;
   /** Resolves when the device can no longer be used, with the reason. Never rejects. */
   readonly lost: Promise<{ reason: string; message: string }>;
   /** The engine behind this device: what containers and operators call. Not for users. @internal */
   readonly engine: Engine;
+  readonly #reason: string;
 
   /** @internal Use {@link openDevice}. */
   constructor(engine: Engine, reason: string) {
     this.engine = engine;
-    this.info = { ...engine.info, reason };
+    this.#reason = reason;
     this.lost = engine.lost;
+  }
+
+  /**
+   * Facts about the device as it is now. Where the platform refuses the cpu engine's threads, `threads` is 1 and `name` says why: a page's
+   * content policy does so when the first one starts, with a large batch or `prepare`.
+   */
+  get info(): DeviceInfo {
+    return { ...this.engine.info, reason: this.#reason };
   }
 
   /** Which engine runs. */
   get backend(): BackendName {
-    return this.info.backend;
+    return this.engine.info.backend;
   }
 
   /** The GPUDevice in use, for your own kernels; undefined on the cpu engine. */
@@ -262,6 +281,10 @@ export class Device {
   /** Ends the device: frees all its memory, ends its threads; running calls reject with DeviceLostError. Idempotent. */
   destroy(): void {
     this.engine.destroy();
+  }
+
+  get [Symbol.toStringTag](): string {
+    return "Device";
   }
 
   [Symbol.dispose](): void {

@@ -26,11 +26,19 @@ export class WarpmapError extends Error {
 
   constructor(code: ErrorCode, problem: string, fix: string, options?: ErrorOptions) {
     super(`${problem} ${fix}`, options);
-    this.name = new.target.name;
+    this.name = nameOf(code);
     this.code = code;
     this.problem = problem;
     this.fix = fix;
   }
+}
+
+/**
+ * The name of the class that has a code: BackendUnavailableError of BACKEND_UNAVAILABLE. Bundlers shorten the names of classes, so that
+ * a class's own name is `s` in a page.
+ */
+function nameOf(code: ErrorCode): string {
+  return `${code.toLowerCase().replace(/(?:^|_)(.)/g, (_, first) => first.toUpperCase())}Error`;
 }
 
 /** A table has no free slot for some keys of a batch. All other keys of the batch went in. */

@@ -142,6 +142,8 @@ export function describe(value: unknown): string {
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "function") return "a function";
   if (typeof value !== "object" || value === null) return String(value);
-  const name = value.constructor?.name ?? "object";
+  // a bundler shortens the names of classes, and leaves tags
+  const tag = (value as { [Symbol.toStringTag]?: string })[Symbol.toStringTag];
+  const name = tag ?? value.constructor?.name ?? "object";
   return `${/^[AEIO]/i.test(name) ? "an" : "a"} ${name}`;
 }

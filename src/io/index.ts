@@ -17,6 +17,7 @@ import {
   type WriteOptions,
 } from "./formats.js";
 import { type Bytes, joined, type Source, sourceOf, unzipped } from "./source.js";
+import { transformed } from "./streams.js";
 
 export type {
   ArrowColumn,
@@ -198,7 +199,6 @@ async function flechetteTable(table: TableInput): Promise<Table> {
 }
 
 async function* zipped(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const { transformed } = await import("./streams.js");
   yield* transformed(blocks, new CompressionStream("gzip"));
 }
 

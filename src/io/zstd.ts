@@ -2,7 +2,7 @@
  * Zstandard by Node's own zlib where it has it (22.15, 23.8); else by zstddec, the reference decoder in WebAssembly, once `loadZstd` has
  * loaded it; else by fzstd in JavaScript, which takes five times as long and compares no checksums.
  */
-import { decompressZstd as decompressInJs } from "hyparquet-compressors";
+import { decompress as decompressInJs } from "fzstd";
 import { builtin } from "./builtin.js";
 
 type Native = (input: Uint8Array, options: { maxOutputLength: number }) => Uint8Array;

@@ -114,6 +114,10 @@ export class DeviceTable {
     destroyColumns(this.columns);
   }
 
+  get [Symbol.toStringTag](): string {
+    return "DeviceTable";
+  }
+
   [Symbol.dispose](): void {
     this.destroy();
   }
@@ -131,6 +135,10 @@ export class DeviceTableColumn {
     readonly table: DeviceTable,
     readonly name: string,
   ) {}
+
+  get [Symbol.toStringTag](): string {
+    return "DeviceTableColumn";
+  }
 
   /** Rows of the table. */
   get length(): number {

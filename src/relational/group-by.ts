@@ -142,6 +142,10 @@ export class GroupBy {
     this.#sum = new StatesSum(this.#grouping);
   }
 
+  get [Symbol.toStringTag](): string {
+    return "GroupBy";
+  }
+
   /** Rows that were added. */
   get rows(): number {
     return this.#rows;

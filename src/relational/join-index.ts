@@ -163,6 +163,10 @@ export class JoinIndex {
     this.#indexed.destroyAfter(Promise.allSettled(this.#probing));
   }
 
+  get [Symbol.toStringTag](): string {
+    return "JoinIndex";
+  }
+
   [Symbol.dispose](): void {
     this.destroy();
   }

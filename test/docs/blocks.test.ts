@@ -17,6 +17,13 @@ const RUN: Readonly<Record<string, true | readonly string[]>> = {
   "js vite": ["docs/recipes/page.md"], // page-recipe.test.ts
   "js service worker": ["docs/recipes/page.md"],
   "html before": ["docs/recipes/page.md"],
+  // browser-recipes.test.ts
+  "js worker": ["docs/recipes/browser.md"],
+  "jsx react": ["docs/recipes/browser.md"],
+  "js opfs": ["docs/recipes/browser.md"],
+  "js indexeddb": ["docs/recipes/browser.md"],
+  "text strict": ["docs/recipes/browser.md"],
+  "text fast": ["docs/recipes/browser.md"],
   html: ["docs/recipes/page.md", "docs/install.md"], // page-recipe.test.ts, and scripts/package/page.mjs
   sh: ["docs/examples.md"], // example-programs.test.ts
   text: true, // what a program prints

@@ -1,5 +1,11 @@
 /** Why there is no WebGPU in Node, as openDevice tells it. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+const root = resolve(import.meta.dirname, "../..");
 
 beforeEach(() => {
   vi.resetModules();
@@ -24,15 +30,57 @@ async function refused(): Promise<{ name: string; message: string; fix: string }
   );
 }
 
-it("says that the package is not there", async () => {
-  vi.doMock("webgpu", () => {
-    throw new Error("Cannot find package");
-  });
-  const { name, message, fix } = await refused();
-  expect(name).toBe("BackendUnavailableError");
-  expect(message).toMatch(/the package webgpu is not installed/);
-  expect(fix).toMatch(/npm install webgpu/);
+/** Packages that do not load: their index.js, and what else is in their folder. */
+const BROKEN = {
+  "that is not there": {
+    reason: /is not installed where this program looks.*Cannot find package/,
+    fix: /npm install webgpu.*Next\.js/,
+  },
+  "without a build for the platform": {
+    index: `import { createRequire } from "node:module"; createRequire(import.meta.url)("./dist/other/dawn.node");`,
+    reason: /no Dawn for \w+ on \w+ \(Cannot find module/,
+    fix: /platform without a build/,
+  },
+  "whose library the system does not load": {
+    index: `import { createRequire } from "node:module"; createRequire(import.meta.url)("./dawn.node");`,
+    reason: /does not load \(.*dawn\.node: (file too short|invalid ELF header|.*)\)/,
+    fix: /shared library or a newer C library/,
+  },
+};
+
+it.each(Object.entries(BROKEN))("says why of a package %s", (_, { reason, fix, ...webgpu }) => {
+  const folder = mkdtempSync(join(tmpdir(), "warpmap-dawn-"));
+  try {
+    mkdirSync(join(folder, "node_modules/warpmap"), { recursive: true });
+    for (const name of ["dist", "package.json"])
+      symlinkSync(join(root, name), join(folder, "node_modules/warpmap", name), "junction");
+    if ("index" in webgpu) {
+      mkdirSync(join(folder, "node_modules/webgpu"));
+      const write = (name: string, text: string) =>
+        writeFileSync(join(folder, "node_modules/webgpu", name), text);
+      write("package.json", `{ "name": "webgpu", "type": "module", "main": "index.js" }`);
+      write("index.js", webgpu.index);
+      write("dawn.node", "no library");
+    }
+    // so that the packages beside warpmap are those of the folder
+    const args = ["--preserve-symlinks", "--input-type=module", "--eval", PROGRAM];
+    const error = JSON.parse(execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8" }));
+    expect(error.name).toBe("BackendUnavailableError");
+    expect(error.message).toMatch(reason);
+    expect(error.fix).toMatch(fix);
+    expect(error.message).toContain(error.cause.split("\n")[0]);
+    expect(error.auto).toContain(error.cause.split("\n")[0]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
+
+const PROGRAM = `
+  import { openDevice } from "warpmap";
+  const { name, message, fix, cause } = await openDevice({ backend: "webgpu" }).catch((error) => error);
+  const { info } = await openDevice();
+  console.log(JSON.stringify({ name, message, fix, cause: cause.message, auto: info.reason }));
+`;
 
 it("says that it does not start, and tries again", async () => {
   const create = vi.fn(() => {
@@ -66,8 +114,8 @@ describe("without a Vulkan loader", () => {
       throw new Error("Cannot find package");
     });
     const { message, fix } = await refused();
-    expect(message).toMatch(/the package webgpu is not installed.*, and there is no Vulkan loader/);
-    expect(fix).toMatch(/npm install webgpu.*Vulkan driver/);
+    expect(message).toMatch(/the package webgpu does not load.*, and there is no Vulkan loader/);
+    expect(fix).toMatch(/newer C library.*Vulkan driver/);
   });
 });
 

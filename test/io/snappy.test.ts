@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { decompressSnappy } from "hyparquet-compressors";
 import { snappyCompress } from "hyparquet-writer/src/snappy.js";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { decompress } from "../../src/io/parquet/parquet-codecs.js";
 import { Snappy } from "../../src/io/parquet/snappy.js";
 
@@ -84,4 +84,28 @@ it("a page that holds less or more than is declared is damaged", () => {
     );
   expect(decompress("SNAPPY", packed, 900)).toEqual(new Uint8Array(900).fill(7));
   expect(() => decompress("SNAPPY", Uint8Array.of(0x80, 0x80), 10)).toThrow("does not say");
+});
+
+it("pages are unpacked by JavaScript where a content policy refuses WebAssembly", async () => {
+  vi.resetModules();
+  vi.stubGlobal("WebAssembly", {
+    Module: function refused() {
+      throw new EvalError("Refused to compile or instantiate WebAssembly module");
+    },
+  });
+  try {
+    const codecs = await import("../../src/io/parquet/parquet-codecs.js");
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 20 }), (parts) => {
+        const bytes = Uint8Array.from([...parts, ...parts].flatMap((part) => [...part]));
+        const packed = snappy.compress(bytes).slice();
+        expect(codecs.decompress("SNAPPY", packed, bytes.length)).toEqual(bytes);
+        if (bytes.length > 0)
+          expect(() => codecs.decompress("SNAPPY", packed.subarray(0, -1), bytes.length)).toThrow();
+      }),
+    );
+  } finally {
+    vi.unstubAllGlobals();
+    vi.resetModules();
+  }
 });

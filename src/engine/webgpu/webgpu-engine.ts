@@ -24,7 +24,7 @@ import type { SketchOperations } from "../sketch-operations.js";
 import type { ListOperations } from "../value-lists.js";
 import { HOST_CHUNK } from "./batch/batches.js";
 import { gpuArray, loadArrays } from "./batch/columns.js";
-import { adapterName, describeDevice, type GpuRequest, type OpenedGpu, openGpu } from "./device/adapter.js";
+import type { OpenedGpu } from "./device/adapter.js";
 import { filling } from "./device/fill.js";
 import { Gpu } from "./device/gpu.js";
 import { BufferUsage } from "./device/gpu-flags.js";
@@ -41,17 +41,16 @@ const loadPinned = lazily(() => import("./memory/pinned.js"));
 const loadRehearsal = lazily(() => import("./rehearsal.js"));
 
 /** What the engine is asked for. */
-export interface WebgpuOptions extends GpuRequest, BulkDefaults {
-  /** Run on this device; it stays the caller's. */
+export interface WebgpuOptions extends BulkDefaults {
+  /** The device is the caller's, and stays. */
   gpuDevice?: GPUDevice;
   memory?: MemoryOptions;
   /** Kernel fragments that tests put in place of the real ones. */
   kernelOverrides?: KernelOverrides;
 }
 
-/** Opens the engine. @throws BackendUnavailableError when there is no GPU to run on. */
-export async function openWebgpuEngine(options: WebgpuOptions = {}): Promise<Engine> {
-  const opened = options.gpuDevice ? describeDevice(options.gpuDevice) : await openGpu(options);
+/** Opens the engine on a GPU that was opened for it (device/adapter.ts), or is the caller's. */
+export async function openWebgpuEngine(opened: OpenedGpu, options: WebgpuOptions = {}): Promise<Engine> {
   const gpu = new Gpu(opened.device, {
     software: opened.software,
     owned: options.gpuDevice === undefined,
@@ -197,11 +196,11 @@ function tableSizes(limits: GPUSupportedLimits, overrides: KernelOverrides) {
   };
 }
 
-function engineInfo({ device, software, adapter }: OpenedGpu): EngineInfo {
+function engineInfo({ device, name, software, adapter }: OpenedGpu): EngineInfo {
   const { limits } = device;
   return {
     backend: "webgpu",
-    name: adapterName(adapter),
+    name,
     software,
     threads: 0,
     adapter,

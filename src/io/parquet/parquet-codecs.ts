@@ -1,9 +1,10 @@
 /**
  * Decompression of Parquet pages: to exactly the length that the page's header names, with every checksum that the format
- * has. gzip and brotli by Node's zlib where there is one, else by hyparquet-compressors, zstd by zstd.ts, snappy by hysnappy, LZ4 by
- * lz4.ts.
+ * has. gzip and brotli by Node's zlib where there is one, else by hyparquet-compressors, zstd by zstd.ts, snappy by hysnappy, in
+ * WebAssembly, or by hyparquet where a page's content policy refuses that, LZ4 by lz4.ts.
  */
-import { decompressGzip } from "hyparquet-compressors";
+import { snappyUncompress } from "hyparquet/src/snappy.js";
+import { gunzip } from "hyparquet-compressors/src/gzip.js";
 import { snappyUncompressor } from "hysnappy";
 import { builtin } from "../builtin.js";
 import { decodeLz4Block, LZ4_MAX_RATIO, Lz4Error } from "../lz4.js";
@@ -61,7 +62,7 @@ const limit = (length: number) => ({ maxOutputLength: length + 1 });
 
 const DECODERS: Readonly<Record<string, Decoder>> = {
   UNCOMPRESSED: (input) => input.slice(),
-  GZIP: (input, length) => zlib?.gunzipSync(input, limit(length)) ?? decompressGzip(input, length),
+  GZIP: (input, length) => zlib?.gunzipSync(input, limit(length)) ?? gunzip(input, new Uint8Array(length)),
   BROTLI: brotli,
   ZSTD: (input, length) => decompressZstd(input, length),
   SNAPPY: snappy,
@@ -82,11 +83,25 @@ function snappy(input: Uint8Array, length: number): Uint8Array {
   // the decoder answers as much as it is asked for
   const own = snappyLength(input);
   if (own !== length) throw new Error(`a page holds ${own} bytes where ${length} are declared`);
-  uncompressor ??= snappyUncompressor();
+  uncompressor ??= newUncompressor();
   const used = uncompressor;
   uncompressor = undefined; // one that threw is in no known state
   const output = used(input, length);
   if (input.length + length <= MOST_KEPT_BYTES) uncompressor = used;
+  return output;
+}
+
+function newUncompressor(): Decoder {
+  try {
+    return snappyUncompressor();
+  } catch {
+    return snappyInJs; // WebAssembly is refused
+  }
+}
+
+function snappyInJs(input: Uint8Array, length: number): Uint8Array {
+  const output = new Uint8Array(length);
+  snappyUncompress(input, output);
   return output;
 }
 

@@ -13,7 +13,7 @@ import {
   type SchemaElement,
   type SchemaTree,
 } from "hyparquet";
-import { decompressBrotli } from "hyparquet-compressors";
+import { decompressBrotli } from "hyparquet-compressors/src/brotli.js";
 import { FileError, fileErrorFrom } from "../errors.js";
 import type { ReadOptions, TransferOptions } from "../formats.js";
 import { uniqueNames } from "../names.js";

@@ -23,7 +23,7 @@ type Kind = "Error" | "TypeError" | "RangeError" | WarpmapError["code"];
 type Fields = readonly (readonly [name: string, value: unknown])[];
 
 /** By code, which each has one of. Those of calls are the command line's own. */
-const CLASSES: Partial<Record<Kind, { readonly name: string; readonly prototype: WarpmapError }>> = {
+const CLASSES: Partial<Record<Kind, { readonly prototype: WarpmapError }>> = {
   FILE: FileError,
   CAPACITY: CapacityError,
   BACKEND_UNAVAILABLE: BackendUnavailableError,
@@ -39,8 +39,7 @@ export function carried(error: unknown): CarriedError {
   if (!(error instanceof Error)) return { kind: "value", value: String(error) };
   const fields: [string, unknown][] = [];
   for (const [name, value] of Object.entries(error)) {
-    if (typeof value !== "function" && typeof value !== "symbol" && name !== "name")
-      fields.push([name, value]);
+    if (typeof value !== "function" && typeof value !== "symbol") fields.push([name, value]);
   }
   // neither is enumerable, and `cause` may be no error
   if ("cause" in error) fields.push([CAUSE, error.cause === undefined ? undefined : carried(error.cause)]);
@@ -63,10 +62,7 @@ export function restored(from: CarriedError): unknown {
   const error = new Plain(message) as Error & Record<string, unknown>;
   Object.defineProperty(error, "stack", { value: stack, writable: true, configurable: true });
   const own = CLASSES[kind];
-  if (own !== undefined) {
-    Object.setPrototypeOf(error, own.prototype);
-    error.name = own.name; // a worker's script has shorter names
-  }
+  if (own !== undefined) Object.setPrototypeOf(error, own.prototype);
   for (const [name, value] of fields) {
     if (name !== CAUSE) error[name] = value;
     else

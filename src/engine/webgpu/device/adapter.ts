@@ -1,9 +1,14 @@
-/** Finding a GPU: `navigator.gpu` on a page, Dawn in Node (dawn.ts). Says precisely why there is none. */
+/**
+ * Finding a GPU: `navigator.gpu` on a page, Dawn in Node (dawn.ts). Says precisely why there is none. A file of its own in dist/: pages
+ * without a GPU load this and not the engine.
+ */
 import type { Unavailable } from "./unavailable.js";
 
-/** An opened GPUDevice and what is known about the hardware under it. */
+/** A GPUDevice and what is known about the hardware under it. */
 export interface OpenedGpu {
   device: GPUDevice;
+  /** What a person would call it. */
+  name: string;
   software: boolean;
   adapter: Record<string, string>;
 }
@@ -18,10 +23,20 @@ export interface GpuRequest {
 /** Features that kernels or benchmarks use where the device has them. */
 const wantedFeatures = ["subgroups", "timestamp-query"] as const;
 
-/** Opens a GPUDevice with all of the adapter's limits. @throws BackendUnavailableError */
-export async function openGpu(request: GpuRequest): Promise<OpenedGpu> {
+/** The adapter to open. @throws BackendUnavailableError */
+export async function findAdapter(request: GpuRequest): Promise<GPUAdapter> {
+  const { software = false, powerPreference = "high-performance" } = request;
   const gpu = await findGpu(request);
-  const adapter = await findAdapter(gpu, request);
+  const adapter = await orUnavailable("WebGPU finds no adapter", () =>
+    gpu.requestAdapter({ powerPreference, forceFallbackAdapter: software }),
+  );
+  if (!adapter) throw await unavailable(software ? "no software GPU" : "no GPU");
+  if (software || !isSoftware(adapter)) return adapter;
+  throw await unavailable({ onlySoftware: adapterName(adapterFacts(adapter)) });
+}
+
+/** Opens a GPUDevice with all of the adapter's limits. @throws BackendUnavailableError */
+export async function openGpu(adapter: GPUAdapter): Promise<OpenedGpu> {
   const facts = adapterFacts(adapter);
   const device = await orUnavailable("the GPU does not open", () =>
     adapter.requestDevice({
@@ -30,7 +45,7 @@ export async function openGpu(request: GpuRequest): Promise<OpenedGpu> {
       requiredFeatures: wantedFeatures.filter((feature) => adapter.features.has(feature)),
     }),
   );
-  return { device, software: isSoftware(adapter), adapter: facts };
+  return { device, name: adapterName(facts), software: isSoftware(adapter), adapter: facts };
 }
 
 /** A failure of the browser or the driver, as the reason why the backend is not available. */
@@ -48,7 +63,8 @@ async function orUnavailable<T>(
 /** Facts about a caller's own GPUDevice. */
 export function describeDevice(device: GPUDevice): OpenedGpu {
   const facts = textFields(device.adapterInfo ?? {});
-  return { device, software: softwareName.test(Object.values(facts).join(" ")), adapter: facts };
+  const software = softwareName.test(Object.values(facts).join(" "));
+  return { device, name: adapterName(facts), software, adapter: facts };
 }
 
 /**
@@ -73,16 +89,6 @@ async function findGpu({ software = false }: GpuRequest): Promise<GPU> {
   );
   if ("reason" in found) throw await unavailable(found);
   return found;
-}
-
-async function findAdapter(gpu: GPU, request: GpuRequest): Promise<GPUAdapter> {
-  const { software = false, powerPreference = "high-performance" } = request;
-  const adapter = await orUnavailable("WebGPU finds no adapter", () =>
-    gpu.requestAdapter({ powerPreference, forceFallbackAdapter: software }),
-  );
-  if (!adapter) throw await unavailable(software ? "no software GPU" : "no GPU");
-  if (software || !isSoftware(adapter)) return adapter;
-  throw await unavailable({ onlySoftware: adapterName(adapterFacts(adapter)) });
 }
 
 const softwareName = /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i;

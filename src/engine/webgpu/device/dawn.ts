@@ -39,10 +39,9 @@ async function load(kind: For): Promise<GPU | NoDawn> {
   try {
     module = (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as typeof import("webgpu");
   } catch (error) {
-    const reason = "the package webgpu is not installed or does not load here";
-    if (noVulkan === undefined) return none(reason, "Run `npm install webgpu`.", error);
-    const fix = "Run `npm install webgpu` and install the GPU's Vulkan driver, or use the cpu backend.";
-    return none(`${reason}, and ${noVulkan}`, fix, error);
+    const { reason, fix } = notLoaded(error as NodeJS.ErrnoException);
+    if (noVulkan === undefined) return none(reason, fix, error);
+    return none(`${reason}, and ${noVulkan}`, `${fix} Install the GPU's Vulkan driver, too.`, error);
   }
   if (noVulkan) return none(noVulkan, "Install the GPU's Vulkan driver, or use the cpu backend.");
   try {
@@ -54,6 +53,27 @@ async function load(kind: For): Promise<GPU | NoDawn> {
 }
 
 const none = (reason: string, fix: string, cause?: unknown): NoDawn => ({ reason, fix, cause });
+
+/** Why the package does not load, as Node says it: it is not there, is not whole, or the system lacks what it needs. */
+function notLoaded({ code, message }: NodeJS.ErrnoException): { reason: string; fix: string } {
+  const [said] = String(message).split("\n");
+  if (code === "ERR_MODULE_NOT_FOUND") {
+    return {
+      reason: `the package webgpu is not installed where this program looks for it (${said})`,
+      fix: "Run `npm install webgpu`; if that was done, copy the package with the program: with Next.js, by outputFileTracingIncludes.",
+    };
+  }
+  if (code === "MODULE_NOT_FOUND") {
+    return {
+      reason: `the package webgpu has no Dawn for ${process.platform} on ${process.arch} (${said})`,
+      fix: "Copy all files of the package with the program; on a platform without a build of Dawn use the cpu backend.",
+    };
+  }
+  return {
+    reason: `the package webgpu does not load (${said})`,
+    fix: "Install what this names, such as a shared library or a newer C library (glibc), or use the cpu backend.",
+  };
+}
 
 /** Why Vulkan cannot be there, on Linux. Dawn would find out too, and print a warning of its own. */
 function missingVulkanLoader(): string | undefined {

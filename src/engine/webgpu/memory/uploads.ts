@@ -47,10 +47,13 @@ export class Uploads {
   #send(mapped: GPUBuffer, piece: Uint8Array, buffer: GPUBuffer, offset: number): Promise<void> {
     try {
       const bytes = align4(piece.length);
-      const host = new Uint8Array(mapped.getMappedRange(0, bytes));
-      host.set(piece);
-      host.fill(0, piece.length);
-      mapped.unmap();
+      try {
+        const host = new Uint8Array(mapped.getMappedRange(0, bytes));
+        host.set(piece);
+        host.fill(0, piece.length);
+      } finally {
+        mapped.unmap(); // once: in Deno a second time throws
+      }
       const accepted = this.gpu.submit("upload", (encoder) =>
         encoder.copyBufferToBuffer(mapped, 0, buffer, offset, bytes),
       );
@@ -58,7 +61,6 @@ export class Uploads {
       accepted.catch(() => {});
       return accepted;
     } finally {
-      mapped.unmap();
       this.#mapAgain(mapped);
     }
   }

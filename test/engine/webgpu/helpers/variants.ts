@@ -1,24 +1,22 @@
 /** Engines that differ in what tests put in place of their kernels and limits, and share a GPUDevice. */
-import { openWebgpuEngine, type WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
+import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { onSoftwareGpu } from "../../../conformance/helpers/device.js";
+import { openEngine } from "./open-engine.js";
 
 /** Engines stay: as long as a pipeline is in use, Dawn answers with it to whoever asks its device for the same. */
 const engines: Promise<WebgpuEngine>[] = [];
-
-const open = async (options: Parameters<typeof openWebgpuEngine>[0]) =>
-  (await openWebgpuEngine(options)) as WebgpuEngine;
 
 /**
  * An engine on the device of all variants of this process: kernels that two of them have in common are compiled once.
  * @param seen what the engine sees of the device.
  */
 export async function openVariant(
-  options: Omit<NonNullable<Parameters<typeof openWebgpuEngine>[0]>, "gpuDevice">,
+  options: Omit<Parameters<typeof openEngine>[0], "gpuDevice">,
   seen = (gpuDevice: GPUDevice) => gpuDevice,
 ): Promise<WebgpuEngine> {
-  if (engines.length === 0) engines.push(open({ software: onSoftwareGpu }));
+  if (engines.length === 0) engines.push(openEngine({ software: onSoftwareGpu }));
   const { gpuDevice } = await engines[0];
-  const engine = open({ ...options, gpuDevice: seen(gpuDevice) });
+  const engine = openEngine({ ...options, gpuDevice: seen(gpuDevice) });
   engines.push(engine);
   return engine;
 }

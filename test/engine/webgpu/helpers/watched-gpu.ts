@@ -1,6 +1,6 @@
 /** GPUDevices of the tests' own whose memory is limited, or whose commands are counted and fail on demand. */
-import { openWebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { Device } from "../../../../src/index.js";
+import { openEngine } from "./open-engine.js";
 import { withMembers } from "./own-gpu.js";
 
 /** Elements of a chunk of host memory on devices of `openInChunks`. */
@@ -11,7 +11,7 @@ export async function openInChunks(
   gpuDevice: GPUDevice,
   staging = { bytes: 1024, count: 3 },
 ): Promise<Device> {
-  const engine = await openWebgpuEngine({ gpuDevice, kernelOverrides: { hostChunk: CHUNK, staging } });
+  const engine = await openEngine({ gpuDevice, kernelOverrides: { hostChunk: CHUNK, staging } });
   return new Device(engine, "A test of chunks that overlap.");
 }
 

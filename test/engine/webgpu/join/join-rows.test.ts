@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../../../src/engine/engine.js";
 import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../../../../src/engine/rows.js";
-import { openWebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
+import { openEngine } from "../helpers/open-engine.js";
 
 let engine: Engine;
 let colliding: Engine;
 beforeAll(async () => {
-  engine = await openWebgpuEngine({ software: true });
-  colliding = await openWebgpuEngine({ software: true, kernelOverrides: { rowHashMask: 0x3 } });
+  engine = await openEngine({ software: true });
+  colliding = await openEngine({ software: true, kernelOverrides: { rowHashMask: 0x3 } });
 });
 afterAll(() => {
   engine.destroy();

@@ -1,11 +1,11 @@
 /** Pinned arrays on the GPU: chunks of their own size, errors in the middle, memory that is given back. */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { Device, EngineError, LimitError, StaticMap } from "../../../../src/index.js";
 import { expectAllSet, expectSame, pairsByBits, rejection } from "../../../conformance/helpers/checks.js";
 import { absentKeys, counting, maskOf, uniqueKeys } from "../../../conformance/helpers/keys.js";
 import { planned } from "../../../conformance/helpers/plan.js";
+import { openEngine } from "../helpers/open-engine.js";
 import { sharedGpuDevice } from "../helpers/own-gpu.js";
 import { CHUNK, InjectedError, openInChunks, Watch, withMemory } from "../helpers/watched-gpu.js";
 
@@ -88,7 +88,7 @@ for (const rest of [1, 3, 5, CHUNK]) {
 }
 
 it("retrieveAll of a table with several windows fills pinned arrays", async () => {
-  const engine = await openWebgpuEngine({
+  const engine = await openEngine({
     gpuDevice: real,
     kernelOverrides: { maxTableBinding: 4098 * 8 },
   });

@@ -12,8 +12,9 @@ import {
 } from "../../../../src/engine/webgpu/partitioned/multisplit.js";
 import { Partitioner } from "../../../../src/engine/webgpu/partitioned/partitioner.js";
 import { newState } from "../../../../src/engine/webgpu/table/table-state.js";
-import { openWebgpuEngine, type WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
+import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { onSoftwareGpu } from "../../../conformance/helpers/device.js";
+import { openEngine } from "../helpers/open-engine.js";
 import { ownGpuDevice } from "../helpers/own-gpu.js";
 
 const spec: TableSpec = { key: "u32", value: "u32", slots: 100_003, hash: "murmur3" };
@@ -90,8 +91,8 @@ const inputs: Record<string, Uint32Array> = {
 };
 
 const engines = {
-  "all features": () => openWebgpuEngine({ software: onSoftwareGpu }),
-  "default limits, no features": async () => openWebgpuEngine({ gpuDevice: await ownGpuDevice() }),
+  "all features": () => openEngine({ software: onSoftwareGpu }),
+  "default limits, no features": async () => openEngine({ gpuDevice: await ownGpuDevice() }),
 };
 
 for (const [name, open] of Object.entries(engines)) {

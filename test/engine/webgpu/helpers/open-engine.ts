@@ -1,0 +1,18 @@
+/** The webgpu engine with options that users do not have, on a GPUDevice of the test's or one of its own. */
+import {
+  describeDevice,
+  findAdapter,
+  type GpuRequest,
+  openGpu,
+} from "../../../../src/engine/webgpu/device/adapter.js";
+import {
+  openWebgpuEngine,
+  type WebgpuEngine,
+  type WebgpuOptions,
+} from "../../../../src/engine/webgpu/webgpu-engine.js";
+
+export async function openEngine(options: GpuRequest & WebgpuOptions): Promise<WebgpuEngine> {
+  const { gpuDevice } = options;
+  const gpu = gpuDevice ? describeDevice(gpuDevice) : await openGpu(await findAdapter(options));
+  return (await openWebgpuEngine(gpu, options)) as WebgpuEngine;
+}
