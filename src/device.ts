@@ -4,7 +4,7 @@
  */
 import type { TableToPrepare } from "./containers/prepare.js";
 import type { DeviceArray } from "./engine/device-array.js";
-import type { BackendName, Engine, EngineInfo, MemoryOptions, MemoryUse } from "./engine/engine.js";
+import type { BackendName, DeviceMemoryOptions, Engine, EngineInfo, MemoryUse } from "./engine/engine.js";
 import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import type { GroupSize, Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
@@ -29,7 +29,7 @@ export interface OpenDeviceOptions {
    * What becomes of memory that nobody uses. `keep`: bytes that are kept for the next table, array or call, at most; by default 16 GiB on
    * a GPU in Node, 1 GiB on a page, 128 MiB on a software GPU, and on the cpu engine what the garbage collector leaves.
    */
-  memory?: MemoryOptions;
+  memory?: DeviceMemoryOptions;
   /** Strategy of bulk calls that name none. Default `auto`. */
   strategy?: Strategy;
   /** Group size of bulk calls that name none. Default: by the table's load. */
@@ -198,7 +198,7 @@ export class Device {
   }
 
   /**
-   * A zeroed array in memory of the host that the device copies from (`use` "upload": keys, values, `where`) or to ("readback":
+   * A zeroed array in memory of the host that the device copies from (`use` "upload": keys, values, `mask`) or to ("readback":
    * `into`) by itself, where typed arrays are copied by the CPU. Making one costs milliseconds; make a few and use them again. A
    * browser, whose GPU runs in another process, may copy all the same.
    * @throws LimitError when it is larger than the device or the host allows.

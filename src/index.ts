@@ -1,10 +1,11 @@
 /** warpmap: massively parallel hash tables. What users import, nothing else. */
 export type {
   BulkOptions,
-  EntriesOptions,
+  ChunksOptions,
   FindOptions,
   InsertOptions,
   IntoOption,
+  MaskOption,
   OutputOption,
   Placed,
   ProgressOptions,
@@ -17,7 +18,7 @@ export { DynamicMap, type DynamicMapOptions } from "./containers/dynamic-map.js"
 export { DynamicSet, type DynamicSetOptions } from "./containers/dynamic-set.js";
 export type { RetrieveChunksOptions, RetrieveOptions } from "./containers/entry-reader.js";
 export type {
-  ContainerKey as KeyType,
+  ContainerKey,
   KeyColumn,
   KeyFindOptions,
   KeyOf,
@@ -49,7 +50,7 @@ export type {
   ArraysOf,
   ElementOf,
   ElementType,
-  KeyType as ColumnKeyType,
+  KeyType,
   ValueType,
 } from "./engine/element-types.js";
 export type {
@@ -58,9 +59,9 @@ export type {
   BulkCall,
   ColumnInput,
   ColumnTarget,
+  DeviceMemoryOptions,
   EngineInfo,
   Input,
-  MemoryOptions,
   MemoryUse,
   Placement,
   Target,

@@ -122,7 +122,7 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
     return answered(call, { found: placed<"u8", P>(result, keys.length) }).found;
   }
 
-  /** How many entries each key has, in input order; 0 for absent keys and those left out by `where`. */
+  /** How many entries each key has, in input order; 0 for absent keys and those left out by `mask`. */
   async count<P extends Placement = "host">(
     keys: ColumnInput<K>,
     options: BulkOptions & OutputOption<P> & IntoOption<{ counts: ColumnTarget<"u32"> }> = {},

@@ -107,8 +107,8 @@ export class BloomFilter<K extends BasicType = "u32"> extends Sketch<K, EngineFi
   }
 
   /**
-   * Which keys may be there: one byte per key, 1 or 0, in input order; 0 where left out by `where`. With `output: "device"` the answer is
-   * a mask for the `where` of other calls.
+   * Which keys may be there: one byte per key, 1 or 0, in input order; 0 where left out by `mask`. With `output: "device"` the answer is
+   * a mask for other calls.
    */
   async contains<P extends Placement = "host">(
     keys: ColumnInput<K>,

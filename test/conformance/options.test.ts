@@ -72,7 +72,7 @@ describe("options are refused by", () => {
         "The options are signal, onProgress, onPlan, output, into.",
       ],
       [map.retrieveAll(any({ groupSize: 8 })), "onPlan, output, into."],
-      [map.retrieveAll(any({ where: new Uint8Array(2) })), "onPlan, output, into."],
+      [map.retrieveAll(any({ mask: new Uint8Array(2) })), "onPlan, output, into."],
       // values, where a set has none
       [set.insert(two, any(two)), "The options are"],
       [set.insert(two, any(column)), "The options are"],
