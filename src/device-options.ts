@@ -2,12 +2,16 @@
 import type { OpenDeviceOptions } from "./device.js";
 import { checkStrategy } from "./engine/plan.js";
 import { ValidationError } from "./errors.js";
-import { check, checkBoolean, checkOneOf, checkOptions, checkWhole } from "./options.js";
+import { check, checkBoolean, checkCallbacks, checkOneOf, checkOptions, checkWhole } from "./options.js";
 
 /** @throws ValidationError */
 export function checkDeviceOptions(options: OpenDeviceOptions): void {
-  checkOptions(options, "backend gpuDevice software threads powerPreference memory strategy groupSize");
-  const { gpuDevice, backend = "auto" } = options;
+  checkOptions(
+    options,
+    "backend gpuDevice software threads powerPreference memory strategy groupSize signal",
+  );
+  const { gpuDevice, backend = "auto", signal } = options;
+  checkCallbacks({ signal });
   checkOneOf("backend", backend, ["auto", "webgpu", "cpu"]);
   if (gpuDevice !== undefined && backend === "cpu") {
     throw new ValidationError(

@@ -9,12 +9,13 @@ import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import type { GroupSize, Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
-import { checkAttached, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
+import { checkAttached, checkCallbacks, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
 import type { DeviceTable, UploadTableOptions } from "./relational/device-table.js";
 import type { TableInput } from "./relational/table-input.js";
+import { type SignalOption, untilAborted } from "./until-aborted.js";
 
 /** What `openDevice` is asked for. */
-export interface OpenDeviceOptions {
+export interface OpenDeviceOptions extends SignalOption {
   /** `auto` (default) takes a real GPU if there is one, else the CPU. A named backend is that one or an error. */
   backend?: "auto" | BackendName;
   /** Run on this GPUDevice. It stays yours: destroy() leaves it alive. Its limits and features are used as they are. */
@@ -56,6 +57,14 @@ export type ScalarOf<A> = {
  */
 export async function openDevice(options: OpenDeviceOptions = {}): Promise<Device> {
   if (!isPlain(options)) (await import("./device-options.js")).checkDeviceOptions(options);
+  return untilAborted(
+    options.signal,
+    () => open(options),
+    (device) => device.destroy(),
+  );
+}
+
+async function open(options: OpenDeviceOptions): Promise<Device> {
   const { gpuDevice, backend = gpuDevice === undefined ? "auto" : "webgpu" } = options;
   if (backend === "cpu") return openCpu(options, "The cpu engine was asked for.");
   try {
@@ -170,7 +179,10 @@ export class Device {
    * Copies a typed array to the device. Leave `array` unchanged until the promise resolves; changes after that do not
    * reach the copy.
    */
-  async upload<A extends ScalarArrays[ScalarType]>(array: A): Promise<DeviceArray<ScalarOf<A>>> {
+  async upload<A extends ScalarArrays[ScalarType]>(
+    array: A,
+    options: SignalOption = {},
+  ): Promise<DeviceArray<ScalarOf<A>>> {
     const type = scalarTypeOf(array);
     if (type === undefined) {
       throw new ValidationError(
@@ -179,7 +191,13 @@ export class Device {
       );
     }
     checkAttached("array", array);
-    const copy = await this.engine.upload(type, array as ScalarArrays[typeof type]);
+    checkOptions(options, "signal");
+    checkCallbacks({ signal: options.signal });
+    const copy = await untilAborted(
+      options.signal,
+      () => this.engine.upload(type, array as ScalarArrays[typeof type]),
+      (late) => late.destroy(),
+    );
     return copy as unknown as DeviceArray<ScalarOf<A>>;
   }
 

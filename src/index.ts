@@ -28,7 +28,7 @@ export type {
   TableKey,
 } from "./containers/key-types.js";
 export type { MapContainer } from "./containers/map-container.js";
-export type { MultiContainer, MultiStats } from "./containers/multi-container.js";
+export type { MultiContainer, MultiRehashOptions, MultiStats } from "./containers/multi-container.js";
 export type { TableToPrepare } from "./containers/prepare.js";
 export type { SetContainer } from "./containers/set-container.js";
 export { StaticMap, type StaticMapOptions } from "./containers/static-map.js";
@@ -83,3 +83,4 @@ export {
   ValidationError,
   WarpmapError,
 } from "./errors.js";
+export type { SignalOption } from "./until-aborted.js";

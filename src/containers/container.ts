@@ -53,8 +53,8 @@ export interface ContainerStats extends TableStats {
   bytes: number;
 }
 
-/** What `rehash` is to change. */
-export interface RehashOptions {
+/** What `rehash` is to change, and the options of a call over all entries. When it is aborted, the old table stays. */
+export interface RehashOptions extends ProgressOptions {
   /** Entries that the new table is for. */
   capacity?: number;
   /** The new seed, see {@link TableOptions.seed}. */
@@ -165,17 +165,21 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
    * @throws ValidationError when `capacity` is below the present size.
    */
   async rehash(to: number | RehashOptions = {}): Promise<void> {
-    await this.calls.run(async () => {
+    const options = typeof to === "object" ? to : { capacity: to };
+    const call = checkCallOptions(options, " capacity seed");
+    const rehash = async () => {
       const { newSize } = await import("./rehash.js");
-      const { entries, seed } = await newSize(this, this.table.spec, to);
-      await this.resize(entries, seed);
-    });
+      const { entries, seed } = await newSize(this, this.table.spec, options);
+      await this.resize(entries, seed, call);
+    };
+    await this.calls.run(rehash, [], call);
+    answered(call, {});
   }
 
   /** Puts a new table with all entries in the place of the old one. @internal */
-  protected async resize(capacity: number, seed?: number): Promise<void> {
+  protected async resize(capacity: number, seed: number | undefined, call: Call): Promise<void> {
     const old = this.table;
-    this.table = await this.#rebuilt(capacity, seed);
+    this.table = await this.#rebuilt(capacity, seed, call);
     this.#sizing.capacity = capacity;
     old.destroy();
   }
@@ -189,8 +193,8 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     });
   }
 
-  async #rebuilt(entries: number, seed?: number): Promise<ContainerTable<K, V>> {
-    const size = { slots: slotsFor(entries, this.maxLoadFactor), entries, seed };
+  async #rebuilt(entries: number, seed?: number, call?: Call): Promise<ContainerTable<K, V>> {
+    const size = { slots: slotsFor(entries, this.maxLoadFactor), entries, seed, call };
     const ofStrings = this.table.rebuilt?.(size) as Promise<ContainerTable<K, V>> | undefined;
     if (ofStrings) return ofStrings;
     const { rebuilt } = await loadMoving();

@@ -22,7 +22,8 @@ import {
   type Placed,
   type ProgressOptions,
 } from "./arguments.js";
-import { checkedSlots } from "./create-table.js";
+import type { RehashOptions } from "./container.js";
+import { checkedSlots, withHash } from "./create-table.js";
 import { EntryReader } from "./entry-reader.js";
 import type { MultiIndex } from "./multi-index.js";
 import type { MultiTally } from "./multi-insert.js";
@@ -43,6 +44,12 @@ export interface MultiStats extends Omit<TableStats, "live"> {
   loadFactor: number;
   /** Bytes of the table and the lists. */
   bytes: number;
+}
+
+/** What `rehash` of a multimap or a multiset is to change. */
+export interface MultiRehashOptions extends RehashOptions {
+  /** Distinct keys that the new index is for. */
+  keyCapacity?: number;
 }
 
 /** Base of multimaps and multisets. */
@@ -159,13 +166,19 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
 
   /**
    * Builds the index anew for `capacity` entries and `keyCapacity` distinct keys (the present ones unless told; with a capacity alone, so
-   * many keys). Drops tombstones and garbage. Needs memory for both meanwhile. On any error everything stays as it was.
+   * many keys). Drops tombstones and garbage. With a `seed` the keys are hashed by that one from now on. Needs memory for both meanwhile.
+   * On any error everything stays as it was.
+   * @param to the capacity, or options
+   * @param keys the keyCapacity, beside a capacity
    * @throws ValidationError when a capacity is below what is there
    */
-  async rehash(capacity?: number, keyCapacity?: number): Promise<void> {
+  async rehash(to?: number | MultiRehashOptions, keys?: number): Promise<void> {
+    const options = typeof to === "object" ? to : { capacity: to, keyCapacity: keys };
+    const call = checkCallOptions(options, " capacity keyCapacity seed");
+    const { capacity, keyCapacity, seed } = options;
     if (capacity !== undefined) checkWhole("capacity", capacity);
     if (keyCapacity !== undefined) checkWhole("keyCapacity", keyCapacity);
-    await this.calls.run(async () => {
+    const rehash = async () => {
       const entries = capacity ?? this.capacity;
       const keys =
         keyCapacity ?? (capacity === undefined ? Math.max(this.keyCapacity, this.keyCount) : entries);
@@ -176,8 +189,12 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
           "Give at least what is there, or erase first.",
         );
       }
-      await this.index.rebuild({ keepsEmpty: false, capacity: entries, keyCapacity: keys });
-    });
+      const { hash, seed: now } = await withHash(this.index.table.spec, seed);
+      const hashing = { hash, seed: now };
+      await this.index.rebuild({ keepsEmpty: false, capacity: entries, keyCapacity: keys, hashing, call });
+    };
+    await this.calls.run(rehash, [], call);
+    answered(call, {});
   }
 
   /**

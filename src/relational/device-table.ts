@@ -13,7 +13,8 @@ import type { Device } from "../device.js";
 import { arraysOf, destroyColumns } from "../engine/device-columns.js";
 import type { Placement } from "../engine/engine.js";
 import { ValidationError } from "../errors.js";
-import { check, checkOptions } from "../options.js";
+import { check, checkCallbacks, checkOptions } from "../options.js";
+import { type SignalOption, untilAborted } from "../until-aborted.js";
 import { readColumn, type TableColumn, uploadColumn } from "./column-transport.js";
 import { columnIndex, readTable, SourceColumn, type SourceTable } from "./columns.js";
 import { columnOf, MAX_BATCH_ROWS, tableOf } from "./materialise.js";
@@ -22,8 +23,11 @@ import type { TableInput } from "./table-input.js";
 import { BatchMaker } from "./to-flechette.js";
 
 /** Options of {@link Device.uploadTable}. */
-export interface UploadTableOptions {
-  /** Names of the columns to upload, in this order. Default: all. */
+export interface UploadTableOptions extends ToArrowOptions, SignalOption {}
+
+/** Options of {@link DeviceTable.toArrow}. */
+export interface ToArrowOptions {
+  /** Names of the columns to take, in this order. Default: all. */
   readonly columns?: readonly string[];
 }
 
@@ -77,7 +81,7 @@ export class DeviceTable {
    * Brings columns back as a flechette table, in record batches of at most 2^19 rows.
    * @throws ValidationError for a column that there is not, or after destroy()
    */
-  async toArrow(options: UploadTableOptions = {}): Promise<Table> {
+  async toArrow(options: ToArrowOptions = {}): Promise<Table> {
     checkOptions(options, "columns");
     const asked = askedOf(this.source, options.columns).map(
       (source) => deviceColumnOf(source) as TableColumn,
@@ -154,17 +158,25 @@ export async function uploadTable(
   table: TableInput,
   options: UploadTableOptions = {},
 ): Promise<DeviceTable> {
-  checkOptions(options, "columns");
+  checkOptions(options, "columns signal");
+  const { signal } = options;
+  checkCallbacks({ signal });
   const source = readTable(table, "");
-  const columns: TableColumn[] = [];
-  try {
-    for (const column of askedOf(source, options.columns))
-      columns.push(await uploadColumn(device.engine, column));
-  } catch (error) {
-    destroyColumns(columns);
-    throw error;
-  }
-  return new DeviceTable(device, source.rows, columns);
+  const asked = askedOf(source, options.columns);
+  const upload = async () => {
+    const columns: TableColumn[] = [];
+    try {
+      for (const column of asked) {
+        signal?.throwIfAborted();
+        columns.push(await uploadColumn(device.engine, column));
+      }
+    } catch (error) {
+      destroyColumns(columns);
+      throw error;
+    }
+    return new DeviceTable(device, source.rows, columns);
+  };
+  return untilAborted(signal, upload, (late) => late.destroy());
 }
 
 /** A table of the device as one of the host, and freed. @internal */

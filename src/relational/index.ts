@@ -19,7 +19,13 @@ export {
   sum,
   variance,
 } from "./aggregates.js";
-export { DeviceTable, DeviceTableColumn, type PlacedTable, type UploadTableOptions } from "./device-table.js";
+export {
+  DeviceTable,
+  DeviceTableColumn,
+  type PlacedTable,
+  type ToArrowOptions,
+  type UploadTableOptions,
+} from "./device-table.js";
 export {
   type DistinctOptions,
   type DropDuplicatesOptions,

@@ -11,6 +11,7 @@ import { lazily } from "../engine/lazily.js";
 import type { RowPairs } from "../engine/rows.js";
 import { ValidationError } from "../errors.js";
 import { check, checkBoolean, checkCallbacks, checkOneOf, checkOptions } from "../options.js";
+import { untilAborted } from "../until-aborted.js";
 import { eachBatch } from "./batch-reader.js";
 import type { SourceTable } from "./columns.js";
 import { commonDevice, DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
@@ -33,7 +34,7 @@ export interface JoinIndexOptions {
   readonly on: readonly string[];
   /** True: a null key equals a null key. Default false: rows with a null in any key column match nothing. */
   readonly nullsEqual?: boolean;
-  /** Stops the building between chunks of work. */
+  /** Ends the call: it rejects with the signal's reason at once, and the building stops at its next chunk of work. */
   readonly signal?: AbortSignal;
 }
 
@@ -86,7 +87,8 @@ export class JoinIndex {
     checkBoolean("nullsEqual", nullsEqual);
     const on = checkNames("JoinIndex.create", "on", "key column", options.on);
     const indexed = new IndexedTable(device, table, on, nullsEqual ?? false);
-    await indexed.indexFor(keyForms(indexed.keys, indexed.keys), "rightFactors", signal);
+    const build = () => indexed.indexFor(keyForms(indexed.keys, indexed.keys), "rightFactors", signal);
+    await untilAborted(signal, build, () => indexed.destroyAfter(Promise.resolve()));
     return new JoinIndex(indexed);
   }
 
