@@ -8,7 +8,7 @@
  * | not | lists, structs, unions, maps, views: leave such columns out with `columns` |
  * | memory | the bytes of Arrow's buffers, each filled up to whole words; dictionaries stay on the host |
  */
-import type { Column, Field, Table } from "@uwdata/flechette";
+import type { Column, Field, Table, TypeMap } from "@uwdata/flechette";
 import type { Device } from "../device.js";
 import { arraysOf, destroyColumns } from "../engine/device-columns.js";
 import type { Placement } from "../engine/engine.js";
@@ -18,6 +18,7 @@ import { type SignalOption, untilAborted } from "../until-aborted.js";
 import { readColumn, type TableColumn, uploadColumn } from "./column-transport.js";
 import { columnIndex, readTable, SourceColumn, type SourceTable } from "./columns.js";
 import { columnOf, MAX_BATCH_ROWS, tableOf } from "./materialise.js";
+import type { TableOf } from "./row-types.js";
 import { sourceColumn } from "./source-columns.js";
 import type { TableInput } from "./table-input.js";
 import { BatchMaker } from "./to-flechette.js";
@@ -31,8 +32,12 @@ export interface ToArrowOptions {
   readonly columns?: readonly string[];
 }
 
-/** A result by placement: a flechette table on the host, or one on the device. */
-export type PlacedTable<P extends Placement> = P extends "device" ? DeviceTable : Table;
+/** A result by placement: a flechette table on the host, whose rows are of type `Row`, or one on the device. */
+export type PlacedTable<P extends Placement, Row extends TypeMap = TypeMap> = P extends "device"
+  ? DeviceTable
+  : string extends keyof Row
+    ? Table
+    : TableOf<Row>;
 
 /**
  * An Arrow table in the memory of a device. Operators of warpmap/relational take it in place of an Arrow table, and answer one with

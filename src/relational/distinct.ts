@@ -20,6 +20,7 @@ import { loadSpill } from "./load-spill.js";
 import { materialiseAnswer } from "./materialise.js";
 import { checkMemory } from "./memory-options.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
+import type { RowOf } from "./row-types.js";
 import { type Batches, batchesOf, type TableInput, type Tables } from "./table-input.js";
 import type { TableResult } from "./table-result.js";
 
@@ -56,6 +57,10 @@ export interface DropDuplicatesOptions extends Omit<DistinctOptions, "memory"> {
  * const origins = await distinct(flights, { on: ["origin"] });
  * console.log(origins.numRows, origins.names); // 2 [ 'origin', 'delay' ]
  */
+export function distinct<const T extends TableInput | DeviceTable | Tables, P extends Placement = "host">(
+  table: T,
+  options?: DistinctOptions & OutputOption<P>,
+): TableResult<PlacedTable<P, RowOf<T>>>;
 export function distinct<P extends Placement = "host">(
   table: TableInput | DeviceTable | Tables,
   options: DistinctOptions & OutputOption<P> = {},
@@ -127,15 +132,15 @@ export function asGroups(
  * const latest = await dropDuplicates(visits, { on: ["user"], keep: "last" });
  * console.log(latest.toArray()); // [ { user: 'bob', page: 2 }, { user: 'ann', page: 3 } ]
  */
-export async function dropDuplicates<P extends Placement = "host">(
-  table: TableInput | DeviceTable,
+export async function dropDuplicates<const T extends TableInput | DeviceTable, P extends Placement = "host">(
+  table: T,
   options: DropDuplicatesOptions & OutputOption<P> = {},
-): Promise<PlacedTable<P>> {
+): Promise<PlacedTable<P, RowOf<T>>> {
   const known = "on keep output device signal onProgress onPlan onStage";
   const call = new RelationalCall<GroupStage>(options, known);
   const { keep = "first", on, output = "host" as P } = options;
   checkOneOf("keep", keep, KEEPS);
-  return keepRows("dropDuplicates", table, on, keep, call, output);
+  return keepRows("dropDuplicates", table, on, keep, call, output) as Promise<never>;
 }
 
 async function keepRows<P extends Placement>(

@@ -5,6 +5,7 @@ import type { Placement } from "../engine/engine.js";
 import { ValidationError } from "../errors.js";
 import { check, checkOneOf } from "../options.js";
 import type { GroupStates } from "./aggregate/group-states.js";
+import type { Aggregate } from "./aggregates.js";
 import { eachBatch } from "./batch-reader.js";
 import { DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
 import type { GroupByOptions, GroupCallOptions } from "./group-calls.js";
@@ -12,6 +13,7 @@ import { groupTable } from "./group-table.js";
 import { Grouping, StatesSum } from "./grouping.js";
 import { loadSpill } from "./load-spill.js";
 import { checkMemory } from "./memory-options.js";
+import type { GroupedRow, RowOf } from "./row-types.js";
 import { collectTables } from "./stack-tables.js";
 import { batchesOf, isPending, type TableInput, type Tables } from "./table-input.js";
 import { TableResult } from "./table-result.js";
@@ -45,6 +47,19 @@ import { TableResult } from "./table-result.js";
  * const delays = await groupBy(flights, { by: ["origin"], aggregate: { flights: count(), delay: mean("delay") } });
  * console.log(delays.toArray()); // [ { origin: 'SFO', flights: 2, delay: 4 }, { origin: 'JFK', flights: 1, delay: 3 } ]
  */
+export function groupBy<
+  const T extends TableInput | DeviceTable | Tables,
+  const By extends string,
+  const Aggregates extends Readonly<Record<string, Aggregate>>,
+  P extends Placement = "host",
+>(
+  table: T,
+  options: GroupByOptions<By, Aggregates> & OutputOption<P>,
+): TableResult<PlacedTable<P, GroupedRow<RowOf<T>, By, Aggregates>>>;
+export function groupBy<P extends Placement = "host">(
+  table: TableInput | DeviceTable | Tables,
+  options: GroupByOptions & OutputOption<P>,
+): TableResult<PlacedTable<P>>;
 export function groupBy<P extends Placement = "host">(
   table: TableInput | DeviceTable | Tables,
   options: GroupByOptions & OutputOption<P>,

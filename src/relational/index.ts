@@ -39,6 +39,7 @@ export { type IsInOptions, isIn } from "./is-in.js";
 export {
   type BatchOptions,
   type JoinInput,
+  type JoinKey,
   type JoinOptions,
   type JoinResult,
   type JoinStage,
@@ -51,6 +52,7 @@ export {
 } from "./join-index.js";
 export type { MemoryOptions, SpillReport } from "./memory-options.js";
 export type { PairFilter } from "./pair-filter.js";
+export type { GroupedRow, JoinedRow, RowOf, TableOf, ValueOf } from "./row-types.js";
 export type {
   ArrowColumn,
   ArrowSource,

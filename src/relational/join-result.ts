@@ -63,14 +63,15 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
    * without rows.
    * @throws as the join
    */
-  async *batches(options: BatchOptions = {}): AsyncGenerator<Table, void, undefined> {
+  async *batches(options: BatchOptions = {}): AsyncGenerator<OnHost<T>, void, undefined> {
     checkOptions(options, "maxBytes");
     const { maxBytes = BATCH_BYTES } = options;
     const isSize = typeof maxBytes === "number" && maxBytes >= 1;
     check(isSize, "maxBytes", maxBytes, "Give a number of bytes of at least 1.");
     const memory = this.#memory();
-    if (memory === null) yield* joinBatches(await this.#prepare(), maxBytes);
-    else yield* this.#spilled(memory, maxBytes);
+    const made =
+      memory === null ? joinBatches(await this.#prepare(), maxBytes) : this.#spilled(memory, maxBytes);
+    yield* made as AsyncGenerator<OnHost<T>>;
   }
 
   /** The join with these columns alone, unless it names some itself. @internal */
@@ -117,6 +118,9 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
     return prepareJoin(await onHost(this.#sides as JoinSides), this.#options);
   }
 }
+
+/** The type of a table's batches, which are on the host. */
+type OnHost<T> = T extends Table ? T : Table;
 
 /** What a join takes as a side. */
 export type JoinInput = TableInput | DeviceTable | Tables;
