@@ -17,7 +17,7 @@ import { GroupBy, groupingResult, refuseOnDevice } from "./group-by.js";
 import type { GroupByOptions, GroupCallOptions, GroupStage } from "./group-calls.js";
 import { plainColumn } from "./join-columns.js";
 import { loadSpill } from "./load-spill.js";
-import { materialiseAnswer } from "./materialise.js";
+import { materialiseAnswer, tableOf } from "./materialise.js";
 import { checkMemory } from "./memory-options.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
 import type { RowOf } from "./row-types.js";
@@ -108,8 +108,10 @@ async function distinctOf(
     }
     await groups.add(batch);
   }
-  if (groups === undefined)
-    throw new ValidationError("No batch was given.", "Give one; it may be without rows.");
+  if (groups === undefined) {
+    if (on === undefined) return tableOf([], []);
+    throw new ValidationError("No batch with columns was given.", "Give one; it may be without rows.");
+  }
   return (await groups.finish()).select([...names]);
 }
 
@@ -158,10 +160,13 @@ async function keepRows<P extends Placement>(
   const source = isThere ? table.source : readTable(table, "");
   const { columns } = source;
   const keys = on === null ? columns : on.map((name) => columns[columnIndex(source, name, "")]);
-  if (keys.length === 0) throw new ValidationError("The table has no columns.", "Give one that has some.");
   const asking: AskedRows = { keys, keep, source, call };
   const device = commonDevice(call.options.device, isThere ? [table] : []) ?? (await call.begin());
   call.beginStages();
+  if (columns.length === 0) {
+    const none = tableOf([], []);
+    return (output === "host" ? none : await uploadTable(device, none)) as PlacedTable<P>;
+  }
   if (!isThere && output === "host") return (await keptHere(device, asking)) as PlacedTable<P>;
   const { keptThere } = await loadThere();
   const made = await keptThere(device, asking);

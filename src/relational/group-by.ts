@@ -15,7 +15,7 @@ import { loadSpill } from "./load-spill.js";
 import { checkMemory } from "./memory-options.js";
 import type { GroupedRow, RowOf } from "./row-types.js";
 import { collectTables } from "./stack-tables.js";
-import { batchesOf, isPending, type TableInput, type Tables } from "./table-input.js";
+import { batchesOf, isEmptyList, isPending, type TableInput, type Tables } from "./table-input.js";
 import { TableResult } from "./table-result.js";
 
 /**
@@ -169,6 +169,7 @@ export class GroupBy {
    */
   add(batch: TableInput): Promise<void> {
     return this.#next(async () => {
+      if (isEmptyList(batch)) return;
       const { states } = await this.#grouping.read(batch);
       await this.#take([states.own()]);
     });
