@@ -198,7 +198,7 @@ export class Device {
       () => this.engine.upload(type, array as ScalarArrays[typeof type]),
       (late) => late.destroy(),
     );
-    return copy as unknown as DeviceArray<ScalarOf<A>>;
+    return copy.freeWhenDropped() as unknown as DeviceArray<ScalarOf<A>>;
   }
 
   /**
@@ -206,13 +206,14 @@ export class Device {
    * @throws ValidationError for a table that is none, and for columns of types that tables on a device do not hold
    */
   async uploadTable(table: TableInput, options?: UploadTableOptions): Promise<DeviceTable> {
-    return (await import("./relational/device-table.js")).uploadTable(this, table, options);
+    const { uploadTable } = await import("./relational/device-table.js");
+    return (await uploadTable(this, table, options)).freeWhenDropped();
   }
 
   /** A zeroed device array. */
   async allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
     checkShape(type, length);
-    return this.engine.allocate(type, length);
+    return (await this.engine.allocate(type, length)).freeWhenDropped();
   }
 
   /**

@@ -7,6 +7,7 @@ import type { ColumnInput, ColumnTarget, Input, Output, Placement, TableStats } 
 import { NO_SEED } from "../engine/hash-names.js";
 import type { BasicType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
+import { keepWhenDropped } from "../engine/when-dropped.js";
 import { CapacityError, ValidationError } from "../errors.js";
 import { check, checkWhole } from "../options.js";
 import {
@@ -60,7 +61,7 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
   protected readonly reader: EntryReader<K, V>;
   /** @internal */
   protected constructor(device: Device, index: MultiIndex<K, V>) {
-    super(device, index?.sizing);
+    super(device, index);
     this.index = index;
     this.reader = new EntryReader(device.engine, index, this.calls);
   }
@@ -110,6 +111,7 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
   /** The engine's table and lists, for `warpmap/wgsl`: others after calls that change them. @internal */
   get engineIndex(): MultiIndex<K, V> {
     this.calls.check();
+    keepWhenDropped(this);
     return this.index;
   }
 
@@ -244,11 +246,6 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
       ? "destroyed"
       : `size: ${size}, keys: ${keyCount}, capacity: ${capacity}, load: ${load}`;
     return `${this[Symbol.toStringTag]}<${typesOf(this.index)}> { ${state} }`;
-  }
-
-  /** @internal */
-  protected override free(): void {
-    this.index.destroy();
   }
 
   /** @internal */

@@ -12,6 +12,7 @@ import type { Column, Field, Table, TypeMap } from "@uwdata/flechette";
 import type { Device } from "../device.js";
 import { arraysOf, destroyColumns } from "../engine/device-columns.js";
 import type { Placement } from "../engine/engine.js";
+import { keepWhenDropped, whenDropped } from "../engine/when-dropped.js";
 import { ValidationError } from "../errors.js";
 import { check, checkCallbacks, checkOptions } from "../options.js";
 import { type SignalOption, untilAborted } from "../until-aborted.js";
@@ -116,10 +117,18 @@ export class DeviceTable {
     throw new ValidationError("This table was destroyed.", "Use it before destroy().");
   }
 
+  /** Has the columns freed when a user drops the table. @internal */
+  freeWhenDropped(): this {
+    const { columns } = this;
+    whenDropped(this, () => destroyColumns(columns));
+    return this;
+  }
+
   /** Frees the columns. Idempotent. */
   destroy(): void {
     if (!this.#alive) return;
     this.#alive = false;
+    keepWhenDropped(this);
     destroyColumns(this.columns);
   }
 

@@ -9,6 +9,7 @@ import { bitmapBytes, setBit } from "../engine/bitmaps.js";
 import type { Placement } from "../engine/engine.js";
 import { lazily } from "../engine/lazily.js";
 import type { RowPairs } from "../engine/rows.js";
+import { keepWhenDropped, whenDropped } from "../engine/when-dropped.js";
 import { ValidationError } from "../errors.js";
 import { check, checkBoolean, checkCallbacks, checkOneOf, checkOptions } from "../options.js";
 import { untilAborted } from "../until-aborted.js";
@@ -57,6 +58,7 @@ export class JoinIndex {
   private constructor(indexed: IndexedTable) {
     this.#device = indexed.device;
     this.#indexed = indexed;
+    whenDropped(this, () => indexed.destroyAfter(Promise.resolve()));
   }
 
   /**
@@ -162,6 +164,7 @@ export class JoinIndex {
   /** Frees the memory of the index, once batches under way have found their pairs. Idempotent. */
   destroy(): void {
     this.#destroyed = true;
+    keepWhenDropped(this);
     this.#indexed.destroyAfter(Promise.allSettled(this.#probing));
   }
 

@@ -72,11 +72,6 @@ export abstract class Sketch<
     return `${this[Symbol.toStringTag]}<${this.keyType}> { ${state} }`;
   }
 
-  /** @internal */
-  protected override free(): void {
-    this.sketch.destroy();
-  }
-
   /** Sizes and error, in words. @internal */
   protected abstract get facts(): string;
   /** What another sketch must share with this one to be merged with it. @internal */
