@@ -33,6 +33,11 @@ export interface OpenDeviceOptions extends SignalOption {
   memory?: DeviceMemoryOptions;
   /** Strategy of bulk calls that name none. Default `auto`. */
   strategy?: Strategy;
+  /**
+   * Joins, group-bys, distincts and their relatives that work at once, at least 1; the others wait in the order of their calls. Default 2.
+   * Calls on containers do not wait. More answers none of them sooner (docs/servers.md).
+   */
+  concurrency?: number;
   /** Group size of bulk calls that name none. Default: by the table's load. */
   groupSize?: GroupSize;
 }
@@ -70,7 +75,7 @@ async function open(options: OpenDeviceOptions): Promise<Device> {
   try {
     const { openWebgpuEngine } = await import("./engine/webgpu/webgpu-engine.js");
     const engine = await openWebgpuEngine(options);
-    return new Device(engine, webgpuReason(options, engine.info.name));
+    return new Device(engine, webgpuReason(options, engine.info.name), options.concurrency);
   } catch (error) {
     if (backend === "webgpu" || !(error instanceof BackendUnavailableError)) throw error;
     return openCpu(options, `No GPU: ${error.tried.map((t) => t.reason).join("; ")}.`);
@@ -86,7 +91,7 @@ function isPlain(options: OpenDeviceOptions): boolean {
 
 async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {
   const { openCpuEngine } = await import("./engine/cpu/cpu-engine.js");
-  return new Device(await openCpuEngine(options), reason);
+  return new Device(await openCpuEngine(options), reason, options.concurrency);
 }
 
 function webgpuReason(options: OpenDeviceOptions, name: string): string {
@@ -145,12 +150,15 @@ export class Device {
   readonly info: DeviceInfo;
   /** Resolves when the device can no longer be used, with the reason. Never rejects. */
   readonly lost: Promise<{ reason: string; message: string }>;
+  /** Operators that work at once. */
+  readonly concurrency: number;
   /** The engine behind this device: what containers and operators call. Not for users. @internal */
   readonly engine: Engine;
 
   /** @internal Use {@link openDevice}. */
-  constructor(engine: Engine, reason: string) {
+  constructor(engine: Engine, reason: string, concurrency = 2) {
     this.engine = engine;
+    this.concurrency = concurrency;
     this.info = { ...engine.info, reason };
     this.lost = engine.lost;
   }

@@ -162,18 +162,26 @@ async function keepRows<P extends Placement>(
   const keys = on === null ? columns : on.map((name) => columns[columnIndex(source, name, "")]);
   const asking: AskedRows = { keys, keep, source, call };
   const device = commonDevice(call.options.device, isThere ? [table] : []) ?? (await call.begin());
-  call.beginStages();
-  if (columns.length === 0) {
+  return call.onSlot(device, () => keepOn(device, asking, { isThere, output })) as Promise<PlacedTable<P>>;
+}
+
+async function keepOn(
+  device: Device,
+  asking: AskedRows,
+  { isThere, output }: { readonly isThere: boolean; readonly output: Placement },
+): Promise<Table | DeviceTable> {
+  const { call } = asking;
+  if (asking.source.columns.length === 0) {
     const none = tableOf([], []);
-    return (output === "host" ? none : await uploadTable(device, none)) as PlacedTable<P>;
+    return output === "host" ? none : uploadTable(device, none);
   }
-  if (!isThere && output === "host") return (await keptHere(device, asking)) as PlacedTable<P>;
+  if (!isThere && output === "host") return keptHere(device, asking);
   const { keptThere } = await loadThere();
   const made = await keptThere(device, asking);
   const answer = output === "device" ? made : await broughtBack(made);
   call.endStage("materialise");
   call.tellPlan();
-  return answer as PlacedTable<P>;
+  return answer;
 }
 
 /** Of a table on the host the keys alone go to the device. */

@@ -1,6 +1,7 @@
 /** The relational group-by: tables in, one row for each group of equal keys out; of one table, or of batches (grouping.ts does both). */
 import type { Table } from "@uwdata/flechette";
 import type { OutputOption } from "../containers/arguments.js";
+import type { Device } from "../device.js";
 import type { Placement } from "../engine/engine.js";
 import { ValidationError } from "../errors.js";
 import { check, checkOneOf } from "../options.js";
@@ -170,8 +171,10 @@ export class GroupBy {
   add(batch: TableInput): Promise<void> {
     return this.#next(async () => {
       if (isEmptyList(batch)) return;
-      const { states } = await this.#grouping.read(batch);
-      await this.#take([states.own()]);
+      await this.#onSlot(async () => {
+        const { states } = await this.#grouping.read(batch);
+        await this.#take([states.own()]);
+      });
     });
   }
 
@@ -179,9 +182,10 @@ export class GroupBy {
   merge(other: GroupBy): Promise<void> {
     return this.#next(async () => {
       check(other instanceof GroupBy && other !== this, "other", other, "Give another GroupBy.");
+      // without a slot: what is awaited may need one
       await other.#queue;
       this.#grouping.checkSame(other.#grouping);
-      await this.#take(other.#sum.parts);
+      await this.#onSlot(() => this.#take(other.#sum.parts));
     });
   }
 
@@ -193,9 +197,17 @@ export class GroupBy {
     return this.#next(async () => {
       if (this.#sum.parts.length === 0)
         throw new ValidationError("No batch was added to the GroupBy.", "Add one; it may be without rows.");
-      const states = await this.#sum.merged();
-      return this.#grouping.finish({ device: await this.#grouping.call.begin(), states });
+      return this.#onSlot(async (device) => {
+        const states = await this.#sum.merged();
+        return this.#grouping.finish({ device, states });
+      });
     });
+  }
+
+  async #onSlot<T>(work: (device: Device) => Promise<T>): Promise<T> {
+    const { call } = this.#grouping;
+    const device = await call.begin();
+    return call.onSlot(device, () => work(device));
   }
 
   async #take(added: readonly GroupStates[]): Promise<void> {

@@ -14,7 +14,8 @@ import { joinedThere, joinSides, onHost } from "./join-sides.js";
 import { LazyPromise } from "./lazy-promise.js";
 import { loadSpill } from "./load-spill.js";
 import { checkMemory, type MemoryOptions, NO_LIMIT } from "./memory-options.js";
-import { type JoinSides, prepareJoin } from "./prepare-join.js";
+import { type JoinSides, type PreparedJoin, prepareJoin } from "./prepare-join.js";
+import { onSlot } from "./slots.js";
 import { collectTables } from "./stack-tables.js";
 import { type Batches, batchesOf, isPending, type TableInput, type Tables } from "./table-input.js";
 
@@ -50,7 +51,10 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
    */
   async count(): Promise<number> {
     const memory = this.#memory();
-    if (memory === null) return countJoin(await this.#prepare());
+    if (memory === null) {
+      const prepared = await this.#prepare();
+      return prepared.call.onSlot(await prepared.call.begin(), () => countJoin(prepared));
+    }
     let rows = 0;
     for await (const { numRows } of this.#spilled(memory, BATCH_BYTES)) rows += numRows;
     return rows;
@@ -70,7 +74,7 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
     check(isSize, "maxBytes", maxBytes, "Give a number of bytes of at least 1.");
     const memory = this.#memory();
     const made =
-      memory === null ? joinBatches(await this.#prepare(), maxBytes) : this.#spilled(memory, maxBytes);
+      memory === null ? stepwise(await this.#prepare(), maxBytes) : this.#spilled(memory, maxBytes);
     yield* made as AsyncGenerator<OnHost<T>>;
   }
 
@@ -116,6 +120,22 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
   /** The join of what is on the host. */
   async #prepare() {
     return prepareJoin(await onHost(this.#sides as JoinSides), this.#options);
+  }
+}
+
+/** The batches of a join, each made in a slot of its own: between two of them their reader may use the device. */
+async function* stepwise(prepared: PreparedJoin, maxBytes: number): AsyncGenerator<Table> {
+  const device = await prepared.call.begin();
+  const { signal } = prepared.call.options;
+  const batches = joinBatches(prepared, maxBytes);
+  try {
+    for (;;) {
+      const { value, done } = await onSlot(device, signal, () => batches.next());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await batches.return(undefined);
   }
 }
 
