@@ -16,22 +16,5 @@ export async function untilAborted<T>(
   drop: (made: T) => void,
 ): Promise<T> {
   if (signal === undefined) return make();
-  signal.throwIfAborted();
-  const making = make();
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-  });
-  signal.addEventListener("abort", abort);
-  try {
-    const made = await Promise.race([making, aborted]);
-    // a signal that aborts in the same turn as the work ends is heard, too
-    signal.throwIfAborted();
-    return made;
-  } catch (error) {
-    making.then(drop, () => {});
-    throw error;
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
+  return (await import("./abort-race.js")).abortRace(signal, make, drop);
 }
