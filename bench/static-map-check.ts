@@ -34,7 +34,7 @@ export async function checkMap<T extends Width>(
   const again = await map.insert(keys, values, options);
   expectCounts("insert again", again, { inserted: 0, existing: size });
   await expectFull(map, columns, options);
-  expectCounts("erase half", await map.erase(lookups, { ...options, where: odd }), { erased: oddKeys });
+  expectCounts("erase half", await map.erase(lookups, { ...options, mask: odd }), { erased: oddKeys });
   await expectFound(map, columns, "lookups", "even", options);
   expectCounts("erase all", await map.erase(lookups, options), { erased: size - oddKeys });
   expectCounts("after erase", { size: map.size }, { size: 0 });

@@ -2,12 +2,16 @@
 import type { OpenDeviceOptions } from "./device.js";
 import { checkStrategy } from "./engine/plan.js";
 import { ValidationError } from "./errors.js";
-import { check, checkBoolean, checkOneOf, checkOptions, checkWhole } from "./options.js";
+import { check, checkBoolean, checkCallbacks, checkOneOf, checkOptions, checkWhole } from "./options.js";
 
 /** @throws ValidationError */
 export function checkDeviceOptions(options: OpenDeviceOptions): void {
-  checkOptions(options, "backend gpuDevice software threads powerPreference memory strategy groupSize");
-  const { gpuDevice, backend = "auto" } = options;
+  checkOptions(
+    options,
+    "backend gpuDevice software threads powerPreference memory strategy groupSize concurrency signal",
+  );
+  const { gpuDevice, backend = "auto", signal } = options;
+  checkCallbacks({ signal });
   checkOneOf("backend", backend, ["auto", "webgpu", "cpu"]);
   if (gpuDevice !== undefined && backend === "cpu") {
     throw new ValidationError(
@@ -15,11 +19,12 @@ export function checkDeviceOptions(options: OpenDeviceOptions): void {
       "Leave out one of the two.",
     );
   }
-  const { software, threads = 1, powerPreference = "low-power" } = options;
+  const { software, threads = 1, concurrency = 1, powerPreference = "low-power" } = options;
   const isDevice = gpuDevice === undefined || typeof gpuDevice?.createBuffer === "function";
   check(isDevice, "gpuDevice", gpuDevice, "Give the GPUDevice that an adapter's requestDevice() answers.");
   checkBoolean("software", software);
   checkWhole("threads", threads, 1);
+  checkWhole("concurrency", concurrency, 1);
   checkOneOf("power preference", powerPreference, ["low-power", "high-performance"]);
   checkStrategy(options);
   const { memory = {} } = options;

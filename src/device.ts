@@ -4,17 +4,18 @@
  */
 import type { TableToPrepare } from "./containers/prepare.js";
 import type { DeviceArray } from "./engine/device-array.js";
-import type { BackendName, Engine, EngineInfo, MemoryOptions, MemoryUse } from "./engine/engine.js";
+import type { BackendName, DeviceMemoryOptions, Engine, EngineInfo, MemoryUse } from "./engine/engine.js";
 import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import type { GroupSize, Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
-import { checkAttached, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
+import { checkAttached, checkCallbacks, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
 import type { DeviceTable, UploadTableOptions } from "./relational/device-table.js";
 import type { TableInput } from "./relational/table-input.js";
+import { type SignalOption, untilAborted } from "./until-aborted.js";
 
 /** What `openDevice` is asked for. */
-export interface OpenDeviceOptions {
+export interface OpenDeviceOptions extends SignalOption {
   /** `auto` (default) takes a real GPU if there is one, else the CPU. A named backend is that one or an error. */
   backend?: "auto" | BackendName;
   /** Run on this GPUDevice. It stays yours: destroy() leaves it alive. Its limits and features are used as they are. */
@@ -32,9 +33,14 @@ export interface OpenDeviceOptions {
    * What becomes of memory that nobody uses. `keep`: bytes that are kept for the next table, array or call, at most; by default 16 GiB on
    * a GPU in Node, 1 GiB on a page, 128 MiB on a software GPU, and on the cpu engine what the garbage collector leaves.
    */
-  memory?: MemoryOptions;
+  memory?: DeviceMemoryOptions;
   /** Strategy of bulk calls that name none. Default `auto`. */
   strategy?: Strategy;
+  /**
+   * Joins, group-bys, distincts and their relatives that work at once, at least 1; the others wait in the order of their calls. Default 2.
+   * Calls on containers do not wait. More answers none of them sooner (docs/servers.md).
+   */
+  concurrency?: number;
   /** Group size of bulk calls that name none. Default: by the table's load. */
   groupSize?: GroupSize;
 }
@@ -59,11 +65,19 @@ export type ScalarOf<A> = {
  */
 export async function openDevice(options: OpenDeviceOptions = {}): Promise<Device> {
   if (!isPlain(options)) (await import("./device-options.js")).checkDeviceOptions(options);
+  return untilAborted(
+    options.signal,
+    () => open(options),
+    (device) => device.destroy(),
+  );
+}
+
+async function open(options: OpenDeviceOptions): Promise<Device> {
   const { gpuDevice, backend = gpuDevice === undefined ? "auto" : "webgpu" } = options;
   if (backend === "cpu") return openCpu(options, "The cpu engine was asked for.");
   try {
     const engine = await openWebgpu(options);
-    return new Device(engine, webgpuReason(options, engine.info.name));
+    return new Device(engine, webgpuReason(options, engine.info.name), options.concurrency);
   } catch (error) {
     if (backend === "webgpu" || !(error instanceof BackendUnavailableError)) throw error;
     return openCpu(options, `No GPU: ${error.tried.map((t) => t.reason).join("; ")}.`);
@@ -91,7 +105,7 @@ async function openWebgpu(options: OpenDeviceOptions): Promise<Engine> {
 
 async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {
   const { openCpuEngine } = await import("./engine/cpu/cpu-engine.js");
-  return new Device(await openCpuEngine(options), reason);
+  return new Device(await openCpuEngine(options), reason, options.concurrency);
 }
 
 function webgpuReason(options: OpenDeviceOptions, name: string): string {
@@ -149,14 +163,17 @@ async function probe(request: OpenDeviceOptions): Promise<DeviceListing> {
 export class Device {
   /** Resolves when the device can no longer be used, with the reason. Never rejects. */
   readonly lost: Promise<{ reason: string; message: string }>;
+  /** Operators that work at once. */
+  readonly concurrency: number;
   /** The engine behind this device: what containers and operators call. Not for users. @internal */
   readonly engine: Engine;
   readonly #reason: string;
 
   /** @internal Use {@link openDevice}. */
-  constructor(engine: Engine, reason: string) {
+  constructor(engine: Engine, reason: string, concurrency = 2) {
     this.engine = engine;
     this.#reason = reason;
+    this.concurrency = concurrency;
     this.lost = engine.lost;
   }
 
@@ -192,7 +209,10 @@ export class Device {
    * Copies a typed array to the device. Leave `array` unchanged until the promise resolves; changes after that do not
    * reach the copy.
    */
-  async upload<A extends ScalarArrays[ScalarType]>(array: A): Promise<DeviceArray<ScalarOf<A>>> {
+  async upload<A extends ScalarArrays[ScalarType]>(
+    array: A,
+    options: SignalOption = {},
+  ): Promise<DeviceArray<ScalarOf<A>>> {
     const type = scalarTypeOf(array);
     if (type === undefined) {
       throw new ValidationError(
@@ -201,8 +221,14 @@ export class Device {
       );
     }
     checkAttached("array", array);
-    const copy = await this.engine.upload(type, array as ScalarArrays[typeof type]);
-    return copy as unknown as DeviceArray<ScalarOf<A>>;
+    checkOptions(options, "signal");
+    checkCallbacks({ signal: options.signal });
+    const copy = await untilAborted(
+      options.signal,
+      () => this.engine.upload(type, array as ScalarArrays[typeof type]),
+      (late) => late.destroy(),
+    );
+    return copy.freeWhenDropped() as unknown as DeviceArray<ScalarOf<A>>;
   }
 
   /**
@@ -210,17 +236,18 @@ export class Device {
    * @throws ValidationError for a table that is none, and for columns of types that tables on a device do not hold
    */
   async uploadTable(table: TableInput, options?: UploadTableOptions): Promise<DeviceTable> {
-    return (await import("./relational/device-table.js")).uploadTable(this, table, options);
+    const { uploadTable } = await import("./relational/device-table.js");
+    return (await uploadTable(this, table, options)).freeWhenDropped();
   }
 
   /** A zeroed device array. */
   async allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
     checkShape(type, length);
-    return this.engine.allocate(type, length);
+    return (await this.engine.allocate(type, length)).freeWhenDropped();
   }
 
   /**
-   * A zeroed array in memory of the host that the device copies from (`use` "upload": keys, values, `where`) or to ("readback":
+   * A zeroed array in memory of the host that the device copies from (`use` "upload": keys, values, `mask`) or to ("readback":
    * `into`) by itself, where typed arrays are copied by the CPU. Making one costs milliseconds; make a few and use them again. A
    * browser, whose GPU runs in another process, may copy all the same.
    * @throws LimitError when it is larger than the device or the host allows.

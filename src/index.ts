@@ -1,10 +1,11 @@
 /** warpmap: massively parallel hash tables. What users import, nothing else. */
 export type {
   BulkOptions,
-  EntriesOptions,
+  ChunksOptions,
   FindOptions,
   InsertOptions,
   IntoOption,
+  MaskOption,
   OutputOption,
   Placed,
   ProgressOptions,
@@ -17,7 +18,7 @@ export { DynamicMap, type DynamicMapOptions } from "./containers/dynamic-map.js"
 export { DynamicSet, type DynamicSetOptions } from "./containers/dynamic-set.js";
 export type { RetrieveChunksOptions, RetrieveOptions } from "./containers/entry-reader.js";
 export type {
-  ContainerKey as KeyType,
+  ContainerKey,
   KeyColumn,
   KeyFindOptions,
   KeyOf,
@@ -27,7 +28,7 @@ export type {
   TableKey,
 } from "./containers/key-types.js";
 export type { MapContainer } from "./containers/map-container.js";
-export type { MultiContainer, MultiStats } from "./containers/multi-container.js";
+export type { MultiContainer, MultiRehashOptions, MultiStats } from "./containers/multi-container.js";
 export type { TableToPrepare } from "./containers/prepare.js";
 export type { SetContainer } from "./containers/set-container.js";
 export { StaticMap, type StaticMapOptions } from "./containers/static-map.js";
@@ -49,7 +50,7 @@ export type {
   ArraysOf,
   ElementOf,
   ElementType,
-  KeyType as ColumnKeyType,
+  KeyType,
   ValueType,
 } from "./engine/element-types.js";
 export type {
@@ -58,9 +59,9 @@ export type {
   BulkCall,
   ColumnInput,
   ColumnTarget,
+  DeviceMemoryOptions,
   EngineInfo,
   Input,
-  MemoryOptions,
   MemoryUse,
   Placement,
   Target,
@@ -82,3 +83,4 @@ export {
   ValidationError,
   WarpmapError,
 } from "./errors.js";
+export type { SignalOption } from "./until-aborted.js";

@@ -8,9 +8,10 @@ import { ValidationError } from "./errors.js";
 
 /**
  * Checks that `options` is an object with no other options than `known`, which spaces separate.
+ * @param former the former name of one of them, which is taken, and told to nobody
  * @throws ValidationError that names the nearest option, and all
  */
-export function checkOptions(options: unknown, known: string): void {
+export function checkOptions(options: unknown, known: string, former?: string): void {
   const all = () => `The options are ${known.replaceAll(" ", ", ")}.`;
   // whatever has elements was meant for something else
   if (typeof options !== "object" || options === null || Symbol.iterator in options || isPlaced(options)) {
@@ -18,7 +19,7 @@ export function checkOptions(options: unknown, known: string): void {
   }
   const names = known.split(" ");
   for (const name of Object.keys(options)) {
-    if (names.includes(name)) continue;
+    if (names.includes(name) || name === former) continue;
     const near = nearestOf(name, names);
     throw new ValidationError(
       `There is no option "${name}" here.`,

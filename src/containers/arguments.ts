@@ -57,10 +57,16 @@ export interface ProgressOptions {
   onPlan?: (plan: Plan) => void;
 }
 
-/** Options of every bulk call over keys. */
-export interface BulkOptions extends ProgressOptions {
+/** Which elements of a batch a call is for. */
+export interface MaskOption {
   /** One byte per element: elements whose byte is 0 are left out. A Uint8Array, device array or pinned array of the keys' length. */
+  mask?: Input<"u8">;
+  /** The former name of `mask`. @deprecated Write `mask`. */
   where?: Input<"u8">;
+}
+
+/** Options of every bulk call over keys. */
+export interface BulkOptions extends ProgressOptions, MaskOption {
   /** How the engine works on the batch. Default `auto`, or what openDevice was told. Results do not depend on it. */
   strategy?: Strategy;
   /** Slots that a probe of the direct strategy looks at in one step. Default: by the table's load. */
@@ -97,7 +103,7 @@ export interface FindOptions<P extends Placement, V extends ValueType = ValueTyp
   extends BulkOptions,
     OutputOption<P> {
   /**
-   * Value written for keys that are not there, and for elements left out by `where`: a bigint for u64 and i64, a list for a composite.
+   * Value written for keys that are not there, and for elements left out by `mask`: a bigint for u64 and i64, a list for a composite.
    * Default 0.
    */
   missing?: ElementOf<V>;
@@ -232,14 +238,14 @@ export function checkLength(
   }
 }
 
-/** Options of `entries`. */
-export interface EntriesOptions {
+/** Options of `chunks`. */
+export interface ChunksOptions {
   /** Entries of each piece. Default 2^20. */
   chunk?: number;
 }
 
-/** Checks the options of `entries`, and answers the entries of a piece, undefined unless told. @internal */
-export function checkEntries(options: EntriesOptions): number | undefined {
+/** Checks the options of `chunks`, and answers the entries of a piece, undefined unless told. @internal */
+export function checkChunks(options: ChunksOptions): number | undefined {
   checkOptions(options, "chunk");
   const { chunk } = options;
   if (chunk !== undefined) checkWhole("chunk", chunk, 1);
@@ -264,20 +270,40 @@ export function checkBulkOptions(
   options: InsertOptions & { output?: Placement },
   more = "",
 ): Call {
-  const call = checkCallOptions(options, ` where strategy groupSize${more}`);
-  const { where, duplicates } = options;
+  const call = checkCallOptions(options, ` mask strategy groupSize${more}`, "where");
+  const where = checkMask(engine, keys, options);
   const { strategy = engine.defaults.strategy, groupSize = engine.defaults.groupSize } = options;
-  if (where !== undefined) {
-    checkColumn(engine, "where", "u8", where);
-    checkLength("where", where, keys);
-  }
   checkStrategy({ strategy, groupSize });
-  return { ...call, where, strategy, groupSize, duplicates };
+  return { ...call, where, strategy, groupSize, duplicates: options.duplicates };
 }
 
-/** Checks the options of a call over all entries. @param more names of options that it takes, each after a space. @internal */
-export function checkCallOptions(options: ProgressOptions & { output?: Placement }, more: string): Call {
-  checkOptions(options, PROGRESS + more);
+/** Checks the mask of a call over `keys`, under either name, and answers it. @internal */
+export function checkMask(
+  engine: Engine,
+  keys: Input<ElementType> | ColumnInput,
+  { mask, where }: MaskOption,
+): Input<"u8"> | undefined {
+  if (mask !== undefined && where !== undefined)
+    throw new ValidationError("Both mask and where are given.", "Give mask alone: where is its former name.");
+  const given = mask ?? where;
+  if (given !== undefined) {
+    checkColumn(engine, "mask", "u8", given);
+    checkLength("mask", given, keys);
+  }
+  return given;
+}
+
+/**
+ * Checks the options of a call over all entries.
+ * @param more names of options that it takes, each after a space
+ * @param former the former name of one of them @internal
+ */
+export function checkCallOptions(
+  options: ProgressOptions & { output?: Placement },
+  more: string,
+  former?: string,
+): Call {
+  checkOptions(options, PROGRESS + more, former);
   const { signal, onProgress, onPlan, output = "host" } = options;
   checkCallbacks({ signal, onProgress, onPlan });
   checkOneOf("output", output, ["host", "device"]);

@@ -22,6 +22,7 @@ import { NO_SEED } from "../engine/hash-names.js";
 import { slotsFor } from "../engine/layout.js";
 import { lazily } from "../engine/lazily.js";
 import { tableBytes } from "../engine/slot-format.js";
+import { keepWhenDropped } from "../engine/when-dropped.js";
 import { CapacityError } from "../errors.js";
 import { check } from "../options.js";
 import {
@@ -53,8 +54,8 @@ export interface ContainerStats extends TableStats {
   bytes: number;
 }
 
-/** What `rehash` is to change. */
-export interface RehashOptions {
+/** What `rehash` is to change, and the options of a call over all entries. When it is aborted, the old table stays. */
+export interface RehashOptions extends ProgressOptions {
   /** Entries that the new table is for. */
   capacity?: number;
   /** The new seed, see {@link TableOptions.seed}. */
@@ -67,10 +68,14 @@ export const loadMoving = lazily(() => import("./move-entries.js"));
 /** Base of the containers with one table. */
 export abstract class Container<K extends ContainerKey, V extends ValueType> extends Queued<TableKey<K>> {
   protected table: ContainerTable<K, V>;
+  /** The same table, for what frees it. */
+  readonly #held: { table: ContainerTable<K, V> };
   readonly #sizing: Sizing;
   /** @internal */
   protected constructor(parts: Parts<K, V>) {
-    super(parts?.device, parts?.sizing);
+    const held = parts && { table: parts.table };
+    super(parts?.device, held && { destroy: () => held.table.destroy() });
+    this.#held = held;
     this.table = parts.table;
     this.#sizing = parts.sizing;
   }
@@ -112,6 +117,7 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
   /** The engine's table, for `warpmap/wgsl`: another one after every rehash. @internal */
   get engineTable(): ContainerTable<K, V> {
     this.calls.check();
+    keepWhenDropped(this);
     return this.table;
   }
 
@@ -165,17 +171,21 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
    * @throws ValidationError when `capacity` is below the present size.
    */
   async rehash(to: number | RehashOptions = {}): Promise<void> {
-    await this.calls.run(async () => {
+    const options = typeof to === "object" ? to : { capacity: to };
+    const call = checkCallOptions(options, " capacity seed");
+    const rehash = async () => {
       const { newSize } = await import("./rehash.js");
-      const { entries, seed } = await newSize(this, this.table.spec, to);
-      await this.resize(entries, seed);
-    });
+      const { entries, seed } = await newSize(this, this.table.spec, options);
+      await this.resize(entries, seed, call);
+    };
+    await this.calls.run(rehash, [], call);
+    answered(call, {});
   }
 
   /** Puts a new table with all entries in the place of the old one. @internal */
-  protected async resize(capacity: number, seed?: number): Promise<void> {
+  protected async resize(capacity: number, seed: number | undefined, call: Call): Promise<void> {
     const old = this.table;
-    this.table = await this.#rebuilt(capacity, seed);
+    this.table = this.#held.table = await this.#rebuilt(capacity, seed, call);
     this.#sizing.capacity = capacity;
     old.destroy();
   }
@@ -189,8 +199,8 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     });
   }
 
-  async #rebuilt(entries: number, seed?: number): Promise<ContainerTable<K, V>> {
-    const size = { slots: slotsFor(entries, this.maxLoadFactor), entries, seed };
+  async #rebuilt(entries: number, seed?: number, call?: Call): Promise<ContainerTable<K, V>> {
+    const size = { slots: slotsFor(entries, this.maxLoadFactor), entries, seed, call };
     const ofStrings = this.table.rebuilt?.(size) as Promise<ContainerTable<K, V>> | undefined;
     if (ofStrings) return ofStrings;
     const { rebuilt } = await loadMoving();
@@ -261,11 +271,6 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     const load = Number(loadFactor.toFixed(3));
     const state = this.calls.ended ? "destroyed" : `size: ${size}, capacity: ${capacity}, load: ${load}`;
     return `${this[Symbol.toStringTag]}<${typesOf({ key, value })}> { ${state} }`;
-  }
-
-  /** @internal */
-  protected override free(): void {
-    this.table.destroy();
   }
 
   /** find, for maps and sets, whose first result is called `name`. */

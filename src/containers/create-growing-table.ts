@@ -6,6 +6,7 @@ import type { HashName, OwnHash } from "../engine/hash-names.js";
 import type { TableSpec } from "../engine/layout.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { check, checkOptions, checkWhole } from "../options.js";
+import type { SignalOption } from "../until-aborted.js";
 import {
   checkDevice,
   checkTable,
@@ -19,7 +20,7 @@ import { checkBytes, GrowingTable, type GrowthPolicy } from "./growing-table.js"
 import type { ContainerKey, ContainerTable, TableKey } from "./key-types.js";
 
 /** Options that shape a table that grows. */
-export interface GrowingTableOptions<K extends ContainerKey> {
+export interface GrowingTableOptions<K extends ContainerKey> extends SignalOption {
   /** Type of the keys; `utf8` for strings. */
   key: K;
   /** Entries that fit before the table first grows. Default 1,024. */
@@ -63,7 +64,7 @@ export async function createGrowingTable<K extends ContainerKey, V extends Value
   options: GrowingTableOptions<K> & { value?: V },
 ): Promise<GrowingParts<K, V>> {
   const values = kind === "map" ? "value " : "";
-  checkOptions(options, `key ${values}capacity maxLoadFactor growthFactor maxBytes hash seed`);
+  checkOptions(options, `key ${values}capacity maxLoadFactor growthFactor maxBytes hash seed signal`);
   const { growthFactor, maxBytes, capacity = FIRST_CAPACITY, ...rest } = options;
   const policy = checkPolicy({ growthFactor, maxBytes });
   const checked = checkTable(kind, { ...rest, capacity });

@@ -3,7 +3,8 @@ import type { Device } from "../device.js";
 import { hashNames } from "../engine/hash-names.js";
 import { type BasicType, basicTypes } from "../engine/scalars.js";
 import { LimitError } from "../errors.js";
-import { checkOneOf, checkOptions, checkWhole } from "../options.js";
+import { checkCallbacks, checkOneOf, checkOptions, checkWhole } from "../options.js";
+import { untilAborted } from "../until-aborted.js";
 import {
   checkBytes,
   checkDevice,
@@ -31,10 +32,13 @@ export async function createMulti<K extends BasicType, V extends BasicType>(
 ): Promise<MultiIndex<K, V>> {
   checkDevice(device);
   const { types, sizing, slots, seed } = checkMulti(kind, options);
-  const { hash } = sizing.hashing;
-  const hashing = await withHash({ key: types.key, value: "u32", slots, hash }, seed);
-  const sized = { ...sizing, hashing: { hash: hashing.hash, seed: hashing.seed } };
-  return MultiIndex.create<K, V>(device.engine, types as { key: K; value: V | null }, sized);
+  const create = async () => {
+    const { hash } = sizing.hashing;
+    const hashing = await withHash({ key: types.key, value: "u32", slots, hash }, seed);
+    const sized = { ...sizing, hashing: { hash: hashing.hash, seed: hashing.seed } };
+    return MultiIndex.create<K, V>(device.engine, types as { key: K; value: V | null }, sized);
+  };
+  return untilAborted(options.signal, create, (index) => index.destroy());
 }
 
 /** An index with the entries of `toBytes`. @internal */
@@ -65,7 +69,8 @@ export function checkMulti(
   seed: Seed | undefined;
 } {
   const isMap = kind === "multimap";
-  checkOptions(options, `key ${isMap ? "value " : ""}capacity keyCapacity maxLoadFactor hash seed`);
+  checkOptions(options, `key ${isMap ? "value " : ""}capacity keyCapacity maxLoadFactor hash seed signal`);
+  checkCallbacks({ signal: options.signal });
   const { key, value, capacity, keyCapacity = capacity, hash = "murmur3", seed } = options;
   checkOneOf("key type", key, basicTypes);
   if (isMap) checkOneOf("value type", value, basicTypes);

@@ -5,11 +5,12 @@ import { type HashName, hashNames, type OwnHash } from "../engine/hash-names.js"
 import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
 import { arrayClass } from "../engine/scalars.js";
 import { LimitError } from "../errors.js";
-import { check, checkOneOf, checkOptions, checkWhole } from "../options.js";
+import { check, checkCallbacks, checkOneOf, checkOptions, checkWhole } from "../options.js";
+import { type SignalOption, untilAborted } from "../until-aborted.js";
 import type { ContainerKey, ContainerTable, TableKey } from "./key-types.js";
 
 /** Options that size and shape a table. */
-export interface TableOptions<K extends ContainerKey> {
+export interface TableOptions<K extends ContainerKey> extends SignalOption {
   /** Type of the keys; `utf8` for strings. */
   key: K;
   /** Distinct keys that are guaranteed to fit. A whole number of at least 0. */
@@ -67,14 +68,15 @@ export function checkDevice(device: Device): void {
 /** Opens the engine table of options that were checked. @internal */
 export async function openTable<K extends ContainerKey, V extends ValueType>(
   device: Device,
-  { spec, seed, sizing }: ReturnType<typeof checkTable>,
+  { spec, seed, sizing, signal }: ReturnType<typeof checkTable>,
 ): Promise<Parts<K, V>> {
   const { engine } = device;
   const { capacity } = sizing;
-  const table =
+  const open = async () =>
     spec.key === "utf8"
-      ? await (await import("./utf8/open-utf8-table.js")).openUtf8Table<V>(engine, spec, seed, capacity)
-      : await engine.createTable<TableKey<K>, V>(await withHash(spec as TableSpec, seed), capacity);
+      ? (await import("./utf8/open-utf8-table.js")).openUtf8Table<V>(engine, spec, seed, capacity)
+      : engine.createTable<TableKey<K>, V>(await withHash(spec as TableSpec, seed), capacity);
+  const table = await untilAborted<{ destroy(): void }>(signal, open, (made) => made.destroy());
   return { device, table: table as ContainerTable<K, V>, sizing };
 }
 
@@ -112,15 +114,16 @@ export function loadBytes(bytes: Uint8Array): Promise<typeof import("./table-byt
 export function checkTable(
   kind: "map" | "set",
   options: TableOptions<ContainerKey> & { value?: ValueType },
-): { spec: ContainerSpec; seed: Seed | undefined; sizing: Sizing } {
-  checkOptions(options, `key ${kind === "map" ? "value " : ""}capacity maxLoadFactor hash seed`);
-  const { key, value = null, capacity } = options;
+): SignalOption & { spec: ContainerSpec; seed: Seed | undefined; sizing: Sizing } {
+  checkOptions(options, `key ${kind === "map" ? "value " : ""}capacity maxLoadFactor hash seed signal`);
+  const { key, value = null, capacity, signal } = options;
+  checkCallbacks({ signal });
   checkType("key", key, MOST_KEY_WORDS);
   if (kind === "map") checkType("value", value, MOST_VALUE_WORDS);
   const { slots, maxLoadFactor } = checkSizing(options);
   const { hash = "murmur3", seed } = options;
   if (typeof hash !== "object") checkOneOf("hash function", hash, hashNames);
-  return { spec: { key, value, slots, hash }, seed, sizing: { capacity, maxLoadFactor } };
+  return { spec: { key, value, slots, hash }, seed, sizing: { capacity, maxLoadFactor }, signal };
 }
 
 /** Our types by the names that JavaScript has for them. */

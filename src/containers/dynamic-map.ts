@@ -15,6 +15,7 @@
 import type { Device } from "../device.js";
 import type { ValueType } from "../engine/element-types.js";
 import { checkWhole } from "../options.js";
+import type { Call } from "./arguments.js";
 import {
   createGrowingTable,
   type GrowingParts,
@@ -91,8 +92,8 @@ export class DynamicMap<K extends ContainerKey = "u32", V extends ValueType = "u
   }
 
   /** @internal */
-  protected override resize(capacity: number, seed?: number): Promise<void> {
-    return this.table.resize(capacity, seed);
+  protected override resize(capacity: number, seed: number | undefined, call: Call): Promise<void> {
+    return this.table.resize(capacity, seed, call);
   }
 
   get [Symbol.toStringTag](): string {

@@ -4,6 +4,7 @@
  */
 import type { Device } from "../device.js";
 import { checkWhole } from "../options.js";
+import type { Call } from "./arguments.js";
 import {
   createGrowingTable,
   type GrowingParts,
@@ -73,8 +74,8 @@ export class DynamicSet<K extends ContainerKey = "u32"> extends SetContainer<K> 
   }
 
   /** @internal */
-  protected override resize(capacity: number, seed?: number): Promise<void> {
-    return this.table.resize(capacity, seed);
+  protected override resize(capacity: number, seed: number | undefined, call: Call): Promise<void> {
+    return this.table.resize(capacity, seed, call);
   }
 
   get [Symbol.toStringTag](): string {

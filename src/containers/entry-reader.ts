@@ -26,7 +26,7 @@ import { Stages } from "./stages.js";
 export interface RetrieveOptions<P extends Placement, V extends BasicType>
   extends BulkOptions,
     OutputOption<P> {
-  /** A key that is not there, and that `where` does not leave out, has one entry in the result, `missing`: an outer join. Default false. */
+  /** A key that is not there, and that `mask` does not leave out, has one entry in the result, `missing`: an outer join. Default false. */
   outer?: boolean;
   /** What is written for absent keys, with `outer`: a bigint for u64. Default 0. */
   missing?: ScalarElement<V>;

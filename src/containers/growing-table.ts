@@ -149,19 +149,19 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
   }
 
   /** Moves the entries to a table for `capacity` of them, with another seed if one is given. @throws LimitError, and nothing was changed */
-  async resize(capacity: number, seed?: number, renumber?: Renumber): Promise<void> {
+  async resize(capacity: number, seed?: number, call?: CallOptions, renumber?: Renumber): Promise<void> {
     const old = this.#table;
     const slots = checkedSlots(capacity, this.#sizing.maxLoadFactor);
     checkBytes(tableBytes(old.spec) + this.#bytesFor(capacity), this.policy.maxBytes);
     const { rebuilt } = await loadMoving();
-    this.#table = await rebuilt(this.#engine, old, { slots, entries: capacity, seed }, renumber);
+    this.#table = await rebuilt(this.#engine, old, { slots, entries: capacity, seed, call }, renumber);
     this.#sizing.capacity = capacity;
     old.destroy();
   }
 
   /** Moves the entries to a table of the same size, with other keys. @throws LimitError, and nothing was changed */
   renumber(renumber: Renumber): Promise<void> {
-    return this.resize(this.#sizing.capacity, undefined, renumber);
+    return this.resize(this.#sizing.capacity, undefined, undefined, renumber);
   }
 
   /** Makes room for the keys of a batch that are new. @throws LimitError, and nothing was changed */

@@ -6,6 +6,7 @@ import type { ArraysOf, ElementOf, KeyType, ValueType } from "../engine/element-
 import type { Input, Placement, Table, Target } from "../engine/engine.js";
 import type { Utf8Column } from "../engine/utf8-column.js";
 import type { FindOptions, IntoOption, OutputOption, Placed } from "./arguments.js";
+import type { NewSize } from "./move-entries.js";
 import type { Utf8Keys } from "./utf8/read-keys.js";
 
 /** Types a key can have. */
@@ -46,11 +47,7 @@ export interface ContainerTable<K extends ContainerKey, V extends ValueType> ext
   /** Checks where a call wants results that hold keys. @throws ValidationError */
   readonly checkPlacement?: (options: OutputOption<Placement> & IntoOption<object>) => void;
   /** A table of its own with the same entries. @throws LimitError */
-  readonly rebuilt?: (size: {
-    slots: number;
-    entries: number;
-    seed?: number | undefined;
-  }) => Promise<unknown>;
+  readonly rebuilt?: (size: NewSize) => Promise<unknown>;
   /** The same table over one that grows. */
   readonly grown?: (grow: (table: never) => unknown) => unknown;
 }

@@ -12,11 +12,11 @@ import { checkOneOf } from "../options.js";
 import {
   type BulkOptions,
   type Call,
+  type ChunksOptions,
   checkBulkOptions,
+  checkChunks,
   checkElements,
-  checkEntries,
   checkLength,
-  type EntriesOptions,
   type FindOptions,
   type InsertOptions,
   type IntoOption,
@@ -79,7 +79,7 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
 
   /**
    * `insert` that also answers, per key, the value now stored and whether this element inserted it (`isNew`: 1 or 0). Elements left
-   * out by `where` get 0 and 0.
+   * out by `mask` get 0 and 0.
    * @throws CapacityError when some keys found no slot.
    */
   async insertAndFind<P extends Placement = "host">(
@@ -126,12 +126,19 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
    * All pairs as columns of `chunk` pairs (default 2^20; the last has fewer), from a copy on the device that is made at the first step and
    * freed at the last, or when the loop is left. Order unspecified.
    */
-  async *entries(
-    options: EntriesOptions = {},
+  async *chunks(
+    options: ChunksOptions = {},
   ): AsyncGenerator<{ keys: KeyColumn<K>; values: ArraysOf<V> }, void, undefined> {
-    const chunk = checkEntries(options);
+    const chunk = checkChunks(options);
     const [all, { readEntries }] = await this.readEntries();
     yield* readEntries<K, V>(this.table.spec, all, chunk);
+  }
+
+  /** The former name of {@link chunks}. @deprecated Write `chunks`. */
+  entries(
+    options?: ChunksOptions,
+  ): AsyncGenerator<{ keys: KeyColumn<K>; values: ArraysOf<V> }, void, undefined> {
+    return this.chunks(options);
   }
 
   /**

@@ -7,6 +7,7 @@ import type { ColumnInput, ColumnTarget, Input, Output, Placement, TableStats } 
 import { NO_SEED } from "../engine/hash-names.js";
 import type { BasicType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
+import { keepWhenDropped } from "../engine/when-dropped.js";
 import { CapacityError, ValidationError } from "../errors.js";
 import { check, checkWhole } from "../options.js";
 import {
@@ -22,7 +23,8 @@ import {
   type Placed,
   type ProgressOptions,
 } from "./arguments.js";
-import { checkedSlots } from "./create-table.js";
+import type { RehashOptions } from "./container.js";
+import { checkedSlots, withHash } from "./create-table.js";
 import { EntryReader } from "./entry-reader.js";
 import type { MultiIndex } from "./multi-index.js";
 import type { MultiTally } from "./multi-insert.js";
@@ -45,6 +47,12 @@ export interface MultiStats extends Omit<TableStats, "live"> {
   bytes: number;
 }
 
+/** What `rehash` of a multimap or a multiset is to change. */
+export interface MultiRehashOptions extends RehashOptions {
+  /** Distinct keys that the new index is for. */
+  keyCapacity?: number;
+}
+
 /** Base of multimaps and multisets. */
 export abstract class MultiContainer<K extends BasicType, V extends BasicType> extends Queued<K> {
   /** @internal */
@@ -53,7 +61,7 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
   protected readonly reader: EntryReader<K, V>;
   /** @internal */
   protected constructor(device: Device, index: MultiIndex<K, V>) {
-    super(device, index?.sizing);
+    super(device, index);
     this.index = index;
     this.reader = new EntryReader(device.engine, index, this.calls);
   }
@@ -103,6 +111,7 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
   /** The engine's table and lists, for `warpmap/wgsl`: others after calls that change them. @internal */
   get engineIndex(): MultiIndex<K, V> {
     this.calls.check();
+    keepWhenDropped(this);
     return this.index;
   }
 
@@ -122,7 +131,7 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
     return answered(call, { found: placed<"u8", P>(result, keys.length) }).found;
   }
 
-  /** How many entries each key has, in input order; 0 for absent keys and those left out by `where`. */
+  /** How many entries each key has, in input order; 0 for absent keys and those left out by `mask`. */
   async count<P extends Placement = "host">(
     keys: ColumnInput<K>,
     options: BulkOptions & OutputOption<P> & IntoOption<{ counts: ColumnTarget<"u32"> }> = {},
@@ -159,13 +168,19 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
 
   /**
    * Builds the index anew for `capacity` entries and `keyCapacity` distinct keys (the present ones unless told; with a capacity alone, so
-   * many keys). Drops tombstones and garbage. Needs memory for both meanwhile. On any error everything stays as it was.
+   * many keys). Drops tombstones and garbage. With a `seed` the keys are hashed by that one from now on. Needs memory for both meanwhile.
+   * On any error everything stays as it was.
+   * @param to the capacity, or options
+   * @param keys the keyCapacity, beside a capacity
    * @throws ValidationError when a capacity is below what is there
    */
-  async rehash(capacity?: number, keyCapacity?: number): Promise<void> {
+  async rehash(to?: number | MultiRehashOptions, keys?: number): Promise<void> {
+    const options = typeof to === "object" ? to : { capacity: to, keyCapacity: keys };
+    const call = checkCallOptions(options, " capacity keyCapacity seed");
+    const { capacity, keyCapacity, seed } = options;
     if (capacity !== undefined) checkWhole("capacity", capacity);
     if (keyCapacity !== undefined) checkWhole("keyCapacity", keyCapacity);
-    await this.calls.run(async () => {
+    const rehash = async () => {
       const entries = capacity ?? this.capacity;
       const keys =
         keyCapacity ?? (capacity === undefined ? Math.max(this.keyCapacity, this.keyCount) : entries);
@@ -176,8 +191,12 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
           "Give at least what is there, or erase first.",
         );
       }
-      await this.index.rebuild({ keepsEmpty: false, capacity: entries, keyCapacity: keys });
-    });
+      const { hash, seed: now } = await withHash(this.index.table.spec, seed);
+      const hashing = { hash, seed: now };
+      await this.index.rebuild({ keepsEmpty: false, capacity: entries, keyCapacity: keys, hashing, call });
+    };
+    await this.calls.run(rehash, [], call);
+    answered(call, {});
   }
 
   /**
@@ -227,11 +246,6 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
       ? "destroyed"
       : `size: ${size}, keys: ${keyCount}, capacity: ${capacity}, load: ${load}`;
     return `${this[Symbol.toStringTag]}<${typesOf(this.index)}> { ${state} }`;
-  }
-
-  /** @internal */
-  protected override free(): void {
-    this.index.destroy();
   }
 
   /** @internal */

@@ -270,9 +270,10 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
    */
   async rebuild({
     keepsEmpty,
+    call,
     ...sizing
-  }: { readonly keepsEmpty: boolean } & Partial<MultiSizing>): Promise<void> {
-    const fresh = await this.#built(keepsEmpty, { ...this.sizing, ...sizing });
+  }: { readonly keepsEmpty: boolean; readonly call?: CallOptions } & Partial<MultiSizing>): Promise<void> {
+    const fresh = await this.#built(keepsEmpty, { ...this.sizing, ...sizing }, call);
     this.table.destroy();
     this.lists.destroy();
     Object.assign(this.sizing, sizing);
@@ -288,16 +289,21 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
     return new MultiIndex(engine, operations, types, sizing, table, lists);
   }
 
-  async #built(keepsEmpty: boolean, { capacity, keyCapacity, maxLoadFactor }: MultiSizing) {
+  async #built(
+    keepsEmpty: boolean,
+    { capacity, keyCapacity, maxLoadFactor, hashing }: MultiSizing,
+    call: CallOptions = {},
+  ) {
     const { engine, operations } = this;
-    const { keys, values } = await this.table.retrieveAll("device", {});
+    const stages = new Stages(call, this.size, 2);
+    const { keys, values } = await this.table.retrieveAll("device", { ...stages.next(), log: undefined });
     const numbers = values as DeviceArray<"u32">;
     const made: { destroy(): void }[] = [];
     const brief: { destroy(): void }[] = [keys as DeviceArray<K>, numbers];
     try {
       const lists = await this.lists.moved(numbers, capacity);
       made.push(lists);
-      const spec = { ...this.table.spec, slots: slotsFor(keyCapacity, maxLoadFactor) };
+      const spec = { ...this.table.spec, ...hashing, slots: slotsFor(keyCapacity, maxLoadFactor) };
       const table = await engine.createTable<K, "u32">(spec, keyCapacity);
       made.push(table);
       const places = await operations.number(0, numbers.length, undefined);
@@ -307,8 +313,12 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
         where = (await this.lists.present(numbers, "device", {})) as DeviceArray<"u8">;
         brief.push(where);
       }
-      const { rejected } = await table.insert(keys as Input<K>, places.numbers, "keep", { where });
+      const { rejected } = await table.insert(keys as Input<K>, places.numbers, "keep", {
+        ...stages.next(),
+        where,
+      });
       if (rejected > 0) throw new EngineError("A table that was built anew has no room for its keys.");
+      stages.finish();
       return { table, lists };
     } catch (error) {
       for (const part of made) part.destroy();

@@ -2,8 +2,14 @@
 import type { Device } from "../device.js";
 import type { KeyType } from "../engine/element-types.js";
 import type { Engine } from "../engine/engine.js";
+import { keepWhenDropped, whenDropped } from "../engine/when-dropped.js";
 import { ValidationError } from "../errors.js";
 import { Calls } from "./calls.js";
+
+/** What is freed in the end. */
+interface Memory {
+  destroy(): void;
+}
 
 /** The name of the method that Node asks for what console.log prints. */
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
@@ -15,15 +21,13 @@ export abstract class Queued<K extends KeyType> {
   /** @internal */
   protected readonly engine: Engine;
   /** @internal */
-  protected readonly calls = new Calls<K>(() => {
-    const what = this[Symbol.toStringTag];
-    return new ValidationError(`This ${what} was destroyed.`, `Create a new ${what}.`);
-  });
+  protected readonly calls: Calls<K>;
+  readonly #memory: Memory;
 
-  /** @param parts what `create` made, and nobody else can @internal */
-  protected constructor(device: Device, parts: object | undefined) {
+  /** @param memory what `create` made, and nobody else can; it knows nothing of this object @internal */
+  protected constructor(device: Device, memory: Memory | undefined) {
     // in JavaScript anybody can call this
-    if (!parts) {
+    if (!memory) {
       throw new ValidationError(
         `A ${this[Symbol.toStringTag]} is made by \`create\`, not by \`new\`.`,
         `Write \`await ${this[Symbol.toStringTag]}.create(device, options)\`.`,
@@ -31,6 +35,14 @@ export abstract class Queued<K extends KeyType> {
     }
     this.device = device;
     this.engine = device.engine;
+    this.#memory = memory;
+    const { prototype } = new.target;
+    const calls = new Calls<K>(() => {
+      const what = prototype[Symbol.toStringTag];
+      return new ValidationError(`This ${what} was destroyed.`, `Create a new ${what}.`);
+    });
+    this.calls = calls;
+    whenDropped(this, () => void calls.end().then(() => memory.destroy()));
   }
 
   /** The name of the class. */
@@ -56,10 +68,8 @@ export abstract class Queued<K extends KeyType> {
   }
 
   async #end(): Promise<void> {
+    keepWhenDropped(this);
     await this.calls.end();
-    this.free();
+    this.#memory.destroy();
   }
-
-  /** Frees the memory. @internal */
-  protected abstract free(): void;
 }

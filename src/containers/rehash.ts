@@ -1,6 +1,5 @@
 /** What `rehash` makes of its options, when its turn has come. */
 import { ValidationError } from "../errors.js";
-import { checkOptions } from "../options.js";
 import type { RehashOptions } from "./container.js";
 import { type ContainerSpec, checkSizing, withHash } from "./create-table.js";
 
@@ -8,13 +7,11 @@ import { type ContainerSpec, checkSizing, withHash } from "./create-table.js";
 export async function newSize(
   now: { readonly capacity: number; readonly size: number; readonly maxLoadFactor: number },
   spec: ContainerSpec,
-  to: number | RehashOptions,
+  { capacity, seed }: RehashOptions,
 ): Promise<{ entries: number; seed: number | undefined }> {
-  const options = typeof to === "object" ? to : { capacity: to };
-  checkOptions(options, "capacity seed");
   const { maxLoadFactor, size } = now;
   // a table may hold more than its capacity promised: its slots allow it
-  const { capacity: entries = Math.max(now.capacity, size), seed } = options;
+  const entries = capacity ?? Math.max(now.capacity, size);
   checkSizing({ capacity: entries, maxLoadFactor });
   if (entries < size) {
     throw new ValidationError(

@@ -76,6 +76,7 @@ export function placed<T extends ElementType, P extends Placement>(
  * the caller has destroyed it, or made another call with it: as in a view of a buffer that was detached.
  */
 function placedColumn(result: ColumnOutput, length: number): ScalarArrays[ScalarType] | DeviceArray {
+  if (result instanceof DeviceArray) return result.freeWhenDropped();
   if (!(result instanceof PinnedArray)) return result;
   const gone = result.destroyed || result.inUse;
   return gone ? allocate(result.type, 0) : firstOf(result.array, length);

@@ -2,9 +2,9 @@
 import { lengthOf } from "../engine/element-types.js";
 import type { Placement, Target } from "../engine/engine.js";
 import {
+  type ChunksOptions,
   checkBulkOptions,
-  checkEntries,
-  type EntriesOptions,
+  checkChunks,
   type FindOptions,
   type InsertOptions,
   type IntoOption,
@@ -37,7 +37,7 @@ export abstract class SetContainer<K extends ContainerKey> extends Container<K, 
   }
 
   /**
-   * `insert` that also answers, per key, whether this element inserted it (`isNew`: 1 or 0; 0 where left out by `where`).
+   * `insert` that also answers, per key, whether this element inserted it (`isNew`: 1 or 0; 0 where left out by `mask`).
    * @throws CapacityError when some keys found no slot.
    */
   async insertAndFind<P extends Placement = "host">(
@@ -84,10 +84,15 @@ export abstract class SetContainer<K extends ContainerKey> extends Container<K, 
    * All keys as columns of `chunk` keys (default 2^20; the last has fewer), from a copy on the device that is made at the first step and
    * freed at the last, or when the loop is left. Order unspecified.
    */
-  async *entries(options: EntriesOptions = {}): AsyncGenerator<{ keys: KeyColumn<K> }, void, undefined> {
-    const chunk = checkEntries(options);
+  async *chunks(options: ChunksOptions = {}): AsyncGenerator<{ keys: KeyColumn<K> }, void, undefined> {
+    const chunk = checkChunks(options);
     const [all, { readEntries }] = await this.readEntries();
     yield* readEntries<K, TableKey<K>>(this.table.spec, all, chunk);
+  }
+
+  /** The former name of {@link chunks}. @deprecated Write `chunks`. */
+  entries(options?: ChunksOptions): AsyncGenerator<{ keys: KeyColumn<K> }, void, undefined> {
+    return this.chunks(options);
   }
 
   /**

@@ -16,11 +16,11 @@ import type { ColumnInput, ColumnTarget, Placement } from "../engine/engine.js";
 import type { BasicType } from "../engine/scalars.js";
 import {
   type BulkOptions,
+  type ChunksOptions,
   checkBulkOptions,
+  checkChunks,
   checkColumn,
-  checkEntries,
   checkLength,
-  type EntriesOptions,
   type FindOptions,
   type IntoOption,
   type OutputOption,
@@ -155,7 +155,7 @@ export class StaticMultimap<K extends BasicType = "u32", V extends BasicType = "
 
   /** Calls `visit(value, key)` for every pair, on copies brought to the host in chunks. Order unspecified. */
   async forEach(visit: (value: ElementOf<V>, key: ElementOf<K>) => void): Promise<void> {
-    for await (const { keys: k, values: v } of this.entries()) {
+    for await (const { keys: k, values: v } of this.chunks()) {
       for (let i = 0; i < k.length; i++) visit(v[i] as ElementOf<V>, k[i] as ElementOf<K>);
     }
   }
@@ -164,10 +164,17 @@ export class StaticMultimap<K extends BasicType = "u32", V extends BasicType = "
    * All pairs as columns of `chunk` pairs (default 2^20; the last has fewer). They are those of the first step, whatever is inserted or
    * erased until the last. Order unspecified.
    */
-  async *entries(
-    options: EntriesOptions = {},
+  async *chunks(
+    options: ChunksOptions = {},
   ): AsyncGenerator<{ keys: ArraysOf<K>; values: ArraysOf<V> }, void, undefined> {
-    yield* this.reader.allPieces(checkEntries(options));
+    yield* this.reader.allPieces(checkChunks(options));
+  }
+
+  /** The former name of {@link chunks}. @deprecated Write `chunks`. */
+  entries(
+    options?: ChunksOptions,
+  ): AsyncGenerator<{ keys: ArraysOf<K>; values: ArraysOf<V> }, void, undefined> {
+    return this.chunks(options);
   }
 
   /**

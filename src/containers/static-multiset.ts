@@ -16,8 +16,8 @@ import type { ColumnInput, ColumnTarget, Placement } from "../engine/engine.js";
 import type { BasicType } from "../engine/scalars.js";
 import {
   type BulkOptions,
-  checkEntries,
-  type EntriesOptions,
+  type ChunksOptions,
+  checkChunks,
   type FindOptions,
   type IntoOption,
   type OutputOption,
@@ -133,7 +133,7 @@ export class StaticMultiset<K extends BasicType = "u32"> extends MultiContainer<
 
   /** Calls `visit(key)` for every entry, on copies brought to the host in chunks. Order unspecified. */
   async forEach(visit: (key: ElementOf<K>) => void): Promise<void> {
-    for await (const { keys: k } of this.entries()) {
+    for await (const { keys: k } of this.chunks()) {
       for (let i = 0; i < k.length; i++) visit(k[i] as ElementOf<K>);
     }
   }
@@ -142,8 +142,13 @@ export class StaticMultiset<K extends BasicType = "u32"> extends MultiContainer<
    * All keys, each as often as it is there, as columns of `chunk` keys (default 2^20; the last has fewer). They are those of the first step,
    * whatever is inserted or erased until the last. Order unspecified.
    */
-  async *entries(options: EntriesOptions = {}): AsyncGenerator<{ keys: ArraysOf<K> }, void, undefined> {
-    for await (const { keys } of this.reader.allPieces(checkEntries(options))) yield { keys };
+  async *chunks(options: ChunksOptions = {}): AsyncGenerator<{ keys: ArraysOf<K> }, void, undefined> {
+    for await (const { keys } of this.reader.allPieces(checkChunks(options))) yield { keys };
+  }
+
+  /** The former name of {@link chunks}. @deprecated Write `chunks`. */
+  entries(options?: ChunksOptions): AsyncGenerator<{ keys: ArraysOf<K> }, void, undefined> {
+    return this.chunks(options);
   }
 
   get [Symbol.toStringTag](): string {

@@ -5,6 +5,7 @@
 import { ValidationError } from "../errors.js";
 import type { Engine } from "./engine.js";
 import { type ScalarArrays, type ScalarType, scalarTypeOf } from "./scalars.js";
+import { keepWhenDropped, whenDropped } from "./when-dropped.js";
 
 /** The engine's side of a device array. */
 export interface ArrayStorage<T extends ScalarType> {
@@ -50,9 +51,17 @@ export class DeviceArray<T extends ScalarType = ScalarType> {
     return new DeviceArray(engine, type, length, storage);
   }
 
+  /** Has the memory freed when a user drops the array. @internal */
+  freeWhenDropped(): this {
+    const { storage } = this;
+    whenDropped(this, () => storage.destroy());
+    return this;
+  }
+
   /** The GPUBuffer that holds the elements (webgpu only), for your own kernels. Elements start at `byteOffset`. */
   get buffer(): GPUBuffer | undefined {
     this.storage.gpu?.share();
+    keepWhenDropped(this);
     return this.storage.gpu?.buffer;
   }
 
@@ -120,6 +129,7 @@ export class DeviceArray<T extends ScalarType = ScalarType> {
   destroy(): void {
     if (!this.#alive) return;
     this.#alive = false;
+    keepWhenDropped(this);
     this.#freeUnused();
   }
 

@@ -213,7 +213,7 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
 }
 
 /** How an engine goes about the memory that nobody uses. */
-export interface MemoryOptions {
+export interface DeviceMemoryOptions {
   /** Bytes of it that are kept for the next table, array or call, at most; 0 keeps none. */
   readonly keep?: number;
 }

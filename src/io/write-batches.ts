@@ -1,5 +1,6 @@
 /** Tables that come one after the other as one file, without more than some megabytes of them in memory. */
 import type { Table } from "@uwdata/flechette";
+import { ValidationError } from "../errors.js";
 import type { Tables } from "../relational/table-input.js";
 import { RowBatch } from "../spill/row-batch.js";
 import { TableStream } from "../spill/table-stream.js";
@@ -29,6 +30,8 @@ export async function* batchBlocks(
 
 async function* tablesOf(stream: TableStream): AsyncGenerator<Table> {
   const { names } = await stream.first();
+  if (names.length === 0)
+    throw new ValidationError("No batch was given.", "Give one with columns; it may be without rows.");
   const shape = await stream.need(names.map((_, i) => i));
   let any = false;
   for await (const piece of stream.pieces(PIECE)) {

@@ -1,5 +1,5 @@
 /** Tables that come one after the other, for one reader, who hears of an abort also while it waits for the next. */
-import { type Batches, openBatches, type TableInput } from "./table-input.js";
+import { type Batches, isEmptyList, openBatches, type TableInput } from "./table-input.js";
 
 export class BatchReader {
   readonly #iterator: AsyncIterator<TableInput> | Iterator<TableInput>;
@@ -15,15 +15,19 @@ export class BatchReader {
     this.#signal = signal;
   }
 
-  /** The next table; undefined after the last. @throws the signal's reason, and what the tables' iterator throws */
+  /** The next table that is no empty list; undefined after the last. @throws the signal's reason, and what the tables' iterator throws */
   async next(): Promise<TableInput | undefined> {
-    this.#signal?.throwIfAborted();
-    if (this.#ended) return undefined;
-    this.#pending = true;
-    const { value, done } = await orAborted(Promise.resolve(this.#iterator.next()), this.#signal);
-    this.#pending = false;
-    this.#ended = done === true;
-    return this.#ended ? undefined : value;
+    let table: TableInput | undefined;
+    do {
+      this.#signal?.throwIfAborted();
+      if (this.#ended) return undefined;
+      this.#pending = true;
+      const { value, done } = await orAborted(Promise.resolve(this.#iterator.next()), this.#signal);
+      this.#pending = false;
+      this.#ended = done === true;
+      table = this.#ended ? undefined : value;
+    } while (isEmptyList(table));
+    return table;
   }
 
   /** Stops reading. */

@@ -91,10 +91,16 @@ export function columnIndex(table: SourceTable, name: string, side: string): num
   const { names } = table;
   const index = names.indexOf(name);
   if (index >= 0) return index;
+  if (names.length === 0) {
+    throw new ValidationError(
+      `The ${tableOf(side)} has no columns, and "${name}" is asked for.`,
+      `An empty list tells no columns: give them by name and type, as in { ${JSON.stringify(name)}: new Int32Array() }.`,
+    );
+  }
   const near = nearestOf(name, names);
   throw new ValidationError(
     `The ${tableOf(side)} has no column "${name}".`,
-    `${near === undefined ? "" : `Did you mean "${near}"? `}Its columns are: ${names.join(", ") || "none"}.`,
+    `${near === undefined ? "" : `Did you mean "${near}"? `}Its columns are: ${names.join(", ")}.`,
   );
 }
 

@@ -8,27 +8,37 @@
  * | not | lists, structs, unions, maps, views: leave such columns out with `columns` |
  * | memory | the bytes of Arrow's buffers, each filled up to whole words; dictionaries stay on the host |
  */
-import type { Column, Field, Table } from "@uwdata/flechette";
+import type { Column, Field, Table, TypeMap } from "@uwdata/flechette";
 import type { Device } from "../device.js";
 import { arraysOf, destroyColumns } from "../engine/device-columns.js";
 import type { Placement } from "../engine/engine.js";
+import { keepWhenDropped, whenDropped } from "../engine/when-dropped.js";
 import { ValidationError } from "../errors.js";
-import { check, checkOptions } from "../options.js";
+import { check, checkCallbacks, checkOptions } from "../options.js";
+import { type SignalOption, untilAborted } from "../until-aborted.js";
 import { readColumn, type TableColumn, uploadColumn } from "./column-transport.js";
 import { columnIndex, readTable, SourceColumn, type SourceTable } from "./columns.js";
 import { columnOf, MAX_BATCH_ROWS, tableOf } from "./materialise.js";
+import type { TableOf } from "./row-types.js";
 import { sourceColumn } from "./source-columns.js";
 import type { TableInput } from "./table-input.js";
 import { BatchMaker } from "./to-flechette.js";
 
 /** Options of {@link Device.uploadTable}. */
-export interface UploadTableOptions {
-  /** Names of the columns to upload, in this order. Default: all. */
+export interface UploadTableOptions extends ToArrowOptions, SignalOption {}
+
+/** Options of {@link DeviceTable.toArrow}. */
+export interface ToArrowOptions {
+  /** Names of the columns to take, in this order. Default: all. */
   readonly columns?: readonly string[];
 }
 
-/** A result by placement: a flechette table on the host, or one on the device. */
-export type PlacedTable<P extends Placement> = P extends "device" ? DeviceTable : Table;
+/** A result by placement: a flechette table on the host, whose rows are of type `Row`, or one on the device. */
+export type PlacedTable<P extends Placement, Row extends TypeMap = TypeMap> = P extends "device"
+  ? DeviceTable
+  : string extends keyof Row
+    ? Table
+    : TableOf<Row>;
 
 /**
  * An Arrow table in the memory of a device. Operators of warpmap/relational take it in place of an Arrow table, and answer one with
@@ -77,7 +87,7 @@ export class DeviceTable {
    * Brings columns back as a flechette table, in record batches of at most 2^19 rows.
    * @throws ValidationError for a column that there is not, or after destroy()
    */
-  async toArrow(options: UploadTableOptions = {}): Promise<Table> {
+  async toArrow(options: ToArrowOptions = {}): Promise<Table> {
     checkOptions(options, "columns");
     const asked = askedOf(this.source, options.columns).map(
       (source) => deviceColumnOf(source) as TableColumn,
@@ -107,10 +117,18 @@ export class DeviceTable {
     throw new ValidationError("This table was destroyed.", "Use it before destroy().");
   }
 
+  /** Has the columns freed when a user drops the table. @internal */
+  freeWhenDropped(): this {
+    const { columns } = this;
+    whenDropped(this, () => destroyColumns(columns));
+    return this;
+  }
+
   /** Frees the columns. Idempotent. */
   destroy(): void {
     if (!this.#alive) return;
     this.#alive = false;
+    keepWhenDropped(this);
     destroyColumns(this.columns);
   }
 
@@ -162,17 +180,25 @@ export async function uploadTable(
   table: TableInput,
   options: UploadTableOptions = {},
 ): Promise<DeviceTable> {
-  checkOptions(options, "columns");
+  checkOptions(options, "columns signal");
+  const { signal } = options;
+  checkCallbacks({ signal });
   const source = readTable(table, "");
-  const columns: TableColumn[] = [];
-  try {
-    for (const column of askedOf(source, options.columns))
-      columns.push(await uploadColumn(device.engine, column));
-  } catch (error) {
-    destroyColumns(columns);
-    throw error;
-  }
-  return new DeviceTable(device, source.rows, columns);
+  const asked = askedOf(source, options.columns);
+  const upload = async () => {
+    const columns: TableColumn[] = [];
+    try {
+      for (const column of asked) {
+        signal?.throwIfAborted();
+        columns.push(await uploadColumn(device.engine, column));
+      }
+    } catch (error) {
+      destroyColumns(columns);
+      throw error;
+    }
+    return new DeviceTable(device, source.rows, columns);
+  };
+  return untilAborted(signal, upload, (late) => late.destroy());
 }
 
 /** A table of the device as one of the host, and freed. @internal */

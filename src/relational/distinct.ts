@@ -17,9 +17,10 @@ import { GroupBy, groupingResult, refuseOnDevice } from "./group-by.js";
 import type { GroupByOptions, GroupCallOptions, GroupStage } from "./group-calls.js";
 import { plainColumn } from "./join-columns.js";
 import { loadSpill } from "./load-spill.js";
-import { materialiseAnswer } from "./materialise.js";
+import { materialiseAnswer, tableOf } from "./materialise.js";
 import { checkMemory } from "./memory-options.js";
 import { checkNames, RelationalCall } from "./relational-call.js";
+import type { RowOf } from "./row-types.js";
 import { type Batches, batchesOf, type TableInput, type Tables } from "./table-input.js";
 import type { TableResult } from "./table-result.js";
 
@@ -56,6 +57,10 @@ export interface DropDuplicatesOptions extends Omit<DistinctOptions, "memory"> {
  * const origins = await distinct(flights, { on: ["origin"] });
  * console.log(origins.numRows, origins.names); // 2 [ 'origin', 'delay' ]
  */
+export function distinct<const T extends TableInput | DeviceTable | Tables, P extends Placement = "host">(
+  table: T,
+  options?: DistinctOptions & OutputOption<P>,
+): TableResult<PlacedTable<P, RowOf<T>>>;
 export function distinct<P extends Placement = "host">(
   table: TableInput | DeviceTable | Tables,
   options: DistinctOptions & OutputOption<P> = {},
@@ -103,8 +108,10 @@ async function distinctOf(
     }
     await groups.add(batch);
   }
-  if (groups === undefined)
-    throw new ValidationError("No batch was given.", "Give one; it may be without rows.");
+  if (groups === undefined) {
+    if (on === undefined) return tableOf([], []);
+    throw new ValidationError("No batch with columns was given.", "Give one; it may be without rows.");
+  }
   return (await groups.finish()).select([...names]);
 }
 
@@ -127,15 +134,15 @@ export function asGroups(
  * const latest = await dropDuplicates(visits, { on: ["user"], keep: "last" });
  * console.log(latest.toArray()); // [ { user: 'bob', page: 2 }, { user: 'ann', page: 3 } ]
  */
-export async function dropDuplicates<P extends Placement = "host">(
-  table: TableInput | DeviceTable,
+export async function dropDuplicates<const T extends TableInput | DeviceTable, P extends Placement = "host">(
+  table: T,
   options: DropDuplicatesOptions & OutputOption<P> = {},
-): Promise<PlacedTable<P>> {
+): Promise<PlacedTable<P, RowOf<T>>> {
   const known = "on keep output device signal onProgress onPlan onStage";
   const call = new RelationalCall<GroupStage>(options, known);
   const { keep = "first", on, output = "host" as P } = options;
   checkOneOf("keep", keep, KEEPS);
-  return keepRows("dropDuplicates", table, on, keep, call, output);
+  return keepRows("dropDuplicates", table, on, keep, call, output) as Promise<never>;
 }
 
 async function keepRows<P extends Placement>(
@@ -153,17 +160,28 @@ async function keepRows<P extends Placement>(
   const source = isThere ? table.source : readTable(table, "");
   const { columns } = source;
   const keys = on === null ? columns : on.map((name) => columns[columnIndex(source, name, "")]);
-  if (keys.length === 0) throw new ValidationError("The table has no columns.", "Give one that has some.");
   const asking: AskedRows = { keys, keep, source, call };
   const device = commonDevice(call.options.device, isThere ? [table] : []) ?? (await call.begin());
-  call.beginStages();
-  if (!isThere && output === "host") return (await keptHere(device, asking)) as PlacedTable<P>;
+  return call.onSlot(device, () => keepOn(device, asking, { isThere, output })) as Promise<PlacedTable<P>>;
+}
+
+async function keepOn(
+  device: Device,
+  asking: AskedRows,
+  { isThere, output }: { readonly isThere: boolean; readonly output: Placement },
+): Promise<Table | DeviceTable> {
+  const { call } = asking;
+  if (asking.source.columns.length === 0) {
+    const none = tableOf([], []);
+    return output === "host" ? none : uploadTable(device, none);
+  }
+  if (!isThere && output === "host") return keptHere(device, asking);
   const { keptThere } = await loadThere();
   const made = await keptThere(device, asking);
   const answer = output === "device" ? made : await broughtBack(made);
   call.endStage("materialise");
   call.tellPlan();
-  return answer as PlacedTable<P>;
+  return answer;
 }
 
 /** Of a table on the host the keys alone go to the device. */

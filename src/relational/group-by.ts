@@ -1,10 +1,12 @@
 /** The relational group-by: tables in, one row for each group of equal keys out; of one table, or of batches (grouping.ts does both). */
 import type { Table } from "@uwdata/flechette";
 import type { OutputOption } from "../containers/arguments.js";
+import type { Device } from "../device.js";
 import type { Placement } from "../engine/engine.js";
 import { ValidationError } from "../errors.js";
 import { check, checkOneOf } from "../options.js";
 import type { GroupStates } from "./aggregate/group-states.js";
+import type { Aggregate } from "./aggregates.js";
 import { eachBatch } from "./batch-reader.js";
 import { DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
 import type { GroupByOptions, GroupCallOptions } from "./group-calls.js";
@@ -12,8 +14,9 @@ import { groupTable } from "./group-table.js";
 import { Grouping, StatesSum } from "./grouping.js";
 import { loadSpill } from "./load-spill.js";
 import { checkMemory } from "./memory-options.js";
+import type { GroupedRow, RowOf } from "./row-types.js";
 import { collectTables } from "./stack-tables.js";
-import { batchesOf, isPending, type TableInput, type Tables } from "./table-input.js";
+import { batchesOf, isEmptyList, isPending, type TableInput, type Tables } from "./table-input.js";
 import { TableResult } from "./table-result.js";
 
 /**
@@ -45,6 +48,19 @@ import { TableResult } from "./table-result.js";
  * const delays = await groupBy(flights, { by: ["origin"], aggregate: { flights: count(), delay: mean("delay") } });
  * console.log(delays.toArray()); // [ { origin: 'SFO', flights: 2, delay: 4 }, { origin: 'JFK', flights: 1, delay: 3 } ]
  */
+export function groupBy<
+  const T extends TableInput | DeviceTable | Tables,
+  const By extends string,
+  const Aggregates extends Readonly<Record<string, Aggregate>>,
+  P extends Placement = "host",
+>(
+  table: T,
+  options: GroupByOptions<By, Aggregates> & OutputOption<P>,
+): TableResult<PlacedTable<P, GroupedRow<RowOf<T>, By, Aggregates>>>;
+export function groupBy<P extends Placement = "host">(
+  table: TableInput | DeviceTable | Tables,
+  options: GroupByOptions & OutputOption<P>,
+): TableResult<PlacedTable<P>>;
 export function groupBy<P extends Placement = "host">(
   table: TableInput | DeviceTable | Tables,
   options: GroupByOptions & OutputOption<P>,
@@ -158,8 +174,11 @@ export class GroupBy {
    */
   add(batch: TableInput): Promise<void> {
     return this.#next(async () => {
-      const { states } = await this.#grouping.read(batch);
-      await this.#take([states.own()]);
+      if (isEmptyList(batch)) return;
+      await this.#onSlot(async () => {
+        const { states } = await this.#grouping.read(batch);
+        await this.#take([states.own()]);
+      });
     });
   }
 
@@ -167,9 +186,10 @@ export class GroupBy {
   merge(other: GroupBy): Promise<void> {
     return this.#next(async () => {
       check(other instanceof GroupBy && other !== this, "other", other, "Give another GroupBy.");
+      // without a slot: what is awaited may need one
       await other.#queue;
       this.#grouping.checkSame(other.#grouping);
-      await this.#take(other.#sum.parts);
+      await this.#onSlot(() => this.#take(other.#sum.parts));
     });
   }
 
@@ -181,9 +201,17 @@ export class GroupBy {
     return this.#next(async () => {
       if (this.#sum.parts.length === 0)
         throw new ValidationError("No batch was added to the GroupBy.", "Add one; it may be without rows.");
-      const states = await this.#sum.merged();
-      return this.#grouping.finish({ device: await this.#grouping.call.begin(), states });
+      return this.#onSlot(async (device) => {
+        const states = await this.#sum.merged();
+        return this.#grouping.finish({ device, states });
+      });
     });
+  }
+
+  async #onSlot<T>(work: (device: Device) => Promise<T>): Promise<T> {
+    const { call } = this.#grouping;
+    const device = await call.begin();
+    return call.onSlot(device, () => work(device));
   }
 
   async #take(added: readonly GroupStates[]): Promise<void> {

@@ -27,9 +27,12 @@ export interface GroupCallOptions {
 }
 
 /** Options of `groupBy` and `GroupBy`. */
-export interface GroupByOptions extends GroupCallOptions {
+export interface GroupByOptions<
+  By extends string = string,
+  Aggregates extends Readonly<Record<string, Aggregate>> = Readonly<Record<string, Aggregate>>,
+> extends GroupCallOptions {
   /** Key columns, at least one. Rows are of one group when all of them are equal; a null is equal to a null. */
-  readonly by: readonly string[];
+  readonly by: readonly By[];
   /** What to compute for each group, by the name of its column in the answer. May be empty. */
-  readonly aggregate: Readonly<Record<string, Aggregate>>;
+  readonly aggregate: Aggregates;
 }

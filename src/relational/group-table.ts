@@ -32,8 +32,24 @@ export async function groupTable(
   const { rows } = opened;
   const source = openSource(opened, by, aggregates);
   const device = commonDevice(call.options.device, isThere ? [table] : []) ?? (await call.begin());
+  return call.onSlot(device, () => groupOn(device, grouping, { source, rows, isThere, output }));
+}
+
+/** What is grouped, and where. */
+interface Grouped {
+  readonly source: GroupedSource;
+  readonly rows: number;
+  readonly isThere: boolean;
+  readonly output: Placement;
+}
+
+async function groupOn(
+  device: Device,
+  grouping: Grouping,
+  { source, rows, isThere, output }: Grouped,
+): Promise<Table | DeviceTable> {
+  const { call, aggregates } = grouping;
   const { reducer, prefersColumnsThere } = await device.engine.rows();
-  call.beginStages();
   let why: string | undefined;
   if (reducer && (isThere || output === "device" || prefersColumnsThere)) {
     const made = await onDevice(device, reducer, { call, rows, source, aggregates });

@@ -19,7 +19,13 @@ export {
   sum,
   variance,
 } from "./aggregates.js";
-export { DeviceTable, DeviceTableColumn, type PlacedTable, type UploadTableOptions } from "./device-table.js";
+export {
+  DeviceTable,
+  DeviceTableColumn,
+  type PlacedTable,
+  type ToArrowOptions,
+  type UploadTableOptions,
+} from "./device-table.js";
 export {
   type DistinctOptions,
   type DropDuplicatesOptions,
@@ -33,6 +39,7 @@ export { type IsInOptions, isIn } from "./is-in.js";
 export {
   type BatchOptions,
   type JoinInput,
+  type JoinKey,
   type JoinOptions,
   type JoinResult,
   type JoinStage,
@@ -45,6 +52,7 @@ export {
 } from "./join-index.js";
 export type { MemoryOptions, SpillReport } from "./memory-options.js";
 export type { PairFilter } from "./pair-filter.js";
+export type { GroupedRow, JoinedRow, RowOf, TableOf, ValueOf } from "./row-types.js";
 export type {
   ArrowColumn,
   ArrowSource,

@@ -52,12 +52,13 @@ export async function isIn<P extends Placement = "host">(
     there.map(({ table }) => table),
   );
   const device = named ?? (await prepared.call.begin());
-  prepared.call.beginStages();
-  if (there.length === 0 && output === "host") return (await maskHere(prepared, device)) as Mask;
-  const { maskThere } = await loadThere();
-  const mask = await maskThere(device, prepared);
-  if (output === "device") return mask as Mask;
-  return (await mask.read().finally(() => mask.destroy())) as Mask;
+  return prepared.call.onSlot(device, async () => {
+    if (there.length === 0 && output === "host") return (await maskHere(prepared, device)) as Mask;
+    const { maskThere } = await loadThere();
+    const mask = await maskThere(device, prepared);
+    if (output === "device") return mask as Mask;
+    return (await mask.read().finally(() => mask.destroy())) as Mask;
+  });
 }
 
 /** A table of one column. */

@@ -9,8 +9,10 @@ import { bitmapBytes, setBit } from "../engine/bitmaps.js";
 import type { Placement } from "../engine/engine.js";
 import { lazily } from "../engine/lazily.js";
 import type { RowPairs } from "../engine/rows.js";
+import { keepWhenDropped, whenDropped } from "../engine/when-dropped.js";
 import { ValidationError } from "../errors.js";
 import { check, checkBoolean, checkCallbacks, checkOneOf, checkOptions } from "../options.js";
+import { untilAborted } from "../until-aborted.js";
 import { eachBatch } from "./batch-reader.js";
 import type { SourceTable } from "./columns.js";
 import { commonDevice, DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
@@ -23,6 +25,7 @@ import { materialise } from "./materialise.js";
 import { type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { checkNames } from "./relational-call.js";
 import { filteredPairs, joinedRows } from "./run-join.js";
+import { onSlot } from "./slots.js";
 import { batchesOf, type TableInput, type Tables } from "./table-input.js";
 
 const loadThere = lazily(() => import("./device-index.js"));
@@ -33,7 +36,7 @@ export interface JoinIndexOptions {
   readonly on: readonly string[];
   /** True: a null key equals a null key. Default false: rows with a null in any key column match nothing. */
   readonly nullsEqual?: boolean;
-  /** Stops the building between chunks of work. */
+  /** Ends the call: it rejects with the signal's reason at once, and the building stops at its next chunk of work. */
   readonly signal?: AbortSignal;
 }
 
@@ -56,6 +59,7 @@ export class JoinIndex {
   private constructor(indexed: IndexedTable) {
     this.#device = indexed.device;
     this.#indexed = indexed;
+    whenDropped(this, () => indexed.destroyAfter(Promise.resolve()));
   }
 
   /**
@@ -86,7 +90,9 @@ export class JoinIndex {
     checkBoolean("nullsEqual", nullsEqual);
     const on = checkNames("JoinIndex.create", "on", "key column", options.on);
     const indexed = new IndexedTable(device, table, on, nullsEqual ?? false);
-    await indexed.indexFor(keyForms(indexed.keys, indexed.keys), "rightFactors", signal);
+    const forms = keyForms(indexed.keys, indexed.keys);
+    const build = () => onSlot(device, signal, () => indexed.indexFor(forms, "rightFactors", signal));
+    await untilAborted(signal, build, () => indexed.destroyAfter(Promise.resolve()));
     return new JoinIndex(indexed);
   }
 
@@ -111,16 +117,18 @@ export class JoinIndex {
     const isPlaced = isThere || this.#indexed.there !== null || output === "device";
     if (isThere) commonDevice(this.#device, [batch]);
     const prepared = this.#prepare(isThere ? batch.source : batch, own, this.#indexed.table);
-    if (isPlaced && joinsThere(prepared)) {
-      const answer = await this.#joinThere(prepared, own, output);
-      prepared.call.endStage("materialise");
-      prepared.call.tellPlan();
-      return answer as PlacedTable<P>;
-    }
-    const here = isThere ? await batch.toArrow() : batch;
-    const onHost = isPlaced ? this.#prepare(here, own, await this.#onHost()) : prepared;
-    const joined = await joinedRows(onHost, this.#device, await this.#pairs(onHost, own));
-    return (output === "device" ? await uploadTable(this.#device, joined) : joined) as PlacedTable<P>;
+    return prepared.call.onSlot(this.#device, async () => {
+      if (isPlaced && joinsThere(prepared)) {
+        const answer = await this.#joinThere(prepared, own, output);
+        prepared.call.endStage("materialise");
+        prepared.call.tellPlan();
+        return answer as PlacedTable<P>;
+      }
+      const here = isThere ? await batch.toArrow() : batch;
+      const onHost = isPlaced ? this.#prepare(here, own, await this.#onHost()) : prepared;
+      const joined = await joinedRows(onHost, this.#device, await this.#pairs(onHost, own));
+      return (output === "device" ? await uploadTable(this.#device, joined) : joined) as PlacedTable<P>;
+    });
   }
 
   /**
@@ -144,13 +152,16 @@ export class JoinIndex {
     for await (const batch of eachBatch(all, options.signal)) {
       const prepared = this.#prepare(batch, options, await this.#onHost());
       last = prepared;
-      const pairs = await this.#pairs(prepared, options);
-      for (const row of pairs[own]) setBit(matched, row);
-      const part = PARTS[side][prepared.how];
-      if (part === null) {
+      const joined = await prepared.call.onSlot(this.#device, async () => {
+        const pairs = await this.#pairs(prepared, options);
+        for (const row of pairs[own]) setBit(matched, row);
+        const part = PARTS[side][prepared.how];
+        if (part !== null) return joinedRows({ ...prepared, how: part }, this.#device, pairs);
         pairs.release?.();
         prepared.call.tellPlan();
-      } else yield await joinedRows({ ...prepared, how: part }, this.#device, pairs);
+        return null;
+      });
+      if (joined !== null) yield joined;
     }
     if (last === undefined) return;
     const rest = restOf(last.how, side, matched, this.rows);
@@ -160,6 +171,7 @@ export class JoinIndex {
   /** Frees the memory of the index, once batches under way have found their pairs. Idempotent. */
   destroy(): void {
     this.#destroyed = true;
+    keepWhenDropped(this);
     this.#indexed.destroyAfter(Promise.allSettled(this.#probing));
   }
 

@@ -14,7 +14,8 @@ import { joinedThere, joinSides, onHost } from "./join-sides.js";
 import { LazyPromise } from "./lazy-promise.js";
 import { loadSpill } from "./load-spill.js";
 import { checkMemory, type MemoryOptions, NO_LIMIT } from "./memory-options.js";
-import { type JoinSides, prepareJoin } from "./prepare-join.js";
+import { type JoinSides, type PreparedJoin, prepareJoin } from "./prepare-join.js";
+import { onSlot } from "./slots.js";
 import { collectTables } from "./stack-tables.js";
 import { type Batches, batchesOf, isPending, type TableInput, type Tables } from "./table-input.js";
 
@@ -50,7 +51,10 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
    */
   async count(): Promise<number> {
     const memory = this.#memory();
-    if (memory === null) return countJoin(await this.#prepare());
+    if (memory === null) {
+      const prepared = await this.#prepare();
+      return prepared.call.onSlot(await prepared.call.begin(), () => countJoin(prepared));
+    }
     let rows = 0;
     for await (const { numRows } of this.#spilled(memory, BATCH_BYTES)) rows += numRows;
     return rows;
@@ -63,14 +67,15 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
    * without rows.
    * @throws as the join
    */
-  async *batches(options: BatchOptions = {}): AsyncGenerator<Table, void, undefined> {
+  async *batches(options: BatchOptions = {}): AsyncGenerator<OnHost<T>, void, undefined> {
     checkOptions(options, "maxBytes");
     const { maxBytes = BATCH_BYTES } = options;
     const isSize = typeof maxBytes === "number" && maxBytes >= 1;
     check(isSize, "maxBytes", maxBytes, "Give a number of bytes of at least 1.");
     const memory = this.#memory();
-    if (memory === null) yield* joinBatches(await this.#prepare(), maxBytes);
-    else yield* this.#spilled(memory, maxBytes);
+    const made =
+      memory === null ? stepwise(await this.#prepare(), maxBytes) : this.#spilled(memory, maxBytes);
+    yield* made as AsyncGenerator<OnHost<T>>;
   }
 
   /** The join with these columns alone, unless it names some itself. @internal */
@@ -117,6 +122,25 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
     return prepareJoin(await onHost(this.#sides as JoinSides), this.#options);
   }
 }
+
+/** The batches of a join, each made in a slot of its own: between two of them their reader may use the device. */
+async function* stepwise(prepared: PreparedJoin, maxBytes: number): AsyncGenerator<Table> {
+  const device = await prepared.call.begin();
+  const { signal } = prepared.call.options;
+  const batches = joinBatches(prepared, maxBytes);
+  try {
+    for (;;) {
+      const { value, done } = await onSlot(device, signal, () => batches.next());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await batches.return(undefined);
+  }
+}
+
+/** The type of a table's batches, which are on the host. */
+type OnHost<T> = T extends Table ? T : Table;
 
 /** What a join takes as a side. */
 export type JoinInput = TableInput | DeviceTable | Tables;

@@ -20,6 +20,19 @@ type SidesOptions = JoinOptions<never> & OutputOption<Placement>;
 export async function joinSides(sides: JoinSides, options: SidesOptions): Promise<Table | DeviceTable> {
   const { prepared, device, isThere } = await placeOf(sides, options);
   const { output = "host" } = options;
+  return prepared.call.onSlot(device, () => joinOn(device, { prepared, isThere, sides, options, output }));
+}
+
+async function joinOn(
+  device: Device,
+  {
+    prepared,
+    isThere,
+    sides,
+    options,
+    output,
+  }: Omit<Placing, "device"> & { sides: JoinSides; options: SidesOptions; output: Placement },
+): Promise<Table | DeviceTable> {
   if (isThere) return joinThere(device, prepared, output);
   const isHost = !(sides.left instanceof DeviceTable) && !(sides.right instanceof DeviceTable);
   const host = isHost ? prepared : prepareJoin(await onHost(sides), { ...options, device });
@@ -30,10 +43,19 @@ export async function joinSides(sides: JoinSides, options: SidesOptions): Promis
 /** The join as a table on the device, for a call that goes on there; null where `joinSides` would join on the host. */
 export async function joinedThere(sides: JoinSides, options: SidesOptions): Promise<DeviceTable | null> {
   const { prepared, device, isThere } = await placeOf(sides, options);
-  return isThere ? ((await joinThere(device, prepared, "device")) as DeviceTable) : null;
+  if (!isThere) return null;
+  const made = await prepared.call.onSlot(device, () => joinThere(device, prepared, "device"));
+  return made as DeviceTable;
 }
 
-async function placeOf(sides: JoinSides, options: SidesOptions) {
+/** Where a join runs. */
+interface Placing {
+  readonly prepared: PreparedJoin;
+  readonly device: Device;
+  readonly isThere: boolean;
+}
+
+async function placeOf(sides: JoinSides, options: SidesOptions): Promise<Placing> {
   const prepared = prepareJoin(sides, options);
   const tables = [sides.left, sides.right].filter((side) => side instanceof DeviceTable);
   const device = commonDevice(options.device, tables) ?? (await prepared.call.begin());

@@ -1,31 +1,41 @@
 /** The relational join: what is asked for, checked; and the answer, which may be a table, its row count, or batches. */
+import type { Table } from "@uwdata/flechette";
 import type { OutputOption } from "../containers/arguments.js";
 import type { Device } from "../device.js";
 import type { Placement } from "../engine/engine.js";
 import type { JoinKind } from "../engine/join-kinds.js";
 import type { Plan } from "../engine/plan.js";
-import type { PlacedTable } from "./device-table.js";
+import type { DeviceTable, PlacedTable } from "./device-table.js";
 import { type BatchOptions, type JoinInput, JoinResult } from "./join-result.js";
 import type { MemoryOptions } from "./memory-options.js";
 import type { PairFilter } from "./pair-filter.js";
+import type { JoinedRow, RowOf } from "./row-types.js";
 
 /** The stages of a join, in order. */
 export type JoinStage = "encode keys" | "hash join" | "materialise";
 
-/** Options of {@link join}. `Row` is what `where.test` is given. */
-export interface JoinOptions<Row extends object = Readonly<Record<string, unknown>>> {
+/** A key column of both sides, or the left's name and the right's. */
+export type JoinKey = string | readonly [left: string, right: string];
+
+/** Options of {@link join}. `Row` is what `where.test` is given; the other types are of what stands in them. */
+export interface JoinOptions<
+  Row extends object = Readonly<Record<string, unknown>>,
+  On extends JoinKey = JoinKey,
+  How extends JoinKind = JoinKind,
+  Select extends string = string,
+> {
   /** Key columns: `[left name, right name]`, or one name for both sides. Rows match when all of them are equal. */
-  readonly on: readonly (string | readonly [left: string, right: string])[];
+  readonly on: readonly On[];
   /**
    * Which rows come out. Default `"inner"`: one row for every pair of matching rows. `"left"`, `"right"`, `"full"`: also the
    * rows of that side, or of both, that match nothing. `"semi"`, `"anti"`: the left rows that match something, or nothing.
    */
-  readonly how?: JoinKind;
+  readonly how?: How;
   /**
    * Columns of the result, by their names there and in this order. Only these are gathered; of the others, only keys and what
    * `where` names are read. Default: all.
    */
-  readonly select?: readonly string[];
+  readonly select?: readonly Select[];
   /**
    * Columns of this side come as dictionaries: its own column is the dictionary, the numbers of its rows are the codes. Nothing of them is
    * gathered, and they share their codes. For a side of few rows that each match many, where the result is written to csv or parquet files,
@@ -87,11 +97,29 @@ export interface JoinOptions<Row extends object = Readonly<Record<string, unknow
  * console.log(joined.numRows, joined.names); // 3 [ 'origin', 'delay', 'city' ]
  * console.log(await join(flights, airports, { on: [["origin", "iata"]], how: "anti" }).count()); // 0
  */
+export function join<
+  const L extends JoinInput,
+  const R extends JoinInput,
+  const On extends JoinKey,
+  How extends JoinKind = "inner",
+  const Select extends string = never,
+  Row extends object = Readonly<Record<string, unknown>>,
+  P extends Placement = "host",
+>(
+  left: L,
+  right: R,
+  options: JoinOptions<Row, On, How, Select> & OutputOption<P>,
+): JoinResult<PlacedTable<P, JoinedRow<RowOf<L>, RowOf<R>, On, How, Select>>>;
 export function join<Row extends object = Readonly<Record<string, unknown>>, P extends Placement = "host">(
   left: JoinInput,
   right: JoinInput,
   options: JoinOptions<Row> & OutputOption<P>,
-): JoinResult<PlacedTable<P>> {
+): JoinResult<PlacedTable<P>>;
+export function join(
+  left: JoinInput,
+  right: JoinInput,
+  options: JoinOptions<never> & OutputOption<Placement>,
+): JoinResult<Table | DeviceTable> {
   return new JoinResult(left, right, options);
 }
 

@@ -11,6 +11,7 @@ import type { JoinCall } from "../engine/row-operations.js";
 import { ValidationError } from "../errors.js";
 import { check, checkCallbacks, checkOptions } from "../options.js";
 import type { GatherRunner } from "./materialise.js";
+import { onSlot } from "./slots.js";
 
 /** The options that all such calls take; each call documents its own. @internal */
 export interface RelationalOptions<Stage extends string> {
@@ -61,6 +62,14 @@ export class RelationalCall<Stage extends string> {
     await nextTask();
     this.throwIfAborted();
   };
+
+  /** Works on the device when the call's turn has come; the first stage begins then. See slots.ts: the work waits for the device alone. */
+  onSlot<T>(device: Device, work: () => Promise<T>): Promise<T> {
+    return onSlot(device, this.options.signal, () => {
+      this.beginStages();
+      return work();
+    });
+  }
 
   /** Tells the time of a stage, and begins the next one. */
   endStage(stage: Stage): void {

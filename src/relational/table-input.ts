@@ -38,7 +38,10 @@ export interface ArrowSource {
   toArrow(): ArrowTable;
 }
 
-/** What operators take as a table: an Arrow table, what makes one of itself, an object of columns, or a list of row objects. */
+/**
+ * What operators take as a table: an Arrow table, what makes one of itself, an object of columns, or a list of row objects. An empty list is a
+ * table without rows and columns; where columns are named, give `{ id: new Int32Array() }`.
+ */
 export type TableInput =
   | ArrowTable
   | ArrowSource
@@ -67,7 +70,7 @@ export function isArrowSource(input: object): input is ArrowSource {
  */
 export function asArrowTable(input: TableInput, what: string): ArrowTable {
   if (isArrowTable(input)) return input;
-  if (Array.isArray(input)) return tableOf(columnsOfRows(input, what), what);
+  if (Array.isArray(input)) return input.length === 0 ? NO_ROWS : tableOf(columnsOfRows(input, what), what);
   const isRecord = typeof input === "object" && input !== null && !ArrayBuffer.isView(input);
   if (isRecord && isArrowSource(input)) {
     const made: unknown = input.toArrow();
@@ -82,6 +85,14 @@ export function asArrowTable(input: TableInput, what: string): ArrowTable {
   if (!isRecord || isArrowSource(input) || Symbol.iterator in input)
     throw new ValidationError(`The ${what} is not a table.`, FIX);
   return tableOf(Object.entries(input), what);
+}
+
+/** What an empty list of row objects is, which has told no columns. */
+const NO_ROWS: ArrowTable = { numRows: 0, schema: { fields: [] }, getChildAt: () => undefined };
+
+/** Whether a table is a list of no row objects: as a batch of others it adds nothing. */
+export function isEmptyList(table: unknown): boolean {
+  return Array.isArray(table) && table.length === 0;
 }
 
 function tableOf(columns: readonly (readonly [string, unknown])[], what: string): ArrowTable {

@@ -23,13 +23,14 @@ import type { BasicType } from "../engine/scalars.js";
 import { BLOCK_BYTES, MOST_BLOCKS } from "../engine/sketch-format.js";
 import type { EngineFilter } from "../engine/sketch-operations.js";
 import { LimitError } from "../errors.js";
-import { check, checkOptions, checkWhole } from "../options.js";
+import { check, checkCallbacks, checkOptions, checkWhole } from "../options.js";
+import { type SignalOption, untilAborted } from "../until-aborted.js";
 import { blocksFor } from "./bloom-sizing.js";
 import { checkKeyType, Sketch, type SketchCallOptions, type SketchParts } from "./sketch.js";
 import { checkContents, packSketch, unpackSketch } from "./sketch-bytes.js";
 
 /** Options of {@link BloomFilter.create}. */
-export interface BloomFilterOptions<K extends BasicType> {
+export interface BloomFilterOptions<K extends BasicType> extends SignalOption {
   /** Type of the keys. */
   key: K;
   /** Distinct keys up to which `falsePositives` holds. A whole number of at least 0. */
@@ -38,7 +39,9 @@ export interface BloomFilterOptions<K extends BasicType> {
   falsePositives?: number;
 }
 
-type Sizes = Required<Omit<BloomFilterOptions<BasicType>, "key">> & { readonly blocks: number };
+type Sizes = Required<Pick<BloomFilterOptions<BasicType>, "capacity" | "falsePositives">> & {
+  readonly blocks: number;
+};
 type Parts<K extends BasicType> = SketchParts<K, EngineFilter<K>> & { readonly sizes: Sizes };
 
 /** A Bloom filter. Create one with {@link BloomFilter.create}. */
@@ -64,7 +67,13 @@ export class BloomFilter<K extends BasicType = "u32"> extends Sketch<K, EngineFi
     options: BloomFilterOptions<K>,
   ): Promise<BloomFilter<K>> {
     checkDevice(device);
-    return open(device, options?.key, checkFilter(options));
+    const sizes = checkFilter(options);
+    const { key, signal } = options;
+    return untilAborted(
+      signal,
+      () => open(device, key, sizes),
+      (filter) => filter.destroy(),
+    );
   }
 
   /**
@@ -107,8 +116,8 @@ export class BloomFilter<K extends BasicType = "u32"> extends Sketch<K, EngineFi
   }
 
   /**
-   * Which keys may be there: one byte per key, 1 or 0, in input order; 0 where left out by `where`. With `output: "device"` the answer is
-   * a mask for the `where` of other calls.
+   * Which keys may be there: one byte per key, 1 or 0, in input order; 0 where left out by `mask`. With `output: "device"` the answer is
+   * a mask for other calls.
    */
   async contains<P extends Placement = "host">(
     keys: ColumnInput<K>,
@@ -194,8 +203,9 @@ async function open<K extends BasicType>(
 }
 
 function checkFilter(options: BloomFilterOptions<BasicType>): Sizes {
-  checkOptions(options, "key capacity falsePositives");
-  const { key, capacity, falsePositives = 0.01 } = options;
+  checkOptions(options, "key capacity falsePositives signal");
+  const { key, capacity, falsePositives = 0.01, signal } = options;
+  checkCallbacks({ signal });
   checkKeyType(key);
   checkWhole("capacity", capacity);
   const fix = "Give a number above 0 and below 1, such as 0.01.";

@@ -17,13 +17,14 @@ import type { Device } from "../device.js";
 import type { BasicType } from "../engine/scalars.js";
 import { LEAST_PRECISION, MOST_PRECISION, mostRank } from "../engine/sketch-format.js";
 import type { EngineRegisters } from "../engine/sketch-operations.js";
-import { check, checkOptions } from "../options.js";
+import { check, checkCallbacks, checkOptions } from "../options.js";
+import { type SignalOption, untilAborted } from "../until-aborted.js";
 import { estimate, standardError } from "./estimate.js";
 import { checkKeyType, Sketch, type SketchParts } from "./sketch.js";
 import { checkContents, packSketch, unpackSketch } from "./sketch-bytes.js";
 
 /** Options of {@link HyperLogLog.create}. */
-export interface HyperLogLogOptions<K extends BasicType> {
+export interface HyperLogLogOptions<K extends BasicType> extends SignalOption {
   /** Type of the keys. */
   key: K;
   /** The sketch has 2^precision registers: 4 to 18, default 14. One more takes twice the memory, and its error is 0.71 of the other's. */
@@ -56,7 +57,13 @@ export class HyperLogLog<K extends BasicType = "u32"> extends Sketch<K, EngineRe
     options: HyperLogLogOptions<K>,
   ): Promise<HyperLogLog<K>> {
     checkDevice(device);
-    return open(device, options);
+    const precision = checkRegisters(options);
+    const { key, signal } = options;
+    return untilAborted(
+      signal,
+      () => open(device, key, precision),
+      (sketch) => sketch.destroy(),
+    );
   }
 
   /**
@@ -78,7 +85,7 @@ export class HyperLogLog<K extends BasicType = "u32"> extends Sketch<K, EngineRe
     if (found.contents.some((rank) => rank > most)) {
       throw damaged(`A register holds more than ${most}, the most there can be.`);
     }
-    return open(device, { key: found.key as K, precision }, found.contents);
+    return open(device, found.key as K, precision, found.contents);
   }
 
   /** Makes sketches of parts. @internal */
@@ -145,17 +152,24 @@ export class HyperLogLog<K extends BasicType = "u32"> extends Sketch<K, EngineRe
 
 async function open<K extends BasicType>(
   device: Device,
-  options: HyperLogLogOptions<K>,
+  key: K,
+  precision: number,
   contents?: Uint8Array,
 ): Promise<HyperLogLog<K>> {
-  checkOptions(options, "key precision");
-  const { key, precision = 14 } = options;
-  checkKeyType(key);
-  const fix = `Give a whole number from ${LEAST_PRECISION} to ${MOST_PRECISION}.`;
-  check(isPrecision(precision), "precision", precision, fix);
   const operations = await device.engine.sketches();
   const sketch = await operations.registers(key, precision, contents);
   return HyperLogLog.of({ device, key, sketch, precision });
+}
+
+/** Checks the options, and answers the precision. */
+function checkRegisters(options: HyperLogLogOptions<BasicType>): number {
+  checkOptions(options, "key precision signal");
+  const { key, precision = 14, signal } = options;
+  checkCallbacks({ signal });
+  checkKeyType(key);
+  const fix = `Give a whole number from ${LEAST_PRECISION} to ${MOST_PRECISION}.`;
+  check(isPrecision(precision), "precision", precision, fix);
+  return precision;
 }
 
 function isPrecision(precision: number): boolean {

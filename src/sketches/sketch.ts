@@ -6,7 +6,8 @@ import {
   type Call,
   checkCallOptions,
   checkColumn,
-  checkLength,
+  checkMask,
+  type MaskOption,
   type ProgressOptions,
 } from "../containers/arguments.js";
 import { Queued } from "../containers/queued.js";
@@ -19,9 +20,7 @@ import type { Combination, EngineSketch } from "../engine/sketch-operations.js";
 import { check, checkOneOf } from "../options.js";
 
 /** Options of the calls of sketches over keys. */
-export interface SketchCallOptions extends ProgressOptions {
-  /** One byte per element: elements whose byte is 0 are left out. A Uint8Array, device array or pinned array of the keys' length. */
-  where?: ColumnInput<"u8">;
+export interface SketchCallOptions extends ProgressOptions, MaskOption {
   /** How the engine works on the batch. Default `auto`, or what openDevice was told. The sketch and the answer do not depend on it. */
   strategy?: Strategy;
 }
@@ -71,11 +70,6 @@ export abstract class Sketch<
   override toString(): string {
     const state = this.calls.ended ? "destroyed" : this.facts;
     return `${this[Symbol.toStringTag]}<${this.keyType}> { ${state} }`;
-  }
-
-  /** @internal */
-  protected override free(): void {
-    this.sketch.destroy();
   }
 
   /** Sizes and error, in words. @internal */
@@ -132,12 +126,9 @@ export abstract class Sketch<
   ): Call {
     const { engine } = this;
     checkColumn(engine, "keys", this.keyType, keys);
-    const call = checkCallOptions(options, ` where strategy${more}`);
-    const { where, strategy = engine.defaults.strategy } = options;
-    if (where !== undefined) {
-      checkColumn(engine, "where", "u8", where);
-      checkLength("where", where, keys);
-    }
+    const call = checkCallOptions(options, ` mask strategy${more}`, "where");
+    const where = checkMask(engine, keys, options);
+    const { strategy = engine.defaults.strategy } = options;
     checkStrategy({ strategy });
     return { ...call, where, strategy };
   }

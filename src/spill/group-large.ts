@@ -12,6 +12,7 @@ import { encodeOwnKeys } from "../relational/encode-keys.js";
 import type { GroupByOptions } from "../relational/group-calls.js";
 import { Grouping, StatesSum } from "../relational/grouping.js";
 import { heldBytes } from "../relational/held-bytes.js";
+import { tableOf } from "../relational/materialise.js";
 import type { MemoryOptions } from "../relational/memory-options.js";
 import type { TableInput, Tables } from "../relational/table-input.js";
 import { closeAll } from "./closing.js";
@@ -43,6 +44,10 @@ export async function* distinctLarge(
   const stream = new TableStream(input, "", options.signal);
   try {
     const { names } = await stream.first();
+    if (names.length === 0 && on === undefined) {
+      yield tableOf([], []);
+      return;
+    }
     const call = { ...options, ...asGroups(names, on) };
     for await (const table of groups(stream, "distinct", call, memory)) yield table.select([...names]);
   } finally {

@@ -2,7 +2,6 @@
  * An input that is read once, in pieces of about one size: small batches are put together; large ones are opened some rows at a time, so
  * that no more of them than a piece is copied or has its dictionaries expanded.
  */
-import { ValidationError } from "../errors.js";
 import { BatchReader } from "../relational/batch-reader.js";
 import { readTable, type SourceTable } from "../relational/columns.js";
 import { type Batches, batchesOf, type TableInput, type Tables } from "../relational/table-input.js";
@@ -28,12 +27,10 @@ export class TableStream {
     this.#batches = new BatchReader(batchesOf(input) ?? ([input] as Batches), signal);
   }
 
-  /** No rows of the first batch, which says what the columns are. */
+  /** No rows of the first batch, which says what the columns are: there are none where no batch comes. */
   async first(): Promise<SourceTable> {
     this.#first ??= await this.#next();
-    if (this.#first) return openRows(this.#first, 0, 0);
-    const what = this.side === "" ? "No batch was given." : `No batch of the ${this.side} table was given.`;
-    throw new ValidationError(what, "Give one; it may be without rows.");
+    return this.#first ? openRows(this.#first, 0, 0) : readTable([], this.side);
   }
 
   /** Says which columns are read. */

@@ -118,7 +118,7 @@ it("sketches notices keys that a filter or a HyperLogLog does not take in", asyn
   for (const { prototype } of [BloomFilter, HyperLogLog] as { prototype: { add: BloomFilter["add"] } }[]) {
     const { add } = prototype;
     const spy = vi.spyOn(prototype, "add").mockImplementation(async function (this: BloomFilter, keys) {
-      await add.call(this, keys, { where: Uint8Array.from({ length: keys.length }, (_, i) => i & 3) });
+      await add.call(this, keys, { mask: Uint8Array.from({ length: keys.length }, (_, i) => i & 3) });
     });
     await expect(run(devices.cpu as Device, { size: 4096, runs: 1 })).rejects.toThrow(EngineError);
     spy.mockRestore();

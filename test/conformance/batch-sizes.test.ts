@@ -108,7 +108,7 @@ describe("batches of more keys than one row of workgroups has threads", () => {
         const id = unhash.murmur3(key);
         if (all.values[i] !== id || copies[id]++ > 0) expect.unreachable(`${id} with value ${all.values[i]}`);
       });
-      expect(await map.erase(keys, { where: keepFirst() })).toEqual({ erased: UNIQUE - 1 });
+      expect(await map.erase(keys, { mask: keepFirst() })).toEqual({ erased: UNIQUE - 1 });
       const left = await map.contains(keys);
       expect(left[0]).toBe(1);
       expectNoneSet(left.subarray(1), UNIQUE - 1);

@@ -30,7 +30,7 @@ describe("BloomFilter", () => {
       expectSame(contentsOf(await filter.toBytes()), model);
       expectNoneSet(await filter.contains(keys), 3000);
       const where = everyNth(3, 3000);
-      await filter.add(keys, { where });
+      await filter.add(keys, { mask: where });
       addToFilter(model, key, keys, where);
       expectSame(contentsOf(await filter.toBytes()), model);
       await filter.add(keys.subarray(0, 1001) as typeof keys);
@@ -40,7 +40,7 @@ describe("BloomFilter", () => {
       const asked = keysOf(key, 5000, 1_000_000);
       expectSame(await filter.contains(asked), inFilter(model, key, asked));
       const mask = everyNth(2, 3000);
-      expectSame(await filter.contains(keys, { where: mask }), inFilter(model, key, keys, mask));
+      expectSame(await filter.contains(keys, { mask }), inFilter(model, key, keys, mask));
       await filter.clear();
       expectNoneSet(await filter.contains(keys), 3000);
     });
@@ -86,10 +86,10 @@ describe("BloomFilter", () => {
           const keys = uniqueKeys(batch.count, batch.from);
           const where = batch.nth && everyNth(batch.nth, batch.count);
           if (call === "add") {
-            await filter.add(keys, { where: where || undefined });
+            await filter.add(keys, { mask: where || undefined });
             addToFilter(model, "u32", keys, where || undefined);
           } else if (call === "contains") {
-            const found = await filter.contains(keys, { where: where || undefined });
+            const found = await filter.contains(keys, { mask: where || undefined });
             expectSame(found, inFilter(model, "u32", keys, where || undefined));
           } else if (call === "clear") {
             await filter.clear();
@@ -133,7 +133,7 @@ describe("BloomFilter", () => {
     }
     await filter.clear();
     const where = everyNth(2, count);
-    await filter.add(keys, { where, strategy: "partitioned" });
+    await filter.add(keys, { mask: where, strategy: "partitioned" });
     model.fill(0);
     addToFilter(model, "u32", keys, where);
     expectSame(contentsOf(await filter.toBytes()), model);
@@ -149,7 +149,7 @@ describe("BloomFilter", () => {
     const flags = await maybe.read();
     expect(flags.reduce((sum, flag) => sum + flag, 0)).toBeLessThan(600);
     const plain = await map.find(asked);
-    const masked = await map.find(asked, { where: maybe });
+    const masked = await map.find(asked, { mask: maybe });
     expectSame(masked.found, plain.found);
     expectSame(masked.values, plain.values);
   });
@@ -163,7 +163,7 @@ describe("BloomFilter", () => {
     using uploaded = await device().upload(keys);
     using where = await device().upload(everyNth(2, 1003));
     pinned.array.set(keys);
-    await filter.add(uploaded, { where });
+    await filter.add(uploaded, { mask: where });
     addToFilter(model, "u32", keys, everyNth(2, 1003));
     expectSame(contentsOf(await filter.toBytes()), model);
     expectSame(await filter.contains(pinned), inFilter(model, "u32", keys));
@@ -281,7 +281,7 @@ describe("BloomFilter", () => {
       await rejection(filter.intersect(other as never), ValidationError);
     }
     await rejection(filter.add(new Float32Array(2) as never), ValidationError);
-    await rejection(filter.add(uniqueKeys(2), { where: new Uint8Array(3) }), ValidationError);
+    await rejection(filter.add(uniqueKeys(2), { mask: new Uint8Array(3) }), ValidationError);
     await rejection(filter.add(uniqueKeys(2), { groupSize: 2 } as never), ValidationError);
     await rejection(filter.add(uniqueKeys(2), { strategy: "fast" } as never), ValidationError);
   });

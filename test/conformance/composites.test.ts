@@ -54,7 +54,7 @@ class Model {
   constructor(readonly map: Map_) {}
 
   async insert(keys: Columns, values: Columns, where?: Uint8Array): Promise<void> {
-    const { inserted, existing } = await this.map.insert(keys, values, { where });
+    const { inserted, existing } = await this.map.insert(keys, values, { mask: where });
     const { values: stored } = await this.map.find(keys);
     const given = new Map<string, Set<string>>();
     let selected = 0;
@@ -80,8 +80,8 @@ class Model {
 
   async find(keys: Columns, where?: Uint8Array): Promise<void> {
     const missing = this.map.valueType.map((type, c) => elementOf(type, 100 + c));
-    const { values, found } = await this.map.find(keys, { where, missing });
-    const flags = await this.map.contains(keys, { where });
+    const { values, found } = await this.map.find(keys, { mask: where, missing });
+    const flags = await this.map.contains(keys, { mask: where });
     for (let i = 0; i < keys[0].length; i++) {
       const value = where?.[i] === 0 ? undefined : this.entries.get(textAt(keys, i));
       expect([found[i], flags[i]]).toEqual(value === undefined ? [0, 0] : [1, 1]);
@@ -90,7 +90,7 @@ class Model {
   }
 
   async erase(keys: Columns, where?: Uint8Array): Promise<void> {
-    const { erased } = await this.map.erase(keys, { where });
+    const { erased } = await this.map.erase(keys, { mask: where });
     let gone = 0;
     for (let i = 0; i < keys[0].length; i++) {
       if (where?.[i] !== 0 && this.entries.delete(textAt(keys, i))) gone++;
@@ -173,7 +173,7 @@ for (const [key, value] of shapes) {
       for (const [c, column] of given.values.entries()) expect(column.buffer).toBe(into.values[c].buffer);
       for (let i = 0; i < 63; i++) expect(bitsAt(given.values, i)).toBe(model.entries.get(textAt(keys, i)));
       const seen = new Map<string, string>();
-      for await (const piece of map.entries({ chunk: 10 })) {
+      for await (const piece of map.chunks({ chunk: 10 })) {
         expect(piece.keys[0].length).toBeLessThanOrEqual(10);
         for (let i = 0; i < piece.keys[0].length; i++)
           seen.set(textAt(piece.keys, i), bitsAt(piece.values, i));

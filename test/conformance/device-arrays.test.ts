@@ -125,26 +125,26 @@ describe("device arrays as inputs and results", () => {
   it("mean the same as typed arrays, in every call", async () => {
     const [keys, values] = [uniqueKeys(1001), Float32Array.from(counting(1001))];
     const where = Uint8Array.from(counting(1001), (i) => (i % 3 === 0 ? 0 : 1));
-    const onHost = { keys, values, where };
+    const onHost = { keys, values, mask: where };
     using k = await device().upload(keys);
     using v = await device().upload(values);
     using w = await device().upload(where);
     const outcomes: unknown[] = [];
-    for (const input of [onHost, { keys: k, values: v, where: w }]) {
+    for (const input of [onHost, { keys: k, values: v, mask: w }]) {
       using map = await StaticMap.create(device(), { key: "u32", value: "f32", capacity: 1001 });
       using set = await StaticSet.create(device(), { key: "u32", capacity: 1001 });
-      const { keys, values, where } = input;
+      const { keys, values, mask } = input;
       outcomes.push([
-        await map.insert(keys, values, { where }),
-        await set.insert(keys, { where }),
+        await map.insert(keys, values, { mask }),
+        await set.insert(keys, { mask }),
         await map.insertOrAssign(keys, values),
-        await map.insertOrApply(keys, values, "add", { where }),
+        await map.insertOrApply(keys, values, "add", { mask }),
         await map.insertAndFind(keys, values),
         await set.insertAndFind(keys),
-        await map.find(keys, { where }),
+        await map.find(keys, { mask }),
         await set.find(keys),
         await map.contains(keys),
-        await map.erase(keys, { where }),
+        await map.erase(keys, { mask }),
         await map.contains(keys),
         map.size,
       ]);
@@ -267,10 +267,10 @@ describe("device arrays as inputs and results", () => {
     await second.insert(uniqueKeys(500), counting(500, 7000));
     using probes = await device().upload(counting(2000));
     const hop = await first.find(probes, { output: "device" });
-    const end = await second.find(hop.values, { output: "device", where: hop.found, missing: 1 });
+    const end = await second.find(hop.values, { output: "device", mask: hop.found, missing: 1 });
     const expected = counting(2000).map((i) => (i < 500 ? 7000 + i : 1));
     expectSame(await end.values.read(), expected);
-    expect(await first.erase(probes, { where: end.found })).toEqual({ erased: 500 });
+    expect(await first.erase(probes, { mask: end.found })).toEqual({ erased: 500 });
     const left = await first.retrieveAll({ output: "device" });
     expect(await second.insert(left.keys, left.values)).toEqual({ inserted: 500, existing: 0 });
     expect(await second.erase(left.keys)).toEqual({ erased: 500 });
@@ -313,12 +313,12 @@ describe("wrap", () => {
       device().gpuDevice!.queue.writeBuffer(valueBuffer, valuesAt, counting(301));
       const values = device().wrap(valueBuffer, { type: "u32" });
       using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 301 });
-      expect(await map.insert(keys, values, { where })).toEqual({ inserted: 150, existing: 0 });
+      expect(await map.insert(keys, values, { mask: where })).toEqual({ inserted: 150, existing: 0 });
       expect(await map.insertOrAssign(keys, values)).toEqual({ inserted: 151, assigned: 150 });
       expectSame((await map.find(keys)).values, counting(301));
       expectAllSet(await map.contains(keys), 301);
       expectNoneSet((await map.insertAndFind(keys, values)).isNew, 301);
-      expect(await map.erase(keys, { where })).toEqual({ erased: 150 });
+      expect(await map.erase(keys, { mask: where })).toEqual({ erased: 150 });
       expectSame(await keys.read(), uniqueKeys(301));
       write(byteOffset, absentKeys(301));
       expectNoneSet(await map.contains(keys), 301);

@@ -85,7 +85,7 @@ describe("duplicates", () => {
               onDevice ? await device().upload(data as Uint32Array) : (data as Uint32Array);
             const options = {
               duplicates: which,
-              ...(mask && { where: (await up(mask)) as never }),
+              ...(mask && { mask: (await up(mask)) as never }),
             };
             const [k, v] = [await up(keys), await up(values)];
             if (call === "insert") {

@@ -132,11 +132,11 @@ describe("`where`", () => {
     using map = await newMap({ capacity: 100 });
     for (const size of [4000, LONG]) {
       const where = new Uint8Array(size).fill(255, 0, 50);
-      expect(await map.insert(uniqueKeys(size), counting(size), { where })).toMatchObject({
+      expect(await map.insert(uniqueKeys(size), counting(size), { mask: where })).toMatchObject({
         inserted: size === 4000 ? 50 : 0,
       });
       const none = new Uint8Array(size);
-      expect(await map.insertOrAssign(uniqueKeys(size, 50), counting(size), { where: none })).toEqual({
+      expect(await map.insertOrAssign(uniqueKeys(size, 50), counting(size), { mask: none })).toEqual({
         inserted: 0,
         assigned: 0,
       });
@@ -148,7 +148,7 @@ describe("`where`", () => {
     using map = await newMap({ capacity: 10 });
     const where = maskOf(LONG);
     const selected = uniqueKeys(LONG).filter((_, i) => where[i]);
-    const { inserted } = await map.insertOrApply(uniqueKeys(LONG), counting(LONG), "add", { where });
+    const { inserted } = await map.insertOrApply(uniqueKeys(LONG), counting(LONG), "add", { mask: where });
     expect(inserted).toBe(selected.length);
     await expectPairs(
       map,
@@ -172,11 +172,11 @@ describe("columns", () => {
     await map.insert(uniqueKeys(LONG / 4), new Uint32Array(LONG / 4));
     const model = pairsByBits("u32", uniqueKeys(LONG / 4), new Uint32Array(LONG / 4));
     for (const [i, key] of keys.entries()) if (where[i]) model.set(key, (model.get(key) ?? 0) + 1);
-    const { inserted } = await map.insertOrApply(k, v, "add", { where: mask });
+    const { inserted } = await map.insertOrApply(k, v, "add", { mask });
     expect(inserted).toBe(model.size - LONG / 4);
     expect(map.capacity).toBe(model.size);
     await expectPairs(map, model);
-    const { values: now, isNew } = await map.insertAndFind(k, v, { where: mask });
+    const { values: now, isNew } = await map.insertAndFind(k, v, { mask });
     expectSame(
       now,
       keys.map((key, i) => (where[i] ? (model.get(key) as number) : 0)),

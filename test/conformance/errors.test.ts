@@ -40,10 +40,10 @@ const wrong: Record<string, (map: TestMap) => Promise<unknown>> = {
   "fewer values than keys to insertAndFind": (map) => map.insertAndFind(two, new Float32Array(1)),
   "an operation there is not": (map) => map.insertOrApply(two, new Float32Array(2), any("sub")),
   "a bitwise operation on f32": (map) => map.insertOrApply(two, new Float32Array(2), "or"),
-  "a mask that is shorter": (map) => map.insert(two, new Float32Array(2), { where: mask.subarray(1) }),
-  "a mask that is longer": (map) => map.erase(counting(1), { where: mask }),
-  "a mask of booleans": (map) => map.find(two, { where: any([true, true]) }),
-  "a mask of words": (map) => map.contains(two, { where: any(two) }),
+  "a mask that is shorter": (map) => map.insert(two, new Float32Array(2), { mask: mask.subarray(1) }),
+  "a mask that is longer": (map) => map.erase(counting(1), { mask }),
+  "a mask of booleans": (map) => map.find(two, { mask: any([true, true]) }),
+  "a mask of words": (map) => map.contains(two, { mask: any(two) }),
   "an output there is not": (map) => map.find(two, { output: any("gpu") }),
   "an output of retrieveAll there is not": (map) => map.retrieveAll({ output: any("disk") }),
   "a missing value that is no number": (map) => map.find(two, { missing: any("none") }),
@@ -98,8 +98,11 @@ describe("a wrong call", () => {
       expect((await rejection(longs.insert(any(keys)), ValidationError)).fix).toBe(fix);
     }
     for (const where of [two, [1, 0], [1n, 0n], [true, false]]) {
-      const { fix } = await rejection(longs.contains(new BigUint64Array(2), any({ where })), ValidationError);
-      expect(fix).toBe("Write Uint8Array.from(where, Boolean).");
+      const { fix } = await rejection(
+        longs.contains(new BigUint64Array(2), any({ mask: where })),
+        ValidationError,
+      );
+      expect(fix).toBe("Write Uint8Array.from(mask, Boolean).");
     }
     // what is no list of numbers cannot be written as one
     for (const keys of [
@@ -143,8 +146,8 @@ describe("a wrong call", () => {
       set.find(any(two)),
       set.contains(any(two)),
       set.erase(any(two)),
-      set.find(new Float32Array(2), { where: any(two) }),
-      set.contains(new Float32Array(1), { where: mask }),
+      set.find(new Float32Array(2), { mask: any(two) }),
+      set.contains(new Float32Array(1), { mask }),
     ]) {
       await rejection(call, ValidationError);
     }
@@ -156,11 +159,7 @@ describe("a wrong call", () => {
     using foreign = await other.upload(two);
     using foreignMask = await other.upload(mask);
     using set = await StaticSet.create(device(), { key: "u32", capacity: 10 });
-    for (const call of [
-      set.insert(foreign),
-      set.contains(foreign),
-      set.insert(two, { where: foreignMask }),
-    ]) {
+    for (const call of [set.insert(foreign), set.contains(foreign), set.insert(two, { mask: foreignMask })]) {
       expect((await rejection(call, ValidationError)).message).toContain("another device");
     }
     await expectKeys(set, []);
@@ -177,7 +176,7 @@ describe("a wrong call", () => {
       map.insert(any(floats), two),
       map.insert(two, any(floats)),
       map.insert(two, three),
-      map.find(two, { where: any(three) }),
+      map.find(two, { mask: any(three) }),
       map.insert(gone, two),
       map.insert(two, gone),
       map.erase(gone),

@@ -112,7 +112,7 @@ describe("an over-full table", () => {
     using set = await newSet(10);
     await set.insert(uniqueKeys(10));
     const where = Uint8Array.of(0, 0, 0, 1, 1, 0);
-    const call = set.insert(absentKeys(6), { where });
+    const call = set.insert(absentKeys(6), { mask: where });
     expect(await rejection(call, CapacityError)).toMatchObject({ inserted: 0, rejected: 2 });
   });
 

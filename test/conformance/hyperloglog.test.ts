@@ -20,7 +20,7 @@ describe("HyperLogLog", () => {
       const keys = keysOf(key, 20_001);
       const model = new Uint8Array(1024);
       const where = everyNth(3, keys.length);
-      await sketch.add(keys, { where });
+      await sketch.add(keys, { mask: where });
       addToRegisters(model, key, keys, where);
       expectSame(contentsOf(await sketch.toBytes()), model);
       await sketch.add(keys);
@@ -99,7 +99,7 @@ describe("HyperLogLog", () => {
         const model = new Uint8Array(256);
         for (const { from, count, nth } of batches) {
           const [keys, where] = [uniqueKeys(count, from), everyNth(nth, count)];
-          await sketch.add(keys, { where });
+          await sketch.add(keys, { mask: where });
           addToRegisters(model, "u32", keys, where);
         }
         expectSame(contentsOf(await sketch.toBytes()), model);

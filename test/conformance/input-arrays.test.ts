@@ -74,7 +74,7 @@ describe("typed arrays as inputs", () => {
   it("a Uint8ClampedArray as `where`", async () => {
     using set = await StaticSet.create(device(), { key: "u32", capacity: 4 });
     const where = Uint8ClampedArray.of(1, 0, 255, 0) as never;
-    expect(await set.insert(counting(4), { where })).toEqual({ inserted: 2, existing: 0 });
+    expect(await set.insert(counting(4), { mask: where })).toEqual({ inserted: 2, existing: 0 });
   });
 
   it("a subclass of a typed array", async () => {
@@ -106,7 +106,7 @@ describe("typed arrays as inputs", () => {
     using map = await StaticMap.create(device(), { key: "u32", value: "f32", capacity: 10 });
     const [keys, values, where] = [new Uint32Array(), new Float32Array(), new Uint8Array()];
     await map.insert(Uint32Array.of(1), Float32Array.of(2));
-    expect(await map.insert(keys, values, { where })).toEqual({ inserted: 0, existing: 0 });
+    expect(await map.insert(keys, values, { mask: where })).toEqual({ inserted: 0, existing: 0 });
     expect(await map.insertOrAssign(keys, values)).toEqual({ inserted: 0, assigned: 0 });
     expect(await map.insertOrApply(keys, values, "add")).toEqual({ inserted: 0, applied: 0 });
     expect(await map.insertAndFind(keys, values)).toEqual({
@@ -115,7 +115,7 @@ describe("typed arrays as inputs", () => {
       values,
       isNew: where,
     });
-    expect(await map.find(keys, { where })).toEqual({ values, found: where });
+    expect(await map.find(keys, { mask: where })).toEqual({ values, found: where });
     expect(await map.contains(keys)).toEqual(where);
     expect(await map.erase(keys)).toEqual({ erased: 0 });
     expect(map.size).toBe(1);

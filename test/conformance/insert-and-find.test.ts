@@ -77,10 +77,10 @@ describe("StaticMap.insertAndFind", () => {
     const keys = counting(120).map((i) => i % 60);
     const where = counting(120).map((i) => Number(i !== 3 && i !== 63)) as never as Uint32Array;
     const mask = Uint8Array.from(where);
-    for (const options of [{ where: mask }, { where: mask, output: "device" }] as const) {
+    for (const options of [{ mask }, { mask, output: "device" }] as const) {
       await map.clear();
       await set.clear();
-      await map.insert(keys.subarray(0, 10), counting(10), { where: mask.subarray(0, 10) });
+      await map.insert(keys.subarray(0, 10), counting(10), { mask: mask.subarray(0, 10) });
       expect(await map.insertAndFind(keys, counting(120), options)).toMatchObject({
         inserted: 50,
         existing: 68,

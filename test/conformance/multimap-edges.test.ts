@@ -78,7 +78,7 @@ describe("many entries of a key", () => {
     using set = await newSet(4 * n);
     const keys = Uint32Array.from({ length: n }, (_, i) => sentinelPatterns[i % 2]);
     await set.insert(keys);
-    await set.insert(keys, { where: Uint8Array.from(keys, (key) => Number(key === sentinelPatterns[1])) });
+    await set.insert(keys, { mask: Uint8Array.from(keys, (key) => Number(key === sentinelPatterns[1])) });
     expectSame(await set.count(sentinelPatterns), Uint32Array.of(n / 2, n, 0));
     const { keys: distinct, counts } = await set.retrieveKeys();
     expect(new Map(Array.from(distinct, (key, i) => [key, counts[i]]))).toEqual(
@@ -121,11 +121,14 @@ describe("capacity", () => {
     await map.insert(Uint32Array.of(2, 1), counting(2, 3));
     expect(map.size).toBe(5);
     const where = Uint8Array.of(0, 1, 1);
-    const full = await rejection(map.insert(Uint32Array.of(3, 4, 1), counting(3), { where }), CapacityError);
+    const full = await rejection(
+      map.insert(Uint32Array.of(3, 4, 1), counting(3), { mask: where }),
+      CapacityError,
+    );
     expect(full).toMatchObject({ inserted: 0, rejected: 2, capacity: 5 });
     await map.erase(Uint32Array.of(2));
     const error = await rejection(
-      map.insert(Uint32Array.of(3, 4, 1), counting(3, 50), { where }),
+      map.insert(Uint32Array.of(3, 4, 1), counting(3, 50), { mask: where }),
       CapacityError,
     );
     expect(error).toMatchObject({ inserted: 1, rejected: 1 });
@@ -276,7 +279,7 @@ describe("results", () => {
     expect(map.size).toBe(0);
     await map.insert(asked, asked);
     let seen = 0;
-    for await (const { keys, values } of map.entries({ chunk: 3 })) {
+    for await (const { keys, values } of map.chunks({ chunk: 3 })) {
       expectSame(keys, values);
       seen += keys.length;
       if (seen > 5) break;

@@ -72,7 +72,7 @@ describe("options are refused by", () => {
         "The options are signal, onProgress, onPlan, output, into.",
       ],
       [map.retrieveAll(any({ groupSize: 8 })), "onPlan, output, into."],
-      [map.retrieveAll(any({ where: new Uint8Array(2) })), "onPlan, output, into."],
+      [map.retrieveAll(any({ mask: new Uint8Array(2) })), "onPlan, output, into."],
       // values, where a set has none
       [set.insert(two, any(two)), "The options are"],
       [set.insert(two, any(column)), "The options are"],
@@ -87,18 +87,18 @@ describe("options are refused by", () => {
       rejection(StaticMap.create(device(), any(options)), ValidationError);
     expect(await refusal({ ...shape, laodFactor: 0.7 })).toMatchObject({
       message: expect.stringContaining('There is no option "laodFactor" here.'),
-      fix: 'Did you mean "maxLoadFactor"? The options are key, value, capacity, maxLoadFactor, hash, seed.',
+      fix: 'Did you mean "maxLoadFactor"? The options are key, value, capacity, maxLoadFactor, hash, seed, signal.',
     });
     expect((await refusal({ ...shape, loadFactor: 0.7 })).fix).toContain('Did you mean "maxLoadFactor"?');
     expect((await refusal({ ...shape, size: 5 })).fix).toBe(
-      "The options are key, value, capacity, maxLoadFactor, hash, seed.",
+      "The options are key, value, capacity, maxLoadFactor, hash, seed, signal.",
     );
     for (const options of [undefined, null, "u32", 10]) {
       expect((await refusal(options)).message).toMatch(/^The options are (undefined|null|"u32"|10)\. /);
     }
     const { message, fix } = await rejection(StaticSet.create(device(), any(shape)), ValidationError);
     expect(message).toContain('There is no option "value" here.');
-    expect(fix).toBe("The options are key, capacity, maxLoadFactor, hash, seed.");
+    expect(fix).toBe("The options are key, capacity, maxLoadFactor, hash, seed, signal.");
     for (const noDevice of [undefined, null, {}, "cpu"]) {
       expect((await rejection(StaticMap.create(any(noDevice), shape), ValidationError)).message).toMatch(
         /^The device is .*Give what `await openDevice\(\)` answers\.$/,

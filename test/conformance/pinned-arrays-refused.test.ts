@@ -23,7 +23,7 @@ describe("unsuitable arrays are refused, and nothing happens", () => {
     using onDevice = await device().allocate("u8", 10);
     for (const wrong of [foreign, short, signed, found, words, few]) {
       await rejection(map.insert(keys, wrong as never), ValidationError);
-      await rejection(map.insert(keys, keys, { where: wrong as never }), ValidationError);
+      await rejection(map.insert(keys, keys, { mask: wrong as never }), ValidationError);
       if (wrong !== short) await rejection(map.insert(wrong as never, keys), ValidationError);
     }
     for (const wrong of [
@@ -62,7 +62,7 @@ describe("unsuitable arrays are refused, and nothing happens", () => {
       [memory.subarray(0, 10), new Uint8Array(memory.buffer, 39, 10)],
     ]) {
       const into = { values: values as Uint32Array, found: found as Uint8Array };
-      await rejection(map.find(keys, { into, where: where as Uint8Array }), ValidationError);
+      await rejection(map.find(keys, { into, mask: where as Uint8Array }), ValidationError);
     }
     expectSame(keys, counting(10));
     // neighbours in one piece of memory share none
@@ -127,7 +127,7 @@ describe("a call that fails leaves its arrays usable", () => {
     expect([values.array.length, isNew.array.length]).toEqual([100, 100]);
     await map.clear();
     const where = counting(100).map((i) => Number(i < 64)) as never as Uint32Array;
-    const answer = await map.insertAndFind(keys, keys, { into, where: Uint8Array.from(where) });
+    const answer = await map.insertAndFind(keys, keys, { into, mask: Uint8Array.from(where) });
     expectSame(answer.isNew, where);
     for (const array of [keys, values, isNew]) array.destroy();
   });

@@ -103,28 +103,28 @@ describe("pinned inputs and results", () => {
       const given = { keys: intoKeys, values: intoValues, found: flags, isNew: flags };
       const outcomes: unknown[] = [];
       for (const input of [
-        { keys, values, where, into: undefined },
-        { keys: k, values: v, where: w, into: given },
-        { keys: k, values, where: w, into: given },
-        { keys, values: v, where, into: { ...given, found: new Uint8Array(count) } },
+        { keys, values, mask: where, into: undefined },
+        { keys: k, values: v, mask: w, into: given },
+        { keys: k, values, mask: w, into: given },
+        { keys, values: v, mask: where, into: { ...given, found: new Uint8Array(count) } },
       ]) {
         using map = await StaticMap.create(device(), { key: "u32", value: "f32", capacity: count });
         using set = await StaticSet.create(device(), { key: "u32", capacity: count });
-        const { keys, values, where, into } = input;
+        const { keys, values, mask, into } = input;
         const steps = [
-          () => map.insert(keys, values, { where }),
-          () => set.insert(keys, { where }),
+          () => map.insert(keys, values, { mask }),
+          () => set.insert(keys, { mask }),
           () => map.insertOrAssign(keys, values),
-          () => map.insertOrApply(keys, values, "add", { where }),
-          () => map.erase(keys, { where }),
-          () => map.insertAndFind(keys, values, { into, where }),
+          () => map.insertOrApply(keys, values, "add", { mask }),
+          () => map.erase(keys, { mask }),
+          () => map.insertAndFind(keys, values, { into, mask }),
           () => set.insertAndFind(keys, { into }),
-          () => map.find(keys, { where, into, missing: -1 }),
+          () => map.find(keys, { mask, into, missing: -1 }),
           () => set.find(keys, { into }),
-          () => set.erase(keys, { where }),
+          () => set.erase(keys, { mask }),
           () => set.find(keys, { into }),
           () => set.contains(keys, { into }),
-          () => set.contains(keys, { into, where }),
+          () => set.contains(keys, { into, mask }),
         ];
         const seen: unknown[] = [];
         for (const step of steps) seen.push(copyOf(await step()));
@@ -163,7 +163,7 @@ describe("pinned inputs and results", () => {
     using w = await pinned(where);
     using intoValues = await target("u32", LONG);
     using flags = await target("u8", LONG);
-    expect(await map.insert(k, v, { where: w })).toEqual({ inserted: selected, existing: 0 });
+    expect(await map.insert(k, v, { mask: w })).toEqual({ inserted: selected, existing: 0 });
     const first = await map.find(k, { into: { values: intoValues, found: flags }, missing: 7 });
     expectSame(first.found, where);
     const expected = values.map((value, i) => (where[i] ? value : 7));
@@ -174,7 +174,7 @@ describe("pinned inputs and results", () => {
     expect(second.values).toBe(plain.values);
     expectSame(second.found, where);
     expectSame(second.values, expected);
-    expect(await map.erase(k, { where: w })).toEqual({ erased: selected });
+    expect(await map.erase(k, { mask: w })).toEqual({ erased: selected });
     expectNoneSet(await map.contains(k, { into: { found: flags } }), LONG);
   }, 180_000);
 
@@ -226,15 +226,17 @@ describe("into", () => {
     using map = await newMap(100);
     await map.insert(uniqueKeys(50), counting(50));
     const [where, into] = [maskOf(101), { values: new Uint32Array(101), found: new Uint8Array(101) }];
-    const plain = await map.find(uniqueKeys(101), { where, missing: 5 });
+    const plain = await map.find(uniqueKeys(101), { mask: where, missing: 5 });
     for (const missing of [5, 5]) {
       for (const array of Object.values(into)) array.fill(77);
-      expect(await map.find(uniqueKeys(101), { where, missing, into })).toEqual(plain);
+      expect(await map.find(uniqueKeys(101), { mask: where, missing, into })).toEqual(plain);
     }
     into.found.fill(77);
-    expect(await map.contains(uniqueKeys(101), { where, into: { found: into.found } })).toEqual(plain.found);
+    expect(await map.contains(uniqueKeys(101), { mask: where, into: { found: into.found } })).toEqual(
+      plain.found,
+    );
     const clamped = new Uint8ClampedArray(101).fill(77) as never as Uint8Array;
-    expectSame(await map.contains(uniqueKeys(101), { where, into: { found: clamped } }), plain.found);
+    expectSame(await map.contains(uniqueKeys(101), { mask: where, into: { found: clamped } }), plain.found);
   });
 
   it("goes together with a plan", async () => {

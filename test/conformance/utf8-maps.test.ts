@@ -28,7 +28,7 @@ class Modelled implements Disposable {
       // of equal keys any may stay: callers give equal keys equal values
       if (!this.model.has(key)) this.model.set(key, values[i]);
     }
-    expect(await this.map.insert(keys, values, { where })).toEqual({ inserted, existing });
+    expect(await this.map.insert(keys, values, { mask: where })).toEqual({ inserted, existing });
   }
 
   async add(keys: readonly string[], values: Uint32Array): Promise<void> {
@@ -60,11 +60,11 @@ class Modelled implements Disposable {
   }
 
   async find(keys: readonly string[], where?: Uint8Array): Promise<void> {
-    const { values, found } = await this.map.find(keys, { missing: 77, where });
+    const { values, found } = await this.map.find(keys, { missing: 77, mask: where });
     const isThere = keys.map((key, i) => where?.[i] !== 0 && this.model.has(key));
     expect([...found]).toEqual(isThere.map(Number));
     expect([...values]).toEqual(keys.map((key, i) => (isThere[i] ? this.model.get(key) : 77)));
-    expect([...(await this.map.contains(keys, { where }))]).toEqual(isThere.map(Number));
+    expect([...(await this.map.contains(keys, { mask: where }))]).toEqual(isThere.map(Number));
   }
 
   async erase(keys: readonly string[]): Promise<void> {
@@ -145,7 +145,7 @@ it("masks leave elements out of every operation", async () => {
   );
   await map.find(keys);
   const uploaded = await device().upload(where);
-  expect(await map.map.erase(keys, { where: uploaded })).toEqual({ erased: 100 });
+  expect(await map.map.erase(keys, { mask: uploaded })).toEqual({ erased: 100 });
   map.model.clear();
   await map.expectEqual();
 });
@@ -222,7 +222,7 @@ it("entries and forEach give strings", async () => {
   expect(visited).toEqual(map.model);
   const read = new Map<string, number>();
   let pieces = 0;
-  for await (const { keys, values } of map.map.entries({ chunk: 100 })) {
+  for await (const { keys, values } of map.map.chunks({ chunk: 100 })) {
     for (let i = 0; i < keys.length; i++) read.set(keys.at(i) as string, values[i]);
     pieces++;
   }

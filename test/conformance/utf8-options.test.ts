@@ -133,7 +133,7 @@ it("values of strings are wide or composite, in all that a map does with them", 
     });
     expect(new Set(seen).size).toBe(99);
     expect(seen).toContain("word 99 24.75,99");
-    for await (const piece of each.entries({ chunk: 50 })) {
+    for await (const piece of each.chunks({ chunk: 50 })) {
       const [quarters, numbers] = piece.values;
       expect(piece.keys.at(1)).toBe(`word ${numbers[1]}`);
       expect(quarters[1]).toBe(numbers[1] / 4);
@@ -165,7 +165,10 @@ it("the first or the last of equal strings wins", async () => {
 it("insertAndFind says which element of equal strings won", async () => {
   using map = await StaticMap.create(device(), { ...pairs, capacity: 100 });
   const where = Uint8Array.from(words, (_, i) => Number(i < 250));
-  const { isNew, values, inserted } = await map.insertAndFind(words, places, { duplicates: "last", where });
+  const { isNew, values, inserted } = await map.insertAndFind(words, places, {
+    duplicates: "last",
+    mask: where,
+  });
   const wins = (i: number) => i >= 150 && i < 250;
   expect(inserted).toBe(100);
   expect(isNew).toEqual(Uint8Array.from(words, (_, i) => Number(wins(i))));

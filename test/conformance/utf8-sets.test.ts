@@ -30,7 +30,7 @@ describe("a set of strings", () => {
     expect(keys.toArray()).toEqual(["", "key 1", "é?", "😀"]);
     expect([...found]).toEqual([1, 1, 0, 1]);
     expect(
-      (await set.find(["key 1", "nothing", "key 2"], { where: Uint8Array.of(1, 1, 0) })).keys.toArray(),
+      (await set.find(["key 1", "nothing", "key 2"], { mask: Uint8Array.of(1, 1, 0) })).keys.toArray(),
     ).toEqual(["key 1", "", ""]);
     expect(await set.erase(many(299))).toEqual({ erased: 299 });
     expect((await set.retrieveAll()).keys.toArray().toSorted()).toEqual(

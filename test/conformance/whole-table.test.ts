@@ -39,7 +39,7 @@ for (const [name, create] of Object.entries(makers)) {
       await map.insert(KEYS, VALUES);
       for (const chunk of [1000, 1, KEYS.length, undefined]) {
         const [sizes, seen] = [[] as number[], new Map<number, number>()];
-        for await (const { keys, values } of map.entries({ chunk })) {
+        for await (const { keys, values } of map.chunks({ chunk })) {
           sizes.push(keys.length);
           keys.forEach((key, i) => void seen.set(key, values[i]));
         }
@@ -50,11 +50,11 @@ for (const [name, create] of Object.entries(makers)) {
       }
       // a loop that is left, and one that never begins
       const before = device().memory.inUse;
-      for await (const { keys } of map.entries({ chunk: 10 })) if (keys.length > 0) break;
-      map.entries();
+      for await (const { keys } of map.chunks({ chunk: 10 })) if (keys.length > 0) break;
+      map.chunks();
       expect(device().memory.inUse).toBe(before);
       for (const wrong of [0, -1, 1.5, "7"]) {
-        await rejection(map.entries({ chunk: wrong as number }).next(), ValidationError);
+        await rejection(map.chunks({ chunk: wrong as number }).next(), ValidationError);
       }
     });
 
@@ -166,7 +166,7 @@ for (const [name, create] of Object.entries(setMakers)) {
     using set = await create(2000);
     await set.insert(KEYS);
     const seen: number[] = [];
-    for await (const { keys } of set.entries({ chunk: 100 })) seen.push(...keys);
+    for await (const { keys } of set.chunks({ chunk: 100 })) seen.push(...keys);
     expect(new Set(seen)).toEqual(new Set(KEYS));
     using copy = await set.clone();
     await set.erase(KEYS.subarray(0, 500));

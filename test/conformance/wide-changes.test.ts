@@ -75,7 +75,7 @@ class Model {
         this.entries.set(key, sumOnce([...(old === undefined ? [] : [old]), ...values] as number[]));
       }
     if (op === "assign") {
-      expect(await this.map.insertOrAssign(keys, values, { where })).toEqual({
+      expect(await this.map.insertOrAssign(keys, values, { mask: where })).toEqual({
         inserted,
         assigned: existing,
       });
@@ -87,14 +87,14 @@ class Model {
         this.entries.set(key, stored[i]);
       });
     } else
-      expect(await this.map.insertOrApply(keys, values, op, { where })).toEqual({
+      expect(await this.map.insertOrApply(keys, values, op, { mask: where })).toEqual({
         inserted,
         applied: existing,
       });
   }
 
   async insertAndFind(keys: Column, values: Column, where?: Uint8Array): Promise<void> {
-    const answer = await this.map.insertAndFind(keys, values, { where });
+    const answer = await this.map.insertAndFind(keys, values, { mask: where });
     const stored = listOf(answer.values as Column);
     const news = new Set<Element>();
     listOf(keys).forEach((key, i) => {

@@ -25,7 +25,7 @@ describe("u64 columns", () => {
     const output = "device" as const;
     const found = await map.find(keys, { output });
     expect([...(await found.values.read())]).toEqual(valueList);
-    expect(await map.erase(keys, { where: found.found })).toEqual({ erased: 500 });
+    expect(await map.erase(keys, { mask: found.found })).toEqual({ erased: 500 });
     const absent = await map.find(keys, { output, missing: MOST });
     expect([...(await absent.values.read())]).toEqual(new Array(500).fill(MOST));
     await map.insert(keys, values);

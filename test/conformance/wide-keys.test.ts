@@ -179,7 +179,7 @@ for (const shape of tested) {
       const missing = listOfMissing(model);
       const expected = model.values([...integers(50, 9)]);
       const answer = model.map
-        ? (await model.map.find(keys, { into: { values, found }, missing, where })).values
+        ? (await model.map.find(keys, { into: { values, found }, missing, mask: where })).values
         : (
             await (model.table as never as StaticSet<"u64">).find(keys as BigUint64Array, {
               into: { keys: values as BigUint64Array, found },

@@ -32,7 +32,7 @@ it("refuses wrong calls", async () => {
   await expect(call({ on: ["A"] })).rejects.toThrow(/no column "A"\. Did you mean "a"\?/);
   await expect(call({ on: [] })).rejects.toThrow(/distinct needs at least one key column in on/);
   await expect(call({ by: ["a"] })).rejects.toThrow(/no option "by"/);
-  await expect(distinct(flechette.tableFromArrays({}), { device: device() })).rejects.toThrow(/no columns/);
+  await expect(distinct({}, { device: device() })).rejects.toThrow(/no columns/);
 });
 
 it("takes tables on the device, answers them, and puts either where it is asked to", async () => {

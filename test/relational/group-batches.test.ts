@@ -191,7 +191,7 @@ describe("batches", () => {
     expect((await groups.finish()).toArray()).toEqual([{ k: 7, n: 1, m: 7 }]);
     const none = (async function* () {})();
     await expect(groupBy(none, { by: ["k"], aggregate: n })).rejects.toThrow(/No batch was added/);
-    await expect(distinct([].values(), {})).rejects.toThrow(/No batch was given/);
+    await expect(distinct([].values(), { on: ["k"] })).rejects.toThrow(/No batch with columns was given/);
   });
 });
 

@@ -2,6 +2,7 @@
 import {
   type BackendUnavailableError,
   type CapacityError,
+  type ContainerKey,
   type Device,
   DeviceArray,
   type DeviceLostError,
@@ -10,7 +11,6 @@ import {
   type ElementOf,
   type EngineError,
   type ErrorCode,
-  type KeyType,
   type LimitError,
   PinnedArray,
   type Placement,
@@ -72,7 +72,7 @@ export async function deviceResults(): Promise<void> {
   typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(i32, { output: "host" }));
   const { values, found } = await map.find(i32, { output });
   typed<Float32Array>()(await values.read());
-  await map.contains(i32, { where: found });
+  await map.contains(i32, { mask: found });
   const either = "host" as Placement;
   typed<Uint8Array | DeviceArray<"u8">>()(await map.contains(i32, { output: either }));
 }
@@ -118,11 +118,11 @@ export async function dynamicResults(): Promise<void> {
   typed<{ inserted: number; existing: number }>()(await map.merge(still, "add"));
   typed<Uint8Array<ArrayBuffer>>()(await map.toBytes());
   typed<DynamicSet<"f32">>()(await DynamicSet.fromBytes<"f32">(device, u8, { maxBytes: 1e9 }));
-  typed<StaticMap<KeyType, ValueType>>()(await StaticMap.fromBytes(device, u8));
-  for await (const piece of map.entries({ chunk: 10 })) {
+  typed<StaticMap<ContainerKey, ValueType>>()(await StaticMap.fromBytes(device, u8));
+  for await (const piece of map.chunks({ chunk: 10 })) {
     typed<{ keys: Uint32Array; values: Float32Array }>()(piece);
   }
-  for await (const piece of set.entries()) typed<{ keys: BigUint64Array }>()(piece);
+  for await (const piece of set.chunks()) typed<{ keys: BigUint64Array }>()(piece);
   // @ts-expect-error: a map of other types
   await map.merge(await StaticMap.create(device, { key: "i32", value: "f32", capacity: 10 }));
   // @ts-expect-error: values of another type
@@ -253,13 +253,13 @@ export async function wrongCalls(): Promise<void> {
   // @ts-expect-error: an output there is not
   await map.find(u32, { output: "gpu" });
   // @ts-expect-error: a mask holds bytes
-  await map.contains(u32, { where: u32 });
+  await map.contains(u32, { mask: u32 });
   // @ts-expect-error: missing is a number
   await map.find(u32, { missing: "none" });
   // @ts-expect-error: an option there is not
   await map.find(u32, { mising: 3 });
   // @ts-expect-error: retrieveAll takes no mask
-  await map.retrieveAll({ where: new Uint8Array(1) });
+  await map.retrieveAll({ mask: new Uint8Array(1) });
   // @ts-expect-error: nor a strategy
   await map.retrieveAll({ strategy: "direct" });
   // @ts-expect-error: nor a group size
@@ -325,7 +325,7 @@ export function errors(error: CapacityError): void {
 export async function multiResults(): Promise<void> {
   const map = await StaticMultimap.create(device, { key: "u32", value: "f32", capacity: 10, keyCapacity: 5 });
   typed<StaticMultimap<"u32", "f32">>()(map);
-  typed<{ inserted: number }>()(await map.insert(u32, f32, { where: u8 }));
+  typed<{ inserted: number }>()(await map.insert(u32, f32, { mask: u8 }));
   typed<Uint32Array>()(await map.count(u32));
   typed<DeviceArray<"u32">>()(await map.count(u32, { output: "device" }));
   typed<{ values: Float32Array; found: Uint8Array }>()(await map.find(u32, { missing: 1 }));

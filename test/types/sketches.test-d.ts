@@ -14,7 +14,7 @@ export async function sketches(
   await filter.add(words);
   const onHost: Uint8Array = await filter.contains(big);
   const mask: DeviceArray<"u8"> = await filter.contains(big, { output: "device" });
-  await filter.add(big, { where: mask });
+  await filter.add(big, { mask });
   // @ts-expect-error: sketches probe nothing
   await filter.add(big, { groupSize: 4 });
   // @ts-expect-error: no capacity

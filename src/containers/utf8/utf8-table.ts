@@ -28,7 +28,7 @@ import { LimitError, ValidationError } from "../../errors.js";
 import { check } from "../../options.js";
 import { loadMoving } from "../container.js";
 import type { GrowingTable, GrowthPolicy, KnownNew } from "../growing-table.js";
-import type { Renumber } from "../move-entries.js";
+import type { NewSize, Renumber } from "../move-entries.js";
 import { encodeStrings } from "./encode-strings.js";
 import { readKeys } from "./read-keys.js";
 
@@ -178,7 +178,7 @@ export class Utf8Table<V extends ValueType, T extends Table<"u32", V> = Table<"u
   }
 
   /** A table of its own with the same entries, no other strings, and another seed if one is given. @throws LimitError */
-  async rebuilt(size: { slots: number; entries: number; seed?: number | undefined }): Promise<Utf8Table<V>> {
+  async rebuilt(size: NewSize): Promise<Utf8Table<V>> {
     const { rebuilt } = await loadMoving();
     const [table, dictionary] = await this.#compacted(
       (renumber) => rebuilt<"u32", V>(this.engine, this.table, size, renumber),
@@ -287,8 +287,8 @@ export class Utf8GrowingTable<V extends ValueType> extends Utf8Table<V, GrowingT
   }
 
   /** Moves the entries to a table for `capacity` of them, with another seed if one is given. @throws LimitError, and nothing was changed */
-  resize(capacity: number, seed?: number): Promise<void> {
-    return this.compact((renumber) => this.table.resize(capacity, seed, renumber), seed);
+  resize(capacity: number, seed?: number, call?: CallOptions): Promise<void> {
+    return this.compact((renumber) => this.table.resize(capacity, seed, call, renumber), seed);
   }
 
   protected override renew(renumber: Renumber): Promise<void> {

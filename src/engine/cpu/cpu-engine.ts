@@ -8,7 +8,7 @@ import { inNode, machineThreads, threadsWithin } from "../../threads/runtime.js"
 import type { DeviceArray } from "../device-array.js";
 import type { Dictionary, DictionarySpec } from "../dictionary.js";
 import type { KeyType, ValueType } from "../element-types.js";
-import type { BulkDefaults, Engine, EngineInfo, MemoryOptions, MemoryUse, Table } from "../engine.js";
+import type { BulkDefaults, DeviceMemoryOptions, Engine, EngineInfo, MemoryUse, Table } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
@@ -29,7 +29,7 @@ import { type Tuning, tuningFor } from "./tuning.js";
 export interface CpuEngineOptions extends BulkDefaults {
   /** Threads to use, the calling one included. Default: as many as the machine runs at once. */
   threads?: number;
-  memory?: MemoryOptions;
+  memory?: DeviceMemoryOptions;
   /** @internal Sizes for tests. */
   tuning?: Partial<Tuning>;
 }
@@ -86,7 +86,7 @@ export class CpuEngine implements Engine {
     threads: number,
     tuning: Tuning,
     readonly defaults: BulkDefaults = {},
-    { keep }: MemoryOptions = {},
+    { keep }: DeviceMemoryOptions = {},
   ) {
     this.tuning = tuning;
     this.sharing = new Sharing(threads, tuning, this.workspace);

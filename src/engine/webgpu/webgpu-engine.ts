@@ -9,9 +9,9 @@ import type { KeyType, ValueType } from "../element-types.js";
 import type {
   BulkCall,
   BulkDefaults,
+  DeviceMemoryOptions,
   Engine,
   EngineInfo,
-  MemoryOptions,
   MemoryUse,
   Table,
 } from "../engine.js";
@@ -44,7 +44,7 @@ const loadRehearsal = lazily(() => import("./rehearsal.js"));
 export interface WebgpuOptions extends BulkDefaults {
   /** The device is the caller's, and stays. */
   gpuDevice?: GPUDevice;
-  memory?: MemoryOptions;
+  memory?: DeviceMemoryOptions;
   /** Kernel fragments that tests put in place of the real ones. */
   kernelOverrides?: KernelOverrides;
 }

@@ -38,20 +38,20 @@ export function bitMap(map: AnyMap): BitTable {
     table: map,
     valueType: map.valueType,
     async insert(policy, keys, values, where) {
-      if (policy === "keep") return map.insert(...pairs(keys, values), { where });
+      if (policy === "keep") return map.insert(...pairs(keys, values), { mask: where });
       if (policy === "assign") {
-        const { inserted, assigned } = await map.insertOrAssign(...pairs(keys, values), { where });
+        const { inserted, assigned } = await map.insertOrAssign(...pairs(keys, values), { mask: where });
         return { inserted, existing: assigned };
       }
-      const { inserted, applied } = await map.insertOrApply(...pairs(keys, values), policy, { where });
+      const { inserted, applied } = await map.insertOrApply(...pairs(keys, values), policy, { mask: where });
       return { inserted, existing: applied };
     },
     async insertAndFind(keys, values, where) {
-      const result = await map.insertAndFind(...pairs(keys, values), { where });
+      const result = await map.insertAndFind(...pairs(keys, values), { mask: where });
       return { ...result, values: asBits(result.values as ScalarArrays[Scalar]) };
     },
     async find(keys, missing, where) {
-      const { found, values } = await map.find(fromBits(map.keyType, keys), { missing, where });
+      const { found, values } = await map.find(fromBits(map.keyType, keys), { missing, mask: where });
       return { found, values: asBits(values as ScalarArrays[Scalar]) };
     },
   };
@@ -62,12 +62,12 @@ export function bitSet(set: AnySet): BitTable {
   return {
     table: set,
     valueType: null,
-    insert: (_policy, keys, _values, where) => set.insert(typed(keys), { where }),
+    insert: (_policy, keys, _values, where) => set.insert(typed(keys), { mask: where }),
     async insertAndFind(keys, _values, where) {
-      return { ...(await set.insertAndFind(typed(keys), { where })), values: null };
+      return { ...(await set.insertAndFind(typed(keys), { mask: where })), values: null };
     },
     async find(keys, missing, where) {
-      const result = await set.find(typed(keys), { missing, where });
+      const result = await set.find(typed(keys), { missing, mask: where });
       return { found: result.found, values: asBits(result.keys as ScalarArrays[Scalar]) };
     },
   };

@@ -78,13 +78,13 @@ export class Modelled {
   }
 
   async contains(keys: Uint32Array, where?: Uint8Array): Promise<void> {
-    const flags = await this.table.contains(this.#typed(keys), { where });
+    const flags = await this.table.contains(this.#typed(keys), { mask: where });
     const expected = keys.map((bits, i) => Number(where?.[i] !== 0 && this.pairs.has(this.#stored(bits))));
     expectSame(flags, expected);
   }
 
   async erase(keys: Uint32Array, where?: Uint8Array): Promise<void> {
-    const { erased } = await this.table.erase(this.#typed(keys), { where });
+    const { erased } = await this.table.erase(this.#typed(keys), { mask: where });
     let expected = 0;
     keys.forEach((bits, i) => {
       if (where?.[i] !== 0 && this.pairs.delete(this.#stored(bits))) expected++;

@@ -88,7 +88,7 @@ export class MultiModel {
 
   async insert(keys: readonly bigint[], values: readonly bigint[], where?: Uint8Array): Promise<void> {
     const [k, v] = [this.keys(keys), this.values(values)];
-    const call = this.isSet ? this.set.insert(k, { where }) : this.map.insert(k, v, { where });
+    const call = this.isSet ? this.set.insert(k, { mask: where }) : this.map.insert(k, v, { mask: where });
     const free = this.shape.capacity - this.size;
     let inserted = 0;
     let rejected = 0;
@@ -122,7 +122,7 @@ export class MultiModel {
       erased += this.entries.get(this.stored(key))?.length ?? 0;
       this.entries.delete(this.stored(key));
     });
-    expect(await this.container.erase(this.keys(keys), { where })).toEqual({ erased });
+    expect(await this.container.erase(this.keys(keys), { mask: where })).toEqual({ erased });
     this.expectSizes();
   }
 
@@ -137,7 +137,7 @@ export class MultiModel {
       if (left.length === 0) this.entries.delete(this.stored(key));
       else this.entries.set(this.stored(key), left);
     });
-    const call = this.map.erasePairs(this.keys(keys), this.values(values), { where });
+    const call = this.map.erasePairs(this.keys(keys), this.values(values), { mask: where });
     expect(await call).toEqual({ erased: before - this.size });
     this.expectSizes();
   }
@@ -191,13 +191,15 @@ export class MultiModel {
   ): Promise<void> {
     const k = this.keys(keys);
     const lists = keys.map((key, i) => (where?.[i] === 0 ? [] : (this.entries.get(this.stored(key)) ?? [])));
-    expect(Array.from(await this.container.count(k, { where }))).toEqual(lists.map((list) => list.length));
+    expect(Array.from(await this.container.count(k, { mask: where }))).toEqual(
+      lists.map((list) => list.length),
+    );
     const flags = lists.map((list) => Number(list.length > 0));
-    expect(Array.from(await this.container.contains(k, { where }))).toEqual(flags);
+    expect(Array.from(await this.container.contains(k, { mask: where }))).toEqual(flags);
     const type = this.shape.value ?? this.shape.key;
     const fill = (type === "u64" ? BigInt(missing) : missing) as never;
     const [absent] = bitsOf(this.values([0n]).fill(fill) as ScalarArrays[BasicType]);
-    const options = { where, missing: fill };
+    const options = { mask: where, missing: fill };
     const one = this.isSet
       ? await this.set.find(k, options).then(({ keys, found }) => ({ values: keys, found }))
       : await this.map.find(k, options);
@@ -209,7 +211,7 @@ export class MultiModel {
     const expected = lists.map((list, i) =>
       list.length === 0 && outer && where?.[i] !== 0 ? [absent] : sorted(list),
     );
-    const asked = outer ? { ...options, outer } : { where };
+    const asked = outer ? { ...options, outer } : { mask: where };
     await this.#retrieve(k, asked, expected);
   }
 

@@ -150,8 +150,8 @@ export class WideModel {
   async insert(keys: Column, values: Column, where?: Uint8Array): Promise<void> {
     const brought = this.#group(keys, values, where);
     const call = this.map
-      ? this.map.insert(keys, values, { where })
-      : (this.table as AnySet).insert(keys, { where });
+      ? this.map.insert(keys, values, { mask: where })
+      : (this.table as AnySet).insert(keys, { mask: where });
     const counts = await call.catch((error: unknown) => {
       if (error instanceof CapacityError) return error;
       throw error;
@@ -172,13 +172,13 @@ export class WideModel {
   }
 
   async contains(keys: Column, where?: Uint8Array): Promise<void> {
-    const flags = await this.table.contains(keys, { where });
+    const flags = await this.table.contains(keys, { mask: where });
     const expected = listOf(keys).map((key, i) => Number(where?.[i] !== 0 && this.entries.has(key)));
     expect([...flags]).toEqual(expected);
   }
 
   async erase(keys: Column, where?: Uint8Array): Promise<void> {
-    const { erased } = await this.table.erase(keys, { where });
+    const { erased } = await this.table.erase(keys, { mask: where });
     const gone = listOf(keys).filter((key, i) => where?.[i] !== 0 && this.entries.delete(key));
     expect(erased).toBe(gone.length);
     expect(this.table.size).toBe(this.entries.size);
@@ -213,7 +213,7 @@ export class WideModel {
   }
 
   async #find(keys: Column, missing?: Element, where?: Uint8Array) {
-    const options = { where, ...(missing !== undefined && { missing }) };
+    const options = { mask: where, ...(missing !== undefined && { missing }) };
     if (this.map) return this.map.find(keys, options);
     const { found, keys: values } = await (this.table as AnySet).find(keys, options);
     return { found, values };

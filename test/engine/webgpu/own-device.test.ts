@@ -54,7 +54,7 @@ describe("a caller's GPUDevice", () => {
       expectSame(await wrapped.where.read(5, 2001), where.subarray(5, 2001));
 
       using map = await StaticMap.create(device, { key: "u32", value: "f32", capacity: 3000 });
-      const masked = await map.insertAndFind(wrapped.keys, wrapped.values, { where: wrapped.where });
+      const masked = await map.insertAndFind(wrapped.keys, wrapped.values, { mask: wrapped.where });
       expectSame(
         masked.isNew,
         where.map((byte) => Math.min(byte, 1)),

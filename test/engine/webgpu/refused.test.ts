@@ -67,7 +67,7 @@ it("a refused multisplit that nothing waits for fails its own call", async () =>
   };
   try {
     // no element is left to look up
-    await rejection(map.find(keys, { where: new Uint8Array(COUNT) }), EngineError);
+    await rejection(map.find(keys, { mask: new Uint8Array(COUNT) }), EngineError);
   } finally {
     gpu.createCommandEncoder = create;
   }

@@ -46,12 +46,12 @@ async function everyCall(capacity: number): Promise<number> {
   ];
   let chunks = 0;
   const onProgress = () => chunks++;
-  expect(await map.insert(k, v, { where: w, onProgress })).toEqual({
+  expect(await map.insert(k, v, { mask: w, onProgress })).toEqual({
     inserted: 7000,
     existing: COUNT - 7000,
   });
   expect(chunks).toBeGreaterThan(3);
-  expect(await map.insertOrApply(k, v, "add", { where: w })).toEqual({ inserted: 0, applied: COUNT });
+  expect(await map.insertOrApply(k, v, "add", { mask: w })).toEqual({ inserted: 0, applied: COUNT });
   expect(await map.insertOrApply(keys, ones, "max")).toEqual({ inserted: 0, applied: COUNT });
   const { values, found } = await map.find(k, { output: "device" });
   expectAllSet(await found.read(), COUNT);
@@ -66,7 +66,7 @@ async function everyCall(capacity: number): Promise<number> {
   );
   await map.rehash();
   expect(await map.erase(k)).toEqual({ erased: 7000 });
-  await map.insertAndFind(k, v, { output: "device", where: w });
+  await map.insertAndFind(k, v, { output: "device", mask: w });
   const all = uniqueKeys(Math.min(capacity, 30_000));
   await map.insert(all, new Float32Array(all.length));
   expect((await map.retrieveAll()).keys.toSorted()).toEqual(all.toSorted());

@@ -10,8 +10,8 @@ import { RowMemory } from "./row-memory.js";
 import workerSource from "./row-worker.ts?worker-source";
 import type { RowResult } from "./work.js";
 
-/** The event loop gets a turn after a piece that ends this long after the last turn: one frame of a display. */
-const TURN_MS = 16;
+/** The event loop gets a turn after a piece that ends this long after the last turn: half a frame of a display. */
+const TURN_MS = 8;
 
 /** Lets the event loop run; throws when the operation must not go on. */
 export type Pause = () => Promise<void>;

@@ -57,7 +57,7 @@ describe("a batch of many chunks", () => {
       using map = await newMap(count);
       const [keys, values, where] = [uniqueKeys(count), counting(count), maskOf(count)];
       const masked = where.reduce((sum, byte) => sum + byte, 0);
-      expect(await map.insert(keys, values, { where })).toEqual({ inserted: masked, existing: 0 });
+      expect(await map.insert(keys, values, { mask: where })).toEqual({ inserted: masked, existing: 0 });
       expectSame(await map.contains(keys), where);
       const first = await map.find(keys, { missing: 7 });
       expectSame(first.found, where);
@@ -74,8 +74,8 @@ describe("a batch of many chunks", () => {
         both.values,
         values.map((value, i) => (where[i] ? value : i + 5000)),
       );
-      await map.insertOrApply(keys, values, "add", { where });
-      const half = await map.find(mixed(count), { where, missing: 9 });
+      await map.insertOrApply(keys, values, "add", { mask: where });
+      const half = await map.find(mixed(count), { mask: where, missing: 9 });
       expectSame(
         half.found,
         where.map((byte, i) => (i % 2 === 0 ? byte : 0)),
@@ -84,7 +84,7 @@ describe("a batch of many chunks", () => {
         half.values,
         values.map((value, i) => (where[i] && i % 2 === 0 ? 2 * value : 9)),
       );
-      expect(await map.erase(keys, { where })).toEqual({ erased: masked });
+      expect(await map.erase(keys, { mask: where })).toEqual({ erased: masked });
       expect(map.size).toBe(count - masked);
       await expectSoundStats(map);
     });

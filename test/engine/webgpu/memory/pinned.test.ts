@@ -45,10 +45,10 @@ for (const rest of [1, 3, 5, CHUNK]) {
     it("goes in chunks of host memory only where the CPU copies some of it", async () => {
       using map = await newMap(count);
       const { keys, values, where, into, free } = await columns(count);
-      const pinned = await planned((onPlan) => map.insert(keys, values, { where, onPlan }));
+      const pinned = await planned((onPlan) => map.insert(keys, values, { mask: where, onPlan }));
       // how many a slow GPU makes of it is the pacer's to say
       expect(pinned.plan.chunks).toBeLessThan(7);
-      const plain = await planned((onPlan) => map.insert(keys, counting(count), { where, onPlan }));
+      const plain = await planned((onPlan) => map.insert(keys, counting(count), { mask: where, onPlan }));
       expect(plain.plan.chunks).toBe(7);
       expect(plain.answer.existing).toBe(pinned.answer.inserted);
       const found = new Uint8Array(count);
@@ -75,7 +75,7 @@ for (const rest of [1, 3, 5, CHUNK]) {
       using map = await newMap(count);
       const { keys, values, where, into, free } = await columns(count);
       const strategy = "partitioned";
-      await map.insert(keys, values, { where, strategy });
+      await map.insert(keys, values, { mask: where, strategy });
       const answer = await map.find(keys, { into, strategy, missing: 4 });
       expectSame(answer.found, where.array);
       expectSame(

@@ -104,11 +104,11 @@ describe.each(Object.entries(variants))("%s", (_name, variant) => {
   it("insertAndFind of elements that are all left out answers zeros", async () => {
     using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 100 });
     const [keys, where] = [uniqueKeys(50), new Uint8Array(50)];
-    const { values, isNew } = await map.insertAndFind(keys, counting(50, 1), { where });
+    const { values, isNew } = await map.insertAndFind(keys, counting(50, 1), { mask: where });
     expectNoneSet(isNew, 50);
     expect(values).toEqual(new Uint32Array(50));
     using set = await StaticSet.create(device, { key: "u32", capacity: 100 });
-    expectNoneSet((await set.insertAndFind(keys, { where })).isNew, 50);
+    expectNoneSet((await set.insertAndFind(keys, { mask: where })).isNew, 50);
   });
 
   if (!copies) return;

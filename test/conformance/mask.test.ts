@@ -13,13 +13,13 @@ const newSet = (capacity: number) => StaticSet.create(device(), { key: "u32", ca
 const everyNth = (n: number, count: number) =>
   Uint8Array.from({ length: count }, (_, i) => (i % n === 0 ? 1 : 0));
 
-describe("where", () => {
+describe("mask", () => {
   it("leaves elements out of insert: only even keys go in", async () => {
     using map = await newMap(400);
     using set = await newSet(400);
     const [keys, even] = [uniqueKeys(400), everyNth(2, 400)];
-    expect(await map.insert(keys, counting(400), { where: even })).toEqual({ inserted: 200, existing: 0 });
-    expect(await set.insert(keys, { where: even })).toEqual({ inserted: 200, existing: 0 });
+    expect(await map.insert(keys, counting(400), { mask: even })).toEqual({ inserted: 200, existing: 0 });
+    expect(await set.insert(keys, { mask: even })).toEqual({ inserted: 200, existing: 0 });
     expectSame(await map.contains(keys), even);
     expectSame(await set.contains(keys), even);
     await expectKeys(
@@ -34,15 +34,15 @@ describe("where", () => {
     const [keys, even] = [uniqueKeys(400), everyNth(2, 400)];
     await map.insert(keys, counting(400));
     await set.insert(keys);
-    expectSame(await map.contains(keys, { where: even }), even);
-    expectSame(await set.contains(keys, { where: even }), even);
-    const { values, found } = await map.find(keys, { where: even, missing: 999 });
+    expectSame(await map.contains(keys, { mask: even }), even);
+    expectSame(await set.contains(keys, { mask: even }), even);
+    const { values, found } = await map.find(keys, { mask: even, missing: 999 });
     expectSame(found, even);
     expectSame(
       values,
       counting(400).map((i) => (even[i] ? i : 999)),
     );
-    const inSet = await set.find(keys, { where: even, missing: 999 });
+    const inSet = await set.find(keys, { mask: even, missing: 999 });
     expectSame(inSet.found, even);
     expectSame(
       inSet.keys,
@@ -70,20 +70,23 @@ describe("where", () => {
     const keys = new Uint32Array(1000).fill(3);
     const where = new Uint8Array(1000);
     where[617] = 1;
-    expect(await map.insert(keys, counting(1000), { where })).toEqual({ inserted: 1, existing: 0 });
+    expect(await map.insert(keys, counting(1000), { mask: where })).toEqual({ inserted: 1, existing: 0 });
     expect((await map.find(keys.subarray(0, 1))).values[0]).toBe(617);
     where[617] = 0;
     where[3] = 1;
-    expect(await map.insertOrAssign(keys, counting(1000), { where })).toEqual({ inserted: 0, assigned: 1 });
+    expect(await map.insertOrAssign(keys, counting(1000), { mask: where })).toEqual({
+      inserted: 0,
+      assigned: 1,
+    });
     expect((await map.find(keys.subarray(0, 1))).values[0]).toBe(3);
-    const { isNew } = await map.insertAndFind(keys, counting(1000), { where });
+    const { isNew } = await map.insertAndFind(keys, counting(1000), { mask: where });
     expectNoneSet(isNew, 1000);
-    expect(await map.erase(keys, { where })).toEqual({ erased: 1 });
+    expect(await map.erase(keys, { mask: where })).toEqual({ erased: 1 });
   });
 
   it("takes any byte but 0 as yes", async () => {
     using set = await newSet(256);
-    expect(await set.insert(counting(256), { where: Uint8Array.from(counting(256)) })).toEqual({
+    expect(await set.insert(counting(256), { mask: Uint8Array.from(counting(256)) })).toEqual({
       inserted: 255,
       existing: 0,
     });
@@ -93,13 +96,13 @@ describe("where", () => {
   it("of nothing but 0 does nothing, and of nothing but 1 everything", async () => {
     using map = await newMap(100);
     const [keys, none, all] = [uniqueKeys(100), new Uint8Array(100), new Uint8Array(100).fill(1)];
-    expect(await map.insert(keys, keys, { where: none })).toEqual({ inserted: 0, existing: 0 });
+    expect(await map.insert(keys, keys, { mask: none })).toEqual({ inserted: 0, existing: 0 });
     expect(map.size).toBe(0);
-    expect(await map.insert(keys, keys, { where: all })).toEqual({ inserted: 100, existing: 0 });
-    expect(await map.erase(keys, { where: none })).toEqual({ erased: 0 });
-    expectNoneSet(await map.contains(keys, { where: none }), 100);
-    expectAllSet(await map.contains(keys, { where: all }), 100);
-    const { values, found } = await map.find(keys, { where: none, missing: 6 });
+    expect(await map.insert(keys, keys, { mask: all })).toEqual({ inserted: 100, existing: 0 });
+    expect(await map.erase(keys, { mask: none })).toEqual({ erased: 0 });
+    expectNoneSet(await map.contains(keys, { mask: none }), 100);
+    expectAllSet(await map.contains(keys, { mask: all }), 100);
+    const { values, found } = await map.find(keys, { mask: none, missing: 6 });
     expectEvery(values, 6);
     expectNoneSet(found, 100);
   });
@@ -108,7 +111,7 @@ describe("where", () => {
     using map = await newMap(50);
     const keys = counting(1000).map((i) => i % 50);
     const where = everyNth(10, 1000);
-    expect(await map.insertOrApply(keys, new Uint32Array(1000).fill(1), "add", { where })).toEqual({
+    expect(await map.insertOrApply(keys, new Uint32Array(1000).fill(1), "add", { mask: where })).toEqual({
       inserted: 5,
       applied: 95,
     });
@@ -121,7 +124,7 @@ describe("where", () => {
       for (const offset of [0, 1, 2, 3]) {
         const where = new Uint8Array(count + offset + 5).fill(1).subarray(offset, offset + count);
         where.set(everyNth(3, count));
-        expect((await set.insert(counting(count), { where })).inserted).toBe(Math.ceil(count / 3));
+        expect((await set.insert(counting(count), { mask: where })).inserted).toBe(Math.ceil(count / 3));
         expectSame(await set.contains(counting(count)), where);
         await set.clear();
       }
@@ -133,10 +136,13 @@ describe("where", () => {
     using map = await newMap(count);
     const [keys, where] = [uniqueKeys(count), everyNth(3, count)];
     const chosen = Math.ceil(count / 3);
-    expect(await map.insert(keys, counting(count), { where })).toEqual({ inserted: chosen, existing: 0 });
+    expect(await map.insert(keys, counting(count), { mask: where })).toEqual({
+      inserted: chosen,
+      existing: 0,
+    });
     expectSame(await map.contains(keys), where);
     expect(await map.insert(keys, counting(count))).toEqual({ inserted: count - chosen, existing: chosen });
-    expect(await map.erase(keys, { where })).toEqual({ erased: chosen });
+    expect(await map.erase(keys, { mask: where })).toEqual({ erased: chosen });
     expectSame(
       await map.contains(keys),
       where.map((flag) => 1 - flag),
