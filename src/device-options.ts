@@ -6,7 +6,7 @@ import { check, checkBoolean, checkOneOf, checkOptions, checkWhole } from "./opt
 
 /** @throws ValidationError */
 export function checkDeviceOptions(options: OpenDeviceOptions): void {
-  checkOptions(options, "backend gpuDevice software threads powerPreference memory strategy groupSize");
+  checkOptions(options, "backend gpuDevice software threads powerPreference memory strategy groupSize seed");
   const { gpuDevice, backend = "auto" } = options;
   checkOneOf("backend", backend, ["auto", "webgpu", "cpu"]);
   if (gpuDevice !== undefined && backend === "cpu") {
@@ -22,7 +22,8 @@ export function checkDeviceOptions(options: OpenDeviceOptions): void {
   checkWhole("threads", threads, 1);
   checkOneOf("power preference", powerPreference, ["low-power", "high-performance"]);
   checkStrategy(options);
-  const { memory = {} } = options;
+  const { memory = {}, seed = 0 } = options;
+  check(seed === seed >>> 0, "seed", seed, "Give a whole number from 0 to 4294967295, or none.");
   checkOptions(memory, "keep");
   const { keep = 0 } = memory;
   check(typeof keep === "number" && keep >= 0, "memory.keep", keep, "Give bytes, at least 0.");

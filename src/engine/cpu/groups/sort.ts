@@ -6,7 +6,7 @@
  */
 import { murmur3 } from "../../hash.js";
 import { silently, type Work } from "../rows/work.js";
-import { hashKeys, type PackedKeys } from "./row-keys.js";
+import { hashKeys, keyedCode, type PackedKeys } from "./row-keys.js";
 
 /** Keys of a side, sorted by partition in each slice. */
 export interface SortedKeys extends Pick<PackedKeys, "exact" | "width" | "bytes"> {
@@ -54,12 +54,12 @@ export function openSort({ keys, firstSlice, to }: SortJob): Work {
 
 /** Writes down the partition of each row (2^bits for rows to skip) and counts them. */
 function countPartitions(partitionOf: Uint16Array, keys: PackedKeys, bits: number, from: number, to: number) {
-  const { codes, skip, exact } = keys;
+  const { codes, skip, exact, hashing } = keys;
   const counts = new Uint32Array(2 ** bits + 1);
   const shift = 32 - bits;
   for (let row = from, i = 0; row < to; row++, i++) {
     const code = codes[row];
-    let partition = (exact ? murmur3(code) : code) >>> shift;
+    let partition = (exact ? murmur3(keyedCode(code, hashing)) : code) >>> shift;
     if (skip !== null && skip[row] !== 0) partition = 2 ** bits;
     partitionOf[i] = partition;
     counts[partition]++;

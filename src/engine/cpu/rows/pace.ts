@@ -2,11 +2,15 @@
 import { nextTask } from "../../next-task.js";
 import type { JoinCall } from "../../row-operations.js";
 
+/** The event loop gets a turn after a piece of work that ends this long after the last turn: one frame of a display. */
+export const TURN_MS = 16;
+
 export class Pace {
   readonly #call: JoinCall;
   readonly #total: number;
   readonly #guard: () => void;
   #done = 0;
+  #lastTurn = performance.now();
 
   /** @param guard throws when the operation must not go on */
   constructor(call: JoinCall, total: number, guard: () => void) {
@@ -24,9 +28,15 @@ export class Pace {
   readonly pause = async (): Promise<void> => {
     this.#call.onProgress?.(this.#done, this.#total);
     await nextTask();
+    this.#lastTurn = performance.now();
     this.#call.signal?.throwIfAborted();
     this.#guard();
   };
+
+  /** The same, where the last pause is some time ago. */
+  async turn(): Promise<void> {
+    if (performance.now() - this.#lastTurn >= TURN_MS) await this.pause();
+  }
 
   finish(): void {
     this.#call.onProgress?.(this.#total, this.#total);
