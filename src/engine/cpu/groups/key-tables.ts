@@ -87,7 +87,7 @@ export function slotsFor(keys: number, load = TABLE_LOAD): number {
   return 2 ** Math.ceil(Math.log2(Math.max(16, keys / load)));
 }
 
-/** Keys that are equal when their codes are. */
+/** Keys that are equal when their codes are: one word each, whose hash is another word for every one. Records have hashes for codes. */
 export class ExactTable implements KeyTable {
   readonly #slots: Slots;
   readonly #hashing: RowHashing;
@@ -110,9 +110,10 @@ export class ExactTable implements KeyTable {
     let repeats = 0;
     for (let position = from; position < to; position++) {
       if (skip !== null && skip[position] !== 0) continue;
-      const code = codes[position * codeStride];
+      const key = codes[position * codeStride];
+      const code = recorded ? key : murmur3((Math.imul(key, multiplier) + offset) | 0);
       const row = recorded ? codes[position * codeStride + 1] : position;
-      let slot = (murmur3((Math.imul(code, multiplier) + offset) | 0) & hashMask) << 1;
+      let slot = (code & hashMask) << 1;
       const end = (slot + reach) & wrap;
       let found = slots[slot + 1];
       while (found !== 0 && slots[slot] !== code) {
@@ -135,7 +136,7 @@ export class ExactTable implements KeyTable {
   }
 
   probe(probe: TableKeys, from: number, to: number, matches: Uint32Array): number {
-    const { codes, codeStride, skip } = probe;
+    const { codes, codeStride, recorded, skip } = probe;
     const { words: slots, mask, reach, tree } = this.#slots;
     const { multiplier, offset } = this.#hashing;
     const hashMask = mask & this.#hashing.mask;
@@ -146,8 +147,9 @@ export class ExactTable implements KeyTable {
         matches[position * codeStride] = 0;
         continue;
       }
-      const code = codes[position * codeStride];
-      let slot = (murmur3((Math.imul(code, multiplier) + offset) | 0) & hashMask) << 1;
+      const key = codes[position * codeStride];
+      const code = recorded ? key : murmur3((Math.imul(key, multiplier) + offset) | 0);
+      let slot = (code & hashMask) << 1;
       const end = (slot + reach) & wrap;
       let found = slots[slot + 1];
       while (found !== 0 && slots[slot] !== code) {

@@ -18,11 +18,6 @@ export interface RowHashing extends Keying {
   readonly mask: number;
 }
 
-/** A key of one word as it is hashed. */
-export function keyedCode(code: number, { multiplier, offset }: Keying): number {
-  return (Math.imul(code, multiplier) + offset) | 0;
-}
-
 /** Packed keys of some neighbouring rows, which are numbered from 0 here. */
 export interface PackedKeys {
   readonly rows: number;
@@ -108,11 +103,12 @@ const NO_BYTES = new Uint8Array(0);
 export function hashKeys(keys: PackedKeys, from: number, to: number): void {
   const { exact, codes, words, stride, width, bytes, hashing } = keys;
   if (exact) return;
+  const { mask } = hashing;
   codes.fill(0, from, to);
   foldWords(codes, words, stride, width, from, to, hashing);
   for (let c = 0; c < bytes.length; c++)
     foldStrings(codes, words, stride, width + 2 * c, bytes[c], from, to, hashing);
-  for (let row = from; row < to; row++) codes[row] = murmur3(codes[row]) & hashing.mask;
+  for (let row = from; row < to; row++) codes[row] = murmur3(codes[row]) & mask;
 }
 
 /** Writes the words of rows `from` to `to`, unless they are there already (null), and marks rows to skip. */
