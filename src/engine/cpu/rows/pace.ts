@@ -6,14 +6,14 @@ import type { JoinCall } from "../../row-operations.js";
 export const TURN_MS = 16;
 
 export class Pace {
-  readonly #call: JoinCall;
+  readonly #call: Pick<JoinCall, "signal" | "onProgress">;
   readonly #total: number;
   readonly #guard: () => void;
   #done = 0;
   #lastTurn = performance.now();
 
   /** @param guard throws when the operation must not go on */
-  constructor(call: JoinCall, total: number, guard: () => void) {
+  constructor(call: Pick<JoinCall, "signal" | "onProgress">, total: number, guard: () => void) {
     this.#call = call;
     this.#total = total;
     this.#guard = guard;
