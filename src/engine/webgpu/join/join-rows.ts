@@ -57,11 +57,9 @@ async function join(
   }
   const { host, layout } = run;
   checkBinding(host.gpu, Math.max(largestRange(buildSide, layout), largestRange(probeSide, layout)));
-  const build = await packRecords(run, buildSide);
-  const probe = await packRecords(run, probeSide);
-  const leaders = await run.range(build.rows * 4);
-  const table = await buildGroups(run, build, { leaders, numbered: false });
-  return findPairs(run, table, probe, mostPairs);
+  const leaders = await run.range(buildSide.rows * 4);
+  const table = await buildGroups(run, buildSide, { leaders, numbered: false });
+  return findPairs(run, table, await packRecords(run, probeSide), mostPairs);
 }
 
 /**
