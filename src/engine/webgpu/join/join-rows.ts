@@ -10,7 +10,7 @@
 import type { GroupCall } from "../../row-groups.js";
 import { MAX_PAIRS, type RowKeys, type RowPairs } from "../../rows.js";
 import { asBytes } from "../../scalars.js";
-import { buildGroups, type GroupTable, probing } from "../groups/group-table.js";
+import { beginGroups, type GroupTable, probing } from "../groups/group-table.js";
 import { largestRange, packRecords, type Records, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { readBytes } from "../memory/read-bytes.js";
@@ -57,9 +57,13 @@ async function join(
   }
   const { host, layout } = run;
   checkBinding(host.gpu, Math.max(largestRange(buildSide, layout), largestRange(probeSide, layout)));
-  const leaders = await run.range(buildSide.rows * 4);
-  const table = await buildGroups(run, buildSide, { leaders, numbered: false });
-  return findPairs(run, table, await packRecords(run, probeSide), mostPairs);
+  const build = await packRecords(run, buildSide);
+  const probe = await packRecords(run, probeSide);
+  const leaders = await run.range(build.rows * 4);
+  const { finish } = await beginGroups(run, build, { leaders, numbered: false }, true);
+  const built = await finish();
+  if (built === null) return join(run, buildSide, probeSide, mostPairs);
+  return findPairs(run, built.table, probe, mostPairs);
 }
 
 /**
