@@ -50,7 +50,10 @@ async function waysOf(
   { kinds = SUMMED, overrides = {} }: Options = {},
 ): Promise<string[]> {
   const manyGroups = { leastRows: 0, leastGroups: 0 };
-  const engine = await openVariant({ seed: SEED, kernelOverrides: { fewGroupSlots: 4, manyGroups, ...overrides } });
+  const engine = await openVariant({
+    seed: SEED,
+    kernelOverrides: { fewGroupSlots: 4, manyGroups, ...overrides },
+  });
   const log = new PlanLog();
   log.begin();
   await check(engine, keys, columns, { log }, kinds);
@@ -122,7 +125,8 @@ it("a sample does not tell that groups of many rows are many", async () => {
 function keysWith(count: number, isWanted: (mixed: number) => boolean): number[] {
   const { multiplier, offset } = keyingOf(SEED);
   const keys: number[] = [];
-  for (let key = 0; keys.length < count; key++) if (isWanted(murmur3(Math.imul(key, multiplier) + offset))) keys.push(key);
+  for (let key = 0; keys.length < count; key++)
+    if (isWanted(murmur3(Math.imul(key, multiplier) + offset))) keys.push(key);
   return keys;
 }
 
