@@ -9,9 +9,8 @@
  * A probe passes `REACH` slots at most and goes on in a tree (key-tree.ts), so no choice of keys makes it long. A key that is not in
  * the slots within its reach is in the tree, or nowhere: slots are never emptied.
  */
-import { murmur3 } from "../../hash.js";
 import { type CompareKey, KeyTree, REACH } from "./key-tree.js";
-import type { PackedKeys, RowHashing } from "./row-keys.js";
+import { mixedWord, type PackedKeys, type RowHashing } from "./row-keys.js";
 import { sameBytes } from "./strings.js";
 
 /**
@@ -60,9 +59,9 @@ export class Slots {
     this.tree = new KeyTree(tree);
   }
 
-  /** Words of slots that a probe passes, less than all. */
+  /** Slots that a probe passes, less than all. */
   get reach(): number {
-    return 2 * Math.min(REACH, this.mask);
+    return Math.min(REACH, this.mask);
   }
 
   /** Takes everything out, and makes room for `keys` keys. */
@@ -87,7 +86,7 @@ export function slotsFor(keys: number, load = TABLE_LOAD): number {
   return 2 ** Math.ceil(Math.log2(Math.max(16, keys / load)));
 }
 
-/** Keys that are equal when their codes are: one word each, whose hash is another word for every one. Records have hashes for codes. */
+/** Keys that are equal when their codes are: one word each, or, in records, its hash, which is another one for every word. */
 export class ExactTable implements KeyTable {
   readonly #slots: Slots;
   readonly #hashing: RowHashing;
@@ -110,15 +109,15 @@ export class ExactTable implements KeyTable {
     let repeats = 0;
     for (let position = from; position < to; position++) {
       if (skip !== null && skip[position] !== 0) continue;
-      const key = codes[position * codeStride];
-      const code = recorded ? key : murmur3((Math.imul(key, multiplier) + offset) | 0);
+      const code = codes[position * codeStride];
       const row = recorded ? codes[position * codeStride + 1] : position;
-      let slot = (code & hashMask) << 1;
-      const end = (slot + reach) & wrap;
+      const hash = recorded ? code : mixedWord((Math.imul(code, multiplier) + offset) | 0);
+      let slot = (hash & hashMask) << 1;
+      let left = reach;
       let found = slots[slot + 1];
       while (found !== 0 && slots[slot] !== code) {
         slot = (slot + 2) & wrap;
-        if (slot === end) break;
+        if (--left === 0) break;
         found = slots[slot + 1];
       }
       if (found === 0) {
@@ -126,7 +125,7 @@ export class ExactTable implements KeyTable {
         slots[slot + 1] = row + 1;
         continue;
       }
-      if (slot === end) found = tree.add(code, row + 1, comparingCodes(code));
+      if (left === 0) found = tree.add(code, row + 1, comparingCodes(code));
       if (found !== row + 1) {
         follows[row] = found;
         repeats++;
@@ -147,17 +146,17 @@ export class ExactTable implements KeyTable {
         matches[position * codeStride] = 0;
         continue;
       }
-      const key = codes[position * codeStride];
-      const code = recorded ? key : murmur3((Math.imul(key, multiplier) + offset) | 0);
-      let slot = (code & hashMask) << 1;
-      const end = (slot + reach) & wrap;
+      const code = codes[position * codeStride];
+      const hash = recorded ? code : mixedWord((Math.imul(code, multiplier) + offset) | 0);
+      let slot = (hash & hashMask) << 1;
+      let left = reach;
       let found = slots[slot + 1];
       while (found !== 0 && slots[slot] !== code) {
         slot = (slot + 2) & wrap;
-        if (slot === end) break;
+        if (--left === 0) break;
         found = slots[slot + 1];
       }
-      if (slot === end) found = tree.find(comparingCodes(code));
+      if (left === 0) found = tree.find(comparingCodes(code));
       matches[position * codeStride] = found;
       if (found !== 0) hits++;
     }
@@ -190,7 +189,7 @@ export class RowTable implements KeyTable {
       const code = codes[position * codeStride];
       const at = position * stride + base;
       let slot = (code & mask) << 1;
-      const end = (slot + reach) & wrap;
+      let left = reach;
       let found = slots[slot + 1];
       while (found !== 0) {
         if (slots[slot] === code) {
@@ -202,7 +201,7 @@ export class RowTable implements KeyTable {
             break;
         }
         slot = (slot + 2) & wrap;
-        if (slot === end) break;
+        if (--left === 0) break;
         found = slots[slot + 1];
       }
       if (found === 0) {
@@ -210,7 +209,7 @@ export class RowTable implements KeyTable {
         slots[slot + 1] = position + 1;
         continue;
       }
-      if (slot === end) {
+      if (left === 0) {
         found = tree.add(code, position + 1, comparingRows(code, build, at, build));
         if (found === position + 1) continue;
       }
@@ -237,7 +236,7 @@ export class RowTable implements KeyTable {
       const code = codes[position * codeStride];
       const at = position * stride + base;
       let slot = (code & mask) << 1;
-      const end = (slot + reach) & wrap;
+      let left = reach;
       let found = slots[slot + 1];
       while (found !== 0) {
         if (slots[slot] === code) {
@@ -249,10 +248,10 @@ export class RowTable implements KeyTable {
             break;
         }
         slot = (slot + 2) & wrap;
-        if (slot === end) break;
+        if (--left === 0) break;
         found = slots[slot + 1];
       }
-      if (slot === end) found = tree.find(comparingRows(code, probe, at, build));
+      if (left === 0) found = tree.find(comparingRows(code, probe, at, build));
       if (found !== 0) hits++;
       matches[position * codeStride] =
         found !== 0 && recorded ? buildCodes[(found - 1) * codeStride + 1] + 1 : found;

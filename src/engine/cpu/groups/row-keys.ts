@@ -18,6 +18,15 @@ export interface RowHashing extends Keying {
   readonly mask: number;
 }
 
+/**
+ * The hash of a key of one word that is keyed: the second half of MurmurHash3's finalizer, whose first half the keying's multiplication
+ * takes the place of. A bijection; its upper bits choose partitions, its lower ones slots.
+ */
+export function mixedWord(keyed: number): number {
+  const h = Math.imul(keyed ^ (keyed >>> 15), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
 /** Packed keys of some neighbouring rows, which are numbered from 0 here. */
 export interface PackedKeys {
   readonly rows: number;

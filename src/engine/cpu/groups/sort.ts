@@ -4,9 +4,8 @@
  * slice in its own stretch of the records: a slice fits the cache, so writes go nowhere far, and threads take slices
  * independently. Rows to skip are left out.
  */
-import { murmur3 } from "../../hash.js";
 import { silently, type Work } from "../rows/work.js";
-import { hashKeys, type PackedKeys } from "./row-keys.js";
+import { hashKeys, mixedWord, type PackedKeys } from "./row-keys.js";
 
 /** Keys of a side, sorted by partition in each slice. */
 export interface SortedKeys extends Pick<PackedKeys, "exact" | "width" | "bytes"> {
@@ -60,7 +59,7 @@ function countPartitions(partitionOf: Uint16Array, keys: PackedKeys, bits: numbe
   const shift = 32 - bits;
   for (let row = from, i = 0; row < to; row++, i++) {
     const code = codes[row];
-    let partition = (exact ? murmur3((Math.imul(code, multiplier) + offset) | 0) : code) >>> shift;
+    let partition = (exact ? mixedWord((Math.imul(code, multiplier) + offset) | 0) : code) >>> shift;
     if (skip !== null && skip[row] !== 0) partition = 2 ** bits;
     partitionOf[i] = partition;
     counts[partition]++;
@@ -96,7 +95,7 @@ function scatterCodes(
     const partition = partitionOf[i];
     if (partition === skipped) continue;
     const out = 2 * next[partition]++;
-    records[out] = murmur3((Math.imul(codes[row], multiplier) + offset) | 0);
+    records[out] = mixedWord((Math.imul(codes[row], multiplier) + offset) | 0);
     records[out + 1] = row + shift;
   }
 }
