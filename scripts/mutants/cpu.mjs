@@ -292,11 +292,11 @@ export const cpuFaults = [
     ...strings,
   },
   {
-    name: "cpu-strings-slot-moved",
-    what: "a string that made the slots grow goes into its old slot",
-    file: "src/engine/cpu/strings/cpu-dictionary.ts",
-    find: "const w = isMoved ? emptySlot(slots, hash) : slot;",
-    replace: "const w = slot;",
+    name: "cpu-strings-tree-left",
+    what: "strings in the tree are left behind when a dictionary grows",
+    file: "src/engine/cpu/strings/string-table.ts",
+    find: "  new KeyTree(tree.words).each((hash, value) => place(to, larger, hash, value - 1));\n",
+    replace: "",
     ...strings,
   },
 ];
