@@ -152,3 +152,9 @@ it("a tree has each key once, in a heap's order of depth", () => {
   expect(tree.size).toBe(values.size);
   expect(tree.find(() => 1)).toBe(0);
 });
+
+it("keys that come in order make no list", () => {
+  const tree = new KeyTree();
+  for (let key = 1; key <= COUNT; key++) tree.add(key, key, (word) => key - word);
+  expect(tree.comparisons).toBeLessThan(8 * COUNT * Math.log2(COUNT));
+});
