@@ -8,7 +8,7 @@ import { check, checkBoolean, checkCallbacks, checkOneOf, checkOptions, checkWho
 export function checkDeviceOptions(options: OpenDeviceOptions): void {
   checkOptions(
     options,
-    "backend gpuDevice software threads powerPreference memory strategy groupSize concurrency signal",
+    "backend gpuDevice software threads powerPreference memory strategy groupSize concurrency seed signal",
   );
   const { gpuDevice, backend = "auto", signal } = options;
   checkCallbacks({ signal });
@@ -27,7 +27,8 @@ export function checkDeviceOptions(options: OpenDeviceOptions): void {
   checkWhole("concurrency", concurrency, 1);
   checkOneOf("power preference", powerPreference, ["low-power", "high-performance"]);
   checkStrategy(options);
-  const { memory = {} } = options;
+  const { memory = {}, seed = 0 } = options;
+  check(seed === seed >>> 0, "seed", seed, "Give a whole number from 0 to 4294967295, or none.");
   checkOptions(memory, "keep");
   const { keep = 0 } = memory;
   check(typeof keep === "number" && keep >= 0, "memory.keep", keep, "Give bytes, at least 0.");

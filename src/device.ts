@@ -43,6 +43,12 @@ export interface OpenDeviceOptions extends SignalOption {
   concurrency?: number;
   /** Group size of bulk calls that name none. Default: by the table's load. */
   groupSize?: GroupSize;
+  /**
+   * A whole number of 32 bits in place of the one that the process has drawn at random. It keys the hashes of joins, group-bys, distincts
+   * and dictionaries of strings, so that keys chosen by strangers do not crowd; results do not depend on it. Give one to repeat a run
+   * exactly, and no one that strangers know. Containers have seeds of their own.
+   */
+  seed?: number;
 }
 
 /** Facts about the device in use, and the reason it was chosen. */

@@ -8,7 +8,41 @@ const chunks = { project: "cpu", tests: ["test/engine/cpu/table/chunks.test.ts"]
 const wide = { project: "cpu", tests: ["test/engine/cpu/table/wide-loops.test.ts"] };
 const strings = { project: "cpu", tests: ["test/conformance/utf8-dictionaries.test.ts"] };
 
+const crowded = { project: "cpu", tests: ["test/engine/cpu/groups/crowded-keys.test.ts"] };
+
 export const cpuFaults = [
+  {
+    name: "cpu-rows-without-seed",
+    what: "words of rows are hashed as they are, whatever the seed",
+    file: "src/engine/hash-seed.ts",
+    find: "const { multiplier, offset } = drawn(murmur3(seed ^ ROWS));",
+    replace: "const { multiplier, offset } = { ...drawn(seed), multiplier: 1, offset: 0 };",
+    ...crowded,
+  },
+  {
+    name: "cpu-tree-lost-in-probe",
+    what: "keys in the tree are not looked for",
+    file: "src/engine/cpu/groups/key-tables.ts",
+    find: "if (left === 0) found = tree.find(comparingRows(code, probe, at, build));",
+    replace: "if (left === 0) found = 0;",
+    ...crowded,
+  },
+  {
+    name: "cpu-tree-unbalanced",
+    what: "priorities follow the order of insertion, so that sorted keys make a list",
+    file: "src/engine/cpu/groups/key-tree.ts",
+    find: "return murmur3(node ^ this.#secret);",
+    replace: "return -node;",
+    ...crowded,
+  },
+  {
+    name: "cpu-strings-tree-lost",
+    what: "strings in the tree are not looked for",
+    file: "src/engine/cpu/strings/string-table.ts",
+    find: "if (other !== 0) number = other - 1;",
+    replace: "",
+    ...strings,
+  },
   {
     name: "cpu-mask-bit-not-byte",
     what: "a mask byte counts by its lowest bit",
@@ -258,11 +292,11 @@ export const cpuFaults = [
     ...strings,
   },
   {
-    name: "cpu-strings-slot-moved",
-    what: "a string that made the slots grow goes into its old slot",
-    file: "src/engine/cpu/strings/cpu-dictionary.ts",
-    find: "const w = isMoved ? emptySlot(slots, hash) : slot;",
-    replace: "const w = slot;",
+    name: "cpu-strings-tree-left",
+    what: "strings in the tree are left behind when a dictionary grows",
+    file: "src/engine/cpu/strings/string-table.ts",
+    find: "  new KeyTree(tree.words).each((hash, value) => place(to, larger, hash, value - 1));\n",
+    replace: "",
     ...strings,
   },
 ];

@@ -240,6 +240,8 @@ export interface Engine {
   readonly info: EngineInfo;
   /** For calls that say nothing of their own. */
   readonly defaults: BulkDefaults;
+  /** Of the hashes of rows, and of strings in dictionaries without a seed of their own: 32 bits, of which nothing shows in results. */
+  readonly hashSeed: number;
   /** The caller's or the engine's own GPUDevice, where there is one. */
   readonly gpuDevice?: GPUDevice;
   /** Resolves when the engine can no longer be used; never rejects. */

@@ -3,15 +3,23 @@
  * hashed by the full function, tail and all: MurmurHash3_x86_32 (Appleby, public domain), or XXH32 (Collet), which is xxh32.ts.
  */
 import { murmur3 } from "./hash.js";
-import { foldWord } from "./row-hash.js";
+import { UNKEYED } from "./hash-seed.js";
+import { foldKeyed } from "./row-hash.js";
 
-/** MurmurHash3_x86_32 of bytes from..to of a view. */
-export function murmur3Bytes(view: DataView, from: number, to: number, seed: number): number {
-  let h = seed | 0;
+/** MurmurHash3_x86_32 of bytes from..to of a view, whose words are keyed if factor and summand are those of a seed (hash-seed.ts). */
+export function murmur3Bytes(
+  view: DataView,
+  from: number,
+  to: number,
+  start: number,
+  factor = UNKEYED.factor,
+  summand = 0,
+): number {
+  let h = start | 0;
   let at = from;
-  for (; at + 4 <= to; at += 4) h = foldWord(h, view.getInt32(at, true));
+  for (; at + 4 <= to; at += 4) h = foldKeyed(h, view.getInt32(at, true), factor, summand);
   if (at < to) {
-    let k = Math.imul(tailWord(view, at, to - at), 0xcc9e2d51);
+    let k = (Math.imul(tailWord(view, at, to - at), factor) + summand) | 0;
     k = Math.imul((k << 15) | (k >>> 17), 0x1b873593);
     h ^= k;
   }

@@ -4,6 +4,7 @@
  * However many rows a group has, it is one group: only more groups than fit are cut again.
  */
 import type { Table } from "@uwdata/flechette";
+import { keyingOf } from "../engine/hash-seed.js";
 import { LimitError } from "../errors.js";
 import type { GroupStates } from "../relational/aggregate/group-states.js";
 import { columnIndex } from "../relational/columns.js";
@@ -18,7 +19,7 @@ import type { TableInput, Tables } from "../relational/table-input.js";
 import { closeAll } from "./closing.js";
 import { partition } from "./partitioner.js";
 import { type BatchShape, RowBatch } from "./row-batch.js";
-import { partitionsOf, rowsByPartition } from "./row-partitions.js";
+import { type Cut, FIRST_CUT, nextCut, partitionsOf, rowsByPartition } from "./row-partitions.js";
 import { MOST_DEPTH, SpillSession } from "./spill-session.js";
 import { TableStream } from "./table-stream.js";
 
@@ -71,7 +72,7 @@ async function* groups(
     session.fit(shape.fixedBytes);
     const keys = options.by.map((column) => first.names.indexOf(column));
     const run = new LargeGrouping(session, grouping, shape, keys);
-    yield* run.tables([], stream.pieces(session.pieceBytes), 0);
+    yield* run.tables([], stream.pieces(session.pieceBytes), FIRST_CUT);
   } finally {
     await closeAll(stream, session);
   }
@@ -97,11 +98,11 @@ class LargeGrouping {
     this.#most = session.partBytes;
   }
 
-  /** The groups of some that are there and of rows that come after them. @param depth how many times they were cut */
+  /** The groups of some that are there and of rows that come after them. @param next how they are cut where they are too many */
   async *tables(
     start: readonly GroupStates[],
     batches: AsyncGenerator<RowBatch>,
-    depth: number,
+    next: Cut,
   ): AsyncGenerator<Table> {
     const sum = new StatesSum(this.grouping);
     await sum.add(start);
@@ -114,7 +115,7 @@ class LargeGrouping {
       if (heldBytes(sum.parts) <= this.#most) continue;
       const states = await sum.merged();
       if (heldBytes(states) <= this.#most) continue;
-      yield* this.#cut(states, batches, depth);
+      yield* this.#cut(states, batches, next);
       return;
     }
     if (sum.parts.length === 0) await sum.add([await this.#statesOf(RowBatch.empty(this.shape))]);
@@ -128,24 +129,27 @@ class LargeGrouping {
   }
 
   /** Splits groups, partitions the rows that come after them, and goes on with each part. */
-  async *#cut(states: GroupStates, batches: AsyncGenerator<RowBatch>, depth: number): AsyncGenerator<Table> {
+  async *#cut(states: GroupStates, batches: AsyncGenerator<RowBatch>, cut: Cut): AsyncGenerator<Table> {
     const { session, grouping, shape } = this;
-    if (states.groups < 2 || depth > MOST_DEPTH) throw this.#tooLarge(states);
+    if (states.groups < 2 || cut.depth > MOST_DEPTH) throw this.#tooLarge(states);
     const count = Math.min(PARTITIONS, session.mostPartitions);
-    session.cut(count, depth);
-    const numbers = partitionsOf(encodeOwnKeys(states.keys, states.groups), count, depth, false);
+    session.cut(count, cut.depth);
+    const numbers = partitionsOf(encodeOwnKeys(states.keys, states.groups), count, cut, false);
     const device = await grouping.call.begin();
     const starts: GroupStates[] = [];
     for (const groups of rowsByPartition(numbers, count))
       starts.push(await grouping.select(device, states, groups));
     const files = await partition(session, shape, batches, count, (batch) => {
       const columns = this.keys.map((index) => batch.column(index));
-      return partitionsOf(encodeOwnKeys(columns, batch.rows), count, depth, false);
+      return partitionsOf(encodeOwnKeys(columns, batch.rows), count, cut, false);
     });
+    const total = files.reduce((sum, { rows }) => sum + rows, states.groups);
+    const seeded = keyingOf(device.engine.hashSeed);
     for (const file of files) {
       const start = starts.shift() as GroupStates;
-      if (start.groups + file.rows > 0)
-        yield* this.tables([start], file.pieces(session.pieceBytes), depth + 1);
+      const rows = start.groups + file.rows;
+      const next = nextCut(cut, rows / total, count, seeded);
+      if (rows > 0) yield* this.tables([start], file.pieces(session.pieceBytes), next);
       await file.release();
     }
   }

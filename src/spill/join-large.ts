@@ -8,7 +8,9 @@ import type { Table } from "@uwdata/flechette";
 import type { OutputOption } from "../containers/arguments.js";
 import { bitmapBytes, countSet } from "../engine/bitmaps.js";
 import type { Placement } from "../engine/engine.js";
+import { type Keying, keyingOf } from "../engine/hash-seed.js";
 import { rowsWhere, type Segment, type Sides } from "../engine/join-kinds.js";
+import { processSeed } from "../engine/process-seed.js";
 import { alignBits } from "../relational/bitmaps.js";
 import type { SourceTable } from "../relational/columns.js";
 import { encodeSide, keyForms } from "../relational/encode-keys.js";
@@ -22,7 +24,7 @@ import { closeAll } from "./closing.js";
 import { heldPart, type Part, streamedPart } from "./part.js";
 import { type PartitionOf, partition } from "./partitioner.js";
 import { RowBatch } from "./row-batch.js";
-import { partitionsOf } from "./row-partitions.js";
+import { type Cut, FIRST_CUT, nextCut, partitionsOf } from "./row-partitions.js";
 import { MOST_DEPTH, SpillSession } from "./spill-session.js";
 import { TableStream } from "./table-stream.js";
 
@@ -68,10 +70,12 @@ class LargeJoin {
     readonly session: SpillSession,
     /** Joins two batches. */
     readonly prepare: (left: SourceTable, right: SourceTable) => PreparedJoin,
-    readonly parts: Sides<{ readonly partitions: (count: number, seed: number) => PartitionOf }>,
+    readonly parts: Sides<{ readonly partitions: (count: number, cut: Cut) => PartitionOf }>,
     readonly empty: Sides<RowBatch>,
     readonly how: PreparedJoin["how"],
     readonly maxBytes: number,
+    /** For keys that crowd. */
+    readonly seeded: Keying,
   ) {
     this.#leftWanted = how !== "inner" && how !== "right";
     this.#rightWanted = how === "right" || how === "full";
@@ -98,16 +102,17 @@ class LargeJoin {
     session.fit(Math.max(shapes.left.fixedBytes, shapes.right.fixedBytes));
     const partitions = (side: "left" | "right") => {
       const names = keys[side].map(({ field }) => shapes[side].names.indexOf(field.name));
-      return (count: number, seed: number): PartitionOf =>
+      return (count: number, cut: Cut): PartitionOf =>
         (batch) => {
           const columns = names.map((index) => batch.column(index));
           const encoded = encodeSide(columns, forms, batch.rows, `${side}Factors`);
-          return partitionsOf(encoded, count, seed, !nullsEqual);
+          return partitionsOf(encoded, count, cut, !nullsEqual);
         };
     };
     const parts = { left: { partitions: partitions("left") }, right: { partitions: partitions("right") } };
     const empty = { left: RowBatch.empty(shapes.left), right: RowBatch.empty(shapes.right) };
-    return new LargeJoin(session, prepare, parts, empty, how, Math.min(maxBytes, session.partBytes));
+    const seeded = keyingOf(others.device?.engine.hashSeed ?? processSeed());
+    return new LargeJoin(session, prepare, parts, empty, how, Math.min(maxBytes, session.partBytes), seeded);
   }
 
   /** The result's columns, without rows. */
@@ -128,7 +133,7 @@ class LargeJoin {
       return;
     }
     const count = this.session.partitionsFor(Number.POSITIVE_INFINITY);
-    yield* this.#partitions({ left: left.all(), right: right.all() }, count, 0, null);
+    yield* this.#partitions({ left: left.all(), right: right.all() }, count, FIRST_CUT, null);
   }
 
   /** As much of a side as may be in memory. */
@@ -167,30 +172,32 @@ class LargeJoin {
   async *#partitions(
     sides: Sides<AsyncGenerator<RowBatch>>,
     count: number,
-    depth: number,
+    cut: Cut,
     from: Sides<Part> | null,
   ): AsyncGenerator<Table> {
-    this.session.cut(count, depth);
-    const cut = (side: "left" | "right") =>
+    this.session.cut(count, cut.depth);
+    const partsOf = (side: "left" | "right") =>
       partition(
         this.session,
         this.empty[side].shape,
         sides[side],
         count,
-        this.parts[side].partitions(count, depth),
+        this.parts[side].partitions(count, cut),
       );
-    const right = await cut("right");
-    const left = await cut("left");
+    const right = await partsOf("right");
+    const left = await partsOf("left");
     await from?.left.release();
     await from?.right.release();
+    const shares = { left: sharesOf(left), right: sharesOf(right) };
     for (const [i, part] of left.entries()) {
-      yield* this.#part({ left: part, right: right[i] }, depth + 1, from);
+      const next = nextCut(cut, Math.max(shares.left[i], shares.right[i]), count, this.seeded);
+      yield* this.#part({ left: part, right: right[i] }, next, from);
       await part.release();
       await right[i].release();
     }
   }
 
-  async *#part(part: Sides<Part>, depth: number, from: Sides<Part> | null): AsyncGenerator<Table> {
+  async *#part(part: Sides<Part>, cut: Cut, from: Sides<Part> | null): AsyncGenerator<Table> {
     const { left, right } = part;
     if (this.#isNothing(part)) return;
     const { partBytes, pieceBytes } = this.session;
@@ -198,11 +205,11 @@ class LargeJoin {
     const shrunk =
       from === null || left.bytes < SHRUNK * from.left.bytes || right.bytes < SHRUNK * from.right.bytes;
     if (right.bytes <= partBytes) yield* this.#againstWhole(left.pieces(partBytes), await wholeOf(right));
-    else if (smaller <= partBytes || depth > MOST_DEPTH || !shrunk) yield* this.#blocks(left, right);
+    else if (smaller <= partBytes || cut.depth > MOST_DEPTH || !shrunk) yield* this.#blocks(left, right);
     else {
       const count = this.session.partitionsFor(smaller);
       const pieces = { left: left.pieces(pieceBytes), right: right.pieces(pieceBytes) };
-      yield* this.#partitions(pieces, count, depth, part);
+      yield* this.#partitions(pieces, count, cut, part);
     }
   }
 
@@ -263,6 +270,12 @@ class LargeJoin {
       from += piece.rows;
     }
   }
+}
+
+/** What each of some parts has of all. */
+function sharesOf(parts: readonly Part[]): number[] {
+  const total = parts.reduce((sum, { rows }) => sum + rows, 0);
+  return parts.map(({ rows }) => rows / Math.max(1, total));
 }
 
 /** All rows of a part that fits into memory. */

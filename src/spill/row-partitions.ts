@@ -1,15 +1,35 @@
 /**
  * Which partition a row belongs to: the hash of its key in the form in which keys are compared (engine/rows.ts), so equal keys of both
- * sides of a join meet. Another seed for each time that a part is cut again.
+ * sides of a join meet. Another hash for each time that a part is cut again. These hashes are the same in every process, so that results
+ * come in the same order; where a cut has left one part far too large, as keys that somebody chose do, a seed keys those of the next.
  */
 import { isSet } from "../engine/bitmaps.js";
 import { murmur3 } from "../engine/hash.js";
 import { murmur3Bytes } from "../engine/hash-bytes.js";
-import { foldWord } from "../engine/row-hash.js";
+import { type Keying, UNKEYED } from "../engine/hash-seed.js";
+import { foldKeyed } from "../engine/row-hash.js";
 import type { KeyColumn, RowKeys } from "../engine/rows.js";
 
 /** What a null counts as. */
 const NULL = 0x3c6ef372;
+
+/** How a part is cut. */
+export interface Cut {
+  /** How many times it was cut before. */
+  readonly depth: number;
+  readonly keying: Keying;
+}
+
+/** The cut of what nobody has cut. */
+export const FIRST_CUT: Cut = { depth: 0, keying: UNKEYED };
+
+/** Times its share of a cut that a part has where keys are crowded. */
+const CROWDED = 4;
+
+/** The next cut of a part that has so much of what was cut into so many partitions. @param seeded for keys that crowd */
+export function nextCut({ depth, keying }: Cut, share: number, partitions: number, seeded: Keying): Cut {
+  return { depth: depth + 1, keying: share * partitions > CROWDED ? seeded : keying };
+}
 
 /**
  * The partition of each row. There are at most 256.
@@ -18,11 +38,11 @@ const NULL = 0x3c6ef372;
 export function partitionsOf(
   { rows, columns }: RowKeys,
   count: number,
-  seed: number,
+  { depth, keying }: Cut,
   spread: boolean,
 ): Uint8Array {
-  const hashes = new Uint32Array(rows).fill(Math.imul(seed + 1, 0x9e3779b1));
-  for (const column of columns) foldColumn(hashes, column);
+  const hashes = new Uint32Array(rows).fill(Math.imul(depth + 1, 0x9e3779b1));
+  for (const column of columns) foldColumn(hashes, column, keying);
   const partitions = new Uint8Array(rows);
   // the upper bits of a product are a fair share of the partitions
   for (let row = 0; row < rows; row++) partitions[row] = ((murmur3(hashes[row]) >>> 0) * count) / 2 ** 32;
@@ -30,28 +50,36 @@ export function partitionsOf(
   return partitions;
 }
 
-function foldColumn(hashes: Uint32Array, column: KeyColumn): void {
+function foldColumn(hashes: Uint32Array, column: KeyColumn, keying: Keying): void {
   const { validity } = column;
-  const fold = column.kind === "words" ? wordsFolder(column) : bytesFolder(column);
+  const { factor, summand } = keying;
+  const fold = column.kind === "words" ? wordsFolder(column, keying) : bytesFolder(column, keying);
   for (let row = 0; row < hashes.length; row++) {
     const isNull = validity !== null && !isSet(validity, row);
-    hashes[row] = isNull ? foldWord(hashes[row], NULL) : fold(hashes[row], row);
+    hashes[row] = isNull ? foldKeyed(hashes[row], NULL, factor, summand) : fold(hashes[row], row);
   }
 }
 
 type Folder = (hash: number, row: number) => number;
 
-function wordsFolder({ data, width }: Extract<KeyColumn, { kind: "words" }>): Folder {
-  if (width === 1) return (hash, row) => foldWord(hash, data[row]);
+function wordsFolder(
+  { data, width }: Extract<KeyColumn, { kind: "words" }>,
+  { factor, summand }: Keying,
+): Folder {
+  if (width === 1) return (hash, row) => foldKeyed(hash, data[row], factor, summand);
   return (hash, row) => {
-    for (let at = row * width, end = at + width; at < end; at++) hash = foldWord(hash, data[at]);
+    for (let at = row * width, end = at + width; at < end; at++)
+      hash = foldKeyed(hash, data[at], factor, summand);
     return hash;
   };
 }
 
-function bytesFolder({ starts, ends, bytes }: Extract<KeyColumn, { kind: "bytes" }>): Folder {
+function bytesFolder(
+  { starts, ends, bytes }: Extract<KeyColumn, { kind: "bytes" }>,
+  { factor, summand }: Keying,
+): Folder {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return (hash, row) => murmur3Bytes(view, starts[row], ends[row], hash);
+  return (hash, row) => murmur3Bytes(view, starts[row], ends[row], hash, factor, summand);
 }
 
 function dealNulls(partitions: Uint8Array, validity: Uint8Array, count: number): void {

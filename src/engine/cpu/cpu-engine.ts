@@ -12,6 +12,7 @@ import type { BulkDefaults, DeviceMemoryOptions, Engine, EngineInfo, MemoryUse, 
 import type { TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
+import { processSeed } from "../process-seed.js";
 import type { RowOperations } from "../row-operations.js";
 import { asBytes, type ScalarArrays, type ScalarType } from "../scalars.js";
 import type { SketchOperations } from "../sketch-operations.js";
@@ -30,6 +31,8 @@ export interface CpuEngineOptions extends BulkDefaults {
   /** Threads to use, the calling one included. Default: as many as the machine runs at once. */
   threads?: number;
   memory?: DeviceMemoryOptions;
+  /** Of hashes that no result shows. Default: the process's. */
+  seed?: number;
   /** @internal Sizes for tests. */
   tuning?: Partial<Tuning>;
 }
@@ -48,7 +51,7 @@ export async function openCpuEngine(options: CpuEngineOptions = {}): Promise<Eng
   const threads = threadsWithin(options.threads ?? machineThreads());
   const { strategy, groupSize } = options;
   const tuning = { ...tuningFor(threads), ...options.tuning };
-  const engine = new CpuEngine(threads, tuning, { strategy, groupSize }, options.memory);
+  const engine = new CpuEngine(threads, tuning, { strategy, groupSize }, options.memory, options.seed);
   // Browsers tell only afterwards that a policy forbids workers; info must not promise them before.
   if (!inNode()) await Promise.race([engine.sharing.warmUp(1).catch(() => {}), delay(WORKER_START_MS)]);
   return engine;
@@ -87,6 +90,7 @@ export class CpuEngine implements Engine {
     tuning: Tuning,
     readonly defaults: BulkDefaults = {},
     { keep }: DeviceMemoryOptions = {},
+    readonly hashSeed: number = processSeed(),
   ) {
     this.tuning = tuning;
     this.sharing = new Sharing(threads, tuning, this.workspace);

@@ -18,6 +18,7 @@ import type {
 import { EMPTY, type TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
+import { processSeed } from "../process-seed.js";
 import type { RowOperations } from "../row-operations.js";
 import type { ScalarArrays, ScalarType } from "../scalars.js";
 import type { SketchOperations } from "../sketch-operations.js";
@@ -45,6 +46,8 @@ export interface WebgpuOptions extends BulkDefaults {
   /** The device is the caller's, and stays. */
   gpuDevice?: GPUDevice;
   memory?: DeviceMemoryOptions;
+  /** Of hashes that no result shows. Default: the process's. */
+  seed?: number;
   /** Kernel fragments that tests put in place of the real ones. */
   kernelOverrides?: KernelOverrides;
 }
@@ -77,6 +80,7 @@ export class WebgpuEngine implements Engine {
   readonly pacer: Pacer;
   readonly kernelOverrides: KernelOverrides;
   readonly defaults: BulkDefaults;
+  readonly hashSeed: number;
   readonly rows = lazily<RowOperations>(async () => (await import("./webgpu-rows.js")).operationsOf(this));
   readonly lists = lazily<ListOperations>(async () =>
     (await import("./lists/list-operations.js")).operationsOf(this),
@@ -93,10 +97,11 @@ export class WebgpuEngine implements Engine {
     readonly gpu: Gpu,
     readonly kernels: Kernels,
     readonly info: EngineInfo,
-    { kernelOverrides = {}, strategy, groupSize }: WebgpuOptions,
+    { kernelOverrides = {}, strategy, groupSize, seed = processSeed() }: WebgpuOptions,
   ) {
     this.kernelOverrides = kernelOverrides;
     this.defaults = { strategy, groupSize };
+    this.hashSeed = seed;
     this.lost = gpu.lost;
     const first = gpu.software ? FIRST_CHUNK.software : FIRST_CHUNK.hardware;
     this.pacer = new Pacer(first, () => kernels.compilingMs);

@@ -2,8 +2,8 @@
 import type { SchemaElement } from "hyparquet";
 import { type Chunk, isValid } from "../../relational/chunk.js";
 import { TextBuffer } from "../text-buffer.js";
-import { mixed } from "./mixed-hash.js";
-import type { Bounds, Numbers, PackedValues, Values } from "./parquet-values.js";
+import { bytesHash, CROWDED, type HashedNumbers, TOO_MANY } from "./number-values.js";
+import type { Bounds, PackedValues, Values } from "./parquet-values.js";
 import { signedInteger } from "./signed-bytes.js";
 
 type ByteChunk = Extract<Chunk, { layout: "bytes" }>;
@@ -156,11 +156,11 @@ export class ByteValues implements Values {
     return lengthA - lengthB;
   }
 
-  number({ codes, firsts, slots, mask, most }: Numbers): number {
+  number({ codes, firsts, slots, mask, most, keying, mostSteps }: HashedNumbers): number {
     const [bytes, offsets, count] = [this.#bytes, this.#offsets, this.count];
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const lately = new Int32Array(LATELY);
-    let [entries, before, lengthBefore] = [0, 0, -1];
+    let [entries, before, lengthBefore, steps] = [0, 0, -1, 0];
     for (let i = 0; i < count; i++) {
       const start = offsets[i];
       const length = offsets[i + 1] - start;
@@ -182,17 +182,18 @@ export class ByteValues implements Values {
         codes[i] = codes[last];
         continue;
       }
-      let slot = hashOf(view, start, length) & mask;
+      let slot = bytesHash(view, start, length, keying) & mask;
       let number = slots[slot];
       while (number !== 0) {
         const first = firsts[number - 1];
         if (offsets[first + 1] - offsets[first] === length && isSame(view, offsets[first], start, length))
           break;
+        if (++steps > mostSteps) return CROWDED;
         slot = (slot + 1) & mask;
         number = slots[slot];
       }
       if (number === 0) {
-        if (entries === most) return -1;
+        if (entries === most) return TOO_MANY;
         firsts[entries] = i;
         number = ++entries;
         slots[slot] = number;
@@ -244,16 +245,4 @@ function isSame(view: DataView, a: number, b: number, length: number): boolean {
   for (; i + 4 <= length; i += 4) if (view.getInt32(a + i, true) !== view.getInt32(b + i, true)) return false;
   for (; i < length; i++) if (view.getUint8(a + i) !== view.getUint8(b + i)) return false;
   return true;
-}
-
-function hashOf(view: DataView, start: number, length: number): number {
-  let hash = length;
-  let i = start;
-  for (const end = start + length - 3; i < end; i += 4) hash = stirred(hash, view.getInt32(i, true));
-  for (const end = start + length; i < end; i++) hash = stirred(hash, view.getUint8(i));
-  return mixed(hash);
-}
-
-function stirred(hash: number, word: number): number {
-  return Math.imul(((hash << 5) | (hash >>> 27)) ^ word, 0x9e3779b1);
 }

@@ -4,6 +4,7 @@
  */
 
 import type { TextBuffer } from "../text-buffer.js";
+import { numberValues, TOO_MANY } from "./number-values.js";
 import type { Values } from "./parquet-values.js";
 
 /** Numbers in place of values. */
@@ -40,8 +41,8 @@ export class Numbering {
     if (this.#slots.length < size) this.#slots = new Int32Array(size);
     else this.#slots.fill(0, 0, size);
     const [codes, firsts, slots] = [this.#codes, this.#values, this.#slots];
-    const entries = values.number({ codes, firsts, slots, mask: size - 1, most });
-    return entries < 0 ? null : { codes, count, values: firsts, entries };
+    const entries = numberValues(values, { codes, firsts, slots, mask: size - 1, most });
+    return entries === TOO_MANY ? null : { codes, count, values: firsts, entries };
   }
 
   /** The same of places in an Arrow dictionary of `length` values; `values` are such places. */

@@ -13,6 +13,7 @@ import {
   isValid,
 } from "../../relational/chunk.js";
 import { rawColumn } from "../columns.js";
+import { numberValues } from "./number-values.js";
 import { type Coded, Numbering } from "./parquet-codes.js";
 import { conversionOf } from "./parquet-types.js";
 import { type Values, valuesFor } from "./parquet-values.js";
@@ -157,7 +158,7 @@ function firstsOf(values: Values): Int32Array {
   const { count } = values;
   const [codes, firsts] = [new Int32Array(count), new Int32Array(count)];
   const slots = new Int32Array(2 << (32 - Math.clz32(count)));
-  values.number({ codes, firsts, slots, mask: slots.length - 1, most: count });
+  numberValues(values, { codes, firsts, slots, mask: slots.length - 1, most: count });
   for (let i = 0; i < count; i++) codes[i] = firsts[codes[i]];
   return codes;
 }

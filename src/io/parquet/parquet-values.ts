@@ -5,6 +5,7 @@
 import type { SchemaElement } from "hyparquet";
 import type { Chunk } from "../../relational/chunk.js";
 import type { TextBuffer } from "../text-buffer.js";
+import type { HashedNumbers } from "./number-values.js";
 import { ByteValues } from "./parquet-byte-values.js";
 import { WordValues } from "./parquet-word-values.js";
 
@@ -12,20 +13,6 @@ import { WordValues } from "./parquet-word-values.js";
 export interface Bounds {
   min_value?: unknown;
   max_value?: unknown;
-}
-
-/** Where values are numbered. */
-export interface Numbers {
-  /** The number of each value. */
-  readonly codes: Int32Array;
-  /** The first value of each number. */
-  readonly firsts: Int32Array;
-  /** Number + 1, at places that hashes lead to; all 0 at first, a power of two of them. */
-  readonly slots: Int32Array;
-  /** Slots - 1. */
-  readonly mask: number;
-  /** Numbers that there may be. */
-  readonly most: number;
 }
 
 /** Values as plain data. */
@@ -51,8 +38,8 @@ export interface Values {
   write(out: TextBuffer, from: number, to: number, of: Int32Array | null): void;
   /** Of the values from `from` up to `to`, or of those that `of` numbers from there to there. */
   bounds(from: number, to: number, of: Int32Array | null): Bounds;
-  /** Gives each value a number in order of its first place. Answers with how many there are; -1 where they are too many. */
-  number(into: Numbers): number;
+  /** Gives each value a number in order of its first place. Answers with how many there are; TOO_MANY, or CROWDED: see `numberValues`. */
+  number(into: HashedNumbers): number;
   /** The first `count` values, or those that the first `count` elements of `of` number, in memory of their own. */
   packed(count: number, of: Int32Array | null): PackedValues;
   /** Has these values and no others. */

@@ -3,9 +3,9 @@ import type { SchemaElement } from "hyparquet";
 import { isSet } from "../../engine/bitmaps.js";
 import { as16, asBytes, type Chunk, isValid } from "../../relational/chunk.js";
 import type { TextBuffer } from "../text-buffer.js";
-import { mixed } from "./mixed-hash.js";
+import { CROWDED, type HashedNumbers, pairHash, TOO_MANY, wordHash } from "./number-values.js";
 import { floatBounds, longBounds, numberBounds } from "./parquet-bounds.js";
-import type { Bounds, Numbers, PackedValues, Values } from "./parquet-values.js";
+import type { Bounds, PackedValues, Values } from "./parquet-values.js";
 
 export class WordValues implements Values {
   count = 0;
@@ -153,7 +153,7 @@ export class WordValues implements Values {
     }
   }
 
-  number(into: Numbers): number {
+  number(into: HashedNumbers): number {
     return this.each === 1
       ? numberWords(this.#words, this.count, into)
       : numberPairs(this.#words, this.count, into);
@@ -193,9 +193,9 @@ function smallIntegers({ type, width, data }: FixedChunk): ArrayLike<number> {
 function numberWords(
   words: Int32Array,
   count: number,
-  { codes, firsts, slots, mask, most }: Numbers,
+  { codes, firsts, slots, mask, most, keying, mostSteps }: HashedNumbers,
 ): number {
-  let entries = 0;
+  let [entries, steps] = [0, 0];
   for (let i = 0; i < count; i++) {
     const word = words[i];
     // sorted columns and joined ones repeat their values
@@ -203,14 +203,15 @@ function numberWords(
       codes[i] = codes[i - 1];
       continue;
     }
-    let slot = mixed(word) & mask;
+    let slot = wordHash(word, keying) & mask;
     let number = slots[slot];
     while (number !== 0 && words[firsts[number - 1]] !== word) {
+      if (++steps > mostSteps) return CROWDED;
       slot = (slot + 1) & mask;
       number = slots[slot];
     }
     if (number === 0) {
-      if (entries === most) return -1;
+      if (entries === most) return TOO_MANY;
       firsts[entries] = i;
       number = ++entries;
       slots[slot] = number;
@@ -224,27 +225,28 @@ function numberWords(
 function numberPairs(
   words: Int32Array,
   count: number,
-  { codes, firsts, slots, mask, most }: Numbers,
+  { codes, firsts, slots, mask, most, keying, mostSteps }: HashedNumbers,
 ): number {
   const isNew = (number: number, low: number, high: number) => {
     const first = 2 * firsts[number - 1];
     return words[first] !== low || words[first + 1] !== high;
   };
-  let entries = 0;
+  let [entries, steps] = [0, 0];
   for (let i = 0; i < count; i++) {
     const [low, high] = [words[2 * i], words[2 * i + 1]];
     if (i > 0 && low === words[2 * i - 2] && high === words[2 * i - 1]) {
       codes[i] = codes[i - 1];
       continue;
     }
-    let slot = mixed(low ^ Math.imul(high, 0x9e3779b1)) & mask;
+    let slot = pairHash(low, high, keying) & mask;
     let number = slots[slot];
     while (number !== 0 && isNew(number, low, high)) {
+      if (++steps > mostSteps) return CROWDED;
       slot = (slot + 1) & mask;
       number = slots[slot];
     }
     if (number === 0) {
-      if (entries === most) return -1;
+      if (entries === most) return TOO_MANY;
       firsts[entries] = i;
       number = ++entries;
       slots[slot] = number;

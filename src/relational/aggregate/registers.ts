@@ -4,6 +4,7 @@
  */
 import { CodedBytes } from "../../engine/coded-bytes.js";
 import { murmur3 } from "../../engine/hash.js";
+import { UNKEYED } from "../../engine/hash-seed.js";
 import { foldStrings, foldWords } from "../../engine/row-hash.js";
 import type { KeyColumn } from "../../engine/rows.js";
 import { mostRank } from "../../engine/sketch-format.js";
@@ -117,14 +118,14 @@ function hashesOf(key: KeyColumn, rows: number, seed: number): Uint32Array {
     return Uint32Array.from(codes, (code) => ofStrings[code]);
   }
   const hashes = new Uint32Array(rows).fill(seed);
-  if (key.kind === "words") foldWords(hashes, key.data, key.width, key.width, 0, rows);
+  if (key.kind === "words") foldWords(hashes, key.data, key.width, key.width, 0, rows, UNKEYED);
   else {
     const ranges = new Uint32Array(2 * rows);
     for (let row = 0; row < rows; row++) {
       ranges[2 * row] = key.starts[row];
       ranges[2 * row + 1] = key.ends[row];
     }
-    foldStrings(hashes, ranges, 2, 0, key.bytes, 0, rows);
+    foldStrings(hashes, ranges, 2, 0, key.bytes, 0, rows, UNKEYED);
   }
   for (let row = 0; row < rows; row++) hashes[row] = murmur3(hashes[row]);
   return hashes;

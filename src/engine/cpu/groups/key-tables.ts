@@ -5,9 +5,12 @@
  *
  * Three tables: `ExactTable` for keys of one word, `RowTable` for all others (both linear probing over slots of
  * code and position), and `DenseTable` for keys of one word that lie close together (an array indexed by the key).
+ *
+ * A probe passes `REACH` slots at most and goes on in a tree (key-tree.ts), so no choice of keys makes it long. A key that is not in
+ * the slots within its reach is in the tree, or nowhere: slots are never emptied.
  */
-import { murmur3 } from "../../hash.js";
-import type { PackedKeys } from "./row-keys.js";
+import { type CompareKey, KeyTree, REACH } from "./key-tree.js";
+import { mixedWord, type PackedKeys, type RowHashing } from "./row-keys.js";
 import { sameBytes } from "./strings.js";
 
 /**
@@ -28,6 +31,8 @@ export function unsorted({ width, stride, words, bytes, skip, codes }: PackedKey
 
 /** A build side's table. */
 export interface KeyTable {
+  /** What its slots had no place for; null where all keys have one. */
+  readonly tree: KeyTree | null;
   /**
    * Puts the keys at positions `from` to `to` in. For each that is there already, follows[row] becomes its leader's row + 1.
    * Returns how many those are.
@@ -40,16 +45,23 @@ export interface KeyTable {
   probe(probe: TableKeys, from: number, to: number, matches: Uint32Array): number;
 }
 
-/** Slots of two words: code, and row or position + 1 of the leader (0: empty). */
+/** Slots of two words: code, and row or position + 1 of the leader (0: empty); and the keys that they have no place for. */
 export class Slots {
   words: Uint32Array;
   /** Number of the last slot. */
   mask: number;
+  readonly tree: KeyTree;
 
   /** @param words a power of two of slots */
-  constructor(words: Uint32Array = new Uint32Array(2)) {
+  constructor(words: Uint32Array = new Uint32Array(2), tree?: Uint32Array) {
     this.words = words;
     this.mask = words.length / 2 - 1;
+    this.tree = new KeyTree(tree);
+  }
+
+  /** Slots that a probe passes, less than all. */
+  get reach(): number {
+    return Math.min(REACH, this.mask);
   }
 
   /** Takes everything out, and makes room for `keys` keys. */
@@ -58,6 +70,7 @@ export class Slots {
     this.mask = slots - 1;
     if (this.words.length < 2 * slots) this.words = new Uint32Array(2 * slots);
     else this.words.fill(0, 0, 2 * slots);
+    this.tree.clear();
   }
 }
 
@@ -73,36 +86,47 @@ export function slotsFor(keys: number, load = TABLE_LOAD): number {
   return 2 ** Math.ceil(Math.log2(Math.max(16, keys / load)));
 }
 
-/** Keys that are equal when their codes are. */
+/** Keys that are equal when their codes are: one word each, or, in records, its hash, which is another one for every word. */
 export class ExactTable implements KeyTable {
   readonly #slots: Slots;
-  readonly #hashMask: number;
+  readonly #hashing: RowHashing;
 
-  constructor(slots: Slots, hashMask: number) {
+  constructor(slots: Slots, hashing: RowHashing) {
     this.#slots = slots;
-    this.#hashMask = hashMask;
+    this.#hashing = hashing;
+  }
+
+  get tree(): KeyTree {
+    return this.#slots.tree;
   }
 
   insert(build: TableKeys, from: number, to: number, follows: Uint32Array): number {
     const { codes, codeStride, recorded, skip } = build;
-    const { words: slots, mask } = this.#slots;
-    const hashMask = mask & this.#hashMask;
+    const { words: slots, mask, reach, tree } = this.#slots;
+    const { multiplier, offset } = this.#hashing;
+    const hashMask = mask & this.#hashing.mask;
     const wrap = 2 * mask + 1;
     let repeats = 0;
     for (let position = from; position < to; position++) {
       if (skip !== null && skip[position] !== 0) continue;
       const code = codes[position * codeStride];
       const row = recorded ? codes[position * codeStride + 1] : position;
-      let slot = (murmur3(code) & hashMask) << 1;
+      const hash = recorded ? code : mixedWord((Math.imul(code, multiplier) + offset) | 0);
+      let slot = (hash & hashMask) << 1;
+      let left = reach;
       let found = slots[slot + 1];
       while (found !== 0 && slots[slot] !== code) {
         slot = (slot + 2) & wrap;
+        if (--left === 0) break;
         found = slots[slot + 1];
       }
       if (found === 0) {
         slots[slot] = code;
         slots[slot + 1] = row + 1;
-      } else {
+        continue;
+      }
+      if (left === 0) found = tree.add(code, row + 1, comparingCodes(code));
+      if (found !== row + 1) {
         follows[row] = found;
         repeats++;
       }
@@ -111,9 +135,10 @@ export class ExactTable implements KeyTable {
   }
 
   probe(probe: TableKeys, from: number, to: number, matches: Uint32Array): number {
-    const { codes, codeStride, skip } = probe;
-    const { words: slots, mask } = this.#slots;
-    const hashMask = mask & this.#hashMask;
+    const { codes, codeStride, recorded, skip } = probe;
+    const { words: slots, mask, reach, tree } = this.#slots;
+    const { multiplier, offset } = this.#hashing;
+    const hashMask = mask & this.#hashing.mask;
     const wrap = 2 * mask + 1;
     let hits = 0;
     for (let position = from; position < to; position++) {
@@ -122,12 +147,16 @@ export class ExactTable implements KeyTable {
         continue;
       }
       const code = codes[position * codeStride];
-      let slot = (murmur3(code) & hashMask) << 1;
+      const hash = recorded ? code : mixedWord((Math.imul(code, multiplier) + offset) | 0);
+      let slot = (hash & hashMask) << 1;
+      let left = reach;
       let found = slots[slot + 1];
       while (found !== 0 && slots[slot] !== code) {
         slot = (slot + 2) & wrap;
+        if (--left === 0) break;
         found = slots[slot + 1];
       }
+      if (left === 0) found = tree.find(comparingCodes(code));
       matches[position * codeStride] = found;
       if (found !== 0) hits++;
     }
@@ -145,9 +174,13 @@ export class RowTable implements KeyTable {
     this.#build = build;
   }
 
+  get tree(): KeyTree {
+    return this.#slots.tree;
+  }
+
   insert(build: TableKeys, from: number, to: number, follows: Uint32Array): number {
     const { codes, codeStride, recorded, skip, words, stride, base, width } = build;
-    const { words: slots, mask } = this.#slots;
+    const { words: slots, mask, reach, tree } = this.#slots;
     const wrap = 2 * mask + 1;
     const noStrings = build.bytes.length === 0;
     let repeats = 0;
@@ -156,17 +189,29 @@ export class RowTable implements KeyTable {
       const code = codes[position * codeStride];
       const at = position * stride + base;
       let slot = (code & mask) << 1;
+      let left = reach;
       let found = slots[slot + 1];
-      for (; found !== 0; slot = (slot + 2) & wrap, found = slots[slot + 1]) {
-        if (slots[slot] !== code) continue;
-        const other = (found - 1) * stride + base;
-        if (sameWords(words, other, words, at, width) && (noStrings || sameStrings(build, other, build, at)))
-          break;
+      while (found !== 0) {
+        if (slots[slot] === code) {
+          const other = (found - 1) * stride + base;
+          if (
+            sameWords(words, other, words, at, width) &&
+            (noStrings || sameStrings(build, other, build, at))
+          )
+            break;
+        }
+        slot = (slot + 2) & wrap;
+        if (--left === 0) break;
+        found = slots[slot + 1];
       }
       if (found === 0) {
         slots[slot] = code;
         slots[slot + 1] = position + 1;
         continue;
+      }
+      if (left === 0) {
+        found = tree.add(code, position + 1, comparingRows(code, build, at, build));
+        if (found === position + 1) continue;
       }
       const leader = recorded ? codes[(found - 1) * codeStride + 1] : found - 1;
       follows[recorded ? codes[position * codeStride + 1] : position] = leader + 1;
@@ -179,7 +224,7 @@ export class RowTable implements KeyTable {
     const build = this.#build;
     const { codes: buildCodes, words: buildWords, stride: buildStride, base } = build;
     const { codes, codeStride, recorded, skip, words, stride, width } = probe;
-    const { words: slots, mask } = this.#slots;
+    const { words: slots, mask, reach, tree } = this.#slots;
     const wrap = 2 * mask + 1;
     const noStrings = build.bytes.length === 0;
     let hits = 0;
@@ -191,16 +236,22 @@ export class RowTable implements KeyTable {
       const code = codes[position * codeStride];
       const at = position * stride + base;
       let slot = (code & mask) << 1;
+      let left = reach;
       let found = slots[slot + 1];
-      for (; found !== 0; slot = (slot + 2) & wrap, found = slots[slot + 1]) {
-        if (slots[slot] !== code) continue;
-        const other = (found - 1) * buildStride + base;
-        if (
-          sameWords(buildWords, other, words, at, width) &&
-          (noStrings || sameStrings(build, other, probe, at))
-        )
-          break;
+      while (found !== 0) {
+        if (slots[slot] === code) {
+          const other = (found - 1) * buildStride + base;
+          if (
+            sameWords(buildWords, other, words, at, width) &&
+            (noStrings || sameStrings(build, other, probe, at))
+          )
+            break;
+        }
+        slot = (slot + 2) & wrap;
+        if (--left === 0) break;
+        found = slots[slot + 1];
       }
+      if (left === 0) found = tree.find(comparingRows(code, probe, at, build));
       if (found !== 0) hits++;
       matches[position * codeStride] =
         found !== 0 && recorded ? buildCodes[(found - 1) * codeStride + 1] + 1 : found;
@@ -227,8 +278,42 @@ function sameStrings(a: TableKeys, atA: number, b: TableKeys, atB: number): bool
   return true;
 }
 
+/** Where a key of one word is among others. */
+function comparingCodes(code: number): CompareKey {
+  return (other) => code - other;
+}
+
+/** Where a row is among those of a build side: by hash, then by words, then by strings, shorter ones first. */
+function comparingRows(code: number, row: TableKeys, at: number, build: TableKeys): CompareKey {
+  return (otherCode, other) => {
+    if (code !== otherCode) return code - otherCode;
+    const atOther = (other - 1) * build.stride + build.base;
+    for (let k = 0; k < row.width; k++) {
+      const [word, otherWord] = [row.words[at + k], build.words[atOther + k]];
+      if (word !== otherWord) return word - otherWord;
+    }
+    return compareStrings(row, at + row.width, build, atOther + build.width);
+  };
+}
+
+/** Compares the strings whose ranges begin at words p and q. */
+function compareStrings(a: TableKeys, p: number, b: TableKeys, q: number): number {
+  for (let c = 0; c < a.bytes.length; c++) {
+    const [start, otherStart] = [a.words[p + 2 * c], b.words[q + 2 * c]];
+    const length = a.words[p + 2 * c + 1] - start;
+    const difference = length - (b.words[q + 2 * c + 1] - otherStart);
+    if (difference !== 0) return difference;
+    for (let i = 0; i < length; i++) {
+      const bytes = a.bytes[c][start + i] - b.bytes[c][otherStart + i];
+      if (bytes !== 0) return bytes;
+    }
+  }
+  return 0;
+}
+
 /** An array indexed by key − smallest key. Elements are row + 1 of the leader. For exact keys in row order. */
 export class DenseTable implements KeyTable {
+  readonly tree = null;
   readonly #smallest: number;
   readonly #leaders: Uint32Array;
 

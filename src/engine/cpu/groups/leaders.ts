@@ -51,7 +51,7 @@ export async function findLeaders(
   const bits = partitionBits(keys.rows, layout);
   const sorted = await sortByPartition(run, side, 0, keys.rows, layout, bits);
   phase("sort by partition");
-  const job = { kind: "lead", keys: sorted, follows, hashMask: run.hashMask } as const;
+  const job = { kind: "lead", keys: sorted, follows, hashing: run.hashing } as const;
   const results = await run.share(job, keys.rows);
   phase("find equal rows");
   const repeats = results.reduce((sum, result) => sum + result.repeats, 0);

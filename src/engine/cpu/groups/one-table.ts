@@ -19,16 +19,27 @@ import {
   type TableKeys,
   unsorted,
 } from "./key-tables.js";
-import { hashKeys, isPacked, type KeySide, type PackedKeys, packKeys } from "./row-keys.js";
+import { KeyTree } from "./key-tree.js";
+import { hashKeys, isPacked, type KeySide, type PackedKeys, packKeys, type RowHashing } from "./row-keys.js";
 
-/** Rows put into one table between two looks at the signal. */
-const INSERT_ROWS = 2 ** 20;
+/** Rows put into one table between two looks at the clock: some ten milliseconds where all of them crowd. */
+const INSERT_ROWS = 2 ** 14;
 
 /** A finished table as plain data, which threads can share. */
 export type TableData =
   | { readonly kind: "dense"; readonly smallest: number; readonly leaders: Uint32Array }
-  | { readonly kind: "exact"; readonly slots: Uint32Array; readonly hashMask: number }
-  | { readonly kind: "rows"; readonly slots: Uint32Array; readonly build: TableKeys };
+  | {
+      readonly kind: "exact";
+      readonly slots: Uint32Array;
+      readonly tree: Uint32Array;
+      readonly hashing: RowHashing;
+    }
+  | {
+      readonly kind: "rows";
+      readonly slots: Uint32Array;
+      readonly tree: Uint32Array;
+      readonly build: TableKeys;
+    };
 
 /** A table, and how many of its rows follow another. */
 export interface BuiltTable {
@@ -50,9 +61,9 @@ export function openTable(table: TableData): KeyTable {
     case "dense":
       return new DenseTable(table.smallest, table.leaders);
     case "exact":
-      return new ExactTable(new Slots(table.slots), table.hashMask);
+      return new ExactTable(new Slots(table.slots, table.tree), table.hashing);
     case "rows":
-      return new RowTable(new Slots(table.slots), table.build);
+      return new RowTable(new Slots(table.slots, table.tree), table.build);
   }
 }
 
@@ -73,7 +84,7 @@ export async function buildTable(
   const small = always || keys.rows <= run.threads.tuning.sortAbove;
   if (!small && !stays) return null;
   const all = { side, first: 0, rows: keys.rows };
-  const packed = packKeys(all, layout, run.hashMask, stays ? null : run.work, new Scratch(run.work));
+  const packed = packKeys(all, layout, run.hashing, stays ? null : run.work, new Scratch(run.work));
   const table = newTable(run, packed, small, known);
   if (table === null) return null;
   const into = openTable(table);
@@ -84,24 +95,28 @@ export async function buildTable(
     if (table.kind === "rows") hashKeys(packed, from, to);
     repeats += into.insert(build, from, to, follows);
     run.pace.add(to - from);
-    if (to < keys.rows) await run.pace.pause();
+    if (to < keys.rows) await run.pace.turn();
   }
-  return { table, repeats };
+  if (table.kind === "dense" || !into.tree?.size) return { table, repeats };
+  const tree = run.work.words(into.tree.words.length);
+  tree.set(into.tree.words);
+  return { table: { ...table, tree }, repeats };
 }
 
 function newTable(
-  { work, hashMask }: RowRun,
+  { work, hashing }: RowRun,
   keys: PackedKeys,
   small: boolean,
   known: KeyRange | null,
 ): TableData | null {
-  if (keys.exact && hashMask === ALL_BITS) {
+  if (keys.exact && hashing.mask === ALL_BITS) {
     const most = longestDenseRange(keys.rows);
     const range = known !== null && known.size <= most ? known : keyRange(keys, most);
     if (range) return { kind: "dense", smallest: range.smallest, leaders: work.zeroedWords(range.size) };
   }
   if (!small) return null;
   const slots = work.zeroedWords(2 * slotsFor(keys.rows));
-  if (keys.exact) return { kind: "exact", slots, hashMask };
-  return { kind: "rows", slots, build: unsorted(keys) };
+  const tree = new KeyTree().words;
+  if (keys.exact) return { kind: "exact", slots, tree, hashing };
+  return { kind: "rows", slots, tree, build: unsorted(keys) };
 }

@@ -12,7 +12,7 @@ import type { RowRun } from "../rows/row-run.js";
 import type { Work } from "../rows/work.js";
 import type { Layout } from "./key-layout.js";
 import { ExactTable, type KeyTable, RowTable, Slots, type TableKeys } from "./key-tables.js";
-import { type KeySide, packKeys } from "./row-keys.js";
+import { type KeySide, packKeys, type RowHashing } from "./row-keys.js";
 import { recordWords, type SortedKeys } from "./sort.js";
 
 /**
@@ -26,6 +26,9 @@ const MOST_PARTITION_BITS = 10;
 
 /** Partitions of a piece of a job: their starts share cache lines. */
 const PARTITIONS = 4;
+
+/** Records after which the event loop may get its turn. Partitions have more where many rows have one key, or hashes crowd. */
+export const AT_ONCE = 2 ** 14;
 
 /** log2 of the partitions for so many rows. */
 export function partitionBits(rows: number, layout: Layout): number {
@@ -51,7 +54,7 @@ export async function sortByPartition(
   const to = { rows, sliceRows, bits, stride, records, starts, exact, width, bytes: side.bytes };
   await run.overChunks(rows, (from, count, scratch) => {
     const some = { side, first: first + from, rows: count };
-    const keys = packKeys(some, layout, run.hashMask, run.work, scratch);
+    const keys = packKeys(some, layout, run.hashing, run.work, scratch);
     return { kind: "sort", keys, firstSlice: from / sliceRows, to };
   });
   return to;
@@ -65,32 +68,45 @@ export class PartitionTables {
   readonly #build: TableKeys;
   readonly #slots = new Slots();
 
-  constructor(keys: SortedKeys, hashMask: number) {
+  constructor(keys: SortedKeys, hashing: RowHashing) {
     this.#keys = keys;
     this.#build = recordKeys(keys);
-    this.table = keys.exact ? new ExactTable(this.#slots, hashMask) : new RowTable(this.#slots, this.#build);
+    this.table = keys.exact ? new ExactTable(this.#slots, hashing) : new RowTable(this.#slots, this.#build);
   }
 
   /** Builds a partition's table. Returns how many of its rows follow another; their leaders + 1 go to `follows`. */
-  build(partition: number, follows: Uint32Array): number {
-    const { starts, bits } = this.#keys;
+  *build(partition: number, follows: Uint32Array): Generator<void, number> {
     this.#slots.reset(countRecords(this.#keys, partition));
     let repeats = 0;
-    for (let at = partition; at < starts.length; at += 2 ** bits + 1)
-      repeats += this.table.insert(this.#build, starts[at], starts[at + 1], follows);
+    for (const [from, to] of recordRanges(this.#keys, partition)) {
+      repeats += this.table.insert(this.#build, from, to, follows);
+      if (to - from === AT_ONCE) yield;
+    }
     return repeats;
   }
 }
 
+/** Records of a partition, slice by slice, `AT_ONCE` at most. */
+export function* recordRanges(
+  { starts, bits }: Pick<SortedKeys, "starts" | "bits">,
+  partition: number,
+): Generator<readonly [from: number, to: number]> {
+  for (let at = partition; at < starts.length; at += 2 ** bits + 1) {
+    for (let from = starts[at]; from < starts[at + 1]; from += AT_ONCE)
+      yield [from, Math.min(starts[at + 1], from + AT_ONCE)];
+  }
+}
+
 /** Work on all partitions, some neighbouring ones a piece; `run` returns the rows that it found to follow another. */
-export function eachPartition(bits: number, run: (partition: number) => number): Work {
+export function eachPartition(bits: number, run: (partition: number) => Generator<void, number>): Work {
   const partitions = 2 ** bits;
   let repeats = 0;
   return {
     pieces: Math.ceil(partitions / PARTITIONS),
-    run(piece) {
+    *run(piece) {
       const end = Math.min(partitions, (piece + 1) * PARTITIONS);
-      for (let partition = piece * PARTITIONS; partition < end; partition++) repeats += run(partition);
+      for (let partition = piece * PARTITIONS; partition < end; partition++) repeats += yield* run(partition);
+      yield;
     },
     result: () => ({ repeats, made: [] }),
   };
@@ -102,11 +118,11 @@ export interface LeadJob {
   readonly keys: SortedKeys;
   /** Per row: its leader + 1, written for rows that follow one. */
   readonly follows: Uint32Array;
-  readonly hashMask: number;
+  readonly hashing: RowHashing;
 }
 
-export function openLead({ keys, follows, hashMask }: LeadJob): Work {
-  const tables = new PartitionTables(keys, hashMask);
+export function openLead({ keys, follows, hashing }: LeadJob): Work {
+  const tables = new PartitionTables(keys, hashing);
   return eachPartition(keys.bits, (partition) => tables.build(partition, follows));
 }
 

@@ -5,11 +5,27 @@
  */
 import { isSet } from "../../bitmaps.js";
 import { murmur3 } from "../../hash.js";
+import type { Keying } from "../../hash-seed.js";
 import { foldStrings, foldWords } from "../../row-hash.js";
 import type { ByteColumn, RowKeys, WordColumn } from "../../rows.js";
 import type { RowMemory, Scratch } from "../rows/row-memory.js";
 import type { Layout, Place } from "./key-layout.js";
 import { type PackedDictionary, packCoded, packDictionary, packStrings, writeRanges } from "./strings.js";
+
+/** How rows are hashed: as a seed says. */
+export interface RowHashing extends Keying {
+  /** Hashes are and-ed with it: fewer bits force collisions in tests. */
+  readonly mask: number;
+}
+
+/**
+ * The hash of a key of one word that is keyed: the second half of MurmurHash3's finalizer, whose first half the keying's multiplication
+ * takes the place of. A bijection; its upper bits choose partitions, its lower ones slots.
+ */
+export function mixedWord(keyed: number): number {
+  const h = Math.imul(keyed ^ (keyed >>> 15), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
 
 /** Packed keys of some neighbouring rows, which are numbered from 0 here. */
 export interface PackedKeys {
@@ -28,8 +44,7 @@ export interface PackedKeys {
   readonly codes: Uint32Array;
   /** True when equal codes make equal keys. */
   readonly exact: boolean;
-  /** Hashes are and-ed with it: fewer bits force collisions in tests. */
-  readonly hashMask: number;
+  readonly hashing: RowHashing;
 }
 
 /** Rows whose columns are packed in turn, so that their words stay in the cache meanwhile. */
@@ -73,7 +88,7 @@ export function isPacked({ columns }: RowKeys, { stride }: Layout): boolean {
 export function packKeys(
   { side, first, rows }: KeyRows,
   layout: Layout,
-  hashMask: number,
+  hashing: RowHashing,
   memory: RowMemory | null,
   scratch: Scratch,
 ): PackedKeys {
@@ -88,19 +103,21 @@ export function packKeys(
   for (let from = 0; from < rows; from += BLOCK_ROWS)
     packBlock(side, layout, own ? null : words, skip, first, from, Math.min(rows, from + BLOCK_ROWS));
   const { bytes } = side;
-  return { rows, width, stride, words, bytes, skip: skip.includes(1) ? skip : null, codes, exact, hashMask };
+  return { rows, width, stride, words, bytes, skip: skip.includes(1) ? skip : null, codes, exact, hashing };
 }
 
 const NO_BYTES = new Uint8Array(0);
 
 /** Computes the codes of rows `from` to `to` where they are hashes. */
 export function hashKeys(keys: PackedKeys, from: number, to: number): void {
-  const { exact, codes, words, stride, width, bytes, hashMask } = keys;
+  const { exact, codes, words, stride, width, bytes, hashing } = keys;
   if (exact) return;
+  const { mask } = hashing;
   codes.fill(0, from, to);
-  foldWords(codes, words, stride, width, from, to);
-  for (let c = 0; c < bytes.length; c++) foldStrings(codes, words, stride, width + 2 * c, bytes[c], from, to);
-  for (let row = from; row < to; row++) codes[row] = murmur3(codes[row]) & hashMask;
+  foldWords(codes, words, stride, width, from, to, hashing);
+  for (let c = 0; c < bytes.length; c++)
+    foldStrings(codes, words, stride, width + 2 * c, bytes[c], from, to, hashing);
+  for (let row = from; row < to; row++) codes[row] = murmur3(codes[row]) & mask;
 }
 
 /** Writes the words of rows `from` to `to`, unless they are there already (null), and marks rows to skip. */

@@ -167,7 +167,7 @@ export class Join {
 
   async #probe(table: TableData, side: KeySide, layout: Layout, found: MatchedRows): Promise<void> {
     await this.run.overChunks(side.keys.rows, (first, rows, scratch): ProbeJob => {
-      const keys = packKeys({ side, first, rows }, layout, this.run.hashMask, this.#work, scratch);
+      const keys = packKeys({ side, first, rows }, layout, this.run.hashing, this.#work, scratch);
       return { kind: "probe", table, keys, ...this.#slicesOf(found, first, rows) };
     });
   }
@@ -195,7 +195,7 @@ export class Join {
       const rows = Math.min(step, probeRows - first);
       const probe = await sortByPartition(run, probeSide, first, rows, layout, bits, scratch);
       this.phase("sort by partition");
-      const job = { kind: "match", build, probe, follows, hashMask: run.hashMask } as const;
+      const job = { kind: "match", build, probe, follows, hashing: run.hashing } as const;
       const results = await run.share(job, buildRows + rows);
       if (first === 0) for (const result of results) repeats += result.repeats;
       const { matches, hits } = this.#slicesOf(found, first, rows);

@@ -5,7 +5,8 @@
  * was found is put back into the order of the rows. Every word has one writer, and no thread writes near another.
  */
 
-import { eachPartition, PartitionTables, recordKeys } from "../groups/partitions.js";
+import { AT_ONCE, eachPartition, PartitionTables, recordKeys, recordRanges } from "../groups/partitions.js";
+import type { RowHashing } from "../groups/row-keys.js";
 import type { SortedKeys } from "../groups/sort.js";
 import { silently, type Work } from "../rows/work.js";
 
@@ -16,7 +17,7 @@ export interface MatchJob {
   readonly probe: SortedKeys;
   /** Per build row: its leader + 1, written for rows that follow one. */
   readonly follows: Uint32Array;
-  readonly hashMask: number;
+  readonly hashing: RowHashing;
 }
 
 /** Write the leader + 1 of each row, or 0, in row order; a piece is a slice. */
@@ -28,14 +29,15 @@ export interface PlaceJob {
   readonly hits: Float64Array;
 }
 
-export function openMatch({ build, probe, follows, hashMask }: MatchJob): Work {
-  const tables = new PartitionTables(build, hashMask);
+export function openMatch({ build, probe, follows, hashing }: MatchJob): Work {
+  const tables = new PartitionTables(build, hashing);
   const keys = recordKeys(probe);
-  const { starts, records } = probe;
-  return eachPartition(build.bits, (partition) => {
-    const repeats = tables.build(partition, follows);
-    for (let at = partition; at < starts.length; at += 2 ** build.bits + 1)
-      tables.table.probe(keys, starts[at], starts[at + 1], records);
+  return eachPartition(build.bits, function* (partition) {
+    const repeats = yield* tables.build(partition, follows);
+    for (const [from, to] of recordRanges(probe, partition)) {
+      tables.table.probe(keys, from, to, probe.records);
+      if (to - from === AT_ONCE) yield;
+    }
     return repeats;
   });
 }

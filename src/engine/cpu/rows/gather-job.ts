@@ -1,6 +1,6 @@
 /** Gathering columns by row numbers; a piece is a column. Each thread makes its results in memory of its own. */
 import { type GatherTask, gatherBuffers } from "../../gather-buffers.js";
-import type { Made, Work } from "./work.js";
+import { inOneGo, type Made, type Work } from "./work.js";
 
 /** Gather columns. */
 export interface GatherJob {
@@ -17,5 +17,5 @@ export function openGather({ tasks }: GatherJob): Work {
       // no memory, or a limit: the caller does the task again, and meets the error where it can be told
     }
   };
-  return { pieces: tasks.length, run, result: () => ({ repeats: 0, made }) };
+  return { pieces: tasks.length, run: inOneGo(run), result: () => ({ repeats: 0, made }) };
 }

@@ -2,14 +2,18 @@
 import { nextTask } from "../../next-task.js";
 import type { JoinCall } from "../../row-operations.js";
 
+/** The event loop gets a turn after a piece of work that ends this long after the last turn: half a frame of a display. */
+export const TURN_MS = 8;
+
 export class Pace {
-  readonly #call: JoinCall;
+  readonly #call: Pick<JoinCall, "signal" | "onProgress">;
   readonly #total: number;
   readonly #guard: () => void;
   #done = 0;
+  #lastTurn = performance.now();
 
   /** @param guard throws when the operation must not go on */
-  constructor(call: JoinCall, total: number, guard: () => void) {
+  constructor(call: Pick<JoinCall, "signal" | "onProgress">, total: number, guard: () => void) {
     this.#call = call;
     this.#total = total;
     this.#guard = guard;
@@ -24,9 +28,15 @@ export class Pace {
   readonly pause = async (): Promise<void> => {
     this.#call.onProgress?.(this.#done, this.#total);
     await nextTask();
+    this.#lastTurn = performance.now();
     this.#call.signal?.throwIfAborted();
     this.#guard();
   };
+
+  /** The same, where the last pause is some time ago. */
+  async turn(): Promise<void> {
+    if (performance.now() - this.#lastTurn >= TURN_MS) await this.pause();
+  }
 
   finish(): void {
     this.#call.onProgress?.(this.#total, this.#total);

@@ -2,6 +2,8 @@
  * One operation on rows under way: the threads and the memory it uses, and how it cuts rows. Keys are packed chunk by chunk
  * by the calling thread; threads share the slices of a chunk.
  */
+import { keyingOf } from "../../hash-seed.js";
+import type { RowHashing } from "../groups/row-keys.js";
 import type { Pace } from "./pace.js";
 import type { RowJob } from "./row-jobs.js";
 import { type RowMemory, Scratch } from "./row-memory.js";
@@ -12,14 +14,18 @@ import type { RowResult } from "./work.js";
 export const ALL_BITS = 0xffffffff;
 
 export class RowRun {
+  readonly hashing: RowHashing;
+
   constructor(
     readonly threads: RowThreads,
     /** Of everything that is not needed afterwards. */
     readonly work: RowMemory,
     readonly pace: Pace,
-    /** For tests: few bits make keys collide. */
-    readonly hashMask: number,
-  ) {}
+    /** @param hashMask for tests: few bits make keys collide */
+    hashMask: number,
+  ) {
+    this.hashing = { ...keyingOf(threads.seed), mask: hashMask };
+  }
 
   /** Workers that so many rows are worth. */
   helpers(rows: number): number {

@@ -2,16 +2,15 @@
  * The threads that work on rows: joins, groups and gathers. A job goes to the workers and the calling thread, which lets the
  * event loop run between its pieces. Without an engine, or with one thread, the calling thread does all of it.
  */
+import { processSeed } from "../../process-seed.js";
 import type { CpuEngine } from "../cpu-engine.js";
 import { WorkerPool } from "../threads/pool.js";
 import type { RowTuning } from "../tuning.js";
+import { TURN_MS } from "./pace.js";
 import { openRowJob, type RowJob } from "./row-jobs.js";
 import { RowMemory } from "./row-memory.js";
 import workerSource from "./row-worker.ts?worker-source";
 import type { RowResult } from "./work.js";
-
-/** The event loop gets a turn after a piece that ends this long after the last turn: half a frame of a display. */
-const TURN_MS = 8;
 
 /** Lets the event loop run; throws when the operation must not go on. */
 export type Pause = () => Promise<void>;
@@ -29,6 +28,11 @@ export class RowThreads {
     if (engine === null || engine.sharing.threads === 1) return;
     this.#pool = new WorkerPool(engine.sharing.threads, { source: workerSource, run: takePieces });
     engine.addUser(this.#pool);
+  }
+
+  /** Of the hashes of rows. */
+  get seed(): number {
+    return this.#engine?.hashSeed ?? processSeed();
   }
 
   /** @throws DeviceLostError once the engine is destroyed */
@@ -72,10 +76,11 @@ async function takePieces(job: RowJob, next: Int32Array, pause: Pause = async ()
   const work = openRowJob(job);
   let lastTurn = performance.now();
   for (let piece = Atomics.add(next, 0, 1); piece < work.pieces; piece = Atomics.add(next, 0, 1)) {
-    work.run(piece);
-    if (performance.now() - lastTurn < TURN_MS) continue;
-    await pause();
-    lastTurn = performance.now();
+    for (const _ of work.run(piece)) {
+      if (performance.now() - lastTurn < TURN_MS) continue;
+      await pause();
+      lastTurn = performance.now();
+    }
   }
   return work.result();
 }

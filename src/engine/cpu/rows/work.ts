@@ -20,14 +20,25 @@ export interface Made {
 /** A job as one thread works on it. */
 export interface Work {
   readonly pieces: number;
-  readonly run: (piece: number) => void;
+  /** Works on a piece, some milliseconds of it between two values. */
+  readonly run: (piece: number) => Iterable<void>;
   readonly result: () => RowResult;
 }
 
-/** Work that answers nothing but what it wrote. */
+/** Work that answers nothing but what it wrote, and whose pieces are short. */
 export function silently(pieces: number, run: (piece: number) => void): Work {
-  return { pieces, run, result: () => NOTHING };
+  return { pieces, run: inOneGo(run), result: () => NOTHING };
 }
+
+/** Work on pieces that are short. */
+export function inOneGo(run: (piece: number) => void): Work["run"] {
+  return (piece) => {
+    run(piece);
+    return DONE;
+  };
+}
+
+const DONE = [undefined];
 
 const NOTHING: RowResult = { repeats: 0, made: [] };
 

@@ -12,24 +12,27 @@ import {
   MOST_ARENA_WORDS,
   NO_NUMBER,
 } from "../../dictionary.js";
+import { type Keying, keyingOf } from "../../hash-seed.js";
 import { readRecords } from "../../records.js";
 import type { Utf8Column } from "../../utf8-column.js";
 import type { CpuEngine } from "../cpu-engine.js";
+import { KeyTree } from "../groups/key-tree.js";
 import type { Allocation } from "../memory/memory.js";
 import { Inputs } from "../memory/storage.js";
+import { Pace, TURN_MS } from "../rows/pace.js";
 import { inChunks } from "../table/chunks.js";
 import {
   addRecord,
   BLOCK,
   blockEnd,
-  emptySlot,
   hashBlock,
   lookUpBlock,
   moveSlots,
+  numberOf,
+  place,
   recordWords,
   type Strings,
   type StringTable,
-  slotFor,
   writeRecord,
 } from "./string-table.js";
 import { stringThreads } from "./string-threads.js";
@@ -40,8 +43,6 @@ const FIRST_SLOTS = 1024;
 const FIRST_WORDS = 4096;
 /** Records that are copied before the event loop may get its turn. */
 const RECORDS_AT_ONCE = 2 ** 16;
-/** Blocks between two looks at the clock, the signal and the engine: some milliseconds. */
-const BLOCKS_AT_ONCE = 64;
 
 /** Elements of a batch, and their hashes. */
 interface HashedBlock {
@@ -55,6 +56,8 @@ export class CpuDictionary implements Dictionary {
   #slots: Allocation;
   #arena: Allocation;
   #table: StringTable;
+  #tree = new KeyTree();
+  readonly #keying: Keying;
   #strings = 0;
   /** Words of the arena that records take. */
   #used = 0;
@@ -68,6 +71,7 @@ export class CpuDictionary implements Dictionary {
     room = { strings: 0, words: 0 },
   ) {
     this.#engine = engine;
+    this.#keying = keyingOf(spec.seed || engine.hashSeed);
     const slots = slotsFor(room.strings);
     const words = Math.max(FIRST_WORDS, room.words);
     this.#slots = engine.buffers.allocate(slots * 8, true);
@@ -100,7 +104,7 @@ export class CpuDictionary implements Dictionary {
     return this.#number(strings, call, () => {});
   }
 
-  /** Looks a batch up; `complete` is told of elements among which some have no number. */
+  /** Looks a batch up; `complete` is told of blocks of elements among which some have no number. */
   async #number(
     { offsets, bytes, length }: Utf8Column,
     { where, signal }: DictionaryCall,
@@ -118,9 +122,14 @@ export class CpuDictionary implements Dictionary {
       await inChunks(length, { signal }, this.#guard, (from) => {
         const to = threads.chunkEnd(batch, from, length);
         if (to === from) return this.#alone(batch, numbers, from, complete);
-        return threads.lookUp(this.#table, batch, numbers, from, to, ({ absent, hashes }) => {
-          this.#guard();
-          if (absent > 0) complete(batch, numbers, { from, to, hashes });
+        return threads.lookUp(this.#table, batch, numbers, from, to, async ({ absent, hashes }) => {
+          const pace = new Pace({ signal }, 0, this.#guard);
+          for (let first = from; absent > 0 && first < to; first += BLOCK) {
+            await pace.turn();
+            this.#guard();
+            const end = Math.min(to, first + BLOCK);
+            complete(batch, numbers, { from: first, to: end, hashes: hashes.subarray(first - from) });
+          }
           return to;
         });
       });
@@ -142,8 +151,9 @@ export class CpuDictionary implements Dictionary {
   ): number {
     const hashes = this.#hashes;
     const { length } = numbers;
+    const start = performance.now();
     let from = first;
-    for (let blocks = 0; from < length && blocks < BLOCKS_AT_ONCE; blocks++) {
+    while (from < length && performance.now() - start < TURN_MS) {
       const to = blockEnd(batch, from, length);
       hashBlock(this.#table, batch, from, to, hashes);
       const absent = lookUpBlock(this.#table, batch, hashes, numbers, from, to, NO_NUMBER);
@@ -160,23 +170,20 @@ export class CpuDictionary implements Dictionary {
       if (numbers[i] !== NO_NUMBER) continue;
       const start = offsets[i];
       const length = offsets[i + 1] - start;
-      const slot = slotFor(this.#table, hashes[i - from], view, start, length);
-      const number = this.#table.slots[slot + 1];
-      numbers[i] = number > 0 ? number - 1 : this.#addString(batch, hashes[i - from], start, length, slot);
+      const hash = hashes[i - from];
+      const number = numberOf(this.#table, this.#tree, hash, view, start, length);
+      numbers[i] = number > 0 ? number - 1 : this.#addString(batch, hash, start, length);
     }
   }
 
-  /** Puts a string into its empty slot; answers its number. */
-  #addString(batch: Strings, hash: number, start: number, length: number, slot: number): number {
+  /** Gives a string a number; answers it. */
+  #addString(batch: Strings, hash: number, start: number, length: number): number {
     const number = this.#used;
     const words = recordWords(length);
     this.#ensureWords(number + words);
-    const isMoved = this.#ensureSlots(this.#strings + 1);
-    const { slots, arena } = this.#table;
-    const w = isMoved ? emptySlot(slots, hash) : slot;
-    writeRecord(arena, number, batch, start, length);
-    slots[w] = hash;
-    slots[w + 1] = number + 1;
+    this.#ensureSlots(this.#strings + 1);
+    writeRecord(this.#table.arena, number, batch, start, length);
+    place(this.#table, this.#tree, hash, number);
     this.#used += words;
     this.#strings++;
     return number;
@@ -222,7 +229,7 @@ export class CpuDictionary implements Dictionary {
   /** Copies a record of another arena, whose string is not here yet, to where there is room for it; answers its number. */
   #copyRecord(view: DataView, from: Uint32Array, record: number): number {
     const number = this.#used;
-    this.#used += addRecord(this.#table, view, number, from, record);
+    this.#used += addRecord(this.#table, this.#tree, view, number, from, record);
     this.#strings++;
     return number;
   }
@@ -230,6 +237,7 @@ export class CpuDictionary implements Dictionary {
   async clear(): Promise<void> {
     this.#guard();
     this.#table.slots.fill(0);
+    this.#tree.clear();
     this.#strings = this.#used = 0;
   }
 
@@ -246,21 +254,23 @@ export class CpuDictionary implements Dictionary {
     return {
       slots: new Uint32Array(this.#slots.buffer, 0, slots * 2),
       arena: new Uint32Array(this.#arena.buffer, 0, words),
+      tree: this.#tree,
       spec: this.spec,
+      keying: this.#keying,
     };
   }
 
-  /** Makes room for so many strings. True when that moved the slots. */
-  #ensureSlots(strings: number): boolean {
-    const { slots, arena } = this.#table;
-    if (4 * strings <= slots.length) return false;
+  /** Makes room for so many strings. */
+  #ensureSlots(strings: number): void {
+    const table = this.#table;
+    if (4 * strings <= table.slots.length) return;
     const wanted = slotsFor(strings);
     const old = this.#slots;
     this.#slots = this.#engine.buffers.allocate(wanted * 8, true);
-    this.#table = this.#tableOf(wanted, arena.length);
-    moveSlots(slots, this.#table.slots);
+    this.#tree = new KeyTree();
+    this.#table = this.#tableOf(wanted, table.arena.length);
+    moveSlots(table, this.#table, this.#tree);
     old.release();
-    return true;
   }
 
   /** Makes the arena large enough for so many words: twice what it was, or what is needed. */

@@ -48,7 +48,7 @@ export class StringThreads {
     numbers: Uint32Array,
     from: number,
     to: number,
-    use: (lookedUp: LookedUp) => R,
+    use: (lookedUp: LookedUp) => Promise<R>,
   ): Promise<R> {
     const pool = this.#pool as WorkerPool<StringJob, StringResult>;
     return pool.exclusive(async () => {

@@ -12,7 +12,7 @@ import type { RowKeys } from "../../rows.js";
 import type { Range } from "../device/kernel.js";
 import { buildGroups, type GroupTable, listMembers } from "./group-table.js";
 import { ResultColumns } from "./result-columns.js";
-import { largestRange, packRecords, recordLayout } from "./row-records.js";
+import { largestRange, recordLayout } from "./row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "./row-run.js";
 import { scanning } from "./scan.js";
 
@@ -41,8 +41,7 @@ async function group(run: RowRun, keys: RowKeys, columns: ResultColumns): Promis
   const { rows } = keys;
   const groupOf = await columns.add(rows);
   if (rows === 0) return noRows(run, groupOf.array, columns);
-  const side = await packRecords(run, keys);
-  const table = await buildGroups(run, side, { leaders: groupOf.range, numbered: true });
+  const table = await buildGroups(run, keys, { leaders: groupOf.range, numbered: true });
   const counts = await columns.add(table.groups);
   const offsets = await columns.add(table.groups + 1);
   const members = await columns.add(table.members);

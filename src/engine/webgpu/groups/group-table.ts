@@ -6,12 +6,20 @@
  * Joins know groups by their leaders. group-rows.ts, which wants numbers without gaps, asks for those too.
  */
 import { EngineError } from "../../../errors.js";
+import type { DeviceKeys } from "../../device-columns.js";
+import type { Keying } from "../../hash-seed.js";
 import { EMPTY } from "../../layout.js";
 import { filling } from "../device/fill.js";
 import type { Range } from "../device/kernel.js";
-import type { Records } from "./row-records.js";
+import { packRecords, type Records } from "./row-records.js";
 import type { RowRun, StepOptions } from "./row-run.js";
 
+/**
+ * Slots of a probe, at most: one of 2^31 rows passes so many where hashes are random, so it takes keys that somebody chose. Then the table is
+ * built anew with another seed; where that does not help, so many times, probes may be as long as they are.
+ */
+const REACH = 512;
+const RESEEDED = 3;
 /** Slots per row: load factor 0.5 when no two rows are equal. The slots take no more bytes than the records do. */
 const SLOTS_PER_ROW = 2;
 /** Times that rows may be left over by spurious failures, 256 at a time, before the driver is called broken. */
@@ -30,6 +38,9 @@ export interface GroupTable {
   readonly ranks: Range;
   /** Per leader: the number of its group, if numbers were asked for. */
   readonly numbers: Range | undefined;
+  /** Slots of a probe at most, and what the rows' words were hashed as. */
+  readonly reach: number;
+  readonly keying: Keying;
   readonly groups: number;
   /** Rows in groups. */
   readonly members: number;
@@ -50,19 +61,22 @@ export interface GroupsAhead {
   readonly table: Omit<GroupTable, "groups" | "members">;
   /**
    * The table, once the caller has waited for a submission after its first pass. `again`: further passes were needed, so what was read
-   * from it before has to be read again.
+   * from it before has to be read again. Null where hashes crowd: the run has another seed then, and all is to be done anew.
    * @throws EngineError when compare-exchange fails without end.
    */
-  finish(): Promise<{ table: GroupTable; again: boolean }>;
+  finish(): Promise<{ table: GroupTable; again: boolean } | null>;
 }
 
 /**
- * Groups the rows of a side; one pass over its rows.
+ * Packs the rows of a side (row-records.ts) and groups them; one pass over its rows. Rows to be looked up are packed afterwards.
  * @throws EngineError when compare-exchange fails without end.
  */
-export async function buildGroups(run: RowRun, side: Records, options: GroupOptions): Promise<GroupTable> {
-  const { finish } = await beginGroups(run, side, options, true);
-  return (await finish()).table;
+export async function buildGroups(run: RowRun, keys: DeviceKeys, options: GroupOptions): Promise<GroupTable> {
+  for (;;) {
+    const { finish } = await beginGroups(run, await packRecords(run, keys), options, true);
+    const built = await finish();
+    if (built !== null) return built.table;
+  }
 }
 
 /** As `buildGroups`; the first pass is only queued where it is short, unless the caller `waits`. */
@@ -75,6 +89,7 @@ export async function beginGroups(
   const { gpu, kernels, sources } = run.host;
   const { rows } = side;
   const slots = rows * SLOTS_PER_ROW;
+  const reach = run.reseeded < RESEEDED ? Math.min(REACH, slots) : slots;
   const table = await run.range(slots * 4);
   const sizes = await run.range(ranked ? rows * 4 : 0);
   const ranks = await run.range(ranked ? rows * 4 : 0);
@@ -92,13 +107,17 @@ export async function beginGroups(
     run.eachChunk(
       "number rows",
       rows,
-      (encoder, chunk) => numberRows(encoder, bindings, { ...chunk, slots, round }),
+      (encoder, chunk) => numberRows(encoder, bindings, { ...chunk, slots, reach, round }),
       options,
     );
   let { unfinished } = run.counters;
   await pass(0, { waits, onChunk: run.noting("equal rows are numbered in one table") });
-  const built = { side, slots, table, sizes, leaders, ranks, numbers };
+  const built = { side, slots, reach, keying: run.keying, table, sizes, leaders, ranks, numbers };
   const finish = async () => {
+    if (run.counters.crowded > 0) {
+      run.reseed();
+      return null;
+    }
     let round = 1;
     for (; run.counters.unfinished !== unfinished; round++) {
       if (round === MAX_BUILD_ROUNDS)
@@ -113,7 +132,11 @@ export async function beginGroups(
 }
 
 /** Bindings and parameters of kernels that find the groups of another side's rows: see `finding` in row-kernels.ts. */
-export function probing({ control }: RowRun, { side, table, slots }: GroupsAhead["table"], probe: Records) {
+export function probing(
+  { control }: RowRun,
+  { side, table, slots, reach }: GroupsAhead["table"],
+  probe: Records,
+) {
   const bindings = {
     buildRecords: side.records,
     buildBytes: side.bytes,
@@ -122,7 +145,7 @@ export function probing({ control }: RowRun, { side, table, slots }: GroupsAhead
     control,
     table,
   };
-  return { bindings, params: { slots } };
+  return { bindings, params: { slots, reach } };
 }
 
 /**

@@ -11,14 +11,18 @@
 /// Spurious failures that one row takes before it is left to another dispatch.
 const SPURIOUS_LIMIT: u32 = 256u;
 
+/// Steps after which a probe asks whether another one has found no place.
+const PATIENCE: u32 = 32u;
+
 var<workgroup> claimed: atomic<u32>;
 var<workgroup> firstNumber: u32;
 
-/// The leader of a row's group: the row itself if it claims the slot, EMPTY when it has to be tried again.
+/// The leader of a row's group: the row itself if it claims the slot, EMPTY when it has to be tried again, or has no place within its
+/// reach: then the host begins anew with another seed, and all else here is in vain.
 fn findOrClaim(row: u32) -> u32 {
   var slot = homeOf(row);
   var spurious = 0u;
-  for (var step = 0u; step < params.slots;) {
+  for (var step = 0u; step < params.reach;) {
     var seen = atomicLoad(&table[slot]);
     if (seen == EMPTY) {
       let claim = compareExchange(slot, EMPTY, row);
@@ -33,7 +37,9 @@ fn findOrClaim(row: u32) -> u32 {
     if (sameRow(seen, row)) { return seen; }
     slot = slotAfter(slot);
     step++;
+    if (step == PATIENCE && atomicLoad(&control.crowded) != 0u) { return EMPTY; }
   }
+  atomicStore(&control.crowded, 1u);
   return EMPTY;
 }
 

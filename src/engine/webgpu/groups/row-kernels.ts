@@ -49,6 +49,11 @@ export const rowParams = [
   "total",
   /** What control.rowsMatched is where all rows have a partner: see ../join/select-rows.wgsl. */
   "whole",
+  /** Slots of a probe, at most. */
+  "reach",
+  /** What words are hashed as: see mix.wgsl. */
+  "factor",
+  "summand",
 ] as const;
 
 /** What a dispatch that reduces columns by group is told. */
@@ -90,6 +95,9 @@ export const reduceParams = [
   "splitBits",
   "fineBits",
   "tiles",
+  /** What words of keys are hashed as: see ../reduce/keyed-hash.wgsl. */
+  "multiplier",
+  "offset",
 ] as const;
 
 /** What a dispatch over keys that lie close together is told. */
@@ -125,6 +133,8 @@ export const rowCounters = countersOf("RowControl", [
   "excluded",
   /** Rows that dispatches left for another one, all dispatches together. */
   "unfinished",
+  /** Not 0: a row has found no place within its reach. */
+  "crowded",
   /** Pairs, or bytes of gathered strings: 64 bits. */
   "totalLow",
   "totalHigh",

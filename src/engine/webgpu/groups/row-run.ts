@@ -9,6 +9,7 @@
 
 import type { Words } from "../../device-columns.js";
 import type { Engine } from "../../engine.js";
+import { type Keying, keyingOf } from "../../hash-seed.js";
 import type { ChunkPlan } from "../../plan.js";
 import type { GroupCall } from "../../row-groups.js";
 import { forEachChunk } from "../batch/chunks.js";
@@ -128,7 +129,23 @@ export class RowRun {
     private readonly scratch: Scratch,
     private readonly submitter: Submitter,
     readonly control: Range,
-  ) {}
+  ) {
+    this.keying = keyingOf(host.engine.hashSeed);
+  }
+
+  /** What words of rows are hashed as. Another table's rows are looked up with those of that table. */
+  keying: Keying;
+
+  /** Times that the seed was given up. */
+  reseeded = 0;
+
+  /** Goes on with a seed that nobody knows, and with counters of 0. */
+  reseed(): void {
+    this.reseeded++;
+    this.keying = keyingOf(crypto.getRandomValues(new Uint32Array(1))[0]);
+    this.counters = rowCounters.read(new Uint8Array(rowCounters.bytes));
+    this.queue((encoder) => encoder.clearBuffer(this.control.buffer, 0, rowCounters.bytes));
+  }
 
   get layout(): RecordLayout {
     return this.work.layout;
@@ -178,7 +195,7 @@ export class RowRun {
       kernel.record(
         encoder,
         bindings,
-        { ...layout, ...params },
+        { ...layout, ...this.keying, ...params },
         Math.ceil((params.count ?? 0) / (ROW_TILE * items)),
       );
   }
@@ -285,6 +302,7 @@ export class RowRun {
   #report(done: number): void {
     this.#reported = done;
     const { call, rows, passes } = this.work;
-    call.onProgress?.(Math.floor(done / passes), rows);
+    // passes that were begun anew count twice
+    call.onProgress?.(Math.min(rows, Math.floor(done / passes)), rows);
   }
 }

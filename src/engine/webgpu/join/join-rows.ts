@@ -10,7 +10,7 @@
 import type { GroupCall } from "../../row-groups.js";
 import { MAX_PAIRS, type RowKeys, type RowPairs } from "../../rows.js";
 import { asBytes } from "../../scalars.js";
-import { buildGroups, type GroupTable, probing } from "../groups/group-table.js";
+import { beginGroups, type GroupTable, probing } from "../groups/group-table.js";
 import { largestRange, packRecords, type Records, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { readBytes } from "../memory/read-bytes.js";
@@ -60,8 +60,10 @@ async function join(
   const build = await packRecords(run, buildSide);
   const probe = await packRecords(run, probeSide);
   const leaders = await run.range(build.rows * 4);
-  const table = await buildGroups(run, build, { leaders, numbered: false });
-  return findPairs(run, table, probe, mostPairs);
+  const { finish } = await beginGroups(run, build, { leaders, numbered: false }, true);
+  const built = await finish();
+  if (built === null) return join(run, buildSide, probeSide, mostPairs);
+  return findPairs(run, built.table, probe, mostPairs);
 }
 
 /**

@@ -46,7 +46,8 @@ export async function partnersOfWords(
   if (strategy === undefined || strategy === "auto" ? !pays : strategy === "direct") return undefined;
   const slots = slotsFor(build.rows, MAX_LOAD);
   const key = keys.width === 1 ? "u32" : "u64";
-  const table = (await engine.createTable({ key, value: "u32", slots, hash: "murmur3" })) as KeyTable;
+  const [seed] = crypto.getRandomValues(new Uint32Array(1));
+  const table = (await engine.createTable({ key, value: "u32", slots, hash: "murmur3", seed })) as KeyTable;
   const inputs = new KeyInputs(run, key);
   try {
     const bulk = { signal: call.signal, log: call.log };

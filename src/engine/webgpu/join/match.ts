@@ -175,6 +175,7 @@ export class Match {
     const { run } = this;
     if (this.#built === null) return this.#guess();
     const { table, lists } = this.#built;
+    run.keying = table.keying;
     const probe = await packRecords(run, this.#probe);
     if (this.#repeats(table)) return this.#pairs(await pairsByRecords(run, table, probe), lists);
     run.noting(ONE_PARTNER)();
@@ -196,7 +197,12 @@ export class Match {
     const guessed = this.#isKnownToRepeat
       ? null
       : await this.#fromPartners(await this.#probeTable(ahead.table, probe, true));
-    const { table, again } = await ahead.finish();
+    const finished = await ahead.finish();
+    if (finished === null) {
+      if (guessed) this.#lists.drop(guessed.probe, guessed.build, guessed.partners);
+      return this.#guess();
+    }
+    const { table, again } = finished;
     const repeats = this.#repeats(table);
     if (!repeats) run.noting(ONE_PARTNER)();
     if (guessed && !repeats && !again) return guessed;

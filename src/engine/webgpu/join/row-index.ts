@@ -34,17 +34,16 @@ export async function indexRows(host: RowHost, keys: DeviceKeys, call: JoinCall)
 }
 
 async function build(run: RowRun, keys: DeviceKeys): Promise<BuiltSide> {
-  const side = await packRecords(run, keys);
-  const leaders = await run.range(side.rows * 4);
-  const table = await buildGroups(run, side, { leaders, numbered: false });
+  const leaders = await run.range(keys.rows * 4);
+  const table = await buildGroups(run, keys, { leaders, numbered: false });
   if (table.groups === table.members) return { table, lists: null };
   // the sizes are asked for by every batch
-  const starts = await run.range(side.rows * 4);
+  const starts = await run.range(keys.rows * 4);
   await run.submit("copy sizes", (encoder) => {
-    encoder.copyBufferToBuffer(table.sizes.buffer, 0, starts.buffer, 0, side.rows * 4);
+    encoder.copyBufferToBuffer(table.sizes.buffer, 0, starts.buffer, 0, keys.rows * 4);
   });
-  const groups = { rows: side.rows, leaders, ranks: table.ranks };
-  return { table, lists: await listGroups(run, groups, { range: starts, words: side.rows }) };
+  const groups = { rows: keys.rows, leaders, ranks: table.ranks };
+  return { table, lists: await listGroups(run, groups, { range: starts, words: keys.rows }) };
 }
 
 class WebgpuRowIndex implements RowIndex {
@@ -67,9 +66,10 @@ class WebgpuRowIndex implements RowIndex {
     }
     checkBinding(host.gpu, largestRange(keys, layout));
     const work = { call: { ...call, nullsEqual }, layout, rows, passes: keys.columns.length + PASSES };
-    const { build, probe } = await runRows(host, work, async (run) =>
-      findPairs(run, built.table, await packRecords(run, keys), call.mostPairs, built.lists),
-    );
+    const { build, probe } = await runRows(host, work, async (run) => {
+      run.keying = built.table.keying;
+      return findPairs(run, built.table, await packRecords(run, keys), call.mostPairs, built.lists);
+    });
     return { left: probe, right: build };
   }
 

@@ -8,7 +8,7 @@ import type { GroupCall } from "../../row-groups.js";
 import { numberGroups } from "../groups/group-rows.js";
 import { buildGroups } from "../groups/group-table.js";
 import { ResultColumns } from "../groups/result-columns.js";
-import { largestRange, packRecords, recordLayout } from "../groups/row-records.js";
+import { largestRange, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { type MarkedRows, markRows } from "./group-order.js";
 import { raiseRows } from "./raise-rows.js";
@@ -46,8 +46,7 @@ async function keptRows(run: RowRun, keys: DeviceKeys, keep: Keep, results: Resu
   const { rows } = keys;
   const isAlone = keep === "none";
   const groupOf = await run.range(rows * 4);
-  const side = await packRecords(run, keys);
-  const table = await buildGroups(run, side, { leaders: groupOf, numbered: true, ranked: isAlone });
+  const table = await buildGroups(run, keys, { leaders: groupOf, numbered: true, ranked: isAlone });
   const { groups } = table;
   const sizes = isAlone ? await run.range(groups * 4) : undefined;
   await numberGroups(run, table, groupOf, sizes);

@@ -8,7 +8,7 @@
 struct RowKey { isNull: bool, identity: u32 }
 
 fn identityOf(key: u32) -> u32 {
-  let mixed = murmur3(key);
+  let mixed = keyedHash(key);
   return (mixed << params.slotBits) | (mixed >> (32u - params.slotBits));
 }
 

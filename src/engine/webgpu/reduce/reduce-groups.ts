@@ -16,7 +16,7 @@ import type { Range } from "../device/kernel.js";
 import { numberGroups } from "../groups/group-rows.js";
 import { buildGroups } from "../groups/group-table.js";
 import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
-import { largestRange, packRecords, recordLayout } from "../groups/row-records.js";
+import { largestRange, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { oneWord } from "../groups/word-keys.js";
 import { GroupStates } from "./group-states.js";
@@ -101,8 +101,7 @@ async function numberRows(
   const groupOf = asked ?? (await run.range(rows * 4));
   let groups = 0;
   if (rows > 0) {
-    const side = await packRecords(run, keys);
-    const table = await buildGroups(run, side, { leaders: groupOf, numbered: true, ranked: false });
+    const table = await buildGroups(run, keys, { leaders: groupOf, numbered: true, ranked: false });
     groups = table.groups;
     await numberGroups(run, table, groupOf);
   }

@@ -22,6 +22,7 @@ import finishSums from "./finish-sums.wgsl";
 import finishValidity from "./finish-validity.wgsl";
 import groupCache from "./group-cache.wgsl";
 import keySlots from "./key-slots.wgsl";
+import keyedHash from "./keyed-hash.wgsl";
 import keyedRows from "./keyed-rows.wgsl";
 import listMarked from "./list-marked.wgsl";
 import listedRows from "./listed-rows.wgsl";
@@ -41,7 +42,8 @@ import values from "./values.wgsl";
 
 export const atomics = () => readWrite("array<atomic<u32>>");
 
-const keySlotsFragments = [fragment(hash), fragment(keySlots)];
+const hashing = [fragment(hash), fragment(keyedHash)];
+const keySlotsFragments = [...hashing, fragment(keySlots)];
 const keyBindings = { keys: read(), keyValidity: read() };
 /** Rows that tell their groups by keys: in their order, or listed in that of the keys. */
 const byKey = {
@@ -122,7 +124,7 @@ const BINS = [
 
 /** The mixed key of a row. */
 export const mixedKeys = [
-  fragment(hash),
+  ...hashing,
   fragment(mixedKey, {
     bindings: { keys: read() },
     constants: [
@@ -135,7 +137,7 @@ export const mixedKeys = [
 /** Tells whether a sample of the keys has more groups than there are slots. */
 export const sampleKeysKernel = kernelSource("sample keys", reduceParams, [
   rowsFragment,
-  fragment(hash),
+  ...hashing,
   rowCounters.control,
   fragment(sampleKeys, { bindings: { keys: read() } }),
 ]);
@@ -162,7 +164,7 @@ export const tilesOfRows = (subgroups: boolean) => [...tiles(subgroups), fragmen
 
 const makeScatterRows = (subgroups: boolean) =>
   kernelSource("scatter rows", reduceParams, [
-    fragment(hash),
+    ...hashing,
     ...tilesOfRows(subgroups),
     fragment(scatterRows, {
       bindings: { ...keyBindings, cursors: atomics(), items: readWrite("array<vec2u>") },

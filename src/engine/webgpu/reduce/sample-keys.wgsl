@@ -1,5 +1,5 @@
 // sample-keys: tells count-keys before it begins that there are more groups than params.slots, where some rows already have so many different
-// keys. A fragment after rows.wgsl and hash.wgsl.
+// keys. A fragment after rows.wgsl and keyed-hash.wgsl.
 //
 // One workgroup of 256 invocations, SAMPLES rows each, evenly spread. Owns control.keysLeft, which it only sets. Bytes read: 4 a sample.
 
@@ -16,7 +16,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
   for (var i = 0u; i < SAMPLES; i++) {
     let row = (i * WORKGROUP + local) * stride;
     if (row >= params.total) { break; }
-    let at = murmur3(keys[row]) % MARKS;
+    let at = keyedHash(keys[row]) % MARKS;
     let bit = 1u << (at % 32u);
     if ((atomicOr(&marks[at / 32u], bit) & bit) == 0u) { atomicAdd(&marked, 1u); }
   }

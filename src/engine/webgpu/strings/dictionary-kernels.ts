@@ -40,7 +40,9 @@ const params = [
   "offsetShift",
   "maskShift",
   "numberShift",
-  "seed",
+  /** What words are hashed as. */
+  "multiplier",
+  "offset",
   /** Bits of hashes that are kept. */
   "hashMask",
   /** The dispatch's number of those over one chunk, and the chunk's first element: tests tell dispatches apart by them. */
@@ -91,7 +93,8 @@ function makeKernels(cas: string) {
     ]),
     moveSlots: kernelSource("move slots", params, [
       ...changing,
-      fragment(moveSlots, { bindings: { slots: read() } }),
+      ...strings,
+      fragment(moveSlots, { bindings: { slots: read() }, constants: ["REHASH"] }),
     ]),
   };
 }

@@ -1,4 +1,5 @@
-// move-slots: puts the strings of a dictionary into the slots of a larger hash table, which is empty.
+// move-slots: puts the strings of a dictionary into the slots of another hash table, which is empty: a larger one, or, with REHASH, one
+// with another seed, for which strings are read in the arena, the binding `bytes`.
 //
 // A slot an invocation, 256 invocations a workgroup. Races: invocations claim slots at once; all strings differ, so each takes the first
 // one that is free for it. Bytes per slot: 8 read, and per string a sector of 32 read and written.
@@ -34,5 +35,7 @@ fn main(
   let at = invocation(workgroup, workgroups, local);
   if (at >= params.count) { return; }
   let state = slots[at * 2u];
-  if (state != EMPTY) { moveString(state, slots[at * 2u + 1u]); }
+  if (state == EMPTY) { return; }
+  let record = slots[at * 2u + 1u];
+  if (REHASH) { moveString(tagOf((record + 1u) * 4u, bytes[record]), record); } else { moveString(state, record); }
 }

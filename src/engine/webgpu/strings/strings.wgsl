@@ -17,6 +17,9 @@ fn lengthOf(element: u32) -> u32 {
 /// Words of a string, the last one filled up with zeros.
 fn wordsFor(length: u32) -> u32 { return length / 4u + u32(length % 4u > 0u); }
 
+/// What a word is hashed as: see ../../hash-seed.ts.
+fn keyed(word: u32) -> u32 { return word * params.multiplier + params.offset; }
+
 /// Word `i` of a string.
 fn wordOf(start: u32, length: u32, i: u32) -> u32 {
   let word = bytesAt(start + i * 4u);
@@ -28,33 +31,33 @@ fn rotate(word: u32, bits: u32) -> u32 { return (word << bits) | (word >> (32u -
 
 /// MurmurHash3_x86_32 (Appleby, public domain).
 fn murmur3Bytes(start: u32, length: u32) -> u32 {
-  var h = params.seed;
+  var h = 0u;
   let whole = length / 4u;
   for (var i = 0u; i < whole; i++) {
-    h = rotate(h ^ (rotate(bytesAt(start + i * 4u) * 0xcc9e2d51u, 15u) * 0x1b873593u), 13u) * 5u + 0xe6546b64u;
+    h = rotate(h ^ (rotate(keyed(bytesAt(start + i * 4u)) * 0xcc9e2d51u, 15u) * 0x1b873593u), 13u) * 5u + 0xe6546b64u;
   }
-  if (length % 4u > 0u) { h = h ^ (rotate(wordOf(start, length, whole) * 0xcc9e2d51u, 15u) * 0x1b873593u); }
+  if (length % 4u > 0u) { h = h ^ (rotate(keyed(wordOf(start, length, whole)) * 0xcc9e2d51u, 15u) * 0x1b873593u); }
   return murmur3(h ^ length);
 }
 
 /// XXH32 (Collet).
 fn xxhash32Bytes(start: u32, length: u32) -> u32 {
-  var h = params.seed + 0x165667b1u;
+  var h = 0x165667b1u;
   let whole = length / 4u;
   var done = 0u;
   if (whole >= 4u) {
-    var lanes = vec4u(params.seed + 0x24234428u, params.seed + 0x85ebca77u, params.seed, params.seed + 0x61c8864fu);
+    var lanes = vec4u(0x24234428u, 0x85ebca77u, 0u, 0x61c8864fu);
     for (; done + 4u <= whole; done += 4u) {
       for (var lane = 0u; lane < 4u; lane++) {
-        lanes[lane] = rotate(lanes[lane] + bytesAt(start + (done + lane) * 4u) * 0x85ebca77u, 13u) * 0x9e3779b1u;
+        lanes[lane] = rotate(lanes[lane] + keyed(bytesAt(start + (done + lane) * 4u)) * 0x85ebca77u, 13u) * 0x9e3779b1u;
       }
     }
     h = rotate(lanes[0], 1u) + rotate(lanes[1], 7u) + rotate(lanes[2], 12u) + rotate(lanes[3], 18u);
   }
   h += length;
-  for (; done < whole; done++) { h = rotate(h + bytesAt(start + done * 4u) * 0xc2b2ae3du, 17u) * 0x27d4eb2fu; }
+  for (; done < whole; done++) { h = rotate(h + keyed(bytesAt(start + done * 4u)) * 0xc2b2ae3du, 17u) * 0x27d4eb2fu; }
   for (var at = whole * 4u; at < length; at++) {
-    h = rotate(h + (bytesAt(start + at) & 0xffu) * 0x165667b1u, 11u) * 0x9e3779b1u;
+    h = rotate(h + keyed(bytesAt(start + at) & 0xffu) * 0x165667b1u, 11u) * 0x9e3779b1u;
   }
   h = (h ^ (h >> 15u)) * 0x85ebca77u;
   h = (h ^ (h >> 13u)) * 0xc2b2ae3du;

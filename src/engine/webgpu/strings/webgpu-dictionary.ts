@@ -8,6 +8,7 @@ import { EngineError, LimitError } from "../../../errors.js";
 import type { DeviceArray } from "../../device-array.js";
 import type { Dictionary, DictionaryCall, DictionarySpec } from "../../dictionary.js";
 import { hashNames } from "../../hash-names.js";
+import { type Keying, keyingOf } from "../../hash-seed.js";
 import { EMPTY } from "../../layout.js";
 import { readRecords } from "../../records.js";
 import { asBytes } from "../../scalars.js";
@@ -27,6 +28,9 @@ import { piecesOf } from "./pieces.js";
 const FIRST_SLOTS = 4096;
 /** Words of its arena. */
 const FIRST_WORDS = 2 ** 14;
+/** Dispatches over a chunk from which on probes are too long for hashes that are random, at the load of 0.5: see BUDGET in probe.wgsl. */
+const LONG_ROUNDS = 2;
+const ALL_BITS = 0xffffffff;
 /** Most slots: places.wgsl has other numbers above. */
 const MOST_SLOTS = 2 ** 29;
 
@@ -54,6 +58,10 @@ export class WebgpuDictionary implements Dictionary {
   #strings = 0;
   #used = 0;
   #destroyed = false;
+  /** What words are hashed as. */
+  #keying: Keying;
+  /** The seed was given up, since the table grew last. */
+  #isReseeded = false;
 
   /** @param room strings, and words of records, that it is to have room for */
   static async create(
@@ -94,6 +102,7 @@ export class WebgpuDictionary implements Dictionary {
     this.#slotCount = slotCount;
     this.#arena = arena;
     this.#arenaWords = arenaWords;
+    this.#keying = keyingOf(spec.seed || host.engine.hashSeed);
   }
 
   get strings(): number {
@@ -187,10 +196,10 @@ export class WebgpuDictionary implements Dictionary {
       claims ? kernels.compile(sources.settle, constants) : null,
       kernels.compile(sources.numbers, {}),
     ]);
-    const bindings = { ...this.#bindings(), ...this.#columns(bound) };
     const workgroups = Math.ceil(count / WORKGROUP);
-    const found = { absent: 0, absentWords: 0 };
+    let found = { absent: 0, absentWords: 0 };
     for (let round = 0; ; round++) {
+      const bindings = { ...this.#bindings(), ...this.#columns(bound) };
       const params = { ...this.#params(bound), round };
       const counters = await this.#submit((encoder) => {
         if (round === 0) encoder.clearBuffer(bound.places.buffer, bound.places.offset ?? 0, count * 4);
@@ -202,6 +211,12 @@ export class WebgpuDictionary implements Dictionary {
       found.absentWords += counters.absentWords;
       if (counters.unfinished === 0) return found;
       gpu.checkAlive();
+      if (round < LONG_ROUNDS || this.#isReseeded) continue;
+      await this.#moveSlots(this.#slotCount, keyingOf(crypto.getRandomValues(new Uint32Array(1))[0]));
+      this.#isReseeded = true;
+      // places were those of the other table
+      found = { absent: 0, absentWords: 0 };
+      round = -1;
     }
   }
 
@@ -290,7 +305,10 @@ export class WebgpuDictionary implements Dictionary {
     const need = this.#used + words;
     if (need > this.#arenaWords) await this.#growArena(need);
     const slots = slotsFor(this.#host, this.#strings + strings);
-    if (slots > this.#slotCount) await this.#growSlots(slots);
+    if (slots > this.#slotCount) {
+      await this.#moveSlots(slots, null);
+      this.#isReseeded = false;
+    }
   }
 
   async #growArena(need: number): Promise<void> {
@@ -306,12 +324,14 @@ export class WebgpuDictionary implements Dictionary {
     gpu.memory.release(old);
   }
 
-  async #growSlots(count: number): Promise<void> {
+  /** Goes on with a table of so many slots. @param keying null: that of before */
+  async #moveSlots(count: number, keying: Keying | null): Promise<void> {
     const { gpu, kernels, kernelOverrides } = this.#host;
+    const constants = { HASH: hashNames.indexOf(this.spec.hash), RECORDS: true, REHASH: keying !== null };
     const sources = dictionaryKernels(kernelOverrides.cas ?? cas);
     const [fill, move] = await Promise.all([
       filling(gpu, kernels, EMPTY),
-      kernels.compile(sources.moveSlots, {}),
+      kernels.compile(sources.moveSlots, constants),
     ]);
     const slots = await gpu.memory.acquire("strings", { bytes: count * 8, usage: STORAGE_USAGE });
     const old = this.#slots;
@@ -323,8 +343,11 @@ export class WebgpuDictionary implements Dictionary {
           control: { buffer: this.#control },
           table: { buffer: slots, size: count * 8 },
           slots: { buffer: old, size },
+          offsets: { buffer: old, size },
+          bytes: { buffer: this.#arena, size: this.#arenaWords * 4 },
         };
-        const params = { count: this.#slotCount, slotMask: count - 1 };
+        const { hashMask = ALL_BITS } = this.spec;
+        const params = { count: this.#slotCount, slotMask: count - 1, hashMask, ...(keying ?? this.#keying) };
         move.record(encoder, bindings, params, Math.ceil(this.#slotCount / WORKGROUP));
       });
       if (unfinished > 0) throw new EngineError(`Growing a dictionary left ${unfinished} strings out.`);
@@ -334,6 +357,7 @@ export class WebgpuDictionary implements Dictionary {
     }
     this.#slots = slots;
     this.#slotCount = count;
+    if (keying !== null) this.#keying = keying;
     gpu.memory.release(old);
   }
 
@@ -362,8 +386,8 @@ export class WebgpuDictionary implements Dictionary {
       offsetShift: offsets.shift,
       maskShift: mask?.shift,
       numberShift: numbers.shift,
-      seed: this.spec.seed ?? 0,
-      hashMask: this.spec.hashMask ?? 0xffffffff,
+      ...this.#keying,
+      hashMask: this.spec.hashMask ?? ALL_BITS,
     };
   }
 }

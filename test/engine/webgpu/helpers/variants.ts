@@ -16,7 +16,7 @@ export async function openVariant(
 ): Promise<WebgpuEngine> {
   if (engines.length === 0) engines.push(openEngine({ software: onSoftwareGpu }));
   const { gpuDevice } = await engines[0];
-  const engine = openEngine({ ...options, gpuDevice: seen(gpuDevice) });
+  const engine = openEngine({ seed: 1, ...options, gpuDevice: seen(gpuDevice) });
   engines.push(engine);
   return engine;
 }
