@@ -93,7 +93,7 @@ describe("whoever knows the seed", () => {
   it.each(cases)("crowds keys of %s, which cost a logarithm each", (_, width, make) => {
     const tree = tableOf(make(5, COUNT), width, 5);
     expect(tree.size).toBeGreaterThan(COUNT / 2 - REACH);
-      expect(tree.comparisons).toBeLessThan(4 * 3 * COUNT * Math.log2(COUNT));
+    expect(tree.comparisons).toBeLessThan(4 * 3 * COUNT * Math.log2(COUNT));
   });
 
   it("and so do rows that all have one hash, whatever the function", () => {
