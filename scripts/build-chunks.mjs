@@ -11,7 +11,7 @@ const between = (some, others) => ({ some, others });
 
 /** By name: modules of src/ without their ending, `folder/*` for all of it that is imported later and no other part names. */
 const PARTS = {
-  containers: ["containers/static-map", "containers/static-set", "device"],
+  containers: ["containers/static-map", "containers/static-set", "device", "engine/process-seed"],
   hash: [between(["cpu-core"], ["relational", "sketches", "webgpu-later", "csv-read"]), "engine/tags"],
   "webgpu-adapter": ["engine/webgpu/device/adapter"],
   "webgpu-core": ["engine/webgpu/webgpu-engine"],
