@@ -102,8 +102,8 @@ export const tableFaults = [
   {
     name: "nan-keys-differ",
     what: "NaNs of other bits are other keys",
-    file: "src/relational/encode-floats.ts",
-    find: "      low = 0;\n      high = CANONICAL_NAN_HIGH;\n",
+    file: "src/engine/float-keys.ts",
+    find: "  if (high === CANONICAL_NAN_HIGH) keys[at] = 0;\n",
     replace: "",
     ...test("relational/encode-keys", "relational/key-types"),
   },
