@@ -103,7 +103,7 @@ export class CpuDictionary implements Dictionary {
   /** Looks a batch up; `complete` is told of elements among which some have no number. */
   async #number(
     { offsets, bytes, length }: Utf8Column,
-    { where, signal }: DictionaryCall,
+    { where, ...looked }: DictionaryCall,
     complete: (batch: Strings, numbers: Uint32Array, block: HashedBlock) => void,
   ): Promise<DeviceArray<"u32">> {
     const engine = this.#engine;
@@ -115,12 +115,13 @@ export class CpuDictionary implements Dictionary {
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const batch = { offsets, bytes, view, where: where === undefined ? null : inputs.mask(where) };
       const numbers = array.storage.host as Uint32Array;
-      await inChunks(length, { signal }, this.#guard, (from) => {
+      await inChunks(length, looked, this.#guard, (from) => {
         const to = threads.chunkEnd(batch, from, length);
         if (to === from) return this.#alone(batch, numbers, from, complete);
-        return threads.lookUp(this.#table, batch, numbers, from, to, ({ absent, hashes }) => {
+        return threads.lookUp(this.#table, batch, numbers, from, to, ({ absent, hashes, chunk }) => {
           this.#guard();
-          if (absent > 0) complete(batch, numbers, { from, to, hashes });
+          // what was hashed is stored: the caller may have written to the batch meanwhile
+          if (absent > 0) complete(chunk, numbers.subarray(from, to), { from: 0, to: to - from, hashes });
           return to;
         });
       });
