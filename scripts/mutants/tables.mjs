@@ -108,6 +108,22 @@ export const tableFaults = [
     ...test("relational/encode-keys", "relational/key-types"),
   },
   {
+    name: "decimal-words-by-precision",
+    what: "a form has fewer words than a side's values",
+    file: "src/relational/key-types.ts",
+    find: "Math.max(32 * MAX_WORDS, ",
+    replace: "Math.max(0, ",
+    ...test("relational/integer-keys"),
+  },
+  {
+    name: "quantile-of-the-whole-table",
+    what: "a quantile's position is rounded with its group's start",
+    file: "src/relational/aggregate/quantiles.ts",
+    find: "  const below = values[start + Math.floor(at)];\n",
+    replace: "  const below = values[Math.floor(start + at)];\n",
+    ...test("relational/exact-aggregates"),
+  },
+  {
     name: "half-subnormals",
     what: "subnormal float16 keys are off by a power of two",
     file: "src/relational/encode-floats.ts",

@@ -188,3 +188,9 @@ it("quantiles do not depend on how many rows of other groups come first", async 
   const table = await groupBy({ k, x }, { by: ["k"], aggregate: { q: quantile("x", 0.9) }, device: cpu });
   expect(table.at(1).q).toBe(9e8);
 });
+
+it("a list of quantiles on a device is refused, with what to ask for", async () => {
+  const options = { by: ["k"], aggregate: { q: quantile("x", [0.5, 0.9]) }, output: "device" } as const;
+  const asked = groupBy({ k: [1, 2], x: [3, 4] }, { ...options, device: device() });
+  await expect(asked).rejects.toThrow(/"q" is of type list.*ask for each by itself/);
+});
