@@ -141,7 +141,5 @@ async function beginLog(call: Call): Promise<void> {
 }
 
 function takenAway(): ValidationError {
-  return detached(
-    "A typed array of this call was detached, or its buffer cut short, before the call had ended.",
-  );
+  return detached("An array of this call was detached before the call ended.");
 }

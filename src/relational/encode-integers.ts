@@ -34,8 +34,8 @@ export function encodeIntegers(chunk: Chunk, words: number, factors: readonly nu
 
 function tooManyDigits(type: DataType): ValidationError {
   return new ValidationError(
-    `A key of type ${typeName(type)} has more digits than its type says.`,
-    "Give the column a type that holds its values, or cast one key column to the other's scale.",
+    `A key of type ${typeName(type)} has more digits than its type.`,
+    "Cast one of the two to the other's scale.",
   );
 }
 

@@ -192,5 +192,5 @@ it("quantiles do not depend on how many rows of other groups come first", async 
 it("a list of quantiles on a device is refused, with what to ask for", async () => {
   const options = { by: ["k"], aggregate: { q: quantile("x", [0.5, 0.9]) }, output: "device" } as const;
   const asked = groupBy({ k: [1, 2], x: [3, 4] }, { ...options, device: device() });
-  await expect(asked).rejects.toThrow(/"q" is of type list.*ask for each by itself/);
+  await expect(asked).rejects.toThrow(/"q" is of type list.*Ask for quantiles one by one/);
 });

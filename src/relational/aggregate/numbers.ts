@@ -57,7 +57,10 @@ export function numbersOf(values: GroupedValues): ArrayLike<number> {
     const number = numberAt(integers, top, row);
     // a quotient of two exact numbers is rounded once
     const isExact = unit === 1 || (Math.abs(number) <= Number.MAX_SAFE_INTEGER && unit <= MOST_EXACT_UNIT);
-    numbers[row] = isExact ? number / unit : scaledAt(integers, top, row, type);
+    // and so is a text
+    numbers[row] = isExact
+      ? number / unit
+      : Number(`${integerAt(integers, top, row)}e${-(type as DecimalType).scale}`);
   }
   return numbers;
 }
@@ -85,12 +88,6 @@ function integerAt({ data, width }: Integers, top: Words, row: number): bigint {
   let value = BigInt(top[last]);
   for (let k = last - 1; k >= row * width; k--) value = (value << 32n) + BigInt(data[k]);
   return value;
-}
-
-/** A decimal by its text, which is rounded once. */
-function scaledAt(integers: Integers, top: Words, row: number, type: DataType): number {
-  const { scale } = type as DecimalType;
-  return Number(`${integerAt(integers, top, row)}e${-scale}`);
 }
 
 /** Values that are compared. */

@@ -78,8 +78,7 @@ export class Scratch {
       );
       return bindAt(buffer, 0, count * bytes);
     }
-    if (column.length < first + count)
-      throw detached("A typed array was detached, or its buffer cut short, during a call.");
+    if (column.length < first + count) throw detached("A typed array was detached during a call.");
     const data = asBytes(column).subarray(first * bytes, (first + count) * bytes);
     await this.gpu.upload(buffer, 0, data, this.ahead);
     return bindAt(buffer, 0, count * bytes);

@@ -256,8 +256,7 @@ const SMALL_FRACTION = 64;
 const WRITE_BYTES = 2 ** 21;
 /** @throws ValidationError when data was detached, by a transfer or as what a pinned array showed. */
 export function checkAttached(data: Uint8Array, length: number): void {
-  if (data.length !== length)
-    throw detached("A typed array was detached, or its buffer cut short, during a call.");
+  if (data.length !== length) throw detached("A typed array was detached during a call.");
 }
 
 /** WebGPU implementations differ on shared memory as a source: it is copied. */
