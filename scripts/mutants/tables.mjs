@@ -102,10 +102,26 @@ export const tableFaults = [
   {
     name: "nan-keys-differ",
     what: "NaNs of other bits are other keys",
-    file: "src/relational/encode-floats.ts",
-    find: "      low = 0;\n      high = CANONICAL_NAN_HIGH;\n",
+    file: "src/engine/float-keys.ts",
+    find: "  if (high === CANONICAL_NAN_HIGH) keys[at] = 0;\n",
     replace: "",
     ...test("relational/encode-keys", "relational/key-types"),
+  },
+  {
+    name: "decimal-words-by-precision",
+    what: "a form has fewer words than a side's values",
+    file: "src/relational/key-types.ts",
+    find: "Math.max(32 * MAX_WORDS, ",
+    replace: "Math.max(0, ",
+    ...test("relational/integer-keys"),
+  },
+  {
+    name: "quantile-of-the-whole-table",
+    what: "a quantile's position is rounded with its group's start",
+    file: "src/relational/aggregate/quantiles.ts",
+    find: "  const below = values[start + Math.floor(at)];\n",
+    replace: "  const below = values[Math.floor(start + at)];\n",
+    ...test("relational/exact-aggregates"),
   },
   {
     name: "half-subnormals",

@@ -84,8 +84,8 @@ export const wgslFaults = [
     name: "wgsl-calls-take-nothing-in",
     what: "a call of the host does not look at what kernels did",
     file: "src/containers/calls.ts",
-    find: "return ready ? ready.then(operation) : operation();",
-    replace: "return operation();",
+    find: "const working = ready ? ready.then(operation) : operation();",
+    replace: "const working = operation();",
     ...changing,
   },
   {

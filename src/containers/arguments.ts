@@ -253,9 +253,11 @@ export function checkChunks(options: ChunksOptions): number | undefined {
 }
 
 /** A call whose options were checked. @internal */
-export interface Call extends Omit<CallOptions, "log"> {
+export interface Call extends Omit<CallOptions, "log" | "checkInputs"> {
   /** There when the call's turn has come, if it is asked for its plan. */
   log?: PlanLog;
+  /** There when the call is in the queue. */
+  checkInputs?: CallOptions["checkInputs"];
   readonly duplicates?: InsertOptions["duplicates"];
   readonly onPlan?: ProgressOptions["onPlan"];
 }

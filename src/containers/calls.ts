@@ -7,12 +7,12 @@ import { columnsOf, type ElementType, type KeyType } from "../engine/element-typ
 import type { ColumnInput, Destination, Input, Output } from "../engine/engine.js";
 import { lazily } from "../engine/lazily.js";
 import type { Scalar, ScalarArrays } from "../engine/scalars.js";
-import type { ValidationError } from "../errors.js";
+import { type ValidationError, WarpmapError } from "../errors.js";
 import { detached, isPlaced } from "../options.js";
 import type { Call } from "./arguments.js";
 import { JoinedCalls, MOST_KEYS } from "./joined-calls.js";
 import { CallQueue } from "./queue.js";
-import { checkApart } from "./results.js";
+import { checkApart, discard } from "./results.js";
 
 const loadLog = lazily(() => import("../engine/plan-log.js"));
 
@@ -61,12 +61,17 @@ export class Calls<K extends KeyType> {
     const given = [...inputs, call.where].flatMap((input) => columnsOf<ColumnInput>(input ?? null));
     checkApart(to, given);
     const columns = [...given, ...(typeof to === "string" ? [] : to)];
-    const lengths = columns.map((column) => column.length);
+    const sizes = columns.map(sizeOf);
     const releases = columns.filter(isPlaced).map((column) => column.hold());
+    const checkInputs = () => {
+      if (columns.some((column, i) => sizeOf(column) !== sizes[i])) throw takenAway();
+    };
+    call.checkInputs = checkInputs;
     const begin = () => {
-      if (columns.some((column, i) => column.length !== lengths[i])) throw takenAway();
+      checkInputs();
       const ready = call.onPlan ? beginLog(call).then(this.before) : this.before?.();
-      return ready ? ready.then(operation) : operation();
+      const working = ready ? ready.then(operation) : operation();
+      return columns.length > 0 ? watched(working, call) : working;
     };
     return this.#queue.add(begin).finally(() => Promise.all(releases.map((release) => release())));
   }
@@ -108,6 +113,26 @@ function isJoinable(
   return to === "host" && ArrayBuffer.isView(keys) && isAlone === undefined && keys.length <= MOST_KEYS;
 }
 
+/** Changes when an array is taken away. Strings are two. */
+function sizeOf(column: { readonly length: number; readonly bytes?: unknown }): number {
+  return column.length + (ArrayBuffer.isView(column.bytes) ? column.bytes.byteLength : 0);
+}
+
+/** What an operation answers, unless an array was taken away from it meanwhile: then it may have read or written anything. */
+async function watched<T>(working: Promise<T>, { checkInputs, signal }: Call): Promise<T> {
+  let result: T | undefined;
+  try {
+    result = await working;
+    checkInputs?.();
+    return result;
+  } catch (error) {
+    discard(Object.values(result ?? {}));
+    // what an engine stumbles over has no message for callers
+    if (!(error instanceof WarpmapError) && error !== signal?.reason) checkInputs?.();
+    throw error;
+  }
+}
+
 /** Notes from now on what a call does: its time in the queue does not count. */
 async function beginLog(call: Call): Promise<void> {
   const { PlanLog } = await loadLog();
@@ -116,5 +141,5 @@ async function beginLog(call: Call): Promise<void> {
 }
 
 function takenAway(): ValidationError {
-  return detached("A typed array of this call was detached before the call's turn came.");
+  return detached("An array of this call was detached before the call ended.");
 }

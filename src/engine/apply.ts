@@ -10,8 +10,7 @@
  */
 import type { ValueType } from "./element-types.js";
 import type { InsertPolicy } from "./engine.js";
-import { CANONICAL_NAN_HIGH } from "./float-keys.js";
-import { CANONICAL_NAN } from "./scalars.js";
+import { CANONICAL_NAN, CANONICAL_NAN_HIGH } from "./float-keys.js";
 
 /** A policy together with the type it works on, as one number for hot loops. */
 export const Rule = {

@@ -31,7 +31,7 @@ export interface DictionarySpec {
 }
 
 /** Options of a dictionary's operations. Elements that `where` leaves out get any number, and bring no string in. */
-export type DictionaryCall = Pick<CallOptions, "where" | "signal">;
+export type DictionaryCall = Pick<CallOptions, "where" | "signal" | "checkInputs">;
 
 /** Strings that have numbers, in the memory of one engine. The caller keeps operations on one dictionary apart. */
 export interface Dictionary {

@@ -84,6 +84,8 @@ export interface CallOptions {
   readonly groupSize?: GroupSize;
   /** To be filled in with what the call does. */
   readonly log?: PlanLog;
+  /** Looked at between chunks: throws when the caller has taken away what is read or written. */
+  readonly checkInputs?: () => void;
 }
 
 /** Options of `insert`. */

@@ -1,14 +1,70 @@
-/** Bit patterns of f64 keys. Those of f32 keys are in scalars.ts. */
+/**
+ * Floats in keys: which words of a key are floats, and the bits under which these are hashed, compared and stored. −0 becomes +0 and
+ * every NaN one NaN, so that keys are equal exactly when JavaScript's `Map` says so (SameValueZero). Tables, lists, sketches and joins
+ * on every engine go by this. A scalar is a list of one.
+ */
+import { type KeyType, scalarsOf, wordsIn } from "./element-types.js";
+import { type Scalar, scalarWords } from "./scalars.js";
 
-/** Upper word of the pattern that all f64 NaN keys are stored as; the lower one is 0. */
+/** A float in a key. */
+export interface FloatInKey {
+  /** Its first word in the key. */
+  readonly at: number;
+  /** 1: f32; 2: f64, the low word first. */
+  readonly words: number;
+}
+
+/** The floats in keys of a type. */
+export function floatsIn(key: KeyType): readonly FloatInKey[] {
+  const floats: FloatInKey[] = [];
+  let at = 0;
+  for (const scalar of scalarsOf<Scalar>(key)) {
+    const words = scalarWords[scalar];
+    if (scalar === "f32" || scalar === "f64") floats.push({ at, words });
+    at += words;
+  }
+  return floats;
+}
+
+/** Whether keys are one word, and that is a float. */
+export function isFloatWord(key: KeyType): boolean {
+  return wordsIn(key) === 1 && floatsIn(key).length > 0;
+}
+
+/** Bit pattern that all NaN of one word are stored as. */
+export const CANONICAL_NAN = 0x7fc00000;
+/** Upper word of the pattern that all NaN of two words are stored as; the lower one is 0. */
 export const CANONICAL_NAN_HIGH = 0x7ff80000;
 
-/**
- * Upper word under which an `f64` key is stored and compared, as `canonicalF32` has it for f32 keys. The lower word is 0 where this
- * is CANONICAL_NAN_HIGH, else it stays.
- */
-export function canonicalF64High(low: number, high: number): number {
+/** Bit pattern under which an f32 of a key is stored and compared. */
+export function canonicalF32(bits: number): number {
+  if (bits === 0x80000000) return 0;
+  return (bits & 0x7fffffff) > 0x7f800000 ? CANONICAL_NAN : bits;
+}
+
+/** Upper word under which an f64 of a key is stored and compared. The lower word is 0 where this is CANONICAL_NAN_HIGH, else it stays. */
+function canonicalF64High(low: number, high: number): number {
   if (high === 0x80000000 && low === 0) return 0;
   const magnitude = high & 0x7fffffff;
   return magnitude > 0x7ff00000 || (magnitude === 0x7ff00000 && low !== 0) ? CANONICAL_NAN_HIGH : high;
+}
+
+/** Gives the first `count` keys of `keyWords` words their canonical bits, in place. */
+export function canonicalise(
+  keys: Uint32Array,
+  keyWords: number,
+  floats: readonly FloatInKey[],
+  count: number,
+): void {
+  const end = count * keyWords;
+  for (const { at, words } of floats) {
+    if (words === 1) for (let i = at; i < end; i += keyWords) keys[i] = canonicalF32(keys[i]);
+    else for (let i = at; i < end; i += keyWords) canonicaliseF64(keys, i);
+  }
+}
+
+function canonicaliseF64(keys: Uint32Array, at: number): void {
+  const high = canonicalF64High(keys[at], keys[at + 1]);
+  keys[at + 1] = high;
+  if (high === CANONICAL_NAN_HIGH) keys[at] = 0;
 }

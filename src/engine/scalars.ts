@@ -118,15 +118,3 @@ export function wordsOf(type: Scalar, value: number | bigint): number[] {
 export function bitsOf(type: Scalar, value: number | bigint): number {
   return wordsOf(type, value)[0];
 }
-
-/** Bit pattern that all NaN keys are stored as. */
-export const CANONICAL_NAN = 0x7fc00000;
-
-/**
- * Bit pattern under which an `f32` key is stored and compared: −0 becomes +0 and every NaN becomes one NaN, so f32 keys
- * are equal exactly when JavaScript's `Map` says so (SameValueZero). Every engine applies this to keys before hashing.
- */
-export function canonicalF32(bits: number): number {
-  if (bits === 0x80000000) return 0;
-  return (bits & 0x7fffffff) > 0x7f800000 ? CANONICAL_NAN : bits;
-}

@@ -5,9 +5,10 @@
  * Both start from 64 bits of hash: the first word is the hash of tables (murmur3 of engine/hash.ts and hash-words.ts), the second one
  * MurmurHash3_x86_32 of the key's words with the first as its seed.
  */
+import { canonicalF32, isFloatWord } from "./float-keys.js";
 import { homeSlot, murmur3 } from "./hash.js";
 import { foldWord } from "./row-hash.js";
-import { type BasicType, canonicalF32, scalarWords } from "./scalars.js";
+import { type BasicType, scalarWords } from "./scalars.js";
 
 /**
  * Words of a block of a Bloom filter. A key sets one bit in each word of its block: 32 bytes, one memory transaction of a GPU. This is
@@ -64,13 +65,13 @@ export interface KeyColumn {
   readonly words: Uint32Array;
   /** Words of a key. */
   readonly width: number;
-  /** Keys are f32 and need their canonical bits. */
+  /** Keys are one word, a float, and need their canonical bits. */
   readonly float: boolean;
 }
 
 /** Keys of a type by their words. */
 export function keyColumn(type: BasicType, words: Uint32Array): KeyColumn {
-  return { words, width: scalarWords[type], float: type === "f32" };
+  return { words, width: scalarWords[type], float: isFloatWord(type) };
 }
 
 /** Hashes keys `from` to `to` of a column into two arrays, from their first element on. */

@@ -13,6 +13,7 @@
  * batch. Only the state word can equal a sentinel, so such tables have no side slots, and reserve no key.
  */
 import { type KeyType, scalarsOf, type ValueType, wordsIn } from "./element-types.js";
+import { type FloatInKey, floatsIn } from "./float-keys.js";
 import { SIDE_SLOTS, type TableSpec } from "./layout.js";
 import type { Scalar } from "./scalars.js";
 
@@ -34,6 +35,8 @@ export interface SlotFormat {
   readonly valueOffset: number;
   /** The types of the columns that a key comes in: its words are theirs, one after the other. */
   readonly keyScalars: readonly Scalar[];
+  /** The floats among a key's words. */
+  readonly keyFloats: readonly FloatInKey[];
   /** The same for a value; none for sets. */
   readonly valueScalars: readonly Scalar[];
   /** Slots behind the table for keys that equal a sentinel: 2, or 0 where no key can. */
@@ -61,6 +64,7 @@ export function slotFormat({
     keyOffset,
     valueOffset,
     keyScalars: scalarsOf<Scalar>(key),
+    keyFloats: floatsIn(key),
     valueScalars: scalarsOf<Scalar>(value),
     sideSlots: claim === "key" ? SIDE_SLOTS : 0,
   };

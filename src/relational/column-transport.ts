@@ -106,7 +106,7 @@ function isHeldWidth(width: number): boolean {
 function unsupported({ name, type }: Field): ValidationError {
   return new ValidationError(
     `Column "${name}" is of type ${typeName(type)}, which tables on a device do not hold.`,
-    "Name the columns to upload: uploadTable(table, { columns: [...] }).",
+    "Name the columns to upload: uploadTable(table, { columns: [...] }). Ask for quantiles one by one.",
   );
 }
 

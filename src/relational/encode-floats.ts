@@ -4,7 +4,7 @@
  * Float16 widens to either exactly.
  */
 import { Type } from "@uwdata/flechette";
-import { canonicalF32 } from "../engine/scalars.js";
+import { canonicalise } from "../engine/float-keys.js";
 import { as16, as32, type Chunk } from "./chunk.js";
 import { integersOf } from "./encode-integers.js";
 
@@ -16,42 +16,22 @@ export function encodeFloats(chunk: Chunk, words: 1 | 2): Uint32Array {
     const halves = as16(data);
     const floats = new Float32Array(halves.length);
     for (let i = 0; i < halves.length; i++) floats[i] = float16ToNumber(halves[i]);
-    return words === 1 ? canonical32(new Uint32Array(floats.buffer)) : fromNumbers(floats);
+    return words === 1 ? canonical(new Uint32Array(floats.buffer), 1) : fromNumbers(floats);
   }
   if (type.precision === 1) {
     const bits = as32(data);
     return words === 1
-      ? canonical32(bits)
+      ? canonical(bits, 1)
       : fromNumbers(new Float32Array(bits.buffer, bits.byteOffset, bits.length));
   }
-  return canonical64(as32(data));
+  return canonical(as32(data), 2);
 }
 
-function canonical32(bits: Uint32Array): Uint32Array {
-  const canonical = new Uint32Array(bits.length);
-  for (let i = 0; i < bits.length; i++) canonical[i] = canonicalF32(bits[i]);
-  return canonical;
-}
-
-const CANONICAL_NAN_HIGH = 0x7ff80000;
-const INFINITY_HIGH = 0x7ff00000;
-
-function canonical64(bits: Uint32Array): Uint32Array {
-  const canonical = new Uint32Array(bits.length);
-  for (let i = 0; i < bits.length; i += 2) {
-    let low = bits[i];
-    let high = bits[i + 1];
-    const magnitude = high & 0x7fffffff;
-    if (magnitude > INFINITY_HIGH || (magnitude === INFINITY_HIGH && low !== 0)) {
-      low = 0;
-      high = CANONICAL_NAN_HIGH;
-    } else if (magnitude === 0 && low === 0) {
-      high = 0;
-    }
-    canonical[i] = low;
-    canonical[i + 1] = high;
-  }
-  return canonical;
+/** A copy of float32 (one word) or float64 (two) with the bits that keys have. */
+function canonical(bits: Uint32Array, words: 1 | 2): Uint32Array {
+  const copy = bits.slice();
+  canonicalise(copy, words, [{ at: 0, words }], bits.length / words);
+  return copy;
 }
 
 type Numbers = Float32Array | Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array;
@@ -59,7 +39,7 @@ type Numbers = Float32Array | Int8Array | Uint8Array | Int16Array | Uint16Array 
 function fromNumbers(numbers: Numbers): Uint32Array {
   const doubles = new Float64Array(numbers.length);
   for (let i = 0; i < numbers.length; i++) doubles[i] = numbers[i];
-  return canonical64(new Uint32Array(doubles.buffer));
+  return canonical(new Uint32Array(doubles.buffer), 2);
 }
 
 /** Value of an IEEE 754 half. */

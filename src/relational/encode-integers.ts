@@ -4,11 +4,19 @@
  * width was chosen so that nothing overflows. 64-bit and wider values are handled as 32-bit words: no BigInt per row.
  */
 import { type DataType, Type } from "@uwdata/flechette";
+import { isSet } from "../engine/bitmaps.js";
+import { ValidationError } from "../errors.js";
+import { typeName } from "./arrow-types.js";
+import type { Validity } from "./bitmaps.js";
 import { as16, as32, type Chunk } from "./chunk.js";
+
+/** The sign of a value, in its upper word. */
+const SIGN = 0x80000000;
 
 /**
  * `words` words per value, little-endian, each value times the product of `factors` (each at most 10^6).
  * A view of the data when it has that form already.
+ * @throws ValidationError when a decimal has so many more digits than its type says that the form has no room for them
  */
 export function encodeIntegers(chunk: Chunk, words: number, factors: readonly number[]): Uint32Array {
   const { type, width, data } = chunk as Extract<Chunk, { layout: "fixed" }>;
@@ -17,8 +25,18 @@ export function encodeIntegers(chunk: Chunk, words: number, factors: readonly nu
   if (width <= 4) encoded = widenSmall(integersOf(type, data), words);
   else encoded = widenWords(as32(data), width / 4, words, signed);
   if (factors.length > 0 && encoded.buffer === data.buffer) encoded = encoded.slice();
-  for (const factor of factors) multiply(encoded, words, factor);
+  for (const factor of factors) {
+    const lost = multiply(encoded, words, factor, chunk.validity);
+    if (lost) throw tooManyDigits(type);
+  }
   return encoded;
+}
+
+function tooManyDigits(type: DataType): ValidationError {
+  return new ValidationError(
+    `A key of type ${typeName(type)} has more digits than its type.`,
+    "Cast one of the two to the other's scale.",
+  );
 }
 
 type Integers = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array;
@@ -55,20 +73,28 @@ function widenWords(from: Uint32Array, fromWords: number, words: number, signed:
   const wide = new Uint32Array(words * rows);
   for (let i = 0, at = 0, out = 0; i < rows; i++) {
     for (let k = 0; k < fromWords; k++) wide[out++] = from[at++];
-    const fill = signed && from[at - 1] >= 0x80000000 ? 0xffffffff : 0;
+    const fill = signed && from[at - 1] >= SIGN ? 0xffffffff : 0;
     for (let k = fromWords; k < words; k++) wide[out++] = fill;
   }
   return wide;
 }
 
-/** Multiplies every value in place. A word times 10^6 plus a carry stays below 2^53, so doubles are exact. */
-function multiply(values: Uint32Array, words: number, factor: number): void {
+/**
+ * Multiplies every value in place. A word times 10^6 plus a carry stays below 2^53, so doubles are exact.
+ * @returns whether a value that is not null has outgrown its words: forms have room for what types say, and not for more
+ */
+function multiply(values: Uint32Array, words: number, factor: number, validity: Validity | null): boolean {
+  let lost = false;
   for (let i = 0; i < values.length; ) {
     let carry = 0;
+    const isNegative = values[i + words - 1] >= SIGN;
     for (const end = i + words; i < end; i++) {
       const product = values[i] * factor + carry;
       values[i] = product >>> 0;
       carry = Math.floor(product / 4294967296);
     }
+    const fits = carry === (isNegative ? factor - 1 : 0) && values[i - 1] >= SIGN === isNegative;
+    if (!fits) lost ||= validity === null || isSet(validity.bits, i / words - 1);
   }
+  return lost;
 }

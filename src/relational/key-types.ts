@@ -205,8 +205,8 @@ function bitsOf({ integer }: Description, factors: readonly number[], unsigned: 
   const sign = integer.signed || unsigned ? 0 : 1;
   const bits = Math.ceil(integer.bits + sign + growth);
   if (bits <= 32 * MAX_WORDS || integer.digits === undefined) return bits;
-  // a decimal's precision says more than its width: 10^digits × factors, and a sign
-  return Math.ceil(integer.digits * Math.log2(10) + growth) + 1;
+  // a decimal's precision says more than its width: 10^digits × factors, and a sign. No form is narrower than values are stored.
+  return Math.max(32 * MAX_WORDS, Math.ceil(integer.digits * Math.log2(10) + growth) + 1);
 }
 
 function incomparable(left: KeySide, right: KeySide, advice: string): ValidationError {

@@ -51,7 +51,8 @@ export async function filterPairs(
   gatherer: GatherRunner,
 ): Promise<Pick<RowPairs, "left" | "right">> {
   const kept = new Uint8Array(bitmapBytes(left.length));
-  const pair: Record<string, unknown> = {};
+  // members of its own, whatever their names: to assign to __proto__ would make none
+  const pair: Record<string, unknown> = Object.fromEntries(columns.map(({ field }) => [field.name, null]));
   for (let from = 0; from < left.length; from += PAIRS_AT_ONCE) {
     const to = Math.min(left.length, from + PAIRS_AT_ONCE);
     const segment = { rows: to - from, left: left.subarray(from, to), right: right.subarray(from, to) };

@@ -76,8 +76,8 @@ export function moduleText(spec: TableSpec, lists: ListsOf | null, options: Text
 }
 
 /** A key as tables store and compare it. */
-function keyCode({ keyWords, keyScalars: [scalar] }: SlotFormat): string {
-  const wide = scalar === "f64" ? "canonicalF64(key.x, key.y)" : "key";
+function keyCode({ keyWords, keyFloats }: SlotFormat): string {
+  const wide = keyFloats.length > 0 ? "canonicalF64(key.x, key.y)" : "key";
   const bits = keyWords === 1 ? "canonicalKey(bitcast<u32>(key))" : wide;
   return `fn bitsOf(key: KeyType) -> Key { return ${bits}; }`;
 }

@@ -3,8 +3,9 @@
  * page: it shares no code with the engine but the hash functions and homeSlot, which have tests of their own.
  */
 import type { CpuTable } from "../../src/engine/cpu/cpu-table.js";
+import { canonicalF32 } from "../../src/engine/float-keys.js";
 import { homeSlot } from "../../src/engine/hash.js";
-import { canonicalF32, type Scalar } from "../../src/engine/scalars.js";
+import type { Scalar } from "../../src/engine/scalars.js";
 import { referenceHash } from "./reference-hash.js";
 
 const EMPTY = 0xffffffff;

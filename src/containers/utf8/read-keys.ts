@@ -24,7 +24,10 @@ export interface ArrowStrings {
 /** What keys of type `utf8` may be given as. */
 export type Utf8Keys = readonly string[] | Utf8Column | Utf8Bytes | ArrowStrings;
 
-/** Keys as a column. Arrays of the caller's are not copied where they have the form already. @throws ValidationError, LimitError */
+/**
+ * Keys as a column. Arrays of the caller's are not copied where they have the form already, but for those in shared memory: another thread
+ * may write to these at any time, and a string must be stored as it was hashed. @throws ValidationError, LimitError
+ */
 export function readKeys(keys: unknown, name = "keys"): Utf8Column {
   if (Array.isArray(keys)) return encodeStrings(keys, name);
   if (typeof keys === "object" && keys !== null && !isPlaced(keys) && !ArrayBuffer.isView(keys)) {
@@ -49,7 +52,8 @@ function fromBytes({ offsets, bytes }: Utf8Bytes, name: string): Utf8Column {
 }
 
 /** A column with offsets that were checked. */
-function checked(offsets: Uint32Array | Int32Array, bytes: Uint8Array, name: string): Utf8Column {
+function checked(givenOffsets: Uint32Array | Int32Array, givenBytes: Uint8Array, name: string): Utf8Column {
+  const [offsets, bytes] = [unshared(givenOffsets), unshared(givenBytes)];
   // as unsigned numbers negative ones are beyond the bytes
   const unsigned = new Uint32Array(offsets.buffer, offsets.byteOffset, offsets.length);
   let before = 0;
@@ -60,6 +64,12 @@ function checked(offsets: Uint32Array | Int32Array, bytes: Uint8Array, name: str
     before = offset;
   }
   return new Utf8Column(unsigned, bytes);
+}
+
+/** The array, or a copy of one in shared memory. */
+function unshared<A extends Uint8Array | Uint32Array | Int32Array>(array: A): A {
+  const isShared = typeof SharedArrayBuffer !== "undefined" && array.buffer instanceof SharedArrayBuffer;
+  return isShared ? (array.slice() as A) : array;
 }
 
 function wrongOffset(name: string, i: number, offset: number, before: number, end: number): ValidationError {
@@ -131,7 +141,7 @@ function narrow(offsets: Int32Array | BigInt64Array): Int32Array | Uint32Array {
 /** The strings that codes stand for, each written out. */
 function fromCodes({ length, values }: ArrowBatch, dictionary: ArrowStrings, name: string): Utf8Column {
   const strings = fromArrow(dictionary, name);
-  const codes = (values as Uint8Array).subarray(0, length);
+  const codes = unshared((values as Uint8Array).subarray(0, length));
   const offsets = new Uint32Array(length + 1);
   let total = 0;
   for (let i = 0; i < length; i++) {

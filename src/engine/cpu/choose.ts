@@ -16,7 +16,7 @@ export async function choose<K extends KeyType>(
   spec: TableSpec,
   keys: Input<K>,
   which: "first" | "last",
-  { where, signal }: Pick<CallOptions, "where" | "signal">,
+  { where, ...looked }: Pick<CallOptions, "where" | "signal" | "checkInputs">,
 ): Promise<Chosen> {
   const length = lengthOf(keys);
   const inputs = new Inputs(engine);
@@ -31,9 +31,9 @@ export async function choose<K extends KeyType>(
     );
     const elements = elementsOf(spec.key, columns) as Input<K>;
     const numbers = Uint32Array.from({ length }, (_, i) => i);
-    const call = { where: ordered.where ?? undefined, signal };
+    const call = { where: ordered.where ?? undefined, ...looked };
     const { inserted, existing } = await table.insert(elements, numbers, "keep", call);
-    const { values } = await table.retrieveAll("host", { signal });
+    const { values } = await table.retrieveAll("host", { signal: looked.signal });
     const flags = chosen.storage.host as Uint8Array;
     for (const number of values as Uint32Array) flags[which === "first" ? number : length - 1 - number] = 1;
     return { chosen, selected: inserted + existing };

@@ -18,6 +18,7 @@ import type {
   Table,
   TableStats,
 } from "../engine.js";
+import { isFloatWord } from "../float-keys.js";
 import { hashNames } from "../hash-names.js";
 import { EMPTY, type TableSpec } from "../layout.js";
 import { nextTask } from "../next-task.js";
@@ -237,7 +238,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
       words,
       ...(typeof hash === "string" ? { hash: hashNames.indexOf(hash) } : { hash: -1, own: hash.js }),
       seed,
-      floatKeys: key === "f32",
+      floatKeys: isFloatWord(key),
     };
   }
 

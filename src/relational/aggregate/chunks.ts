@@ -83,7 +83,7 @@ export function aggregateChunk(aggregate: Aggregate, column: AggregatedColumn): 
     }
     case "var":
     case "std":
-      return varianceChunk(aggregate, states);
+      return varianceChunk(aggregate, column);
     case "median":
     case "quantile":
       return quantileChunk(aggregate.name === "median" ? 0.5 : (aggregate.at ?? []), column.sorted(), groups);
@@ -171,8 +171,9 @@ function hasDigits(words: Uint32Array, at: number, size: number, digits: number)
 }
 
 /** Null where a group has too few values. */
-function varianceChunk({ name, population = false }: Aggregate, { moments }: States): Chunk {
-  const variances = moments.variances(population);
+function varianceChunk({ name, population = false }: Aggregate, { field, states }: AggregatedColumn): Chunk {
+  const { moments } = states;
+  const variances = moments.variances(population, unitOf(valueType(field.type)));
   const least = population ? 1 : 2;
   const validity = validWhere(variances.length, (group) => moments.counts[group] >= least);
   return floatChunk(name === "std" ? variances.map(Math.sqrt) : variances, validity);

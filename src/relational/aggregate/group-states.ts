@@ -17,7 +17,7 @@ import { checkSameType } from "../same-types.js";
 import { concatenateColumns, ownColumn, sourceColumn } from "../source-columns.js";
 import { aggregateChunk, checkAggregated, countChunk, NEEDS } from "./chunks.js";
 import { countTask, GroupedValues } from "./grouped-values.js";
-import { numbersOf } from "./numbers.js";
+import { fitsNumbers, numbersOf } from "./numbers.js";
 import { sortGroups } from "./quantiles.js";
 import {
   extremesFrom,
@@ -248,7 +248,7 @@ async function countAndAddUp(
         });
       }
     }
-    if (kinds.has("sums") || kinds.has("moments")) {
+    if (kinds.has("sums") || (kinds.has("moments") && fitsNumbers(values))) {
       tasks.push(sumTask(values));
       taken.push((sums) => {
         states.sums = sumsFrom(values, sums);

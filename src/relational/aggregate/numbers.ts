@@ -1,5 +1,5 @@
 /** Values of columns in the forms that the loops of aggregates take: integers as words, floats, numbers, ordered values. */
-import { type DataType, Type } from "@uwdata/flechette";
+import { type DataType, type DecimalType, Type } from "@uwdata/flechette";
 import type { Ordered } from "../../engine/extremes.js";
 import type { KeyColumn } from "../../engine/rows.js";
 import { valueType } from "../key-types.js";
@@ -34,27 +34,60 @@ export function unitOf(type: DataType): number {
   return type.typeId === Type.Decimal ? 10 ** type.scale : 1;
 }
 
+/** Whether values are numbers as they are, but for the scale of decimals: floats, and integers of one word. */
+export function fitsNumbers(values: GroupedValues): boolean {
+  return typeOf(values).typeId === Type.Float || wordsOf(values.key).width === 1;
+}
+
+/** Values that are numbers as they are, decimals unscaled; those of nulls mean nothing. */
+export function unscaledNumbersOf(values: GroupedValues): ArrayLike<number> {
+  const type = typeOf(values);
+  return type.typeId === Type.Float ? floatsOf(values) : topWords(integersOf(type, values.key));
+}
+
 /** Values as numbers, each rounded once; those of nulls mean nothing. */
 export function numbersOf(values: GroupedValues): ArrayLike<number> {
   const type = typeOf(values);
-  if (type.typeId === Type.Float) return floatsOf(values);
-  const { data, width, signed } = integersOf(type, values.key);
   const unit = unitOf(type);
-  const top = signed ? new Int32Array(data.buffer, data.byteOffset, data.length) : data;
-  if (width === 1 && unit === 1) return top;
-  const numbers = new Float64Array(data.length / width);
-  for (let row = 0; row < numbers.length; row++) numbers[row] = numberAt(data, top, width, row) / unit;
+  if (unit === 1 && fitsNumbers(values)) return unscaledNumbersOf(values);
+  const integers = integersOf(type, values.key);
+  const top = topWords(integers);
+  const numbers = new Float64Array(integers.data.length / integers.width);
+  for (let row = 0; row < numbers.length; row++) {
+    const number = numberAt(integers, top, row);
+    // a quotient of two exact numbers is rounded once
+    const isExact = unit === 1 || (Math.abs(number) <= Number.MAX_SAFE_INTEGER && unit <= MOST_EXACT_UNIT);
+    // and so is a text
+    numbers[row] = isExact
+      ? number / unit
+      : Number(`${integerAt(integers, top, row)}e${-(type as DecimalType).scale}`);
+  }
   return numbers;
 }
 
-function numberAt(words: Uint32Array, top: Uint32Array | Int32Array, width: number, row: number): number {
+/** The greatest power of ten that is a float64. */
+const MOST_EXACT_UNIT = 1e22;
+
+function topWords({ data, signed }: Integers): Words {
+  return signed ? new Int32Array(data.buffer, data.byteOffset, data.length) : data;
+}
+
+type Words = Uint32Array | Int32Array;
+
+function numberAt(integers: Integers, top: Words, row: number): number {
+  const { data, width } = integers;
   const last = row * width + width - 1;
   if (width === 1) return top[last];
   // scaling by a power of two does not round
-  if (width === 2) return top[last] * 2 ** 32 + words[last - 1];
+  if (width === 2) return top[last] * 2 ** 32 + data[last - 1];
+  return Number(integerAt(integers, top, row));
+}
+
+function integerAt({ data, width }: Integers, top: Words, row: number): bigint {
+  const last = row * width + width - 1;
   let value = BigInt(top[last]);
-  for (let k = last - 1; k >= row * width; k--) value = (value << 32n) + BigInt(words[k]);
-  return Number(value);
+  for (let k = last - 1; k >= row * width; k--) value = (value << 32n) + BigInt(data[k]);
+  return value;
 }
 
 /** Values that are compared. */

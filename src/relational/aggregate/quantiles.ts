@@ -30,9 +30,11 @@ export function sortGroups(values: ArrayLike<number>, groupOf: Uint32Array, grou
  * of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (1996). The group has values.
  */
 export function quantileOf({ values, starts }: SortedGroups, group: number, part: number): number {
-  const at = starts[group] + part * (starts[group + 1] - starts[group] - 1);
-  const below = values[Math.floor(at)];
-  const above = values[Math.ceil(at)];
+  const start = starts[group];
+  // apart from the start: their sum, of which many rows may be others', would round what the part has behind the point
+  const at = part * (starts[group + 1] - start - 1);
+  const below = values[start + Math.floor(at)];
+  const above = values[start + Math.ceil(at)];
   const rest = at - Math.floor(at);
   return below === above ? below : below * (1 - rest) + above * rest;
 }

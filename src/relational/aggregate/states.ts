@@ -17,7 +17,7 @@ import { concatenateColumns, ownColumn, sourceColumn } from "../source-columns.j
 import { nonEmpty } from "./chunks.js";
 import { GroupedValues } from "./grouped-values.js";
 import { Moments } from "./moments.js";
-import { floatsOf, integersOf, numbersOf, orderedOf, typeOf, unitOf } from "./numbers.js";
+import { fitsNumbers, floatsOf, integersOf, orderedOf, typeOf, unscaledNumbersOf } from "./numbers.js";
 import { Registers } from "./registers.js";
 import { FloatSums, floatTask, IntegerSums, integerTask, meansOf } from "./sums.js";
 
@@ -97,8 +97,10 @@ export const STATE_KINDS: { readonly [K in StateName]: StateKind<States[K]> } = 
   },
   moments: {
     of: async ({ values, state }) => {
-      const means = meansOf(await state("sums"), values.counts, unitOf(typeOf(values)));
-      return Moments.of(numbersOf(values), values.groupOf, values.counts, means);
+      const { groupOf, counts } = values;
+      if (!fitsNumbers(values))
+        return Moments.ofIntegers(integersOf(typeOf(values), values.key), groupOf, counts);
+      return Moments.of(unscaledNumbersOf(values), groupOf, counts, meansOf(await state("sums"), counts, 1));
     },
     merge: (moments, { groupOf, groups }) => Moments.merge(moments, groupOf, groups),
   },

@@ -6,7 +6,8 @@ import { expect } from "vitest";
 import type { Keys } from "../../../src/containers/key-types.js";
 import type { MapContainer } from "../../../src/containers/map-container.js";
 import type { SetContainer } from "../../../src/containers/set-container.js";
-import { asBits, canonicalF32, type Scalar } from "../../../src/engine/scalars.js";
+import { canonicalF32 } from "../../../src/engine/float-keys.js";
+import { asBits, type Scalar } from "../../../src/engine/scalars.js";
 
 type Numbers = ArrayLike<number>;
 type Bits = ArrayBufferView & { readonly length: number };

@@ -3,7 +3,8 @@
  * patterns as bigints, so that all types go the same way; the order of a key's values does not matter.
  */
 import { expect } from "vitest";
-import { asBits, type BasicType, canonicalF32 } from "../../../src/engine/scalars.js";
+import { canonicalF32 } from "../../../src/engine/float-keys.js";
+import { asBits, type BasicType } from "../../../src/engine/scalars.js";
 import {
   CapacityError,
   type Device,

@@ -4,8 +4,8 @@
  */
 import { combine, ruleOf } from "../../../src/engine/apply.js";
 import type { InsertPolicy } from "../../../src/engine/engine.js";
+import { canonicalF32 } from "../../../src/engine/float-keys.js";
 import type { TableSpec } from "../../../src/engine/layout.js";
-import { canonicalF32 } from "../../../src/engine/scalars.js";
 
 export interface Batch {
   readonly keys: Uint32Array;

@@ -1,6 +1,7 @@
 /** Lists of the cpu engine: the operations as loops (list-loops.ts) over one state, on the calling thread. Lists keep the order of insertion. */
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "../../engine.js";
+import { isFloatWord } from "../../float-keys.js";
 import { CountedLists } from "../../list-counts.js";
 import { asBits, type BasicType, scalarWords, wordsOf } from "../../scalars.js";
 import {
@@ -121,7 +122,7 @@ export class CpuLists<V extends BasicType> extends CountedLists<V, ListState> im
       const values = outputs.make(type, numbers.length, wordsOf(type, missing));
       const found = outputs.make("u8", numbers.length);
       const bits = keys === null ? NO_WORDS : inputs.bits(keys);
-      const given = { bits, words: scalarWords[key], isFloat: key === "f32" };
+      const given = { bits, words: scalarWords[key], isFloat: isFloatWord(key) };
       await this.#over(numbers, call, (lists, batch, piece) => {
         loops.readSizes(lists, batch, { found: found.array }, piece);
         loops.readFirsts(lists, batch, given, asBits(values.array), piece);
@@ -187,7 +188,7 @@ export class CpuLists<V extends BasicType> extends CountedLists<V, ListState> im
       const words = scalarWords[key];
       const results: loops.Expansion = {
         queries: queries?.array ?? null,
-        keys: keys && { bits, words, isFloat: key === "f32", to: asBits(keys.array) },
+        keys: keys && { bits, words, isFloat: isFloatWord(key), to: asBits(keys.array) },
         values: values && asBits(values.array),
         missing: wordsOf(value ?? key, missing),
       };

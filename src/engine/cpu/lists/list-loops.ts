@@ -5,7 +5,7 @@
  * A list's head is its length and, where there are values, its place: the address of its first entry, or GROWN and the number of the record
  * of its last piece. What is not GROWN has room for no more entries than it has.
  */
-import { canonicalF32 } from "../../scalars.js";
+import { canonicalF32 } from "../../float-keys.js";
 import { GROWN, MISSING, NO_LIST, RECORD_WORDS } from "../../value-lists.js";
 
 /** The arrays of some lists. Those without values have heads of one word, and nothing else. */

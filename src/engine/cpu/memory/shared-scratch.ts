@@ -29,6 +29,7 @@ export class SharedScratch {
 
   /** A chunk's part of an input column in shared memory; empty for an empty column. */
   input<A extends Uint32Array | Uint8Array>(column: Column, source: A, chunk: Chunk): A {
+    chunk.checkInputs?.();
     const part = partOf(source, chunk);
     if (isShared(part) || part.length === 0) return part;
     const copy = this.#column(column, part);
@@ -40,6 +41,7 @@ export class SharedScratch {
    * Room in shared memory for a chunk's part of an output column; elements left out by `where` hold `rest`.
    */
   output<A extends Uint32Array | Uint8Array>(column: Column, target: A, chunk: Chunk, rest: number): A {
+    chunk.checkInputs?.();
     const part = partOf(target, chunk);
     if (isShared(part) || part.length === 0) return part;
     const room = this.#column(column, part);

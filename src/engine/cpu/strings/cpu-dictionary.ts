@@ -107,7 +107,7 @@ export class CpuDictionary implements Dictionary {
   /** Looks a batch up; `complete` is told of blocks of elements among which some have no number. */
   async #number(
     { offsets, bytes, length }: Utf8Column,
-    { where, signal }: DictionaryCall,
+    { where, ...looked }: DictionaryCall,
     complete: (batch: Strings, numbers: Uint32Array, block: HashedBlock) => void,
   ): Promise<DeviceArray<"u32">> {
     const engine = this.#engine;
@@ -119,16 +119,18 @@ export class CpuDictionary implements Dictionary {
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const batch = { offsets, bytes, view, where: where === undefined ? null : inputs.mask(where) };
       const numbers = array.storage.host as Uint32Array;
-      await inChunks(length, { signal }, this.#guard, (from) => {
+      await inChunks(length, looked, this.#guard, (from) => {
         const to = threads.chunkEnd(batch, from, length);
         if (to === from) return this.#alone(batch, numbers, from, complete);
-        return threads.lookUp(this.#table, batch, numbers, from, to, async ({ absent, hashes }) => {
-          const pace = new Pace({ signal }, 0, this.#guard);
-          for (let first = from; absent > 0 && first < to; first += BLOCK) {
+        return threads.lookUp(this.#table, batch, numbers, from, to, async ({ absent, hashes, chunk }) => {
+          const pace = new Pace({ signal: looked.signal }, 0, this.#guard);
+          const those = numbers.subarray(from, to);
+          for (let first = 0; absent > 0 && first < those.length; first += BLOCK) {
             await pace.turn();
             this.#guard();
-            const end = Math.min(to, first + BLOCK);
-            complete(batch, numbers, { from: first, to: end, hashes: hashes.subarray(first - from) });
+            const end = Math.min(those.length, first + BLOCK);
+            // what was hashed is stored: the caller may have written to the batch meanwhile
+            complete(chunk, those, { from: first, to: end, hashes: hashes.subarray(first) });
           }
           return to;
         });

@@ -16,6 +16,8 @@ const MOST_BYTES = 2 ** 24;
 export interface LookedUp {
   readonly absent: number;
   readonly hashes: Uint32Array;
+  /** The chunk's strings as they were looked up. */
+  readonly chunk: Strings;
 }
 
 export class StringThreads {
@@ -41,7 +43,7 @@ export class StringThreads {
     return end - from < lookUpFrom ? from : end;
   }
 
-  /** Looks up elements from..to, of one chunk. Hashes hold until `use` ends. */
+  /** Looks up elements from..to, of one chunk. Hashes and strings hold until `use` ends. */
   async lookUp<R>(
     table: StringTable,
     strings: Strings,
@@ -64,7 +66,9 @@ export class StringThreads {
         numbers: numbers.subarray(from, to),
       };
       const results = await pool.run(job, Math.ceil(length / share) - 1);
-      return use({ absent: results.reduce((sum, { absent }) => sum + absent, 0), hashes });
+      const { buffer, length: chunkBytes } = job.strings.bytes;
+      const chunk = { ...job.strings, view: new DataView(buffer, 0, chunkBytes) };
+      return use({ absent: results.reduce((sum, { absent }) => sum + absent, 0), hashes, chunk });
     });
   }
 

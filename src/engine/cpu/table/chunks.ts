@@ -22,7 +22,7 @@ const TURN_MS = 16;
  */
 export async function inChunks(
   total: number,
-  call: Pick<CallOptions, "signal" | "onProgress">,
+  call: Pick<CallOptions, "signal" | "onProgress" | "checkInputs">,
   guard: () => void,
   step: (from: number) => number | Promise<number>,
 ): Promise<void> {
@@ -35,6 +35,7 @@ export async function inChunks(
     }
     call.signal?.throwIfAborted();
     guard();
+    call.checkInputs?.();
     const stopped = step(done);
     done = typeof stopped === "number" ? stopped : await stopped;
     guard();
@@ -79,19 +80,19 @@ export interface ChunkWork {
  */
 export function eachChunk(
   { keys, where, length: total }: Batch<Columns>,
-  call: Pick<CallOptions, "signal" | "onProgress" | "strategy" | "log">,
+  call: Pick<CallOptions, "signal" | "onProgress" | "strategy" | "log" | "checkInputs">,
   guard: () => void,
   aloneLength: number,
   { alone, shared, whyAlone }: ChunkWork,
 ): Promise<void> {
-  const { strategy = "auto", log } = call;
+  const { strategy = "auto", log, checkInputs } = call;
   return inChunks(total, call, guard, (from) => {
     const forced = strategy === "partitioned";
     const length = strategy === "direct" || !shared ? 0 : shared.length(total - from, forced);
     const to = length > 0 ? from + length : Math.min(total, from + aloneLength);
     const start = performance.now();
     if (shared && length > 0) {
-      return shared.run({ keys, where, from, to }).then(async (chunk) => {
+      return shared.run({ keys, where, from, to, checkInputs }).then(async (chunk) => {
         await doRest(chunk, total, call, guard);
         note(log, "partitioned", forced ? ASKED : "the batch is large enough to share", start);
         return chunk.to;
@@ -117,7 +118,7 @@ function untilLong(from: number, to: number, step: (from: number) => number): nu
 async function doRest(
   { to, rest: { length, step } }: SharedChunk,
   total: number,
-  { signal, onProgress }: Pick<CallOptions, "signal" | "onProgress">,
+  { onProgress, ...call }: Pick<CallOptions, "signal" | "onProgress" | "checkInputs">,
   guard: () => void,
 ): Promise<void> {
   if (length === 0) return;
@@ -125,7 +126,7 @@ async function doRest(
   const tell = (done: number) => {
     if (done < length) onProgress?.(to - length + done, total);
   };
-  await inChunks(length, { signal, onProgress: tell }, guard, (from) => untilLong(from, length, step));
+  await inChunks(length, { ...call, onProgress: tell }, guard, (from) => untilLong(from, length, step));
 }
 
 const ASKED = "it was asked for";

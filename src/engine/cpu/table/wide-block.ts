@@ -5,10 +5,10 @@
  * The first word of a slot tells EMPTY and TOMBSTONE from entries, and is called its *mark* here: a key of one word itself, else the
  * tag of the key (slot-format.ts). Equal keys have equal marks, and the home slot follows from the mark alone.
  */
-import { CANONICAL_NAN_HIGH, canonicalF64High } from "../../float-keys.js";
+import { canonicalise } from "../../float-keys.js";
 import { homeSlot } from "../../hash.js";
 import { EMPTY, TOMBSTONE } from "../../layout.js";
-import { canonicalF32, scalarWords } from "../../scalars.js";
+import { scalarWords } from "../../scalars.js";
 import type { SlotFormat } from "../../slot-format.js";
 import { hashOfTag, tagOf } from "../../tags.js";
 import { BLOCK, type TableMemory } from "./blocks.js";
@@ -55,14 +55,12 @@ export class WideBlock {
 
   #takeKeys(columns: Columns, count: number): void {
     const { key, element } = this;
-    const { keyWords, keyScalars } = this.format;
+    const { keyWords, keyScalars, keyFloats } = this.format;
     let offset = 0;
     for (const [c, scalar] of keyScalars.entries()) {
       const column = columns[c];
       if (scalarWords[scalar] === 1) {
         for (let j = 0, at = offset; j < count; j++, at += keyWords) key[at] = column[element[j]];
-        if (scalar === "f32")
-          for (let j = 0, at = offset; j < count; j++, at += keyWords) key[at] = canonicalF32(key[at]);
         offset += 1;
         continue;
       }
@@ -70,9 +68,9 @@ export class WideBlock {
         key[at] = column[2 * element[j]];
         key[at + 1] = column[2 * element[j] + 1];
       }
-      if (scalar === "f64") for (let j = 0; j < count; j++) canonicaliseF64(key, j * keyWords + offset);
       offset += 2;
     }
+    canonicalise(key, keyWords, keyFloats, count);
   }
 
   #computeHomes(count: number): void {
@@ -96,11 +94,6 @@ export class WideBlock {
     for (let j = 0; j < count; j++) seen ^= slots[home[j]];
     sink[0] = seen;
   }
-}
-
-function canonicaliseF64(key: Uint32Array, at: number): void {
-  key[at + 1] = canonicalF64High(key[at], key[at + 1]);
-  if (key[at + 1] === CANONICAL_NAN_HIGH) key[at] = 0;
 }
 
 /** Home slot of the entry with this mark. */

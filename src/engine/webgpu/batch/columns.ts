@@ -3,6 +3,7 @@
  * chunk at a time, pinned ones by the GPU itself; device arrays are bound where they are.
  */
 import { LimitError } from "../../../errors.js";
+import { detached } from "../../../options.js";
 import { DeviceArray } from "../../device-array.js";
 import type { ColumnInput, Engine } from "../../engine.js";
 import { lazily } from "../../lazily.js";
@@ -77,6 +78,7 @@ export class Scratch {
       );
       return bindAt(buffer, 0, count * bytes);
     }
+    if (column.length < first + count) throw detached("A typed array was detached during a call.");
     const data = asBytes(column).subarray(first * bytes, (first + count) * bytes);
     await this.gpu.upload(buffer, 0, data, this.ahead);
     return bindAt(buffer, 0, count * bytes);

@@ -4,6 +4,7 @@
  * It knows nothing of tables.
  */
 import { DeviceLostError, EngineError } from "../../../errors.js";
+import { detached } from "../../../options.js";
 import { lazily } from "../../lazily.js";
 import { GpuMemory } from "../memory/gpu-memory.js";
 import { bytesOf, type Readback, recordReads, unpack } from "../memory/readback.js";
@@ -253,9 +254,9 @@ function keepBytes(software: boolean): number {
 const SMALL_FRACTION = 64;
 /** Bytes of one writeBuffer call: Dawn has a ring of 4 MiB pieces for them, and allocates memory for each larger one. */
 const WRITE_BYTES = 2 ** 21;
-/** @throws TypeError when data was detached, by a transfer or as what a pinned array showed. */
+/** @throws ValidationError when data was detached, by a transfer or as what a pinned array showed. */
 export function checkAttached(data: Uint8Array, length: number): void {
-  if (data.length !== length) throw new TypeError("A typed array was detached during a call.");
+  if (data.length !== length) throw detached("A typed array was detached during a call.");
 }
 
 /** WebGPU implementations differ on shared memory as a source: it is copied. */

@@ -3,7 +3,6 @@
  * first such table.
  */
 import type { TableSpec } from "../../layout.js";
-import { scalarWords } from "../../scalars.js";
 import { type SlotFormat, slotFormat } from "../../slot-format.js";
 import { MOST_TAG } from "../../tags.js";
 import { type Fragment, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
@@ -44,15 +43,13 @@ fn hashOfState(state: u32) -> u32 { return state << 1u; }`;
 }
 
 /** Reading the key column of a batch. For modules with params.keyShift and the binding `keys`. */
-export function rowKeyColumn({ keyWords, keyScalars }: SlotFormat): Fragment<never, never> {
-  let at = 0;
-  const words = keyScalars.flatMap((scalar) => {
-    const [low, high] = [`keys[at + ${at}u]`, `keys[at + ${at + 1}u]`];
-    at += scalarWords[scalar];
-    if (scalar === "f64") return [`canonicalF64(${low}, ${high}).x`, `canonicalF64(${low}, ${high}).y`];
-    if (scalarWords[scalar] === 2) return [low, high];
-    return [scalar === "f32" ? `canonicalF32(${low})` : low];
-  });
+export function rowKeyColumn({ keyWords, keyFloats }: SlotFormat): Fragment<never, never> {
+  const words = Array.from({ length: keyWords }, (_, i) => `keys[at + ${i}u]`);
+  for (const { at, words: size } of keyFloats) {
+    const [low, high] = [words[at], words[at + 1]];
+    words[at] = size === 1 ? `canonicalF32(${low})` : `canonicalF64(${low}, ${high}).x`;
+    if (size === 2) words[at + 1] = `canonicalF64(${low}, ${high}).y`;
+  }
   return fragment(`
 fn keyOf(element: u32) -> Key {
   let at = params.keyShift + element * KEY_WORDS;

@@ -1,6 +1,7 @@
 /** Reading lists: lengths, flags and first entries by number, and all entries of many lists one after another. */
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "../../engine.js";
+import { isFloatWord } from "../../float-keys.js";
 import { type BasicType, type ScalarType, scalarBytes, scalarWords, wordsOf } from "../../scalars.js";
 import {
   checkTotal,
@@ -55,7 +56,7 @@ export async function lookUpLists(
     VALUED: firsts !== null,
     FLAGGED: asked.what !== "sizes",
     OUT_WORDS: words,
-    FLOAT_KEYS: spec.key === "f32",
+    FLOAT_KEYS: isFloatWord(spec.key),
   };
   const name = `look up ${asked.what}`;
   const work = () =>
@@ -170,7 +171,7 @@ export async function expandLists<K extends BasicType>(
     QUERIES: wantsQueries,
     KEY_WORDS: keys ? scalarWords[spec.key] : 0,
     VALUE_WORDS: wantsValues ? state.valueWords : 0,
-    FLOAT_KEYS: spec.key === "f32",
+    FLOAT_KEYS: isFloatWord(spec.key),
   };
   const work = () =>
     runLists(host, call, async (run) => {

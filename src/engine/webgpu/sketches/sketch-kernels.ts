@@ -1,4 +1,5 @@
 /** The kernels of sketches: which fragments make up each, and what they are told. */
+import { isFloatWord } from "../../float-keys.js";
 import { type BasicType, scalarWords } from "../../scalars.js";
 import { BLOCK_WORDS, SALTS } from "../../sketch-format.js";
 import { getOrMake } from "../device/get-or-make.js";
@@ -59,7 +60,7 @@ export class SketchKernels {
 
   private constructor(key: BasicType) {
     const hashing = [
-      fragment(constantLines({ KEY_WORDS: scalarWords[key], KEY_F32: key === "f32" })),
+      fragment(constantLines({ KEY_WORDS: scalarWords[key], KEY_F32: isFloatWord(key) })),
       fragment(hash),
       fragment(hashWide),
       fragment(floatKeys),

@@ -1,6 +1,4 @@
-
-// Floats in keys of several words as they are stored and compared: canonicalF32 of engine/scalars.ts, and canonicalF64High of
-// engine/float-keys.ts. A fragment.
+// Floats in keys as they are stored and compared: the arithmetic of engine/float-keys.ts. A fragment.
 
 fn canonicalF32(bits: u32) -> u32 {
   if (bits == 0x80000000u) { return 0u; }

@@ -2,6 +2,7 @@
  * WGSL for the slots of plain tables: keys of one word, values of at most one, and murmur3 without a seed. slot-code.ts and hash-code.ts
  * have it for all formats and hash functions, and say what the functions are for; a page with plain tables alone does not load them.
  */
+import { isFloatWord } from "../../float-keys.js";
 import type { TableSpec } from "../../layout.js";
 import { ENTRY, slotFormat } from "../../slot-format.js";
 import { constantLines, fragment } from "../device/kernel-source.js";
@@ -55,7 +56,7 @@ fn hashOfState(state: u32) -> u32 { return hashKey(state); }`;
 export function probingText(spec: TableSpec, types: string, hashing: string, state: string): string {
   const format = slotFormat(spec);
   const constants = constantLines({
-    KEY_F32: format.keyWords === 1 && format.keyScalars[0] === "f32",
+    KEY_F32: isFloatWord(spec.key),
     SLOT_WORDS: format.slotWords,
     KEY_WORDS: format.keyWords,
     KEY_OFFSET: format.keyOffset,

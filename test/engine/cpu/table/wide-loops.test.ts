@@ -25,6 +25,7 @@ function formatOf(keyWords: number, valueWords: number): SlotFormat {
     keyOffset,
     valueOffset,
     keyScalars: new Array(keyWords).fill("u32"),
+    keyFloats: [],
     valueScalars: new Array(valueWords).fill("u32"),
     sideSlots: isRow ? 0 : 2,
   };

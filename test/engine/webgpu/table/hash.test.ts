@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { hashOfWord } from "../../../../src/engine/cpu/table/table-hash.js";
 import { hashOfWords } from "../../../../src/engine/cpu/table/wide-hash.js";
+import { canonicalF32 } from "../../../../src/engine/float-keys.js";
 import { homeSlot } from "../../../../src/engine/hash.js";
 import { hashNames } from "../../../../src/engine/hash-names.js";
 import { hashWords } from "../../../../src/engine/hash-words.js";
-import { canonicalF32 } from "../../../../src/engine/scalars.js";
 import { constantLines } from "../../../../src/engine/webgpu/device/kernel-source.js";
 import hash from "../../../../src/engine/webgpu/table/hash.wgsl";
 import { hashCode } from "../../../../src/engine/webgpu/table/hash-code.js";
