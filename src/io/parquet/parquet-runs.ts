@@ -13,8 +13,8 @@ interface RunTaker {
   packed(from: number, count: number, at: number): void;
 }
 
-/** Walks the runs of `count` values of `width` bits. Answers with where they end. @throws Error for damaged runs */
-function walkRuns(bytes: Uint8Array, start: number, width: number, count: number, taker: RunTaker): number {
+/** Walks the runs of `count` values of `width` bits. DuckDB 1.3 writes the last one twice: others are left. @throws Error for damaged runs */
+function walkRuns(bytes: Uint8Array, start: number, width: number, count: number, taker: RunTaker): void {
   let at = start;
   let seen = 0;
   while (seen < count) {
@@ -42,7 +42,6 @@ function walkRuns(bytes: Uint8Array, start: number, width: number, count: number
     seen += values;
     at += length * width;
   }
-  return at;
 }
 
 /** An unsigned number in groups of seven bits, and where it ends. */
@@ -57,17 +56,16 @@ export function varint(bytes: Uint8Array, at: number): { value: number; end: num
 }
 
 /**
- * Decodes `count` values of `width` bits, from byte `start` on, to the beginning of `into`. @param limit what they all are below
- * @throws Error for damaged runs, and for values that are not below the limit
+ * Decodes `count` values of `width` bits, from byte `start` on, to the beginning of `into`. Answers with the largest.
+ * @throws Error for damaged runs
  */
 export function decodeRuns(
   bytes: Uint8Array,
   start: number,
   width: number,
   count: number,
-  limit: number,
   into: Int32Array,
-): void {
+): number {
   if (!(width <= 32)) throw new Error("its codes have a width that there is not");
   let largest = 0;
   walkRuns(bytes, start, width, count, {
@@ -80,7 +78,7 @@ export function decodeRuns(
       largest = Math.max(largest, found(bytes, at, width, length, into, from));
     },
   });
-  if (count > 0 && largest >= limit) throw new Error("a code is beyond the dictionary");
+  return largest;
 }
 
 /** Values of so many bits lie in four bytes, wherever they begin. */
@@ -147,7 +145,7 @@ export function readLevels(
   mark: (from: number, to: number) => void,
 ): number {
   let present = 0;
-  const end = walkRuns(levels, 0, 1, count, {
+  walkRuns(levels, 0, 1, count, {
     repeated(from, length, value) {
       if (value === 1) present += length;
       else mark(from, from + length);
@@ -161,6 +159,5 @@ export function readLevels(
       }
     },
   });
-  if (end < levels.length) throw new Error("its levels are of more values than the page has");
   return present;
 }
