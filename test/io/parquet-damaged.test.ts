@@ -178,11 +178,11 @@ describe("damaged files are refused in words", () => {
   /** Where long runs of the fuzzer found files that were read: what is changed, as text, and what is said of it. */
   it.each<[string, string, string, string, RegExp]>([
     [
-      "levels that take a byte of the values",
+      "levels of more values than the page has",
       "snappy",
       "020000007801",
       "030000007801",
-      /its codes have a width that there is not/,
+      /its levels are of more values/,
     ],
     [
       "a run of codes that its bytes do not hold",

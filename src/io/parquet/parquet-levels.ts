@@ -4,7 +4,7 @@
  * section 4. A page's levels are decoded to a byte each.
  */
 import type { PageLevels } from "./parquet-pages.js";
-import { decodeRuns } from "./parquet-runs.js";
+import { decodeLevels } from "./parquet-runs.js";
 
 /** What the schema says of a leaf's levels. */
 export interface LeafLevels {
@@ -49,9 +49,7 @@ export class Levels {
       return;
     }
     if (this.#scratch.length < count) this.#scratch = new Int32Array(count);
-    const width = 32 - Math.clz32(highest);
-    const largest = decodeRuns(runs, 0, width, count, this.#scratch);
-    if (largest > highest) throw new Error("a level is higher than its column has");
+    decodeLevels(runs, highest, count, this.#scratch);
     into.set(this.#scratch.subarray(0, count), this.count);
   }
 

@@ -65,10 +65,11 @@ function shred(chunk: Chunk, above: Entries, position: Position, leaves: Shredde
       const { child } = chunk;
       if (chunk.type.typeId !== Type.Map || child.layout !== "struct") shred(child, elements, inside, leaves);
       // entries of maps are never null
-      else
-        child.children.forEach((part, i) =>
-          shred(part, elements, { ...inside, isRequired: i === 0 }, leaves),
-        );
+      else {
+        const [key, value] = child.children;
+        shred(key, elements, { ...inside, isRequired: true }, leaves);
+        shred(value, elements, inside, leaves);
+      }
       break;
     }
     default:
