@@ -23,6 +23,7 @@ import { type ChunkBytes, type ColumnPlan, columnReader, type ReadColumn } from 
 import type { PackedChunks, PackedResult } from "./parquet-read-worker.js";
 import {
   arrowTypeOf,
+  asText,
   type ColumnNode,
   columnMakers,
   extensionOf,
@@ -30,7 +31,7 @@ import {
   type LeafNode,
   leavesOf,
 } from "./parquet-schema.js";
-import { asText, isStoredRight } from "./parquet-types.js";
+import { isStoredRight } from "./parquet-types.js";
 
 bringBrotli(decompressBrotli);
 

@@ -170,3 +170,11 @@ function fieldOf(node: ColumnNode) {
 export function extensionOf(node: ColumnNode): Map<string, string> | null {
   return node.kind === "leaf" ? metadataOf(node.element) : null;
 }
+
+/** A column of bytes without a logical type, read as text; others as they are. */
+export function asText(node: ColumnNode): ColumnNode {
+  if (node.kind !== "leaf") return node;
+  const { type, converted_type: converted, logical_type: logical } = node.element;
+  if (type !== "BYTE_ARRAY" || converted !== undefined || logical !== undefined) return node;
+  return { ...node, element: { ...node.element, converted_type: "UTF8" } };
+}

@@ -31,7 +31,6 @@ import {
 import type { SchemaElement } from "hyparquet";
 import { ValidationError } from "../../errors.js";
 import { logicalTypeOf, uuidBytes } from "./parquet-extensions.js";
-import type { ColumnNode } from "./parquet-schema.js";
 import { integerBytes } from "./signed-bytes.js";
 
 /** How values of a column are stored, as far as reading is concerned. */
@@ -77,14 +76,6 @@ export function columnTypeOf(element: SchemaElement): ColumnType | null {
     default:
       return bytesTypeOf(element);
   }
-}
-
-/** A column of bytes without a logical type, read as text; others as they are. */
-export function asText(node: ColumnNode): ColumnNode {
-  if (node.kind !== "leaf") return node;
-  const { type, converted_type: converted, logical_type: logical } = node.element;
-  if (type !== "BYTE_ARRAY" || converted !== undefined || logical !== undefined) return node;
-  return { ...node, element: { ...node.element, converted_type: "UTF8" } };
 }
 
 const BYTES = ["BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"];
