@@ -19,8 +19,12 @@ import {
   utf8,
 } from "@uwdata/flechette";
 import fc from "fast-check";
+import { type ColumnMetaData, parquetMetadata } from "hyparquet";
+import type { ColumnDecoder } from "hyparquet/src/types.js";
 import { beforeAll, describe, expect, it } from "vitest";
 import { readBatches, readTable, tableToBytes, writeTable } from "../../src/io/index.js";
+import { type PageTaker, readPages } from "../../src/io/parquet/parquet-pages.js";
+import { decodeLevels } from "../../src/io/parquet/parquet-runs.js";
 import { distinct, first, groupBy, isIn, join, type SpillReport } from "../../src/relational/index.js";
 import { rounds } from "../helpers/rounds.js";
 import { texts } from "./contents.js";
@@ -299,6 +303,31 @@ it("lists cross pages, and pages begin with rows", async () => {
   expect(readFileSync(file).length).toBeGreaterThan(4_000_000);
   const read = await readTable(file);
   expect(read.getChild("l").at(199)).toEqual(rows[199]);
+  expect(firstRepetitions(readFileSync(file))).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
   const sums = await duck.rows(`select sum(len(l)), sum(list_sum(l)), max(l[10000]) from '${file}'`);
   expect(sums).toEqual([["2000000", "1999999000000", "1999999"]]);
 });
+
+/** The level of repetition that each page of a file's only leaf begins with. */
+function firstRepetitions(bytes: Uint8Array): number[] {
+  const [group] = parquetMetadata(bytes.slice().buffer as ArrayBuffer).row_groups;
+  const { data_page_offset, total_compressed_size, num_values, codec } = group.columns[0]
+    .meta_data as ColumnMetaData;
+  const start = Number(data_page_offset);
+  const chunk = bytes.subarray(start, start + Number(total_compressed_size));
+  const found: number[] = [];
+  const decoder = { type: "INT32", codec, element: { name: "element", type: "INT32" } } as ColumnDecoder;
+  const taker: PageTaker = {
+    takesPlain: true,
+    dictionary: () => {},
+    begin({ count, repetition }) {
+      const levels = new Int32Array(count);
+      decodeLevels(repetition as Uint8Array, 1, count, levels);
+      found.push(levels[0]);
+      return count;
+    },
+    put: () => {},
+  };
+  readPages(chunk, Number(num_values), decoder, { definition: 3, repetition: 1 }, taker);
+  return found;
+}
