@@ -57,7 +57,7 @@ export function jsonOf(
 const NUMBERS: ReadonlySet<number> = new Set([Type.Int, Type.Float, Type.Decimal]);
 
 function plainValue(_key: string, value: unknown): unknown {
-  if (typeof value === "bigint") return String(value);
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (ArrayBuffer.isView(value)) return Array.from(value as unknown as ArrayLike<unknown>);
   return value;
 }

@@ -78,7 +78,8 @@ export function textOf(type: DataType): (value: unknown) => string {
     case Type.Utf8:
     case Type.LargeUtf8:
     case Type.Utf8View:
-      return (value) => DECODER.decode(value as Uint8Array);
+      // in lists and structs they are texts
+      return (value) => (typeof value === "string" ? value : DECODER.decode(value as Uint8Array));
     case Type.Binary:
     case Type.LargeBinary:
     case Type.BinaryView:

@@ -271,9 +271,11 @@ function columnJob(
     );
   const chunksOf = async (group: readonly ChunkRange[]): Promise<ChunkBytes[]> => {
     progress.options.signal?.throwIfAborted();
-    return Promise.all(
-      group.map(async ({ start, end, ...chunk }) => ({ ...chunk, bytes: await bytesAt(file, start, end) })),
-    );
+    const chunks: ChunkBytes[] = [];
+    for (const { start, end, ...chunk } of group) {
+      chunks.push({ ...chunk, bytes: await bytesAt(file, start, end) });
+    }
+    return chunks;
   };
   return {
     async here() {

@@ -327,7 +327,9 @@ export function conversionOf(type: DataType, element: SchemaElement): (value: un
       if (type.unit !== TimeUnit.SECOND) return (value) => value;
       return (value) => within((value as number) * 1000, element, value, "seconds as milliseconds");
     default:
-      return isUuidText(type, element) ? (value) => uuidOf(String(value), element.name) : (value) => value;
+      return isUuidText(type, element)
+        ? (value) => uuidOf(decoder.decode(value as Uint8Array), element.name)
+        : (value) => value;
   }
 }
 
@@ -345,6 +347,8 @@ function within<T extends number | bigint>(
     "Correct the value, or write to a file with the extension .arrow, which holds every value.",
   );
 }
+
+const decoder = new TextDecoder();
 
 function uuidOf(text: string, name: string): Uint8Array {
   const bytes = uuidBytes(text);
