@@ -174,7 +174,7 @@ function addTableOptions(command: Command): Command {
   command
     .option(
       "--type <types>",
-      "types of csv columns in place of inferred ones: code=utf8,n=int64",
+      "types of csv columns in place of inferred ones: code=utf8,n=int64; utf8 also of bytes in parquet files",
       commaSeparated,
     )
     .option(

@@ -1,7 +1,7 @@
 /** Checks of the columns, types and numbers that commands are called with. */
 import { ValidationError } from "../errors.js";
 import { ASKED_TYPES, type AskedType } from "../io/csv/csv-asked.js";
-import { isTextFormat } from "../io/formats.js";
+import { type Format, isTextFormat } from "../io/formats.js";
 import { LEAST_LIMIT, type MemoryOptions } from "../relational/memory-options.js";
 import { CallError } from "./failure.js";
 import type { NamedFile } from "./table-files.js";
@@ -24,16 +24,17 @@ export function askedTypes(text: string | undefined): Map<string, AskedType> {
 }
 
 /**
- * A type is for csv columns: elsewhere it would be ignored in silence.
+ * A type is for csv columns, and utf8 for bytes in parquet files: elsewhere it would be ignored in silence.
  * @param names the columns of each file
  */
 export function checkTypes(
-  types: readonly string[],
+  types: Readonly<Record<string, AskedType>>,
   files: readonly NamedFile[],
   names: readonly (readonly string[])[],
 ): void {
-  for (const name of types) {
-    const used = files.some(({ format }, i) => isTextFormat(format) && names[i].includes(name));
+  for (const [name, type] of Object.entries(types)) {
+    const isUsed = (format: Format) => isTextFormat(format) || (format === "parquet" && type === "utf8");
+    const used = files.some(({ format }, i) => isUsed(format) && names[i].includes(name));
     if (used) continue;
     const elsewhere = names.findIndex((there) => there.includes(name));
     const nowhere = files.length === 1 ? "the file does not have" : "neither file has";
@@ -41,7 +42,7 @@ export function checkTypes(
       elsewhere < 0
         ? `--type names a column "${name}" that ${nowhere}.`
         : `--type names the column "${name}" of ${files[elsewhere].name}, which says itself what type it has.`,
-      "Name columns of csv files only.",
+      "Name columns of csv files only; utf8 is also for bytes in parquet files.",
     );
   }
 }

@@ -203,7 +203,7 @@ export class AskedColumns {
 
   /** When all files were begun. @throws ValidationError for types of other columns, and what the command throws */
   check(command: TableCommand["check"]): void {
-    checkTypes(Object.keys(this.files.reading.types ?? {}), this.files.inputs, this.#names);
+    checkTypes(this.files.reading.types ?? {}, this.files.inputs, this.#names);
     command?.(this.#names);
   }
 }

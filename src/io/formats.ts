@@ -76,7 +76,10 @@ export interface ReadOptions extends TransferOptions, CsvOptions {
    * They come in the file's order.
    */
   readonly columns?: readonly string[] | ((names: readonly string[]) => readonly string[]);
-  /** Types of csv columns by name, in place of those that their values suggest. Other formats name their types. */
+  /**
+   * Types of csv columns by name, in place of those that their values suggest. Other formats name their types; but `utf8` makes text of
+   * a parquet column of bytes that has no logical type, as older writers have strings.
+   */
   readonly types?: Readonly<Record<string, AskedType>>;
   /** Around csv fields that hold what would end them: one ASCII character, or "" for none. Default `"`. */
   readonly quote?: string;

@@ -26,6 +26,15 @@ export class Nulls {
     for (row += 8 * whole; row < to; row++) this.set(row);
   }
 
+  /** The same of the first `rows` rows, behind which none is marked. */
+  first(rows: number): Nulls {
+    if (rows === this.rows) return this;
+    const first = new Nulls(rows);
+    first.count = this.count;
+    first.bitmap = this.bitmap.subarray(0, this.count === 0 ? 0 : (rows + 7) >>> 3);
+    return first;
+  }
+
   has(row: number): boolean {
     return this.count > 0 && ((this.bitmap[row >>> 3] >>> (row & 7)) & 1) === 0;
   }

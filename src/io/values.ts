@@ -1,10 +1,11 @@
 /**
  * Values of Arrow columns as text: what CSV files and printed tables hold. Numbers read back as the same number; dates and
- * times are ISO 8601 with as many digits as the value needs; binary is hexadecimal; nested values are JSON.
+ * times are ISO 8601 with as many digits as the value needs; binary is hexadecimal; lists, structs and maps are JSON (json-texts.ts).
  */
 import { type Column, type DataType, Precision, Type } from "@uwdata/flechette";
 import { hexText } from "./ascii.js";
 import { rawColumn } from "./columns.js";
+import { jsonOf } from "./json-texts.js";
 import { dateText, decimalText, numberText, shortText, timestampText, timeText } from "./value-texts.js";
 
 /** A function from row to text, null for null. Dictionary values are turned into text once each. */
@@ -77,21 +78,16 @@ export function textOf(type: DataType): (value: unknown) => string {
     case Type.Utf8:
     case Type.LargeUtf8:
     case Type.Utf8View:
-      return (value) => DECODER.decode(value as Uint8Array);
+      // in lists and structs they are texts
+      return (value) => (typeof value === "string" ? value : DECODER.decode(value as Uint8Array));
     case Type.Binary:
     case Type.LargeBinary:
     case Type.BinaryView:
     case Type.FixedSizeBinary:
       return (value) => hexText(value as Uint8Array);
     default:
-      return (value) => JSON.stringify(value, jsonValue) ?? "";
+      return jsonOf(type, textOf);
   }
-}
-
-function jsonValue(_key: string, value: unknown): unknown {
-  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-  if (ArrayBuffer.isView(value)) return Array.from(value as unknown as ArrayLike<unknown>);
-  return value;
 }
 
 /** Whether values of a type are numbers, which are set flush right. */

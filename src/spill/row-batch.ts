@@ -73,7 +73,7 @@ function sliceColumn(column: ChunkedColumn, from: number, to: number): ChunkedCo
 }
 
 /** The same with values in place of dictionaries, also of those in lists, structs and unions. */
-function plainChunk(chunk: Chunk): Chunk {
+export function plainChunk(chunk: Chunk): Chunk {
   if (chunk.layout === "dictionary") return lookedUp(chunk);
   const children = "children" in chunk ? chunk.children : "child" in chunk ? [chunk.child] : [];
   const plain = children.map(plainChunk);

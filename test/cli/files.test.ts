@@ -1,9 +1,9 @@
 /** What commands read and write besides files by extension: standard streams, csv of other kinds, chosen columns and rows. */
 import { writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { tableFromArrays } from "@uwdata/flechette";
+import { binary, type Column, columnFromArray, tableFromArrays, tableFromColumns } from "@uwdata/flechette";
 import { describe, expect, it } from "vitest";
-import { type Format, readTable, tableToBytes } from "../../src/io/index.js";
+import { type Format, readTable, tableToBytes, writeTable } from "../../src/io/index.js";
 import { texts } from "../io/contents.js";
 import { temporaryFolder } from "../io/temporary.js";
 import { cli } from "./run-cli.js";
@@ -103,6 +103,17 @@ describe("csv of other kinds", () => {
       column_1: ["1", "2"],
       column_2: ["a;b", '"d'],
     });
+  });
+
+  it("--type NAME=utf8 makes text of a parquet file's bytes, and other types are for csv alone", async () => {
+    const bytes = columnFromArray([Uint8Array.of(97), Uint8Array.of(98)], binary()) as Column<unknown>;
+    await writeTable(path("bytes.parquet"), tableFromColumns({ b: bytes }));
+    const args = ["distinct", path("bytes.parquet"), "--on", "b", "--out", "-", "--format", "csv", ...CPU];
+    expect((await cli(args)).stdout).toBe("b\n61\n62\n");
+    expect((await cli([...args, "--type", "b=utf8"])).stdout).toBe("b\na\nb\n");
+    const { status, stderr } = await cli([...args, "--type", "b=int32"]);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/which says itself what type it has/);
   });
 
   it("are refused where no csv file is read, and wrong characters always", async () => {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { int32, list, tableFromArrays } from "@uwdata/flechette";
+import { int32, map, tableFromArrays } from "@uwdata/flechette";
 import { expect, it } from "vitest";
 import { FormatError } from "../../src/errors.js";
 import { fileErrorFrom } from "../../src/io/errors.js";
@@ -33,8 +33,8 @@ it.each(["csv", "parquet", "arrow"])("says what is wrong with the path of a .%s 
 it("leaves nothing behind, and the old file in place, when writing fails", async () => {
   const file = path("kept.parquet");
   writeFileSync(file, "before");
-  const nested = tableFromArrays({ l: [[1]] }, { types: { l: list(int32()) } });
-  await expect(writeTable(file, nested)).rejects.toThrow();
+  const nested = tableFromArrays({ l: [[[null, 1]]] }, { types: { l: map(int32(), int32()) } });
+  await expect(writeTable(file, nested)).rejects.toThrow(/key that is null/);
   expect(readFileSync(file, "utf8")).toBe("before");
   const aborted = writeTable(path("aborted.csv"), table, { signal: AbortSignal.abort() });
   await expect(aborted).rejects.toThrow(/abort/);

@@ -9,6 +9,8 @@ import { signedInteger } from "./signed-bytes.js";
 type ByteChunk = Extract<Chunk, { layout: "bytes" }>;
 
 const encoder = new TextEncoder();
+/** Logical types whose values have bounds in the footer. */
+const ORDERED: ReadonlySet<string> = new Set(["STRING", "DECIMAL"]);
 
 export class ByteValues implements Values {
   count = 0;
@@ -128,7 +130,9 @@ export class ByteValues implements Values {
   }
 
   bounds(from: number, to: number, of: Int32Array | null): Bounds {
-    if (from === to) return {};
+    // types of their own have orders of their own, or none
+    const { logical_type: logical } = this.element;
+    if (from === to || (logical !== undefined && !ORDERED.has(logical.type))) return {};
     const at = (i: number) => (of === null ? i : of[i]);
     const isDecimal = this.element.converted_type === "DECIMAL";
     const flip = isDecimal ? 0x80 : 0; // the sign, in the first byte

@@ -7,9 +7,11 @@ import type { ByteWriter } from "hyparquet-writer/src/bytewriter.js";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { bitmapBytes, isSet } from "../../engine/bitmaps.js";
 import { TextBuffer } from "../text-buffer.js";
-import { type Coded, Numbering, writeCodes, writeLevels } from "./parquet-codes.js";
-import type { ColumnRows } from "./parquet-rows.js";
+import { type Coded, Numbering, writeCodes, writeLevelBytes, writeLevels } from "./parquet-codes.js";
+import type { ColumnRows, LeafRows } from "./parquet-rows.js";
+import type { WrittenLevels } from "./parquet-shred.js";
 import { type Values, valuesFor } from "./parquet-values.js";
+import type { WrittenLeaf } from "./parquet-written.js";
 import { Snappy } from "./snappy.js";
 
 /** Values of a page that has no codes, at least. */
@@ -40,17 +42,23 @@ export class ChunkBuffers {
 export class ChunkWriter {
   readonly #values: Values;
 
+  readonly element: SchemaElement;
+
   constructor(
-    readonly element: SchemaElement,
+    readonly leaf: WrittenLeaf,
     readonly out: ByteWriter,
     readonly buffers: ChunkBuffers,
   ) {
-    this.#values = valuesFor(element);
+    this.element = leaf.element;
+    this.#values = valuesFor(leaf.element);
   }
 
   /** Writes rows. What is told of them has places from where the writer began. */
-  write(column: ColumnRows, rows: number): ColumnChunk {
-    return this.#writeChunk(this.#encoded(column), rows);
+  write({ rows: column, levels }: LeafRows, rows: number): ColumnChunk {
+    const encoded = this.#encoded(column);
+    const source =
+      levels === null ? new FlatLevels(encoded.bits, rows) : new EntryLevels(levels, this.leaf, rows);
+    return this.#writeChunk(encoded, source);
   }
 
   #encoded(column: ColumnRows): Encoded {
@@ -76,7 +84,7 @@ export class ChunkWriter {
     return this.element.type === "BOOLEAN" ? null : this.buffers.numbering.ofValues(values);
   }
 
-  #writeChunk({ bits, values, places, count, coded }: Encoded, rows: number): ColumnChunk {
+  #writeChunk({ values, places, count, coded }: Encoded, levels: PageSource): ColumnChunk {
     const { out, element } = this;
     const start = out.offset;
     const encodings: Encoding[] = ["PLAIN"];
@@ -89,12 +97,12 @@ export class ChunkWriter {
       uncompressed += this.#writeDictionary(values, coded);
       data = out.offset;
       writeCodes(this.buffers.page, coded);
-      uncompressed += this.#writePage("RLE_DICTIONARY", bits, rows, count);
+      uncompressed += this.#writePage("RLE_DICTIONARY", levels, levels.whole(count));
     } else {
-      for (const page of pagesOf(values, places, bits, rows)) {
+      const sizeOf = (value: number) => values.sizeOf(places === null ? value : places[value]);
+      for (const page of levels.pages(sizeOf)) {
         values.write(this.buffers.page, page.from, page.to, places);
-        const levels = bits?.subarray(page.row >>> 3) ?? null;
-        uncompressed += this.#writePage("PLAIN", levels, page.rows, page.to - page.from);
+        uncompressed += this.#writePage("PLAIN", levels, page);
       }
     }
     const bounds =
@@ -104,14 +112,14 @@ export class ChunkWriter {
       meta_data: {
         type: element.type as NonNullable<SchemaElement["type"]>,
         encodings,
-        path_in_schema: [element.name],
+        path_in_schema: [...this.leaf.path],
         codec: "SNAPPY",
-        num_values: BigInt(rows),
+        num_values: BigInt(levels.entries),
         total_compressed_size: BigInt(out.offset - start),
         total_uncompressed_size: BigInt(uncompressed),
         data_page_offset: BigInt(data),
         dictionary_page_offset: dictionary,
-        statistics: { ...bounds, null_count: BigInt(rows - count) } as ColumnStatistics,
+        statistics: { ...bounds, null_count: BigInt(levels.entries - count) } as ColumnStatistics,
       },
     };
   }
@@ -133,10 +141,11 @@ export class ChunkWriter {
   }
 
   /** A page of what was written to the page's buffer. */
-  #writePage(encoding: Encoding, bits: Uint8Array | null, rows: number, count: number): number {
+  #writePage(encoding: Encoding, source: PageSource, page: PageRange): number {
     const { levels } = this.buffers;
+    const { start, end, rows, from, to } = page;
     levels.at = 0;
-    writeLevels(levels, bits, rows);
+    const repetition = source.write(levels, page);
     const head = levels.bytes.subarray(0, levels.at);
     const bytes = this.#takenPage();
     const packed = this.buffers.snappy.compress(bytes);
@@ -149,12 +158,12 @@ export class ChunkWriter {
         uncompressed_page_size: size,
         compressed_page_size: head.length + body.length,
         data_page_header_v2: {
-          num_values: rows,
-          num_nulls: rows - count,
+          num_values: end - start,
+          num_nulls: end - start - (to - from),
           num_rows: rows,
           encoding,
-          definition_levels_byte_length: head.length,
-          repetition_levels_byte_length: 0,
+          definition_levels_byte_length: head.length - repetition,
+          repetition_levels_byte_length: repetition,
           is_compressed: pays,
         },
       } as PageHeader,
@@ -182,32 +191,98 @@ export class ChunkWriter {
 
 type ColumnStatistics = NonNullable<ColumnChunk["meta_data"]>["statistics"];
 
-/** A page's rows, and its values that are not null. */
+/** A page's entries from `start` up to `end`, and its values that are not null. */
 interface PageRange {
-  readonly row: number;
+  readonly start: number;
+  readonly end: number;
   readonly rows: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Rows are cut at multiples of 8, where a byte of levels begins. */
-function* pagesOf(
-  values: Values,
-  places: Int32Array | null,
-  bits: Uint8Array | null,
-  rows: number,
-): Generator<PageRange> {
-  for (let row = 0, from = 0; row < rows; ) {
-    let [end, to, size] = [row, from, 0];
-    while (end < rows && (size < PAGE || (end & 7) !== 0)) {
-      if (bits === null || isSet(bits, end)) {
-        size += values.sizeOf(places === null ? to : places[to]);
-        to++;
+/** The levels of a chunk's entries, cut into pages. */
+interface PageSource {
+  readonly entries: number;
+  /** All in one page, of `count` values. */
+  whole(count: number): PageRange;
+  /** @param sizeOf bytes of a value */
+  pages(sizeOf: (value: number) => number): Iterable<PageRange>;
+  /** Writes a page's levels, those of repetition first. Answers with how many bytes these take. */
+  write(out: TextBuffer, page: PageRange): number;
+}
+
+/** Of a column that is in no list or struct: an entry is a row. */
+class FlatLevels implements PageSource {
+  constructor(
+    /** One bit a row: whether it is not null. Null where none is. */
+    readonly bits: Uint8Array | null,
+    readonly entries: number,
+  ) {}
+
+  whole(count: number): PageRange {
+    return { start: 0, end: this.entries, rows: this.entries, from: 0, to: count };
+  }
+
+  /** Rows are cut at multiples of 8, where a byte of levels begins. */
+  *pages(sizeOf: (value: number) => number): Generator<PageRange> {
+    const { bits, entries } = this;
+    for (let start = 0, from = 0; start < entries; ) {
+      let [end, to, size] = [start, from, 0];
+      while (end < entries && (size < PAGE || (end & 7) !== 0)) {
+        if (bits === null || isSet(bits, end)) size += sizeOf(to++);
+        end++;
       }
-      end++;
+      yield { start, end, rows: end - start, from, to };
+      start = end;
+      from = to;
     }
-    yield { row, rows: end - row, from, to };
-    row = end;
-    from = to;
+  }
+
+  write(out: TextBuffer, { start, rows }: PageRange): number {
+    writeLevels(out, this.bits?.subarray(start >>> 3) ?? null, rows);
+    return 0;
+  }
+}
+
+/** Of a leaf in lists or structs. */
+class EntryLevels implements PageSource {
+  readonly entries: number;
+
+  constructor(
+    readonly levels: WrittenLevels,
+    readonly leaf: WrittenLeaf,
+    readonly rows: number,
+  ) {
+    this.entries = levels.definitions.length;
+  }
+
+  whole(count: number): PageRange {
+    return { start: 0, end: this.entries, rows: this.rows, from: 0, to: count };
+  }
+
+  /** A page begins with a row. */
+  *pages(sizeOf: (value: number) => number): Generator<PageRange> {
+    const { definitions, repetitions } = this.levels;
+    const { entries, leaf } = this;
+    for (let start = 0, from = 0; start < entries; ) {
+      let [end, to, size, rows] = [start, from, 0, 0];
+      for (; end < entries; end++) {
+        const isRow = repetitions === null || repetitions[end] === 0;
+        if (isRow && size >= PAGE) break;
+        rows += Number(isRow);
+        if (definitions[end] === leaf.definition) size += sizeOf(to++);
+      }
+      yield { start, end, rows, from, to };
+      start = end;
+      from = to;
+    }
+  }
+
+  write(out: TextBuffer, { start, end }: PageRange): number {
+    const { definitions, repetitions } = this.levels;
+    if (repetitions !== null) writeLevelBytes(out, repetitions.subarray(start, end), this.leaf.repetition);
+    const repetition = out.at;
+    writeLevelBytes(out, definitions.subarray(start, end), this.leaf.definition);
+    return repetition;
   }
 }

@@ -66,9 +66,12 @@ export class Numbering {
   }
 }
 
+/** Codes have 24 bits at most. */
+const MAX_ENTRIES = 1 << 24;
+
 /** A dictionary pays where a value is there twice in the mean; a few values always have one. */
 function mostEntries(count: number): number {
-  return Math.max(16, count >>> 1);
+  return Math.min(MAX_ENTRIES, Math.max(16, count >>> 1));
 }
 
 /** Runs that are shorter are packed. */
@@ -79,6 +82,11 @@ export function writeCodes(out: TextBuffer, { codes, count, entries }: Coded): v
   const width = Math.max(1, 32 - Math.clz32(Math.max(0, entries - 1)));
   out.reserve(1);
   out.byte(width);
+  writeRuns(out, codes, count, width);
+}
+
+/** The first `count` codes, of at most 24 bits each, as runs. */
+function writeRuns(out: TextBuffer, codes: Int32Array, count: number, width: number): void {
   let packed = 0;
   for (let i = 0; i + LEAST_RUN <= count; ) {
     const code = codes[i];
@@ -105,7 +113,7 @@ function writeRun(out: TextBuffer, value: number, length: number, width: number)
   for (let shift = 0; shift < width; shift += 8) out.byte(value >>> shift);
 }
 
-/** At most 24 bits each: a row group has no more different values. */
+/** At most 24 bits each. */
 function writePacked(out: TextBuffer, codes: Int32Array, from: number, to: number, width: number): void {
   if (from === to) return;
   const groups = (to - from + 7) >>> 3;
@@ -139,6 +147,11 @@ export function writeLevels(out: TextBuffer, bits: Uint8Array | null, count: num
   out.reserve(10);
   writeVarint(out, 2 * groups + 1);
   out.copy(bits, 0, groups);
+}
+
+/** Levels of entries of up to `highest`, a byte each. */
+export function writeLevelBytes(out: TextBuffer, levels: Uint8Array, highest: number): void {
+  writeRuns(out, Int32Array.from(levels), levels.length, 32 - Math.clz32(highest));
 }
 
 function writeVarint(out: TextBuffer, value: number): void {

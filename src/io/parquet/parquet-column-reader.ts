@@ -1,28 +1,41 @@
 /** One column of a Parquet file, decoded from the bytes of its chunks: on any thread. */
-import type { Column } from "@uwdata/flechette";
+import { type Column, TimeUnit } from "@uwdata/flechette";
 import type { ColumnMetaData, SchemaElement, SchemaTree } from "hyparquet";
 import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
 import type { ColumnDecoder } from "hyparquet/src/types.js";
 import { holdsUtf8 } from "../utf8.js";
-import { type Collector, collectorFor } from "./parquet-columns.js";
-import { readPages } from "./parquet-pages.js";
+import {
+  type CollectedColumn,
+  type Collector,
+  collectorFor,
+  type LeafCollector,
+  leafCollectorFor,
+} from "./parquet-columns.js";
+import type { LeafLevels } from "./parquet-levels.js";
+import { assembled } from "./parquet-nested.js";
+import { checkEntries, type PageTaker, readPages } from "./parquet-pages.js";
+import { type ColumnNode, type LeafNode, leavesOf } from "./parquet-schema.js";
 import { type ColumnType, columnTypeOf, physicalElement } from "./parquet-types.js";
 
 /** A column to be read. */
 export interface ColumnPlan {
-  /** Of a type that columnTypeOf() knows. */
-  readonly element: SchemaElement;
+  readonly node: ColumnNode;
   /** Of the schema. */
   readonly root: SchemaElement;
   readonly rows: number;
   /** Whether text may become an Arrow dictionary. */
   readonly dictionaries: boolean;
+  /** Whether timestamps of 96 bits are read as microseconds in any case. */
+  readonly microseconds: boolean;
 }
 
-/** The bytes of a column in one row group. */
+/** The bytes of a leaf in one row group. */
 export interface ChunkBytes {
   readonly bytes: Uint8Array;
+  /** Of the row group. */
   readonly rows: number;
+  /** Of the leaf: rows, of columns that are in no list. */
+  readonly entries: number;
   readonly type: ColumnMetaData["type"];
   readonly codec: ColumnMetaData["codec"];
 }
@@ -34,39 +47,128 @@ export interface ReadColumn {
 }
 
 /** Takes the chunks of a column, in order. */
-export class ColumnReader {
-  readonly #plan: ColumnPlan;
-  readonly #physical: SchemaElement;
-  readonly #collector: Collector;
+export interface ColumnReader {
+  /** The chunks of a row group: one a leaf. @throws Error for damaged pages */
+  add(chunks: readonly ChunkBytes[]): void;
+  /** @throws Error where there were fewer values than rows, and for damaged pages of columns that are assembled */
+  finish(): ReadColumn;
+}
 
-  constructor(plan: ColumnPlan) {
-    const { element, rows, dictionaries } = plan;
-    const columnType = columnTypeOf(element) as ColumnType;
+export function columnReader(plan: ColumnPlan): ColumnReader {
+  return plan.node.kind === "leaf" ? new FlatReader(plan, plan.node) : new NestedReader(plan);
+}
+
+/** Decodes chunks as they come. */
+class FlatReader implements ColumnReader {
+  readonly #collector: Collector;
+  readonly #decoders: LeafDecoder;
+
+  constructor(plan: ColumnPlan, leaf: LeafNode) {
+    this.#decoders = new LeafDecoder(plan, leaf);
+    this.#collector = collectorFor(this.#decoders.collected(plan.rows, plan.dictionaries));
+  }
+
+  add([chunk]: readonly ChunkBytes[]): void {
+    this.#decoders.read(chunk, this.#collector, {
+      definition: this.#decoders.leaf.definition,
+      repetition: 0,
+    });
+  }
+
+  finish(): ReadColumn {
+    return withText(this.#collector.finish());
+  }
+}
+
+/** Keeps the chunks: how many entries there are is known when the headers of all pages were looked at. */
+class NestedReader implements ColumnReader {
+  readonly #groups: (readonly ChunkBytes[])[] = [];
+
+  constructor(readonly plan: ColumnPlan) {}
+
+  add(chunks: readonly ChunkBytes[]): void {
+    this.#groups.push(chunks);
+  }
+
+  finish(): ReadColumn {
+    const { node, rows } = this.plan;
+    const leaves = leavesOf(node).map((leaf, i) => this.#leaf(leaf, i));
+    return withText(assembled(node, rows, leaves));
+  }
+
+  #leaf(leaf: LeafNode, number: number): LeafCollector {
+    const chunks = this.#groups.map((group) => group[number]);
+    let entries = 0;
+    for (const chunk of chunks) {
+      checkEntries(chunk.bytes, chunk.entries);
+      entries += chunk.entries;
+    }
+    const decoders = new LeafDecoder(this.plan, leaf);
+    const levels = leafLevels(this.plan.node, leaf);
+    const collector = leafCollectorFor(decoders.collected(entries, false), levels);
+    for (const chunk of chunks) {
+      const from = collector.levels.count;
+      decoders.read(chunk, collector, levels);
+      collector.levels.checkRows(from, chunk.rows);
+    }
+    return collector;
+  }
+}
+
+/** @param node the column that has the leaf */
+function leafLevels(node: ColumnNode, leaf: LeafNode): LeafLevels {
+  let element = 0;
+  for (let at = node; at !== leaf; ) {
+    if (at.kind === "struct") at = at.children.find((child) => leavesOf(child).includes(leaf)) as ColumnNode;
+    else if (at.kind !== "leaf") {
+      element = at.definition + 1;
+      at = at.child;
+    }
+  }
+  return { definition: leaf.definition, repetition: leaf.depth, element };
+}
+
+/** Reads the pages of one leaf. */
+class LeafDecoder {
+  readonly #physical: SchemaElement;
+  readonly #type: ColumnType;
+
+  constructor(
+    readonly plan: ColumnPlan,
+    readonly leaf: LeafNode,
+  ) {
+    this.#type = columnTypeOf(leaf.element) as ColumnType;
+    this.#physical = physicalElement(leaf.element, this.#type.storage);
+  }
+
+  collected(rows: number, dictionaries: boolean): CollectedColumn {
+    const { element } = this.leaf;
     const fixedLength = element.type === "FIXED_LEN_BYTE_ARRAY" ? element.type_length : undefined;
-    this.#plan = plan;
-    this.#physical = physicalElement(element, columnType.storage);
-    this.#collector = collectorFor({ ...columnType, rows, fixedLength, dictionaries });
+    const unit = this.plan.microseconds ? TimeUnit.MICROSECOND : null;
+    return { ...this.#type, rows, fixedLength, dictionaries, unit };
   }
 
   /** @throws Error for damaged pages */
-  add({ bytes, rows, type, codec }: ChunkBytes): void {
-    const { element, root } = this.#plan;
-    const leaf: SchemaTree = { element: this.#physical, children: [], count: 1, path: [element.name] };
+  read(
+    { bytes, entries, type, codec }: ChunkBytes,
+    collector: Collector & PageTaker,
+    highest: Pick<LeafLevels, "definition" | "repetition">,
+  ): void {
+    const { name } = this.leaf;
+    const leaf: SchemaTree = { element: this.#physical, children: [], count: 1, path: [name] };
     const decoder: ColumnDecoder = {
-      pathInSchema: [element.name],
+      pathInSchema: [name],
       type,
       element: this.#physical,
-      schemaPath: [{ element: root, children: [leaf], count: 2, path: [] }, leaf],
+      schemaPath: [{ element: this.plan.root, children: [leaf], count: 2, path: [] }, leaf],
       codec,
-      parsers: { ...DEFAULT_PARSERS, ...this.#collector.parsers },
+      parsers: { ...DEFAULT_PARSERS, ...collector.parsers },
       utf8: false,
     };
-    readPages(bytes, rows, decoder, this.#collector);
+    readPages(bytes, entries, decoder, highest, collector);
   }
+}
 
-  /** @throws Error where there were fewer values than rows */
-  finish(): ReadColumn {
-    const column = this.#collector.finish();
-    return { column, isText: holdsUtf8(column) };
-  }
+function withText(column: Column<unknown>): ReadColumn {
+  return { column, isText: holdsUtf8(column) };
 }

@@ -3,22 +3,29 @@
  * objects are made, and no object for a value where its encoding is a frequent one. A page's values are put one after the other, then
  * moved apart to where its levels say that rows are not null.
  */
-import type { Column, DataType } from "@uwdata/flechette";
+import { type Column, type DataType, TimeUnit, type TimeUnit_, timestamp } from "@uwdata/flechette";
 import type { DecodedArray, ParquetParsers } from "hyparquet/src/types.js";
 import { bitmapBytes } from "../../engine/bitmaps.js";
 import { asBytes } from "../../relational/chunk.js";
 import { fixedColumn, Nulls } from "../columns.js";
-import type { PageTaker, PageValues } from "./parquet-pages.js";
+import { NotSupported } from "./not-supported.js";
+import { type LeafLevels, Levels } from "./parquet-levels.js";
+import type { PageLevels, PageTaker, PageValues } from "./parquet-pages.js";
 import { readLevels } from "./parquet-runs.js";
 import { BytesStore } from "./parquet-texts.js";
 import type { ColumnType } from "./parquet-types.js";
 import { signedInteger } from "./signed-bytes.js";
 
-/** One column under construction. */
+/** One column under construction. Its pages begin and end at rows. */
 export interface Collector extends PageTaker {
   /** Parsers that turn stored values into those that come decoded. */
   readonly parsers: Partial<ParquetParsers>;
   finish(): Column<unknown>;
+}
+
+/** The same of a leaf in lists or structs: it has a value for each place in the innermost list, or for each row. */
+export interface LeafCollector extends Collector {
+  readonly levels: Levels;
 }
 
 /** Where a collector puts the values of all rows. */
@@ -30,21 +37,30 @@ export interface ValueStore {
   put(values: PageValues, row: number): void;
   /** The values of all rows, as as many array elements each: they are moved apart at nulls. */
   readonly elements: Int32Array | Uint8Array;
+  /** As many of them as `nulls` says that there are rows. */
   column(nulls: Nulls): Column<unknown>;
 }
 
 /** A column of the file to collect. */
 export interface CollectedColumn extends ColumnType {
+  /** Places for values, at least. */
   readonly rows: number;
   /** Bytes of a value where all have as many, by the file's schema. */
   readonly fixedLength?: number;
   /** Whether text may become an Arrow dictionary. */
   readonly dictionaries: boolean;
+  /** The unit of timestamps of 96 bits; null: nanoseconds where these reach all of them, else microseconds. */
+  readonly unit?: TimeUnit_ | null;
 }
 
 /** A collector for the rows of a column. */
 export function collectorFor(column: CollectedColumn): Collector {
-  return new StoreCollector(storeFor(column), column.rows);
+  return new StoreCollector(storeFor(column), column.rows, null);
+}
+
+/** A collector for a leaf in lists or structs, of at most `rows` entries. */
+export function leafCollectorFor(column: CollectedColumn, of: LeafLevels): LeafCollector {
+  return new StoreCollector(storeFor(column), column.rows, new Levels(of, column.rows)) as LeafCollector;
 }
 
 function storeFor(column: CollectedColumn): ValueStore {
@@ -60,10 +76,9 @@ function storeFor(column: CollectedColumn): ValueStore {
     case "float64":
       return new FixedStore(type, new Float64Array(rows), true, putNumbers);
     case "int64":
+      return new FixedStore(type, new BigInt64Array(rows), true, putIntegers);
     case "int96":
-      return new FixedStore(type, new BigInt64Array(rows), storage === "int64", putIntegers, {
-        timestampFromNanoseconds: (nanos: bigint) => nanos,
-      });
+      return new Int96Store(rows, column.unit ?? null);
     case "decimal": {
       const words = (type as { bitWidth: number }).bitWidth / 64;
       const parsers = { stringFromBytes: signedInteger };
@@ -76,9 +91,9 @@ function storeFor(column: CollectedColumn): ValueStore {
 
 class StoreCollector implements Collector {
   readonly #nulls: Nulls;
-  /** Rows of pages that are done. */
+  /** Places of pages that are done. */
   #row = 0;
-  /** Rows of the page that has begun, and how many nulls came before it. */
+  /** Places of the page that has begun, and how many nulls came before it. */
   #count = 0;
   #nullsBefore = 0;
   readonly takesPlain: boolean;
@@ -87,6 +102,7 @@ class StoreCollector implements Collector {
   constructor(
     readonly store: ValueStore,
     readonly rows: number,
+    readonly levels: Levels | null,
   ) {
     this.#nulls = new Nulls(rows);
     this.takesPlain = store.takesPlain;
@@ -97,12 +113,32 @@ class StoreCollector implements Collector {
     this.store.dictionary(values);
   }
 
-  begin(count: number, levels: Uint8Array | null): number {
+  begin(page: PageLevels): number {
+    const { count, definition } = page;
     if (this.#row + count > this.rows) throw new Error("a column has more values than the file has rows");
-    this.#count = count;
     this.#nullsBefore = this.#nulls.count;
-    if (levels === null) return count;
-    return readLevels(levels, count, (from, to) => this.#nulls.setRange(this.#row + from, this.#row + to));
+    this.#count = count;
+    if (this.levels !== null) return this.#beginLeaf(page, this.levels);
+    if (definition === null) return count;
+    return readLevels(definition, count, (from, to) =>
+      this.#nulls.setRange(this.#row + from, this.#row + to),
+    );
+  }
+
+  /** What is no place in the innermost list has no value, and no null either. */
+  #beginLeaf(page: PageLevels, levels: Levels): number {
+    const { definitions, of, count: from } = levels;
+    levels.add(page);
+    if (definitions === null) return this.#count;
+    let row = this.#row;
+    for (let i = from; i < levels.count; i++) {
+      const level = definitions[i];
+      if (level < of.element) continue;
+      if (level < of.definition) this.#nulls.set(row);
+      row++;
+    }
+    this.#count = row - this.#row;
+    return this.#count - (this.#nulls.count - this.#nullsBefore);
   }
 
   put(values: PageValues): void {
@@ -127,8 +163,9 @@ class StoreCollector implements Collector {
   }
 
   finish(): Column<unknown> {
-    if (this.#row < this.rows) throw new Error("a column has fewer values than the file has rows");
-    return this.store.column(this.#nulls);
+    if (this.levels === null && this.#row < this.rows)
+      throw new Error("a column has fewer values than the file has rows");
+    return this.store.column(this.#nulls.first(this.#row));
   }
 }
 
@@ -183,11 +220,13 @@ class FixedStore<T extends FixedArray> implements ValueStore {
 
   /** Parquet stores integers of 8 and 16 bits, and unsigned ones, as signed integers of 32 or 64 bits. */
   column(nulls: Nulls): Column<unknown> {
-    const { data } = this;
+    const data = this.data.subarray(0, nulls.rows * this.each);
     const { values: ArrayOf } = this.type as unknown as { values: Int32ArrayConstructor };
     const isAsWide = ArrayOf.BYTES_PER_ELEMENT === data.BYTES_PER_ELEMENT;
-    const source = isAsWide ? (data.buffer as ArrayBuffer) : (data as Int32Array);
-    return fixedColumn(this.type, new ArrayOf(source as ArrayBuffer), nulls);
+    const values = isAsWide
+      ? new ArrayOf(data.buffer as ArrayBuffer, 0, data.length)
+      : new ArrayOf(data as Int32Array);
+    return fixedColumn(this.type, values, nulls);
   }
 }
 
@@ -231,6 +270,51 @@ function putDecimals(values: DecodedArray, into: BigInt64Array, at: number, each
   for (let i = 0; i < values.length; i++) {
     let rest = BigInt(values[i]);
     for (let word = 0; word < each; word++, rest >>= 64n) into[at + i * each + word] = rest; // modulo 2^64
+  }
+}
+
+/** Days from day 0 of the Julian calendar to 1970-01-01. */
+const JULIAN_1970 = 2_440_588;
+/** Days before and after 1970-01-01 that nanoseconds in 64 bits reach in full. */
+const NANOSECOND_DAYS = 106_751;
+const DAY = 86_400_000_000_000n; // nanoseconds
+
+/**
+ * Timestamps of 96 bits, as Impala and Spark write them: nanoseconds of the day, then the day. They reach farther than nanoseconds in 64 bits.
+ * Times of some are negative, or of more than a day.
+ */
+class Int96Store extends FixedStore<Int32Array> {
+  constructor(
+    rows: number,
+    readonly unit: TimeUnit_ | null,
+  ) {
+    super(timestamp(TimeUnit.NANOSECOND, null), new Int32Array(3 * rows), true, putNumbers, {}, 3);
+  }
+
+  override column(nulls: Nulls): Column<unknown> {
+    const { rows } = nulls;
+    const words = this.data;
+    const unit = this.unit ?? (this.#isNear(nulls) ? TimeUnit.NANOSECOND : TimeUnit.MICROSECOND);
+    const times = new BigInt64Array(rows);
+    for (let row = 0; row < rows; row++) {
+      if (nulls.has(row)) continue;
+      const time = (BigInt(words[3 * row + 1]) << 32n) | BigInt(words[3 * row] >>> 0);
+      const nanoseconds = BigInt(words[3 * row + 2] - JULIAN_1970) * DAY + time;
+      if (unit === TimeUnit.NANOSECOND) times[row] = nanoseconds;
+      else if (nanoseconds % 1000n === 0n) times[row] = nanoseconds / 1000n;
+      else throw new NotSupported("has nanoseconds beside years that are not from 1678 to 2261");
+    }
+    return fixedColumn(timestamp(unit, null), times, nulls);
+  }
+
+  #isNear(nulls: Nulls): boolean {
+    for (let row = 0; row < nulls.rows; row++) {
+      const [days, time] = [this.data[3 * row + 2] - JULIAN_1970, this.data[3 * row + 1]];
+      if (nulls.has(row)) continue;
+      // of a time the higher half: a day has no more than 20,117 of these
+      if (Math.abs(days) >= NANOSECOND_DAYS || time < 0 || time > 20_117) return false;
+    }
+    return true;
   }
 }
 

@@ -3,11 +3,34 @@ import type { DataType } from "@uwdata/flechette";
 import type { SchemaElement } from "hyparquet";
 import { bitmapBytes } from "../../engine/bitmaps.js";
 import type { Chunk } from "../../relational/chunk.js";
-import type { ColumnRows } from "./parquet-rows.js";
+import type { ColumnRows, LeafRows } from "./parquet-rows.js";
+import type { WrittenLevels } from "./parquet-shred.js";
 import { type PackedValues, valuesFor } from "./parquet-values.js";
 
+/** Rows of a leaf as plain data. */
+export interface PackedLeaf {
+  readonly rows: PackedRows;
+  readonly levels: WrittenLevels | null;
+}
+
+export function packedLeaf(
+  { rows, levels }: LeafRows,
+  isFresh: boolean,
+  views: ArrayBufferView[],
+): PackedLeaf {
+  if (levels !== null) {
+    views.push(levels.definitions);
+    if (levels.repetitions !== null) views.push(levels.repetitions);
+  }
+  return { rows: packedRows(rows, isFresh, views), levels };
+}
+
+export function unpackedLeaf({ rows, levels }: PackedLeaf, element: SchemaElement): LeafRows {
+  return { rows: unpackedRows(rows, element), levels };
+}
+
 /** Rows as plain data, in memory of their own. */
-export type PackedRows =
+type PackedRows =
   | { readonly form: "chunk"; readonly chunk: Chunk }
   | {
       readonly form: "stored";
@@ -23,7 +46,7 @@ export type PackedRows =
  * @param isFresh whether nobody else uses the chunk's memory: it is not copied then, but where more lies in it
  * @param views told what holds them, to be handed over
  */
-export function packedRows(column: ColumnRows, isFresh: boolean, views: ArrayBufferView[]): PackedRows {
+function packedRows(column: ColumnRows, isFresh: boolean, views: ArrayBufferView[]): PackedRows {
   if (column.form === "chunk") return { form: "chunk", chunk: packedChunk(column.chunk, isFresh, views) };
   const { bits, values, places, count, coded } = column;
   const isCoded = coded !== null && coded !== "later";
@@ -77,7 +100,7 @@ function packedChunk(chunk: Chunk, isFresh: boolean, views: ArrayBufferView[]): 
 }
 
 /** Rows that another thread packed. */
-export function unpackedRows(packed: PackedRows, element: SchemaElement): ColumnRows {
+function unpackedRows(packed: PackedRows, element: SchemaElement): ColumnRows {
   if (packed.form === "chunk") return packed;
   const { bits, codes, isNumbered } = packed;
   const values = valuesFor(element);

@@ -1,7 +1,6 @@
 /**
  * The pages of one column chunk, taken apart: levels, and values in one of three forms. Checked are page lengths, checksums, levels,
  * the runs of codes, the number of values, codes against the dictionary; frequent encodings are decoded here, rare ones by hyparquet.
- * Columns are flat: nothing repeats, and there is one level of nulls at most.
  */
 import { parquetHeader } from "hyparquet/src/column.js";
 import { convert } from "hyparquet/src/convert.js";
@@ -10,6 +9,7 @@ import { byteStreamSplit } from "hyparquet/src/encoding.js";
 import { readPlain } from "hyparquet/src/plain.js";
 import type { ColumnDecoder, DecodedArray, PageHeader } from "hyparquet/src/types.js";
 import { crc32 } from "./crc32.js";
+import { unknownEncoding } from "./not-supported.js";
 import { decompress } from "./parquet-codecs.js";
 import { checkDeltas } from "./parquet-deltas.js";
 import { decodeRuns } from "./parquet-runs.js";
@@ -23,50 +23,93 @@ export type PageValues =
   /** As hyparquet decodes them. */
   | { readonly form: "decoded"; readonly values: DecodedArray; readonly count: number };
 
+/** Levels of a page, as runs of as many bits as the column's highest level has. */
+export interface PageLevels {
+  /** Entries: rows, of columns that are in no list. */
+  readonly count: number;
+  /** Null where every value is there. */
+  readonly definition: Uint8Array | null;
+  /** Null where there is no list. */
+  readonly repetition: Uint8Array | null;
+}
+
 /** Takes the values of a column. */
 export interface PageTaker {
   /** Whether it reads the encoding PLAIN itself. */
   readonly takesPlain: boolean;
   /** The dictionary that the codes of the pages to come are of. */
   dictionary(values: PageValues): void;
-  /** Begins a page of `count` rows. Answers with how many are not null. @param levels one bit a row as runs; null: none is null */
-  begin(count: number, levels: Uint8Array | null): number;
+  /** Begins a page. Answers with how many values it has that are not null. */
+  begin(page: PageLevels): number;
   /** The page's values. */
   put(values: PageValues): void;
 }
 
-/** Values that a page may have however few its bytes: one run, of about ten bytes, is a whole page of nulls or of one value. */
-const FEW = 1 << 24;
-/** In larger pages, how many values a byte may stand for. The format sets no bound; this one keeps damage from taking memory. */
-const MAX_VALUES_PER_BYTE = 1 << 17;
+/** The highest levels of a column: which levels its pages have. */
+export interface HighestLevels {
+  readonly definition: number;
+  readonly repetition: number;
+}
 
-/** Hands the values of a chunk of `rows` rows to the taker, page by page. @throws Error for damaged pages */
-export function readPages(bytes: Uint8Array, rows: number, decoder: ColumnDecoder, taker: PageTaker): void {
-  const reader = readerOf(bytes);
-  const values = new ValueReader(decoder, taker.takesPlain);
-  let row = 0;
-  while (row < rows) {
+/** A page, its levels and values compressed or not. */
+interface Page {
+  readonly header: PageHeader;
+  readonly bytes: Uint8Array;
+}
+
+/** The pages of a chunk, up to the one that has the last of `entries` entries. @throws Error for pages that are not there */
+function* pagesOf(chunk: Uint8Array, entries: number): Generator<Page> {
+  const reader = readerOf(chunk);
+  for (let entry = 0; entry < entries; ) {
     const header = parquetHeader(reader);
     const size = header.compressed_page_size;
-    if (!(size >= 0) || reader.offset + size > bytes.length)
+    if (!(size >= 0) || reader.offset + size > chunk.length)
       throw new Error("a page leads out of its column");
-    const page = bytes.subarray(reader.offset, reader.offset + size);
+    const bytes = chunk.subarray(reader.offset, reader.offset + size);
     reader.offset += size;
-    checkCrc(header, page);
+    yield { header, bytes };
+    const count = (header.data_page_header ?? header.data_page_header_v2)?.num_values ?? 0;
+    if (header.type.startsWith("DATA_PAGE") && count === 0 && size === 0) throw new Error("a page is empty");
+    entry += count;
+  }
+}
+
+/** Checks that a chunk's pages have as many entries as the footer says, before memory is taken for them. @throws Error where they have not */
+export function checkEntries(chunk: Uint8Array, entries: number): void {
+  let found = 0;
+  for (const { header } of pagesOf(chunk, entries)) {
+    const { num_values: count } = header.data_page_header ?? header.data_page_header_v2 ?? { num_values: 0 };
+    checkCount(count, entries - found);
+    found += count;
+  }
+}
+
+/** Hands the values of a chunk of `entries` entries to the taker, page by page. @throws Error for damaged pages */
+export function readPages(
+  chunk: Uint8Array,
+  entries: number,
+  decoder: ColumnDecoder,
+  highest: HighestLevels,
+  taker: PageTaker,
+): void {
+  const values = new ValueReader(decoder, taker.takesPlain);
+  let entry = 0;
+  for (const { header, bytes } of pagesOf(chunk, entries)) {
+    checkCrc(header, bytes);
     if (header.type === "DICTIONARY_PAGE") {
-      taker.dictionary(values.dictionary(page, header));
+      taker.dictionary(values.dictionary(bytes, header));
       continue;
     }
     if (header.type !== "DATA_PAGE" && header.type !== "DATA_PAGE_V2") continue; // index pages
     const opened = header.type === "DATA_PAGE" ? pageOf : pageV2Of;
-    const { count, encoding, levels, body, nulls } = opened(page, header, rows - row, decoder);
-    if (count === 0 && size === 0) throw new Error("a page is empty");
-    const present = taker.begin(count, levels);
+    const page = opened(bytes, header, entries - entry, decoder, highest);
+    const { count, encoding, body, nulls } = page;
+    const present = taker.begin(page);
     if (nulls !== undefined && nulls !== count - present) {
       throw new Error(`a page says it has ${nulls} nulls and marks ${count - present}`);
     }
     taker.put(values.read(body(), encoding, present));
-    row += count;
+    entry += count;
   }
 }
 
@@ -76,12 +119,13 @@ function checkCrc({ crc }: PageHeader, page: Uint8Array): void {
     throw new Error("the checksum of a page does not match");
 }
 
-/** Before anything is allocated for the values. `left`: the rows that no page before had. */
-function checkCount(count: number, page: Uint8Array, left: number): void {
-  if (!(count >= 0) || count > Math.max(FEW, MAX_VALUES_PER_BYTE * page.length)) {
-    throw new Error("a page says that it has more values than it can hold");
-  }
-  if (count > left) throw new Error("a column has more values than its row group has rows");
+/**
+ * Before anything is allocated for the values. A few bytes may be any number of values: one run of them. `left`: the entries that no page
+ * before had.
+ */
+function checkCount(count: number, left: number): void {
+  if (!(count >= 0)) throw new Error("a page has no number of values");
+  if (count > left) throw new Error("a column has more values than its row group");
 }
 
 /** In memory of its own, so that no length in it reaches beyond it. */
@@ -93,48 +137,66 @@ function pageBytes(page: Uint8Array, header: PageHeader, { codec }: ColumnDecode
   return own(decompress(codec, page, header.uncompressed_page_size));
 }
 
-function isNullable({ element }: ColumnDecoder): boolean {
-  return element.repetition_type !== "REQUIRED";
-}
-
 /** The parts of a data page. */
-interface DataPage {
-  readonly count: number;
+interface DataPage extends PageLevels {
   readonly encoding: string;
-  /** Null where no row can be null. */
-  readonly levels: Uint8Array | null;
   /** How many nulls the page says that it has, if it does. */
   readonly nulls?: number;
   /** The bytes of the values, decompressed. */
   readonly body: () => Uint8Array;
 }
 
-function pageOf(page: Uint8Array, header: PageHeader, left: number, decoder: ColumnDecoder): DataPage {
+function pageOf(
+  page: Uint8Array,
+  header: PageHeader,
+  left: number,
+  decoder: ColumnDecoder,
+  highest: HighestLevels,
+): DataPage {
   const head = header.data_page_header;
   if (!head) throw new Error("a page has no header");
   const { num_values: count, encoding } = head;
-  checkCount(count, page, left);
-  const bytes = pageBytes(page, header, decoder);
-  if (!isNullable(decoder)) return { count, encoding, levels: null, body: () => bytes };
-  if (head.definition_level_encoding !== "RLE")
-    throw new Error("its levels are encoded in a way that is not supported");
-  const levels = prefixed(bytes);
-  return { count, encoding, levels, body: () => bytes.subarray(4 + levels.length) };
+  checkCount(count, left);
+  let body = pageBytes(page, header, decoder);
+  const levelsOf = (level: number, encoded: string | undefined): Uint8Array | null => {
+    if (level === 0) return null;
+    if (encoded !== "RLE") throw unknownEncoding("levels", encoded);
+    const levels = prefixed(body);
+    body = body.subarray(4 + levels.length);
+    return levels;
+  };
+  const repetition = levelsOf(highest.repetition, head.repetition_level_encoding);
+  const definition = levelsOf(highest.definition, head.definition_level_encoding);
+  return { count, encoding, repetition, definition, body: () => body };
 }
 
-function pageV2Of(page: Uint8Array, header: PageHeader, left: number, decoder: ColumnDecoder): DataPage {
+function pageV2Of(
+  page: Uint8Array,
+  header: PageHeader,
+  left: number,
+  decoder: ColumnDecoder,
+  highest: HighestLevels,
+): DataPage {
   const head = header.data_page_header_v2;
   if (!head) throw new Error("a page has no header");
-  const { num_values: count, num_nulls: nulls, definition_levels_byte_length: levelBytes, encoding } = head;
-  checkCount(count, page, left);
-  if (head.repetition_levels_byte_length !== 0) throw new Error("a flat column has levels of repetition");
-  if (!(levelBytes >= 0) || levelBytes > page.length) throw new Error("its levels lead out of the page");
-  const levels = isNullable(decoder) && levelBytes > 0 ? page.subarray(0, levelBytes) : null;
-  const packed = page.subarray(levelBytes);
-  const size = header.uncompressed_page_size - levelBytes;
-  const body = () =>
-    own(head.is_compressed === false ? packed.slice() : decompress(decoder.codec, packed, size));
-  return { count, encoding, levels, nulls, body };
+  const { num_values: count, num_nulls: nulls, encoding } = head;
+  const { repetition_levels_byte_length: first, definition_levels_byte_length: second } = head;
+  checkCount(count, left);
+  const levels = first + second;
+  if (!(first >= 0) || !(second >= 0) || levels > page.length)
+    throw new Error("its levels lead out of the page");
+  const packed = page.subarray(levels);
+  const size = header.uncompressed_page_size - levels;
+  return {
+    count,
+    encoding,
+    // some writers have levels of columns in no list, too
+    repetition: highest.repetition > 0 ? page.subarray(0, first) : null,
+    definition: highest.definition > 0 && second > 0 ? page.subarray(first, levels) : null,
+    // what is no value of a list counts for some as a null, for others not
+    nulls: highest.repetition > 0 ? undefined : nulls,
+    body: () => own(head.is_compressed === false ? packed.slice() : decompress(decoder.codec, packed, size)),
+  };
 }
 
 /** The bytes behind their length, at the start. */
@@ -182,9 +244,10 @@ class ValueReader {
     if (count > 0) {
       const width = bytes[0];
       if (width === undefined) throw new Error("its codes have a width that there is not");
-      if (width > 0) decodeRuns(bytes, 1, width, count, this.#entries, codes);
-      else if (this.#entries === 0) throw new Error("a code is beyond the dictionary");
+      let largest = 0;
+      if (width > 0) largest = decodeRuns(bytes, 1, width, count, codes);
       else codes.fill(0, 0, count);
+      if (largest >= this.#entries) throw new Error("a code is beyond the dictionary");
     }
     return { form: "codes", codes, count };
   }
@@ -208,7 +271,7 @@ class ValueReader {
     const { type, element } = this.decoder;
     if (encoding === "RLE" && type === "BOOLEAN") {
       const bits = this.#roomFor(count);
-      decodeRuns(prefixed(bytes), 0, 1, count, 2, bits);
+      decodeRuns(prefixed(bytes), 0, 1, count, bits);
       return bits.subarray(0, count);
     }
     if (encoding === "BYTE_STREAM_SPLIT") {
@@ -216,8 +279,7 @@ class ValueReader {
       if (bytes.length !== count * width) throw new Error("a page has other values than it says");
       return byteStreamSplit(readerOf(bytes), count, type, element.type_length);
     }
-    if (!encoding.startsWith("DELTA"))
-      throw new Error("its values are encoded in a way that is not supported");
+    if (!encoding.startsWith("DELTA")) throw unknownEncoding("values", encoding);
     checkDeltas(bytes, count);
     if (count === 0) return [];
     const texts = new Array<Uint8Array>(encoding === "DELTA_BINARY_PACKED" ? 0 : count);
@@ -238,7 +300,7 @@ function readerOf(bytes: Uint8Array): { view: DataView; offset: number } {
  */
 function deltaNumbers(bytes: Uint8Array, type: string, count: number): DecodedArray {
   if (type !== "INT32" && type !== "INT64")
-    throw new Error("its values are encoded in a way that is not supported");
+    throw unknownEncoding(`values of type ${type}`, "DELTA_BINARY_PACKED");
   const numbers = new BigInt64Array(count);
   deltaBinaryUnpack(readerOf(bytes), count, numbers);
   if (type === "INT64") return numbers;

@@ -3,12 +3,13 @@
 import { serveJobs } from "../threads/serve-jobs.js";
 import { type PackedColumn, packedColumn, viewsOf } from "./packed-column.js";
 import { prepareCodecs } from "./parquet-codecs.js";
-import { type ChunkBytes, type ColumnPlan, ColumnReader } from "./parquet-column-reader.js";
+import { type ChunkBytes, type ColumnPlan, columnReader } from "./parquet-column-reader.js";
 
 /** A column for another thread. */
 export interface PackedChunks {
   readonly plan: ColumnPlan;
-  readonly chunks: readonly ChunkBytes[];
+  /** By row group, one a leaf. */
+  readonly groups: readonly (readonly ChunkBytes[])[];
 }
 
 /** What became of it. */
@@ -18,10 +19,10 @@ export interface PackedResult {
 }
 
 serveJobs<PackedChunks, PackedResult>(
-  async ({ plan, chunks }) => {
-    await prepareCodecs(chunks.map(({ codec, bytes }) => ({ codec, bytes: bytes.length })));
-    const reader = new ColumnReader(plan);
-    for (const chunk of chunks) reader.add(chunk);
+  async ({ plan, groups }) => {
+    await prepareCodecs(groups.flat().map(({ codec, bytes }) => ({ codec, bytes: bytes.length })));
+    const reader = columnReader(plan);
+    for (const chunks of groups) reader.add(chunks);
     const { column, isText } = reader.finish();
     return { column: packedColumn(column), isText };
   },

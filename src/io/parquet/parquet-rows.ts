@@ -2,7 +2,7 @@
  * Rows of Arrow columns on their way into a Parquet file, so far as the calling thread prepares them: chunks of frequent types go on as
  * they are, codes of Arrow dictionaries are numbered anew, values of rare types are converted one by one.
  */
-import { type Column, type DataType, TimeUnit, Type } from "@uwdata/flechette";
+import type { Column } from "@uwdata/flechette";
 import type { SchemaElement } from "hyparquet";
 import { bitmapBytes, isSet, setBit } from "../../engine/bitmaps.js";
 import {
@@ -15,8 +15,15 @@ import {
 import { rawColumn } from "../columns.js";
 import { numberValues } from "./number-values.js";
 import { type Coded, Numbering } from "./parquet-codes.js";
-import { conversionOf } from "./parquet-types.js";
+import type { WrittenLevels } from "./parquet-shred.js";
+import { conversionOf, isConverted } from "./parquet-types.js";
 import { type Values, valuesFor } from "./parquet-values.js";
+
+/** Rows of a leaf, and of what is in lists and structs its levels. */
+export interface LeafRows {
+  readonly rows: ColumnRows;
+  readonly levels: WrittenLevels | null;
+}
 
 /** Rows of a column. */
 export type ColumnRows =
@@ -57,11 +64,11 @@ export class RowSource {
   }
 
   /** @param column the column whose rows from `start` on the chunk has, in flechette's form */
-  rows(chunk: Chunk, column: Column<unknown>, start: number): ColumnRows {
+  rows(chunk: Chunk, column: () => Column<unknown>, start: number): ColumnRows {
     if (chunk.layout === "dictionary")
-      return this.#ofDictionary(chunk) ?? this.#ofAny(column, start, chunk.length);
-    if (this.#values.takes(chunk) && !isScaled(chunk.type)) return { form: "chunk", chunk };
-    return this.#ofAny(column, start, chunk.length);
+      return this.#ofDictionary(chunk) ?? this.#ofAny(column(), start, chunk.length);
+    if (this.#values.takes(chunk) && !isConverted(chunk.type, this.element)) return { form: "chunk", chunk };
+    return this.#ofAny(column(), start, chunk.length);
   }
 
   /** The codes of the rows, numbered anew: a row group stores the values that it has. */
@@ -131,15 +138,10 @@ function lookUpValid(
   return count;
 }
 
-/** Arrow has seconds, Parquet has not. */
-function isScaled(type: DataType): boolean {
-  return (type.typeId === Type.Timestamp || type.typeId === Type.Time) && type.unit === TimeUnit.SECOND;
-}
-
 /** Null for values of rare types. */
 function entriesOf({ chunks, length, type }: ChunkedColumn, element: SchemaElement): Entries | null {
   const values = valuesFor(element);
-  if (isScaled(type) || !chunks.every((chunk) => values.takes(chunk))) return null;
+  if (isConverted(type, element) || !chunks.every((chunk) => values.takes(chunk))) return null;
   const places = new Int32Array(length);
   let [place, code] = [0, 0];
   for (const chunk of chunks) {

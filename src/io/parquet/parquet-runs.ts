@@ -13,11 +13,19 @@ interface RunTaker {
   packed(from: number, count: number, at: number): void;
 }
 
-/** Walks the runs of `count` values of `width` bits. Answers with where they end. @throws Error for damaged runs */
-function walkRuns(bytes: Uint8Array, start: number, width: number, count: number, taker: RunTaker): number {
+/** Where a run lies. */
+interface Run {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Walks the runs of `count` values of `width` bits. Answers with the last one. @throws Error for damaged runs */
+function walkRuns(bytes: Uint8Array, start: number, width: number, count: number, taker: RunTaker): Run {
   let at = start;
+  let last = start;
   let seen = 0;
   while (seen < count) {
+    last = at;
     const { value: header, end } = varint(bytes, at);
     at = end;
     const length = Math.floor(header / 2);
@@ -42,7 +50,15 @@ function walkRuns(bytes: Uint8Array, start: number, width: number, count: number
     seen += values;
     at += length * width;
   }
-  return at;
+  return { start: last, end: at };
+}
+
+/** Levels fill their bytes. DuckDB 1.3 writes the last run twice. @throws Error where there is something else behind them */
+function checkEnd(levels: Uint8Array, { start, end }: Run): void {
+  const rest = levels.length - end;
+  if (rest <= 0) return;
+  const isTwice = rest === end - start && levels.subarray(end).every((byte, i) => byte === levels[start + i]);
+  if (!isTwice) throw new Error("its levels are of more values than the page has");
 }
 
 /** An unsigned number in groups of seven bits, and where it ends. */
@@ -57,20 +73,30 @@ export function varint(bytes: Uint8Array, at: number): { value: number; end: num
 }
 
 /**
- * Decodes `count` values of `width` bits, from byte `start` on, to the beginning of `into`. @param limit what they all are below
- * @throws Error for damaged runs, and for values that are not below the limit
+ * Decodes `count` values of `width` bits, from byte `start` on, to the beginning of `into`. Answers with the largest.
+ * @throws Error for damaged runs
  */
 export function decodeRuns(
   bytes: Uint8Array,
   start: number,
   width: number,
   count: number,
-  limit: number,
   into: Int32Array,
-): void {
+): number {
+  return decoded(bytes, start, width, count, into).largest;
+}
+
+/** The same of levels up to `highest`, which fill their bytes. @throws Error where one is higher */
+export function decodeLevels(levels: Uint8Array, highest: number, count: number, into: Int32Array): void {
+  const { largest, last } = decoded(levels, 0, 32 - Math.clz32(highest), count, into);
+  if (largest > highest) throw new Error("a level is higher than its column has");
+  checkEnd(levels, last);
+}
+
+function decoded(bytes: Uint8Array, start: number, width: number, count: number, into: Int32Array) {
   if (!(width <= 32)) throw new Error("its codes have a width that there is not");
   let largest = 0;
-  walkRuns(bytes, start, width, count, {
+  const last = walkRuns(bytes, start, width, count, {
     repeated(from, length, value) {
       into.fill(value, from, from + length);
       if (value > largest) largest = value;
@@ -80,7 +106,7 @@ export function decodeRuns(
       largest = Math.max(largest, found(bytes, at, width, length, into, from));
     },
   });
-  if (count > 0 && largest >= limit) throw new Error("a code is beyond the dictionary");
+  return { largest, last };
 }
 
 /** Values of so many bits lie in four bytes, wherever they begin. */
@@ -147,7 +173,7 @@ export function readLevels(
   mark: (from: number, to: number) => void,
 ): number {
   let present = 0;
-  const end = walkRuns(levels, 0, 1, count, {
+  const last = walkRuns(levels, 0, 1, count, {
     repeated(from, length, value) {
       if (value === 1) present += length;
       else mark(from, from + length);
@@ -161,6 +187,6 @@ export function readLevels(
       }
     },
   });
-  if (end < levels.length) throw new Error("its levels are of more values than the page has");
+  checkEnd(levels, last);
   return present;
 }

@@ -128,7 +128,7 @@ export class BytesStore {
       codeOfEntry[entry] = code;
       start = end;
     }
-    const { elements } = this;
+    const elements = this.elements.subarray(0, nulls.rows);
     for (let row = 0; row < elements.length; row++) elements[row] = codeOfEntry[elements[row]];
     const values = bytesColumn("utf8", this.#bytes.slice(0, used), this.#ends, new Nulls(codes.size));
     return dictionaryColumn(elements, values, nulls);

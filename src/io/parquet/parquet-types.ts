@@ -30,6 +30,7 @@ import {
 } from "@uwdata/flechette";
 import type { SchemaElement } from "hyparquet";
 import { ValidationError } from "../../errors.js";
+import { logicalTypeOf, uuidBytes } from "./parquet-extensions.js";
 import { integerBytes } from "./signed-bytes.js";
 
 /** How values of a column are stored, as far as reading is concerned. */
@@ -199,10 +200,20 @@ export function physicalElement(element: SchemaElement, storage: Storage): Schem
   }
 }
 
-/** A Parquet column to write. `null`: Parquet has no such type. */
-export function schemaElementOf(name: string, type: DataType): SchemaElement | null {
+/** A Parquet column to write. `null`: Parquet has no such type. @param metadata of the Arrow field */
+export function schemaElementOf(
+  name: string,
+  type: DataType,
+  metadata?: ReadonlyMap<string, string> | null,
+): SchemaElement | null {
   const element = leafElementOf(type);
-  return element && { ...element, name, repetition_type: "OPTIONAL" };
+  if (element === null) return null;
+  const logical_type = logicalTypeOf(type, metadata);
+  if (logical_type === undefined) return { ...element, name, repetition_type: "OPTIONAL" };
+  const stored: Leaf =
+    logical_type.type === "UUID" ? { type: "FIXED_LEN_BYTE_ARRAY", type_length: 16 } : { type: "BYTE_ARRAY" };
+  const converted_type = logical_type.type === "JSON" ? "JSON" : undefined;
+  return { ...stored, name, repetition_type: "OPTIONAL", converted_type, logical_type };
 }
 
 type Leaf = Omit<SchemaElement, "name">;
@@ -277,7 +288,21 @@ function unitName(unit: TimeUnit_): "MILLIS" | "MICROS" | "NANOS" {
 
 const DAY = 86_400_000n; // milliseconds
 
-/** From raw values (columns.ts) to those that a column of the file stores. @throws ValidationError for a value that it has no room for */
+/** Whether values are stored as other bytes than Arrow has them, although their layout is the same. */
+export function isConverted(type: DataType, element: SchemaElement): boolean {
+  // Arrow has seconds, Parquet has not
+  if (type.typeId === Type.Timestamp || type.typeId === Type.Time) return type.unit === TimeUnit.SECOND;
+  return isUuidText(type, element);
+}
+
+function isUuidText({ typeId }: DataType, { logical_type }: SchemaElement): boolean {
+  return logical_type?.type === "UUID" && typeId !== Type.FixedSizeBinary;
+}
+
+/**
+ * From raw values (columns.ts) to those that a column of the file stores.
+ * @throws ValidationError for a value that it has no room for, and for text that is no UUID
+ */
 export function conversionOf(type: DataType, element: SchemaElement): (value: unknown) => unknown {
   switch (type.typeId) {
     case Type.Dictionary:
@@ -302,7 +327,9 @@ export function conversionOf(type: DataType, element: SchemaElement): (value: un
       if (type.unit !== TimeUnit.SECOND) return (value) => value;
       return (value) => within((value as number) * 1000, element, value, "seconds as milliseconds");
     default:
-      return (value) => value;
+      return isUuidText(type, element)
+        ? (value) => uuidOf(decoder.decode(value as Uint8Array), element.name)
+        : (value) => value;
   }
 }
 
@@ -318,5 +345,16 @@ function within<T extends number | bigint>(
   throw new ValidationError(
     `Column "${name}" holds ${value}, which Parquet has no room for: ${what}.`,
     "Correct the value, or write to a file with the extension .arrow, which holds every value.",
+  );
+}
+
+const decoder = new TextDecoder();
+
+function uuidOf(text: string, name: string): Uint8Array {
+  const bytes = uuidBytes(text);
+  if (bytes !== null) return bytes;
+  throw new ValidationError(
+    `Column "${name}" is marked as UUIDs, and has the value ${JSON.stringify(text)}.`,
+    "Remove the field's metadata, or write to a file with the extension .arrow.",
   );
 }

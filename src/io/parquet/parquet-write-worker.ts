@@ -2,18 +2,18 @@
 
 import { serveJobs } from "../threads/serve-jobs.js";
 import { type EncodedGroup, GroupEncoder, type PackedGroup } from "./parquet-groups.js";
-import { unpackedRows } from "./parquet-packed-rows.js";
+import { unpackedLeaf } from "./parquet-packed-rows.js";
 
 /** For the columns of the last job: most jobs are of the same file. */
 let encoder = new GroupEncoder([]);
 let encodes = "[]";
 
 serveJobs<PackedGroup, EncodedGroup>(
-  ({ elements, columns, rows }) => {
-    const asked = JSON.stringify(elements);
-    if (asked !== encodes) [encoder, encodes] = [new GroupEncoder(elements), asked];
+  ({ leaves, columns, rows }) => {
+    const asked = JSON.stringify(leaves);
+    if (asked !== encodes) [encoder, encodes] = [new GroupEncoder(leaves), asked];
     return encoder.encode(
-      columns.map((column, i) => unpackedRows(column, elements[i])),
+      columns.map((column, i) => unpackedLeaf(column, leaves[i].element)),
       rows,
     );
   },

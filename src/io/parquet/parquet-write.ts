@@ -3,25 +3,27 @@
  * columns nullable. Row groups of large tables are encoded by several threads; the file is the same. Page headers and the footer are
  * written by the package hyparquet-writer.
  */
-import type { Column, DataType, Table } from "@uwdata/flechette";
-import type { ColumnChunk, FileMetaData, SchemaElement } from "hyparquet";
+import type { Column, Field, Table } from "@uwdata/flechette";
+import type { ColumnChunk, FileMetaData } from "hyparquet";
 import { ByteWriter } from "hyparquet-writer/src/bytewriter.js";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
-import { ValidationError } from "../../errors.js";
-import { typeName } from "../../relational/arrow-types.js";
 import type { Chunk } from "../../relational/chunk.js";
 import { readTable as readSource, type SourceColumn } from "../../relational/columns.js";
 import { contiguous } from "../../relational/contiguous.js";
+import { columnOf } from "../../relational/materialise.js";
 import { sliceChunk } from "../../relational/slice-chunk.js";
+import { BatchMaker } from "../../relational/to-flechette.js";
+import { plainChunk } from "../../spill/row-batch.js";
 import type { TransferOptions } from "../formats.js";
 import { buffersOf } from "../threads/buffers.js";
 import { threadsOf } from "../threads/count.js";
 import type { Program } from "../threads/crew.js";
 import { inOrder, type Job } from "../threads/jobs.js";
 import { type EncodedGroup, GroupEncoder, type PackedGroup } from "./parquet-groups.js";
-import { packedRows } from "./parquet-packed-rows.js";
-import { RowSource } from "./parquet-rows.js";
-import { schemaElementOf } from "./parquet-types.js";
+import { packedLeaf } from "./parquet-packed-rows.js";
+import { type LeafRows, RowSource } from "./parquet-rows.js";
+import { shredded } from "./parquet-shred.js";
+import { type WrittenColumn, type WrittenLeaf, writtenColumn } from "./parquet-written.js";
 
 /** Rows of a row group, as DuckDB writes them. */
 const ROW_GROUP = 122_880;
@@ -72,8 +74,7 @@ export async function* parquetOfBatches(
 type GroupJob = Job<PackedGroup, EncodedGroup>;
 
 class FileWriter {
-  #elements: readonly SchemaElement[] = [];
-  #sources: readonly RowSource[] = [];
+  #columns: readonly ColumnWriter[] = [];
   #encoder = new GroupEncoder([]);
   readonly #groups: FileMetaData["row_groups"] = [];
   /** Bytes that were handed out. */
@@ -99,33 +100,36 @@ class FileWriter {
   }
 
   #begin({ schema }: Table): void {
-    this.#elements = schema.fields.map(({ name, type }) => checkedElement(name, type));
-    this.#sources = this.#elements.map((element) => new RowSource(element));
-    this.#encoder = new GroupEncoder(this.#elements);
+    this.#columns = schema.fields.map((field) => new ColumnWriter(field));
+    this.#encoder = new GroupEncoder(this.#leaves);
+  }
+
+  get #leaves(): WrittenLeaf[] {
+    return this.#columns.flatMap(({ written }) => written.leaves);
   }
 
   #job(table: Table, sources: readonly SourceColumn[], start: number, end: number): GroupJob {
-    const elements = this.#elements;
     const rows = end - start;
-    const column = (source: RowSource, i: number, parts = partsOf(sources[i], start, end)) => {
+    const leaves = (source: ColumnWriter, i: number, parts: readonly Chunk[]) => {
       const { type } = sources[i].column;
       const chunk = contiguous({ type, length: rows, chunks: parts, source: null });
-      return source.rows(chunk, table.children[i] as Column<unknown>, start);
+      return source.leaves(chunk, () => table.children[i] as Column<unknown>, start);
     };
     return {
       here: () =>
         this.#encoder.encode(
-          this.#sources.map((source, i) => column(source, i)),
+          this.#columns.flatMap((source, i) => leaves(source, i, partsOf(sources[i], start, end))),
           rows,
         ),
       pack: () => {
         const views: ArrayBufferView[] = [];
-        const columns = this.#sources.map((source, i) => {
+        const columns = this.#columns.flatMap((source, i) => {
           const parts = partsOf(sources[i], start, end);
-          // several were put together in memory of their own
-          return packedRows(column(source, i, parts), parts.length > 1, views);
+          // several were put together in memory of their own, and so were leaves that were taken out of lists and structs
+          const isFresh = parts.length > 1 || source.isNested;
+          return leaves(source, i, parts).map((leaf) => packedLeaf(leaf, isFresh, views));
         });
-        return { input: { elements, columns, rows }, transfer: buffersOf(views) };
+        return { input: { leaves: this.#leaves, columns, rows }, transfer: buffersOf(views) };
       },
     };
   }
@@ -150,7 +154,10 @@ class FileWriter {
     const metadata = {
       version: 2,
       created_by: "warpmap",
-      schema: [{ name: "root", num_children: this.#elements.length }, ...this.#elements],
+      schema: [
+        { name: "root", num_children: this.#columns.length },
+        ...this.#columns.flatMap(({ written }) => written.elements),
+      ],
       num_rows: this.#groups.reduce((sum, { num_rows }) => sum + num_rows, 0n),
       row_groups: this.#groups,
     };
@@ -184,13 +191,27 @@ function placed({ file_offset, meta_data, ...column }: ColumnChunk, start: bigin
   };
 }
 
-function checkedElement(name: string, type: DataType): SchemaElement {
-  const element = schemaElementOf(name, type);
-  if (element !== null) return element;
-  throw new ValidationError(
-    `Column "${name}" has the type ${typeName(type)}, which cannot be written to Parquet.`,
-    "Write to a file with the extension .arrow, which holds every type.",
-  );
+/** A column of the table on its way to its leaves. */
+class ColumnWriter {
+  readonly written: WrittenColumn;
+  readonly isNested: boolean;
+  readonly #sources: readonly RowSource[];
+
+  constructor(readonly field: Field) {
+    this.written = writtenColumn(field);
+    this.isNested = this.written.elements.length > 1;
+    this.#sources = this.written.leaves.map(({ element }) => new RowSource(element));
+  }
+
+  /** The rows of a chunk, one a leaf. @param column in flechette's form: the chunk has its rows from `start` on */
+  leaves(chunk: Chunk, column: () => Column<unknown>, start: number): LeafRows[] {
+    const sources = this.#sources;
+    if (!this.isNested) return [{ rows: sources[0].rows(chunk, column, start), levels: null }];
+    return shredded(plainChunk(chunk), this.field.name).map(({ values, levels }, i) => ({
+      rows: sources[i].rows(values, () => columnOf([values], new BatchMaker()), 0),
+      levels,
+    }));
+  }
 }
 
 /** The parts of a column's chunks that lie between two rows. */
@@ -209,13 +230,38 @@ function partsOf({ column }: SourceColumn, start: number, end: number): Chunk[] 
 function groupEnd(columns: readonly SourceColumn[], start: number, end: number): number {
   let last = end;
   for (const source of columns) {
-    if (source.column.chunks[0]?.layout !== "bytes") continue;
+    if (!VARYING.has(source.column.chunks[0]?.layout)) continue;
     const bytes = () => partsOf(source, start, last).reduce((sum, part) => sum + byteLength(part), 0);
     while (last > start + 8 && bytes() > GROUP_BYTES) last = start + Math.ceil((last - start) / 2);
   }
   return last;
 }
 
+/** Layouts whose rows may take any number of bytes. */
+const VARYING: ReadonlySet<string | undefined> = new Set([
+  "bytes",
+  "list",
+  "listView",
+  "fixedList",
+  "struct",
+]);
+
+/** About what the values of a chunk take. */
 function byteLength(chunk: Chunk): number {
-  return chunk.layout === "bytes" ? chunk.offsets[chunk.length] - chunk.offsets[0] : 0;
+  switch (chunk.layout) {
+    case "bytes":
+      return chunk.offsets[chunk.length] - chunk.offsets[0];
+    case "list":
+      return byteLength(sliceChunk(chunk.child, chunk.offsets[0], chunk.offsets[chunk.length]));
+    case "listView":
+      return (
+        (byteLength(chunk.child) / Math.max(1, chunk.child.length)) * chunk.sizes.reduce((a, b) => a + b, 0)
+      );
+    case "fixedList":
+      return byteLength(chunk.child);
+    case "struct":
+      return chunk.children.reduce((sum, child) => sum + byteLength(child), 0);
+    default:
+      return 8 * chunk.length;
+  }
 }

@@ -18,6 +18,7 @@ import {
 } from "@uwdata/flechette";
 import lz4 from "lz4js";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { readTable, tableToBytes } from "../../../src/io/index.js";
 import { decodeLz4Frame } from "../../../src/io/lz4.js";
 import { isLong } from "../../helpers/rounds.js";
 import { type Duck, openDuck } from "../duckdb.js";
@@ -127,7 +128,7 @@ function same(a: string | null, b: string | null): boolean {
   return (
     a === b ||
     Number(a) === Number(b) ||
-    (a === "NaN" && b === "-nan") ||
+    (a === "NaN" && /^-?nan$/.test(b)) ||
     Buffer.from(a, "hex").toString() === b
   );
 }
@@ -138,6 +139,9 @@ const SECONDS = /^\d\d:\d\d:\d\d(?:\.\d+)?$/;
 const ROWS =
   "select i as n, i * 1000003 as big, 'text ' || (i % 11) as s, case when i % 3 = 0 then i / 8 end as f, i % 2 = 0 as b, date '2024-01-01' + i::integer as d from range(60) t(i)";
 
+const NESTED =
+  "select i as n, case when i % 4 > 0 then range(i % 5) end as l, case when i % 5 > 0 then {'a': i, 'b': 'text ' || (i % 3), 'c': [[i], [], null]} end as s, map {'k' || (i % 3): i / 8} as m, [{'x': i, 'y': ['v' || i]}, null] as ls from range(60) t(i)";
+
 /**
  * What DuckDB says where it is no judge: it ended; it stumbled over a part of the metadata that others skip; or the zstd of
  * Node's older versions, which is fzstd's, looks less closely.
@@ -145,7 +149,7 @@ const ROWS =
 const OPEN =
   "zstdDecompressSync" in zlib
     ? /^HUNG|^DIED|TProtocolException|invalid TType|Unsupported converted type|enough columns/
-    : /^HUNG|^DIED|TProtocolException|invalid TType|Unsupported converted type|enough columns|ZSTD Decompression failure/;
+    : /^HUNG|^DIED|TProtocolException|invalid TType|Unsupported converted type|enough columns|ZSTD Decompression failure|Payload value bigger/;
 
 it("parquet", async () => {
   const seeds: Seed[] = [];
@@ -158,7 +162,16 @@ it("parquet", async () => {
       seeds.push({ name, bytes: readFileSync(path(name)) });
     }
   }
+  for (const version of ["V1", "V2"]) {
+    const name = `nested-${version}.parquet`;
+    await duck.run(`copy (${NESTED}) to '${path(name)}' (format parquet, parquet_version ${version})`);
+    seeds.push({ name, bytes: readFileSync(path(name)) });
+  }
+  const own = await tableToBytes(await readTable(path("nested-V1.parquet")), { format: "parquet" });
+  seeds.push({ name: "nested-own.parquet", bytes: own });
   const judge = async (file: string) => {
+    // nested values have other texts in DuckDB
+    if (file.includes("nested-")) return { columns: undefined };
     const { columns, error } = await theirs.read({ file });
     return { columns: columns ?? (OPEN.test(error ?? "") ? undefined : null), reason: error };
   };
