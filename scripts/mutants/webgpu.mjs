@@ -78,7 +78,7 @@ export const webgpuFaults = [
     file: `${DIRECT}/batch.wgsl`,
     find: "if (((bytes >> (element % 4u * 8u)) & 0xffu) == 0u) { return NO_ELEMENT; }",
     replace: "if (((bytes >> (element % 4u)) & 0xffu) == 0u) { return NO_ELEMENT; }",
-    ...conformance("where"),
+    ...conformance("mask"),
   },
   {
     name: "gpu-side-slots-swapped",
