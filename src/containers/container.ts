@@ -73,7 +73,7 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
   readonly #sizing: Sizing;
   /** @internal */
   protected constructor(parts: Parts<K, V>) {
-    const held = parts && { table: parts.table };
+    const held = parts?.table && { table: parts.table };
     super(parts?.device, held && { destroy: () => held.table.destroy() });
     this.#held = held;
     this.table = parts.table;

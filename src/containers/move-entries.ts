@@ -42,7 +42,7 @@ async function moveEntries<K extends KeyType, V extends ValueType>(
   }
 }
 
-/** A new table, made for `entries`, with those of another one, which stays as it is. @throws LimitError when there is not the memory for it */
+/** A new table, made for `entries`, with those of another one, which stays as it is. @throws LimitError when there is not the memory for it @internal */
 export async function rebuilt<K extends KeyType, V extends ValueType>(
   engine: Engine,
   old: Table<K, V>,

@@ -29,13 +29,17 @@ function openedSource(file: FileHandle, size: number, name: string): Source {
     size,
     async *pieces(signal) {
       let start = 0;
-      for (let reading = bytesAt(file, 0, PIECE); ; ) {
+      const read = () => {
+        const reading = bytesAt(file, start, start + PIECE);
+        reading.catch(() => {}); // is awaited in a later turn, or never
+        return reading;
+      };
+      for (let reading = read(); ; ) {
         signal?.throwIfAborted();
         const piece = await reading;
         if (piece.length === 0) break;
         start += piece.length;
-        reading = bytesAt(file, start, start + PIECE); // while this one is worked on
-        reading.catch(() => {}); // is awaited in the next turn
+        reading = read(); // while this one is worked on
         yield piece;
       }
       if (start < size) throw shortened();

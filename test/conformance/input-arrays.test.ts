@@ -53,6 +53,19 @@ describe("typed arrays as inputs", () => {
     await useEveryCall((array) => shifted(array, 12, SharedArrayBuffer as never));
   });
 
+  it("over a buffer that can be resized", () =>
+    useEveryCall((array) =>
+      shifted(
+        array,
+        12,
+        class extends (ArrayBuffer as unknown as Resizable) {
+          constructor(bytes: number) {
+            super(bytes, { maxByteLength: 2 * bytes });
+          }
+        } as never,
+      ),
+    ));
+
   it("keys and values in one buffer", async () => {
     using map = await newMap(100);
     const buffer = new ArrayBuffer(808);

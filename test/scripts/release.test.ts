@@ -44,7 +44,7 @@ describe("the workflow", () => {
 
   it("checks on the oldest Node that the package names, and publishes from Node 24", () => {
     const [oldest] = using(check, "setup-node").map((given) => given["node-version"]);
-    expect(pkg.engines.node).toBe(`>=${oldest}`);
+    expect(pkg.engines.node).toBe(`^${oldest}.0 || >=22.12.0`);
     expect(using(publish, "setup-node").map((given) => given["node-version"])).toEqual(["24"]);
   });
 

@@ -259,7 +259,9 @@ export function checkAttached(data: Uint8Array, length: number): void {
   if (data.length !== length) throw detached("A typed array was detached during a call.");
 }
 
-/** WebGPU implementations differ on shared memory as a source: it is copied. */
+/** WebGPU implementations differ on shared and resizable memory as a source: it is copied. */
 function plain(piece: Uint8Array): Uint8Array<ArrayBuffer> {
-  return piece.buffer instanceof ArrayBuffer ? (piece as Uint8Array<ArrayBuffer>) : new Uint8Array(piece);
+  const { buffer } = piece as { buffer: ArrayBufferLike & { readonly resizable?: boolean } };
+  const isPlain = buffer instanceof ArrayBuffer && !buffer.resizable;
+  return isPlain ? (piece as Uint8Array<ArrayBuffer>) : new Uint8Array(piece);
 }
