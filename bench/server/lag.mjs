@@ -1,17 +1,70 @@
-// node bench/server/lag.mjs: how long a server's event loop is held up, and how long its answers take, while every request groups or joins
-// rows on the cpu engine. Reads dist. Clients run in a thread of their own, and keep `--connections` requests under way.
+// node bench/server/lag.mjs: how long the event loop of a Fastify server is held up, and how long its answers take, while every request
+// groups or joins rows on the cpu engine. Reads dist. Clients run in a thread of their own, and keep `--connections` requests under way.
+// With `--worker` the device is in a worker thread (docs/recipes/server.md).
 //
-//   --work group|join  --rows 100000  --connections 50  --seconds 5  --threads N  --concurrency N  --json FILE
+//   --work group|join  --rows 100000  --connections 50  --seconds 5  --threads N  --concurrency N  --worker  --json FILE
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { Agent, createServer, get } from "node:http";
+import { Agent, get } from "node:http";
 import { cpus } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { parseArgs } from "node:util";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { fastify } from "fastify";
 
 if (isMainThread) await serve();
-else await ask(workerData);
+else if (workerData.port) await ask(workerData);
+else await answerMessages(workerData);
+
+/** What a request asks for, and the device that does it. */
+async function openWork(options) {
+  const { openDevice } = await import("../../dist/index.js");
+  const { count, groupBy, join, sum } = await import("../../dist/relational/index.js");
+  const { tableFromArrays } = await import("@uwdata/flechette");
+  const { rows, threads, concurrency } = options;
+  const device = await openDevice({ backend: "cpu", threads, concurrency });
+  const city = (i) => `city ${Math.imul(i, 2654435761) >>> 22}`; // 1,024 of them
+  const user = Uint32Array.from({ length: rows }, (_, i) => Math.imul(i, 2246822519) >>> 8);
+  // Arrow tables, which requests share
+  const visits = tableFromArrays({
+    city: Array.from({ length: rows }, (_, i) => city(i)),
+    user,
+    seconds: Float64Array.from({ length: rows }, (_, i) => i % 600),
+  });
+  const some = user.slice(0, rows / 2);
+  const users = tableFromArrays({ user: some, plan: some.map((u) => u % 3) });
+  const aggregate = { visits: count(), seconds: sum("seconds") };
+  const work = {
+    group: async () => (await groupBy(visits, { by: ["city"], aggregate, device })).numRows,
+    join: async () => (await join(visits, users, { on: ["user"], device })).numRows,
+  }[options.work];
+  return { device, work };
+}
+
+/** The worker of `--worker`: an answer to each message. */
+async function answerMessages(options) {
+  const { device, work } = await openWork(options);
+  parentPort.on("message", async (id) => parentPort.postMessage({ id, made: await work() }));
+  parentPort.postMessage({ threads: device.info.threads, concurrency: device.concurrency });
+}
+
+/** The same as openWork, in a worker. */
+async function openWorker(options) {
+  const worker = new Worker(new URL(import.meta.url), { workerData: options });
+  const info = await new Promise((resolve) => worker.once("message", resolve));
+  const asked = new Map();
+  let last = 0;
+  worker.on("message", ({ id, made }) => {
+    asked.get(id)(made);
+    asked.delete(id);
+  });
+  const work = () =>
+    new Promise((resolve) => {
+      asked.set(++last, resolve);
+      worker.postMessage(last);
+    });
+  return { device: { info, concurrency: info.concurrency, destroy: () => worker.terminate() }, work };
+}
 
 async function serve() {
   const { values } = parseArgs({
@@ -22,45 +75,25 @@ async function serve() {
       seconds: { type: "string", default: "5" },
       threads: { type: "string" },
       concurrency: { type: "string" },
+      worker: { type: "boolean", default: false },
       json: { type: "string" },
     },
   });
-  const { openDevice } = await import("../../dist/index.js");
-  const { count, groupBy, join, sum } = await import("../../dist/relational/index.js");
   const [rows, connections, seconds] = [values.rows, values.connections, values.seconds].map(Number);
-  const device = await openDevice({
-    backend: "cpu",
-    ...(values.threads && { threads: Number(values.threads) }),
-    ...(values.concurrency && { concurrency: Number(values.concurrency) }),
-  });
-  const city = (i) => `city ${Math.imul(i, 2654435761) >>> 22}`; // 1,024 of them
-  const visits = {
-    city: Array.from({ length: rows }, (_, i) => city(i)),
-    user: Uint32Array.from({ length: rows }, (_, i) => Math.imul(i, 2246822519) >>> 8),
-    seconds: Float64Array.from({ length: rows }, (_, i) => i % 600),
+  const numberOf = (text) => (text === undefined ? undefined : Number(text));
+  const options = {
+    work: values.work,
+    rows,
+    threads: numberOf(values.threads),
+    concurrency: numberOf(values.concurrency),
   };
-  const users = {
-    user: visits.user.slice(0, rows / 2),
-    plan: visits.user.slice(0, rows / 2).map((u) => u % 3),
-  };
-  // as Arrow tables, which requests share
-  const { tableFromArrays } = await import("@uwdata/flechette");
-  const tables = { visits: tableFromArrays(visits), users: tableFromArrays(users) };
-  const aggregate = { visits: count(), seconds: sum("seconds") };
-  const work = {
-    group: async () => (await groupBy(tables.visits, { by: ["city"], aggregate, device })).numRows,
-    join: async () => (await join(tables.visits, tables.users, { on: ["user"], device })).numRows,
-  }[values.work];
+  const { device, work } = await (values.worker ? openWorker(options) : openWork(options));
   const answer = String(await work());
-  const server = createServer((_, response) => {
-    work().then(
-      (made) => response.end(String(made)),
-      (error) => response.writeHead(500).end(String(error)),
-    );
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const server = fastify();
+  server.get("/", async () => String(await work()));
+  const address = new URL(await server.listen({ port: 0, host: "127.0.0.1" }));
   const client = new Worker(new URL(import.meta.url), {
-    workerData: { port: server.address().port, connections, seconds, answer },
+    workerData: { port: Number(address.port), connections, seconds, answer },
   });
   const lag = monitorEventLoopDelay({ resolution: 1 });
   let latencies;
@@ -77,7 +110,8 @@ async function serve() {
       }
     });
   });
-  server.close();
+  await server.close();
+  const { info, concurrency } = device;
   device.destroy();
   const ms = (ns) => Math.round(ns / 1e5) / 10;
   const at = (part) =>
@@ -86,8 +120,9 @@ async function serve() {
     work: values.work,
     rows,
     connections,
-    threads: device.info.threads,
-    concurrency: device.concurrency,
+    threads: info.threads,
+    concurrency,
+    worker: values.worker,
     requestsPerSecond: Math.round((10 * latencies.length) / seconds) / 10,
     loopLagMs: { p50: ms(lag.percentile(50)), p99: ms(lag.percentile(99)), max: ms(lag.max) },
     answerMs: { first: Math.round(latencies.first ?? latencies[0]), p50: at(0.5), p99: at(0.99) },

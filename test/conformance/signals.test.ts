@@ -1,5 +1,5 @@
 /** Calls that make or move whole containers hear a signal: they reject with its reason, and leave no memory and no changes behind. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   type Device,
   DynamicMap,
@@ -13,7 +13,7 @@ import {
 import { JoinIndex } from "../../src/relational/index.js";
 import { BloomFilter, HyperLogLog } from "../../src/sketches/index.js";
 import { rejection } from "./helpers/checks.js";
-import { useDevice } from "./helpers/device.js";
+import { openTestDevice, useDevice } from "./helpers/device.js";
 import { counting } from "./helpers/keys.js";
 
 const device = useDevice();
@@ -53,6 +53,26 @@ describe("a call that makes something", () => {
       expect(device().memory.inUse).toBeLessThanOrEqual(inUse);
       await rejection(call(device(), "now" as never), ValidationError);
     });
+  }
+});
+
+it("openDevice hears its signal, and closes a device that comes too late", async () => {
+  const reason = new Error("enough");
+  await expect(openTestDevice({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  const closing = vi.spyOn(Object.getPrototypeOf(device()) as Device, "destroy");
+  try {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const listen = signal.addEventListener.bind(signal);
+    // as soon as the call listens: its device is being opened then
+    signal.addEventListener = (...args: Parameters<typeof listen>) => {
+      listen(...args);
+      controller.abort(reason);
+    };
+    await expect(openTestDevice({ signal })).rejects.toBe(reason);
+    await vi.waitFor(() => expect(closing).toHaveBeenCalledOnce(), { timeout: 10_000 });
+  } finally {
+    closing.mockRestore();
   }
 });
 

@@ -24,6 +24,10 @@ const RUN: Readonly<Record<string, true | readonly string[]>> = {
   "js indexeddb": ["docs/recipes/browser.md"],
   "text strict": ["docs/recipes/browser.md"],
   "text fast": ["docs/recipes/browser.md"],
+  // server-recipe.test.ts
+  "js server worker": ["docs/recipes/server.md"],
+  "js server": ["docs/recipes/server.md"],
+  "js server client": ["docs/recipes/server.md"],
   html: ["docs/recipes/page.md", "docs/install.md"], // page-recipe.test.ts, and scripts/package/page.mjs
   sh: ["docs/examples.md"], // example-programs.test.ts
   text: true, // what a program prints

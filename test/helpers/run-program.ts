@@ -31,19 +31,25 @@ export interface ProgramResult {
 let programs: Promise<string> | undefined;
 let started = 0;
 
-/** @param limitMs the program is ended after so long. */
+/**
+ * @param limitMs the program is ended after so long.
+ * @param beside files in the program's folder while it runs, by name: what it starts as workers.
+ */
 export async function runProgram(
   source: string,
   args: readonly string[] = [],
   limitMs = 30_000,
+  beside: Readonly<Record<string, string>> = {},
 ): Promise<ProgramResult> {
   programs ??= makeFolder();
-  const file = join(await programs, `program-${started++}.mjs`);
-  writeFileSync(file, source);
+  const folder = await programs;
+  const file = join(folder, `program-${started++}.mjs`);
+  const files = [file, ...Object.keys(beside).map((name) => join(folder, name))];
+  for (const [i, text] of [source, ...Object.values(beside)].entries()) writeFileSync(files[i], text);
   try {
     return await run([file, ...args], limitMs);
   } finally {
-    rmSync(file);
+    for (const each of files) rmSync(each);
   }
 }
 
