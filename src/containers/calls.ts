@@ -126,7 +126,7 @@ async function watched<T>(working: Promise<T>, { checkInputs, signal }: Call): P
     checkInputs?.();
     return result;
   } catch (error) {
-    discard(Object.values(result ?? {}));
+    discard([result, ...Object.values(result ?? {})]);
     // what an engine stumbles over has no message for callers
     if (!(error instanceof WarpmapError) && error !== signal?.reason) checkInputs?.();
     throw error;

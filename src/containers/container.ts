@@ -230,8 +230,10 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     other: Container<K, V>,
     policy: InsertPolicy,
   ): Promise<{ inserted: number; existing: number }> {
-    const { spec } = this.engineTable;
-    const { key, value } = other?.engineTable?.spec ?? {};
+    this.calls.check();
+    other?.calls?.check();
+    const { spec } = this.table;
+    const { key, value } = other?.table?.spec ?? {};
     check(
       key !== undefined && typesOf(spec) === typesOf({ key, value: value ?? null }),
       "What to merge",

@@ -184,12 +184,15 @@ export class GroupBy {
 
   /** Adds the rows that another one was given, as if they had been added here behind all others. The other one stays as it is. */
   merge(other: GroupBy): Promise<void> {
+    const isOther = other instanceof GroupBy && other !== this;
+    // read in the other one's turn, so that two that are merged into each other do not wait for each other
+    const read = isOther ? other.#next(async () => other.#sum.parts) : [];
     return this.#next(async () => {
-      check(other instanceof GroupBy && other !== this, "other", other, "Give another GroupBy.");
+      check(isOther, "other", other, "Give another GroupBy.");
       // without a slot: what is awaited may need one
-      await other.#queue;
+      const parts = await read;
       this.#grouping.checkSame(other.#grouping);
-      await this.#onSlot(() => this.#take(other.#sum.parts));
+      await this.#onSlot(() => this.#take(parts));
     });
   }
 

@@ -2,6 +2,7 @@
 import type { Device } from "../device.js";
 import { lazily } from "../engine/lazily.js";
 import type { RowIndex } from "../engine/row-operations.js";
+import { untilAborted } from "../until-aborted.js";
 import { columnIndex, readTable, type SourceColumn, type SourceTable } from "./columns.js";
 import type { Uploads } from "./device-keys.js";
 import { commonDevice, DeviceTable } from "./device-table.js";
@@ -57,12 +58,20 @@ export class IndexedTable {
     return this.#uploads;
   }
 
-  /** The index of keys in some form; built when such keys come first. */
-  async indexFor(
+  /** The index of keys in some form; built when such keys come first. It is shared, so a signal ends the wait for it, not its making. */
+  indexFor(
     forms: readonly KeyForm[],
     factors: FactorSide,
     signal: AbortSignal | undefined,
   ): Promise<RowIndex> {
+    return untilAborted(
+      signal,
+      () => this.#shared(forms, factors),
+      () => {},
+    );
+  }
+
+  async #shared(forms: readonly KeyForm[], factors: FactorSide): Promise<RowIndex> {
     const own = forms.map((form) => [
       form.kind,
       "words" in form && form.words,
@@ -71,22 +80,18 @@ export class IndexedTable {
     const name = JSON.stringify(own);
     const known = this.#indexes.get(name);
     if (known) return known;
-    const building = this.#build(forms, factors, signal);
+    const building = this.#build(forms, factors);
     this.#indexes.set(name, building);
     building.catch(() => this.#indexes.delete(name));
     return building;
   }
 
-  async #build(
-    forms: readonly KeyForm[],
-    factors: FactorSide,
-    signal: AbortSignal | undefined,
-  ): Promise<RowIndex> {
+  async #build(forms: readonly KeyForm[], factors: FactorSide): Promise<RowIndex> {
     const keys = this.there
       ? await (await loadKeys()).deviceSide(this.keys, forms, this.rows, factors)
       : encodeSide(this.keys, forms, this.rows, factors);
     const rows = await this.device.engine.rows();
-    return rows.index(keys, { nullsEqual: this.nullsEqual, signal });
+    return rows.index(keys, { nullsEqual: this.nullsEqual });
   }
 
   /** Frees the indexes and what was uploaded once something has ended. */

@@ -165,7 +165,9 @@ export class JoinIndex {
     }
     if (last === undefined) return;
     const rest = restOf(last.how, side, matched, this.rows);
-    if (rest !== null) yield await materialise(last.outputs, [rest], last.call.pause);
+    if (rest === null) return;
+    const { call, outputs } = last;
+    yield await call.onSlot(this.#device, () => materialise(outputs, [rest], call.pause));
   }
 
   /** Frees the memory of the index, once batches under way have found their pairs. Idempotent. */
