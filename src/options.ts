@@ -105,9 +105,12 @@ export function detached(message: string): ValidationError {
   );
 }
 
-/** Checks that a typed array has its memory: once its buffer is transferred it looks like an empty one. @internal */
+/**
+ * Checks that a typed array has its memory: once its buffer is transferred it looks like an empty one. Its length does not tell: compiled
+ * code of V8 11 may still see the old one.
+ * @internal
+ */
 export function checkAttached(name: string, array: ArrayLike<unknown>): void {
-  if (array.length > 0) return;
   try {
     (array as Uint32Array).at(0); // which the language refuses of an array that has none
   } catch {

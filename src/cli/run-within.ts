@@ -111,6 +111,9 @@ class RowCounts {
   }
 }
 
+/** What is read of a record lies in memory up to four times; the operator has memory, too. */
+const RECORD_SHARE = 8;
+
 /** Begins all files, which says what columns they have. A csv file is read through for that. */
 async function openInputs(
   readers: AsyncGenerator<Table>[],
@@ -123,7 +126,13 @@ async function openInputs(
   for (const [i, input] of inputs.entries()) {
     const { path } = files.inputs[i];
     const source = path === STANDARD ? host.stdin : path;
-    const reading = { ...asked.readingOf(input, i), signal: host.signal, onNote, folder: memory.folder };
+    const reading = {
+      ...asked.readingOf(input, i),
+      signal: host.signal,
+      onNote,
+      folder: memory.folder,
+      maxRecordBytes: Math.floor(memory.limit / RECORD_SHARE),
+    };
     progress.step(input.stage);
     const reader = readBatches(source, reading);
     readers.push(reader);

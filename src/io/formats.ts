@@ -87,6 +87,17 @@ export interface ReadOptions extends TransferOptions, CsvOptions {
   readonly onNote?: (note: string) => void;
 }
 
+/** What readers of batches take. */
+export interface BatchReadOptions extends ReadOptions {
+  /**
+   * Bytes of a csv record, at most: one that has not ended by then, as after a quote that is never closed, is an error, and nothing more
+   * is read. Up to 2^20 bytes are always allowed. Reading takes some four times as much memory as the longest record. Default: 2^31 - 1.
+   */
+  readonly maxRecordBytes?: number;
+  /** Where the temporary file of a stream goes. Default: the system's folder for such files. */
+  readonly folder?: string;
+}
+
 /** What writers take. */
 export interface WriteOptions extends TransferOptions, CsvOptions {
   /** Default: what the extension of the path says. */

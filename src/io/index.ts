@@ -8,6 +8,7 @@ import { batchesOf, type TableInput, type Tables } from "../relational/table-inp
 import { ASKED_TYPES } from "./csv/csv-asked.js";
 import { fileErrorFrom } from "./errors.js";
 import {
+  type BatchReadOptions,
   type CsvOptions,
   FORMATS,
   type Format,
@@ -31,7 +32,14 @@ export type {
 } from "../relational/table-input.js";
 export type { AskedType } from "./csv/csv-asked.js";
 export { FileError } from "./errors.js";
-export type { CsvOptions, Format, ReadOptions, TransferOptions, WriteOptions } from "./formats.js";
+export type {
+  BatchReadOptions,
+  CsvOptions,
+  Format,
+  ReadOptions,
+  TransferOptions,
+  WriteOptions,
+} from "./formats.js";
 export type { Bytes } from "./source.js";
 
 /**
@@ -76,10 +84,11 @@ export async function readTable(source: string | Bytes, options: ReadOptions = {
  */
 export async function* readBatches(
   source: string | Bytes,
-  options: ReadOptions & { readonly folder?: string } = {},
+  options: BatchReadOptions = {},
 ): AsyncGenerator<Table, void, undefined> {
-  const { folder, ...reading } = options;
+  const { folder, maxRecordBytes, ...reading } = options;
   checkReadOptions(reading);
+  if (maxRecordBytes !== undefined) checkWhole("maxRecordBytes", maxRecordBytes, 1);
   const path = typeof source === "string" ? source : undefined;
   const name = reading.name ?? path ?? "the bytes";
   const format = reading.format ?? formatOf(path ?? "");
@@ -91,7 +100,7 @@ export async function* readBatches(
     if (format !== "arrow" && !opened.at) {
       opened = await (await import("./spooled.js")).spooled(opened, folder, reading.signal);
     }
-    yield* read(await unzipped(opened), withDelimiter(format, reading));
+    yield* read(await unzipped(opened), { ...withDelimiter(format, reading), maxRecordBytes });
   } catch (error) {
     throw reading.signal?.aborted
       ? reading.signal.reason

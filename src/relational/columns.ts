@@ -7,6 +7,7 @@ import { Column, nullType } from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
 import { nearestOf } from "../options.js";
 import { type ApacheField, fromApacheField } from "./arrow-types.js";
+import { checkBatchMemory, checkColumnMemory } from "./attached.js";
 import type { Chunk, ChunkedColumn } from "./chunk.js";
 import { contiguous } from "./contiguous.js";
 import { type ApacheData, type DictionaryReader, type FlechetteBatch, readBatch } from "./read-batch.js";
@@ -40,6 +41,8 @@ export interface SourceTable {
   column(index: number): SourceColumn;
   /** Reads all columns. */
   readonly columns: readonly SourceColumn[];
+  /** Looks whether columns that were read still have their memory, where a user may take it away. @throws ValidationError */
+  checkMemory?(): void;
 }
 
 /**
@@ -60,6 +63,7 @@ export function readTable(input: TableInput, side: string): SourceTable {
   });
   const read = (index: number) => {
     const { field, column } = parts[index];
+    for (const batch of column.data) checkBatchMemory(called(field), batch);
     return located(called(field), () => {
       const normal = isApacheField(field) ? fromApacheField(field) : typedField(field);
       return new SourceColumn(normal, readColumn(column, normal.type, chunkOf));
@@ -75,6 +79,12 @@ export function readTable(input: TableInput, side: string): SourceTable {
     },
     get columns() {
       return fields.map((_, index) => this.column(index));
+    },
+    checkMemory() {
+      // has holes for columns that were not read, which forEach leaves out
+      columns.forEach(({ field, column }) => {
+        checkColumnMemory(called(field), column);
+      });
     },
   };
 }

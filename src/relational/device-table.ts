@@ -16,6 +16,7 @@ import { keepWhenDropped, whenDropped } from "../engine/when-dropped.js";
 import { ValidationError } from "../errors.js";
 import { check, checkCallbacks, checkOptions } from "../options.js";
 import { type SignalOption, untilAborted } from "../until-aborted.js";
+import { whileAttached } from "./attached.js";
 import { readColumn, type TableColumn, uploadColumn } from "./column-transport.js";
 import { columnIndex, readTable, SourceColumn, type SourceTable } from "./columns.js";
 import { columnOf, MAX_BATCH_ROWS, tableOf } from "./materialise.js";
@@ -185,7 +186,7 @@ export async function uploadTable(
   checkCallbacks({ signal });
   const source = readTable(table, "");
   const asked = askedOf(source, options.columns);
-  const upload = async () => {
+  const send = async () => {
     const columns: TableColumn[] = [];
     try {
       for (const column of asked) {
@@ -198,6 +199,7 @@ export async function uploadTable(
     }
     return new DeviceTable(device, source.rows, columns);
   };
+  const upload = () => whileAttached([source], signal, send);
   return untilAborted(signal, upload, (late) => late.destroy());
 }
 

@@ -162,7 +162,8 @@ async function keepRows<P extends Placement>(
   const keys = on === null ? columns : on.map((name) => columns[columnIndex(source, name, "")]);
   const asking: AskedRows = { keys, keep, source, call };
   const device = commonDevice(call.options.device, isThere ? [table] : []) ?? (await call.begin());
-  return call.onSlot(device, () => keepOn(device, asking, { isThere, output })) as Promise<PlacedTable<P>>;
+  const work = () => keepOn(device, asking, { isThere, output });
+  return call.onSlot(device, [source], work) as Promise<PlacedTable<P>>;
 }
 
 async function keepOn(

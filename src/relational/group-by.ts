@@ -7,7 +7,9 @@ import { ValidationError } from "../errors.js";
 import { check, checkOneOf } from "../options.js";
 import type { GroupStates } from "./aggregate/group-states.js";
 import type { Aggregate } from "./aggregates.js";
+import { whileAttached } from "./attached.js";
 import { eachBatch } from "./batch-reader.js";
+import { readTable } from "./columns.js";
 import { DeviceTable, type PlacedTable, uploadTable } from "./device-table.js";
 import type { GroupByOptions, GroupCallOptions } from "./group-calls.js";
 import { groupTable } from "./group-table.js";
@@ -176,8 +178,9 @@ export class GroupBy {
     return this.#next(async () => {
       if (isEmptyList(batch)) return;
       await this.#onSlot(async () => {
-        const { states } = await this.#grouping.read(batch);
-        await this.#take([states.own()]);
+        const table = readTable(batch, "");
+        const read = async () => (await this.#grouping.read(table)).states.own();
+        await this.#take([await whileAttached([table], this.#grouping.call.options.signal, read)]);
       });
     });
   }
@@ -214,7 +217,7 @@ export class GroupBy {
   async #onSlot<T>(work: (device: Device) => Promise<T>): Promise<T> {
     const { call } = this.#grouping;
     const device = await call.begin();
-    return call.onSlot(device, () => work(device));
+    return call.onSlot(device, [], () => work(device));
   }
 
   async #take(added: readonly GroupStates[]): Promise<void> {

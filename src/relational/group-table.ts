@@ -32,7 +32,7 @@ export async function groupTable(
   const { rows } = opened;
   const source = openSource(opened, by, aggregates);
   const device = commonDevice(call.options.device, isThere ? [table] : []) ?? (await call.begin());
-  return call.onSlot(device, () => groupOn(device, grouping, { source, rows, isThere, output }));
+  return call.onSlot(device, [opened], () => groupOn(device, grouping, { source, rows, isThere, output }));
 }
 
 /** What is grouped, and where. */

@@ -52,7 +52,7 @@ export async function isIn<P extends Placement = "host">(
     there.map(({ table }) => table),
   );
   const device = named ?? (await prepared.call.begin());
-  return prepared.call.onSlot(device, async () => {
+  return prepared.call.onSlot(device, prepared.inputs, async () => {
     if (there.length === 0 && output === "host") return (await maskHere(prepared, device)) as Mask;
     const { maskThere } = await loadThere();
     const mask = await maskThere(device, prepared);

@@ -91,7 +91,8 @@ export class JoinIndex {
     const on = checkNames("JoinIndex.create", "on", "key column", options.on);
     const indexed = new IndexedTable(device, table, on, nullsEqual ?? false);
     const forms = keyForms(indexed.keys, indexed.keys);
-    const build = () => onSlot(device, signal, () => indexed.indexFor(forms, "rightFactors", signal));
+    const build = () =>
+      onSlot(device, signal, [indexed.table], () => indexed.indexFor(forms, "rightFactors", signal));
     await untilAborted(signal, build, () => indexed.destroyAfter(Promise.resolve()));
     return new JoinIndex(indexed);
   }
@@ -117,7 +118,7 @@ export class JoinIndex {
     const isPlaced = isThere || this.#indexed.there !== null || output === "device";
     if (isThere) commonDevice(this.#device, [batch]);
     const prepared = this.#prepare(isThere ? batch.source : batch, own, this.#indexed.table);
-    return prepared.call.onSlot(this.#device, async () => {
+    return prepared.call.onSlot(this.#device, prepared.inputs, async () => {
       if (isPlaced && joinsThere(prepared)) {
         const answer = await this.#joinThere(prepared, own, output);
         prepared.call.endStage("materialise");
@@ -152,7 +153,7 @@ export class JoinIndex {
     for await (const batch of eachBatch(all, options.signal)) {
       const prepared = this.#prepare(batch, options, await this.#onHost());
       last = prepared;
-      const joined = await prepared.call.onSlot(this.#device, async () => {
+      const joined = await prepared.call.onSlot(this.#device, prepared.inputs, async () => {
         const pairs = await this.#pairs(prepared, options);
         for (const row of pairs[own]) setBit(matched, row);
         const part = PARTS[side][prepared.how];
@@ -166,8 +167,8 @@ export class JoinIndex {
     if (last === undefined) return;
     const rest = restOf(last.how, side, matched, this.rows);
     if (rest === null) return;
-    const { call, outputs } = last;
-    yield await call.onSlot(this.#device, () => materialise(outputs, [rest], call.pause));
+    const { inputs, outputs, call } = last;
+    yield await call.onSlot(this.#device, inputs, () => materialise(outputs, [rest], call.pause));
   }
 
   /** Frees the memory of the index, once batches under way have found their pairs. Idempotent. */

@@ -53,7 +53,7 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
     const memory = this.#memory();
     if (memory === null) {
       const prepared = await this.#prepare();
-      return prepared.call.onSlot(await prepared.call.begin(), () => countJoin(prepared));
+      return prepared.call.onSlot(await prepared.call.begin(), prepared.inputs, () => countJoin(prepared));
     }
     let rows = 0;
     for await (const { numRows } of this.#spilled(memory, BATCH_BYTES)) rows += numRows;
@@ -130,7 +130,7 @@ async function* stepwise(prepared: PreparedJoin, maxBytes: number): AsyncGenerat
   const batches = joinBatches(prepared, maxBytes);
   try {
     for (;;) {
-      const { value, done } = await onSlot(device, signal, () => batches.next());
+      const { value, done } = await onSlot(device, signal, prepared.inputs, () => batches.next());
       if (done) return;
       yield value;
     }

@@ -20,7 +20,9 @@ type SidesOptions = JoinOptions<never> & OutputOption<Placement>;
 export async function joinSides(sides: JoinSides, options: SidesOptions): Promise<Table | DeviceTable> {
   const { prepared, device, isThere } = await placeOf(sides, options);
   const { output = "host" } = options;
-  return prepared.call.onSlot(device, () => joinOn(device, { prepared, isThere, sides, options, output }));
+  return prepared.call.onSlot(device, prepared.inputs, () =>
+    joinOn(device, { prepared, isThere, sides, options, output }),
+  );
 }
 
 async function joinOn(
@@ -44,7 +46,9 @@ async function joinOn(
 export async function joinedThere(sides: JoinSides, options: SidesOptions): Promise<DeviceTable | null> {
   const { prepared, device, isThere } = await placeOf(sides, options);
   if (!isThere) return null;
-  const made = await prepared.call.onSlot(device, () => joinThere(device, prepared, "device"));
+  const made = await prepared.call.onSlot(device, prepared.inputs, () =>
+    joinThere(device, prepared, "device"),
+  );
   return made as DeviceTable;
 }
 

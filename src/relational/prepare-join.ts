@@ -21,6 +21,8 @@ export type JoinSides = Sides<TableInput | DeviceTable>;
 /** A join that can be run. */
 export interface PreparedJoin {
   readonly call: RelationalCall<JoinStage>;
+  /** The tables of both sides. */
+  readonly inputs: readonly SourceTable[];
   readonly how: JoinKind;
   readonly nullsEqual: boolean;
   /** Rows of each side. */
@@ -68,6 +70,7 @@ export function prepareJoin(
   const outputs = selected ? pickColumns(possible, selected, "select") : possible.map(({ make }) => make());
   return {
     call,
+    inputs: [tables.left, tables.right],
     how,
     nullsEqual,
     rows,

@@ -10,6 +10,7 @@ import { PlanLog } from "../engine/plan-log.js";
 import type { JoinCall } from "../engine/row-operations.js";
 import { ValidationError } from "../errors.js";
 import { check, checkCallbacks, checkOptions } from "../options.js";
+import type { SourceTable } from "./columns.js";
 import type { GatherRunner } from "./materialise.js";
 import { onSlot } from "./slots.js";
 
@@ -64,8 +65,8 @@ export class RelationalCall<Stage extends string> {
   };
 
   /** Works on the device when the call's turn has come; the first stage begins then. See slots.ts: the work waits for the device alone. */
-  onSlot<T>(device: Device, work: () => Promise<T>): Promise<T> {
-    return onSlot(device, this.options.signal, () => {
+  onSlot<T>(device: Device, inputs: readonly SourceTable[], work: () => Promise<T>): Promise<T> {
+    return onSlot(device, this.options.signal, inputs, () => {
       this.beginStages();
       return work();
     });

@@ -6,6 +6,8 @@
  * an operator that reads what another one makes can't wait for a slot that its own reader holds. Calls on containers take no slots.
  */
 import type { Device } from "../device.js";
+import { whileAttached } from "./attached.js";
+import type { SourceTable } from "./columns.js";
 
 class Slots {
   #free: number;
@@ -52,10 +54,15 @@ class Slots {
 
 const slots = new WeakMap<Device, Slots>();
 
-/** Does work of an operator on a device when its turn has come. The work must not wait for other operators, nor for what users make. */
+/**
+ * Does work of an operator on a device when its turn has come. The work must not wait for other operators, nor for what users make.
+ * @param inputs the tables that the answer is made of
+ * @throws ValidationError where they lost their memory before the work was done
+ */
 export function onSlot<T>(
   device: Device,
   signal: AbortSignal | undefined,
+  inputs: readonly SourceTable[],
   work: () => Promise<T>,
 ): Promise<T> {
   let own = slots.get(device);
@@ -63,5 +70,5 @@ export function onSlot<T>(
     own = new Slots(device.concurrency);
     slots.set(device, own);
   }
-  return own.run(signal, work);
+  return own.run(signal, () => whileAttached(inputs, signal, work));
 }

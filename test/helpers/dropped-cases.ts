@@ -25,6 +25,14 @@ export const dropped: Record<string, (device: Device) => Promise<unknown>> = {
     const map = await DynamicMap.create(device, { key: "u32", value: "u32" });
     await map.insert(keys, keys);
   },
+  async "maps that were merged"(device) {
+    const [map, other] = [
+      await StaticMap.create(device, { key: "u32", value: "u32", capacity }),
+      await StaticMap.create(device, { key: "u32", value: "u32", capacity }),
+    ];
+    await other.insert(keys, keys);
+    await map.merge(other);
+  },
   async "a map of strings"(device) {
     const map = await StaticMap.create(device, { key: "utf8", value: "u32", capacity });
     await map.insert(Array.from(keys.subarray(0, 100), String), keys.subarray(0, 100));

@@ -182,6 +182,19 @@ describe("batches", () => {
     expect(() => new GroupBy({ by: [], aggregate: n })).toThrow(/GroupBy needs at least one key column/);
   });
 
+  it("merge into each other, at once", async () => {
+    const [a, b] = [1, 2].map(() => new GroupBy({ by: ["k"], aggregate: n, device: device() }));
+    await Promise.all([a.add([{ k: 1 }]), b.add([{ k: 2 }]), a.merge(b), b.merge(a)]);
+    expect((await a.finish()).toArray()).toEqual([
+      { k: 1, n: 1 },
+      { k: 2, n: 1 },
+    ]);
+    expect((await b.finish()).toArray()).toEqual([
+      { k: 2, n: 2 },
+      { k: 1, n: 1 },
+    ]);
+  });
+
   it("without rows make a table without rows", async () => {
     const groups = new GroupBy({ by: ["k"], aggregate: { n: count(), m: median("k") }, device: device() });
     await groups.add({ k: new Int32Array(0) });

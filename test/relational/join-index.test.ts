@@ -195,6 +195,18 @@ describe("an index", () => {
     await expect(index.join(batch, { on })).rejects.toThrow(/table was destroyed/);
   });
 
+  it("is made for all who wait for it, whoever asked first and gave up", async () => {
+    const ids = Int32Array.from({ length: 300_000 }, (_, i) => i);
+    using index = await JoinIndex.create(device(), { id: ids }, { on: ["id"] });
+    const batch = { id: BigInt64Array.of(1n, 2n, -1n) };
+    const controller = new AbortController();
+    const given = index.join(batch, { signal: controller.signal });
+    const other = index.join(batch);
+    controller.abort(new Error("enough"));
+    await expect(given).rejects.toThrow("enough");
+    expect((await other).numRows).toBe(2);
+  });
+
   it("refuses wrong calls, and any after its end", async () => {
     const index = await make();
     const refused = (call: Promise<unknown>, message: RegExp) =>

@@ -1,13 +1,17 @@
 /**
  * CSV text cut into blocks of whole records, for threads that read them side by side. A quote inside a field is doubled, and any other
  * misplaced one is an error, so the text is in quotes where the quotes before are odd in number. After an error blocks may be cut at
- * wrong places; who reads them in order finds the error first.
+ * wrong places; who reads them in order finds the error first. A record that has not ended after some bytes is not waited for: else one
+ * open quote would bring the whole file into memory.
  */
 import { CsvError, type CsvSyntax, RecordScanner } from "./csv-records.js";
 import { findByte } from "./find-byte.js";
 
 /** Bytes of a block, at least, unless the text ends or a record is longer. */
 export const BLOCK = 1 << 20;
+
+/** Bytes of a record, at most, where no one says less: places of fields are numbers of 31 bits. */
+export const MAX_RECORD = 2 ** 31 - 1;
 
 /** Columns that one such block holds enough rows of. Memory of its own for each column of a block is worth it for some rows only. */
 const COLUMNS = 1 << 12;
@@ -25,12 +29,15 @@ export class BlockCutter {
   #wanted: number;
   #block: number;
   #atStart = true;
+  #unended: UnendedRecord | null = null;
   readonly #scanner: RecordScanner;
 
   constructor(
     readonly syntax: CsvSyntax,
     readonly most: number,
     readonly least = BLOCK,
+    /** Bytes of a record that has not ended, at most; it may have a block's bytes in any case. */
+    readonly longest = MAX_RECORD,
   ) {
     this.#wanted = least;
     this.#block = least;
@@ -40,6 +47,11 @@ export class BlockCutter {
   /** Is told how many columns there are. */
   setColumns(columns: number): void {
     this.#block = this.least * Math.ceil(columns / COLUMNS);
+  }
+
+  /** The record that did not end in time: there is nothing more to cut. */
+  get unended(): UnendedRecord | null {
+    return this.#unended;
   }
 
   /** Takes a piece of the text; answers with a block where it fills one. A block ends with the end of a line, and is the taker's. */
@@ -54,7 +66,8 @@ export class BlockCutter {
       replaceCutCharacter(this.#bytes.subarray(0, this.#used));
       return this.rest();
     }
-    this.#wanted = 2 * this.#used;
+    if (this.#used > this.longest) this.#unended = { bytes: this.#used, anyQuote: this.#anyQuote() };
+    this.#wanted = Math.min(2 * this.#used, Math.max(this.longest, this.#used) + 1);
     return null;
   }
 
@@ -93,32 +106,41 @@ export class BlockCutter {
     const rest = this.#bytes.slice(end, this.#used);
     this.#bytes = rest;
     this.#used = rest.length;
-    this.#wanted = Math.max(this.#block, 2 * rest.length);
+    this.#wanted = Math.max(this.#block, Math.min(2 * rest.length, this.longest + 1));
     return block;
   }
 
   /** Where the last whole record ends, 0 where none does. */
   #lastEnd(): number {
     const bytes = this.#bytes.subarray(0, this.#used);
-    const { quote } = this.syntax;
-    if (quote >= 0 && findByte(bytes, quote) >= 0) return lastEndOutside(bytes, quote);
+    if (this.#anyQuote()) return lastEndOutside(bytes, this.syntax.quote);
     const newline = bytes.lastIndexOf(NEWLINE);
     // LF may follow a CR at the end
     return 1 + (newline >= 0 ? newline : bytes.lastIndexOf(RETURN, bytes.length - 2));
   }
 
   #isWrong(): boolean {
-    const bytes = this.#bytes.subarray(0, this.#used);
-    const { quote } = this.syntax;
-    if (quote < 0 || findByte(bytes, quote) < 0) return false;
+    if (!this.#anyQuote()) return false;
     try {
-      this.#scanner.scan(bytes, 0, false);
+      this.#scanner.scan(this.#bytes.subarray(0, this.#used), 0, false);
       return false;
     } catch (error) {
       if (error instanceof CsvError) return true;
       throw error;
     }
   }
+
+  #anyQuote(): boolean {
+    const { quote } = this.syntax;
+    return quote >= 0 && findByte(this.#bytes.subarray(0, this.#used), quote) >= 0;
+  }
+}
+
+/** A record that is longer than it may be. */
+export interface UnendedRecord {
+  /** Those that were read. */
+  readonly bytes: number;
+  readonly anyQuote: boolean;
 }
 
 /** Has text not end inside a character, which would be an error of its own: letters stand for what is there of it. */

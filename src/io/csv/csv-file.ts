@@ -4,14 +4,14 @@
  */
 
 import { FileError } from "../errors.js";
-import type { ReadOptions } from "../formats.js";
+import type { BatchReadOptions, ReadOptions } from "../formats.js";
 import { isUtf8 } from "../is-utf8.js";
 import { uniqueNames } from "../names.js";
 import { selectedColumns } from "../select-columns.js";
 import { piecesOf, type Source } from "../source.js";
 import type { AskedType } from "./csv-asked.js";
 import type { Block } from "./csv-block-job.js";
-import { BlockCutter } from "./csv-blocks.js";
+import { BlockCutter, type UnendedRecord } from "./csv-blocks.js";
 import { checkColumnCount, columnNames, MAX_COLUMNS, oneColumnNote } from "./csv-header.js";
 import { CsvError, type CsvSyntax, countLines, ESCAPED, PLAIN, RecordScanner } from "./csv-records.js";
 import type { BlockProblem } from "./csv-scan.js";
@@ -45,11 +45,13 @@ export class CsvFile {
   #records = 0;
   /** Blocks of blank lines before the first value of a file without a header. */
   #blank: Uint8Array[] = [];
+  /** Behind all blocks. */
+  #unended: UnendedRecord | null = null;
   readonly #hasHeader: boolean;
 
   constructor(
     readonly path: string,
-    readonly options: ReadOptions,
+    readonly options: BatchReadOptions,
     /** Bytes of a block. */
     readonly block: number,
   ) {
@@ -59,10 +61,12 @@ export class CsvFile {
 
   /** The text behind the header, in blocks that are the taker's. @throws FileError for a wrong header */
   async *blocks(source: Source): AsyncGenerator<Uint8Array, void, undefined> {
-    const cutter = new BlockCutter(this.syntax, MAX_COLUMNS, this.block);
+    const cutter = new BlockCutter(this.syntax, MAX_COLUMNS, this.block, this.options.maxRecordBytes);
     for await (const piece of piecesOf(source, this.options)) {
       const block = cutter.add(piece);
       if (block) yield* this.#behindHeader(block, cutter);
+      this.#unended = cutter.unended;
+      if (this.#unended) return;
     }
     const rest = cutter.rest();
     if (rest) yield* this.#behindHeader(rest, cutter);
@@ -148,6 +152,18 @@ export class CsvFile {
       column.kinds |= kinds;
       column.anyQuotedEmpty ||= anyQuotedEmpty;
     }
+  }
+
+  /** After the last block was taken. @throws FileError where the text was not read to its end */
+  checkEnded(): void {
+    if (!this.#unended) return;
+    const { bytes, anyQuote } = this.#unended;
+    throw this.error(
+      `line ${this.#lines + 1}: the record that begins here has not ended after ${bytes} bytes`,
+      anyQuote
+        ? 'The usual cause is a quote that is never closed: close it, or write a quote of the text as "" in quotes. Else allow more (maxRecordBytes, --memory).'
+        : "Lines end with LF, CRLF or CR: check that the file is csv. Else allow more (maxRecordBytes, --memory).",
+    );
   }
 
   /** @throws FileError without a header */

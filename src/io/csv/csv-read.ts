@@ -6,7 +6,7 @@
  */
 import { type Column, type Table, tableFromColumns } from "@uwdata/flechette";
 import type { FileError } from "../errors.js";
-import type { ReadOptions } from "../formats.js";
+import type { BatchReadOptions, ReadOptions } from "../formats.js";
 import type { Source } from "../source.js";
 import { buffersOf } from "../threads/buffers.js";
 import { threadsOf } from "../threads/count.js";
@@ -49,7 +49,7 @@ const BATCH = 1 << 22; // bytes
  */
 export async function* csvBatches(
   source: Source,
-  options: ReadOptions,
+  options: BatchReadOptions,
   sizes = SIZES,
 ): AsyncGenerator<Table> {
   const { threads = 1 } = options;
@@ -91,7 +91,7 @@ class CsvReader {
 
   constructor(
     name: string,
-    readonly options: ReadOptions,
+    readonly options: BatchReadOptions,
     readonly sizes: Sizes,
     readonly purpose: Purpose,
   ) {
@@ -124,6 +124,7 @@ class CsvReader {
       file.take(block);
       yield block;
     }
+    file.checkEnded();
   }
 
   #read(jobs: AsyncIterable<BlockJob>, threads: number): AsyncGenerator<Block> {
