@@ -3,8 +3,8 @@
  * (too little memory, pages that would be too crowded): then the next simpler one is taken. The table is as it was then.
  */
 import type { InsertTally } from "../engine.js";
+import type { BoundChunk } from "../gpu/batch/bound-chunk.js";
 import { lazily } from "../lazily.js";
-import type { BoundChunk } from "./batch/bound-chunk.js";
 import { type InsertArguments, insertChunk } from "./direct/insert.js";
 import { type FindArguments, lookUpChunk } from "./direct/look-up.js";
 import { groupSizeAt } from "./direct/rounds.js";

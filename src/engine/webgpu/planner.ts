@@ -47,7 +47,7 @@ export async function plan(
 function reasonForDirect(state: TableState, count: number, { strategy }: CallOptions): string | null {
   if (strategy === "direct") return "it was asked for";
   if (strategy === "partitioned") return null;
-  if (state.host.gpu.software) return "a software GPU gains nothing from locality";
+  if (state.host.gpu.traits.isEmulated) return "a software GPU gains nothing from locality";
   if (tableBytes(state.spec) <= CACHED_TABLE_BYTES) return "the table fits the cache";
   return count < LEAST_SORTED ? SMALL : null;
 }

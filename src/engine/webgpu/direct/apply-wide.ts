@@ -4,10 +4,10 @@
  * made in integers and rounded once (doubles.wgsl). Loaded by the first call of these.
  */
 import type { ApplyOp } from "../../engine.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import { bindAt, type Column } from "../../gpu/batch/columns.js";
+import { type Fragment, fragment, kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
 import type { Scalar } from "../../scalars.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import { bindAt, type Column } from "../batch/columns.js";
-import { type Fragment, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import type { TableState } from "../table/table-state.js";
 import applyCode from "./apply.wgsl";
 import confirmCode from "./assign-confirm.wgsl";
@@ -73,7 +73,7 @@ export async function wideRuns(
 /** A word an element, zeroed, in which kernels leave something for those that follow. */
 async function claims({ scratch, count }: BoundChunk): Promise<Pick<Run, "claims" | "before">> {
   const claims: Column = await scratch.column("u32", count);
-  return { claims, before: (encoder) => encoder.clearBuffer(claims.range.buffer, 0, count * 4) };
+  return { claims, before: (recorder) => recorder.clear(claims.range.buffer, 0, count * 4) };
 }
 
 /**
@@ -100,9 +100,9 @@ async function sumRun(sources: TableKernels, chunk: BoundChunk): Promise<Run> {
     worklistRoom: count,
     claims: noted,
     sums,
-    before: (encoder) => {
-      before?.(encoder);
-      encoder.clearBuffer(sums.range.buffer, 0, count * SUM_BYTES);
+    before: (recorder) => {
+      before?.(recorder);
+      recorder.clear(sums.range.buffer, 0, count * SUM_BYTES);
     },
   };
 }

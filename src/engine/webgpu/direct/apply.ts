@@ -3,12 +3,12 @@
  * once. Loaded by the first call of these.
  */
 import type { ApplyOp, InsertPolicy } from "../../engine.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import type { Column } from "../../gpu/batch/columns.js";
+import { fragment, kernelSource, read } from "../../gpu/kernel-source.js";
 import { lazily } from "../../lazily.js";
 import { type Scalar, scalarWords } from "../../scalars.js";
 import { isWide } from "../../slot-format.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import type { Column } from "../batch/columns.js";
-import { fragment, kernelSource, read } from "../device/kernel-source.js";
 import type { TableState } from "../table/table-state.js";
 import applyCode from "./apply.wgsl";
 import { atomicType, type Combining, combining, combiningCode } from "./combine.js";

@@ -3,13 +3,13 @@
 import { EngineError } from "../../../errors.js";
 import { type KeyType, lengthOf } from "../../element-types.js";
 import type { CallOptions, Chosen, Input } from "../../engine.js";
+import { bindElements } from "../../gpu/batch/batches.js";
+import { forEachChunk } from "../../gpu/batch/chunks.js";
+import { newArray, placeOf, Scratch } from "../../gpu/batch/columns.js";
+import { checkBinding } from "../../gpu/check-binding.js";
+import { filling } from "../../gpu/fill.js";
+import { fragment, kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
 import { EMPTY } from "../../layout.js";
-import { bindElements } from "../batch/batches.js";
-import { forEachChunk } from "../batch/chunks.js";
-import { newArray, placeOf, Scratch } from "../batch/columns.js";
-import { checkBinding } from "../device/check-binding.js";
-import { filling } from "../device/fill.js";
-import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import { control } from "../table/control.js";
 import { slotCount } from "../table/plain-slots.js";
 import { selected } from "../table/selected.js";
@@ -75,7 +75,7 @@ async function chooseIn<K extends KeyType>(
   { keys, which, call, chosen }: Choice<K>,
 ): Promise<number> {
   const { host, spec, sources } = state;
-  const { gpu, kernels, pacer } = host;
+  const { gpu, pacer } = host;
   const total = lengthOf(keys);
   const all = { first: 0, count: total };
   const columns = {
@@ -104,17 +104,17 @@ async function chooseIn<K extends KeyType>(
   };
   const constants = { MASKED: columns.mask !== undefined, LAST: which === "last" };
   const [choosing, marking, fill] = await Promise.all([
-    kernels.compile(chooseKernel(sources), constants),
-    kernels.compile(markKernel, constants),
-    filling(gpu, kernels, EMPTY),
+    gpu.compile(chooseKernel(sources), constants),
+    gpu.compile(markKernel, constants),
+    filling(gpu, EMPTY),
   ]);
-  await state.submit("clear", [], (encoder) => fill(encoder, table));
+  await state.submit("clear", [], (recorder) => fill(recorder, table));
   const limits = { operation: `choose ${which}`, bindable: Number.POSITIVE_INFINITY };
   const { signal } = call;
   await forEachChunk(pacer, limits, total, { signal }, async (chunk) => {
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      const { unfinished } = await state.submit("choose", [], (encoder) =>
-        choosing.record(encoder, bindings, { ...given, ...chunk }, Math.ceil(chunk.count / TILE)),
+      const { unfinished } = await state.submit("choose", [], (recorder) =>
+        recorder.dispatch(choosing, bindings, { ...given, ...chunk }, Math.ceil(chunk.count / TILE)),
       );
       if (unfinished === 0) return;
     }
@@ -122,8 +122,8 @@ async function chooseIn<K extends KeyType>(
   });
   let selected = 0;
   await forEachChunk(pacer, { ...limits, operation: "mark chosen" }, total, { signal }, async (chunk) => {
-    const counters = await state.submit("mark chosen", [], (encoder) =>
-      marking.record(encoder, bindings, { ...given, ...chunk }, Math.ceil(chunk.count / TILE)),
+    const counters = await state.submit("mark chosen", [], (recorder) =>
+      recorder.dispatch(marking, bindings, { ...given, ...chunk }, Math.ceil(chunk.count / TILE)),
     );
     selected += counters.selected;
   });

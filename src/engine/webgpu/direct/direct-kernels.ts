@@ -2,10 +2,8 @@
  * The direct kernels: which fragments make up each, and what they are told. They probe a table for the elements of a batch; the scans
  * of whole tables (../scan) share their parameters.
  */
-import type { TableSpec } from "../../layout.js";
-import { type SlotFormat, slotFormat } from "../../slot-format.js";
-import { getOrMake } from "../device/get-or-make.js";
-import type { Staging } from "../device/gpu.js";
+
+import { getOrMake } from "../../gpu/get-or-make.js";
 import {
   type Fragment,
   fragment,
@@ -13,7 +11,10 @@ import {
   kernelSource,
   read,
   readWrite,
-} from "../device/kernel-source.js";
+} from "../../gpu/kernel-source.js";
+import type { TableSpec } from "../../layout.js";
+import { type SlotFormat, slotFormat } from "../../slot-format.js";
+import type { Staging } from "../device/webgpu-runtime.js";
 import { control } from "../table/control.js";
 import { kindOf, plainSlots, type SlotCode, slotCount } from "../table/plain-slots.js";
 import advance from "./advance.wgsl";

@@ -1,6 +1,6 @@
 /** Erasing a chunk's keys. Loaded by the first erase. */
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import { fragment, kernelSource } from "../device/kernel-source.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import { fragment, kernelSource } from "../../gpu/kernel-source.js";
 import type { TableState } from "../table/table-state.js";
 import { batched, changing, type TableKernels, tableParams } from "./direct-kernels.js";
 import erase from "./erase.wgsl";

@@ -1,6 +1,6 @@
 /** Batch kernels for tables of several windows, probes that look at several slots a step, and entries in order. Loaded by the first such. */
-import { getOrMake } from "../device/get-or-make.js";
-import { fragment } from "../device/kernel-source.js";
+import { getOrMake } from "../../gpu/get-or-make.js";
+import { fragment } from "../../gpu/kernel-source.js";
 import { type BatchKernel, plainReach, reachConstants } from "./direct-kernels.js";
 import group from "./group.wgsl";
 import windows from "./windows.wgsl";

@@ -2,10 +2,11 @@
  * What tables need whose slots are claimed by row: the state words of their entries, and the kernel that settles claims. Loaded with the
  * first such table.
  */
+
+import { type Fragment, fragment, kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
 import type { TableSpec } from "../../layout.js";
 import { type SlotFormat, slotFormat } from "../../slot-format.js";
 import { MOST_TAG } from "../../tags.js";
-import { type Fragment, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
 import floatKeys from "../table/float-keys.wgsl";
 import { compose, each, probingCode, word } from "../table/slot-code.js";
 import claimRow from "./claim-row.wgsl";

@@ -4,7 +4,9 @@
  * where the probes were. So no dispatch runs long, and every call ends: each round takes every listed probe farther, to the next
  * window or to a budget that soon is longer than any probe.
  */
-import type { Scratch } from "../batch/columns.js";
+
+import type { Scratch } from "../../gpu/batch/columns.js";
+import type { GpuBuffer } from "../../gpu/runtime.js";
 
 /** The elements of one dispatch. */
 export interface Worklist {
@@ -25,12 +27,12 @@ export interface Worklist {
 
 /** The memory of a chunk's worklists, which its runs share one after another. */
 export class WorklistMemory {
-  #buffer: GPUBuffer | undefined;
+  #buffer: GpuBuffer | undefined;
 
   constructor(private readonly scratch: Scratch) {}
 
   /** A buffer of at least `bytes` bytes. To be called before anything that could leave too little memory for it. */
-  async reserve(bytes: number): Promise<GPUBuffer> {
+  async reserve(bytes: number): Promise<GpuBuffer> {
     if (!this.#buffer || this.#buffer.size < bytes) this.#buffer = await this.scratch.buffer(bytes);
     return this.#buffer;
   }

@@ -1,17 +1,18 @@
 /**
  * What all partition kernels are made of: probing, tiles, and what leaves items out. Each kernel is made once for tables of one kind.
  */
+
+import { getOrMake } from "../../gpu/get-or-make.js";
+import { constantLines, fragment, readWrite } from "../../gpu/kernel-source.js";
+import { tileShape } from "../../gpu/tiles.js";
 import type { TableSpec } from "../../layout.js";
 import { isWide, type SlotFormat, slotFormat } from "../../slot-format.js";
-import { getOrMake } from "../device/get-or-make.js";
-import { constantLines, fragment, readWrite } from "../device/kernel-source.js";
 import { atomicType, type Combining, combiningCode } from "../direct/combine.js";
 import { keyColumn } from "../direct/direct-kernels.js";
 import { rowKeyColumn, rowProbing } from "../direct/row-claims.js";
 import { hashCode } from "../table/hash-code.js";
 import { slotCount } from "../table/plain-slots.js";
 import { probingCode } from "../table/slot-code.js";
-import { atLoad } from "./by-load.js";
 import casSeen from "./cas-seen.wgsl";
 import distinct from "./distinct.wgsl";
 import distinctWide from "./distinct-wide.wgsl";
@@ -23,53 +24,7 @@ import lanesSubgroups from "./lanes-subgroups.wgsl";
 import merge from "./merge.wgsl";
 import packPlain from "./pack-plain.wgsl";
 import packSubgroups from "./pack-subgroups.wgsl";
-import { type ItemKind, itemWords, type PartitionFeatures } from "./partition-params.js";
-
-/** How histogram, scatter and sub-partition cut tiles: items that an invocation takes, loads in flight at once; and rounds of them. */
-export interface TileShape {
-  readonly items: number;
-  readonly rounds: number;
-}
-
-/** By the words of an item: they are in registers, and a round of them in workgroup memory. */
-const TILE_SHAPES: readonly (TileShape & { readonly upTo: number })[] = [
-  { upTo: 2, items: 12, rounds: 3 },
-  { upTo: 4, items: 12, rounds: 6 },
-  { upTo: 8, items: 6, rounds: 6 },
-  { upTo: 24, items: 2, rounds: 2 },
-];
-
-/** How tiles of items of one kind are cut, and of the results that come back for them. */
-export function tileShape(software: boolean, format: SlotFormat, kind: ItemKind): TileShape {
-  // a software GPU's compiler takes seconds for what the loops over items unroll to
-  if (software) return { items: 2, rounds: 1 };
-  return atLoad(Math.max(itemWords(format, kind), format.valueWords), TILE_SHAPES);
-}
-
-/** What a workgroup may have on a device. */
-export interface WorkgroupLimits {
-  readonly invocations: number;
-  readonly bytes: number;
-}
-
-export function workgroupLimits(limits: GPUSupportedLimits): WorkgroupLimits {
-  return {
-    invocations: limits.maxComputeInvocationsPerWorkgroup,
-    bytes: limits.maxComputeWorkgroupStorageSize,
-  };
-}
-
-/** Bytes of workgroup memory that a tile takes: `bytes` for each invocation, and those of its bins and of the words that it remembers. */
-export function tileBytes(workgroup: number, bytes: number, bins: number, seen: number): number {
-  return workgroup * bytes + bins * 12 + seen * 4 + 512;
-}
-
-/** Invocations of a kernel that works on such tiles: as many as its memory allows, 64 at least. */
-export function fitWorkgroup(most: WorkgroupLimits, bytes: number, bins: number, seen = 0): number {
-  let size = Math.min(512, most.invocations);
-  while (size > 64 && tileBytes(size, bytes, bins, seen) > most.bytes) size /= 2;
-  return size;
-}
+import { type ItemKind, type PartitionFeatures, tileWords } from "./partition-params.js";
 
 /** Times that a value meets another one in workgroup memory before its item goes another way: more than a tile has items. */
 const MEETINGS = 8192;
@@ -122,7 +77,7 @@ export abstract class KernelMaker {
   }
 
   protected tiles(kind: ItemKind) {
-    const { items, rounds } = tileShape(this.features.software, this.format, kind);
+    const { items, rounds } = tileShape(this.features.traits, tileWords(this.format, kind));
     return fragment(constantLines({ ITEMS: items, ROUNDS: rounds }));
   }
 
@@ -137,13 +92,13 @@ export abstract class KernelMaker {
   }
 
   protected get lanes() {
-    return this.features.subgroups
+    return this.features.traits.subgroupSize > 0
       ? fragment(lanesSubgroups, { enables: ["subgroups"] })
       : fragment(lanesPlain);
   }
 
   protected get pack() {
-    return [this.lanes, fragment(this.features.subgroups ? packSubgroups : packPlain)];
+    return [this.lanes, fragment(this.features.traits.subgroupSize > 0 ? packSubgroups : packPlain)];
   }
 
   /** Leaving items out whose keys equal others. @param numberedKey the key of the item of a number */

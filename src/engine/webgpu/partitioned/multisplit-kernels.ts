@@ -2,7 +2,7 @@
  * The kernels of the multisplit: they bring a chunk into the order of the table's slots, so that the accesses that follow are local, and
  * results back; see docs/partitioned-build.md and docs/partitioned-find.md.
  */
-import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import { fragment, kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
 import { NOT_COMBINING } from "../direct/combine.js";
 import { control } from "../table/control.js";
 import { foundColumnCode } from "../table/slot-code.js";

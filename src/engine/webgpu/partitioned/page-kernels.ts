@@ -1,5 +1,5 @@
 /** The kernels whose workgroups own pages. */
-import { fragment, type KernelSource, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import { fragment, type KernelSource, kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
 import { type Combining, NOT_COMBINING } from "../direct/combine.js";
 import { control } from "../table/control.js";
 import extract from "./extract.wgsl";
@@ -156,7 +156,10 @@ export class PageKernelMaker extends KernelMaker {
   }
 
   get #scanHomes() {
-    return [this.lanes, fragment(this.features.subgroups ? scanHomesSubgroups : scanHomesPlain)];
+    return [
+      this.lanes,
+      fragment(this.features.traits.subgroupSize > 0 ? scanHomesSubgroups : scanHomesPlain),
+    ];
   }
 }
 

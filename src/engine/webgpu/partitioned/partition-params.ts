@@ -1,4 +1,5 @@
 /** What the dispatches of the partition kernels are told, and what a device is told apart by. */
+import type { GpuTraits } from "../../gpu/runtime.js";
 import type { SlotFormat } from "../../slot-format.js";
 
 /** What a dispatch is told. Shifts are where a column's first element lies in its binding, in 32-bit words. */
@@ -50,6 +51,11 @@ export function itemWords({ keyWords, valueWords }: SlotFormat, kind: ItemKind):
   return kind === "pair" ? keyWords + valueWords : keyWords;
 }
 
+/** Words of what tiles hold at most of an item of one kind, and of the result that comes back for it. */
+export function tileWords(format: SlotFormat, kind: ItemKind): number {
+  return Math.max(itemWords(format, kind), format.valueWords);
+}
+
 /** What an invocation of a page's kernel takes: constants, so that arrays of such lengths stay in registers. */
 export type PerInvocation = {
   readonly ITEMS: number;
@@ -61,8 +67,7 @@ export type PerInvocation = {
 
 /** What suits a device. */
 export interface PartitionFeatures {
-  readonly subgroups: boolean;
-  readonly software: boolean;
+  readonly traits: GpuTraits;
   /** In place of cas-seen.wgsl. */
   readonly casSeen?: string;
 }

@@ -3,13 +3,13 @@
  * a workgroup meets equal keys. One multisplit, whose partitions are the pages, or two (sub-partition.wgsl), whose pages have room that is
  * guessed: where they have too little the batch is too skewed for it.
  */
+
 import { LimitError } from "../../../errors.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import type { Range, Readback, Recorder } from "../../gpu/runtime.js";
 import type { TableSpec } from "../../layout.js";
 import { slotFormat } from "../../slot-format.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import type { Range } from "../device/kernel.js";
 import { NOT_COMBINING } from "../direct/combine.js";
-import type { Readback } from "../memory/readback.js";
 import { tableCounters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
 import {
@@ -49,7 +49,7 @@ export interface StagedItems {
   /** How many items each page has; where they lie one after another, where each begins, and the end. */
   readonly ranges: Range;
   /** Records what follows the first multisplit. */
-  record(encoder: GPUCommandEncoder): void;
+  record(recorder: Recorder): void;
   /** Is to come back with that submission; then `lost` tells whether a page had too little room. */
   readonly reads: readonly Readback[];
   lost(): boolean;
@@ -81,7 +81,7 @@ export async function stageItems(
   const whole = { kind, items: split.keys, length: count, pages, room: 0, ranges: split.starts };
   if (pagesPerPartition === 1) return { ...whole, record() {}, reads: [], lost: () => false };
 
-  const { kernels, gpu } = host;
+  const { gpu } = host;
   const partitioner = Partitioner.of(splitting);
   const pageShift = partitions.shift - Math.log2(pagesPerPartition);
   // equal keys stay together: what varies from page to page is how many different ones there are
@@ -92,7 +92,7 @@ export async function stageItems(
   const bins = binsFor(pagesPerPartition);
   const { constants, words: seen } = leavingOut(false, 1);
   const tile = partitioner.tileOf(kind, bins, seen);
-  const subPartition = await kernels.compile(partitioner.sources.subPartition(kind, NOT_COMBINING), {
+  const subPartition = await gpu.compile(partitioner.sources.subPartition(kind, NOT_COMBINING), {
     ...constants,
     FALLBACK_VALUES: false,
     BINS: bins,
@@ -122,10 +122,10 @@ export async function stageItems(
     pages: staged,
     room,
     ranges: cursors,
-    record(encoder) {
-      encoder.clearBuffer(cursors.buffer, 0, staged * 4);
+    record(recorder) {
+      recorder.clear(cursors.buffer, 0, staged * 4);
       const grid = gridOver(partitions, count, tile.items);
-      subPartition.recordGrid(encoder, { control, ...from, cursors, items }, params, grid);
+      recorder.dispatch(subPartition, { control, ...from, cursors, items }, params, grid);
     },
     reads: [{ buffer: control.buffer, offset: 0, into }],
     lost: () => tableCounters.read(into).fallbacks > 0,

@@ -3,9 +3,9 @@
  * have it for all formats and hash functions, and say what the functions are for; a page with plain tables alone does not load them.
  */
 import { isFloatWord } from "../../float-keys.js";
+import { constantLines, fragment } from "../../gpu/kernel-source.js";
 import type { TableSpec } from "../../layout.js";
 import { ENTRY, slotFormat } from "../../slot-format.js";
-import { constantLines, fragment } from "../device/kernel-source.js";
 import hash from "./hash.wgsl";
 import changing from "./plain-changing.wgsl";
 import found from "./plain-found.wgsl";

@@ -1,8 +1,8 @@
 /** Rows to group on the webgpu engine, and their comparison with a Map. */
 import { expect } from "vitest";
+import { groupRows } from "../../../../src/engine/gpu/groups/group-rows.js";
+import { rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
 import { NO_GROUP, type RowGroups } from "../../../../src/engine/row-groups.js";
-import { groupRows } from "../../../../src/engine/webgpu/groups/group-rows.js";
-import { rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import {
   type ColumnKind,

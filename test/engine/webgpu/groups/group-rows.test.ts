@@ -2,11 +2,11 @@
 // compare-exchange; its chunks, progress and plan.
 import fc from "fast-check";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { groupRows } from "../../../../src/engine/gpu/groups/group-rows.js";
+import { RowRun, rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
 import type { KernelOverrides } from "../../../../src/engine/webgpu/direct/direct-kernels.js";
-import { groupRows } from "../../../../src/engine/webgpu/groups/group-rows.js";
-import { RowRun, rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { EngineError } from "../../../../src/errors.js";
 import { rounds } from "../../../helpers/rounds.js";

@@ -1,10 +1,10 @@
 // Grouping on the webgpu engine that is refused, stopped, or fails: what it rejects with, and that its memory is given back.
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { groupRows } from "../../../../src/engine/gpu/groups/group-rows.js";
+import { RowRun, rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import type { RowGroups } from "../../../../src/engine/row-groups.js";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
-import { groupRows } from "../../../../src/engine/webgpu/groups/group-rows.js";
-import { RowRun, rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { LimitError } from "../../../../src/errors.js";
 import { rejection } from "../../../conformance/helpers/checks.js";

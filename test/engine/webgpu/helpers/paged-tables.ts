@@ -1,6 +1,6 @@
 /** Tables whose batches go by pages, each batch as one chunk. */
 import { afterAll, beforeAll, expect, vi } from "vitest";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { Partitioner } from "../../../../src/engine/webgpu/partitioned/partitioner.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { Device, StaticMap, StaticSet } from "../../../../src/index.js";

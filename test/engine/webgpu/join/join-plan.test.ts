@@ -1,9 +1,9 @@
 // What a join on the webgpu engine says of itself: its plan, its progress, and how often it goes to the GPU.
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
+import { rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
+import { joinRows } from "../../../../src/engine/gpu/join/join-rows.js";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
-import { rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
-import { joinRows } from "../../../../src/engine/webgpu/join/join-rows.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { keysOf, oneColumn, valuesOf } from "../groups/cases.js";
 import { openVariant } from "../helpers/variants.js";

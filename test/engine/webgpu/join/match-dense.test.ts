@@ -2,8 +2,8 @@
 // build rows that are equal, rows without a partner; and keys that lie too far apart, which go another way.
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { JOIN_KINDS, type JoinKind } from "../../../../src/engine/join-kinds.js";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
 import {
   denseSides as dense,
   from,

@@ -3,12 +3,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NO_ROW } from "../../../../src/engine/device-columns.js";
+import { rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
+import { matchRows } from "../../../../src/engine/gpu/join/match-rows.js";
 import { murmur3 } from "../../../../src/engine/hash.js";
 import { keyingOf } from "../../../../src/engine/hash-seed.js";
 import type { JoinKind } from "../../../../src/engine/join-kinds.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
-import { rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
-import { matchRows } from "../../../../src/engine/webgpu/join/match-rows.js";
 import { rounds } from "../../../helpers/rounds.js";
 import { openVariant } from "../helpers/variants.js";
 

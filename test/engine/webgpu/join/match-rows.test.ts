@@ -2,10 +2,10 @@
 // where that guess was wrong, and chunk by chunk.
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { NO_ROW } from "../../../../src/engine/device-columns.js";
+import { rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
+import { matchRows } from "../../../../src/engine/gpu/join/match-rows.js";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { JOIN_KINDS, type JoinKind } from "../../../../src/engine/join-kinds.js";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
-import { rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
-import { matchRows } from "../../../../src/engine/webgpu/join/match-rows.js";
 import type { WebgpuEngine, WebgpuOptions } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { openVariant } from "../helpers/variants.js";
 import { Scarcity } from "../helpers/watched-gpu.js";

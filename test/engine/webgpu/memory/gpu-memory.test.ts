@@ -1,8 +1,10 @@
 /** Memory that is released is kept for the next table, array or call: within its bound, and given up when there is too little. */
+
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
-import { BufferPool, sizeClass } from "../../../../src/engine/webgpu/memory/buffer-pool.js";
+import { BufferPool, sizeClass } from "../../../../src/engine/gpu/memory/buffer-pool.js";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
+import type { GpuBuffer } from "../../../../src/engine/gpu/runtime.js";
 import { type Device, openDevice, StaticMap } from "../../../../src/index.js";
 import { expectSame } from "../../../conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../../conformance/helpers/keys.js";
@@ -164,9 +166,10 @@ it("a call that runs out of memory succeeds if what is kept is enough, and loses
 
 describe("the pool", () => {
   const buffer = (size: number, usage = 1) => ({ size, usage }) as GPUBuffer;
+  const usageOf = (each: GpuBuffer) => (each as GPUBuffer).usage;
 
   it("hands out the smallest buffer that suits, by usage", () => {
-    const pool = new BufferPool(() => {});
+    const pool = new BufferPool(usageOf, () => {});
     for (const size of [2000, 1000, 1100]) pool.put(buffer(size));
     pool.put(buffer(1000, 2));
     expect(pool.take({ bytes: 1001, usage: 1 })?.size).toBe(1100);
@@ -176,7 +179,7 @@ describe("the pool", () => {
   });
 
   it("wastes little on what lasts, and more on what is brief", () => {
-    const pool = new BufferPool(() => {});
+    const pool = new BufferPool(usageOf, () => {});
     pool.put(buffer(30_000));
     expect(pool.take({ bytes: 10_000, usage: 1 })).toBeUndefined();
     expect(pool.take({ bytes: 4000, usage: 1, brief: true })).toBeUndefined();
@@ -185,7 +188,7 @@ describe("the pool", () => {
 
   it("destroys what was released longest ago first", () => {
     const gone: number[] = [];
-    const pool = new BufferPool(({ size }) => gone.push(size));
+    const pool = new BufferPool(usageOf, ({ size }) => gone.push(size));
     for (const size of [400, 100, 300, 200]) pool.put(buffer(size));
     expect(pool.shrink(550)).toBe(500);
     expect([gone, pool.bytes]).toEqual([[400, 100], 500]);
@@ -195,7 +198,7 @@ describe("the pool", () => {
 
   it("keeps no more buffers than are quickly looked through", () => {
     const gone: number[] = [];
-    const pool = new BufferPool(({ size }) => gone.push(size));
+    const pool = new BufferPool(usageOf, ({ size }) => gone.push(size));
     for (let i = 0; i < 3000; i++) {
       pool.put(buffer(256 + i));
       pool.shrink(2 ** 40);

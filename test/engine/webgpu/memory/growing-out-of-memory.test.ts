@@ -1,6 +1,6 @@
 /** A map that grows on a GPU that runs out of memory at any of a call's allocations: all of the batch goes in, or nothing. */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { Device, DynamicMap, LimitError } from "../../../../src/index.js";
 import { uniqueKeys } from "../../../conformance/helpers/keys.js";
 import { openVariant } from "../helpers/variants.js";

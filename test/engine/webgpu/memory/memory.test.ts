@@ -1,6 +1,6 @@
 /** A GPU with little memory: calls that need more say so, and leave everything as it was. */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { type Device, LimitError, openDevice, StaticMap } from "../../../../src/index.js";
 import { expectSame, rejection } from "../../../conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../../conformance/helpers/keys.js";

@@ -1,6 +1,6 @@
 /** insertOrApply on a GPU that runs out of memory at any of the call's allocations: all of its values go in, or none. */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import type { Counters } from "../../../../src/engine/webgpu/table/control.js";
 import { TableState } from "../../../../src/engine/webgpu/table/table-state.js";
 import { CapacityError, Device, LimitError, StaticMap, type Strategy } from "../../../../src/index.js";

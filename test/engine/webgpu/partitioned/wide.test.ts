@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { SENTINEL } from "../../../../src/engine/webgpu/partitioned/unpermute.js";
 import { TableState } from "../../../../src/engine/webgpu/table/table-state.js";
 import { Device, type Plan, StaticMap, StaticSet } from "../../../../src/index.js";

@@ -1,9 +1,9 @@
 /** Columns to reduce by group on the webgpu engine, and what a loop over their rows makes of them. Values are bits. */
 import { expect } from "vitest";
 import { type DeviceColumn, destroyColumns, type Words } from "../../../../src/engine/device-columns.js";
+import { rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
+import { reduceGroups } from "../../../../src/engine/gpu/reduce/reduce-groups.js";
 import type { NumberForm, ReduceCall, Reduction } from "../../../../src/engine/reductions.js";
-import { rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
-import { reduceGroups } from "../../../../src/engine/webgpu/reduce/reduce-groups.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { inOrder } from "../../../../src/relational/group-rows.js";
 

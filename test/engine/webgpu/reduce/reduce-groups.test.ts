@@ -2,9 +2,9 @@
 // groups as rows, more than the cache of a workgroup has slots, one large group among many; chunks, small bindings, injected failures.
 import fc from "fast-check";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { RowRun } from "../../../../src/engine/gpu/groups/row-run.js";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
-import { RowRun } from "../../../../src/engine/webgpu/groups/row-run.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { LimitError, openDevice, type Plan } from "../../../../src/index.js";
 import { groupBy, sum } from "../../../../src/relational/index.js";

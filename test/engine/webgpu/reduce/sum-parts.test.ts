@@ -2,13 +2,13 @@
 // than a workgroup's memory has slots, uneven keys, compare-exchanges that fail, chunks, little memory; and what is left to other ways.
 import fc from "fast-check";
 import { afterEach, expect, it, vi } from "vitest";
+import { RowRun } from "../../../../src/engine/gpu/groups/row-run.js";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { murmur3 } from "../../../../src/engine/hash.js";
 import { keyingOf } from "../../../../src/engine/hash-seed.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import type { Reduction } from "../../../../src/engine/reductions.js";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
 import type { KernelOverrides } from "../../../../src/engine/webgpu/direct/direct-kernels.js";
-import { RowRun } from "../../../../src/engine/webgpu/groups/row-run.js";
 import { LimitError } from "../../../../src/index.js";
 import { rounds } from "../../../helpers/rounds.js";
 import { openVariant } from "../helpers/variants.js";
