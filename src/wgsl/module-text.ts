@@ -1,11 +1,11 @@
 /** The WGSL of a module: which fragments of the engine, and which of this folder, make it up. */
 
-import { bindingLine, constantLines } from "../engine/gpu/kernel-source.js";
 import type { TableSpec } from "../engine/layout.js";
 import type { BasicType, Scalar } from "../engine/scalars.js";
 import { scalarWords } from "../engine/scalars.js";
 import { type SlotFormat, slotFormat } from "../engine/slot-format.js";
 import { GROWN, MOST_PIECES, NO_LIST } from "../engine/value-lists.js";
+import { bindingLine, constantLines } from "../engine/webgpu/device/module-code.js";
 import cas from "../engine/webgpu/direct/cas.wgsl";
 import { rowProbing } from "../engine/webgpu/direct/row-claims.js";
 import { MAX_PROBE_WORD, SEED_WORD } from "../engine/webgpu/table/control.js";

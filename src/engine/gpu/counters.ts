@@ -4,12 +4,11 @@ import { fragment, readWrite } from "./kernel-source.js";
 /** Counters as the host reads them. */
 export type CountersOf<N extends string> = { readonly [K in N]: number };
 
-/** Counters by name, in the order of their words; `type` names the struct in WGSL. */
+/** Counters by name, in the order of their words; `type` names them all. */
 export function countersOf<const N extends string>(type: string, names: readonly N[]) {
-  const struct = `struct ${type} { ${names.map((name) => `${name}: atomic<u32>`).join(", ")} }`;
   return {
     /** Declares them in a kernel. */
-    control: fragment(struct, { bindings: { control: readWrite(type) } }),
+    control: fragment("", { bindings: { control: readWrite(type) }, counters: { type, names } }),
     bytes: names.length * 4,
     read(bytes: Uint8Array): CountersOf<N> {
       const words = new Uint32Array(bytes.buffer, bytes.byteOffset, names.length);

@@ -1,13 +1,12 @@
 /** Filling GPU memory with one word. */
 
-import code from "../webgpu/device/fill.wgsl";
 import { fragment, kernelSource, readWrite } from "./kernel-source.js";
 import { type GpuRuntime, MAX_WORKGROUPS, type Range, type Recorder } from "./runtime.js";
 
 const source = kernelSource(
   "fill",
   [],
-  [fragment(code, { bindings: { words: readWrite("array<vec4u>") }, constants: ["WORD"] })],
+  [fragment("device/fill", { bindings: { words: readWrite("array<vec4u>") }, constants: ["WORD"] })],
 );
 
 /** What records the writing of `word` all over a range, which may be larger than a binding. Its size is a multiple of 16 bytes. */

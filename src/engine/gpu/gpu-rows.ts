@@ -10,10 +10,10 @@ import type { ColumnReducer } from "../reductions.js";
 import type { GroupCall, RowGroups } from "../row-groups.js";
 import { gatherHere, type JoinCall, type RowIndex, type RowOperations } from "../row-operations.js";
 import type { RowKeys, RowPairs } from "../rows.js";
-import type { WebgpuEngine } from "../webgpu/webgpu-engine.js";
 import { gatherColumns } from "./columns/gather-columns.js";
 import { groupRows } from "./groups/group-rows.js";
 import { type RowHost, rowHost } from "./groups/row-run.js";
+import type { GpuHost } from "./host.js";
 import { joinRows } from "./join/join-rows.js";
 import { matchRows } from "./join/match-rows.js";
 import { indexRows } from "./join/row-index.js";
@@ -28,8 +28,8 @@ class GpuRows implements RowOperations {
     reduce: async (...asked) => (await loadReduce()).reduceGroups(this.#host, ...asked),
   };
   readonly #host: RowHost;
-  constructor(engine: WebgpuEngine) {
-    this.#host = rowHost(engine);
+  constructor(host: GpuHost) {
+    this.#host = rowHost(host);
   }
 
   join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
@@ -79,4 +79,4 @@ class GpuRows implements RowOperations {
 }
 
 /** The row operations of an engine. */
-export const operationsOf = (engine: WebgpuEngine): RowOperations => new GpuRows(engine);
+export const operationsOf = (host: GpuHost): RowOperations => new GpuRows(host);

@@ -4,11 +4,12 @@
  */
 import type { InsertTally } from "../engine.js";
 import type { BoundChunk } from "../gpu/batch/bound-chunk.js";
+import type { Choice } from "../gpu/planner.js";
 import { lazily } from "../lazily.js";
 import { type InsertArguments, insertChunk } from "./direct/insert.js";
 import { type FindArguments, lookUpChunk } from "./direct/look-up.js";
 import { groupSizeAt } from "./direct/rounds.js";
-import { type Choice, loadPartitioned } from "./planner.js";
+import { loadPartitioned } from "./planner.js";
 import type { TableState } from "./table/table-state.js";
 
 /** Works on a chunk; null where this strategy does not do. */

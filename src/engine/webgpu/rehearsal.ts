@@ -71,8 +71,8 @@ class Rehearsal {
   }
 
   async #table(spec: TableSpec, entries: number): Promise<TableState> {
-    const { kernelOverrides, maxTableBinding } = this.#host;
-    const sources = await TableKernels.of(spec, kernelOverrides);
+    const { maxTableBinding } = this.#host;
+    const sources = await TableKernels.of(spec);
     const windows = cutWindows(spec, buffer, maxTableBinding);
     return new TableState(this.#host, spec, sources, { slots: buffer, control: buffer }, windows, entries);
   }

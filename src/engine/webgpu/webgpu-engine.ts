@@ -21,6 +21,7 @@ import { gpuArray, loadArrays, type Place } from "../gpu/batch/columns.js";
 import { filling } from "../gpu/fill.js";
 import { Pacer } from "../gpu/pacer.js";
 import type { GpuTraits } from "../gpu/runtime.js";
+import type { Tuning } from "../gpu/tuning.js";
 import { EMPTY, type TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
@@ -32,8 +33,8 @@ import type { ListOperations } from "../value-lists.js";
 import type { OpenedGpu } from "./device/adapter.js";
 import { BufferUsage } from "./device/gpu-flags.js";
 import { WebgpuRuntime } from "./device/webgpu-runtime.js";
-import type { KernelOverrides } from "./direct/direct-kernels.js";
 import { WORKLIST_BYTES, WORKLIST_ROOM } from "./direct/worklist.js";
+import { loadPartitioned } from "./planner.js";
 import { kindOf } from "./table/plain-slots.js";
 import { newState, type TableHost } from "./table/table-state.js";
 import { WebgpuTable } from "./webgpu-table.js";
@@ -50,7 +51,7 @@ export interface WebgpuOptions extends BulkDefaults {
   /** Of hashes that no result shows. Default: the process's. */
   seed?: number;
   /** Kernel fragments that tests put in place of the real ones. */
-  kernelOverrides?: KernelOverrides;
+  tuning?: Tuning;
 }
 
 /** Opens the engine on a GPU that was opened for it (device/adapter.ts), or is the caller's. */
@@ -59,7 +60,8 @@ export async function openWebgpuEngine(opened: OpenedGpu, options: WebgpuOptions
     software: opened.software,
     owned: options.gpuDevice === undefined,
     keep: options.memory?.keep,
-    staging: options.kernelOverrides?.staging,
+    staging: options.tuning?.staging,
+    texts: { "direct/cas": options.tuning?.cas, "partitioned/cas-seen": options.tuning?.casSeen },
   });
   // every table's first kernel, before longer ones: drivers compile few at once
   filling(gpu, EMPTY).catch(() => {});
@@ -73,16 +75,18 @@ const FIRST_CHUNK = { software: 2 ** 19, hardware: 2 ** 22 };
 export class WebgpuEngine implements Engine {
   readonly lost: Promise<{ reason: string; message: string }>;
   readonly pacer: Pacer;
-  readonly kernelOverrides: KernelOverrides;
+  readonly tuning: Tuning;
   readonly defaults: BulkDefaults;
   readonly hashSeed: number;
-  readonly rows = lazily<RowOperations>(async () => (await import("../gpu/gpu-rows.js")).operationsOf(this));
+  readonly rows = lazily<RowOperations>(async () =>
+    (await import("../gpu/gpu-rows.js")).operationsOf(this.tableHost),
+  );
   readonly lists = lazily<ListOperations>(async () =>
-    (await import("../gpu/lists/list-operations.js")).operationsOf(this),
+    (await import("../gpu/lists/list-operations.js")).operationsOf(this.tableHost),
   );
   readonly sketches = lazily<SketchOperations>(async () => {
     const { GpuSketches } = await import("../gpu/sketches/gpu-sketches.js");
-    return new GpuSketches(this);
+    return new GpuSketches(this.tableHost);
   });
   readonly #madeReady = new Set<string>();
   /** What tables need of this engine. */
@@ -91,17 +95,18 @@ export class WebgpuEngine implements Engine {
   constructor(
     readonly gpu: WebgpuRuntime,
     readonly info: EngineInfo,
-    { kernelOverrides = {}, strategy, groupSize, seed = processSeed() }: WebgpuOptions,
+    { tuning = {}, strategy, groupSize, seed = processSeed() }: WebgpuOptions,
   ) {
-    this.kernelOverrides = kernelOverrides;
+    this.tuning = tuning;
     this.defaults = { strategy, groupSize };
     this.hashSeed = seed;
     this.lost = gpu.lost;
     const first = gpu.traits.isEmulated ? FIRST_CHUNK.software : FIRST_CHUNK.hardware;
     this.pacer = new Pacer(first, () => gpu.compilingMs);
     const { pacer } = this;
-    const sizes = tableSizes(gpu.traits, kernelOverrides);
-    this.tableHost = { engine: this, gpu, pacer, kernelOverrides, ...sizes };
+    const sizes = tableSizes(gpu.traits, tuning);
+    const partitioning = loadPartitioned;
+    this.tableHost = { engine: this, gpu, pacer, tuning, partitioning, ...sizes };
   }
 
   get gpuDevice(): GPUDevice {
@@ -197,8 +202,8 @@ function checkingUsage({ usage }: GPUBuffer): Place["checkCopy"] {
 }
 
 /** What a device's limits, or a test, say about the sizes that tables work with. */
-function tableSizes({ maxBinding: most }: GpuTraits, overrides: KernelOverrides) {
-  const { worklistRoom = WORKLIST_ROOM, maxTableBinding = most, hostChunk = HOST_CHUNK } = overrides;
+function tableSizes({ maxBinding: most }: GpuTraits, tuning: Tuning) {
+  const { worklistRoom = WORKLIST_ROOM, maxTableBinding = most, hostChunk = HOST_CHUNK } = tuning;
   return {
     hostChunk,
     worklistRoom: Math.min(worklistRoom, Math.floor(most / WORKLIST_BYTES)),

@@ -2,11 +2,14 @@
 
 import { type ElementType, type KeyType, lengthOf, type ValueType } from "../../element-types.js";
 import type { CallOptions, ColumnInput, Destination, Input } from "../../engine.js";
+import type { TableSpec } from "../../layout.js";
 import { lazily } from "../../lazily.js";
+import type { PlanLog } from "../../plan-log.js";
 import type { Scalar } from "../../scalars.js";
 import { slotFormat } from "../../slot-format.js";
-import type { Choice } from "../../webgpu/planner.js";
-import type { TableHost, TableState } from "../../webgpu/table/table-state.js";
+import type { GpuHost } from "../host.js";
+import type { Choice } from "../planner.js";
+import type { Recording } from "../runtime.js";
 import { type BoundChunk, boundChunk } from "./bound-chunk.js";
 import { type Chunk, type Column, loadComposites, Scratch } from "./columns.js";
 import type { ReadBack } from "./pipeline.js";
@@ -27,8 +30,13 @@ export interface Batch<K extends KeyType, V extends ValueType> {
 export type RunChunk = (chunk: BoundChunk, choice: Choice, readBack: ReadBack) => Promise<unknown>;
 
 /** What a batch is for: a table, or a sketch. */
-export interface BatchTarget extends Pick<TableState, "spec" | "runCall" | "submitAhead"> {
-  readonly host: Pick<TableHost, "gpu" | "pacer" | "hostChunk">;
+export interface BatchTarget {
+  readonly host: Omit<GpuHost, "engine" | "tuning">;
+  readonly spec: TableSpec;
+  /** Runs a call's work; with a log, what it submits is timed into that. */
+  runCall<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T>;
+  /** Submits what comes before the next submission of the call, without waiting. */
+  submitAhead(label: string, record: Recording): Promise<void>;
 }
 
 /**

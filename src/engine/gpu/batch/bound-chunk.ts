@@ -1,8 +1,8 @@
 /** A chunk of a batch with its columns bound: a value of one shape. What a strategy makes of it is another chunk; none is changed. */
 import type { GroupSize } from "../../plan.js";
 import type { PlanLog } from "../../plan-log.js";
-import { WorklistMemory } from "../../webgpu/direct/worklist.js";
 import type { Chunk, Column, Scratch } from "./columns.js";
+import { WorklistMemory } from "./worklist-memory.js";
 
 export interface BoundChunk extends Chunk {
   readonly scratch: Scratch;

@@ -5,8 +5,6 @@
 
 import type { ColumnInput, Output } from "../../engine.js";
 import { type Scalar, scalarWords, wordsOf } from "../../scalars.js";
-import packCode from "../../webgpu/wgsl/batch/pack.wgsl";
-import splitCode from "../../webgpu/wgsl/batch/split.wgsl";
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";
 import type { Recorder } from "../runtime.js";
 import type { BatchTarget } from "./batches.js";
@@ -19,7 +17,7 @@ const packKernel = kernelSource(
   "pack",
   ["count", "shift", "words", "stride", "offset"],
   [
-    fragment(packCode, {
+    fragment("batch/pack", {
       bindings: { column: read(), packed: readWrite() },
       constants: ["WORKGROUP"],
     }),
@@ -30,7 +28,7 @@ const splitKernel = kernelSource(
   "split",
   ["count", "shift", "words", "stride", "offset", "flagShift", "missing", "missingHigh"],
   [
-    fragment(splitCode, {
+    fragment("batch/split", {
       bindings: { packed: read(), flags: read(), column: readWrite() },
       constants: ["WORKGROUP", "FLAGGED"],
     }),

@@ -6,15 +6,7 @@
 import { LimitError } from "../../../errors.js";
 import { DeviceArray } from "../../device-array.js";
 import type { ElementType } from "../../element-types.js";
-import type {
-  ColumnOutput,
-  ColumnTarget,
-  Destination,
-  Engine,
-  Missing,
-  Output,
-  Placement,
-} from "../../engine.js";
+import type { ColumnOutput, ColumnTarget, Destination, Missing, Output, Placement } from "../../engine.js";
 import { PinnedArray } from "../../pinned-array.js";
 import {
   allocateUnfilled,
@@ -24,7 +16,8 @@ import {
   type ScalarType,
   scalarBytes,
 } from "../../scalars.js";
-import type { GpuBuffer, GpuRuntime, Readback } from "../runtime.js";
+import type { GpuHost } from "../host.js";
+import type { GpuBuffer, Readback } from "../runtime.js";
 import {
   bindAt,
   type Chunk,
@@ -36,10 +29,7 @@ import {
 } from "./columns.js";
 
 /** What results are made with. */
-export interface ResultHost {
-  readonly engine: Engine;
-  readonly gpu: GpuRuntime;
-}
+export type ResultHost = Pick<GpuHost, "engine" | "gpu">;
 
 /** Elements whose byte in `flags` is 0, and the element that stands for them. */
 export interface Absent {

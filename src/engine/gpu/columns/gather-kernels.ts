@@ -1,10 +1,5 @@
 /** The kernels that gather columns by row numbers, and list rows as a mask. */
 
-import gatherBytes from "../../webgpu/wgsl/columns/gather-bytes.wgsl";
-import gatherSmall from "../../webgpu/wgsl/columns/gather-small.wgsl";
-import gatherWords from "../../webgpu/wgsl/columns/gather-words.wgsl";
-import maskRows from "../../webgpu/wgsl/columns/mask-rows.wgsl";
-import stringLengths from "../../webgpu/wgsl/columns/string-lengths.wgsl";
 import { eachRow, rowCounters, rowParams, rowsFragment, searching } from "../groups/row-kernels.js";
 import { totalling } from "../groups/totals.js";
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";
@@ -14,13 +9,13 @@ const byRow = { rows: read() };
 /** Values of whole words. */
 export const gatherWordsKernel = kernelSource("gather words", rowParams, [
   ...eachRow,
-  fragment(gatherWords, { bindings: { ...byRow, data: read(), gathered: readWrite() } }),
+  fragment("columns/gather-words", { bindings: { ...byRow, data: read(), gathered: readWrite() } }),
 ]);
 
 /** Values of less than a word. */
 export const gatherSmallKernel = kernelSource("gather small", rowParams, [
   ...eachRow,
-  fragment(gatherSmall, {
+  fragment("columns/gather-small", {
     bindings: { ...byRow, data: read(), gathered: readWrite() },
     constants: [
       /** 32 for bits, 4 for bytes, 2 for values of two bytes. */
@@ -36,14 +31,14 @@ export const stringLengthsKernel = kernelSource("string lengths", rowParams, [
   rowsFragment,
   rowCounters.control,
   totalling,
-  fragment(stringLengths, { bindings: { ...byRow, offsets: read(), lengths: readWrite() } }),
+  fragment("columns/string-lengths", { bindings: { ...byRow, offsets: read(), lengths: readWrite() } }),
 ]);
 
 /** Bytes of strings. */
 export const gatherBytesKernel = kernelSource("gather bytes", rowParams, [
   ...eachRow,
   searching,
-  fragment(gatherBytes, {
+  fragment("columns/gather-bytes", {
     bindings: {
       ...byRow,
       /** Where the strings begin in the source. */
@@ -57,5 +52,5 @@ export const gatherBytesKernel = kernelSource("gather bytes", rowParams, [
 /** Rows as a mask of bytes. */
 export const maskRowsKernel = kernelSource("mask rows", rowParams, [
   ...eachRow,
-  fragment(maskRows, { bindings: { ...byRow, mask: readWrite("array<atomic<u32>>") } }),
+  fragment("columns/mask-rows", { bindings: { ...byRow, mask: readWrite("array<atomic<u32>>") } }),
 ]);

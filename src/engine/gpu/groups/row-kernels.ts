@@ -3,28 +3,9 @@
  * members; and what kernels need that find the group of a row, those of joins among them.
  */
 
-import cas from "../../webgpu/direct/cas.wgsl";
-import type { KernelOverrides } from "../../webgpu/direct/direct-kernels.js";
-import hash from "../../webgpu/table/hash.wgsl";
-import bytesAt from "../../webgpu/wgsl/groups/bytes-at.wgsl";
-import eachCode from "../../webgpu/wgsl/groups/each-element.wgsl";
-import equal from "../../webgpu/wgsl/groups/equal.wgsl";
-import findGroup from "../../webgpu/wgsl/groups/find-group.wgsl";
-import listMembers from "../../webgpu/wgsl/groups/list-members.wgsl";
-import mix from "../../webgpu/wgsl/groups/mix.wgsl";
-import numberGroups from "../../webgpu/wgsl/groups/number-groups.wgsl";
-import numberRows from "../../webgpu/wgsl/groups/number-rows.wgsl";
-import oneSide from "../../webgpu/wgsl/groups/one-side.wgsl";
-import pack from "../../webgpu/wgsl/groups/pack.wgsl";
-import packBytes from "../../webgpu/wgsl/groups/pack-bytes.wgsl";
-import packWords from "../../webgpu/wgsl/groups/pack-words.wgsl";
-import rowOf from "../../webgpu/wgsl/groups/row-of.wgsl";
-import rows from "../../webgpu/wgsl/groups/rows.wgsl";
-import scan from "../../webgpu/wgsl/groups/scan.wgsl";
-import scanAdd from "../../webgpu/wgsl/groups/scan-add.wgsl";
-import twoSides from "../../webgpu/wgsl/groups/two-sides.wgsl";
 import { countersOf } from "../counters.js";
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";
+import type { Tuning } from "../tuning.js";
 
 /** What a dispatch over rows is told. */
 export const rowParams = [
@@ -166,37 +147,43 @@ export const rowCounters = countersOf("RowControl", [
 export const ROW_TILE = 256;
 
 /** Rows by number. */
-export const rowsFragment = fragment(rows);
+export const rowsFragment = fragment("groups/rows");
 /** An entry point that goes over rows, for kernels that have these already. */
-export const eachElement = fragment(eachCode);
+export const eachElement = fragment("groups/each-element");
 /** Rows by number, and the entry point. */
 export const eachRow = [rowsFragment, eachElement];
 /** The row that has a piece of a result. */
-export const searching = fragment(rowOf, { bindings: { outStarts: read() } });
+export const searching = fragment("groups/row-of", { bindings: { outStarts: read() } });
 
 const side = { records: read(), bytes: read() };
 const otherSide = { buildRecords: read(), buildBytes: read() };
 
 /** Comparing rows of the side that is in the table with rows of the side that probes it. */
-const comparing = [fragment(hash), rowsFragment, fragment(bytesAt), fragment(equal), rowCounters.control];
-const comparingOneSide = [fragment(oneSide, { bindings: side }), ...comparing];
+const comparing = [
+  fragment("table/hash"),
+  rowsFragment,
+  fragment("groups/bytes-at"),
+  fragment("groups/equal"),
+  rowCounters.control,
+];
+const comparingOneSide = [fragment("groups/one-side", { bindings: side }), ...comparing];
 
 /** Finding the group of a row of another side than the one that is in the table. */
 export const finding = [
-  fragment(twoSides, { bindings: { ...otherSide, ...side } }),
+  fragment("groups/two-sides", { bindings: { ...otherSide, ...side } }),
   ...comparing,
-  fragment(findGroup, { bindings: { table: read() } }),
+  fragment("groups/find-group", { bindings: { table: read() } }),
 ];
 
 const packing = [
   ...eachRow,
-  fragment(mix, {
+  fragment("groups/mix", {
     constants: [
       /** Bits of the hash that are kept. Tests clear bits so that different rows collide. */
       "HASH_MASK",
     ],
   }),
-  fragment(pack, {
+  fragment("groups/pack", {
     bindings: { records: readWrite(), validity: read() },
     constants: [
       /** The column has a validity bitmap. */
@@ -207,22 +194,31 @@ const packing = [
 
 const scanned = { bindings: { words: readWrite(), tileSums: readWrite() } };
 
+/** A table of words that are exchanged. */
+export const exchanging = [
+  fragment("groups/word", { bindings: { table: readWrite("array<atomic<Word>>") } }),
+  fragment("direct/cas"),
+];
+
 /** The kernels that pack, number, count and list rows. */
 export class GroupKernels {
   readonly packWords = kernelSource("pack words", rowParams, [
     ...packing,
-    fragment(packWords, { bindings: { data: read() } }),
+    fragment("groups/pack-words", { bindings: { data: read() } }),
   ]);
   readonly packBytes = kernelSource("pack bytes", rowParams, [
     ...packing,
-    fragment(bytesAt),
-    fragment(packBytes, { bindings: { starts: read(), ends: read(), bytes: read() } }),
+    fragment("groups/bytes-at"),
+    fragment("groups/pack-bytes", { bindings: { starts: read(), ends: read(), bytes: read() } }),
   ]);
-  readonly scan = kernelSource("scan", rowParams, [rowsFragment, fragment(scan, scanned)]);
-  readonly scanAdd = kernelSource("scan add", rowParams, [rowsFragment, fragment(scanAdd, scanned)]);
+  readonly scan = kernelSource("scan", rowParams, [rowsFragment, fragment("groups/scan", scanned)]);
+  readonly scanAdd = kernelSource("scan add", rowParams, [
+    rowsFragment,
+    fragment("groups/scan-add", scanned),
+  ]);
   readonly numberGroups = kernelSource("number groups", rowParams, [
     ...eachRow,
-    fragment(numberGroups, {
+    fragment("groups/number-groups", {
       bindings: { groupOf: readWrite(), numbers: read(), sizes: read(), counts: readWrite() },
       constants: [
         /** Sizes are known, and counts wanted. */
@@ -232,7 +228,7 @@ export class GroupKernels {
   ]);
   readonly listMembers = kernelSource("list members", rowParams, [
     ...eachRow,
-    fragment(listMembers, {
+    fragment("groups/list-members", {
       bindings: { groupOf: read(), ranks: read(), starts: read(), members: readWrite() },
     }),
   ]);
@@ -240,12 +236,11 @@ export class GroupKernels {
   /** A constant of the packing kernels. */
   readonly hashMask: number;
 
-  constructor(overrides: KernelOverrides) {
+  constructor(tuning: Tuning) {
     this.numberRows = kernelSource("number rows", rowParams, [
       ...comparingOneSide,
-      fragment("alias Word = u32;", { bindings: { table: readWrite("array<atomic<Word>>") } }),
-      fragment(overrides.cas ?? cas),
-      fragment(numberRows, {
+      ...exchanging,
+      fragment("groups/number-rows", {
         bindings: {
           /** Per leader: rows of its group. */
           sizes: readWrite("array<atomic<u32>>"),
@@ -264,6 +259,6 @@ export class GroupKernels {
         ],
       }),
     ]);
-    this.hashMask = overrides.rowHashMask ?? 0xffffffff;
+    this.hashMask = tuning.rowHashMask ?? 0xffffffff;
   }
 }

@@ -8,18 +8,15 @@
  */
 
 import type { Words } from "../../device-columns.js";
-import type { Engine } from "../../engine.js";
 import { type Keying, keyingOf } from "../../hash-seed.js";
 import type { ChunkPlan } from "../../plan.js";
 import type { GroupCall } from "../../row-groups.js";
-import type { KernelOverrides } from "../../webgpu/direct/direct-kernels.js";
-import type { WebgpuEngine } from "../../webgpu/webgpu-engine.js";
 import { forEachChunk } from "../batch/chunks.js";
 import { type Chunk, placeOf, Scratch } from "../batch/columns.js";
 import { Submissions } from "../call.js";
 import { checkBinding as checkGpuBinding } from "../check-binding.js";
+import type { GpuHost } from "../host.js";
 import type { Constants, KernelSource } from "../kernel-source.js";
-import type { Pacer } from "../pacer.js";
 import type { Bindings, GpuRuntime, Range, Readback, Recorder, Recording } from "../runtime.js";
 import { GroupKernels, ROW_TILE, type RowParams, rowCounters } from "./row-kernels.js";
 import type { RecordLayout } from "./row-records.js";
@@ -29,20 +26,12 @@ import type { ScanStep } from "./scan.js";
 const AT_ONCE = 2 ** 22;
 
 /** What operations on rows need of their engine. */
-export interface RowHost {
-  readonly engine: Engine;
-  readonly gpu: GpuRuntime;
-  readonly pacer: Pacer;
+export interface RowHost extends GpuHost {
   readonly sources: GroupKernels;
-  readonly overrides: KernelOverrides;
 }
 
-/** An engine as the host of operations on rows. */
-export function rowHost(engine: WebgpuEngine): RowHost {
-  const { gpu, pacer, kernelOverrides } = engine;
-  const sources = new GroupKernels(kernelOverrides);
-  return { engine, gpu, pacer, sources, overrides: kernelOverrides };
-}
+/** The host of operations on rows. */
+export const rowHost = (host: GpuHost): RowHost => ({ ...host, sources: new GroupKernels(host.tuning) });
 
 /** What a call works on. */
 export interface RowWork {

@@ -52,9 +52,9 @@ export async function denseSides(
   build: DeviceKeys,
   probe: DeviceKeys,
 ): Promise<{ build: DeviceKeys; probe: DeviceKeys } | null> {
-  const { overrides, engine } = run.host;
+  const { tuning, engine } = run.host;
   const { strategy } = engine.defaults;
-  const least = overrides.denseJoin?.leastRows ?? LEAST_ROWS;
+  const least = tuning.denseJoin?.leastRows ?? LEAST_ROWS;
   const [keys, lookups] = [oneWord(build), oneWord(probe)];
   const isFree = strategy === undefined || strategy === "auto";
   if (!keys || !lookups || build.rows === 0 || probe.rows === 0 || !isFree) return null;
@@ -100,9 +100,9 @@ export async function denseIndex(
 
 /** Where the keys lie; null where they lie too far apart. It is waited for where that is not known. */
 async function denseRange(run: RowRun, keys: BoundKeys, below: number | undefined): Promise<KeyRange | null> {
-  const { gpu, overrides } = run.host;
+  const { gpu, tuning } = run.host;
   const { maxBinding } = gpu.traits;
-  const mostPlaces = overrides.denseJoin?.mostPlaces ?? MOST_PLACES;
+  const mostPlaces = tuning.denseJoin?.mostPlaces ?? MOST_PLACES;
   const most = Math.min(longestDenseRange(keys.rows), mostPlaces, maxBinding / 4 - 4);
   if (below === undefined) return keyRange(run, keys, most);
   if (below > most) return null;

@@ -1,24 +1,18 @@
 /** The kernels of joins whose keys lie close together: an array over the keys tells the build row of each, or how many there are. */
 
-import countPlaced from "../../webgpu/wgsl/join/count-placed.wgsl";
-import countPlaces from "../../webgpu/wgsl/join/count-places.wgsl";
-import denseMatches from "../../webgpu/wgsl/join/dense-matches.wgsl";
-import densePartners from "../../webgpu/wgsl/join/dense-partners.wgsl";
-import partnerPlaced from "../../webgpu/wgsl/join/partner-placed.wgsl";
-import placeRows from "../../webgpu/wgsl/join/place-rows.wgsl";
 import { keyPlaces } from "../groups/key-kernels.js";
 import { denseParams, eachRow, rowCounters, rowsFragment } from "../groups/row-kernels.js";
 import { totalling } from "../groups/totals.js";
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";
 import { selecting } from "./join-kernels.js";
 
-const partners = fragment(partnerPlaced, { bindings: { rowsAt: read() } });
+const partners = fragment("join/partner-placed", { bindings: { rowsAt: read() } });
 
 /** Puts build rows at their places. */
 export const placeRowsKernel = kernelSource("place rows", denseParams, [
   ...eachRow,
   keyPlaces,
-  fragment(placeRows, { bindings: { rowsAt: readWrite("array<atomic<u32>>") } }),
+  fragment("join/place-rows", { bindings: { rowsAt: readWrite("array<atomic<u32>>") } }),
 ]);
 
 /** Four places each, that an invocation of `countPlacedKernel` takes. */
@@ -27,7 +21,7 @@ export const COUNTED_ITEMS = 4;
 export const countPlacedKernel = kernelSource("count placed", denseParams, [
   rowsFragment,
   rowCounters.control,
-  fragment(countPlaced, { bindings: { rowsAt: read("array<vec4u>") } }),
+  fragment("join/count-placed", { bindings: { rowsAt: read("array<vec4u>") } }),
 ]);
 
 /** The partner of every probe row. */
@@ -35,7 +29,7 @@ export const densePartnersKernel = kernelSource("dense partners", denseParams, [
   ...eachRow,
   keyPlaces,
   partners,
-  fragment(densePartners, { bindings: { partners: readWrite() } }),
+  fragment("join/dense-partners", { bindings: { partners: readWrite() } }),
 ]);
 
 /** Lists the probe rows that have a partner, or those that have none. */
@@ -50,7 +44,7 @@ export const denseSelectKernel = kernelSource("select by place", denseParams, [
 export const countPlacesKernel = kernelSource("count places", denseParams, [
   ...eachRow,
   keyPlaces,
-  fragment(countPlaces, {
+  fragment("join/count-places", {
     bindings: { sizes: readWrite("array<atomic<u32>>"), leaders: readWrite(), ranks: readWrite() },
   }),
 ]);
@@ -61,5 +55,5 @@ export const denseMatchesKernel = kernelSource("dense matches", denseParams, [
   keyPlaces,
   rowCounters.control,
   totalling,
-  fragment(denseMatches, { bindings: { sizes: read(), matches: readWrite("array<vec2u>") } }),
+  fragment("join/dense-matches", { bindings: { sizes: read(), matches: readWrite("array<vec2u>") } }),
 ]);

@@ -49,10 +49,10 @@ export async function partnersByParts(
 ): Promise<PartnersAhead | null> {
   const [keys, lookups] = [oneWord(build), oneWord(probe)];
   if (!keys || !lookups || keys.validity !== null || lookups.validity !== null) return null;
-  const { engine, overrides } = run.host;
+  const { engine, tuning } = run.host;
   const { strategy } = engine.defaults;
-  const least = overrides.partedJoin?.leastRows ?? LEAST_ROWS;
-  const narrow = overrides.partedJoin?.narrow ?? false;
+  const least = tuning.partedJoin?.leastRows ?? LEAST_ROWS;
+  const narrow = tuning.partedJoin?.narrow ?? false;
   if ((strategy !== undefined && strategy !== "auto") || build.rows < least) return null;
   if (keys.width === NARROW && !narrow) return null;
   const bits = bitsFor(run, build.rows);
@@ -103,7 +103,7 @@ async function findPartners(
 ): Promise<void> {
   const slots = SLOTS[kindOf(run)];
   const constants = { SLOTS: slots, MOST_BUILDS: MOST_LOAD * slots, INVOCATIONS, WIDE_KEYS: isWide };
-  const match = await run.step(matchPartsKernel(run.host.overrides), constants, 1 / ROW_TILE);
+  const match = await run.step(matchPartsKernel, constants, 1 / ROW_TILE);
   const { items, words, partStarts, params, bits } = probe;
   const bindings = {
     control: run.control,

@@ -80,7 +80,7 @@ export class RowLists {
   async pairs(partners: ResultColumn): Promise<{ probe: ResultColumn; build: ResultColumn } | null> {
     const { run, columns } = this;
     const rows = partners.array.length;
-    const isCounted = rows >= (run.host.overrides.leastCounted ?? LEAST_COUNTED);
+    const isCounted = rows >= (run.host.tuning.leastCounted ?? LEAST_COUNTED);
     const { totalLow: before, rowsMatched } = run.counters;
     if (isCounted) await this.#count(partners);
     const [probe, build] = [await columns.add(rows), await columns.add(rows)];

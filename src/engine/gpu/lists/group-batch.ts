@@ -8,20 +8,13 @@ import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions } from "../../engine.js";
 import type { BasicType } from "../../scalars.js";
 import type { BatchGroups, Groupable, ValueLists } from "../../value-lists.js";
-import type { StagedItems } from "../../webgpu/partitioned/staged-items.js";
-import { loadPartitioned } from "../../webgpu/planner.js";
-import type { TableHost } from "../../webgpu/table/table-state.js";
 import { boundChunk } from "../batch/bound-chunk.js";
 import { gpuArray, Scratch } from "../batch/columns.js";
+import type { StagedItems } from "../partitioning.js";
 import type { Range } from "../runtime.js";
 import type { GpuLists } from "./gpu-lists.js";
 import { groupKeys, LEAST_TILE, MOST_TILE } from "./list-kernels.js";
 import { type ListHost, type ListRun, runLists } from "./list-run.js";
-
-/** What grouping needs of its engine. */
-export interface GroupHost extends ListHost {
-  readonly tables: TableHost;
-}
 
 /** Tiles of a batch: enough for all of a large GPU's workgroups, several times. */
 const TILES = 2048;
@@ -64,7 +57,7 @@ export interface Tiling {
 
 /** Makes groups of a batch; null where its keys are too unevenly frequent, or the GPU has too little memory. */
 export async function groupBatch<K extends BasicType>(
-  host: GroupHost,
+  host: ListHost,
   batch: Groupable<K>,
   call: CallOptions,
 ): Promise<GroupedBatch<K> | null> {
@@ -81,21 +74,22 @@ export async function groupBatch<K extends BasicType>(
 }
 
 async function makeGroups<K extends BasicType>(
-  host: GroupHost,
+  host: ListHost,
   run: ListRun,
   scratch: Scratch,
   { table, distinct, keys, values, valueType }: Groupable<K>,
 ): Promise<GroupedBatch<K> | null> {
-  const { stageItems } = await loadPartitioned();
+  const partitioning = await host.partitioning?.();
+  if (!partitioning) return null;
   const chunk = { first: 0, count: keys.length };
   const valued = values !== null && valueType !== null;
   const bound = boundChunk(chunk, scratch, {
     keys: await scratch.input(keys.type, keys, chunk),
     ...(valued && { values: await scratch.input(valueType, values, chunk) }),
   });
-  const splitting = { host: host.tables, spec: table, submitAhead: run.submitAhead };
+  const splitting = { host, spec: table, submitAhead: run.submitAhead };
   const kind = valued ? "pair" : "key";
-  const staged = await stageItems(splitting, bound, kind, distinct);
+  const staged = await partitioning.stageItems(splitting, bound, kind, distinct);
   const tiling = tilingOf(staged, keys.length);
   const room = Math.min(keys.length, distinct + tiling.tiles * TILE_GROUPS);
   const words = async (count: number) => ({ buffer: await scratch.buffer(count * 4), size: count * 4 });

@@ -1,39 +1,8 @@
 /** The kernels over lists: which fragments make them up, and what their dispatches are told. */
-import { slotFormat } from "../../slot-format.js";
 import { GROWN, MISSING, MOST_PIECES, NO_LIST } from "../../value-lists.js";
-import { itemCode } from "../../webgpu/partitioned/item-code.js";
-import type { ItemKind } from "../../webgpu/partitioned/partition-params.js";
-import floatKeys from "../../webgpu/table/float-keys.wgsl";
-import { selected } from "../../webgpu/table/selected.js";
-import scanCode from "../../webgpu/wgsl/groups/scan.wgsl";
-import scanAddCode from "../../webgpu/wgsl/groups/scan-add.wgsl";
-import addressCode from "../../webgpu/wgsl/lists/address.wgsl";
-import aimCode from "../../webgpu/wgsl/lists/aim.wgsl";
-import allotCode from "../../webgpu/wgsl/lists/allot.wgsl";
-import beginCode from "../../webgpu/wgsl/lists/begin.wgsl";
-import countUpCode from "../../webgpu/wgsl/lists/count-up.wgsl";
-import dropCode from "../../webgpu/wgsl/lists/drop.wgsl";
-import expandCode from "../../webgpu/wgsl/lists/expand.wgsl";
-import flagRowsCode from "../../webgpu/wgsl/lists/flag-rows.wgsl";
-import groupKeysCode from "../../webgpu/wgsl/lists/group-keys.wgsl";
-import headListsCode from "../../webgpu/wgsl/lists/head-lists.wgsl";
-import itemTilesCode from "../../webgpu/wgsl/lists/item-tiles.wgsl";
-import listsCode from "../../webgpu/wgsl/lists/lists.wgsl";
-import locateCode from "../../webgpu/wgsl/lists/locate.wgsl";
-import lookUpCode from "../../webgpu/wgsl/lists/look-up.wgsl";
-import pairCode from "../../webgpu/wgsl/lists/pair.wgsl";
-import putCode from "../../webgpu/wgsl/lists/put.wgsl";
-import putGroupsCode from "../../webgpu/wgsl/lists/put-groups.wgsl";
-import settleCode from "../../webgpu/wgsl/lists/settle.wgsl";
-import shortenCode from "../../webgpu/wgsl/lists/shorten.wgsl";
-import stayCode from "../../webgpu/wgsl/lists/stay.wgsl";
-import storedCode from "../../webgpu/wgsl/lists/stored.wgsl";
-import tallyCode from "../../webgpu/wgsl/lists/tally.wgsl";
-import tallyGroupsCode from "../../webgpu/wgsl/lists/tally-groups.wgsl";
 import { countersOf } from "../counters.js";
 import { totalling } from "../groups/totals.js";
 import {
-  constantLines,
   type Fragment,
   fragment,
   type KernelSource,
@@ -41,6 +10,8 @@ import {
   read,
   readWrite,
 } from "../kernel-source.js";
+import type { ItemKind } from "../partitioning.js";
+import { selected } from "../selected.js";
 
 /** What a dispatch is told. */
 export const listParams = [
@@ -99,20 +70,19 @@ export const EXPAND_TILE = 1024;
 export const LEAST_TILE = 4096;
 export const MOST_TILE = 2 ** 20;
 
-const lists = fragment(`${constantLines({ NO_LIST, GROWN, MISSING })}\n${listsCode}`, {
+const lists = fragment("lists/lists", {
+  values: { NO_LIST, GROWN, MISSING },
   constants: [
     /** Words of a head: 2, or 1 where there are no values. */
     "HEAD",
   ],
 });
-const constants = constantLines({ MOST_PIECES });
 const address = [
-  fragment(constants),
-  fragment(addressCode, { bindings: { records: read("array<vec4u>") } }),
+  fragment("lists/address", { values: { MOST_PIECES }, bindings: { records: read("array<vec4u>") } }),
 ] as const;
 const stored = [
-  fragment(floatKeys),
-  fragment(storedCode, { bindings: { keys: read() }, constants: ["FLOAT_KEYS"] }),
+  fragment("table/float-keys"),
+  fragment("lists/stored", { bindings: { keys: read() }, constants: ["FLOAT_KEYS"] }),
 ] as const;
 const { control } = listCounters;
 const scanned = { bindings: { words: readWrite(), tileSums: readWrite() } };
@@ -127,27 +97,27 @@ function kernel<B extends string, C extends string>(
   return kernelSource(label, listParams, fragments) as KernelSource<keyof ListParams, B, C>;
 }
 
-export const scan = kernel("scan", [lists, fragment(scanCode, scanned)]);
-export const scanAdd = kernel("scan add", [lists, fragment(scanAddCode, scanned)]);
+export const scan = kernel("scan", [lists, fragment("groups/scan", scanned)]);
+export const scanAdd = kernel("scan add", [lists, fragment("groups/scan-add", scanned)]);
 
 /** 1 for each selected element, behind a word that is left free. */
 export const flagRows = kernel("flag rows", [
   lists,
   selected,
-  fragment(flagRowsCode, { bindings: { words: readWrite() } }),
+  fragment("lists/flag-rows", { bindings: { words: readWrite() } }),
 ]);
 
 /** Numbers in order. */
 export const countUp = kernel("count up", [
   lists,
-  fragment(countUpCode, { bindings: { words: readWrite() } }),
+  fragment("lists/count-up", { bindings: { words: readWrite() } }),
 ]);
 
 /** Makes elements the only entries of lists. */
 export const begin = kernel("begin lists", [
   lists,
   selected,
-  fragment(beginCode, { bindings: { numbers: read(), values: read(), heads: readWrite() } }),
+  fragment("lists/begin", { bindings: { numbers: read(), values: read(), heads: readWrite() } }),
   roomToWrite,
 ]);
 
@@ -155,7 +125,7 @@ export const begin = kernel("begin lists", [
 export const tally = kernel("tally", [
   lists,
   control,
-  fragment(tallyCode, {
+  fragment("lists/tally", {
     bindings: { numbers: read(), tallies: readWrite("array<atomic<u32>>"), ranks: readWrite() },
     constants: [
       /** Ranks are wanted. */
@@ -170,7 +140,7 @@ export const tally = kernel("tally", [
 export const allot = kernel("allot", [
   lists,
   control,
-  fragment(allotCode, {
+  fragment("lists/allot", {
     bindings: {
       numbers: read(),
       ranks: read(),
@@ -188,16 +158,13 @@ export const put = kernel("put values", [
   heads,
   ...address,
   roomToWrite,
-  fragment(putCode, { bindings: { added: read(), ranks: read(), values: read() } }),
+  fragment("lists/put", { bindings: { added: read(), ranks: read(), values: read() } }),
 ]);
-
-/** Tables whose batches are grouped: keys of one word, and values, which are numbers. */
-const KEYED_LISTS = slotFormat({ key: "u32", value: "u32" });
 
 /** The bindings of grouped items. */
 const grouped = (kind: ItemKind, access = read) => [
-  fragment(`alias Key = u32;${itemCode(KEYED_LISTS, kind)}`),
-  fragment(itemTilesCode, {
+  fragment(`lists/${kind}-items`),
+  fragment("lists/item-tiles", {
     bindings: { ranges: read(), items: read("array<Item>"), places: access(), tileGroups: access() },
   }),
 ];
@@ -208,7 +175,7 @@ const grouping = (kind: ItemKind) =>
     lists,
     control,
     ...grouped(kind, readWrite),
-    fragment(groupKeysCode, {
+    fragment("lists/group-keys", {
       bindings: { groupKeys: readWrite(), sizes: readWrite() },
       constants: [
         /** Values are to follow. */
@@ -222,7 +189,7 @@ export const groupKeys = { key: grouping("key"), pair: grouping("pair") };
 export const tallyGroups = kernel("tally groups", [
   lists,
   control,
-  fragment(tallyGroupsCode, {
+  fragment("lists/tally-groups", {
     bindings: {
       numbers: read(),
       sizes: read(),
@@ -238,7 +205,7 @@ export const aim = kernel("aim", [
   lists,
   heads,
   ...address,
-  fragment(aimCode, {
+  fragment("lists/aim", {
     bindings: {
       added: read(),
       ranks: read(),
@@ -252,7 +219,7 @@ export const aim = kernel("aim", [
 export const putGroups = kernel("put groups", [
   lists,
   ...grouped("pair"),
-  fragment(putGroupsCode, {
+  fragment("lists/put-groups", {
     bindings: { targets: read("array<vec2u>"), befores: read(), room: readWrite() },
   }),
 ]);
@@ -260,7 +227,7 @@ export const putGroups = kernel("put groups", [
 /** Zeroes tallies. */
 export const settle = kernel("settle", [
   lists,
-  fragment(settleCode, { bindings: { numbers: read(), ranks: read(), added: readWrite() } }),
+  fragment("lists/settle", { bindings: { numbers: read(), ranks: read(), added: readWrite() } }),
 ]);
 
 /** Lengths, flags or first entries. */
@@ -269,7 +236,7 @@ export const lookUp = kernel("look up lists", [
   heads,
   ...address,
   ...stored,
-  fragment(lookUpCode, {
+  fragment("lists/look-up", {
     bindings: { room: read(), out: readWrite(), flags: readWrite() },
     constants: ["SIZED", "VALUED", "FLAGGED", "OUT_WORDS"],
   }),
@@ -279,7 +246,7 @@ export const lookUp = kernel("look up lists", [
 export const drop = kernel("drop lists", [
   lists,
   control,
-  fragment(dropCode, { bindings: { numbers: read(), heads: readWrite("array<atomic<u32>>") } }),
+  fragment("lists/drop", { bindings: { numbers: read(), heads: readWrite("array<atomic<u32>>") } }),
 ]);
 
 /** Lengths and places of lists. */
@@ -289,7 +256,7 @@ export const locate = kernel("locate lists", [
   selected,
   control,
   totalling,
-  fragment(locateCode, { bindings: { offsets: readWrite(), places: readWrite() }, constants: ["OUTER"] }),
+  fragment("lists/locate", { bindings: { offsets: readWrite(), places: readWrite() }, constants: ["OUTER"] }),
 ]);
 
 /** Writes entries. */
@@ -298,7 +265,7 @@ export const expand = kernel("expand lists", [
   room,
   ...address,
   ...stored,
-  fragment(expandCode, {
+  fragment("lists/expand", {
     bindings: {
       offsets: read(),
       places: read(),
@@ -313,13 +280,13 @@ export const expand = kernel("expand lists", [
 /** Heads of lists without room left over. */
 export const headLists = kernel("head lists", [
   lists,
-  fragment(headListsCode, { bindings: { offsets: read(), heads: readWrite() } }),
+  fragment("lists/head-lists", { bindings: { offsets: read(), heads: readWrite() } }),
 ]);
 
 /** A number and a value as one element. */
 export const pair = kernel("pair", [
   lists,
-  fragment(pairCode, { bindings: { numbers: read(), values: read(), pairs: readWrite() } }),
+  fragment("lists/pair", { bindings: { numbers: read(), values: read(), pairs: readWrite() } }),
 ]);
 
 /** Closes gaps. */
@@ -327,7 +294,7 @@ export const stay = kernel("close gaps", [
   lists,
   ...address,
   roomToWrite,
-  fragment(stayCode, {
+  fragment("lists/stay", {
     bindings: { struck: read(), queries: read(), places: read(), offsets: read(), copies: read() },
   }),
 ]);
@@ -336,7 +303,7 @@ export const stay = kernel("close gaps", [
 export const shorten = kernel("shorten lists", [
   lists,
   control,
-  fragment(shortenCode, {
+  fragment("lists/shorten", {
     bindings: { numbers: read(), offsets: read(), struck: read(), heads: readWrite() },
   }),
 ]);

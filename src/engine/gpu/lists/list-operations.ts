@@ -12,14 +12,12 @@ import {
   NO_LIST,
   type ValueLists,
 } from "../../value-lists.js";
-import type { WebgpuEngine } from "../../webgpu/webgpu-engine.js";
 import { bindAt, gpuArray, newArray, placeOf } from "../batch/columns.js";
 import { BULK_CHUNK } from "../batch/large-batches.js";
 import { scanning } from "../groups/scan.js";
 import { rangeOf } from "../memory/array-elements.js";
 import type { GpuBuffer } from "../runtime.js";
 import { GpuLists } from "./gpu-lists.js";
-import type { GroupHost } from "./group-batch.js";
 import { countUp, flagRows, pair } from "./list-kernels.js";
 import { checkBinding, copied, type ListHost, type ListRun, runLists } from "./list-run.js";
 
@@ -29,11 +27,10 @@ const LEAST_COPIES = 4;
 
 class GpuListOperations implements ListOperations {
   readonly none = NO_LIST;
-  readonly #host: GroupHost;
+  readonly #host: ListHost;
 
-  constructor(engine: WebgpuEngine) {
-    const { gpu, pacer, tableHost: tables } = engine;
-    this.#host = { engine, gpu, pacer, tables, hostChunk: tables.hostChunk };
+  constructor(host: ListHost) {
+    this.#host = host;
   }
 
   create<V extends BasicType>(spec: ListSpec): Promise<ValueLists<V>> {
@@ -123,7 +120,7 @@ function paysToGroup(
 }
 
 /** The operations on lists of an engine. */
-export const operationsOf = (engine: WebgpuEngine): ListOperations => new GpuListOperations(engine);
+export const operationsOf = (host: ListHost): ListOperations => new GpuListOperations(host);
 
 /**
  * For each element, from the second word of a buffer on, `first` and how many are selected before it, and behind them all; answers the

@@ -4,26 +4,20 @@
  */
 
 import { DeviceArray } from "../../device-array.js";
-import type { CallOptions, ColumnInput, Engine } from "../../engine.js";
+import type { CallOptions, ColumnInput } from "../../engine.js";
 import { type ScalarType, scalarBytes } from "../../scalars.js";
 import { forEachChunk } from "../batch/chunks.js";
 import { type Chunk, type Column, newArray, placeOf, Scratch } from "../batch/columns.js";
 import { Submissions } from "../call.js";
 import { checkBinding as checkGpuBinding } from "../check-binding.js";
 import type { Scanner, ScanStep } from "../groups/scan.js";
+import type { GpuHost } from "../host.js";
 import type { Constants, KernelSource } from "../kernel-source.js";
-import type { Pacer } from "../pacer.js";
 import type { Bindings, GpuBuffer, GpuRuntime, Range, Readback, Recorder, Recording } from "../runtime.js";
 import { type ListParams, listCounters, scan, scanAdd, TILE } from "./list-kernels.js";
 
 /** What lists need of their engine. */
-export interface ListHost {
-  readonly engine: Engine;
-  readonly gpu: GpuRuntime;
-  readonly pacer: Pacer;
-  /** Elements of a chunk at most when its columns cross the bus. */
-  readonly hostChunk: number;
-}
+export type ListHost = GpuHost;
 
 /** Records one dispatch over `count` elements. */
 export type ListStep<B extends string> = (

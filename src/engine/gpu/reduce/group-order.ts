@@ -11,9 +11,9 @@ import {
   markKeptKernel,
   orderGroupsKernel,
   putGroupsKernel,
-  sortGroupsKernels,
+  sortGroupsKernel,
 } from "./reduce-kernels.js";
-import { formOf, tileOf } from "./row-tiles.js";
+import { tileOf } from "./row-tiles.js";
 
 /** Groups from which they are sorted, and the bins that they are sorted into. */
 const SORTED = 2 ** 20;
@@ -38,7 +38,7 @@ export async function orderGroups(
   if (numbers === 0) return;
   const marked = await markRows(run, { rows, numbers, states });
   const { marks, starts } = marked;
-  const least = run.host.overrides.manyGroups?.leastGroups ?? SORTED;
+  const least = run.host.tuning.manyGroups?.leastGroups ?? SORTED;
   // of numbers without a group nobody knows how many a bin has
   if (groups >= least && numbers === groups) {
     return sortGroups(run, { groups, states, marked }, { order, firsts: firsts.range });
@@ -61,7 +61,7 @@ async function sortGroups(
   const { host } = run;
   const tile = tileOf(host, BINS);
   const items = (tile.WORKGROUP * tile.ITEMS) / ROW_TILE;
-  const sort = await run.step(sortGroupsKernels[formOf(host)], { ...tile }, items);
+  const sort = await run.step(sortGroupsKernel, { ...tile }, items);
   const put = await run.step(putGroupsKernel, {});
   const cursors = await zeroed(run, BINS);
   const [sorted, sortedGroups] = [await run.range(groups * 8), await run.range(groups * 4)];

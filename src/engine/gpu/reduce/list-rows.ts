@@ -9,7 +9,7 @@ import type { RowRun } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
 import type { Range, Recorder } from "../runtime.js";
 import { fitWorkgroup, tileShape } from "../tiles.js";
-import { scatterRowsKernels, surveyKeysKernel } from "./reduce-kernels.js";
+import { scatterRowsKernel, surveyKeysKernel } from "./reduce-kernels.js";
 
 /** The logarithm of the parts of the table. */
 const PART_BITS = { software: 6, hardware: 10 } as const;
@@ -127,9 +127,8 @@ export async function listRows(
   await run.submit("scan", scan);
   const { items: ITEMS, rounds: ROUNDS } = tileShape(traits, ITEM_BYTES / 4);
   const WORKGROUP = fitWorkgroup(traits, (ITEMS / ROUNDS) * ITEM_BYTES, bins.BINS);
-  const kernel = scatterRowsKernels[traits.subgroupSize > 0 ? "subgroups" : "plain"];
   const scatter = await run.step(
-    kernel,
+    scatterRowsKernel,
     { ...bins, WORKGROUP, ITEMS, ROUNDS },
     (WORKGROUP * ITEMS) / ROW_TILE,
   );

@@ -8,7 +8,7 @@ import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
 import { bindKeys, narrowKeys, oneWord } from "../groups/word-keys.js";
 import { type KeyBindings, listRows, surveyKeys } from "./list-rows.js";
-import { countKeysKernel, sampleKeysKernel } from "./reduce-kernels.js";
+import { countKeysKernels, sampleKeysKernel } from "./reduce-kernels.js";
 import { cacheShape, type NumberedGroups, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
 import { preparing, type Summed } from "./sum-parts.js";
 
@@ -43,7 +43,7 @@ export async function wordKeysOf(run: RowRun, keys: DeviceKeys): Promise<KeyBind
   const column = oneWord(keys);
   if (!column || rows === 0) return null;
   const isWide = column.width === 2;
-  const least = run.host.overrides.narrowedKeys?.leastRows ?? LEAST_NARROWED;
+  const least = run.host.tuning.narrowedKeys?.leastRows ?? LEAST_NARROWED;
   if (isWide && (rows < least || wide.has(column.data))) return null;
   const bound = await bindKeys(run, column, rows);
   if (!isWide) return bound.bindings;
@@ -62,11 +62,11 @@ export async function numberKeys(
   rows: number,
   summed: Summed | null,
 ): Promise<NumberedGroups | RowsByGroup | null> {
-  const { overrides } = run.host;
+  const { tuning } = run.host;
   const keyNullable = Number(bindings.keyValidity !== undefined);
-  const slots = overrides.fewGroupSlots ?? Math.min(FEW_SLOTS, Math.max(LEAST_SLOTS, powerOfTwo(2 * rows)));
+  const slots = tuning.fewGroupSlots ?? Math.min(FEW_SLOTS, Math.max(LEAST_SLOTS, powerOfTwo(2 * rows)));
   const inOrder = { rows, by: "keys", bindings } as const;
-  const { leastRows, leastGroups } = overrides.manyGroups ?? MANY;
+  const { leastRows, leastGroups } = tuning.manyGroups ?? MANY;
   const isSummed = summed && keyNullable === 0 && rows >= leastRows;
   const parts = isSummed ? await preparing(run, bindings, rows, summed) : null;
   const few = await countKeys(
@@ -110,7 +110,6 @@ async function countKeys(
   params: RowParams & { readonly slots: number },
   { what, behind }: { readonly what: string; readonly behind?: (() => Promise<void>) | undefined },
 ): Promise<RowsByGroup | null> {
-  const { gpu, overrides } = run.host;
   const { slots } = params;
   const table = await run.range(slots * 4);
   const [counts, firsts] = [await run.range((slots + 1) * 4), await run.range((slots + 1) * 4)];
@@ -122,8 +121,8 @@ async function countKeys(
     const all = { ...params, total: rows, count: ROW_TILE };
     run.queue((recorder) => sample(recorder, { keys: bindings.keys, control: run.control }, all));
   }
-  const shape = cacheShape(gpu, SLOT_BYTES.countKeys, { rows, by });
-  const count = await run.step(countKeysKernel(by, overrides), shape.constants, shape.items);
+  const shape = cacheShape(run.host.gpu, SLOT_BYTES.countKeys, { rows, by });
+  const count = await run.step(countKeysKernels[by], shape.constants, shape.items);
   const all = { ...bindings, table, counts, firsts, control: run.control };
   const onChunk = run.noting(`${what} found by their keys`);
   await run.eachChunk(

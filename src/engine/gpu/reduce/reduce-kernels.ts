@@ -1,60 +1,25 @@
 /** The kernels that reduce columns by group: states of groups are made over rows, and finished in the order of the groups. */
 
-import cas from "../../webgpu/direct/cas.wgsl";
-import type { KernelOverrides } from "../../webgpu/direct/direct-kernels.js";
-import lanesPlain from "../../webgpu/partitioned/lanes-plain.wgsl";
-import lanesSubgroups from "../../webgpu/partitioned/lanes-subgroups.wgsl";
-import packPlain from "../../webgpu/partitioned/pack-plain.wgsl";
-import packSubgroups from "../../webgpu/partitioned/pack-subgroups.wgsl";
-import tile from "../../webgpu/partitioned/tile.wgsl";
-import hash from "../../webgpu/table/hash.wgsl";
-import addValues from "../../webgpu/wgsl/reduce/add-values.wgsl";
-import claimSlot from "../../webgpu/wgsl/reduce/claim-slot.wgsl";
-import countKeys from "../../webgpu/wgsl/reduce/count-keys.wgsl";
-import countMarks from "../../webgpu/wgsl/reduce/count-marks.wgsl";
-import findSlot from "../../webgpu/wgsl/reduce/find-slot.wgsl";
-import finishCounts from "../../webgpu/wgsl/reduce/finish-counts.wgsl";
-import finishMeans from "../../webgpu/wgsl/reduce/finish-means.wgsl";
-import finishRows from "../../webgpu/wgsl/reduce/finish-rows.wgsl";
-import finishSums from "../../webgpu/wgsl/reduce/finish-sums.wgsl";
-import finishValidity from "../../webgpu/wgsl/reduce/finish-validity.wgsl";
-import groupCache from "../../webgpu/wgsl/reduce/group-cache.wgsl";
-import keySlots from "../../webgpu/wgsl/reduce/key-slots.wgsl";
-import keyedHash from "../../webgpu/wgsl/reduce/keyed-hash.wgsl";
-import keyedRows from "../../webgpu/wgsl/reduce/keyed-rows.wgsl";
-import listMarked from "../../webgpu/wgsl/reduce/list-marked.wgsl";
-import listedRows from "../../webgpu/wgsl/reduce/listed-rows.wgsl";
-import markKept from "../../webgpu/wgsl/reduce/mark-kept.wgsl";
-import mixedKey from "../../webgpu/wgsl/reduce/mixed-key.wgsl";
-import numberedRows from "../../webgpu/wgsl/reduce/numbered-rows.wgsl";
-import orderGroups from "../../webgpu/wgsl/reduce/order-groups.wgsl";
-import putGroups from "../../webgpu/wgsl/reduce/put-groups.wgsl";
-import raise from "../../webgpu/wgsl/reduce/raise.wgsl";
-import sampleKeys from "../../webgpu/wgsl/reduce/sample-keys.wgsl";
-import scatterRows from "../../webgpu/wgsl/reduce/scatter-rows.wgsl";
-import sortGroups from "../../webgpu/wgsl/reduce/sort-groups.wgsl";
-import surveyKeys from "../../webgpu/wgsl/reduce/survey-keys.wgsl";
-import tileRows from "../../webgpu/wgsl/reduce/tile-rows.wgsl";
-import total from "../../webgpu/wgsl/reduce/total.wgsl";
-import values from "../../webgpu/wgsl/reduce/values.wgsl";
-import { getOrMake } from "../get-or-make.js";
-import { eachRow, reduceParams, rowCounters, rowsFragment } from "../groups/row-kernels.js";
+import { eachRow, exchanging, reduceParams, rowCounters, rowsFragment } from "../groups/row-kernels.js";
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";
 
 export const atomics = () => readWrite("array<atomic<u32>>");
 
-const hashing = [fragment(hash), fragment(keyedHash)];
-const keySlotsFragments = [...hashing, fragment(keySlots)];
+const hashing = [fragment("table/hash"), fragment("reduce/keyed-hash")];
+const keySlotsFragments = [...hashing, fragment("reduce/key-slots")];
 const keyBindings = { keys: read(), keyValidity: read() };
 /** Rows that tell their groups by keys: in their order, or listed in that of the keys. */
 const byKey = {
-  keys: [...keySlotsFragments, fragment(keyedRows, { bindings: keyBindings })],
-  items: [...keySlotsFragments, fragment(listedRows, { bindings: { items: read("array<vec2u>") } })],
+  keys: [...keySlotsFragments, fragment("reduce/keyed-rows", { bindings: keyBindings })],
+  items: [
+    ...keySlotsFragments,
+    fragment("reduce/listed-rows", { bindings: { items: read("array<vec2u>") } }),
+  ],
 };
-const finding = fragment(findSlot, { bindings: { table: read() } });
+const finding = fragment("reduce/find-slot", { bindings: { table: read() } });
 /** Rows of groups that all have numbers. */
 const grouped = {
-  numbers: [fragment(numberedRows, { bindings: { groupOf: read() } })],
+  numbers: [fragment("reduce/numbered-rows", { bindings: { groupOf: read() } })],
   keys: [...byKey.keys, finding],
   items: [...byKey.items, finding],
 };
@@ -66,7 +31,7 @@ function forRowsBy<K>(kernel: (way: keyof typeof grouped) => K): { readonly [W i
 
 const cached = [
   rowsFragment,
-  fragment(groupCache, {
+  fragment("reduce/group-cache", {
     constants: [
       /** Slots, a power of two, and its logarithm. */
       "CACHE",
@@ -78,14 +43,14 @@ const cached = [
     ],
   }),
 ];
-const overValues = [...cached, fragment(values, { bindings: { data: read(), validity: read() } })];
+const overValues = [...cached, fragment("reduce/values", { bindings: { data: read(), validity: read() } })];
 
 /** Counts values, and adds them up. */
 export const addValuesKernels = forRowsBy((way) =>
   kernelSource("add values", reduceParams, [
     ...overValues,
     ...grouped[way],
-    fragment(addValues, { bindings: { states: atomics() } }),
+    fragment("reduce/add-values", { bindings: { states: atomics() } }),
   ]),
 );
 
@@ -94,28 +59,21 @@ export const raiseKernels = forRowsBy((way) =>
   kernelSource("raise", reduceParams, [
     ...overValues,
     ...grouped[way],
-    fragment(raise, { bindings: { states: atomics() } }),
+    fragment("reduce/raise", { bindings: { states: atomics() } }),
   ]),
 );
 
 /** Numbers the groups of keys of one word, counts their rows and finds their first ones. */
-const makeCountKeys = (way: keyof typeof byKey, casCode: string) =>
+const countKeys = (way: keyof typeof byKey) =>
   kernelSource("count keys", reduceParams, [
     ...cached,
     ...byKey[way],
     rowCounters.control,
-    fragment("alias Word = u32;", { bindings: { table: readWrite("array<atomic<Word>>") } }),
-    fragment(casCode),
-    fragment(claimSlot),
-    fragment(countKeys, { bindings: { counts: atomics(), firsts: atomics() } }),
+    ...exchanging,
+    fragment("reduce/claim-slot"),
+    fragment("reduce/count-keys", { bindings: { counts: atomics(), firsts: atomics() } }),
   ]);
-const countKeysKernels = new Map<string, ReturnType<typeof makeCountKeys>>();
-
-/** The kernel `count keys`. */
-export function countKeysKernel(way: keyof typeof byKey, overrides: KernelOverrides) {
-  const code = overrides.cas ?? cas;
-  return getOrMake(countKeysKernels, way + code, () => makeCountKeys(way, code));
-}
+export const countKeysKernels = { keys: countKeys("keys"), items: countKeys("items") };
 
 const BINS = [
   /** Bins, a power of two, and its logarithm. */
@@ -126,7 +84,7 @@ const BINS = [
 /** The mixed key of a row. */
 export const mixedKeys = [
   ...hashing,
-  fragment(mixedKey, {
+  fragment("reduce/mixed-key", {
     bindings: { keys: read() },
     constants: [
       /** Keys have two words. */
@@ -140,7 +98,7 @@ export const sampleKeysKernel = kernelSource("sample keys", reduceParams, [
   rowsFragment,
   ...hashing,
   rowCounters.control,
-  fragment(sampleKeys, { bindings: { keys: read() } }),
+  fragment("reduce/sample-keys", { bindings: { keys: read() } }),
 ]);
 
 /** Counts rows by the upper bits of their mixed keys, and different keys of a sample. */
@@ -148,37 +106,35 @@ export const surveyKeysKernel = kernelSource("survey keys", reduceParams, [
   rowsFragment,
   ...mixedKeys,
   rowCounters.control,
-  fragment(surveyKeys, {
+  fragment("reduce/survey-keys", {
     bindings: { starts: atomics(), marks: atomics() },
     constants: [...BINS, "SAMPLE_BITS"],
   }),
 ]);
 
 /** Tiles of items that go into the order of their bins. */
-export const tiles = (subgroups: boolean) => [
-  subgroups ? fragment(lanesSubgroups, { enables: ["subgroups"] }) : fragment(lanesPlain),
-  fragment(subgroups ? packSubgroups : packPlain),
-  fragment(tile, { constants: ["WORKGROUP", "BINS", "ITEMS", "ROUNDS"] }),
+export const tiles = [
+  fragment("partitioned/lanes"),
+  fragment("partitioned/pack"),
+  fragment("partitioned/tile", { constants: ["WORKGROUP", "BINS", "ITEMS", "ROUNDS"] }),
 ];
 /** The same of rows, with the entry point. */
-export const tilesOfRows = (subgroups: boolean) => [...tiles(subgroups), fragment(tileRows)];
+export const tilesOfRows = [...tiles, fragment("reduce/tile-rows")];
 
-const makeScatterRows = (subgroups: boolean) =>
-  kernelSource("scatter rows", reduceParams, [
-    ...hashing,
-    ...tilesOfRows(subgroups),
-    fragment(scatterRows, {
-      bindings: { ...keyBindings, cursors: atomics(), items: readWrite("array<vec2u>") },
-      constants: BINS,
-    }),
-  ]);
 /** Lists rows in the order of the upper bits of their mixed keys. */
-export const scatterRowsKernels = { subgroups: makeScatterRows(true), plain: makeScatterRows(false) };
+export const scatterRowsKernel = kernelSource("scatter rows", reduceParams, [
+  ...hashing,
+  ...tilesOfRows,
+  fragment("reduce/scatter-rows", {
+    bindings: { ...keyBindings, cursors: atomics(), items: readWrite("array<vec2u>") },
+    constants: BINS,
+  }),
+]);
 
 /** Marks the first or last row of every group. */
 export const markKeptKernel = kernelSource("mark kept", reduceParams, [
   ...eachRow,
-  fragment(markKept, {
+  fragment("reduce/mark-kept", {
     bindings: { states: read(), sizes: read(), marks: atomics() },
     constants: [
       /** Of groups of one row alone. */
@@ -190,44 +146,42 @@ export const markKeptKernel = kernelSource("mark kept", reduceParams, [
 /** Counts the marks of every word. */
 export const countMarksKernel = kernelSource("count marks", reduceParams, [
   ...eachRow,
-  fragment(countMarks, { bindings: { marks: read(), starts: readWrite() } }),
+  fragment("reduce/count-marks", { bindings: { marks: read(), starts: readWrite() } }),
 ]);
 
 /** Lists the marked rows. */
 export const listMarkedKernel = kernelSource("list marked", reduceParams, [
   ...eachRow,
-  fragment(listMarked, { bindings: { marks: read(), starts: read(), listed: readWrite() } }),
+  fragment("reduce/list-marked", { bindings: { marks: read(), starts: read(), listed: readWrite() } }),
 ]);
 
 /** Lists groups by their first rows. */
 export const orderGroupsKernel = kernelSource("order groups", reduceParams, [
   ...eachRow,
-  fragment(orderGroups, {
+  fragment("reduce/order-groups", {
     bindings: { states: read(), marks: read(), starts: read(), order: readWrite(), firsts: readWrite() },
   }),
 ]);
 
-const makeSortGroups = (subgroups: boolean) =>
-  kernelSource("sort groups", reduceParams, [
-    ...tilesOfRows(subgroups),
-    fragment(sortGroups, {
-      bindings: {
-        states: read(),
-        marks: read(),
-        markStarts: read(),
-        cursors: atomics(),
-        sorted: readWrite("array<vec2u>"),
-        sortedGroups: readWrite(),
-      },
-    }),
-  ]);
 /** Brings groups near to their places in the order of their first rows. */
-export const sortGroupsKernels = { subgroups: makeSortGroups(true), plain: makeSortGroups(false) };
+export const sortGroupsKernel = kernelSource("sort groups", reduceParams, [
+  ...tilesOfRows,
+  fragment("reduce/sort-groups", {
+    bindings: {
+      states: read(),
+      marks: read(),
+      markStarts: read(),
+      cursors: atomics(),
+      sorted: readWrite("array<vec2u>"),
+      sortedGroups: readWrite(),
+    },
+  }),
+]);
 
 /** Lists groups that are near to their places. */
 export const putGroupsKernel = kernelSource("put groups", reduceParams, [
   ...eachRow,
-  fragment(putGroups, {
+  fragment("reduce/put-groups", {
     bindings: { sorted: read("array<vec2u>"), sortedGroups: read(), order: readWrite(), firsts: readWrite() },
   }),
 ]);
@@ -239,12 +193,12 @@ const finishKernel = (label: string, ...code: readonly string[]) =>
 export type FinishKernel = ReturnType<typeof finishKernel>;
 
 /** Row numbers. */
-export const finishRowsKernel = finishKernel("finish rows", finishRows);
+export const finishRowsKernel = finishKernel("finish rows", "reduce/finish-rows");
 /** Counts as 64-bit integers. */
-export const finishCountsKernel = finishKernel("finish counts", finishCounts);
+export const finishCountsKernel = finishKernel("finish counts", "reduce/finish-counts");
 /** Which groups have values. */
-export const finishValidityKernel = finishKernel("finish validity", finishValidity);
+export const finishValidityKernel = finishKernel("finish validity", "reduce/finish-validity");
 /** Sums as integers of 64 or 128 bits. */
-export const finishSumsKernel = finishKernel("finish sums", total, finishSums);
+export const finishSumsKernel = finishKernel("finish sums", "reduce/total", "reduce/finish-sums");
 /** Means as float64. */
-export const finishMeansKernel = finishKernel("finish means", total, finishMeans);
+export const finishMeansKernel = finishKernel("finish means", "reduce/total", "reduce/finish-means");

@@ -10,8 +10,8 @@ import type { RowRun } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
 import type { Range, Recorder } from "../runtime.js";
 import { dataOf, paramsOf } from "./group-states.js";
-import { splitPartsKernels, splitRowsKernels } from "./part-kernels.js";
-import { formOf, tileOf } from "./row-tiles.js";
+import { splitPartsKernel, splitRowsKernel } from "./part-kernels.js";
+import { tileOf } from "./row-tiles.js";
 
 /** The logarithm of the most parts. */
 const PART_BITS = { software: 8, hardware: 14 } as const;
@@ -98,7 +98,7 @@ async function splitInto(run: RowRun, source: UnsplitRows, to: Memory, params: R
     WIDE_KEYS: isWide,
   };
   const items = (tile.WORKGROUP * tile.ITEMS) / ROW_TILE;
-  const split = await run.step(splitRowsKernels[formOf(run.host)], constants, items);
+  const split = await run.step(splitRowsKernel, constants, items);
   const data = value ? await run.bind(dataOf(value.column)) : undefined;
   const bindings = { keys, data, partStarts, ...to };
   const all = { ...params, ...values };
@@ -124,7 +124,7 @@ async function splitAgain(
 ): Promise<void> {
   const { rows, counts: partStarts } = source;
   const tile = tileFor(run);
-  const split = await run.step(splitPartsKernels[formOf(run.host)], { ...tile, VALUED: hasWords(source) });
+  const split = await run.step(splitPartsKernel, { ...tile, VALUED: hasWords(source) });
   const tiles = Math.ceil(rows / 2 ** params.splitBits / (tile.WORKGROUP * tile.ITEMS)) + 1;
   const bindings = { splitItems: from.items, splitWords: from.words, partStarts, ...to };
   const record = (recorder: Recorder, chunk: Chunk) => {

@@ -21,8 +21,3 @@ export function tileOf({ gpu: { traits } }: RowHost, BINS: number): RowTile {
   const WORKGROUP = fitWorkgroup(traits, (ITEMS / ROUNDS) * ITEM_BYTES, BINS);
   return { ITEMS, ROUNDS, BINS, WORKGROUP };
 }
-
-/** The form of a kernel that suits the device. */
-export function formOf({ gpu }: RowHost): "subgroups" | "plain" {
-  return gpu.traits.subgroupSize > 0 ? "subgroups" : "plain";
-}

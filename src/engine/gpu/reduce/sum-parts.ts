@@ -130,7 +130,7 @@ async function sumAll(
   const { maxInvocations: most } = run.host.gpu.traits;
   const invocations = Math.min(INVOCATIONS[kindOf(run)], most);
   const constants = { SLOTS: slots, SUMMED_SLOTS: VALUED ? slots : 1, INVOCATIONS: invocations, VALUED };
-  const sum = await run.step(sumPartsKernel(run.host.overrides), constants, 1 / ROW_TILE);
+  const sum = await run.step(sumPartsKernel, constants, 1 / ROW_TILE);
   const onChunk = run.noting("rows are split by their keys, groups found and summed up part by part");
   const record = (recorder: Recorder, chunk: Chunk) => {
     const parts = partsOf(chunk, rows, bits);

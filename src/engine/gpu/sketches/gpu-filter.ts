@@ -8,13 +8,13 @@ import type { TableSpec } from "../../layout.js";
 import { type BasicType, scalarWords } from "../../scalars.js";
 import { BLOCK_BYTES } from "../../sketch-format.js";
 import type { Combination, EngineFilter } from "../../sketch-operations.js";
-import { type Choice, loadPartitioned, SMALL } from "../../webgpu/planner.js";
-import type { TableHost } from "../../webgpu/table/table-state.js";
 import { eachChunk } from "../batch/batches.js";
 import type { BoundChunk } from "../batch/bound-chunk.js";
 import { bindAt, type Column } from "../batch/columns.js";
 import { resultColumns } from "../batch/results.js";
+import type { GpuHost } from "../host.js";
 import { readBytes } from "../memory/read-bytes.js";
+import { type Choice, SMALL } from "../planner.js";
 import type { GpuBuffer } from "../runtime.js";
 import { GpuSketch, sketchBuffer } from "./gpu-sketch.js";
 import { FILTER_TILE, FILTER_WORKGROUP, HOW, SketchKernels } from "./sketch-kernels.js";
@@ -30,13 +30,13 @@ const DIRECT = {
 } as const;
 
 export class GpuFilter<K extends BasicType> extends GpuSketch<K> implements EngineFilter<K> {
-  private constructor(host: TableHost, spec: TableSpec & { readonly key: K }, buffer: GpuBuffer) {
+  private constructor(host: GpuHost, spec: TableSpec & { readonly key: K }, buffer: GpuBuffer) {
     super(host, spec, buffer, spec.slots * BLOCK_BYTES);
   }
 
   /** Makes a filter with `contents`, or those of another one, or none. */
   static async create<K extends BasicType>(
-    host: TableHost,
+    host: GpuHost,
     key: K,
     blocks: number,
     contents?: Uint8Array | GpuFilter<K>,
@@ -127,7 +127,9 @@ export class GpuFilter<K extends BasicType> extends GpuSketch<K> implements Engi
 
   /** The chunk's keys in the order of partitions of the filter; null where there is too little memory for that. */
   async #sorted(chunk: BoundChunk, { reason }: Choice): Promise<SortedKeys | null> {
-    const { splitByPartition, FEW_PARTITIONS } = await loadPartitioned();
+    const partitioning = await this.host.partitioning?.();
+    if (!partitioning) return null;
+    const { splitByPartition, FEW_PARTITIONS } = partitioning;
     const blocks = this.spec.slots;
     const shift = Math.max(0, Math.ceil(Math.log2(blocks / FEW_PARTITIONS)));
     const partitions = { shift, count: Math.ceil(blocks / 2 ** shift) };

@@ -4,8 +4,8 @@ import type { CallOptions, ColumnInput, Input } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
 import { asBytes, type BasicType } from "../../scalars.js";
 import type { EngineRegisters } from "../../sketch-operations.js";
-import type { TableHost } from "../../webgpu/table/table-state.js";
 import { eachChunk } from "../batch/batches.js";
+import type { GpuHost } from "../host.js";
 import { readBytes } from "../memory/read-bytes.js";
 import type { GpuBuffer } from "../runtime.js";
 import { GpuSketch, sketchBuffer } from "./gpu-sketch.js";
@@ -22,7 +22,7 @@ const DIRECT = { strategy: "direct", reason: "keys are read once, in order" } as
 
 export class GpuRegisters<K extends BasicType> extends GpuSketch<K> implements EngineRegisters<K> {
   private constructor(
-    host: TableHost,
+    host: GpuHost,
     spec: TableSpec & { readonly key: K },
     buffer: GpuBuffer,
     private readonly precision: number,
@@ -32,7 +32,7 @@ export class GpuRegisters<K extends BasicType> extends GpuSketch<K> implements E
 
   /** Makes registers with `contents`, a byte a register, or those of others, or 0. */
   static async create<K extends BasicType>(
-    host: TableHost,
+    host: GpuHost,
     key: K,
     precision: number,
     contents?: Uint8Array | GpuRegisters<K>,

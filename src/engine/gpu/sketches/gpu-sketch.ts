@@ -5,10 +5,10 @@ import type { TableSpec } from "../../layout.js";
 import type { PlanLog } from "../../plan-log.js";
 import type { BasicType } from "../../scalars.js";
 import type { Combination, EngineSketch } from "../../sketch-operations.js";
-import type { TableHost } from "../../webgpu/table/table-state.js";
 import type { BatchTarget } from "../batch/batches.js";
 import { Submissions } from "../call.js";
 import { checkBinding } from "../check-binding.js";
+import type { GpuHost } from "../host.js";
 import type { GpuBuffer, Readback, Recorder, Recording } from "../runtime.js";
 import { combineKernel } from "./sketch-kernels.js";
 
@@ -16,7 +16,7 @@ import { combineKernel } from "./sketch-kernels.js";
 const COMBINE_WORKGROUPS = 1024;
 
 /** Memory for a sketch, its contents unspecified. @throws LimitError when it is larger than a binding, or than there is memory. */
-export async function sketchBuffer({ gpu }: TableHost, bytes: number): Promise<GpuBuffer> {
+export async function sketchBuffer({ gpu }: GpuHost, bytes: number): Promise<GpuBuffer> {
   checkBinding(gpu, bytes, "Use a smaller capacity, more false positives, or several filters.");
   return gpu.memory.acquire("sketch", { bytes });
 }
@@ -27,7 +27,7 @@ export abstract class GpuSketch<K extends BasicType> implements EngineSketch<K>,
 
   /** @param spec the key's type, and as slots what a hash is scaled to. */
   constructor(
-    readonly host: TableHost,
+    readonly host: GpuHost,
     readonly spec: TableSpec & { readonly key: K },
     protected readonly buffer: GpuBuffer,
     /** Bytes of the buffer that the sketch takes: a multiple of 16. */

@@ -1,15 +1,15 @@
 /** The webgpu engine's sketch operations. */
 import type { BasicType } from "../../scalars.js";
 import type { EngineFilter, EngineRegisters, SketchOperations } from "../../sketch-operations.js";
-import type { WebgpuEngine } from "../../webgpu/webgpu-engine.js";
+import type { GpuHost } from "../host.js";
 import { GpuFilter } from "./gpu-filter.js";
 import { GpuRegisters } from "./gpu-registers.js";
 
 export class GpuSketches implements SketchOperations {
-  constructor(private readonly engine: WebgpuEngine) {}
+  constructor(private readonly host: GpuHost) {}
 
   filter<K extends BasicType>(key: K, blocks: number, contents?: Uint8Array): Promise<EngineFilter<K>> {
-    return GpuFilter.create(this.engine.tableHost, key, blocks, contents);
+    return GpuFilter.create(this.host, key, blocks, contents);
   }
 
   registers<K extends BasicType>(
@@ -17,6 +17,6 @@ export class GpuSketches implements SketchOperations {
     precision: number,
     contents?: Uint8Array,
   ): Promise<EngineRegisters<K>> {
-    return GpuRegisters.create(this.engine.tableHost, key, precision, contents);
+    return GpuRegisters.create(this.host, key, precision, contents);
   }
 }

@@ -2,17 +2,9 @@
 import { isFloatWord } from "../../float-keys.js";
 import { type BasicType, scalarWords } from "../../scalars.js";
 import { BLOCK_WORDS, SALTS } from "../../sketch-format.js";
-import floatKeys from "../../webgpu/table/float-keys.wgsl";
-import hash from "../../webgpu/table/hash.wgsl";
-import hashWide from "../../webgpu/table/hash-wide.wgsl";
-import { selected } from "../../webgpu/table/selected.js";
-import combine from "../../webgpu/wgsl/sketches/combine.wgsl";
-import filterAdd from "../../webgpu/wgsl/sketches/filter-add.wgsl";
-import filterContains from "../../webgpu/wgsl/sketches/filter-contains.wgsl";
-import keys from "../../webgpu/wgsl/sketches/keys.wgsl";
-import registersAdd from "../../webgpu/wgsl/sketches/registers-add.wgsl";
 import { getOrMake } from "../get-or-make.js";
-import { constantLines, fragment, kernelSource, read, readWrite } from "../kernel-source.js";
+import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";
+import { selected } from "../selected.js";
 
 /** What a dispatch over a chunk is told. Shifts are where a column's first element lies in its binding, in 32-bit words. */
 const sketchParams = [
@@ -32,10 +24,7 @@ export const FILTER_TILE = 4 * FILTER_WORKGROUP;
 /** Keys that an invocation of registers-add.wgsl has in flight. */
 export const REGISTER_ITEMS = 8;
 
-const block = fragment(
-  `const BLOCK_WORDS: u32 = ${BLOCK_WORDS}u;
-const SALTS = array<u32, BLOCK_WORDS>(${SALTS.map((salt) => `${salt}u`).join(", ")});`,
-);
+const block = fragment("", { values: { BLOCK_WORDS, SALTS } });
 
 /** HOW of combine.wgsl. */
 export const HOW = { or: 0, and: 1, max: 2 } as const;
@@ -45,7 +34,7 @@ export const combineKernel = kernelSource(
   "combine sketches",
   [],
   [
-    fragment(combine, {
+    fragment("sketches/combine", {
       bindings: { into: readWrite("array<vec4u>"), other: read("array<vec4u>") },
       constants: ["HOW"],
     }),
@@ -60,26 +49,28 @@ export class SketchKernels {
 
   private constructor(key: BasicType) {
     const hashing = [
-      fragment(constantLines({ KEY_WORDS: scalarWords[key], KEY_F32: isFloatWord(key) })),
-      fragment(hash),
-      fragment(hashWide),
-      fragment(floatKeys),
+      fragment("", { values: { KEY_WORDS: scalarWords[key], KEY_F32: isFloatWord(key) } }),
+      fragment("table/hash"),
+      fragment("table/hash-wide"),
+      fragment("table/float-keys"),
       selected,
-      fragment(keys, { bindings: { keys: read() }, constants: ["SKETCH_WORKGROUP"] }),
+      fragment("sketches/keys", { bindings: { keys: read() }, constants: ["SKETCH_WORKGROUP"] }),
     ];
     this.filterAdd = kernelSource("filter add", sketchParams, [
       ...hashing,
       block,
-      fragment(filterAdd, { bindings: { bits: readWrite("array<atomic<u32>>") } }),
+      fragment("sketches/filter-add", { bindings: { bits: readWrite("array<atomic<u32>>") } }),
     ]);
     this.filterContains = kernelSource("filter contains", sketchParams, [
       ...hashing,
       block,
-      fragment(filterContains, { bindings: { halves: read("array<vec4u>"), flags: readWrite() } }),
+      fragment("sketches/filter-contains", {
+        bindings: { halves: read("array<vec4u>"), flags: readWrite() },
+      }),
     ]);
     this.registersAdd = kernelSource("registers add", sketchParams, [
       ...hashing,
-      fragment(registersAdd, {
+      fragment("sketches/registers-add", {
         bindings: { registers: readWrite("array<atomic<u32>>") },
         constants: [
           "PRECISION",

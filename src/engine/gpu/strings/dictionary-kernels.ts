@@ -2,19 +2,9 @@
 import { NO_NUMBER } from "../../dictionary.js";
 import { ENTRY } from "../../slot-format.js";
 import { MOST_TAG } from "../../tags.js";
-import hash from "../../webgpu/table/hash.wgsl";
-import { selected } from "../../webgpu/table/selected.js";
-import bytesAt from "../../webgpu/wgsl/groups/bytes-at.wgsl";
-import invocation from "../../webgpu/wgsl/strings/invocation.wgsl";
-import moveSlots from "../../webgpu/wgsl/strings/move-slots.wgsl";
-import numbersCode from "../../webgpu/wgsl/strings/numbers.wgsl";
-import placesCode from "../../webgpu/wgsl/strings/places.wgsl";
-import probe from "../../webgpu/wgsl/strings/probe.wgsl";
-import settle from "../../webgpu/wgsl/strings/settle.wgsl";
-import stringsCode from "../../webgpu/wgsl/strings/strings.wgsl";
 import { countersOf } from "../counters.js";
-import { getOrMake } from "../get-or-make.js";
-import { constantLines, fragment, kernelSource, read, readWrite } from "../kernel-source.js";
+import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";
+import { selected } from "../selected.js";
 
 /** Invocations of a workgroup. */
 export const WORKGROUP = 256;
@@ -50,51 +40,46 @@ const params = [
   "first",
 ] as const;
 
-const common = fragment(
-  `${constantLines({ WORKGROUP, ENTRY, MOST_TAG, NO_NUMBER })}\nalias Word = u32;\n${invocation}`,
-);
+const common = fragment("strings/invocation", { values: { WORKGROUP, ENTRY, MOST_TAG, NO_NUMBER } });
 const table = fragment("", { bindings: { table: readWrite("array<atomic<u32>>") } });
-const places = fragment(placesCode, { bindings: { places: readWrite() } });
+const places = fragment("strings/places", { bindings: { places: readWrite() } });
 const strings = [
-  fragment(bytesAt, { bindings: { bytes: read() } }),
-  fragment(stringsCode, { bindings: { offsets: read() }, constants: ["HASH", "RECORDS"] }),
+  fragment("groups/bytes-at", { bindings: { bytes: read() } }),
+  fragment("strings/strings", { bindings: { offsets: read() }, constants: ["HASH", "RECORDS"] }),
 ];
 
-/** The kernels of an engine, with its compare-exchange. */
-type DictionaryKernels = ReturnType<typeof makeKernels>;
+const changing = [
+  common,
+  fragment("groups/word"),
+  fragment("table/hash"),
+  control,
+  table,
+  fragment("direct/cas"),
+];
 
-const made = new Map<string, DictionaryKernels>();
-
-/** The kernels with this compare-exchange: the same objects every time, so that their texts are made once. */
-export function dictionaryKernels(cas: string): DictionaryKernels {
-  return getOrMake(made, cas, () => makeKernels(cas));
-}
-
-function makeKernels(cas: string) {
-  const changing = [common, fragment(hash), control, table, fragment(cas)];
-  return {
-    probe: kernelSource("find strings", params, [
-      ...changing,
-      places,
-      ...strings,
-      selected,
-      fragment(probe, { bindings: { arena: read() }, constants: ["CLAIMS"] }),
-    ]),
-    settle: kernelSource("keep strings", params, [
-      ...changing,
-      places,
-      ...strings,
-      fragment(settle, { bindings: { arena: readWrite() } }),
-    ]),
-    numbers: kernelSource("number strings", params, [
-      common,
-      places,
-      fragment(numbersCode, { bindings: { slots: read(), numbers: readWrite() } }),
-    ]),
-    moveSlots: kernelSource("move slots", params, [
-      ...changing,
-      ...strings,
-      fragment(moveSlots, { bindings: { slots: read() }, constants: ["REHASH"] }),
-    ]),
-  };
-}
+/** The kernels of dictionaries. */
+export const dictionaryKernels = {
+  probe: kernelSource("find strings", params, [
+    ...changing,
+    places,
+    ...strings,
+    selected,
+    fragment("strings/probe", { bindings: { arena: read() }, constants: ["CLAIMS"] }),
+  ]),
+  settle: kernelSource("keep strings", params, [
+    ...changing,
+    places,
+    ...strings,
+    fragment("strings/settle", { bindings: { arena: readWrite() } }),
+  ]),
+  numbers: kernelSource("number strings", params, [
+    common,
+    places,
+    fragment("strings/numbers", { bindings: { slots: read(), numbers: readWrite() } }),
+  ]),
+  moveSlots: kernelSource("move slots", params, [
+    ...changing,
+    ...strings,
+    fragment("strings/move-slots", { bindings: { slots: read() }, constants: ["REHASH"] }),
+  ]),
+};

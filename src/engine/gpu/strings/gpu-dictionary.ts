@@ -13,11 +13,10 @@ import { EMPTY } from "../../layout.js";
 import { readRecords } from "../../records.js";
 import { asBytes } from "../../scalars.js";
 import type { Utf8Column } from "../../utf8-column.js";
-import cas from "../../webgpu/direct/cas.wgsl";
-import type { TableHost } from "../../webgpu/table/table-state.js";
 import { bindAt, type Column, newArray, placeOf, Scratch } from "../batch/columns.js";
 import { checkBinding } from "../check-binding.js";
 import { filling } from "../fill.js";
+import type { GpuHost } from "../host.js";
 import { readBytes } from "../memory/read-bytes.js";
 import type { GpuBuffer, Range, Recorder } from "../runtime.js";
 import { dictionaryCounters, dictionaryKernels, WORKGROUP } from "./dictionary-kernels.js";
@@ -48,7 +47,7 @@ interface BoundStrings {
 }
 
 export class GpuDictionary implements Dictionary {
-  readonly #host: TableHost;
+  readonly #host: GpuHost;
   readonly #control: GpuBuffer;
   #slots: GpuBuffer;
   #slotCount: number;
@@ -64,7 +63,7 @@ export class GpuDictionary implements Dictionary {
 
   /** @param room strings, and words of records, that it is to have room for */
   static async create(
-    host: TableHost,
+    host: GpuHost,
     spec: DictionarySpec,
     room = { strings: 0, words: 0 },
   ): Promise<GpuDictionary> {
@@ -87,7 +86,7 @@ export class GpuDictionary implements Dictionary {
   }
 
   private constructor(
-    host: TableHost,
+    host: GpuHost,
     readonly spec: DictionarySpec,
     control: GpuBuffer,
     slots: GpuBuffer,
@@ -186,9 +185,9 @@ export class GpuDictionary implements Dictionary {
    * @param claims strings that have no slot claim one
    */
   async #probe(bound: BoundStrings, claims: boolean): Promise<{ absent: number; absentWords: number }> {
-    const { gpu, kernelOverrides } = this.#host;
+    const { gpu } = this.#host;
     const { count, records, mask } = bound;
-    const sources = dictionaryKernels(kernelOverrides.cas ?? cas);
+    const sources = dictionaryKernels;
     const constants = { HASH: hashNames.indexOf(this.spec.hash), RECORDS: records };
     const [probe, settle, numbers] = await Promise.all([
       gpu.compile(sources.probe, { ...constants, CLAIMS: claims, MASKED: mask !== undefined }),
@@ -325,9 +324,9 @@ export class GpuDictionary implements Dictionary {
 
   /** Goes on with a table of so many slots. @param keying null: that of before */
   async #moveSlots(count: number, keying: Keying | null): Promise<void> {
-    const { gpu, kernelOverrides } = this.#host;
+    const { gpu } = this.#host;
     const constants = { HASH: hashNames.indexOf(this.spec.hash), RECORDS: true, REHASH: keying !== null };
-    const sources = dictionaryKernels(kernelOverrides.cas ?? cas);
+    const sources = dictionaryKernels;
     const [fill, move] = await Promise.all([filling(gpu, EMPTY), gpu.compile(sources.moveSlots, constants)]);
     const slots = await gpu.memory.acquire("strings", { bytes: count * 8 });
     const old = this.#slots;
@@ -391,7 +390,7 @@ export class GpuDictionary implements Dictionary {
 const TOO_MANY = "Split the keys over several tables.";
 
 /** Slots for so many strings: a power of two of which at most half are taken. @throws LimitError */
-function slotsFor({ maxTableBinding }: TableHost, strings: number): number {
+function slotsFor({ maxTableBinding }: GpuHost, strings: number): number {
   const slots = Math.max(FIRST_SLOTS, 2 ** Math.ceil(Math.log2(Math.max(1, 2 * strings))));
   const most = Math.min(MOST_SLOTS, Math.floor(maxTableBinding / 8));
   if (slots <= most || slots === FIRST_SLOTS) return slots;

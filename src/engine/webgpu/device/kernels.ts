@@ -5,16 +5,12 @@
 
 import { EngineError } from "../../../errors.js";
 import { getOrMake } from "../../gpu/get-or-make.js";
-import {
-  type Binding,
-  bindingsOf,
-  type Constants,
-  type KernelSource,
-  moduleCode,
-} from "../../gpu/kernel-source.js";
+import { type Binding, bindingsOf, type Constants, type KernelSource } from "../../gpu/kernel-source.js";
 import { type Bindings, type Kernel, MAX_WORKGROUPS, type Params, type Range } from "../../gpu/runtime.js";
 import { BufferUsage, STAGE_COMPUTE } from "./gpu-flags.js";
+import { moduleCode } from "./module-code.js";
 import { native } from "./recorder.js";
+import type { KernelTexts } from "./texts.js";
 import type { WebgpuRuntime } from "./webgpu-runtime.js";
 
 /** Ranges in the order of the bindings. */
@@ -31,6 +27,7 @@ const UNUSED_BYTES = 256;
 
 export class Kernels {
   readonly #gpu: WebgpuRuntime;
+  readonly #texts: KernelTexts;
   /** Kernels, and those that are being compiled, by the module's text. */
   readonly #compiled = new Map<string, WebgpuKernel | Promise<WebgpuKernel>>();
   /** The same by source and constants: making a module's text takes longer than looking its kernel up. */
@@ -53,17 +50,19 @@ export class Kernels {
 
   private constructor(
     gpu: WebgpuRuntime,
+    texts: KernelTexts,
     uniforms: GPUBuffer,
     unusedRead: GPUBuffer,
     unusedStorage: GPUBuffer,
   ) {
     this.#gpu = gpu;
+    this.#texts = texts;
     this.#uniforms = uniforms;
     this.#unusedRead = unusedRead;
     this.#unusedStorage = unusedStorage;
   }
 
-  static async open(gpu: WebgpuRuntime): Promise<Kernels> {
+  static async open(gpu: WebgpuRuntime, texts: KernelTexts): Promise<Kernels> {
     const { UNIFORM, COPY_DST, STORAGE } = BufferUsage;
     const [uniforms, unusedRead, unusedStorage] = await Promise.all([
       gpu.memory.allocate("params", UNIFORM_SLOT * UNIFORM_SLOTS, UNIFORM | COPY_DST),
@@ -71,7 +70,7 @@ export class Kernels {
       // one range per binding number: writable bindings may not overlap
       gpu.memory.allocate("unused", UNUSED_BYTES * 16, STORAGE),
     ]);
-    return new Kernels(gpu, native(uniforms), native(unusedRead), native(unusedStorage));
+    return new Kernels(gpu, texts, native(uniforms), native(unusedRead), native(unusedStorage));
   }
 
   /**
@@ -84,9 +83,15 @@ export class Kernels {
   ): Promise<WebgpuKernel<P, B>> {
     const known = getOrMake(this.#known, source, () => new Map<string, WebgpuKernel>());
     const values = JSON.stringify(constants);
-    const kernel = known.get(values) ?? (await this.#compiledOf(source, moduleCode(source, constants)));
+    const kernel =
+      known.get(values) ?? (await this.#compiledOf(source, await this.#codeOf(source, constants)));
     known.set(values, kernel);
     return kernel as WebgpuKernel<P, B>;
+  }
+
+  async #codeOf(source: KernelSource, constants: Constants): Promise<string> {
+    await this.#texts.load(source);
+    return moduleCode(source, constants, this.#texts.of);
   }
 
   async #compiledOf(source: KernelSource, code: string): Promise<WebgpuKernel> {

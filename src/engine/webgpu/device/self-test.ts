@@ -4,8 +4,9 @@
  */
 
 import { BackendUnavailableError } from "../../../errors.js";
-import { fragment, kernelSource, readWrite } from "../../gpu/kernel-source.js";
+import { kernelSource, readWrite } from "../../gpu/kernel-source.js";
 import type { GpuRuntime, Recorder } from "../../gpu/runtime.js";
+import { wgsl } from "./module-code.js";
 import code from "./self-test.wgsl";
 
 /** Invocations of the kernel, and words of workgroup memory that it goes through. */
@@ -15,7 +16,7 @@ const WORDS = 1000;
 const source = kernelSource(
   "self-test",
   [],
-  [fragment(code, { bindings: { results: readWrite() }, constants: ["WORKGROUP", "WORDS"] })],
+  [wgsl(code, { bindings: { results: readWrite() }, constants: ["WORKGROUP", "WORDS"] })],
 );
 
 /** @throws BackendUnavailableError when workgroup memory does not hold what is written to it */

@@ -18,6 +18,7 @@ import { MAP_MODE_READ, STORAGE_USAGE } from "./gpu-flags.js";
 import { Kernels } from "./kernels.js";
 import { native, WebgpuRecorder } from "./recorder.js";
 import { checkWorkgroupMemory } from "./self-test.js";
+import { KernelTexts } from "./texts.js";
 import type { Trace } from "./trace.js";
 
 const loadUploads = lazily(() => import("../memory/uploads.js"));
@@ -48,6 +49,8 @@ export interface GpuOptions {
   /** Bytes of unused memory that are kept at most. */
   readonly keep?: number | undefined;
   readonly staging?: Staging | undefined;
+  /** In place of texts by name: see KernelTexts. */
+  readonly texts?: { readonly [name: string]: string | undefined };
 }
 
 export class WebgpuRuntime implements GpuRuntime {
@@ -82,7 +85,10 @@ export class WebgpuRuntime implements GpuRuntime {
   static async open(device: GPUDevice, options: GpuOptions): Promise<WebgpuRuntime> {
     const gpu = new WebgpuRuntime(device, options);
     try {
-      const [kernels] = await Promise.all([Kernels.open(gpu), gpu.#staging.open()]);
+      const [kernels] = await Promise.all([
+        Kernels.open(gpu, new KernelTexts(gpu.traits.subgroupSize > 0, options.texts)),
+        gpu.#staging.open(),
+      ]);
       gpu.#kernels = kernels;
       await checkWorkgroupMemory(gpu);
       return gpu;

@@ -8,15 +8,17 @@ import { forEachChunk } from "../../gpu/batch/chunks.js";
 import { newArray, placeOf, Scratch } from "../../gpu/batch/columns.js";
 import { checkBinding } from "../../gpu/check-binding.js";
 import { filling } from "../../gpu/fill.js";
-import { fragment, kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
+import { kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
+import { selected } from "../../gpu/selected.js";
 import { EMPTY } from "../../layout.js";
+import { wgsl } from "../device/module-code.js";
 import { control } from "../table/control.js";
 import { slotCount } from "../table/plain-slots.js";
-import { selected } from "../table/selected.js";
 import type { TableState } from "../table/table-state.js";
 import chooseCode from "./choose.wgsl";
 import numbers from "./choose-numbers.wgsl";
 import type { TableKernels } from "./direct-kernels.js";
+import { exchange } from "./direct-kernels.js";
 import markCode from "./mark-chosen.wgsl";
 
 /** Slots per element: load factor 0.5 when no two keys are equal. */
@@ -130,7 +132,7 @@ async function chooseIn<K extends KeyType>(
   return selected;
 }
 
-const numbering = fragment(numbers, {
+const numbering = wgsl(numbers, {
   constants: [
     /** The last element of each key is chosen, in place of the first. */
     "LAST",
@@ -146,9 +148,9 @@ function chooseKernel(sources: TableKernels) {
       control,
       selected,
       numbering,
-      fragment("alias Word = u32;", { bindings: { table: readWrite("array<atomic<Word>>") } }),
-      fragment(sources.cas),
-      fragment(chooseCode, { bindings: { keys: read(), places: readWrite() } }),
+      wgsl("alias Word = u32;", { bindings: { table: readWrite("array<atomic<Word>>") } }),
+      exchange,
+      wgsl(chooseCode, { bindings: { keys: read(), places: readWrite() } }),
     ]),
   );
 }
@@ -157,5 +159,5 @@ const markKernel = kernelSource<Param, BindingName, Constant>("mark chosen", par
   control,
   selected,
   numbering,
-  fragment(markCode, { bindings: { table: read(), places: read(), chosen: readWrite() } }),
+  wgsl(markCode, { bindings: { table: read(), places: read(), chosen: readWrite() } }),
 ]);

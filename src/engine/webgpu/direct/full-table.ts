@@ -68,9 +68,8 @@ export class FullTable {
   /** Where to look `count` keys up: the table, or the copy when that is cheaper. */
   async #cheapest(count: number): Promise<TableState> {
     const { state } = this;
-    const { gpu, kernelOverrides } = state.host;
-    const { copyAboveSteps = COPY_ABOVE_STEPS[gpu.traits.isEmulated ? "software" : "hardware"] } =
-      kernelOverrides;
+    const { gpu, tuning } = state.host;
+    const { copyAboveSteps = COPY_ABOVE_STEPS[gpu.traits.isEmulated ? "software" : "hardware"] } = tuning;
     // chunks may be short, since slow ones make the next ones shorter
     this.#steps += count * state.maxProbe;
     if (this.#copy === undefined && this.#steps > copyAboveSteps) {

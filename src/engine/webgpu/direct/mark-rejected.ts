@@ -2,7 +2,8 @@
 import type { DeviceArray } from "../../device-array.js";
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
 import { bindAt, placeOf } from "../../gpu/batch/columns.js";
-import { fragment, kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
+import { kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
+import { wgsl } from "../device/module-code.js";
 import type { TableState } from "../table/table-state.js";
 import { tableParams } from "./direct-kernels.js";
 import type { FullTable } from "./full-table.js";
@@ -12,7 +13,7 @@ import { groupSizeAt } from "./rounds.js";
 
 const WORKGROUP = 256;
 const kernel = kernelSource("mark rejected", tableParams, [
-  fragment(code, {
+  wgsl(code, {
     bindings: { mask: read(), present: read(), rejected: readWrite() },
     constants: ["WORKGROUP", "MASKED"],
   }),

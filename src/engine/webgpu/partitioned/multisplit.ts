@@ -10,11 +10,12 @@ import { LimitError } from "../../../errors.js";
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
 import type { Scratch } from "../../gpu/batch/columns.js";
 import { checkBinding as checkGpuBinding } from "../../gpu/check-binding.js";
+import type { GpuHost } from "../../gpu/host.js";
+import type { ItemKind, Splitting } from "../../gpu/partitioning.js";
 import type { Range, Readback, Recorder } from "../../gpu/runtime.js";
 import { slotFormat } from "../../slot-format.js";
 import { type Combining, NOT_COMBINING } from "../direct/combine.js";
-import type { TableHost, TableState } from "../table/table-state.js";
-import { type ItemKind, itemWords } from "./partition-params.js";
+import { itemWords } from "./partition-params.js";
 import { Partitioner } from "./partitioner.js";
 
 /** Partitions of a table: slots >> shift names the partition. */
@@ -57,7 +58,7 @@ export function placesRecord(tile: number, bins: number): number {
 const SMALLER = "Use smaller batches.";
 
 /** @throws LimitError when so many bytes cannot be bound at once. */
-export function checkBinding({ gpu }: TableHost, bytes: number): void {
+export function checkBinding({ gpu }: GpuHost, bytes: number): void {
   checkGpuBinding(gpu, bytes, SMALLER);
 }
 
@@ -101,7 +102,7 @@ interface SplitOptions {
 
 /** Submits the multisplit of a chunk by partition. Work that follows is prepared while the GPU does it. */
 export async function splitByPartition(
-  state: Pick<TableState, "host" | "spec" | "submitAhead">,
+  state: Splitting,
   chunk: BoundChunk,
   partitions: Partitions,
   { kind, put, placed = false, distinct = false, sampled = false }: SplitOptions,

@@ -1,6 +1,8 @@
 /** Bulk operations whose pages are worked on by the workgroups that own them, in workgroup memory. */
+
 import type { InsertPolicy, InsertTally } from "../../engine.js";
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import type { ItemKind } from "../../gpu/partitioning.js";
 import type { Scalar } from "../../scalars.js";
 import { isWide, slotFormat } from "../../slot-format.js";
 import { combining } from "../direct/combine.js";
@@ -10,7 +12,6 @@ import { prepareInsert } from "../direct/prepare-insert.js";
 import type { Counters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
 import { type PagedChunk, type PageOperation, splitByPage } from "./pages.js";
-import type { ItemKind } from "./partition-params.js";
 import { Partitioner } from "./partitioner.js";
 
 type Insert = (chunk: BoundChunk) => Promise<InsertTally>;

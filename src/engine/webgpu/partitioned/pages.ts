@@ -6,18 +6,20 @@
 
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
 import { bindAt } from "../../gpu/batch/columns.js";
+import { WorklistMemory } from "../../gpu/batch/worklist-memory.js";
 import type { Constants } from "../../gpu/kernel-source.js";
+import type { ItemKind } from "../../gpu/partitioning.js";
 import type { Bindings, Params, Readback, Recorder } from "../../gpu/runtime.js";
 import { slotFormat } from "../../slot-format.js";
 import type { Combining } from "../direct/combine.js";
-import { WORKLIST_BYTES, WorklistMemory, wholeChunk } from "../direct/worklist.js";
+import { WORKLIST_BYTES, wholeChunk } from "../direct/worklist.js";
 import type { Counters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
 import type { TableWindow } from "../table/windows.js";
 import { binsFor, leavingOut, SEEN_IN_PARTITION, scratchWords, splitByPartition } from "./multisplit.js";
 import type { PageBinding, PageKernels } from "./page-kernels.js";
 import { gridOver, layOut, type PageLayout, pagesIn } from "./page-layout.js";
-import type { ItemKind, PartitionParam } from "./partition-params.js";
+import type { PartitionParam } from "./partition-params.js";
 import { Partitioner } from "./partitioner.js";
 
 /** Slots that probes of fallback items look at in one step. */

@@ -1,5 +1,5 @@
 /** What the dispatches of the partition kernels are told, and what a device is told apart by. */
-import type { GpuTraits } from "../../gpu/runtime.js";
+import type { ItemKind } from "../../gpu/partitioning.js";
 import type { SlotFormat } from "../../slot-format.js";
 
 /** What a dispatch is told. Shifts are where a column's first element lies in its binding, in 32-bit words. */
@@ -43,9 +43,6 @@ export const partitionParams = [
 
 export type PartitionParam = (typeof partitionParams)[number];
 
-/** Items are keys alone, or pairs. */
-export type ItemKind = "key" | "pair";
-
 /** Words of an item. */
 export function itemWords({ keyWords, valueWords }: SlotFormat, kind: ItemKind): number {
   return kind === "pair" ? keyWords + valueWords : keyWords;
@@ -64,10 +61,3 @@ export type PerInvocation = {
   /** Slots that it looks at in one step of a probe. */
   readonly STEP: number;
 };
-
-/** What suits a device. */
-export interface PartitionFeatures {
-  readonly traits: GpuTraits;
-  /** In place of cas-seen.wgsl. */
-  readonly casSeen?: string;
-}

@@ -3,15 +3,16 @@
 import { LimitError } from "../../../errors.js";
 import type { Engine } from "../../engine.js";
 import { getOrMake } from "../../gpu/get-or-make.js";
+import type { GpuHost } from "../../gpu/host.js";
+import type { ItemKind, Splitting } from "../../gpu/partitioning.js";
 import type { GpuTraits } from "../../gpu/runtime.js";
 import { fitWorkgroup, tileBytes, tileShape } from "../../gpu/tiles.js";
 import type { TableSpec } from "../../layout.js";
 import { type SlotFormat, slotFormat } from "../../slot-format.js";
 import { kindOf } from "../table/plain-slots.js";
-import type { TableHost, TableState } from "../table/table-state.js";
 import { MultisplitKernels } from "./multisplit-kernels.js";
 import { PageKernelMaker } from "./page-kernels.js";
-import { type ItemKind, itemWords, tileWords } from "./partition-params.js";
+import { itemWords, tileWords } from "./partition-params.js";
 
 /** Workgroup memory that a page takes for each slot: what goes there, and a value that is combined. */
 const PAGE_BYTES = 8;
@@ -31,16 +32,15 @@ export class Partitioner {
   readonly #format: SlotFormat;
 
   /** That of a table's kind on its device. */
-  static of({ host, spec }: Pick<TableState, "host" | "spec">): Partitioner {
+  static of({ host, spec }: Pick<Splitting, "host" | "spec">): Partitioner {
     const kinds = getOrMake(partitioners, host.engine, () => new Map<string, Partitioner>());
     return getOrMake(kinds, kindOf(spec), () => new Partitioner(host, spec));
   }
 
-  private constructor({ gpu, kernelOverrides }: TableHost, spec: TableSpec) {
+  private constructor({ gpu }: GpuHost, spec: TableSpec) {
     const { traits } = gpu;
-    const form = { traits, casSeen: kernelOverrides.casSeen };
-    this.sources = new MultisplitKernels(spec, form);
-    this.pageSources = new PageKernelMaker(spec, form);
+    this.sources = new MultisplitKernels(spec, traits);
+    this.pageSources = new PageKernelMaker(spec, traits);
     this.#format = slotFormat(spec);
     this.#traits = traits;
     // page-build.wgsl has twelve bits for a slot, so that pages have 2,048 slots at most

@@ -6,12 +6,11 @@
 
 import { LimitError } from "../../../errors.js";
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
-import type { Range, Readback, Recorder } from "../../gpu/runtime.js";
+import type { ItemKind, Splitting, StagedItems } from "../../gpu/partitioning.js";
 import type { TableSpec } from "../../layout.js";
 import { slotFormat } from "../../slot-format.js";
 import { NOT_COMBINING } from "../direct/combine.js";
 import { tableCounters } from "../table/control.js";
-import type { TableState } from "../table/table-state.js";
 import {
   binsFor,
   checkBinding,
@@ -22,7 +21,7 @@ import {
   splitByPartition,
 } from "./multisplit.js";
 import { gridOver, pageLevels, roomFor } from "./page-layout.js";
-import { type ItemKind, itemWords } from "./partition-params.js";
+import { itemWords } from "./partition-params.js";
 import { Partitioner } from "./partitioner.js";
 
 /** Keys of a page on average, at most: a half of the slots of group-keys.wgsl. */
@@ -36,26 +35,6 @@ const LEAST_PAGE_KEYS = 128;
 const NEAR_PAIRS = 4096;
 /** Pages of a grid at most. */
 const MOST_PAGES = 65_535;
-
-/** Items by page, once `record` was submitted. */
-export interface StagedItems {
-  readonly kind: ItemKind;
-  readonly items: Range;
-  /** Items that `items` has room for. */
-  readonly length: number;
-  readonly pages: number;
-  /** Items that a page has room for; 0 where pages lie one after another. */
-  readonly room: number;
-  /** How many items each page has; where they lie one after another, where each begins, and the end. */
-  readonly ranges: Range;
-  /** Records what follows the first multisplit. */
-  record(recorder: Recorder): void;
-  /** Is to come back with that submission; then `lost` tells whether a page had too little room. */
-  readonly reads: readonly Readback[];
-  lost(): boolean;
-}
-
-type Splitting = Pick<TableState, "host" | "spec" | "submitAhead">;
 
 /**
  * Stages a chunk's items by page, in the order of a table's slots.
@@ -73,7 +52,7 @@ export async function stageItems(
   const { pages, pagesPerPartition, partitions } = levelsOf(
     spec,
     keys,
-    host.kernelOverrides.pageKeys ?? pageKeysOf(kind, count / keys),
+    host.tuning.pageKeys ?? pageKeysOf(kind, count / keys),
   );
   const staged = partitions.count * pagesPerPartition;
   if (staged > MOST_PAGES) throw new LimitError("pages", staged, MOST_PAGES, "Use smaller batches.");

@@ -1,10 +1,10 @@
 /** Un-permuting: bringing the results of a chunk that was split by partition back to the order of the batch. All partitioned lookups end so. */
 
 import type { BoundChunk, ResultColumns } from "../../gpu/batch/bound-chunk.js";
+import type { ItemKind } from "../../gpu/partitioning.js";
 import type { Recorder } from "../../gpu/runtime.js";
 import type { TableState } from "../table/table-state.js";
 import { binsFor, type PartitionedItems, type Partitions } from "./multisplit.js";
-import type { ItemKind } from "./partition-params.js";
 import { Partitioner } from "./partitioner.js";
 
 /** Where the results of a split chunk lie, and where they go. */

@@ -5,9 +5,10 @@ import type { KeyType, ValueType } from "../../element-types.js";
 import type { CallOptions, Destination, Output } from "../../engine.js";
 import { bindAt, type Chunk, type Column, newArray, placeOf, Scratch } from "../../gpu/batch/columns.js";
 import { type BoundResult, resultColumns } from "../../gpu/batch/results.js";
-import { fragment, kernelSource, readWrite } from "../../gpu/kernel-source.js";
+import { kernelSource, readWrite } from "../../gpu/kernel-source.js";
 import { readBytes } from "../../gpu/memory/read-bytes.js";
 import type { SlotFormat } from "../../slot-format.js";
+import { wgsl } from "../device/module-code.js";
 import { type TableKernels, tableParams } from "../direct/direct-kernels.js";
 import { control } from "../table/control.js";
 import { compose, each, foundColumnCode, word } from "../table/slot-code.js";
@@ -106,8 +107,8 @@ function retrieveKernel(sources: TableKernels) {
     kernelSource("retrieve", tableParams, [
       ...scanning,
       control,
-      fragment(foundColumnCode(format) + keyOutputCode(format)),
-      fragment(retrieveCode, {
+      wgsl(foundColumnCode(format) + keyOutputCode(format)),
+      wgsl(retrieveCode, {
         bindings: { outKeys: readWrite(), values: readWrite() },
         constants: ["VALUED"],
       }),

@@ -2,8 +2,9 @@
 
 import { PROBE_HISTOGRAM, type TableStats } from "../../engine.js";
 import { Scratch } from "../../gpu/batch/columns.js";
-import { fragment, kernelSource, readWrite } from "../../gpu/kernel-source.js";
+import { kernelSource, readWrite } from "../../gpu/kernel-source.js";
 import type { Recorder } from "../../gpu/runtime.js";
+import { wgsl } from "../device/module-code.js";
 import { tableParams } from "../direct/direct-kernels.js";
 import type { TableState } from "../table/table-state.js";
 import statsCode from "./stats.wgsl";
@@ -20,7 +21,7 @@ export async function stats(state: TableState): Promise<TableStats> {
   const source = state.sources.once("stats", () =>
     kernelSource("stats", tableParams, [
       ...state.sources.scanning,
-      fragment(statsCode, { bindings: { statistics: readWrite("Statistics") } }),
+      wgsl(statsCode, { bindings: { statistics: readWrite("Statistics") } }),
     ]),
   );
   const kernel = await host.gpu.compile(source, {});

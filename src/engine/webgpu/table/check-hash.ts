@@ -2,12 +2,13 @@
 import { EngineError, ValidationError } from "../../../errors.js";
 import { Scratch } from "../../gpu/batch/columns.js";
 import { getOrMake } from "../../gpu/get-or-make.js";
-import { constantLines, fragment, kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
+import { kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
 import type { OwnHash } from "../../hash-names.js";
 import type { TableSpec } from "../../layout.js";
 import { inHex, inWords, sampleHashes, sampleKeys } from "../../own-hash.js";
 import { asBytes } from "../../scalars.js";
 import { slotFormat } from "../../slot-format.js";
+import { constantLines, wgsl } from "../device/module-code.js";
 import check from "./check-hash.wgsl";
 import hash from "./hash.wgsl";
 import { hashCode } from "./hash-code.js";
@@ -94,11 +95,11 @@ function checkKernel(own: OwnHash, spec: TableSpec) {
     "check hash",
     ["count"],
     [
-      fragment(constantLines({ KEY_WORDS: keyWords })),
-      fragment(hash),
-      fragment(hashCode({ ...spec, hash: own, seed: 0 })),
-      fragment(`fn hashOf(at: u32) -> u32 { return ${call}; }`),
-      fragment(check, { bindings: { keys: read(), hashes: readWrite() } }),
+      wgsl(constantLines({ KEY_WORDS: keyWords })),
+      wgsl(hash),
+      wgsl(hashCode({ ...spec, hash: own, seed: 0 })),
+      wgsl(`fn hashOf(at: u32) -> u32 { return ${call}; }`),
+      wgsl(check, { bindings: { keys: read(), hashes: readWrite() } }),
     ],
   );
 }

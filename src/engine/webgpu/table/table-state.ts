@@ -3,33 +3,24 @@
  * `submit`, which keeps the numbers exact: entries, tombstones, longest probe. What users' kernels change is taken in by kernel-changes.ts.
  */
 
-import type { Engine } from "../../engine.js";
 import { Submissions } from "../../gpu/call.js";
 import { filling } from "../../gpu/fill.js";
-import type { Pacer } from "../../gpu/pacer.js";
-import type { GpuBuffer, GpuRuntime, Range, Readback, Recorder, Recording } from "../../gpu/runtime.js";
+import type { GpuHost } from "../../gpu/host.js";
+import type { GpuBuffer, Range, Readback, Recorder, Recording } from "../../gpu/runtime.js";
 import { EMPTY, type TableSpec } from "../../layout.js";
 import { lazily } from "../../lazily.js";
 import type { PlanLog } from "../../plan-log.js";
 import { slotFormat, tableBytes } from "../../slot-format.js";
-import { type KernelOverrides, TableKernels } from "../direct/direct-kernels.js";
+import { TableKernels } from "../direct/direct-kernels.js";
 import { CALL_COUNTER_BYTES, type Counters, SEED_WORD, tableCounters } from "./control.js";
 import type { TableWindow } from "./windows.js";
 
 const loadHashCheck = lazily(() => import("./check-hash.js"));
 
 /** What a table needs of its engine. */
-export interface TableHost {
-  readonly engine: Engine;
-  readonly gpu: GpuRuntime;
-  readonly pacer: Pacer;
-  readonly kernelOverrides: KernelOverrides;
+export interface TableHost extends GpuHost {
   /** Elements that a list of unfinished elements has room for. */
   readonly worklistRoom: number;
-  /** Bytes of the largest range of a table, or of its entries, that is bound at once. */
-  readonly maxTableBinding: number;
-  /** Elements of a chunk at most when its columns cross the bus. */
-  readonly hostChunk: number;
 }
 
 /**
@@ -46,7 +37,7 @@ export async function newState(host: TableHost, spec: TableSpec): Promise<TableS
     for (const size of [bytes, tableCounters.bytes])
       made.push(await gpu.memory.acquire("table", { bytes: size }));
     const [slots, control] = made;
-    const sources = await TableKernels.of(spec, host.kernelOverrides);
+    const sources = await TableKernels.of(spec);
     const windows = await windowsOf(spec, slots, host.maxTableBinding);
     const state = new TableState(host, spec, sources, { slots, control }, windows);
     await state.beginClear();

@@ -27,7 +27,7 @@ export const keysOf = ({ kinds, columns, rows }: Omit<Case, "nullsEqual">) => ({
 
 /** Groups rows, and compares with a Map. */
 export async function check(engine: WebgpuEngine, rows: Case): Promise<void> {
-  const found = await groupRows(rowHost(engine), keysOf(rows), rows);
+  const found = await groupRows(rowHost(engine.tableHost), keysOf(rows), rows);
   expect([found.rows, found.groups]).toEqual([rows.rows, found.counts.length]);
   const model = modelOf(rows.columns, rows.rows, rows.nullsEqual);
   // compared as text: element by element takes seconds

@@ -5,8 +5,8 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { groupRows } from "../../../../src/engine/gpu/groups/group-rows.js";
 import { RowRun, rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
+import type { Tuning } from "../../../../src/engine/gpu/tuning.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
-import type { KernelOverrides } from "../../../../src/engine/webgpu/direct/direct-kernels.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { EngineError } from "../../../../src/errors.js";
 import { rounds } from "../../../helpers/rounds.js";
@@ -20,13 +20,13 @@ const variants = {
   "hashes of one bit": { rowHashMask: 0x1 },
   "a third of compare-exchanges fails": { cas: weakRowCas(33) },
   "most compare-exchanges fail": { cas: weakRowCas(99) },
-} satisfies Record<string, KernelOverrides>;
+} satisfies Record<string, Tuning>;
 type Variant = keyof typeof variants;
 const engines = new Map<string, WebgpuEngine>();
 
 beforeAll(async () => {
-  for (const [name, kernelOverrides] of Object.entries(variants)) {
-    engines.set(name, await openVariant({ kernelOverrides }));
+  for (const [name, tuning] of Object.entries(variants)) {
+    engines.set(name, await openVariant({ tuning }));
   }
 });
 afterEach(() => {
@@ -111,7 +111,9 @@ describe("in chunks", () => {
         expect(total).toBe(rows);
         seen.push(done);
       };
-      (await groupRows(rowHost(engineOf(name)), keysOf(all), { nullsEqual: false, onProgress })).destroy();
+      (
+        await groupRows(rowHost(engineOf(name).tableHost), keysOf(all), { nullsEqual: false, onProgress })
+      ).destroy();
       expect(seen.length).toBeGreaterThanOrEqual(5 * 5);
       expect(seen).toEqual([...seen].sort((a, b) => a - b));
       expect(seen.at(-1)).toBe(rows);
@@ -122,7 +124,7 @@ describe("in chunks", () => {
     const seen: number[][] = [];
     const onProgress = (...progress: number[]) => seen.push(progress);
     const call = { nullsEqual: false, onProgress };
-    (await groupRows(rowHost(engineOf("as it is")), { rows: 0, columns: [] }, call)).destroy();
+    (await groupRows(rowHost(engineOf("as it is").tableHost), { rows: 0, columns: [] }, call)).destroy();
     expect(seen).toEqual([[0, 0]]);
   });
 });
@@ -140,9 +142,9 @@ it("rows that spurious failures leave over are tried again", async () => {
 });
 
 it("compare-exchange that always fails ends with an error", async () => {
-  const engine = await openVariant({ kernelOverrides: { cas: weakRowCas(100) } });
+  const engine = await openVariant({ tuning: { cas: weakRowCas(100) } });
   const rows = oneColumn(1, [1, 2, 3]);
-  await expect(groupRows(rowHost(engine), keysOf(rows), rows)).rejects.toThrow(EngineError);
+  await expect(groupRows(rowHost(engine.tableHost), keysOf(rows), rows)).rejects.toThrow(EngineError);
   await check(engine, oneColumn(1, [null, null]));
 });
 
@@ -153,7 +155,7 @@ it("the plan says in how many chunks, why, and how long each kernel took", async
   const log = new PlanLog();
   log.begin();
   const keys = keysOf({ kinds: [1, "strings"], columns, rows: 3000 });
-  (await groupRows(rowHost(engine), keys, { nullsEqual: false, log })).destroy();
+  (await groupRows(rowHost(engine.tableHost), keys, { nullsEqual: false, log })).destroy();
   const plan = log.finish();
   expect(plan).toMatchObject({ strategy: "direct", groupSize: 1, partitions: 1, pages: 0, chunks: 3 });
   expect(plan.strategies).toHaveLength(1);

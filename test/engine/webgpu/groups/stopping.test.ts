@@ -37,7 +37,7 @@ describe("a grouping that ends early gives its memory back", () => {
     columns: [valuesOf(rows, (row) => row % 100), valuesOf(rows, (row) => (row % 5 === 0 ? null : row % 7))],
     rows,
   });
-  const host = () => rowHost(engine);
+  const host = () => rowHost(engine.tableHost);
   /** What it keeps for good, and kernels, are there. */
   const liveAtFirst = async () => {
     (await groupRows(host(), keys, { nullsEqual: true, log: new PlanLog() })).destroy();
@@ -134,7 +134,7 @@ it("keys that do not fit a binding are refused before anything is done", async (
       valuesOf(1000, () => 10),
     ),
   ]) {
-    const error = await rejection(groupRows(rowHost(engine), keysOf(rows), rows), LimitError);
+    const error = await rejection(groupRows(rowHost(engine.tableHost), keysOf(rows), rows), LimitError);
     expect(error.limit).toBe("maxStorageBufferBindingSize");
   }
   expect(acquire).not.toHaveBeenCalled();

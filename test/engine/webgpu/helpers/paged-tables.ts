@@ -21,7 +21,7 @@ export function usePagedTables(windowBytes: number) {
   beforeAll(async () => {
     engine = await openVariant({
       strategy: "partitioned",
-      kernelOverrides: { maxTableBinding: windowBytes },
+      tuning: { maxTableBinding: windowBytes },
     });
     expect(pageSlotsOf(engine)).toBe(PAGE_SLOTS);
     device = new Device(engine, "A test of pages.");

@@ -62,7 +62,7 @@ const sides = [
 it.each(sides)("$name: the plan says why, and how long each kernel took", async (side) => {
   const log = new PlanLog();
   log.begin();
-  const pairs = await joinRows(rowHost(engine), probeSide, side.build, { nullsEqual: false, log });
+  const pairs = await joinRows(rowHost(engine.tableHost), probeSide, side.build, { nullsEqual: false, log });
   expect(pairs.left).toHaveLength(side.pairs);
   const plan = log.finish();
   expect(plan).toMatchObject({ strategy: "direct", groupSize: 1, partitions: 1, pages: 0, clock: "gpu" });
@@ -75,7 +75,7 @@ it.each(sides)("$name: the plan says why, and how long each kernel took", async 
 
 it.each(sides)("$name: no submission more than its steps", async (side) => {
   watch.submitted.length = 0;
-  await joinRows(rowHost(engine), probeSide, side.build, { nullsEqual: false });
+  await joinRows(rowHost(engine.tableHost), probeSide, side.build, { nullsEqual: false });
   expect(watch.submitted).toEqual(side.submissions);
 });
 
@@ -87,7 +87,7 @@ it("progress grows chunk by chunk to the rows of both sides", async () => {
       expect(total).toBe(3000);
       seen.push(done);
     };
-    await joinRows(rowHost(engine), probeSide, build, { nullsEqual: false, onProgress });
+    await joinRows(rowHost(engine.tableHost), probeSide, build, { nullsEqual: false, onProgress });
     // packing 1,000 rows is one chunk, which nobody waits for; packing 2,000, numbering 1,000 and probing 2,000
     expect(seen).toEqual([1012, 1500, 2000, 2512, 3000]);
   }

@@ -8,7 +8,7 @@ let engine: Engine;
 let colliding: Engine;
 beforeAll(async () => {
   engine = await openEngine({ software: true });
-  colliding = await openEngine({ software: true, kernelOverrides: { rowHashMask: 0x3 } });
+  colliding = await openEngine({ software: true, tuning: { rowHashMask: 0x3 } });
 });
 afterAll(() => {
   engine.destroy();

@@ -20,7 +20,7 @@ import { openVariant } from "../helpers/variants.js";
 
 const PLACES = "keys lie close together, and are the places of an array";
 
-const open = () => openVariant({ kernelOverrides: { denseJoin: { leastRows: 0 } } });
+const open = () => openVariant({ tuning: { denseJoin: { leastRows: 0 } } });
 
 /** Joins, compares, and answers whether keys were places. */
 async function isByPlaces(sides: Sides, how: JoinKind): Promise<boolean> {

@@ -47,11 +47,11 @@ async function isByParts(
   width = 2,
 ): Promise<boolean> {
   const partedJoin = { leastRows: 0, narrow: true };
-  const engine = await openVariant({ seed: SEED, kernelOverrides: { partedJoin } });
+  const engine = await openVariant({ seed: SEED, tuning: { partedJoin } });
   const log = new PlanLog();
   log.begin();
   const call = { nullsEqual: false, log };
-  const found = await matchRows(rowHost(engine), side(left, width), side(right, width), how, call);
+  const found = await matchRows(rowHost(engine.tableHost), side(left, width), side(right, width), how, call);
   const [a, b] = [await found.left.read(), await found.right?.read()];
   found.left.destroy();
   found.right?.destroy();

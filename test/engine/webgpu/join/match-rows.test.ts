@@ -14,12 +14,12 @@ import { weakCasSeen, weakRowCas } from "../helpers/weak-cas.js";
 const variants = {
   "as it is": {},
   // 256 failures of one row in a row: about one row of 13 is left to a second pass
-  "nearly all compare-exchanges fail": { kernelOverrides: { cas: weakRowCas(99) } },
-  "rows that have a partner are counted first": { kernelOverrides: { leastCounted: 0 } },
+  "nearly all compare-exchanges fail": { tuning: { cas: weakRowCas(99) } },
+  "rows that have a partner are counted first": { tuning: { leastCounted: 0 } },
   "by a table of the engine": { strategy: "partitioned" },
-  "part by part": { kernelOverrides: { partedJoin: { leastRows: 0, narrow: true }, leastCounted: 0 } },
+  "part by part": { tuning: { partedJoin: { leastRows: 0, narrow: true }, leastCounted: 0 } },
   "part by part, where compare-exchanges fail": {
-    kernelOverrides: { partedJoin: { leastRows: 0, narrow: true }, casSeen: weakCasSeen(60) },
+    tuning: { partedJoin: { leastRows: 0, narrow: true }, casSeen: weakCasSeen(60) },
   },
 } satisfies Record<string, WebgpuOptions>;
 const scarcity = new Scarcity();
@@ -62,7 +62,13 @@ async function matched(
   width = 1,
 ): Promise<string[]> {
   const call = { nullsEqual: false };
-  const answer = await matchRows(rowHost(engine), keysOf(left, width), keysOf(right, width), how, call);
+  const answer = await matchRows(
+    rowHost(engine.tableHost),
+    keysOf(left, width),
+    keysOf(right, width),
+    how,
+    call,
+  );
   const [a, b] = [await answer.left.read(), await answer.right?.read()];
   if (answer.inOrder) {
     const inOrder = { left, right }[answer.inOrder];

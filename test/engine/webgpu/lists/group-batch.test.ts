@@ -15,7 +15,7 @@ import { openVariant } from "../helpers/variants.js";
 const strategy = "partitioned" as const;
 /** Keys of a page on average; 4 of them take two multisplits. */
 const deviceOf = async (pageKeys?: number) =>
-  new Device(await openVariant({ kernelOverrides: { pageKeys } }), "A test of grouped batches.");
+  new Device(await openVariant({ tuning: { pageKeys } }), "A test of grouped batches.");
 
 /** Entries by the bits of their keys. */
 class Model {

@@ -15,8 +15,8 @@ const scarcity = new Scarcity();
 let device: Device;
 
 beforeAll(async () => {
-  const kernelOverrides = { maxTableBinding: (WINDOW_PAGES * page + 2) * 8, copyAboveSteps: 0 };
-  const engine = await openVariant({ strategy: "partitioned", kernelOverrides }, (gpuDevice) =>
+  const tuning = { maxTableBinding: (WINDOW_PAGES * page + 2) * 8, copyAboveSteps: 0 };
+  const engine = await openVariant({ strategy: "partitioned", tuning }, (gpuDevice) =>
     scarcity.on(gpuDevice),
   );
   expect(pageSlotsOf(engine)).toBe(page);

@@ -1,8 +1,8 @@
 /** Host memory through the staging buffers of uploads: any length, any source, many at once, and without memory for them. */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Recorder } from "../../../../src/engine/gpu/runtime.js";
 import { readBytes } from "../../../../src/engine/gpu/memory/read-bytes.js";
+import type { Recorder } from "../../../../src/engine/gpu/runtime.js";
 import { BufferUsage } from "../../../../src/engine/webgpu/device/gpu-flags.js";
 import { WebgpuRuntime } from "../../../../src/engine/webgpu/device/webgpu-runtime.js";
 import { EngineError } from "../../../../src/errors.js";

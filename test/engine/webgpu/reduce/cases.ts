@@ -75,7 +75,7 @@ export async function check(
     columns: reduced,
     groupOf: numbers,
   } = await reduceGroups(
-    rowHost(engine),
+    rowHost(engine.tableHost),
     { rows: groupOf.length, columns: [keys] },
     asked.map(({ reduction }) => reduction),
     call,

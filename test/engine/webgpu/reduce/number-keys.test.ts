@@ -27,7 +27,7 @@ function columnsOf(rows: number): TestColumn[] {
   ];
 }
 
-type Overrides = NonNullable<Parameters<typeof openVariant>[0]["kernelOverrides"]>;
+type Overrides = NonNullable<Parameters<typeof openVariant>[0]["tuning"]>;
 
 /** Which ways were tried: the reasons of the plan's chunks. */
 async function waysOf(
@@ -35,7 +35,7 @@ async function waysOf(
   slots = SLOTS,
   overrides: Overrides = {},
 ): Promise<string[]> {
-  const engine = await openVariant({ kernelOverrides: { fewGroupSlots: slots, ...overrides } });
+  const engine = await openVariant({ tuning: { fewGroupSlots: slots, ...overrides } });
   const log = new PlanLog();
   log.begin();
   await check(engine, keys, columnsOf(keys.length), { log });
@@ -104,10 +104,10 @@ it("any number of groups, in tables of any size", async () => {
 it("compare-exchanges that fail for no reason", async () => {
   const keys = keysOf(3000, 50, 4);
   const weak = async (percent: number) => {
-    const kernelOverrides = { fewGroupSlots: 128, cas: weakKeyCas(percent) };
+    const tuning = { fewGroupSlots: 128, cas: weakKeyCas(percent) };
     const log = new PlanLog();
     log.begin();
-    await check(await openVariant({ kernelOverrides }), keys, [], { log });
+    await check(await openVariant({ tuning }), keys, [], { log });
     return log.finish().strategies.map(({ reason }) => reason);
   };
   expect(await weak(60)).toEqual([expect.stringMatching(FEW)]);

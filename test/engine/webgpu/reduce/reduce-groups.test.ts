@@ -115,7 +115,7 @@ describe("limits", () => {
 
   it("bindings as long as the rows take, and no shorter", async () => {
     // one slot in the table of few groups is too few: rows are numbered by their records
-    const options = { kernelOverrides: { fewGroupSlots: 4 } };
+    const options = { tuning: { fewGroupSlots: 4 } };
     const limited = (bytes: number) => openVariant(options, (device) => withSmallBindings(device, bytes));
     await check(await limited(6000 * 8), groupOf, columns);
     await expect(check(await limited(6000 * 8 - 4), groupOf, columns)).rejects.toBeInstanceOf(LimitError);

@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { afterEach, expect, it, vi } from "vitest";
 import { RowRun } from "../../../../src/engine/gpu/groups/row-run.js";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
+import type { Tuning } from "../../../../src/engine/gpu/tuning.js";
 import { murmur3 } from "../../../../src/engine/hash.js";
 import { keyingOf } from "../../../../src/engine/hash-seed.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import type { Reduction } from "../../../../src/engine/reductions.js";
-import type { KernelOverrides } from "../../../../src/engine/webgpu/direct/direct-kernels.js";
 import { LimitError } from "../../../../src/index.js";
 import { rounds } from "../../../helpers/rounds.js";
 import { openVariant } from "../helpers/variants.js";
@@ -38,7 +38,7 @@ const keysOf = (rows: number, distinct: number) =>
 
 interface Options {
   readonly kinds?: readonly Reduction["kind"][];
-  readonly overrides?: KernelOverrides;
+  readonly overrides?: Tuning;
 }
 
 const SUMMED = ["first", "count", "sum", "mean"] as const;
@@ -52,7 +52,7 @@ async function waysOf(
   const manyGroups = { leastRows: 0, leastGroups: 0 };
   const engine = await openVariant({
     seed: SEED,
-    kernelOverrides: { fewGroupSlots: 4, manyGroups, ...overrides },
+    tuning: { fewGroupSlots: 4, manyGroups, ...overrides },
   });
   const log = new PlanLog();
   log.begin();

@@ -13,7 +13,7 @@ for (const { percent, count } of [
 ]) {
   describe(`${percent} of 100 compare-exchanges fail`, () => {
     let opened: Promise<Engine> | undefined;
-    const engine = () => (opened ??= openVariant({ kernelOverrides: { cas: weakRowCas(percent) } }));
+    const engine = () => (opened ??= openVariant({ tuning: { cas: weakRowCas(percent) } }));
     afterAll(async () => (await opened)?.destroy());
 
     for (const hashMask of [undefined, 7]) {
