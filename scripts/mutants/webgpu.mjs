@@ -3,16 +3,16 @@
 const DIRECT = "src/engine/webgpu/direct";
 const conformance = (name) => ({ project: "webgpu", tests: [`test/conformance/${name}.test.ts`] });
 const join = { project: "webgpu", tests: ["test/relational/join.test.ts"] };
-const rows = { project: "webgpu-engine", tests: ["test/engine/webgpu/join/join-rows.test.ts"] };
-const groups = { project: "webgpu-engine", tests: ["test/engine/webgpu/groups/group-rows.test.ts"] };
+const rows = { project: "webgpu-engine", tests: ["test/engine/gpu/join/join-rows.test.ts"] };
+const groups = { project: "webgpu-engine", tests: ["test/engine/gpu/groups/group-rows.test.ts"] };
 const doubleSums = {
   project: "webgpu-engine",
   tests: ["test/engine/webgpu/direct/double-sums.test.ts"],
 };
-const matchedPlaces = { project: "webgpu-engine", tests: ["test/engine/webgpu/join/match-dense.test.ts"] };
-const matchedParts = { project: "webgpu-engine", tests: ["test/engine/webgpu/join/match-parts.test.ts"] };
-const parts = { project: "webgpu-engine", tests: ["test/engine/webgpu/reduce/sum-parts.test.ts"] };
-const reduce = { project: "webgpu-engine", tests: ["test/engine/webgpu/reduce/reduce-groups.test.ts"] };
+const matchedPlaces = { project: "webgpu-engine", tests: ["test/engine/gpu/join/match-dense.test.ts"] };
+const matchedParts = { project: "webgpu-engine", tests: ["test/engine/gpu/join/match-parts.test.ts"] };
+const parts = { project: "webgpu-engine", tests: ["test/engine/gpu/reduce/sum-parts.test.ts"] };
+const reduce = { project: "webgpu-engine", tests: ["test/engine/gpu/reduce/reduce-groups.test.ts"] };
 const weakCas = { project: "webgpu-engine", tests: ["test/engine/webgpu/weak-cas.test.ts"] };
 
 export const webgpuFaults = [
@@ -257,7 +257,7 @@ export const webgpuFaults = [
     find: "keys[row * KEY_WORDS] - params.lowest",
     replace: "keys[row * KEY_WORDS + 1u]",
     project: "webgpu-engine",
-    tests: ["test/engine/webgpu/reduce/number-keys.test.ts"],
+    tests: ["test/engine/gpu/reduce/number-keys.test.ts"],
   },
   {
     name: "gpu-join-places-taken",

@@ -4,6 +4,7 @@
  */
 import { EngineError } from "../../../errors.js";
 import type { KernelSource } from "../../gpu/kernel-source.js";
+import { lazily } from "../../lazily.js";
 import cas from "../direct/cas.wgsl";
 import hash from "../table/hash.wgsl";
 import selected from "../table/selected.wgsl";
@@ -27,18 +28,7 @@ const core: Texts = {
   "device/fill": fill,
 };
 
-const folders: { readonly [folder: string]: () => Promise<{ readonly texts: Texts }> } = {
-  batch: () => import("../wgsl/batch.js"),
-  columns: () => import("../wgsl/columns.js"),
-  groups: () => import("../wgsl/groups.js"),
-  join: () => import("../wgsl/join.js"),
-  lists: () => import("../wgsl/lists.js"),
-  partitioned: () => import("../wgsl/partitioned.js"),
-  reduce: () => import("../wgsl/reduce.js"),
-  sketches: () => import("../wgsl/sketches.js"),
-  strings: () => import("../wgsl/strings.js"),
-  table: () => import("../wgsl/table.js"),
-};
+const loadFolders = lazily(() => import("./text-folders.js"));
 
 /** What one device's kernels are made of. */
 export class KernelTexts {
@@ -57,7 +47,9 @@ export class KernelTexts {
 
   /** Loads what a kernel's fragments need. */
   async load({ fragments }: KernelSource): Promise<void> {
-    const missing = fragments.filter((each) => !("code" in each) && !this.#find(each.name));
+    const missing = fragments.filter((each) => !("code" in each) && this.#find(each.name) === undefined);
+    if (missing.length === 0) return;
+    const { folders } = await loadFolders();
     const needed = new Set(missing.map(({ name }) => name.split("/")[0]));
     await Promise.all(
       [...needed].map(async (folder) => {

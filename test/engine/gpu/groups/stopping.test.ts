@@ -8,9 +8,9 @@ import type { RowGroups } from "../../../../src/engine/row-groups.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { LimitError } from "../../../../src/errors.js";
 import { rejection } from "../../../conformance/helpers/checks.js";
-import { withSmallBindings } from "../helpers/own-gpu.js";
-import { openVariant } from "../helpers/variants.js";
-import { Scarcity } from "../helpers/watched-gpu.js";
+import { withSmallBindings } from "../../webgpu/helpers/own-gpu.js";
+import { openVariant } from "../../webgpu/helpers/variants.js";
+import { Scarcity } from "../../webgpu/helpers/watched-gpu.js";
 import { check, keysOf, oneColumn, valuesOf } from "./cases.js";
 
 const scarcity = new Scarcity();

@@ -6,8 +6,8 @@ import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { keysOf, oneColumn, valuesOf } from "../groups/cases.js";
-import { openVariant } from "../helpers/variants.js";
-import { Watch } from "../helpers/watched-gpu.js";
+import { openVariant } from "../../webgpu/helpers/variants.js";
+import { Watch } from "../../webgpu/helpers/watched-gpu.js";
 
 const watch = new Watch();
 let engine: WebgpuEngine;

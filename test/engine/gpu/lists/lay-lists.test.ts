@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { expectSame } from "../../../conformance/helpers/checks.js";
 import { counting } from "../../../conformance/helpers/keys.js";
-import { sharedGpuDevice } from "../helpers/own-gpu.js";
-import { CHUNK, openInChunks } from "../helpers/watched-gpu.js";
+import { sharedGpuDevice } from "../../webgpu/helpers/own-gpu.js";
+import { CHUNK, openInChunks } from "../../webgpu/helpers/watched-gpu.js";
 
 it("values of every chunk come to where they belong", async () => {
   using device = await openInChunks(await sharedGpuDevice());

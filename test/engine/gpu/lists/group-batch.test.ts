@@ -10,7 +10,7 @@ import {
 import { rejection } from "../../../conformance/helpers/checks.js";
 import { counting, oddFloats, uniqueKeys } from "../../../conformance/helpers/keys.js";
 import { planned } from "../../../conformance/helpers/plan.js";
-import { openVariant } from "../helpers/variants.js";
+import { openVariant } from "../../webgpu/helpers/variants.js";
 
 const strategy = "partitioned" as const;
 /** Keys of a page on average; 4 of them take two multisplits. */

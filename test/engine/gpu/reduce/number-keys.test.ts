@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { rounds } from "../../../helpers/rounds.js";
-import { openVariant } from "../helpers/variants.js";
-import { weakKeyCas } from "../helpers/weak-cas.js";
+import { openVariant } from "../../webgpu/helpers/variants.js";
+import { weakKeyCas } from "../../webgpu/helpers/weak-cas.js";
 import { bitsOf, check, type TestColumn } from "./cases.js";
 
 /** Numbers without a pattern, different for different numbers. */

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../../../src/engine/engine.js";
 import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../../../../src/engine/rows.js";
-import { openEngine } from "../helpers/open-engine.js";
+import { openEngine } from "../../webgpu/helpers/open-engine.js";
 
 let engine: Engine;
 let colliding: Engine;

@@ -5,9 +5,9 @@ import type { Counters } from "../../../../src/engine/webgpu/table/control.js";
 import { TableState } from "../../../../src/engine/webgpu/table/table-state.js";
 import { CapacityError, Device, LimitError, StaticMap, type Strategy } from "../../../../src/index.js";
 import { absentKeys, uniqueKeys } from "../../../conformance/helpers/keys.js";
-import { inPage, PAGE_SLOTS as page, pageSlotsOf } from "../helpers/paged-tables.js";
-import { openVariant } from "../helpers/variants.js";
-import { Scarcity } from "../helpers/watched-gpu.js";
+import { inPage, PAGE_SLOTS as page, pageSlotsOf } from "../../webgpu/helpers/paged-tables.js";
+import { openVariant } from "../../webgpu/helpers/variants.js";
+import { Scarcity } from "../../webgpu/helpers/watched-gpu.js";
 
 /** Pages of a window. */
 const WINDOW_PAGES = 8;

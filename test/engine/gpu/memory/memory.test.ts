@@ -5,8 +5,8 @@ import { type Device, LimitError, openDevice, StaticMap } from "../../../../src/
 import { expectSame, rejection } from "../../../conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../../conformance/helpers/keys.js";
 import { planned } from "../../../conformance/helpers/plan.js";
-import { sharedGpuDevice } from "../helpers/own-gpu.js";
-import { withMemory } from "../helpers/watched-gpu.js";
+import { sharedGpuDevice } from "../../webgpu/helpers/own-gpu.js";
+import { withMemory } from "../../webgpu/helpers/watched-gpu.js";
 
 const MIB = 2 ** 20;
 let device: Device;

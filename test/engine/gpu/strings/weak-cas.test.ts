@@ -3,8 +3,8 @@ import { afterAll, describe, expect, it } from "vitest";
 import { encodeStrings } from "../../../../src/containers/utf8/encode-strings.js";
 import { NO_NUMBER } from "../../../../src/engine/dictionary.js";
 import type { Engine } from "../../../../src/engine/engine.js";
-import { openVariant } from "../helpers/variants.js";
-import { weakRowCas } from "../helpers/weak-cas.js";
+import { openVariant } from "../../webgpu/helpers/variants.js";
+import { weakRowCas } from "../../webgpu/helpers/weak-cas.js";
 
 // 256 failures in a row, after which a kernel leaves its element to the next dispatch, only come with 99 %
 for (const { percent, count } of [

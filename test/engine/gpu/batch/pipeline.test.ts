@@ -11,8 +11,8 @@ import {
 import { expectSame, expectSoundStats, rejection } from "../../../conformance/helpers/checks.js";
 import { absentKeys, counting, maskOf, uniqueKeys } from "../../../conformance/helpers/keys.js";
 import { planned } from "../../../conformance/helpers/plan.js";
-import { ownGpuDevice, sharedGpuDevice } from "../helpers/own-gpu.js";
-import { CHUNK, InjectedError, openInChunks, Watch, withMemory } from "../helpers/watched-gpu.js";
+import { ownGpuDevice, sharedGpuDevice } from "../../webgpu/helpers/own-gpu.js";
+import { CHUNK, InjectedError, openInChunks, Watch, withMemory } from "../../webgpu/helpers/watched-gpu.js";
 
 let real: GPUDevice;
 let watch: Watch;

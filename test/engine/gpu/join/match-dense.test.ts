@@ -16,7 +16,7 @@ import {
   UINT32_MAX,
 } from "../../../helpers/dense-sides.js";
 import { rounds } from "../../../helpers/rounds.js";
-import { openVariant } from "../helpers/variants.js";
+import { openVariant } from "../../webgpu/helpers/variants.js";
 
 const PLACES = "keys lie close together, and are the places of an array";
 

@@ -11,8 +11,8 @@ import { PlanLog } from "../../../../src/engine/plan-log.js";
 import type { Reduction } from "../../../../src/engine/reductions.js";
 import { LimitError } from "../../../../src/index.js";
 import { rounds } from "../../../helpers/rounds.js";
-import { openVariant } from "../helpers/variants.js";
-import { weakCasSeen } from "../helpers/weak-cas.js";
+import { openVariant } from "../../webgpu/helpers/variants.js";
+import { weakCasSeen } from "../../webgpu/helpers/weak-cas.js";
 import { bitsOf, check, type NumberKind, numberKinds, type TestColumn } from "./cases.js";
 
 afterEach(() => {

@@ -7,9 +7,9 @@ import { matchRows } from "../../../../src/engine/gpu/join/match-rows.js";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { JOIN_KINDS, type JoinKind } from "../../../../src/engine/join-kinds.js";
 import type { WebgpuEngine, WebgpuOptions } from "../../../../src/engine/webgpu/webgpu-engine.js";
-import { openVariant } from "../helpers/variants.js";
-import { Scarcity } from "../helpers/watched-gpu.js";
-import { weakCasSeen, weakRowCas } from "../helpers/weak-cas.js";
+import { openVariant } from "../../webgpu/helpers/variants.js";
+import { Scarcity } from "../../webgpu/helpers/watched-gpu.js";
+import { weakCasSeen, weakRowCas } from "../../webgpu/helpers/weak-cas.js";
 
 const variants = {
   "as it is": {},

@@ -9,8 +9,8 @@ import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.j
 import { LimitError, openDevice, type Plan } from "../../../../src/index.js";
 import { groupBy, sum } from "../../../../src/relational/index.js";
 import { rounds } from "../../../helpers/rounds.js";
-import { withSmallBindings } from "../helpers/own-gpu.js";
-import { openVariant } from "../helpers/variants.js";
+import { withSmallBindings } from "../../webgpu/helpers/own-gpu.js";
+import { openVariant } from "../../webgpu/helpers/variants.js";
 import { bitsOf, check, type NumberKind, numberKinds, type TestColumn } from "./cases.js";
 
 let engine: WebgpuEngine;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Pacer } from "../../../../src/engine/gpu/pacer.js";
+import { Pacer } from "../../../src/engine/gpu/pacer.js";
 
 /** Runs chunks of the pacer's size at a speed, in elements per millisecond. */
 function run(pacer: Pacer, chunks: number, speed: number): void {

@@ -11,8 +11,8 @@ import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.j
 import { EngineError } from "../../../../src/errors.js";
 import { rounds } from "../../../helpers/rounds.js";
 import type { ColumnKind, Values } from "../../cpu/groups/columns.js";
-import { openVariant } from "../helpers/variants.js";
-import { weakRowCas } from "../helpers/weak-cas.js";
+import { openVariant } from "../../webgpu/helpers/variants.js";
+import { weakRowCas } from "../../webgpu/helpers/weak-cas.js";
 import { type Case, check, keysOf, oneColumn, valuesOf } from "./cases.js";
 
 const variants = {

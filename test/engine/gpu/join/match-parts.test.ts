@@ -10,7 +10,7 @@ import { keyingOf } from "../../../../src/engine/hash-seed.js";
 import type { JoinKind } from "../../../../src/engine/join-kinds.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { rounds } from "../../../helpers/rounds.js";
-import { openVariant } from "../helpers/variants.js";
+import { openVariant } from "../../webgpu/helpers/variants.js";
 
 const SEED = 1;
 const PARTS = "both sides are split by their keys, and matched part by part";

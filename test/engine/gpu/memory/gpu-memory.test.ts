@@ -8,8 +8,8 @@ import type { GpuBuffer } from "../../../../src/engine/gpu/runtime.js";
 import { type Device, openDevice, StaticMap } from "../../../../src/index.js";
 import { expectSame } from "../../../conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../../conformance/helpers/keys.js";
-import { sharedGpuDevice } from "../helpers/own-gpu.js";
-import { Scarcity } from "../helpers/watched-gpu.js";
+import { sharedGpuDevice } from "../../webgpu/helpers/own-gpu.js";
+import { Scarcity } from "../../webgpu/helpers/watched-gpu.js";
 
 const KIB = 2 ** 10;
 const scarcity = new Scarcity();

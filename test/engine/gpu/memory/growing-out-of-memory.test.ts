@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { Device, DynamicMap, LimitError } from "../../../../src/index.js";
 import { uniqueKeys } from "../../../conformance/helpers/keys.js";
-import { openVariant } from "../helpers/variants.js";
-import { Scarcity } from "../helpers/watched-gpu.js";
+import { openVariant } from "../../webgpu/helpers/variants.js";
+import { Scarcity } from "../../webgpu/helpers/watched-gpu.js";
 
 const ENTRIES = 500;
 /** More elements than are looked at as a whole. */
