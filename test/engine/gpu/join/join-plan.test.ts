@@ -5,9 +5,9 @@ import { joinRows } from "../../../../src/engine/gpu/join/join-rows.js";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
-import { keysOf, oneColumn, valuesOf } from "../groups/cases.js";
 import { openVariant } from "../../webgpu/helpers/variants.js";
 import { Watch } from "../../webgpu/helpers/watched-gpu.js";
+import { keysOf, oneColumn, valuesOf } from "../groups/cases.js";
 
 const watch = new Watch();
 let engine: WebgpuEngine;
