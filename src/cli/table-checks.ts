@@ -2,7 +2,7 @@
 import { ValidationError } from "../errors.js";
 import { ASKED_TYPES, type AskedType } from "../io/csv/csv-asked.js";
 import { type Format, isTextFormat } from "../io/formats.js";
-import { LEAST_LIMIT, type MemoryOptions } from "../relational/memory-options.js";
+import { LEAST_LIMIT, type MemoryOptions } from "../spill/memory-options.js";
 import { CallError } from "./failure.js";
 import type { NamedFile } from "./table-files.js";
 

@@ -3,8 +3,8 @@
  * everywhere. Readers and writers of a format are loaded when they are used.
  */
 import { Table } from "@uwdata/flechette";
+import { batchesOf, type TableInput, type Tables } from "../arrow/table-input.js";
 import { check, checkCallbacks, checkOneOf, checkOptions, checkWhole } from "../options.js";
-import { batchesOf, type TableInput, type Tables } from "../relational/table-input.js";
 import { ASKED_TYPES } from "./csv/csv-asked.js";
 import { fileErrorFrom } from "./errors.js";
 import {
@@ -29,7 +29,7 @@ export type {
   PendingTable,
   TableInput,
   Tables,
-} from "../relational/table-input.js";
+} from "../arrow/table-input.js";
 export type { AskedType } from "./csv/csv-asked.js";
 export { FileError } from "./errors.js";
 export type {

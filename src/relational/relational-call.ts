@@ -2,6 +2,9 @@
  * What relational operators share of a call: checks of the options that all of them take, the device and its engine's row
  * operations, the times of stages, the plan, and pauses in which signals are heard. Knows nothing of tables.
  */
+
+import type { SourceTable } from "../arrow/columns.js";
+import type { GatherRunner } from "../arrow/materialise.js";
 import { defaultDevice } from "../default-device.js";
 import type { Device } from "../device.js";
 import { nextTask } from "../engine/next-task.js";
@@ -10,8 +13,6 @@ import { PlanLog } from "../engine/plan-log.js";
 import type { JoinCall } from "../engine/row-operations.js";
 import { ValidationError } from "../errors.js";
 import { check, checkCallbacks, checkOptions } from "../options.js";
-import type { SourceTable } from "./columns.js";
-import type { GatherRunner } from "./materialise.js";
 import { onSlot } from "./slots.js";
 
 /** The options that all such calls take; each call documents its own. @internal */

@@ -13,7 +13,7 @@ import {
   uint32,
   uint64,
 } from "@uwdata/flechette";
-import { appendBits } from "../../relational/bitmaps.js";
+import { appendBits } from "../../arrow/bitmaps.js";
 import { bytesColumn, fixedColumn, MAX_OFFSET, nullColumn, offsetsColumn } from "../columns.js";
 import { Nulls, setInt64 } from "../nulls.js";
 import type { AskedType } from "./csv-asked.js";

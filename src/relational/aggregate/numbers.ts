@@ -2,7 +2,7 @@
 import { type DataType, type DecimalType, Type } from "@uwdata/flechette";
 import type { Ordered } from "../../engine/extremes.js";
 import type { KeyColumn } from "../../engine/rows.js";
-import { valueType } from "../key-types.js";
+import { valueType } from "../keys/key-types.js";
 import type { GroupedValues } from "./grouped-values.js";
 import type { Integers } from "./sums.js";
 

@@ -5,7 +5,7 @@ import type { NumberForm, ReduceCall, Reduction } from "../../../../src/engine/r
 import { rowHost } from "../../../../src/engine/webgpu/groups/row-run.js";
 import { reduceGroups } from "../../../../src/engine/webgpu/reduce/reduce-groups.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
-import { inOrder } from "../../../../src/relational/group-rows.js";
+import { inOrder } from "../../../../src/relational/aggregate/group-rows.js";
 
 /** A type of numbers. */
 export interface NumberKind {
