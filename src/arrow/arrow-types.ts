@@ -14,6 +14,11 @@ import {
 } from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
 
+/** The type of a dictionary's values, or the type itself. */
+export function valueType(type: DataType): DataType {
+  return type.typeId === Type.Dictionary ? valueType(type.dictionary) : type;
+}
+
 /** Bytes per value of a fixed-width type, or null for every other type. Bool is not one: its values are bits. */
 export function fixedWidth(type: DataType): number | null {
   switch (type.typeId) {

@@ -46,3 +46,20 @@ export function validityOf(bits: Uint8Array, length: number): Validity | null {
   const nulls = length - countSet(bits, length);
   return nulls === 0 ? null : { bits, nulls };
 }
+
+/** Validity of rows of a dictionary: a row is null when its code is, or when the dictionary's value is. */
+export function lookUpValidity(
+  codes: ArrayLike<number>,
+  rows: Validity | null,
+  values: Uint8Array | null,
+): Uint8Array | null {
+  if (values === null) return rows?.bits ?? null;
+  const validity = new Uint8Array(bitmapBytes(codes.length));
+  for (let i = 0; i < codes.length; i++) {
+    const code = codes[i];
+    const set =
+      (values[code >>> 3] >>> (code & 7)) & (rows === null ? 1 : rows.bits[i >>> 3] >>> (i & 7)) & 1;
+    validity[i >>> 3] |= set << (i & 7);
+  }
+  return validity;
+}

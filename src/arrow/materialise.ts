@@ -4,12 +4,10 @@
  * memory. Where a column's side has no row, its batches are nulls that share one piece of memory.
  */
 import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
-import type { Device } from "../device.js";
 import type { GatherTask } from "../engine/gather-buffers.js";
 import type { Segment } from "../engine/join-kinds.js";
 import { gatherHere } from "../engine/row-operations.js";
 import { LimitError } from "../errors.js";
-import type { RelationalCall } from "../relational/relational-call.js";
 import { validityOf } from "./bitmaps.js";
 import { asBytes, type Chunk, type DictionaryChunk } from "./chunk.js";
 import type { SourceColumn } from "./columns.js";
@@ -36,6 +34,13 @@ export interface OutputColumn {
   readonly field: Field;
   readonly left?: ColumnPart;
   readonly right?: ColumnPart;
+}
+
+/** A column of one side as it is. */
+export function plainColumn(side: "left" | "right", column: SourceColumn, hasNulls = false): OutputColumn {
+  const part: ColumnPart = { source: column, chunk: () => column.contiguous() };
+  const field: Field = hasNulls ? { ...column.field, nullable: true } : column.field;
+  return side === "left" ? { field, left: part } : { field, right: part };
 }
 
 /**
@@ -90,19 +95,6 @@ export async function materialise(
 export function columnOf(chunks: readonly Chunk[], maker: BatchMaker): Column<unknown> {
   const batches = chunks.map((chunk) => maker.batch(chunk));
   return new Column(batches, batches[0].type);
-}
-
-/** The last stage of a call: gathers the answer by the threads of the device's engine, and tells the plan. @internal */
-export async function materialiseAnswer(
-  outputs: readonly OutputColumn[],
-  segments: readonly Segment[],
-  call: Pick<RelationalCall<"materialise">, "pause" | "gatherOn" | "endStage" | "tellPlan">,
-  device: Device,
-): Promise<Table> {
-  const made = await materialise(outputs, segments, call.pause, await call.gatherOn(device));
-  call.endStage("materialise");
-  call.tellPlan();
-  return made;
 }
 
 /** Allocation throws a RangeError where there is no memory. */

@@ -12,10 +12,8 @@ import {
   Version,
 } from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
-import { RAW } from "../io/columns.js";
-import { lookUpValidity } from "../relational/keys/encode-keys.js";
 import { withChildren } from "./arrow-types.js";
-import { validityOf } from "./bitmaps.js";
+import { lookUpValidity, validityOf } from "./bitmaps.js";
 import { type Chunk, type ChunkedColumn, codesOf, type DictionaryChunk, isValid } from "./chunk.js";
 import { readTable, type SourceColumn, type SourceTable } from "./columns.js";
 import { compactChunk } from "./compact-chunk.js";
@@ -23,6 +21,7 @@ import { contiguous } from "./contiguous.js";
 import { gather } from "./gather.js";
 import { heldBytes } from "./held-bytes.js";
 import { nullsLike } from "./null-chunk.js";
+import { RAW } from "./raw.js";
 import { checkSameType } from "./same-types.js";
 import { sliceChunk } from "./slice-chunk.js";
 import { sourceColumn } from "./source-columns.js";

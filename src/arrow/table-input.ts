@@ -4,10 +4,8 @@
  */
 import * as arrow from "@uwdata/flechette";
 import { Column, type DataType } from "@uwdata/flechette";
-import type { Device } from "../device.js";
 import { ValidationError } from "../errors.js";
 import { checkAttached, describe } from "../options.js";
-import type { DeviceTable } from "../relational/device/device-table.js";
 
 /**
  * An Arrow table of either library: flechette's `Table` (`tableFromIPC`, `tableFromArrays`, …) or apache-arrow's, or one of its
@@ -178,8 +176,6 @@ export interface PendingTable extends PromiseLike<unknown> {
   batches(): AsyncIterable<TableInput>;
   /** The same without columns that nobody needs. @internal */
   narrowed?(needed: readonly string[]): PendingTable;
-  /** As a table on the device, if it is made there; the caller frees it. @internal */
-  onDevice?(device: Device | undefined): Promise<DeviceTable | null>;
 }
 
 function isPromise(input: object): input is PromiseLike<unknown> {

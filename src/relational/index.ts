@@ -45,8 +45,8 @@ export {
   type Keep,
 } from "./group/distinct.js";
 export { GroupBy, groupBy } from "./group/group-by.js";
-export type { GroupByOptions, GroupCallOptions, GroupStage } from "./group/group-calls.js";
 export { type ValueCountsOptions, valueCounts } from "./group/value-counts.js";
+export type { GroupByOptions, GroupCallOptions, GroupStage } from "./group-calls.js";
 export { type IsInOptions, isIn } from "./join/is-in.js";
 export {
   type BatchOptions,

@@ -3,13 +3,14 @@
  * the last group, so that loops over values look at no validity.
  */
 
+import { lookUpValidity } from "../../arrow/bitmaps.js";
 import { type Chunk, codesOf } from "../../arrow/chunk.js";
 import type { SourceColumn } from "../../arrow/columns.js";
 import { contiguous } from "../../arrow/contiguous.js";
 import { bitmapBytes, isSet } from "../../engine/bitmaps.js";
 import { type GroupTask, runTask } from "../../engine/group-tasks.js";
 import type { KeyColumn } from "../../engine/rows.js";
-import { encodeOwnKeys, lookUpValidity } from "../keys/encode-keys.js";
+import { encodeOwnKeys } from "../keys/encode-keys.js";
 
 export class GroupedValues {
   #key: KeyColumn | undefined;

@@ -6,8 +6,8 @@ import type { Keep } from "../../engine/keep.js";
 import { gatherTable } from "../device/device-gather.js";
 import { type DeviceKeyColumn, deviceKey, Uploads } from "../device/device-keys.js";
 import type { DeviceTable } from "../device/device-table.js";
+import type { GroupStage } from "../group-calls.js";
 import type { RelationalCall } from "../relational-call.js";
-import type { GroupStage } from "./group-calls.js";
 
 /** Which rows of a table are asked for. */
 export interface AskedRows {

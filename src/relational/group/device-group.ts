@@ -11,8 +11,8 @@ import type { GroupedSource } from "../aggregate/group-states.js";
 import type { NamedAggregate } from "../aggregates.js";
 import type { TableColumn } from "../device/column-transport.js";
 import { type DeviceKeyColumn, deviceKey, Uploads } from "../device/device-keys.js";
+import type { GroupStage } from "../group-calls.js";
 import type { RelationalCall } from "../relational-call.js";
-import type { GroupStage } from "./group-calls.js";
 
 /** What is grouped. */
 export interface DeviceGrouping {

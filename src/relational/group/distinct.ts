@@ -2,7 +2,7 @@
 import type { Table } from "@uwdata/flechette";
 import { eachBatch } from "../../arrow/batch-reader.js";
 import { columnIndex, readTable } from "../../arrow/columns.js";
-import { materialiseAnswer, tableOf } from "../../arrow/materialise.js";
+import { plainColumn, tableOf } from "../../arrow/materialise.js";
 import { type Batches, batchesOf, type TableInput, type Tables } from "../../arrow/table-input.js";
 import type { OutputOption } from "../../containers/arguments.js";
 import type { Device } from "../../device.js";
@@ -20,14 +20,13 @@ import {
   type PlacedTable,
   uploadTable,
 } from "../device/device-table.js";
-import { plainColumn } from "../join/join-columns.js";
+import type { GroupByOptions, GroupCallOptions, GroupStage } from "../group-calls.js";
 import { encodeOwnKeys } from "../keys/encode-keys.js";
-import { checkNames, RelationalCall } from "../relational-call.js";
+import { checkNames, materialiseAnswer, RelationalCall } from "../relational-call.js";
 import type { RowOf } from "../row-types.js";
 import type { TableResult } from "../table-result.js";
 import type { AskedRows } from "./device-distinct.js";
 import { GroupBy, groupingResult, refuseOnDevice } from "./group-by.js";
-import type { GroupByOptions, GroupCallOptions, GroupStage } from "./group-calls.js";
 
 const loadThere = lazily(() => import("./device-distinct.js"));
 /** Needs files: no page loads it. */

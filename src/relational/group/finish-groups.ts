@@ -4,7 +4,7 @@
  */
 import type { Table } from "@uwdata/flechette";
 import type { SourceColumn } from "../../arrow/columns.js";
-import { materialise, type OutputColumn } from "../../arrow/materialise.js";
+import { materialise, type OutputColumn, plainColumn } from "../../arrow/materialise.js";
 import type { Device } from "../../device.js";
 import { destroyColumns } from "../../engine/device-columns.js";
 import type { Placement } from "../../engine/engine.js";
@@ -12,7 +12,6 @@ import { inOrder } from "../aggregate/group-rows.js";
 import type { GroupedSource } from "../aggregate/group-states.js";
 import { type TableColumn, uploadColumn } from "../device/column-transport.js";
 import { broughtBack, DeviceTable, toHost } from "../device/device-table.js";
-import { plainColumn } from "../join/join-columns.js";
 import type { DeviceGroups } from "./device-group.js";
 import type { Grouping } from "./grouping.js";
 

@@ -4,7 +4,14 @@ import { whileAttached } from "../../arrow/attached.js";
 import { eachBatch } from "../../arrow/batch-reader.js";
 import { readTable } from "../../arrow/columns.js";
 import { collectTables } from "../../arrow/stack-tables.js";
-import { batchesOf, isEmptyList, isPending, type TableInput, type Tables } from "../../arrow/table-input.js";
+import {
+  batchesOf,
+  isEmptyList,
+  isPending,
+  type PendingTable,
+  type TableInput,
+  type Tables,
+} from "../../arrow/table-input.js";
 import type { OutputOption } from "../../containers/arguments.js";
 import type { Device } from "../../device.js";
 import type { Placement } from "../../engine/engine.js";
@@ -15,9 +22,9 @@ import { checkMemory } from "../../spill/memory-options.js";
 import type { GroupStates } from "../aggregate/group-states.js";
 import type { Aggregate } from "../aggregates.js";
 import { DeviceTable, type PlacedTable, uploadTable } from "../device/device-table.js";
+import type { GroupByOptions, GroupCallOptions } from "../group-calls.js";
 import type { GroupedRow, RowOf } from "../row-types.js";
 import { TableResult } from "../table-result.js";
-import type { GroupByOptions, GroupCallOptions } from "./group-calls.js";
 import { groupTable } from "./group-table.js";
 import { Grouping, StatesSum } from "./grouping.js";
 
@@ -112,6 +119,11 @@ export function groupingResult<T extends Table | DeviceTable>(
   });
 }
 
+/** An operator that may answer with a table on the device, which the caller frees. */
+interface PendingOnDevice extends PendingTable {
+  onDevice?(device: Device | undefined): Promise<DeviceTable | null>;
+}
+
 async function groupHere<P extends Placement>(
   table: TableInput | DeviceTable | Tables,
   options: GroupByOptions & OutputOption<P>,
@@ -120,7 +132,7 @@ async function groupHere<P extends Placement>(
   const { output = "host", memory: _, ...own } = options;
   checkOneOf("output", output, ["host", "device"]);
   const asked = narrowed(table, options);
-  const there = isPending(asked) ? await asked.onDevice?.(options.device) : null;
+  const there = isPending(asked) ? await (asked as PendingOnDevice).onDevice?.(options.device) : null;
   if (there) {
     try {
       return (await groupTable(grouping, there, output)) as PlacedTable<P>;

@@ -18,9 +18,9 @@ import { partition } from "../../spill/partitioner.js";
 import { type Cut, FIRST_CUT, nextCut, partitionsOf, rowsByPartition } from "../../spill/row-partitions.js";
 import { MOST_DEPTH, SpillSession } from "../../spill/spill-session.js";
 import type { GroupStates } from "../aggregate/group-states.js";
+import type { GroupByOptions } from "../group-calls.js";
 import { encodeOwnKeys } from "../keys/encode-keys.js";
 import { asGroups, type DistinctOptions } from "./distinct.js";
-import type { GroupByOptions } from "./group-calls.js";
 import { Grouping, StatesSum } from "./grouping.js";
 
 /**

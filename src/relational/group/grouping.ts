@@ -5,7 +5,6 @@
  */
 import type { Table } from "@uwdata/flechette";
 import { isSourceTable, readTable, type SourceTable } from "../../arrow/columns.js";
-import { materialiseAnswer } from "../../arrow/materialise.js";
 import type { TableInput } from "../../arrow/table-input.js";
 import type { Device } from "../../device.js";
 import { ValidationError } from "../../errors.js";
@@ -13,9 +12,9 @@ import { check, checkOneOf, describe } from "../../options.js";
 import { type GroupedRows, groupRows } from "../aggregate/group-rows.js";
 import { type GroupedSource, GroupStates, openSource } from "../aggregate/group-states.js";
 import { AGGREGATE_NAMES, type Aggregate, type NamedAggregate } from "../aggregates.js";
+import type { GroupByOptions, GroupStage } from "../group-calls.js";
 import { encodeOwnKeys } from "../keys/encode-keys.js";
-import { checkNames, RelationalCall } from "../relational-call.js";
-import type { GroupByOptions, GroupStage } from "./group-calls.js";
+import { checkNames, materialiseAnswer, RelationalCall } from "../relational-call.js";
 
 /** Groups, and the device that found them. */
 export interface Groups {

@@ -1,7 +1,7 @@
 /** How often each value of a column comes. */
 import type { Table } from "@uwdata/flechette";
 import { readTable } from "../../arrow/columns.js";
-import { materialise } from "../../arrow/materialise.js";
+import { materialise, plainColumn } from "../../arrow/materialise.js";
 import type { TableInput, Tables } from "../../arrow/table-input.js";
 import type { OutputOption } from "../../containers/arguments.js";
 import type { Words } from "../../engine/device-columns.js";
@@ -10,10 +10,9 @@ import { lazily } from "../../engine/lazily.js";
 import { check, checkOneOf } from "../../options.js";
 import { count } from "../aggregates.js";
 import { broughtBack, DeviceTable, type PlacedTable } from "../device/device-table.js";
-import { plainColumn } from "../join/join-columns.js";
+import type { GroupCallOptions } from "../group-calls.js";
 import { RelationalCall } from "../relational-call.js";
 import { groupBy } from "./group-by.js";
-import type { GroupCallOptions } from "./group-calls.js";
 
 const loadGather = lazily(() => import("../device/device-gather.js"));
 

@@ -9,7 +9,7 @@ import type { Placement } from "../../engine/engine.js";
 import { lazily } from "../../engine/lazily.js";
 import { checkOptions } from "../../options.js";
 import { commonDevice, DeviceTableColumn } from "../device/device-table.js";
-import type { GroupCallOptions } from "../group/group-calls.js";
+import type { GroupCallOptions } from "../group-calls.js";
 import type { JoinStage } from "./join.js";
 import { type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { findPairs } from "./run-join.js";

@@ -3,9 +3,8 @@
  * column comes out once, under the left's name: in a right join with the right's values, in a full join with the values of
  * whichever side has the row. Columns that nobody asks for are not read.
  */
-import type { Field } from "@uwdata/flechette";
-import type { SourceColumn, SourceTable } from "../../arrow/columns.js";
-import type { ColumnPart, OutputColumn } from "../../arrow/materialise.js";
+import type { SourceTable } from "../../arrow/columns.js";
+import { type OutputColumn, plainColumn } from "../../arrow/materialise.js";
 import type { JoinKind, Sides } from "../../engine/join-kinds.js";
 import { ValidationError } from "../../errors.js";
 import { nearestOf } from "../../options.js";
@@ -72,13 +71,6 @@ export function pickColumns(
       `${near === undefined ? "" : `Did you mean "${near}"? `}Its columns would be: ${all.join(", ") || "none"}.`,
     );
   });
-}
-
-/** A column of one side as it is. */
-export function plainColumn(side: "left" | "right", column: SourceColumn, hasNulls = false): OutputColumn {
-  const part: ColumnPart = { source: column, chunk: () => column.contiguous() };
-  const field: Field = hasNulls ? { ...column.field, nullable: true } : column.field;
-  return side === "left" ? { field, left: part } : { field, right: part };
 }
 
 function renamed(output: OutputColumn, name: string): OutputColumn {

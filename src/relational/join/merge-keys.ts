@@ -16,14 +16,14 @@
 
 import * as arrow from "@uwdata/flechette";
 import { type DataType, DateUnit, decimal, type Field, Type } from "@uwdata/flechette";
-import { typeName } from "../../arrow/arrow-types.js";
+import { typeName, valueType } from "../../arrow/arrow-types.js";
 import type { Chunk, ChunkedColumn, DictionaryChunk } from "../../arrow/chunk.js";
 import type { SourceColumn } from "../../arrow/columns.js";
 import type { ColumnPart, OutputColumn } from "../../arrow/materialise.js";
 import { unifyDictionaries } from "../../arrow/unify-dictionaries.js";
 import { ValidationError } from "../../errors.js";
 import { castKey } from "../keys/cast-key.js";
-import { keyForm, valueType } from "../keys/key-types.js";
+import { keyForm } from "../keys/key-types.js";
 
 /**
  * The one output column of two key columns, under the left's name.

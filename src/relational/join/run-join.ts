@@ -4,7 +4,6 @@
  * values; hashes only find candidates.
  */
 import type { Table } from "@uwdata/flechette";
-import { materialiseAnswer } from "../../arrow/materialise.js";
 import type { Device } from "../../device.js";
 import { segmentsOf } from "../../engine/join-kinds.js";
 import type { JoinCall } from "../../engine/row-operations.js";
@@ -12,6 +11,7 @@ import type { RowPairs } from "../../engine/rows.js";
 import { semiPairs } from "../../engine/semi-pairs.js";
 import { LimitError } from "../../errors.js";
 import type { EncodedKeys } from "../keys/encode-keys.js";
+import { materialiseAnswer } from "../relational-call.js";
 import { filterPairs } from "./pair-filter.js";
 import type { PreparedJoin } from "./prepare-join.js";
 

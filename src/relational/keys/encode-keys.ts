@@ -3,7 +3,7 @@
  * chose, so that two values are equal exactly when their bits are. Zero-copy wherever the data has that form already.
  */
 
-import type { Validity } from "../../arrow/bitmaps.js";
+import { lookUpValidity, type Validity } from "../../arrow/bitmaps.js";
 import { type Chunk, codesOf, type DictionaryChunk } from "../../arrow/chunk.js";
 import type { SourceColumn } from "../../arrow/columns.js";
 import { contiguous } from "../../arrow/contiguous.js";
@@ -130,21 +130,4 @@ function encodeDictionary(chunk: DictionaryChunk, form: KeyForm, side: FactorSid
     for (let k = 0; k < width; k++) data[out++] = values.data[at + k];
   }
   return { kind: "words", width, data, validity };
-}
-
-/** Validity of rows of a dictionary: a row is null when its code is, or when the dictionary's value is. */
-export function lookUpValidity(
-  codes: ArrayLike<number>,
-  rows: Validity | null,
-  values: Uint8Array | null,
-): Uint8Array | null {
-  if (values === null) return bitsOf(rows);
-  const validity = new Uint8Array(bitmapBytes(codes.length));
-  for (let i = 0; i < codes.length; i++) {
-    const code = codes[i];
-    const set =
-      (values[code >>> 3] >>> (code & 7)) & (rows === null ? 1 : rows.bits[i >>> 3] >>> (i & 7)) & 1;
-    validity[i >>> 3] |= set << (i & 7);
-  }
-  return validity;
 }

@@ -16,7 +16,7 @@
  * | dictionary of T | as T |
  */
 import { type DataType, DateUnit, TimeUnit, Type } from "@uwdata/flechette";
-import { typeName } from "../../arrow/arrow-types.js";
+import { typeName, valueType } from "../../arrow/arrow-types.js";
 import { ValidationError } from "../../errors.js";
 
 /** The common form of a pair of key columns, and what each side's values are multiplied by on the way there. */
@@ -52,11 +52,6 @@ export function keyForm(left: KeySide, right: KeySide): KeyForm {
   if (a.family === "null" && b.family === "null") return { kind: "null" };
   if (a.family === "null") return formOf(b, b, left, right);
   return formOf(a, b.family === "null" ? a : b, left, right);
-}
-
-/** The type of a dictionary's values, or the type itself. */
-export function valueType(type: DataType): DataType {
-  return type.typeId === Type.Dictionary ? valueType(type.dictionary) : type;
 }
 
 /** Whether a column of the type can be a key. */

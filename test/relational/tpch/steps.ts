@@ -4,8 +4,7 @@
  */
 import { columnFromValues, type DataType, decimal, type Table, tableFromColumns } from "@uwdata/flechette";
 import { readTable } from "../../../src/arrow/columns.js";
-import { materialise } from "../../../src/arrow/materialise.js";
-import { plainColumn } from "../../../src/relational/join/join-columns.js";
+import { materialise, plainColumn } from "../../../src/arrow/materialise.js";
 import { exactDecimals } from "./columns.js";
 
 /** A date as it is compared: `shipped < day("1995-03-15")`. */
