@@ -5,9 +5,9 @@
 import { Table } from "@uwdata/flechette";
 import { batchesOf, type TableInput, type Tables } from "../arrow/table-input.js";
 import { check, checkCallbacks, checkOneOf, checkOptions, checkWhole } from "../options.js";
-import { ASKED_TYPES } from "./csv/csv-asked.js";
 import { fileErrorFrom } from "./errors.js";
 import {
+  ASKED_TYPES,
   type BatchReadOptions,
   type CsvOptions,
   FORMATS,
@@ -30,9 +30,9 @@ export type {
   TableInput,
   Tables,
 } from "../arrow/table-input.js";
-export type { AskedType } from "./csv/csv-asked.js";
 export { FileError } from "./errors.js";
 export type {
+  AskedType,
   BatchReadOptions,
   CsvOptions,
   Format,
