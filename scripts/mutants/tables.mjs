@@ -94,7 +94,7 @@ export const tableFaults = [
   {
     name: "nulls-of-dictionary",
     what: "a null in a dictionary's values is a key",
-    file: "src/relational/keys/encode-keys.ts",
+    file: "src/arrow/bitmaps.ts",
     find: "(values[code >>> 3] >>> (code & 7)) & (rows === null",
     replace: "1 & (rows === null",
     ...test("relational/keys/encode-keys", "relational/keys/key-types"),
