@@ -1,4 +1,4 @@
-/** The option of operators whose inputs may be larger than memory. The work is in src/spill, which is loaded when it is asked for. */
+/** The option of operators whose inputs may be larger than memory. Operators of such inputs are loaded when it is asked for. */
 import { check, checkCallbacks, checkOptions } from "../options.js";
 
 /** How much memory an operator may take, and where rows go that find no place in it. Needs files: Node alone has them. */
