@@ -23,7 +23,10 @@ export type BareEngine = Omit<Engine, Level> & Partial<Pick<Engine, Level>>;
 export function completeLevels(engine: BareEngine): Engine {
   const carrier = lazily(async () => {
     const { threads } = engine.info;
-    return new Carrier(engine, await openCpuEngine({ ...(threads > 0 && { threads }), seed: engine.hashSeed }));
+    return new Carrier(
+      engine,
+      await openCpuEngine({ ...(threads > 0 && { threads }), seed: engine.hashSeed }),
+    );
   });
   const all = engine as { -readonly [N in keyof BareEngine]: BareEngine[N] };
   const host = async () => (await carrier()).host;
