@@ -29,7 +29,7 @@ import tallyGroups from "./lists/tally-groups.wgsl";
 /** Tables whose batches are grouped: keys of one word, and values, which are numbers. */
 const KEYED_LISTS = slotFormat({ key: "u32", value: "u32" });
 
-export const texts: Texts = {
+export const listsTexts: Texts = {
   address,
   "resolve-targets": resolveTargets,
   "allocate-pieces": allocatePieces,
