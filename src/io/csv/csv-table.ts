@@ -14,11 +14,11 @@ import {
   uint32,
   uint64,
 } from "@uwdata/flechette";
+import { appendBits } from "../../arrow/bitmaps.js";
 import { bitmapBytes } from "../../engine/bitmaps.js";
-import { appendBits } from "../../relational/bitmaps.js";
 import { bytesColumn, fixedColumn, MAX_OFFSET, nullColumn, offsetsColumn } from "../columns.js";
+import type { AskedType } from "../formats.js";
 import { Nulls, setInt64 } from "../nulls.js";
-import type { AskedType } from "./csv-asked.js";
 import type { BlockColumn } from "./csv-column.js";
 import { CsvType } from "./csv-types.js";
 
