@@ -114,12 +114,22 @@ describe("calls that work in parts end one after another", () => {
   it("and a call whose input never ends does not hold up the others for good", async () => {
     using device = await opened(1);
     let isDone = false;
+    let read = 0;
+    let begun!: () => void;
+    const isBusy = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
     function* endless() {
-      while (!isDone) yield small;
+      while (!isDone && ++read < 2000) {
+        if (read === 30) begun();
+        yield small;
+      }
     }
     const work = [1, 2, 3].map(() => groupBy(endless(), { by, aggregate, device }).then());
+    await isBusy;
     expect((await groupBy(small, { by, aggregate, device })).numRows).toBe(97);
     isDone = true;
+    expect(read).toBeLessThan(1000);
     await Promise.all(work);
   });
 

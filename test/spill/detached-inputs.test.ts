@@ -1,7 +1,7 @@
 /** Inputs of operators within memory that lose theirs meanwhile: a right answer or an error, never other rows. */
 import { expect, it } from "vitest";
 import { count, distinct, groupBy, join, sum } from "../../src/relational/index.js";
-import { rightOrRefused } from "../relational/helpers/taken-away.js";
+import { rightOrRefused, table } from "../relational/helpers/taken-away.js";
 
 const ROWS = 12_000;
 const memory = { limit: 2 ** 20 };
@@ -37,4 +37,17 @@ const calls: Record<string, (input: Input) => Promise<unknown>> = {
 
 it.each(Object.keys(calls))("%s has the right answer, or none", async (name) => {
   await rightOrRefused(calls[name], [0, 3, 12, 24, 26, 30, 40, 60], ROWS);
+});
+
+it("a join whose answer shares memory that is taken away before its end is refused", async () => {
+  const { columns, takeAway } = table("transferred", ROWS);
+  function* batches() {
+    yield columns;
+    yield { id: few.id, value: few.id };
+    takeAway();
+  }
+  const ids = { id: Int32Array.from({ length: 4000 }, (_, i) => i) };
+  await expect(join(batches(), ids, { on: ["id"], how: "left" })).rejects.toThrow(
+    "is detached",
+  );
 });
