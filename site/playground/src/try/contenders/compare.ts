@@ -4,12 +4,11 @@
  */
 import type { Device } from "warpmap";
 import { median, timeInTurn } from "../../../../../bench/timing.js";
-import { textReader } from "../../../../../src/io/values.js";
 import { breathe, type CallContext } from "../../rpc/server.js";
 import type { Comparison, Contest, Progress, Spec, Stage } from "../protocol.js";
 import { operate, type Run, type Tables } from "../worker/operate.js";
 import { arqueroEntrant } from "./arquero.js";
-import type { Contender, Entrant } from "./contender.js";
+import { answerOf, type Contender, type Entrant } from "./contender.js";
 import { duckdbEntrant } from "./duckdb.js";
 import { mapEntrant } from "./map.js";
 import { judgeOf } from "./same-answer.js";
@@ -81,16 +80,7 @@ function warpmapContender(tables: Tables, spec: Spec, device: Device, signal: Ab
       run = await operate(tables, spec, device, { signal });
       return run.stages;
     },
-    answer() {
-      const { table } = run as Run;
-      return {
-        rows: table.numRows,
-        columns: table.names.map((name, i) => ({
-          name: String(name),
-          textAt: textReader(table.children[i]),
-        })),
-      };
-    },
+    answer: () => answerOf((run as Run).table),
   };
 }
 
