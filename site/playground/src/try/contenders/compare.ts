@@ -130,7 +130,7 @@ function medians(runs: readonly (readonly Stage[])[]): Stage[] {
 function comparedText({ kind }: Spec): string {
   const how =
     kind === "group"
-      ? "each group by its keys; numbers may differ by a part in 10⁹, near 0 by a part in 10¹² of the column's largest"
-      : "all rows with all values, in any order, by the sums of two hashes of each row";
-  return `Before the clock ran, every answer was compared with warpmap's: ${how}. Those that are the same then took turns, run by run, in this page.`;
+      ? "each group by its keys; numbers may differ by 10⁻⁹ of their size or, near 0, by 10⁻¹² of the column's largest"
+      : "all values of all rows, in any order, by sums of two hashes of each row";
+  return `Before timing, every answer was compared with warpmap's: ${how}. Contenders with the same answer then ran in turn, in this page.`;
 }
