@@ -5,6 +5,7 @@
 import type { TableToPrepare } from "./containers/prepare.js";
 import type { DeviceArray } from "./engine/device-array.js";
 import type { BackendName, DeviceMemoryOptions, Engine, EngineInfo, MemoryUse } from "./engine/engine.js";
+import type { BufferView, NativeTypes } from "./engine/native.js";
 import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import type { GroupSize, Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
@@ -53,6 +54,8 @@ export interface OpenDeviceOptions extends SignalOption {
 
 /** Facts about the device in use, and the reason it was chosen. */
 export interface DeviceInfo extends EngineInfo {
+  /** The former name of {@link EngineInfo.hardware}. @deprecated Write `hardware`. */
+  readonly adapter: EngineInfo["hardware"];
   /** One sentence: why this engine runs and not another. */
   readonly reason: string;
 }
@@ -188,7 +191,8 @@ export class Device {
    * content policy does so when the first one starts, with a large batch or `prepare`.
    */
   get info(): DeviceInfo {
-    return { ...this.engine.info, reason: this.#reason };
+    const { info } = this.engine;
+    return { ...info, adapter: info.hardware, reason: this.#reason };
   }
 
   /** Which engine runs. */
@@ -196,9 +200,9 @@ export class Device {
     return this.engine.info.backend;
   }
 
-  /** The GPUDevice in use, for your own kernels; undefined on the cpu engine. */
-  get gpuDevice(): GPUDevice | undefined {
-    return this.engine.gpuDevice;
+  /** The WebGPU device in use, for your own kernels; undefined on other engines. */
+  get gpuDevice(): NativeTypes["device"] | undefined {
+    return this.engine.interop?.device;
   }
 
   /** The memory that the device holds, in bytes: in use, and kept for the next table, array or call. */
@@ -283,32 +287,19 @@ export class Device {
   }
 
   /**
-   * Elements of your own GPUBuffer as a device array, without a copy. The buffer stays yours; it needs STORAGE usage,
-   * and COPY_SRC if it is read back. @throws ValidationError on the cpu engine, or when the range or the usage does not fit.
+   * Elements of your own WebGPU buffer as a device array, without a copy. The buffer stays yours; it needs the usage that lets kernels
+   * store to it, and that of a copy's source if it is read back (docs/recipes/gpu.md).
+   * @throws ValidationError on other engines, or when the range or the usage does not fit.
    */
-  wrap<T extends ScalarType>(
-    buffer: GPUBuffer,
-    view: { type: T; byteOffset?: number; length?: number },
-  ): DeviceArray<T> {
+  wrap<T extends ScalarType>(buffer: NativeTypes["buffer"], view: BufferView<T>): DeviceArray<T> {
     checkOptions(view, "type byteOffset length");
-    if (this.gpuDevice === undefined || typeof buffer?.size !== "number") {
-      throw new ValidationError(
-        "wrap takes a GPUBuffer and { type }, on a webgpu device.",
-        'Write device.wrap(buffer, { type: "u32" }); on the cpu engine, upload a typed array.',
-      );
-    }
-    const { type, byteOffset = 0 } = view;
-    checkShape(type, 0);
-    const length = view.length ?? Math.floor((buffer.size - byteOffset) / scalarBytes[type]);
-    const end = byteOffset + length * scalarBytes[type];
-    const fits = byteOffset >= 0 && Number.isSafeInteger(length) && length >= 0 && end <= buffer.size;
-    if (!fits || byteOffset % 4 !== 0) {
-      throw new ValidationError(
-        `${length} elements of ${type} from byte ${byteOffset} do not fit a buffer of ${buffer.size} bytes, or do not start at a multiple of 4.`,
-        "Give a byteOffset that is a multiple of 4 and a length within the buffer.",
-      );
-    }
-    return this.engine.wrap(type, buffer, byteOffset, length);
+    checkShape(view.type, 0);
+    const { interop } = this.engine;
+    if (interop) return interop.wrap(buffer, view);
+    throw new ValidationError(
+      `The ${this.backend} engine wraps no buffers.`,
+      "Upload a typed array in place of the buffer.",
+    );
   }
 
   /** Ends the device: frees all its memory, ends its threads; running calls reject with DeviceLostError. Idempotent. */

@@ -67,6 +67,7 @@ export type {
   Target,
 } from "./engine/engine.js";
 export type { HashName, OwnHash } from "./engine/hash-names.js";
+export type { BufferView, NativeTypes } from "./engine/native.js";
 export { PinnedArray, type PinnedUse } from "./engine/pinned-array.js";
 export type { ChunkPlan, GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";
 export type { BasicType, Scalar, ScalarArrays, ScalarType } from "./engine/scalars.js";

@@ -106,7 +106,7 @@ function benchNamed(name: string): () => Promise<BenchModule> {
 }
 
 /** @param backend that the benchmark runs on, as far as it is known */
-function checkThreads({ threads }: BenchCommandOptions, backend: BenchCommandOptions["device"]): void {
+function checkThreads({ threads }: BenchCommandOptions, backend: string): void {
   if (threads === undefined || backend !== "webgpu") return;
   throw new CallError("--threads is for the cpu engine, and the device is webgpu.", "Leave one of them out.");
 }

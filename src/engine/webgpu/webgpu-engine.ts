@@ -2,7 +2,6 @@
  * The webgpu engine: tables in GPU buffers, operations as compute kernels. This file opens it and makes arrays and tables;
  * device/gpu.ts owns the device's manners, webgpu-table.ts the operations, table/ and direct/ the probing.
  */
-import { ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
 import type { Dictionary, DictionarySpec } from "../dictionary.js";
 import type { KeyType, ValueType } from "../element-types.js";
@@ -17,22 +16,24 @@ import type {
 } from "../engine.js";
 import { EMPTY, type TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
+import type { Interop } from "../native.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import { processSeed } from "../process-seed.js";
 import type { RowOperations } from "../row-operations.js";
 import type { ScalarArrays, ScalarType } from "../scalars.js";
 import type { SketchOperations } from "../sketch-operations.js";
+import type { EngineTraits } from "../traits.js";
 import type { ListOperations } from "../value-lists.js";
 import { HOST_CHUNK } from "./batch/batches.js";
-import { gpuArray, loadArrays } from "./batch/columns.js";
+import { loadArrays } from "./batch/columns.js";
 import type { OpenedGpu } from "./device/adapter.js";
 import { filling } from "./device/fill.js";
 import { Gpu } from "./device/gpu.js";
-import { BufferUsage } from "./device/gpu-flags.js";
 import { Kernels } from "./device/kernel.js";
 import { Pacer } from "./device/pacer.js";
 import type { KernelOverrides } from "./direct/direct-kernels.js";
 import { WORKLIST_BYTES, WORKLIST_ROOM } from "./direct/worklist.js";
+import { interopOf } from "./interop.js";
 import { kindOf } from "./table/plain-slots.js";
 import { newState, type TableHost } from "./table/table-state.js";
 import { WebgpuTable } from "./webgpu-table.js";
@@ -89,6 +90,8 @@ export class WebgpuEngine implements Engine {
     const { WebgpuSketches } = await import("./webgpu-sketches.js");
     return new WebgpuSketches(this);
   });
+  readonly interop: Interop;
+  readonly traits: EngineTraits;
   readonly #madeReady = new Set<string>();
   /** What tables need of this engine. */
   readonly tableHost: TableHost;
@@ -108,10 +111,8 @@ export class WebgpuEngine implements Engine {
     const { pacer } = this;
     const sizes = tableSizes(gpu.device.limits, kernelOverrides);
     this.tableHost = { engine: this, gpu, kernels, pacer, kernelOverrides, ...sizes };
-  }
-
-  get gpuDevice(): GPUDevice {
-    return this.gpu.device;
+    this.interop = interopOf(this);
+    this.traits = traitsOf(gpu, sizes.maxTableBinding);
   }
 
   get memory(): MemoryUse {
@@ -128,22 +129,6 @@ export class WebgpuEngine implements Engine {
 
   async allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
     return (await loadArrays()).zeroedArray(this, this.gpu, type, length);
-  }
-
-  wrap<T extends ScalarType>(type: T, buffer: GPUBuffer, byteOffset: number, length: number): DeviceArray<T> {
-    if (!(buffer.usage & BufferUsage.STORAGE)) {
-      throw new ValidationError(
-        "This buffer's usage lacks STORAGE, so kernels cannot use it.",
-        "Create it with STORAGE.",
-      );
-    }
-    if (buffer.size % 4 !== 0) {
-      throw new ValidationError(
-        `This buffer has ${buffer.size} bytes.`,
-        "Create it with a multiple of 4 bytes.",
-      );
-    }
-    return gpuArray(this, this.gpu, type, length, { buffer, byteOffset, owned: false });
   }
 
   async pin<T extends ScalarType, U extends PinnedUse>(
@@ -201,14 +186,27 @@ function tableSizes(limits: GPUSupportedLimits, overrides: KernelOverrides) {
   };
 }
 
-function engineInfo({ device, name, software, adapter }: OpenedGpu): EngineInfo {
+/** WebGPU has no atomics and no floats of 64 bits, and a browser ends a dispatch that takes seconds. */
+function traitsOf({ device, software }: Gpu, maxBinding: number): EngineTraits {
+  const subgroups = device.features.has("subgroups") ? device.adapterInfo?.subgroupMinSize : undefined;
+  return {
+    maxBinding,
+    atomics64: false,
+    float64: false,
+    subgroupSize: subgroups ?? 1,
+    needsBoundedDispatch: true,
+    isEmulated: software,
+  };
+}
+
+function engineInfo({ device, name, software, hardware }: OpenedGpu): EngineInfo {
   const { limits } = device;
   return {
     backend: "webgpu",
     name,
     software,
     threads: 0,
-    adapter,
+    hardware,
     limits: {
       maxBufferSize: limits.maxBufferSize,
       maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,

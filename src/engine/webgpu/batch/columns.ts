@@ -10,7 +10,7 @@ import { lazily } from "../../lazily.js";
 import { PinnedArray } from "../../pinned-array.js";
 import { asBytes, type ScalarType, scalarBytes } from "../../scalars.js";
 import type { Gpu } from "../device/gpu.js";
-import { STORAGE_USAGE } from "../device/gpu-flags.js";
+import { BufferUsage, STORAGE_USAGE } from "../device/gpu-flags.js";
 import type { Range } from "../device/kernel.js";
 import { align4 } from "../memory/readback.js";
 
@@ -72,7 +72,7 @@ export class Scratch {
     }
     const buffer = await this.buffer(count * bytes + 4);
     if (column instanceof PinnedArray) {
-      const pinned = column.storage.buffer as GPUBuffer;
+      const { buffer: pinned } = placeOf(column);
       await this.gpu.submit("pinned", (encoder) =>
         encoder.copyBufferToBuffer(pinned, first * bytes, buffer, 0, align4(count * bytes)),
       );
@@ -108,12 +108,15 @@ export class Scratch {
   }
 }
 
-/** Where a device array of this engine lies. The array's own `buffer` is for users: it takes the buffer out of the pool. */
-export function placeOf({ storage }: DeviceArray): {
+/** A place in a buffer. */
+interface Place {
   readonly buffer: GPUBuffer;
   readonly byteOffset: number;
-} {
-  return storage.gpu as NonNullable<typeof storage.gpu>;
+}
+
+/** Where an array of this engine lies. A device array's own `buffer` is for users: it takes the buffer out of the pool. */
+export function placeOf({ storage }: DeviceArray | PinnedArray): Place {
+  return storage as object as Place;
 }
 
 /** A device array with unspecified contents. */
@@ -138,7 +141,8 @@ export function gpuArray<T extends ScalarType>(
 ): DeviceArray<T> {
   const bytes = scalarBytes[type];
   return DeviceArray.of(engine, type, length, {
-    gpu: { ...at, share: () => gpu.memory.share(at.buffer) },
+    ...at,
+    isReadable: at.owned || (at.buffer.usage & BufferUsage.COPY_SRC) > 0,
     async read(start, end) {
       return (await loadArrays()).readElements(gpu, at, type, start, end);
     },

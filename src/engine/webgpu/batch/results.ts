@@ -93,7 +93,7 @@ export class ResultColumn {
     const [offset, length] = [first * scalarBytes[this.type], count * scalarBytes[this.type]];
     const into =
       output instanceof PinnedArray
-        ? { buffer: output.storage.buffer as GPUBuffer, offset, length }
+        ? { buffer: placeOf(output).buffer, offset, length }
         : asBytes(output).subarray(offset, offset + length);
     return [{ buffer: column.range.buffer, offset: (column.range.offset ?? 0) + column.shift * 4, into }];
   }

@@ -10,7 +10,8 @@ export interface OpenedGpu {
   /** What a person would call it. */
   name: string;
   software: boolean;
-  adapter: Record<string, string>;
+  /** What the driver says of itself. */
+  hardware: Record<string, string>;
 }
 
 /** What to look for. */
@@ -45,7 +46,7 @@ export async function openGpu(adapter: GPUAdapter): Promise<OpenedGpu> {
       requiredFeatures: wantedFeatures.filter((feature) => adapter.features.has(feature)),
     }),
   );
-  return { device, name: adapterName(facts), software: isSoftware(adapter), adapter: facts };
+  return { device, name: adapterName(facts), software: isSoftware(adapter), hardware: facts };
 }
 
 /** A failure of the browser or the driver, as the reason why the backend is not available. */
@@ -64,7 +65,7 @@ async function orUnavailable<T>(
 export function describeDevice(device: GPUDevice): OpenedGpu {
   const facts = textFields(device.adapterInfo ?? {});
   const software = softwareName.test(Object.values(facts).join(" "));
-  return { device, name: adapterName(facts), software, adapter: facts };
+  return { device, name: adapterName(facts), software, hardware: facts };
 }
 
 /**

@@ -9,6 +9,7 @@
 import { longestDenseRange } from "../../dense-keys.js";
 import type { DeviceKeys, DeviceWordColumn } from "../../device-columns.js";
 import { EMPTY } from "../../layout.js";
+import { gpuArray } from "../batch/columns.js";
 import { filling } from "../device/fill.js";
 import type { Range } from "../device/kernel.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
@@ -71,7 +72,8 @@ async function uploaded(run: RowRun, keys: DeviceKeys): Promise<DeviceKeys> {
   if (!column || column.kind === "device words") return keys;
   const there = async (data: Uint32Array | Uint8Array, words: number) => {
     const { buffer } = await boundWords(run, data, words);
-    return run.host.engine.wrap("u32", buffer, 0, words);
+    const { engine, gpu } = run.host;
+    return gpuArray(engine, gpu, "u32", words, { buffer, byteOffset: 0, owned: false });
   };
   const { width, validity } = column;
   const data = await there(column.data, rows * width);

@@ -9,7 +9,7 @@ import { type DeviceKeys, NO_ROW, type Words } from "../../device-columns.js";
 import type { Input, Table } from "../../engine.js";
 import { slotsFor } from "../../layout.js";
 import type { JoinCall } from "../../row-operations.js";
-import { newArray, placeOf } from "../batch/columns.js";
+import { gpuArray, newArray, placeOf } from "../batch/columns.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import type { RowRun } from "../groups/row-run.js";
 import { type KeyWords, oneWord } from "../groups/word-keys.js";
@@ -87,9 +87,10 @@ class KeyInputs {
   }
 
   #typed(words: Words, rows: number): Input<"u32" | "u64"> {
-    const { buffer, byteOffset } = placeOf(words);
-    const { engine } = this.run.host;
-    return engine.wrap(this.type, buffer, byteOffset, rows) as Input<"u32" | "u64">;
+    const { engine, gpu } = this.run.host;
+    return gpuArray(engine, gpu, this.type, rows, { ...placeOf(words), owned: false }) as Input<
+      "u32" | "u64"
+    >;
   }
 
   /** The numbers of rows. */

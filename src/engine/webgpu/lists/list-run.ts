@@ -3,7 +3,7 @@
  * says how it is submitted and waited for. However the call ends, its memory is given back.
  */
 
-import { DeviceArray } from "../../device-array.js";
+import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, ColumnInput, Engine } from "../../engine.js";
 import { type ScalarType, scalarBytes } from "../../scalars.js";
 import { forEachChunk } from "../batch/chunks.js";
@@ -168,11 +168,10 @@ export async function copied<T extends ScalarType>(
   const column = await newArray(engine, gpu, type, input.length);
   try {
     const bytes = Math.ceil((input.length * scalarBytes[type]) / 4) * 4;
-    const from =
-      input instanceof DeviceArray ? placeOf(input) : { buffer: input.storage.buffer, byteOffset: 0 };
+    const from = placeOf(input);
     await gpu.submit("copy", (encoder) => {
       const { buffer } = placeOf(column);
-      if (bytes > 0) encoder.copyBufferToBuffer(from.buffer as GPUBuffer, from.byteOffset, buffer, 0, bytes);
+      if (bytes > 0) encoder.copyBufferToBuffer(from.buffer, from.byteOffset, buffer, 0, bytes);
     });
     return column;
   } catch (error) {

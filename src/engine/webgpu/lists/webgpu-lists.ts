@@ -27,7 +27,8 @@ export class WebgpuLists<V extends BasicType> extends CountedLists<V, ListState>
     return new WebgpuLists<V>(await ListState.create(host, spec));
   }
 
-  get gpu(): { buffer: GPUBuffer; size: number }[] {
+  /** The buffers, for users' own kernels. */
+  get native(): { buffer: GPUBuffer; size: number }[] {
     return this.state.share();
   }
 
