@@ -6,10 +6,13 @@ import type { DeviceArray } from "./device-array.js";
 import type { Table } from "./engine.js";
 import type { ScalarType } from "./scalars.js";
 import type { ValueLists } from "./value-lists.js";
-import type { WebgpuTypes } from "./webgpu/native-types.js";
+import type { WebgpuOptions, WebgpuTypes } from "./webgpu/native-types.js";
 
 /** Types of the API under the engine, where it lets programs at it: `device`, `buffer`. */
 export interface NativeTypes extends WebgpuTypes {}
+
+/** Options of `openDevice` that say which device of that API to use. */
+export interface NativeOptions extends WebgpuOptions {}
 
 /** Elements of a buffer. */
 export interface BufferView<T extends ScalarType> {

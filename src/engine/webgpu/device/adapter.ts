@@ -2,6 +2,8 @@
  * Finding a GPU: `navigator.gpu` on a page, Dawn in Node (dawn.ts). Says precisely why there is none. A file of its own in dist/: pages
  * without a GPU load this and not the engine.
  */
+import type { EngineRequest, OpenedEngine } from "../../registry.js";
+import type { WebgpuOptions } from "../native-types.js";
 import type { Unavailable } from "./unavailable.js";
 
 /** A GPUDevice and what is known about the hardware under it. */
@@ -14,18 +16,29 @@ export interface OpenedGpu {
   hardware: Record<string, string>;
 }
 
-/** What to look for. */
-export interface GpuRequest {
-  /** A software GPU in place of a real one. */
-  software?: boolean;
-  powerPreference?: "low-power" | "high-performance";
-}
-
 /** Features that kernels or benchmarks use where the device has them. */
 const wantedFeatures = ["subgroups", "timestamp-query"] as const;
 
+/** Opens the engine on the caller's device or a GPU. The adapter first: where there is none, the engine is not loaded. */
+export async function openWebgpu(request: EngineRequest): Promise<OpenedEngine> {
+  const { gpuDevice, backend = "auto", software } = request;
+  const adapter = gpuDevice ? undefined : await findAdapter(request);
+  const [gpu, { openWebgpuEngine }] = await Promise.all([
+    adapter ? openGpu(adapter) : describeDevice(gpuDevice as GPUDevice),
+    import("../webgpu-engine.js"),
+  ]);
+  const engine = await openWebgpuEngine(gpu, request);
+  if (gpuDevice) return { engine, reason: "The caller's own GPUDevice." };
+  const why = software
+    ? "A software GPU was asked for"
+    : backend === "auto"
+      ? "A real GPU is there"
+      : "The webgpu engine was asked for";
+  return { engine, reason: `${why}: ${gpu.name}.` };
+}
+
 /** The adapter to open. @throws BackendUnavailableError */
-export async function findAdapter(request: GpuRequest): Promise<GPUAdapter> {
+export async function findAdapter(request: WebgpuOptions): Promise<GPUAdapter> {
   const { software = false, powerPreference = "high-performance" } = request;
   const gpu = await findGpu(request);
   const adapter = await orUnavailable("WebGPU finds no adapter", () =>
@@ -79,7 +92,7 @@ export function adapterName({ vendor, architecture, device, description }: Recor
 
 const withoutNumber = (text: string): string => (/^(0x[\da-f]+|\d+)$/i.test(text) ? "" : text);
 
-async function findGpu({ software = false }: GpuRequest): Promise<GPU> {
+async function findGpu({ software = false }: WebgpuOptions): Promise<GPU> {
   const fromBrowser = (globalThis.navigator as Navigator | undefined)?.gpu;
   if (fromBrowser) return fromBrowser;
   if (globalThis.process?.versions?.node === undefined) {
