@@ -1,16 +1,16 @@
-/** What an engine's hardware can do, as numbers and yes or no: facts for those above the seam who choose between ways to do a thing. */
+/** What the hardware under an engine can do: facts for those who choose between ways to do a thing. */
 
 export interface EngineTraits {
-  /** Bytes of a table or a column that one kernel or loop sees in one piece, at most. */
+  /** Bytes of the largest range of memory that a kernel or a loop sees in one piece, below 2^32 on GPUs. */
   readonly maxBinding: number;
-  /** Compare-and-swap and addition of 64 bits are atomic. */
-  readonly atomics64: boolean;
-  /** Arithmetic of 64-bit floats. */
-  readonly float64: boolean;
-  /** Invocations that surely run in lockstep; 1 where that is not known. */
+  /** Invocations of a subgroup, at least; 0 without subgroup operations. */
   readonly subgroupSize: number;
-  /** A dispatch has to end soon (docs/memory.md#chunks), so that batches are cut by time. */
+  /** Atomic operations on 64 bits. */
+  readonly atomics64: boolean;
+  /** Arithmetic of float64. */
+  readonly float64: boolean;
+  /** Dispatches of more than about 100 ms are to be cut. */
   readonly needsBoundedDispatch: boolean;
-  /** A GPU that is emulated on the CPU. */
+  /** The GPU is emulated on the CPU: work is cut finer, and locality gains nothing. */
   readonly isEmulated: boolean;
 }

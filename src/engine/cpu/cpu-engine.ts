@@ -52,7 +52,7 @@ const TRAITS: EngineTraits = {
   maxBinding: MAX_WORDS * 4,
   atomics64: false,
   float64: true,
-  subgroupSize: 1,
+  subgroupSize: 0,
   needsBoundedDispatch: false,
   isEmulated: false,
 };

@@ -1,10 +1,10 @@
 /** What the engine shows of WebGPU: buffers under arrays, tables and lists for users' kernels, and users' buffers as arrays. */
 import { ValidationError } from "../../errors.js";
-import type { BufferView, Interop } from "../native.js";
+import { gpuArray, type Place, placeOf } from "../gpu/batch/columns.js";
+import type { GpuLists } from "../gpu/lists/gpu-lists.js";
+import type { BufferView, Interop, NativeTypes } from "../native.js";
 import { type ScalarType, scalarBytes } from "../scalars.js";
-import { gpuArray, placeOf } from "./batch/columns.js";
 import { BufferUsage } from "./device/gpu-flags.js";
-import type { WebgpuLists } from "./lists/webgpu-lists.js";
 import type { WebgpuEngine } from "./webgpu-engine.js";
 import type { WebgpuTable } from "./webgpu-table.js";
 
@@ -16,15 +16,21 @@ export function interopOf(engine: WebgpuEngine): Interop {
     wrap(buffer, view) {
       const { type, byteOffset = 0 } = view;
       const length = checkedLength(buffer, view);
-      return gpuArray(engine, gpu, type, length, { buffer, byteOffset, owned: false });
+      return gpuArray(engine, gpu, type, length, {
+        buffer,
+        byteOffset,
+        owned: false,
+        isReadable: (buffer.usage & BufferUsage.COPY_SRC) > 0,
+        checkCopy: checkingUsage(buffer),
+      });
     },
     bufferOf(array) {
       const { buffer } = placeOf(array);
       gpu.memory.share(buffer);
-      return buffer;
+      return buffer as GPUBuffer;
     },
     tableOf: (table) => (table as WebgpuTable<never, never>).native,
-    listsOf: (lists) => (lists as WebgpuLists<never>).native,
+    listsOf: (lists) => (lists as GpuLists<never>).native as NativeTypes["lists"],
   };
 }
 
@@ -61,4 +67,16 @@ function checkedLength(
     );
   }
   return length;
+}
+
+/** Tells what the usage of a caller's buffer lacks. */
+function checkingUsage({ usage }: GPUBuffer): Place["checkCopy"] {
+  return (way, done) => {
+    const flag = way === "from" ? "COPY_SRC" : "COPY_DST";
+    if (usage & BufferUsage[flag]) return;
+    throw new ValidationError(
+      `This buffer's usage lacks ${flag}, so it cannot be ${done}.`,
+      `Create it with ${flag}.`,
+    );
+  };
 }
