@@ -33,6 +33,7 @@ const PARTS = {
       ["webgpu-rows", "wgsl"],
       ["webgpu-later", "webgpu-lists", "webgpu-partitioned", "webgpu-strings"],
     ),
+    "engine/webgpu/device/text-folders",
   ],
   "webgpu-later": ["engine/webgpu/*", "engine/gpu/*"],
   "webgpu-partitioned": ["engine/webgpu/partitioned/partitioned"],
@@ -56,13 +57,13 @@ const PARTS = {
   "cpu-strings": ["engine/cpu/strings/cpu-dictionary"],
   sketches: ["sketches/index"],
   wgsl: ["wgsl/index"],
-  "table-input": ["relational/table-input"],
+  "table-input": ["arrow/table-input"],
   "io-source": [between(["io"], ["csv-read", "io-files"])],
   io: ["io/index"],
   columns: [
     between(["relational"], ["csv-read", "parquet-read", "arrow", "io-batches"]),
     "io/compacted",
-    "relational/device-table",
+    "relational/device/device-table",
   ],
   relational: ["relational/index"],
   "device-tables": ["relational/*"],
@@ -79,7 +80,7 @@ const PARTS = {
   arrow: ["io/arrow/*"],
   "io-files": ["io/file-source", "io/output", "io/spooled"],
   "io-batches": ["io/*"],
-  spill: ["spill/index"],
+  spill: ["relational/group/group-large", "relational/join/join-large"],
 };
 /** Files of their own: for pages without a GPU, for Node, and for options that are to be checked. */
 const ALONE = ["engine/webgpu/device/unavailable", "engine/webgpu/device/dawn", "device-options"];

@@ -2,7 +2,7 @@
 
 const DIRECT = "src/engine/webgpu/direct";
 const conformance = (name) => ({ project: "webgpu", tests: [`test/conformance/${name}.test.ts`] });
-const join = { project: "webgpu", tests: ["test/relational/join.test.ts"] };
+const join = { project: "webgpu", tests: ["test/relational/join/join.test.ts"] };
 const rows = { project: "webgpu-engine", tests: ["test/engine/gpu/join/join-rows.test.ts"] };
 const groups = { project: "webgpu-engine", tests: ["test/engine/gpu/groups/group-rows.test.ts"] };
 const doubleSums = {
@@ -346,7 +346,7 @@ export const webgpuFaults = [
     find: "if (ALONE && sizes[group] != 1u) { return; }",
     replace: "",
     project: "webgpu",
-    tests: ["test/relational/distinct.test.ts"],
+    tests: ["test/relational/group/distinct.test.ts"],
   },
   {
     name: "gpu-distinct-unsorted",
@@ -355,7 +355,7 @@ export const webgpuFaults = [
     find: "listed[at] = word * 32u + firstTrailingBit(bits);",
     replace: "listed[at] = word * 32u + firstTrailingBit(reverseBits(bits));",
     project: "webgpu",
-    tests: ["test/relational/distinct.test.ts"],
+    tests: ["test/relational/group/distinct.test.ts"],
   },
   {
     name: "gpu-scan-inclusive",

@@ -5,7 +5,7 @@ import { rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
 import { reduceGroups } from "../../../../src/engine/gpu/reduce/reduce-groups.js";
 import type { NumberForm, ReduceCall, Reduction } from "../../../../src/engine/reductions.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
-import { inOrder } from "../../../../src/relational/group-rows.js";
+import { inOrder } from "../../../../src/relational/aggregate/group-rows.js";
 
 /** A type of numbers. */
 export interface NumberKind {
