@@ -1,6 +1,7 @@
 /** `warpmap bench`: runs one of the benchmarks in bench/, prints its table, and keeps the numbers and their picture if asked to. */
 import type { BenchModule, BenchReport, BenchRow } from "../../bench/report.js";
 import { openDevice } from "../device.js";
+import { engineNamed, HOST_ENGINE } from "../engine/registry.js";
 import { fileErrorFrom } from "../io/errors.js";
 import { checkWritable, replaceFile } from "../io/output.js";
 import { asCallError, parseCount, parseSize } from "./bench-call.js";
@@ -18,7 +19,7 @@ export interface BenchCommandOptions {
   readonly multiplicity?: string;
   readonly json?: string;
   readonly svg?: string;
-  readonly device: "auto" | "webgpu" | "cpu";
+  readonly device: string;
   readonly software?: boolean;
   readonly threads?: string;
 }
@@ -107,8 +108,10 @@ function benchNamed(name: string): () => Promise<BenchModule> {
 
 /** @param backend that the benchmark runs on, as far as it is known */
 function checkThreads({ threads }: BenchCommandOptions, backend: string): void {
-  if (threads === undefined || backend !== "webgpu") return;
-  throw new CallError("--threads is for the cpu engine, and the device is webgpu.", "Leave one of them out.");
+  const kind = engineNamed(backend);
+  if (threads === undefined || kind === undefined || kind.options.split(" ").includes("threads")) return;
+  const problem = `--threads is for the ${HOST_ENGINE} engine, and the device is ${backend}.`;
+  throw new CallError(problem, "Leave one of them out.");
 }
 
 function checkSweep(name: string, sweep: string | undefined, sweeps: readonly string[]): void {

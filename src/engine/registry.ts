@@ -73,15 +73,19 @@ const engines = new Map<string, EngineKind>([
   ],
 ]);
 
-/** Makes an engine known to this copy of warpmap. @throws BackendUnavailableError when it is for another version of the seam */
-export function registerEngine(name: string, kind: EngineKind): void {
+/**
+ * Makes an engine known to this copy of warpmap; answers what takes it away again.
+ * @throws BackendUnavailableError when it is for another version of the seam
+ */
+export function registerEngine(name: string, kind: EngineKind): () => void {
   const { protocol } = kind;
   if (protocol !== ENGINE_PROTOCOL) {
     const reason = `it is for protocol ${protocol} of engines, and this warpmap has ${ENGINE_PROTOCOL}`;
-    const fix = `Install versions of warpmap and of the package that has the engine which go together.`;
+    const fix = "Install versions of warpmap and of the engine's package that go together.";
     throw new BackendUnavailableError(name, [{ backend: name, reason }], fix);
   }
   engines.set(name, kind);
+  return () => void engines.delete(name);
 }
 
 /** The engine of a name, if it is known. */

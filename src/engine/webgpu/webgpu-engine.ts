@@ -22,11 +22,13 @@ import type { GpuTraits } from "../gpu/runtime.js";
 import type { Tuning } from "../gpu/tuning.js";
 import { EMPTY, type TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
+import type { Interop } from "../native.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import { processSeed } from "../process-seed.js";
 import type { RowOperations } from "../row-operations.js";
 import type { ScalarArrays, ScalarType } from "../scalars.js";
 import type { SketchOperations } from "../sketch-operations.js";
+import type { EngineTraits } from "../traits.js";
 import type { ListOperations } from "../value-lists.js";
 import type { OpenedGpu } from "./device/adapter.js";
 import { WebgpuRuntime } from "./device/webgpu-runtime.js";
@@ -86,6 +88,8 @@ export class WebgpuEngine implements Engine {
     const { GpuSketches } = await import("../gpu/sketches/gpu-sketches.js");
     return new GpuSketches(this.tableHost);
   });
+  readonly interop: Interop;
+  readonly traits: EngineTraits;
   readonly #madeReady = new Set<string>();
   /** What tables need of this engine. */
   readonly tableHost: TableHost;

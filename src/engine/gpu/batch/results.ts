@@ -17,7 +17,7 @@ import {
   scalarBytes,
 } from "../../scalars.js";
 import type { GpuHost } from "../host.js";
-import type { GpuBuffer, Readback } from "../runtime.js";
+import type { Readback } from "../runtime.js";
 import {
   bindAt,
   type Chunk,

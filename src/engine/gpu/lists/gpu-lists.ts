@@ -28,7 +28,7 @@ export class GpuLists<V extends BasicType> extends CountedLists<V, ListState> im
   }
 
   /** The buffers, for users' own kernels, which keep them out of the pool. */
-  get native() {
+  get native(): readonly object[] {
     return this.state.share();
   }
 

@@ -13,7 +13,7 @@ import { checkBinding as checkGpuBinding } from "../check-binding.js";
 import type { Scanner, ScanStep } from "../groups/scan.js";
 import type { GpuHost } from "../host.js";
 import type { Constants, KernelSource } from "../kernel-source.js";
-import type { Bindings, GpuBuffer, GpuRuntime, Range, Readback, Recorder, Recording } from "../runtime.js";
+import type { Bindings, GpuRuntime, Range, Readback, Recorder, Recording } from "../runtime.js";
 import { type ListParams, listCounters, scan, scanAdd, TILE } from "./list-kernels.js";
 
 /** What lists need of their engine. */
