@@ -21,20 +21,25 @@ const wantedFeatures = ["subgroups", "timestamp-query"] as const;
 
 /** Opens the engine on the caller's device or a GPU. The adapter first: where there is none, the engine is not loaded. */
 export async function openWebgpu(request: EngineRequest): Promise<OpenedEngine> {
-  const { gpuDevice, backend = "auto", software } = request;
+  const { gpuDevice } = request;
   const adapter = gpuDevice ? undefined : await findAdapter(request);
-  const [gpu, { openWebgpuEngine }] = await Promise.all([
-    adapter ? openGpu(adapter) : describeDevice(gpuDevice as GPUDevice),
-    import("../webgpu-engine.js"),
-  ]);
-  const engine = await openWebgpuEngine(gpu, request);
-  if (gpuDevice) return { engine, reason: "The caller's own GPUDevice." };
-  const why = software
-    ? "A software GPU was asked for"
-    : backend === "auto"
-      ? "A real GPU is there"
-      : "The webgpu engine was asked for";
-  return { engine, reason: `${why}: ${gpu.name}.` };
+  const opening = Promise.resolve(adapter ? openGpu(adapter) : describeDevice(gpuDevice as GPUDevice));
+  const loading = import("../webgpu-engine.js");
+  try {
+    const [gpu, { openWebgpuEngine }] = await Promise.all([opening, loading]);
+    const engine = await openWebgpuEngine(gpu, request);
+    return { engine, reason: reasonOf(request, gpu.name) };
+  } catch (error) {
+    // a device of our own whose engine did not come; the caller's stays open
+    if (adapter) void opening.then(({ device }) => device.destroy()).catch(() => {});
+    throw error;
+  }
+}
+
+function reasonOf({ gpuDevice, backend = "auto", software }: EngineRequest, name: string): string {
+  if (gpuDevice) return "The caller's own GPUDevice.";
+  if (software) return `A software GPU was asked for: ${name}.`;
+  return backend === "auto" ? `A real GPU is there: ${name}.` : `The webgpu engine was asked for: ${name}.`;
 }
 
 /** The adapter to open. @throws BackendUnavailableError */
