@@ -1,4 +1,9 @@
 /** Engines that are not warpmap's own open by name, and say why they are not there. */
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
 import * as flechette from "@uwdata/flechette";
 import { afterAll, describe, expect, it } from "vitest";
 import { openCpuEngine } from "../../src/engine/cpu/cpu-engine.js";
@@ -11,9 +16,11 @@ import {
   StaticMap,
   ValidationError,
 } from "../../src/index.js";
-import { join } from "../../src/relational/index.js";
+import { join as joinTables } from "../../src/relational/index.js";
 import { rejection } from "../conformance/helpers/checks.js";
 import { counting } from "../conformance/helpers/keys.js";
+
+const root = resolve(import.meta.dirname, "../..");
 
 /** Another one's engine: the cpu engine under a name and hardware of its own, which has one device. */
 const fake: EngineKind = {
@@ -50,7 +57,7 @@ describe("an engine that was registered", () => {
     expect((await map.find(counting(10))).values).toEqual(counting(10));
     const left = flechette.tableFromArrays({ id: [1, 2, 3] });
     const right = flechette.tableFromArrays({ id: [2, 3, 4], name: ["b", "c", "d"] });
-    expect((await join(left, right, { on: ["id"], device })).toArray()).toHaveLength(2);
+    expect((await joinTables(left, right, { on: ["id"], device })).toArray()).toHaveLength(2);
   });
 
   it("is chosen by an option of its own, and is given it", async () => {
@@ -90,4 +97,41 @@ describe("an engine that nobody registered", () => {
       await rejection(open({ backend }), ValidationError);
     }
   });
+});
+
+it("a package registers its engine with the copy of warpmap that imports it", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "warpmap-engine-"));
+  try {
+    const packages = join(folder, "node_modules");
+    await cp(join(root, "dist"), join(packages, "warpmap/dist"), {
+      recursive: true,
+      filter: (path) => !/\.(map|d\.ts)$/.test(path),
+    });
+    await cp(join(root, "package.json"), join(packages, "warpmap/package.json"));
+    for (const [name, code] of Object.entries({
+      good: `import { ENGINE_PROTOCOL, registerEngine } from "warpmap";
+        registerEngine("good", { protocol: ENGINE_PROTOCOL, order: 0, options: "gpu", open: async () => { throw new Error("opened"); } });`,
+      old: `import { registerEngine } from "warpmap"; registerEngine("old", { protocol: 0 });`,
+      odd: `throw new Error("no driver");`,
+      none: "",
+    })) {
+      await mkdir(join(packages, `warpmap-${name}`));
+      await writeFile(join(packages, `warpmap-${name}/index.mjs`), code);
+      const manifest = { name: `warpmap-${name}`, exports: "./index.mjs" };
+      await writeFile(join(packages, `warpmap-${name}/package.json`), JSON.stringify(manifest));
+    }
+    const program = `import { openDevice } from "warpmap";
+      for (const options of [{ backend: "good", gpu: 1 }, { backend: "old" }, { backend: "odd" }, { backend: "none" }])
+        console.log(await openDevice(options).catch(({ name, problem, message }) => name + ": " + (problem ?? message)));`;
+    await writeFile(join(folder, "program.mjs"), program);
+    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "program.mjs")]);
+    expect(stdout.trim().split("\n")).toEqual([
+      "Error: opened",
+      'BackendUnavailableError: Backend "old" is not available (old: it is for protocol 0 of engines, and this warpmap has 1).',
+      'BackendUnavailableError: Backend "odd" is not available (odd: the package warpmap-odd does not load: no driver).',
+      'BackendUnavailableError: Backend "none" is not available (none: the package warpmap-none registers no such engine with this copy of warpmap).',
+    ]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
