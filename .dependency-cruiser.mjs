@@ -58,7 +58,7 @@ const LAYERS = [
 
 /** What a Device does by its methods: each is loaded when it is called, and named by its types. */
 const LOADED_BY_DEVICE = [
-  "^src/engine/cpu/cpu-engine\\.ts$",
+  "^src/engine/cpu/(cpu-engine|host-levels)\\.ts$",
   "^src/engine/webgpu/(device/adapter|webgpu-engine)\\.ts$",
   "^src/containers/prepare\\.ts$",
   "^src/arrow/table-input\\.ts$",

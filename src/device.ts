@@ -6,7 +6,14 @@
 import type { TableInput } from "./arrow/table-input.js";
 import type { TableToPrepare } from "./containers/prepare.js";
 import type { DeviceArray } from "./engine/device-array.js";
-import type { BackendName, DeviceMemoryOptions, Engine, EngineInfo, MemoryUse } from "./engine/engine.js";
+import type {
+  BackendName,
+  BareEngine,
+  DeviceMemoryOptions,
+  Engine,
+  EngineInfo,
+  MemoryUse,
+} from "./engine/engine.js";
 import type { BufferView, NativeOptions, NativeTypes } from "./engine/native.js";
 import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import type { GroupSize, Strategy } from "./engine/plan.js";
@@ -95,12 +102,19 @@ async function open(options: OpenDeviceOptions): Promise<Device> {
     const kind = asked.shift() as EngineKind;
     try {
       const { engine, reason } = await kind.open(options, tried);
-      return new Device(engine, reason, options.concurrency);
+      return new Device(await complete(engine), reason, options.concurrency);
     } catch (error) {
       if (asked.length === 0 || !(error instanceof BackendUnavailableError)) throw error;
       tried.push(...error.tried);
     }
   }
+}
+
+/** The engine, with levels of the host in place of those that it lacks. */
+async function complete(engine: BareEngine): Promise<Engine> {
+  const { rows, lists, sketches, dictionary } = engine;
+  if (rows && lists && sketches && dictionary) return engine as Engine;
+  return (await import("./engine/cpu/host-levels.js")).completeLevels(engine);
 }
 
 /** True for options that need no check. */
