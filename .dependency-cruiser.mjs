@@ -58,11 +58,18 @@ const LAYERS = [
 
 /** What a Device does by its methods: each is loaded when it is called, and named by its types. */
 const LOADED_BY_DEVICE = [
-  "^src/engine/cpu/(cpu-engine|host-levels)\\.ts$",
-  "^src/engine/webgpu/(device/adapter|webgpu-engine)\\.ts$",
+  "^src/engine/cpu/host-levels\\.ts$",
   "^src/containers/prepare\\.ts$",
   "^src/arrow/table-input\\.ts$",
   "^src/relational/device/device-table\\.ts$",
+];
+
+/** Where the seam lists the engines of this package: how they open, and the types of their APIs. */
+const ENGINE_LISTS = "^src/engine/(registry|native)\\.ts$";
+/** All that these name of an engine. */
+const LISTED_OF_ENGINES = [
+  "^src/engine/cpu/cpu-engine\\.ts$",
+  "^src/engine/webgpu/(device/(adapter|check-options)|native-types)\\.ts$",
 ];
 
 const pathOf = (name) => LAYERS.find((layer) => layer.name === name).path;
@@ -72,7 +79,7 @@ const allowed = LAYERS.filter(({ may }) => may !== "all").map(({ name, path, may
   name: `${name.replaceAll(" ", "-")}-imports-downwards`,
   comment: `Files of "${name}" import from: ${may.join(", ") || "no other folder"}.`,
   severity: "error",
-  from: { path },
+  from: { path, ...(name === "seam" && { pathNot: ENGINE_LISTS }) },
   to: {
     path: "^src/",
     pathNot: [path, ...may.map(pathOf), ...(name === "device" ? LOADED_BY_DEVICE : [])],
@@ -82,6 +89,20 @@ const allowed = LAYERS.filter(({ may }) => may !== "all").map(({ name, path, may
 export default {
   forbidden: [
     ...allowed,
+    {
+      name: "lists-of-engines-load-none",
+      comment: "The seam's lists of engines name their types, or open them by import().",
+      severity: "error",
+      from: { path: ENGINE_LISTS },
+      to: { path: "^src/", pathNot: [pathOf("base"), pathOf("seam"), ...LISTED_OF_ENGINES] },
+    },
+    {
+      name: "engines-load-when-opened",
+      comment: "An engine is imported by import() alone.",
+      severity: "error",
+      from: { path: ENGINE_LISTS },
+      to: { path: LISTED_OF_ENGINES, dependencyTypesNot: LATER },
+    },
     {
       name: "device-loads-when-called",
       comment: "What stands above a Device is imported as types, or by import() in the method that needs it.",
