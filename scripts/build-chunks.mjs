@@ -33,13 +33,22 @@ const PARTS = {
       ["webgpu-rows", "wgsl"],
       ["webgpu-later", "webgpu-lists", "webgpu-partitioned", "webgpu-strings"],
     ),
+    "engine/webgpu/device/text-folders",
   ],
-  "webgpu-later": ["engine/webgpu/*"],
+  "webgpu-later": ["engine/webgpu/*", "engine/gpu/*"],
   "webgpu-partitioned": ["engine/webgpu/partitioned/partitioned"],
-  "webgpu-rows": ["engine/webgpu/webgpu-rows", "engine/webgpu/columns/*", "engine/webgpu/reduce/*"],
-  "webgpu-lists": ["engine/webgpu/lists/*"],
-  "webgpu-sketches": ["engine/webgpu/webgpu-sketches"],
-  "webgpu-strings": ["engine/webgpu/strings/webgpu-dictionary"],
+  "webgpu-rows": [
+    "engine/gpu/gpu-rows",
+    "engine/gpu/columns/*",
+    "engine/gpu/reduce/*",
+    "engine/webgpu/wgsl/columns",
+    "engine/webgpu/wgsl/groups",
+    "engine/webgpu/wgsl/join",
+    "engine/webgpu/wgsl/reduce",
+  ],
+  "webgpu-lists": ["engine/gpu/lists/*", "engine/webgpu/wgsl/lists"],
+  "webgpu-sketches": ["engine/gpu/sketches/gpu-sketches", "engine/webgpu/wgsl/sketches"],
+  "webgpu-strings": ["engine/gpu/strings/gpu-dictionary", "engine/webgpu/wgsl/strings"],
   "cpu-later": ["engine/cpu/*"],
   "cpu-row-threads": [between(["cpu-rows"], ["cpu-sketches"])],
   "cpu-rows": ["engine/cpu/rows/cpu-rows"],
@@ -48,13 +57,13 @@ const PARTS = {
   "cpu-strings": ["engine/cpu/strings/cpu-dictionary"],
   sketches: ["sketches/index"],
   wgsl: ["wgsl/index"],
-  "table-input": ["relational/table-input"],
+  "table-input": ["arrow/table-input"],
   "io-source": [between(["io"], ["csv-read", "io-files"])],
   io: ["io/index"],
   columns: [
     between(["relational"], ["csv-read", "parquet-read", "arrow", "io-batches"]),
     "io/compacted",
-    "relational/device-table",
+    "relational/device/device-table",
   ],
   relational: ["relational/index"],
   "device-tables": ["relational/*"],
@@ -71,10 +80,15 @@ const PARTS = {
   arrow: ["io/arrow/*"],
   "io-files": ["io/file-source", "io/output", "io/spooled"],
   "io-batches": ["io/*"],
-  spill: ["spill/index"],
+  spill: ["relational/group/group-large", "relational/join/join-large"],
 };
 /** Files of their own: for pages without a GPU, for Node, and for options that are to be checked. */
-const ALONE = ["engine/webgpu/device/unavailable", "engine/webgpu/device/dawn", "device-options"];
+const ALONE = [
+  "engine/webgpu/device/unavailable",
+  "engine/webgpu/device/dawn",
+  "engine/webgpu/device/check-options",
+  "device-options",
+];
 
 /** @returns rolldown's option `codeSplitting`, for entries of src/ by name */
 export function chunksOf(root, entries) {

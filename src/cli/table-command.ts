@@ -2,24 +2,26 @@
 import { once } from "node:events";
 import { basename } from "node:path";
 import { Table } from "@uwdata/flechette";
+import { firstRows } from "../arrow/first-rows.js";
 import { type Device, type OpenDeviceOptions, openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
+import { HOST_ENGINE } from "../engine/registry.js";
 import { readTable, type TransferOptions, tableBlocks, writeTable } from "../io/index.js";
 import { noColumn } from "../io/select-columns.js";
-import { firstRows } from "../relational/first-rows.js";
-import type { MemoryOptions } from "../relational/memory-options.js";
+import { jsonLine, visible } from "../io/visible.js";
+import type { MemoryOptions } from "../spill/memory-options.js";
 import type { Host } from "./host.js";
 import { printTable } from "./preview.js";
 import { openProgress, type Progress, readUnit, writeUnit } from "./progress.js";
 import { StageClock } from "./stage-clock.js";
 import { checkTypes, columnList, memoryOptions, rowLimit } from "./table-checks.js";
 import { type CommandFiles, checkFiles, type FileOptions, type NamedFile, STANDARD } from "./table-files.js";
-import { counted, jsonLine, visible } from "./text.js";
+import { counted } from "./text.js";
 
 /** Options that all such commands have, as commander gives them. */
 export interface TableCommandOptions extends FileOptions {
   readonly limit?: string;
-  readonly device: "auto" | "webgpu" | "cpu";
+  readonly device: string;
   readonly software?: boolean;
   readonly explain?: boolean;
   readonly memory?: string;
@@ -138,7 +140,7 @@ function withinMemory(
   { limit }: MemoryOptions,
   threads = 1,
 ): OpenDeviceOptions {
-  const backend = device === "auto" && !software ? "cpu" : device;
+  const backend = device === "auto" && !software ? HOST_ENGINE : device;
   return { backend, threads, memory: { keep: Math.floor(limit / 16) } };
 }
 

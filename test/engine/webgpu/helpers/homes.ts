@@ -1,9 +1,9 @@
 /** Where a map's keys lie, and where their homes are. */
 
 import { expect } from "vitest";
+import { readBytes } from "../../../../src/engine/gpu/memory/read-bytes.js";
 import { homeSlot, murmur3 } from "../../../../src/engine/hash.js";
 import { TOMBSTONE } from "../../../../src/engine/layout.js";
-import { readBytes } from "../../../../src/engine/webgpu/memory/read-bytes.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import type { StaticMap } from "../../../../src/index.js";
 
@@ -12,7 +12,7 @@ export async function homesOf(
   engine: WebgpuEngine,
   map: StaticMap<"u32", "u32">,
 ): Promise<(number | null)[]> {
-  const { slots } = map.engineTable.gpu as { slots: GPUBuffer };
+  const { slots } = engine.interop.tableOf(map.engineTable);
   const words = new Uint32Array(map.slots * 2);
   const into = new Uint8Array(words.buffer);
   await readBytes(engine.tableHost.gpu, "slots", { buffer: slots, offset: 0, into });
