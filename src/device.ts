@@ -5,10 +5,12 @@
 import type { TableToPrepare } from "./containers/prepare.js";
 import type { DeviceArray } from "./engine/device-array.js";
 import type { BackendName, DeviceMemoryOptions, Engine, EngineInfo, MemoryUse } from "./engine/engine.js";
+import { lazily } from "./engine/lazily.js";
 import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import type { GroupSize, Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
+import type { HostPool } from "./host/pool.js";
 import { checkAttached, checkCallbacks, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
 import type { DeviceTable, UploadTableOptions } from "./relational/device-table.js";
 import type { TableInput } from "./relational/table-input.js";
@@ -23,8 +25,8 @@ export interface OpenDeviceOptions extends SignalOption {
   /** Look for a software GPU (SwiftShader, llvmpipe) in place of a real one. They are slow, and never taken unless asked for. */
   software?: boolean;
   /**
-   * Threads of the cpu engine, the calling one included. Default: as many as the machine runs at once. At most four times as many, or 16 if
-   * that is more: `info.threads` says how many there are.
+   * Threads of the CPU that work at once, the calling one included: those of the cpu engine, and those that gather and aggregate beside
+   * a GPU. Default: as many as the machine runs at once. At most four times as many, or 16 if that is more.
    */
   threads?: number;
   /** Which GPU to prefer where there are two. Default `high-performance`. */
@@ -83,7 +85,7 @@ async function open(options: OpenDeviceOptions): Promise<Device> {
   if (backend === "cpu") return openCpu(options, "The cpu engine was asked for.");
   try {
     const engine = await openWebgpu(options);
-    return new Device(engine, webgpuReason(options, engine.info.name), options.concurrency);
+    return new Device(engine, webgpuReason(options, engine.info.name), options);
   } catch (error) {
     if (backend === "webgpu" || !(error instanceof BackendUnavailableError)) throw error;
     return openCpu(options, `No GPU: ${error.tried.map((t) => t.reason).join("; ")}.`);
@@ -111,7 +113,7 @@ async function openWebgpu(options: OpenDeviceOptions): Promise<Engine> {
 
 async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {
   const { openCpuEngine } = await import("./engine/cpu/cpu-engine.js");
-  return new Device(await openCpuEngine(options), reason, options.concurrency);
+  return new Device(await openCpuEngine(options), reason, options);
 }
 
 function webgpuReason(options: OpenDeviceOptions, name: string): string {
@@ -173,14 +175,26 @@ export class Device {
   readonly concurrency: number;
   /** The engine behind this device: what containers and operators call. Not for users. @internal */
   readonly engine: Engine;
+  /** Its worker threads, for work of operators beside the engine. Not for users. @internal */
+  readonly host: () => Promise<HostPool>;
   readonly #reason: string;
 
   /** @internal Use {@link openDevice}. */
-  constructor(engine: Engine, reason: string, concurrency = 2) {
+  constructor(
+    engine: Engine,
+    reason: string,
+    { concurrency = 2, threads }: Pick<OpenDeviceOptions, "concurrency" | "threads"> = {},
+  ) {
     this.engine = engine;
     this.#reason = reason;
     this.concurrency = concurrency;
     this.lost = engine.lost;
+    this.host = lazily(async () => {
+      if (engine.host) return engine.host;
+      const host = new (await import("./host/pool.js")).HostPool({ threads });
+      void this.lost.then(() => host.destroy());
+      return host;
+    });
   }
 
   /**

@@ -11,6 +11,7 @@
  *
  * Every operation terminates, leaves the table valid whatever happens, and counts exactly.
  */
+import type { HostPool } from "../host/pool.js";
 import type { DeviceArray } from "./device-array.js";
 import type { Dictionary, DictionarySpec } from "./dictionary.js";
 import type { ElementOf, ElementType, KeyType, ValueType } from "./element-types.js";
@@ -244,6 +245,8 @@ export interface Engine {
   readonly defaults: BulkDefaults;
   /** Of the hashes of rows, and of strings in dictionaries without a seed of their own: 32 bits, of which nothing shows in results. */
   readonly hashSeed: number;
+  /** The threads that it works on, which its device uses for other work, too; a device makes some for an engine without. */
+  readonly host?: HostPool;
   /** The caller's or the engine's own GPUDevice, where there is one. */
   readonly gpuDevice?: GPUDevice;
   /** Resolves when the engine can no longer be used; never rejects. */

@@ -4,8 +4,8 @@
  * most. That takes a grouping of the right, so it is not done where the pairs are few.
  */
 import { LimitError } from "../errors.js";
+import { gatherBits, gatherBuffers } from "../host/gather-buffers.js";
 import { bitmapBytes, isSet, setBit } from "./bitmaps.js";
-import { gatherBits, gatherBuffers } from "./gather-buffers.js";
 import { NO_GROUP } from "./row-groups.js";
 import type { JoinCall, RowOperations } from "./row-operations.js";
 import type { KeyColumn, RowKeys, RowPairs } from "./rows.js";

@@ -69,9 +69,9 @@ export async function* segmentTables(
   maxBytes: number,
 ): AsyncGenerator<Table> {
   const device = call.options.device ?? (await call.begin());
-  const gatherer = await call.gatherOn(device);
+  const host = await device.host();
   for (const piece of cutByBytes(outputs, segment, maxBytes)) {
-    const table = await materialise(outputs, [piece], call.pause, gatherer);
+    const table = await materialise(outputs, [piece], call.pause, host);
     call.endStage("materialise");
     yield table;
     call.restartStage();

@@ -5,10 +5,11 @@
  */
 import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
 import type { Device } from "../device.js";
-import type { GatherTask } from "../engine/gather-buffers.js";
 import type { Segment } from "../engine/join-kinds.js";
-import { gatherHere } from "../engine/row-operations.js";
 import { LimitError } from "../errors.js";
+import { gather } from "../host/gather.js";
+import type { GatherTask } from "../host/gather-buffers.js";
+import type { HostPool } from "../host/pool.js";
 import { validityOf } from "./bitmaps.js";
 import { asBytes, type Chunk, type DictionaryChunk } from "./chunk.js";
 import type { SourceColumn } from "./columns.js";
@@ -45,14 +46,9 @@ export interface OutputColumn {
  */
 export const MAX_BATCH_ROWS = 2 ** 19;
 
-/** Runs gather tasks: `gather` of an engine's row operations, or `gatherHere`. */
-export type GatherRunner = (
-  tasks: readonly GatherTask[],
-  pause: () => Promise<void>,
-) => Promise<readonly (readonly ArrayBuffer[])[]>;
-
 /**
  * Builds the table. Time and memory are proportional to the bytes of the result.
+ * @param host whose threads gather; null for the calling thread
  * @param pause called between columns; may throw to stop
  * @throws LimitError when a batch's strings or lists outgrow their offsets, or there is no memory for the table
  */
@@ -60,7 +56,7 @@ export async function materialise(
   outputs: readonly OutputColumn[],
   segments: readonly Segment[],
   pause: () => Promise<void>,
-  runTasks: GatherRunner = gatherHere,
+  host: HostPool | null = null,
   maxBatchRows = MAX_BATCH_ROWS,
 ): Promise<Table> {
   const placed = segments.map(placeSegment);
@@ -68,7 +64,7 @@ export async function materialise(
     placed.flatMap((segment) => planBatches(output, segment, maxBatchRows)),
   );
   const tasks = plans.flatMap((batches) => batches.flatMap((plan) => plan.tasks));
-  const made = await runTasks(tasks, pause).catch((error: unknown) => {
+  const made = await gather(host, tasks, pause).catch((error: unknown) => {
     throw error instanceof RangeError ? tooLarge(segments, error) : error;
   });
   const maker = new BatchMaker();
@@ -92,14 +88,14 @@ export function columnOf(chunks: readonly Chunk[], maker: BatchMaker): Column<un
   return new Column(batches, batches[0].type);
 }
 
-/** The last stage of a call: gathers the answer by the threads of the device's engine, and tells the plan. @internal */
+/** The last stage of a call: gathers the answer by the device's threads, and tells the plan. @internal */
 export async function materialiseAnswer(
   outputs: readonly OutputColumn[],
   segments: readonly Segment[],
-  call: Pick<RelationalCall<"materialise">, "pause" | "gatherOn" | "endStage" | "tellPlan">,
+  call: Pick<RelationalCall<"materialise">, "pause" | "endStage" | "tellPlan">,
   device: Device,
 ): Promise<Table> {
-  const made = await materialise(outputs, segments, call.pause, await call.gatherOn(device));
+  const made = await materialise(outputs, segments, call.pause, await device.host());
   call.endStage("materialise");
   call.tellPlan();
   return made;

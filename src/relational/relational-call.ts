@@ -4,14 +4,13 @@
  */
 import { defaultDevice } from "../default-device.js";
 import type { Device } from "../device.js";
-import { nextTask } from "../engine/next-task.js";
 import type { Plan } from "../engine/plan.js";
 import { PlanLog } from "../engine/plan-log.js";
 import type { JoinCall } from "../engine/row-operations.js";
 import { ValidationError } from "../errors.js";
+import { nextTask } from "../host/next-task.js";
 import { check, checkCallbacks, checkOptions } from "../options.js";
 import type { SourceTable } from "./columns.js";
-import type { GatherRunner } from "./materialise.js";
 import { onSlot } from "./slots.js";
 
 /** The options that all such calls take; each call documents its own. @internal */
@@ -92,12 +91,6 @@ export class RelationalCall<Stage extends string> {
     const answer = await work({ signal, onProgress, log });
     this.#plan = log?.finish();
     return answer;
-  }
-
-  /** Gathers columns by the engine's threads, where it has some. */
-  async gatherOn(device: Device): Promise<GatherRunner> {
-    const rows = await device.engine.rows();
-    return (tasks, pause) => rows.gather(tasks, pause);
   }
 
   /** Tells the plan, where somebody asked. */

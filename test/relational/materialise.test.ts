@@ -2,8 +2,8 @@
 import * as flechette from "@uwdata/flechette";
 import { describe, expect, it } from "vitest";
 import { countSet } from "../../src/engine/bitmaps.js";
-import { gatherBits } from "../../src/engine/gather-buffers.js";
-import { gatherStrings } from "../../src/engine/gather-strings.js";
+import { gatherBits } from "../../src/host/gather-buffers.js";
+import { gatherStrings } from "../../src/host/gather-strings.js";
 import { LimitError } from "../../src/index.js";
 import { alignBits, appendBits } from "../../src/relational/bitmaps.js";
 import type { Chunk } from "../../src/relational/chunk.js";
@@ -160,7 +160,7 @@ it("says how many rows do not fit into memory", async () => {
     left: { chunk: () => contiguous.call(source.columns[i]) },
   }));
   const segment = { rows: 2, left: Uint32Array.of(0, 2), right: null };
-  const full = async () => new Array(2 ** 32) as never;
-  const call = materialise(outputs, [segment], async () => {}, full);
+  const full = async () => void new Array(2 ** 32);
+  const call = materialise(outputs, [segment], full);
   await expect(call).rejects.toMatchObject({ code: "LIMIT", limit: "rows", need: 2 });
 });

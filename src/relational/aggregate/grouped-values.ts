@@ -3,8 +3,8 @@
  * the last group, so that loops over values look at no validity.
  */
 import { bitmapBytes, isSet } from "../../engine/bitmaps.js";
-import { type GroupTask, runTask } from "../../engine/group-tasks.js";
 import type { KeyColumn } from "../../engine/rows.js";
+import { type GroupTask, runTask } from "../../host/group-tasks.js";
 import { type Chunk, codesOf } from "../chunk.js";
 import type { SourceColumn } from "../columns.js";
 import { contiguous } from "../contiguous.js";

@@ -7,9 +7,9 @@
  * numbers of the rows.
  */
 import { Type } from "@uwdata/flechette";
-import type { Sign } from "../../engine/extremes.js";
-import { type GroupTask, runTask } from "../../engine/group-tasks.js";
 import type { RowKeys } from "../../engine/rows.js";
+import type { Sign } from "../../host/extremes.js";
+import { type GroupTask, runTask } from "../../host/group-tasks.js";
 import type { SourceColumn } from "../columns.js";
 import { gather } from "../gather.js";
 import type { GroupedRows } from "../group-rows.js";
