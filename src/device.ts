@@ -2,6 +2,8 @@
  * openDevice: choosing an engine and saying why. Importing this module touches no `navigator` and loads no engine;
  * both are loaded when openDevice runs, and only the one that is used.
  */
+
+import type { TableInput } from "./arrow/table-input.js";
 import type { TableToPrepare } from "./containers/prepare.js";
 import type { DeviceArray } from "./engine/device-array.js";
 import type { BackendName, DeviceMemoryOptions, Engine, EngineInfo, MemoryUse } from "./engine/engine.js";
@@ -12,8 +14,7 @@ import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from ".
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
 import type { HostPool } from "./host/pool.js";
 import { checkAttached, checkCallbacks, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
-import type { DeviceTable, UploadTableOptions } from "./relational/device-table.js";
-import type { TableInput } from "./relational/table-input.js";
+import type { DeviceTable, UploadTableOptions } from "./relational/device/device-table.js";
 import { type SignalOption, untilAborted } from "./until-aborted.js";
 
 /** What `openDevice` is asked for. */
@@ -104,11 +105,16 @@ async function openWebgpu(options: OpenDeviceOptions): Promise<Engine> {
   const { gpuDevice } = options;
   const { describeDevice, findAdapter, openGpu } = await import("./engine/webgpu/device/adapter.js");
   const adapter = gpuDevice ? undefined : await findAdapter(options);
-  const [gpu, { openWebgpuEngine }] = await Promise.all([
-    adapter ? openGpu(adapter) : describeDevice(gpuDevice as GPUDevice),
-    import("./engine/webgpu/webgpu-engine.js"),
-  ]);
-  return openWebgpuEngine(gpu, options);
+  const opening = Promise.resolve(adapter ? openGpu(adapter) : describeDevice(gpuDevice as GPUDevice));
+  const loading = import("./engine/webgpu/webgpu-engine.js");
+  try {
+    const [gpu, { openWebgpuEngine }] = await Promise.all([opening, loading]);
+    return await openWebgpuEngine(gpu, options);
+  } catch (error) {
+    // a device of our own whose engine did not come; the caller's stays open
+    if (adapter) void opening.then(({ device }) => device.destroy()).catch(() => {});
+    throw error;
+  }
 }
 
 async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {
@@ -256,7 +262,7 @@ export class Device {
    * @throws ValidationError for a table that is none, and for columns of types that tables on a device do not hold
    */
   async uploadTable(table: TableInput, options?: UploadTableOptions): Promise<DeviceTable> {
-    const { uploadTable } = await import("./relational/device-table.js");
+    const { uploadTable } = await import("./relational/device/device-table.js");
     return (await uploadTable(this, table, options)).freeWhenDropped();
   }
 

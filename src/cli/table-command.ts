@@ -2,19 +2,20 @@
 import { once } from "node:events";
 import { basename } from "node:path";
 import { Table } from "@uwdata/flechette";
+import { firstRows } from "../arrow/first-rows.js";
 import { type Device, type OpenDeviceOptions, openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
 import { readTable, type TransferOptions, tableBlocks, writeTable } from "../io/index.js";
 import { noColumn } from "../io/select-columns.js";
-import { firstRows } from "../relational/first-rows.js";
-import type { MemoryOptions } from "../relational/memory-options.js";
+import { jsonLine, visible } from "../io/visible.js";
+import type { MemoryOptions } from "../spill/memory-options.js";
 import type { Host } from "./host.js";
 import { printTable } from "./preview.js";
 import { openProgress, type Progress, readUnit, writeUnit } from "./progress.js";
 import { StageClock } from "./stage-clock.js";
 import { checkTypes, columnList, memoryOptions, rowLimit } from "./table-checks.js";
 import { type CommandFiles, checkFiles, type FileOptions, type NamedFile, STANDARD } from "./table-files.js";
-import { counted, jsonLine, visible } from "./text.js";
+import { counted } from "./text.js";
 
 /** Options that all such commands have, as commander gives them. */
 export interface TableCommandOptions extends FileOptions {

@@ -2,16 +2,20 @@
  * What relational operators share of a call: checks of the options that all of them take, the device and its engine's row
  * operations, the times of stages, the plan, and pauses in which signals are heard. Knows nothing of tables.
  */
+
+import type { Table } from "@uwdata/flechette";
+import type { SourceTable } from "../arrow/columns.js";
+import { materialise, type OutputColumn } from "../arrow/materialise.js";
 import { defaultDevice } from "../default-device.js";
 import type { Device } from "../device.js";
+import type { Segment } from "../engine/join-kinds.js";
 import type { Plan } from "../engine/plan.js";
 import { PlanLog } from "../engine/plan-log.js";
 import type { JoinCall } from "../engine/row-operations.js";
 import { ValidationError } from "../errors.js";
 import { nextTask } from "../host/next-task.js";
 import { check, checkCallbacks, checkOptions } from "../options.js";
-import type { SourceTable } from "./columns.js";
-import { onSlot } from "./slots.js";
+import { nextPlace, onSlot } from "./slots.js";
 
 /** The options that all such calls take; each call documents its own. @internal */
 export interface RelationalOptions<Stage extends string> {
@@ -25,6 +29,8 @@ export interface RelationalOptions<Stage extends string> {
 /** One call, from its options on. @internal */
 export class RelationalCall<Stage extends string> {
   readonly options: RelationalOptions<Stage>;
+  /** Among all calls. */
+  readonly #place = nextPlace();
   #stageBegan = 0;
   #plan: Plan | undefined;
 
@@ -65,10 +71,25 @@ export class RelationalCall<Stage extends string> {
 
   /** Works on the device when the call's turn has come; the first stage begins then. See slots.ts: the work waits for the device alone. */
   onSlot<T>(device: Device, inputs: readonly SourceTable[], work: () => Promise<T>): Promise<T> {
-    return onSlot(device, this.options.signal, inputs, () => {
+    const staged = () => {
       this.beginStages();
       return work();
-    });
+    };
+    return onSlot(device, this.options.signal, inputs, staged, this.#place);
+  }
+
+  /** Has each of some answers made in a slot of its own: between two of them their reader may use the device. */
+  async *eachOnSlot<T>(inputs: readonly SourceTable[], made: AsyncGenerator<T>): AsyncGenerator<T> {
+    const device = await this.begin();
+    try {
+      for (;;) {
+        const { value, done } = await this.onSlot(device, inputs, () => made.next());
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      await made.return(undefined);
+    }
   }
 
   /** Tells the time of a stage, and begins the next one. */
@@ -76,11 +97,6 @@ export class RelationalCall<Stage extends string> {
     const now = performance.now();
     this.options.onStage?.(stage, (now - this.#stageBegan) / 1000);
     this.#stageBegan = now;
-  }
-
-  /** Begins the next stage now: what was since the last one ended is no stage's. */
-  restartStage(): void {
-    this.#stageBegan = performance.now();
   }
 
   /** Has the engine work, with signal, progress and plan. */
@@ -97,6 +113,19 @@ export class RelationalCall<Stage extends string> {
   tellPlan(): void {
     if (this.#plan) this.options.onPlan?.(this.#plan);
   }
+}
+
+/** The last stage of a call: gathers the answer by the threads of the device's engine, and tells the plan. @internal */
+export async function materialiseAnswer(
+  outputs: readonly OutputColumn[],
+  segments: readonly Segment[],
+  call: Pick<RelationalCall<"materialise">, "pause" | "endStage" | "tellPlan">,
+  device: Device,
+): Promise<Table> {
+  const made = await materialise(outputs, segments, call.pause, await device.host());
+  call.endStage("materialise");
+  call.tellPlan();
+  return made;
 }
 
 /**

@@ -5,9 +5,11 @@
  *
  * An empty field is null. A quoted empty field ("") is an empty string where the column is a string column, else null.
  */
+import { bitmapBytes } from "../../engine/bitmaps.js";
 import { asciiText } from "../ascii.js";
+import type { AskedType } from "../formats.js";
 import { Nulls, setInt64 } from "../nulls.js";
-import { type AskedType, AskedTypeError, askedValues, type Values } from "./csv-asked.js";
+import { AskedTypeError, askedValues, type Values } from "./csv-asked.js";
 import { fastFloats, fastIntegers, fastTimes } from "./csv-fast.js";
 import { ESCAPED, PLAIN } from "./csv-records.js";
 import { CsvType, kindOfBytes, TEXT, typeOfKinds } from "./csv-types.js";
@@ -226,7 +228,7 @@ function valuesOf(type: CsvType, fields: Fields, nulls: Nulls): Values | null {
       nulls.setRange(0, rows);
       return null;
     case CsvType.bool: {
-      const bits = new Uint8Array((rows + 7) >>> 3);
+      const bits = new Uint8Array(bitmapBytes(rows));
       forEach(fields, nulls, (row, start) => {
         if ((bytes[start] | 32) === 116) bits[row >>> 3] |= 1 << (row & 7); // t or T
       });
