@@ -8,7 +8,7 @@ import { contiguous } from "../../src/arrow/contiguous.js";
 import { gather } from "../../src/arrow/gather.js";
 import { materialise } from "../../src/arrow/materialise.js";
 import { sliceChunk } from "../../src/arrow/slice-chunk.js";
-import { countSet } from "../../src/engine/bitmaps.js";
+import { countSet } from "../../src/bitmaps.js";
 import { gatherBits } from "../../src/host/gather-buffers.js";
 import { gatherStrings } from "../../src/host/gather-strings.js";
 import { LimitError } from "../../src/index.js";

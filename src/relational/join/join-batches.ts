@@ -5,8 +5,8 @@
  */
 import type { Table } from "@uwdata/flechette";
 import { materialise } from "../../arrow/materialise.js";
+import { bitmapBytes, setBit } from "../../bitmaps.js";
 import type { Device } from "../../device.js";
-import { bitmapBytes, setBit } from "../../engine/bitmaps.js";
 import { type JoinKind, type Segment, segmentsOf } from "../../engine/join-kinds.js";
 import type { RowPairs } from "../../engine/rows.js";
 import { LimitError } from "../../errors.js";

@@ -1,7 +1,7 @@
 /** A condition on pairs of rows besides equal keys: what users write, and the pairs for which it holds. */
 
 import { materialise, type OutputColumn } from "../../arrow/materialise.js";
-import { bitmapBytes, countSet, isSet, setBit } from "../../engine/bitmaps.js";
+import { bitmapBytes, countSet, isSet, setBit } from "../../bitmaps.js";
 import type { RowPairs } from "../../engine/rows.js";
 import { ValidationError } from "../../errors.js";
 import type { HostPool } from "../../host/pool.js";

@@ -6,8 +6,8 @@
  * groups are first seen, and the rows of a group ascend.
  */
 
+import { isSet } from "../../../bitmaps.js";
 import type { RowMemory } from "../../../host/row-memory.js";
-import { isSet } from "../../bitmaps.js";
 import { NO_GROUP } from "../../row-groups.js";
 
 /**

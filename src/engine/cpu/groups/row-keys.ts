@@ -4,8 +4,8 @@
  * side cannot have.
  */
 
+import { isSet } from "../../../bitmaps.js";
 import type { RowMemory, Scratch } from "../../../host/row-memory.js";
-import { isSet } from "../../bitmaps.js";
 import { murmur3 } from "../../hash.js";
 import type { Keying } from "../../hash-seed.js";
 import { foldStrings, foldWords } from "../../row-hash.js";

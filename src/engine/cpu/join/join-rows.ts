@@ -8,8 +8,9 @@
  * pairs come in the order of the larger side, and for each of its rows in the order of the other, with any number of
  * threads. Between pieces of work the event loop runs, the signal is looked at and progress is reported.
  */
+
+import { bitmapBytes } from "../../../bitmaps.js";
 import { type RowMemory, Scratch } from "../../../host/row-memory.js";
-import { bitmapBytes } from "../../bitmaps.js";
 import type { CodedBytes } from "../../coded-bytes.js";
 import type { ChunkPlan } from "../../plan.js";
 import type { JoinCall } from "../../row-operations.js";

@@ -7,10 +7,10 @@
  * pairs come in the order of the probe rows, and those of one row in the order of the build rows.
  */
 
+import { isSet } from "../../../bitmaps.js";
 import { LimitError } from "../../../errors.js";
 import type { RowMemory } from "../../../host/row-memory.js";
 import { silently, type Work } from "../../../host/work.js";
-import { isSet } from "../../bitmaps.js";
 import { MAX_PAIRS } from "../../rows.js";
 import { groupShared, type SharedGroups } from "../groups/members.js";
 import type { RowRun } from "../rows/row-run.js";

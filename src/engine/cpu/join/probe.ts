@@ -1,7 +1,7 @@
 /** Looking rows up, slice by slice, where no sorting is needed: in a table that fits the cache, or code by code. */
 
+import { isSet } from "../../../bitmaps.js";
 import { silently, type Work } from "../../../host/work.js";
-import { isSet } from "../../bitmaps.js";
 import { unsorted } from "../groups/key-tables.js";
 import { openTable, type TableData } from "../groups/one-table.js";
 import { hashKeys, type PackedKeys } from "../groups/row-keys.js";

@@ -3,10 +3,10 @@
  * their results in device arrays.
  */
 
+import { bitmapBytes } from "../../../bitmaps.js";
 import { gather } from "../../../host/gather.js";
 import type { GatherSource, GatherTask } from "../../../host/gather-buffers.js";
 import { nextTask } from "../../../host/next-task.js";
-import { bitmapBytes } from "../../bitmaps.js";
 import {
   type DeviceColumn,
   type DeviceKeys,
