@@ -3,7 +3,7 @@
  * merged, which takes no value twice: so batches are added up to what their table would have given. Several aggregates of
  * a column share its states: a sum and a mean add it up once.
  *
- * Engines count and add up (engine/group-tasks.ts) and find different values; the rest is done on the calling thread, over the group
+ * Engines count and add up (host/group-tasks.ts) and find different values; the rest is done on the calling thread, over the group
  * numbers of the rows.
  */
 import { Type } from "@uwdata/flechette";
