@@ -15,7 +15,7 @@ import { distinctRows, maskRows } from "./distinct-rows.js";
 import { rowThreads } from "./row-threads.js";
 
 export class CpuRows implements RowOperations {
-  readonly prefersColumnsThere = false;
+  readonly prefers = () => false;
   readonly reducer = null;
   readonly #engine: CpuEngine;
 
