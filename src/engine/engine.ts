@@ -11,6 +11,7 @@
  *
  * Every operation terminates, leaves the table valid whatever happens, and counts exactly.
  */
+import type { HostPool } from "../host/pool.js";
 import type { DeviceArray } from "./device-array.js";
 import type { Dictionary, DictionarySpec } from "./dictionary.js";
 import type { ElementOf, ElementType, KeyType, ValueType } from "./element-types.js";
@@ -243,6 +244,8 @@ export interface Engine {
   readonly defaults: BulkDefaults;
   /** Of the hashes of rows, and of strings in dictionaries without a seed of their own: 32 bits, of which nothing shows in results. */
   readonly hashSeed: number;
+  /** The threads that it works on, which its device uses for other work, too; a device makes some for an engine without. */
+  readonly host?: HostPool;
   /** For programs that use the API under the engine themselves; absent where there is none. */
   readonly interop?: Interop;
   /** Resolves when the engine can no longer be used; never rejects. */

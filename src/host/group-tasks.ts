@@ -1,6 +1,6 @@
 /**
- * Counts, sums and extremes of rows by group on the host, part of the seam: tasks over typed arrays that threads share piece by piece. Loops are here,
- * so that an engine's threads and the calling thread run the same.
+ * Counts, sums and extremes of rows by group on the host: tasks over typed arrays that threads share piece by piece. Loops are here, so that all
+ * threads run the same.
  *
  * Where groups are few, a piece is a slice of rows with states of its own, which are merged in the order of the slices; where they are
  * many, a range of groups over all rows. Slices depend on rows and groups alone, and a range's groups take their rows in order, so
@@ -117,19 +117,6 @@ export function runTask(task: GroupTask): Float64Array[] {
   const placed = placeTask(task, 1, (length) => new Float64Array(length));
   for (let piece = 0; piece < placed.pieces; piece++) runPiece(placed, piece);
   return finishTask(placed);
-}
-
-/** Runs tasks on the calling thread, for engines without threads of their own. */
-export async function runTasksHere(
-  tasks: readonly GroupTask[],
-  pause: () => Promise<void>,
-): Promise<readonly Float64Array[][]> {
-  const made: Float64Array[][] = [];
-  for (const task of tasks) {
-    made.push(runTask(task));
-    await pause();
-  }
-  return made;
 }
 
 /** Rows `from` to `to` that are of groups `low` to `low + span`. */

@@ -1,10 +1,11 @@
 /**
  * Memory of one operation on rows: shared when workers take part, else private. Fresh memory is slow (the system clears
  * it page by page: 0.4 ms per MB measured, ten times what writing to it again takes), so shared memory comes from the
- * engine's stock and goes back to it.
+ * pool's stock and goes back to it.
  */
-import { LimitError } from "../../../errors.js";
-import type { Allocation, Memory } from "../memory/memory.js";
+import { LimitError } from "../errors.js";
+import type { Allocation, Memory } from "./memory.js";
+import type { HostPool } from "./pool.js";
 
 const FEWER_ROWS = "Work on fewer rows at a time.";
 
@@ -14,9 +15,12 @@ export class RowMemory {
   readonly #stock: Memory | null;
   readonly #allocations: Allocation[] = [];
 
-  /** @param stock the engine's memory when workers take part, or null */
-  constructor(stock: Memory | null) {
-    this.#stock = stock;
+  /**
+   * @param host whose workers take part if the rows are worth more than one thread; null for the calling thread alone
+   * @param rows of the operation
+   */
+  constructor(host: HostPool | null, rows: number) {
+    this.#stock = host !== null && host.threads > 1 && rows >= host.rowsPerThread ? host.memory : null;
   }
 
   /** True when workers may take part. */

@@ -1,5 +1,5 @@
 /** Gathering one column's buffers by row numbers: plain loops over typed arrays, on whichever thread. */
-import { bitmapBytes } from "./bitmaps.js";
+import { bitmapBytes } from "../bitmaps.js";
 import { bufferToFill } from "./buffer-to-fill.js";
 import { gatherStrings } from "./gather-strings.js";
 

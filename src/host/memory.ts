@@ -1,13 +1,12 @@
 /**
- * Memory of the cpu engine: shared when workers can use it, else private. Allocations are counted references,
+ * Memory of a pool and of the cpu engine: shared when workers can use it, else private. Allocations are counted references,
  * because JavaScript cannot free memory, only reuse it: a freed buffer is offered again until the garbage
  * collector takes it, which for shared memory can be long, as it weighs nothing there (60 tables of 256 MiB
  * made and dropped in a row held 15 GiB).
  *
  * Invariant: a buffer is in at most one living allocation, and is not reused while an operation retains it.
  */
-import { LimitError } from "../../../errors.js";
-import type { MemoryUse } from "../../engine.js";
+import { LimitError } from "../errors.js";
 
 /** Smaller buffers are not kept: a new one costs less than the search. */
 const SMALLEST_REUSED_BYTES = 2 ** 20;
@@ -54,7 +53,7 @@ export class Allocation {
   }
 }
 
-/** All memory of one engine. */
+/** All memory of one pool. */
 export class Memory {
   readonly shared: boolean;
   readonly #onIdle: (bytes: number) => void;
@@ -78,7 +77,7 @@ export class Memory {
   }
 
   /** Bytes of the buffers in use, and of those that the garbage collector has left. */
-  get use(): MemoryUse {
+  get use() {
     const kept = this.#reusable.reduce((sum, reference) => sum + (reference.deref()?.byteLength ?? 0), 0);
     const inUse = this.#inUse;
     return { held: inUse + kept, inUse, kept, peak: this.#peak, keep: this.keep };

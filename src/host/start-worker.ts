@@ -1,49 +1,37 @@
 /**
  * One worker thread, whichever runtime made it: Node's worker_threads or a browser's Worker. It is started from the text of its
- * script, so that it needs no file of its own. Its side is worker-port.ts. What threads do is a matter of who starts them: the cpu
- * engine (engine/cpu/threads) and files (io/threads).
+ * script, so that it needs no file of its own. Its side is worker.ts.
  */
+import type { FromWorker, ToWorker } from "./protocol.js";
 import { type NodeThreads, nodeThreads } from "./runtime.js";
 
 /** A started worker. */
-export interface WorkerHandle<Sent> {
+export interface WorkerHandle {
   /** @param transfer buffers that go to the worker without a copy, and are gone here */
-  post(message: Sent, transfer?: readonly ArrayBuffer[]): void;
+  post(message: ToWorker, transfer?: readonly ArrayBuffer[]): void;
   /** Whether the thread keeps a Node process alive. Workers start without doing so. */
   hold(alive: boolean): void;
   terminate(): void;
 }
 
 /** Told what a worker says, and once when it ends unasked. */
-export interface WorkerListener<Received> {
-  message(message: Received): void;
+export interface WorkerListener {
+  message(message: FromWorker): void;
   died(reason: string): void;
 }
 
-/** The first message of every worker: it is up. */
-export interface Ready {
-  readonly kind: "ready";
-}
-
 /** Starts a worker on a script's text. Throws what the runtime throws when it refuses. */
-export function startWorker<Sent, Received>(
-  source: string,
-  listener: WorkerListener<Received>,
-): WorkerHandle<Sent> {
+export function startWorker(source: string, listener: WorkerListener): WorkerHandle {
   const threads = nodeThreads();
   return threads === undefined
     ? startWebWorker(source, listener)
     : startNodeWorker(threads, source, listener);
 }
 
-function startNodeWorker<Sent, Received>(
-  threads: NodeThreads,
-  source: string,
-  listener: WorkerListener<Received>,
-): WorkerHandle<Sent> {
+function startNodeWorker(threads: NodeThreads, source: string, listener: WorkerListener): WorkerHandle {
   const worker = new threads.Worker(source, { eval: true, execArgv: [], name: "warpmap" });
   let asked = false;
-  worker.on("message", (message: Received) => listener.message(message));
+  worker.on("message", (message: FromWorker) => listener.message(message));
   worker.on("error", (error) => {
     if (!asked) listener.died(error instanceof Error ? error.message : String(error));
     asked = true;
@@ -64,10 +52,7 @@ function startNodeWorker<Sent, Received>(
   };
 }
 
-function startWebWorker<Sent, Received>(
-  source: string,
-  listener: WorkerListener<Received>,
-): WorkerHandle<Sent> {
+function startWebWorker(source: string, listener: WorkerListener): WorkerHandle {
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   let worker: Worker;
   try {
@@ -76,7 +61,7 @@ function startWebWorker<Sent, Received>(
     URL.revokeObjectURL(url);
     throw error;
   }
-  worker.addEventListener("message", (event: MessageEvent<Received>) => {
+  worker.addEventListener("message", (event: MessageEvent<FromWorker>) => {
     URL.revokeObjectURL(url); // it is up
     listener.message(event.data);
   });

@@ -3,9 +3,12 @@
  * belong to the user, and shared memory is not what every API takes. Source columns must be in shared memory for that, so
  * those that are not larger than what is gathered from them are copied there; of others the calling thread gathers alone.
  */
-import { type GatherSource, type GatherTask, gatherBuffers } from "../../gather-buffers.js";
-import type { RowMemory } from "./row-memory.js";
-import type { Pause, RowThreads } from "./row-threads.js";
+
+import { type GatherSource, type GatherTask, gatherBuffers } from "./gather-buffers.js";
+import type { HostPool } from "./pool.js";
+import { RowMemory } from "./row-memory.js";
+import { shareColumns } from "./share-columns.js";
+import type { Pause } from "./work.js";
 
 /** Tasks with the same source, by their numbers in the call. */
 interface Column {
@@ -14,19 +17,25 @@ interface Column {
   rows: number;
 }
 
-/** Runs tasks; answers the buffers of each. */
-export async function gatherOnThreads(
+/**
+ * Gathers columns by row numbers; answers the buffers of each task.
+ * @param host whose threads do it; null for the calling thread
+ * @param pause lets the event loop run, and throws to stop
+ * @throws LimitError when strings outgrow their offsets, DeviceLostError once the pool is destroyed
+ */
+export async function gather(
+  host: HostPool | null,
   tasks: readonly GatherTask[],
-  threads: RowThreads,
   pause: Pause,
 ): Promise<readonly (readonly ArrayBuffer[])[]> {
+  host?.guard();
   const rows = tasks.reduce((sum, task) => sum + task.rows.length, 0);
-  const memory = threads.memory(rows);
+  const memory = new RowMemory(host, rows);
   try {
     const own = new Set(tasks.keys());
     const shared: { number: number; task: GatherTask }[] = [];
-    for (const { source, numbers, rows } of columnsOf(tasks)) {
-      const together = numbers.filter((number) => memory.shared && memory.reaches(tasks[number].rows));
+    for (const { source, numbers, rows } of memory.shared ? columnsOf(tasks) : []) {
+      const together = numbers.filter((number) => memory.reaches(tasks[number].rows));
       if (together.length === 0 || sizeOf(source) > (sizeOf(source) / valuesOf(source)) * rows) continue;
       const copy = reachable(source, memory);
       for (const number of together) {
@@ -41,11 +50,15 @@ export async function gatherOnThreads(
         await pause();
       }
     };
-    const job = { kind: "gather", tasks: shared.map(({ task }) => task) } as const;
-    const results = await threads.run(job, shared.length - (own.size > 0 ? 0 : 1), pause, gatherOwn);
-    for (const { task, buffers } of results.flatMap((result) => result.made))
-      made[shared[task].number] = buffers;
-    for (const { task, number } of shared) made[number] ??= gatherBuffers(task);
+    if (host === null || shared.length === 0) await gatherOwn();
+    else {
+      const job = { kind: "gather", tasks: shared.map(({ task }) => task) } as const;
+      const helpers = shared.length - (own.size > 0 ? 0 : 1);
+      const results = await shareColumns(host, job, helpers, pause, gatherOwn);
+      for (const { task, buffers } of results.flatMap((result) => result.made))
+        made[shared[task].number] = buffers;
+    }
+    host?.guard();
     return made;
   } finally {
     memory.release();

@@ -1,10 +1,11 @@
 // Counts and sums by group on the cpu engine: exact beside bigints, and the same on one thread, on two and on the calling thread alone,
 // those of floats bit by bit; few groups, many, one large one.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
-import { rowThreads } from "../../../../src/engine/cpu/rows/row-threads.js";
-import { type GroupTask, runTask } from "../../../../src/engine/group-tasks.js";
-import { countWorkers, type WorkerCount } from "../../../helpers/count-workers.js";
+import { type CpuEngine, openCpuEngine } from "../../src/engine/cpu/cpu-engine.js";
+import { aggregate } from "../../src/host/aggregate.js";
+import { type GroupTask, runTask } from "../../src/host/group-tasks.js";
+import { COLUMN_JOBS } from "../../src/host/share-columns.js";
+import { countWorkers, type WorkerCount } from "../helpers/count-workers.js";
 
 /** More than a slice has: sums are merged. */
 const ROWS = 3 * 2 ** 16 + 77;
@@ -15,7 +16,7 @@ const engines: CpuEngine[] = [];
 let workers: WorkerCount;
 beforeAll(async () => {
   for (const threads of [1, 2]) engines.push((await openCpuEngine({ threads })) as CpuEngine);
-  workers = await countWorkers(rowThreads(engines[1]).pool);
+  workers = await countWorkers(engines[1].host, COLUMN_JOBS);
 });
 afterAll(() => {
   workers.expectSome();
@@ -66,14 +67,14 @@ it.each(shapes)("%s", async (_, groups, groupAt) => {
   ];
   const here = tasks.map((task) => bytesOf(runTask(task), groups));
   for (const engine of engines) {
-    const made = await (await engine.rows()).runTasks(tasks, go);
+    const made = await aggregate(engine.host, tasks, go);
     // compared as bytes: element by element takes seconds
     expect(made.map((states, i) => Buffer.compare(bytesOf(states, groups), here[i]))).toEqual(
       tasks.map(() => 0),
     );
     // one task alone is cut into more pieces
     for (const number of [1, 3, 6]) {
-      const [alone] = await (await engine.rows()).runTasks([tasks[number]], go);
+      const [alone] = await aggregate(engine.host, [tasks[number]], go);
       expect(Buffer.compare(bytesOf(alone, groups), here[number])).toBe(0);
     }
   }
@@ -122,13 +123,12 @@ it("stops when it is told to, and rejects once the engine is destroyed", async (
   const groupOf = new Uint32Array(ROWS);
   const task: GroupTask = { groupOf, groups: 1, values: { kind: "rows" } };
   const engine = (await openCpuEngine({ threads: 1 })) as CpuEngine;
-  const rows = await engine.rows();
   const stop = async () => {
     throw new Error("enough");
   };
-  await expect(rows.runTasks([task, task], stop)).rejects.toThrow("enough");
+  await expect(aggregate(engine.host, [task, task], stop)).rejects.toThrow("enough");
   engine.destroy();
-  await expect(rows.runTasks([task], go)).rejects.toThrow();
+  await expect(aggregate(engine.host, [task], go)).rejects.toThrow();
 });
 
 function bytesOf(states: readonly Float64Array[], groups: number): Buffer {

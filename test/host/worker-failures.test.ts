@@ -1,10 +1,10 @@
 /** Workers that do not do what they should: each test runs the engine with a worker program of its own. */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { CpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
-import { EngineError } from "../../../../src/errors.js";
-import { checkTable } from "../../../helpers/check-table.js";
-import { runProgram } from "../../../helpers/run-program.js";
-import type { AnyTable } from "../drive.js";
+import type { CpuEngine } from "../../src/engine/cpu/cpu-engine.js";
+import { EngineError } from "../../src/errors.js";
+import type { AnyTable } from "../engine/cpu/drive.js";
+import { checkTable } from "../helpers/check-table.js";
+import { runProgram } from "../helpers/run-program.js";
 
 const tuning = {
   chunk: 2 ** 12,
@@ -21,15 +21,15 @@ const keys = Uint32Array.from({ length: 2 ** 14 }, (_, i) => i * 7);
 let engine: CpuEngine | undefined;
 afterEach(() => {
   engine?.destroy();
-  vi.doUnmock("../../../../src/engine/cpu/table/table-worker.ts?worker-source");
+  vi.doUnmock("../../src/host/worker.ts?worker-source");
   vi.resetModules();
 });
 
 /** Opens an engine of two threads whose worker runs `source`. */
 async function openWith(source: string): Promise<AnyTable> {
   vi.resetModules();
-  vi.doMock("../../../../src/engine/cpu/table/table-worker.ts?worker-source", () => ({ default: source }));
-  const { openCpuEngine } = await import("../../../../src/engine/cpu/cpu-engine.js");
+  vi.doMock("../../src/host/worker.ts?worker-source", () => ({ default: source }));
+  const { openCpuEngine } = await import("../../src/engine/cpu/cpu-engine.js");
   engine = (await openCpuEngine({ threads: 2, tuning })) as CpuEngine;
   await engine.sharing.warmUp();
   return (await engine.createTable({
@@ -54,9 +54,7 @@ describe("workers", () => {
   });
 
   it("that never come to a job are not waited for", async () => {
-    const table = await openWith(
-      `${port} port.postMessage({ kind: "ready" }); port.on("message", () => {});`,
-    );
+    const table = await openWith(`${port} port.postMessage({ id: 0 }); port.on("message", () => {});`);
     expect(engine?.info.threads).toBe(2);
     expect(await table.insert(keys, keys, "keep", {})).toMatchObject({ inserted: keys.length });
     expect(await table.erase(keys, {})).toBe(keys.length);
@@ -64,9 +62,9 @@ describe("workers", () => {
 
   it("that die in a job reject it; the table is valid, and the next call works", async () => {
     // joins, takes the first piece of the job with it, and dies
-    const table = await openWith(`${port} port.postMessage({ kind: "ready" });
-      port.on("message", ({ control, worker, job }) => {
-        if (job.kind !== "insert" || Atomics.compareExchange(control, 1 + worker, 0, 1) !== 0) return;
+    const table = await openWith(`${port} port.postMessage({ id: 0 });
+      port.on("message", ({ seat: { control, worker }, input }) => {
+        if (input.kind !== "insert" || Atomics.compareExchange(control, 1 + worker, 0, 1) !== 0) return;
         Atomics.add(control, 0, 1);
         throw new Error("gone");
       });`);
@@ -94,11 +92,11 @@ describe("workers", () => {
 
 it("workers whose code does not load leave later calls to the calling thread", async () => {
   vi.resetModules();
-  vi.doMock("../../../../src/engine/cpu/table/parallel.js", () => {
+  vi.doMock("../../src/engine/cpu/table/parallel.js", () => {
     throw new Error("offline");
   });
   try {
-    const { openCpuEngine } = await import("../../../../src/engine/cpu/cpu-engine.js");
+    const { openCpuEngine } = await import("../../src/engine/cpu/cpu-engine.js");
     engine = (await openCpuEngine({ threads: 2, tuning })) as CpuEngine;
     expect(engine.info.threads).toBe(2);
     const spec = { key: "u32", value: null, slots: 2 ** 15, hash: "murmur3" } as const;
@@ -107,7 +105,7 @@ it("workers whose code does not load leave later calls to the calling thread", a
     expect(engine.info).toMatchObject({ threads: 1, name: expect.stringContaining("workers do not load") });
     expect(await table.insert(keys, null, "keep", {})).toMatchObject({ inserted: keys.length });
   } finally {
-    vi.doUnmock("../../../../src/engine/cpu/table/parallel.js");
+    vi.doUnmock("../../src/engine/cpu/table/parallel.js");
   }
 });
 

@@ -1,7 +1,7 @@
 /** A worker of which tests ask what they need: results, errors of each kind, an end that comes unasked, and work without end. */
-import { CapacityError, LimitError, ValidationError } from "../../../src/errors.js";
-import { FileError } from "../../../src/io/errors.js";
-import { serveJobs } from "../../../src/io/threads/serve-jobs.js";
+import { CapacityError, LimitError, ValidationError } from "../../src/errors.js";
+import { provide } from "../../src/host/provide.js";
+import { FileError } from "../../src/io/errors.js";
 
 export interface Asked {
   readonly kind: "double" | "spin" | "exit" | keyof typeof FAILURES;
@@ -19,7 +19,8 @@ export const FAILURES = {
   text: () => "just text",
 };
 
-serveJobs<Asked, Int32Array>(
+provide<Asked, Int32Array>(
+  "test",
   ({ kind, values }) => {
     if (kind === "double") return values.map((value) => 2 * value);
     while (kind === "spin");

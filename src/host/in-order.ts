@@ -1,10 +1,12 @@
 /**
- * The work of a file, job by job, on the calling thread and on workers (crew.ts). Results come in the order of the jobs. Jobs are
- * taken only when there is room for them, so that no more memory is held than some jobs a worker need.
+ * Many tasks of one kind, each done by the calling thread or by one worker. Results come in the order of the tasks. Tasks are taken only
+ * when there is room for them, so that no more memory is held than some tasks a worker need. A call never waits for a worker to start:
+ * until it is up, the calling thread works alone, and so it does where workers are refused.
  */
-import { nextTask } from "../../engine/next-task.js";
-import { threadsWithin } from "../../threads/runtime.js";
-import { type Crew, crewOf, type Lease, type Program } from "./crew.js";
+import { nextTask } from "./next-task.js";
+import { HostPool, type TaskKind } from "./pool.js";
+import { machineThreads, threadsWithin } from "./runtime.js";
+import type { Lease } from "./workers.js";
 
 /** A piece of the work. Either `here` or `pack` is called, once. */
 export interface Job<In, Out> {
@@ -25,6 +27,8 @@ export interface Packed<In> {
 export interface JobOptions {
   /** Threads that may work, the calling one included. Default 1. */
   readonly threads?: number;
+  /** Whose threads they are. Default: a pool that all such calls of the process share. */
+  readonly pool?: HostPool;
   readonly signal?: AbortSignal;
   /**
    * Jobs that are taken and whose results are not yet given, at most. Default: four a thread, of which two a worker are not done: so
@@ -33,16 +37,32 @@ export interface JobOptions {
   readonly window?: number;
 }
 
+let shared: HostPool | undefined;
+
+/** The pool of calls without a device. Each of them says how many threads it wants. */
+function sharedPool(): HostPool {
+  shared ??= new HostPool({ threads: Number.POSITIVE_INFINITY });
+  return shared;
+}
+
+/** More threads than that are not waited for by one file's reader: the calling thread hands out and puts together all pieces. */
+const MOST = 8;
+
+/** The threads of a file: as many as the options ask for; without, as many as the machine runs at once, up to a bound. */
+export function threadsOf({ threads }: { readonly threads?: number }): number {
+  return threads ?? Math.min(MOST, machineThreads());
+}
+
 /**
  * The results of jobs, in order. The error of a job comes in place of its result, and ends the rest. Who stops early ends the jobs under
  * way. @throws the signal's reason
  */
 export async function* inOrder<In, Out>(
-  program: Program,
+  kind: TaskKind<In, Out>,
   jobs: Iterable<Job<In, Out>> | AsyncIterable<Job<In, Out>>,
   options: JobOptions,
 ): AsyncGenerator<Out, void, undefined> {
-  const { signal } = options;
+  const { signal, pool = sharedPool() } = options;
   const threads = threadsWithin(options.threads ?? 1);
   if (threads === 1) {
     for await (const job of jobs) {
@@ -52,8 +72,8 @@ export async function* inOrder<In, Out>(
     return;
   }
   const iterator = Symbol.asyncIterator in jobs ? jobs[Symbol.asyncIterator]() : jobs[Symbol.iterator]();
-  const crew: Crew<In, Out> = crewOf(program);
-  const run = new Run(iterator, crew.lend(threads - 1), options.window ?? 4 * threads, signal);
+  const lease = (await pool.workers())?.lend(kind, threads - 1);
+  const run = new Run(iterator, kind, lease, options.window ?? 4 * threads, signal);
   try {
     yield* run.results();
   } finally {
@@ -78,7 +98,8 @@ class Run<In, Out> {
 
   constructor(
     readonly jobs: Iterator<Job<In, Out>> | AsyncIterator<Job<In, Out>>,
-    readonly lease: Lease<In, Out>,
+    readonly kind: TaskKind<In, Out>,
+    readonly lease: Lease | undefined,
     readonly window: number,
     readonly signal: AbortSignal | undefined,
   ) {
@@ -94,7 +115,7 @@ class Run<In, Out> {
     for (;;) {
       this.signal?.throwIfAborted();
       const hasRoom = !this.isEmpty && queue.length < this.window;
-      if (hasRoom && this.lease.free() !== undefined) await this.#take();
+      if (hasRoom && this.lease?.free() !== undefined) await this.#take();
       else if (queue[0]?.settled) yield (queue.shift() as Awaited<Out>).result;
       else if (hasRoom) await this.#take();
       else if (queue.length === 0) return;
@@ -106,10 +127,11 @@ class Run<In, Out> {
   async #take(): Promise<void> {
     const job = await this.#next();
     if (job === undefined) return;
-    const worker = this.lease.free();
-    if (worker !== undefined) {
+    const { lease } = this;
+    const worker = lease?.free();
+    if (lease && worker) {
       const packed = (async () => job.pack())();
-      this.#expect(packed.then(({ input, transfer }) => worker.work(input, transfer)));
+      this.#expect(packed.then(({ input, transfer }) => lease.work(worker, this.kind, input, transfer)));
       await packed.catch(() => {});
       return;
     }
@@ -141,6 +163,6 @@ class Run<In, Out> {
 
   end(): void {
     this.signal?.removeEventListener("abort", this.#abort);
-    this.lease.end();
+    this.lease?.end();
   }
 }

@@ -1,22 +1,23 @@
 /** Jobs on worker threads: results in order, errors that stay what they are, aborts, ends, and how much is held meanwhile. */
 import { availableParallelism } from "node:os";
 import { describe, expect, it } from "vitest";
-import {
-  CapacityError,
-  EngineError,
-  LimitError,
-  ValidationError,
-  WarpmapError,
-} from "../../../src/errors.js";
-import { FileError } from "../../../src/io/errors.js";
-import { threadsOf } from "../../../src/io/threads/count.js";
-import type { Program } from "../../../src/io/threads/crew.js";
-import { inOrder, type Job } from "../../../src/io/threads/jobs.js";
+import { CapacityError, EngineError, LimitError, ValidationError, WarpmapError } from "../../src/errors.js";
+import { inOrder, type Job, threadsOf } from "../../src/host/in-order.js";
+import { HostPool, type TaskKind } from "../../src/host/pool.js";
+import { FileError } from "../../src/io/errors.js";
 import type { Asked } from "./test-worker.js";
 import testWorker from "./test-worker.ts?worker-source";
 
-const newProgram = (source = testWorker): Program => ({ source: async () => source });
-const program = newProgram();
+type TestKind = TaskKind<Asked, Int32Array>;
+const newKind = (script = testWorker): TestKind => ({
+  name: "test",
+  script: async () => ({ default: script }),
+  errors: { FILE: FileError },
+});
+/** The calls of a test share a pool, as those of a device do. */
+const newPool = (script?: string) => ({ pool: new HostPool({ threads: 3 }), kind: newKind(script) });
+const unloaded = (script: TestKind["script"]) => ({ ...newPool(), kind: { ...newKind(), script } });
+const usual = newPool();
 
 type TestJob = Job<Asked, Int32Array>;
 /** Time for a worker to start. */
@@ -42,9 +43,9 @@ function* untilPacked(wanted: number): Generator<TestJob> {
   for (let i = 0; told.packed < wanted; i++) yield jobOf("double", i, told);
 }
 
-async function collected(jobs: Iterable<TestJob>, threads: number, from = program): Promise<number[]> {
+async function collected(jobs: Iterable<TestJob>, threads: number, from = usual): Promise<number[]> {
   const values: number[] = [];
-  for await (const [value] of inOrder<Asked, Int32Array>(from, jobs, { threads })) values.push(value);
+  for await (const [value] of inOrder(from.kind, jobs, { threads, pool: from.pool })) values.push(value);
   return values;
 }
 
@@ -69,15 +70,15 @@ describe("results", () => {
   });
 
   it("come one by one where there is one thread, and no worker is asked for", async () => {
-    const source = async (): Promise<string> => {
+    const script = async (): Promise<never> => {
       throw new Error("nobody needs a worker");
     };
     const jobs = [1, 2, 3].map((value) => jobOf("exit", value));
-    expect(await collected(jobs, 1, { source })).toEqual([2, 4, 6]);
+    expect(await collected(jobs, 1, unloaded(script))).toEqual([2, 4, 6]);
   });
 
   it("are the calling thread's where workers cannot start", async () => {
-    const refused = newProgram('throw new Error("not allowed here")');
+    const refused = newPool('throw new Error("not allowed here")');
     expect(
       await collected(
         [1, 2, 3].map((value) => jobOf("exit", value)),
@@ -96,14 +97,14 @@ describe("results", () => {
   });
 
   it("are the calling thread's where the script cannot be loaded", async () => {
-    const source = async (): Promise<string> => {
+    const script = async (): Promise<never> => {
       throw new Error("offline");
     };
     expect(
       await collected(
         [1, 2, 3].map((value) => jobOf("exit", value)),
         3,
-        { source },
+        unloaded(script),
       ),
     ).toEqual([2, 4, 6]);
   });
@@ -121,7 +122,7 @@ describe("what is held", () => {
         yield job;
       }
     }
-    for await (const _ of inOrder<Asked, Int32Array>(program, counted(), { threads })) given++;
+    for await (const _ of inOrder(usual.kind, counted(), { pool: usual.pool, threads })) given++;
     expect(taken).toBe(given);
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(4 * threads);
@@ -172,7 +173,7 @@ describe("an error of a worker's job", () => {
     }
     const values: number[] = [];
     const reading = async () => {
-      for await (const [value] of inOrder<Asked, Int32Array>(program, jobs(), { threads: 3 }))
+      for await (const [value] of inOrder(usual.kind, jobs(), { pool: usual.pool, threads: 3 }))
         values.push(value);
     };
     await expect(reading()).rejects.toThrow("No more.");
@@ -216,7 +217,8 @@ describe("who stops", () => {
       }
     }
     const reading = async () => {
-      for await (const _ of inOrder<Asked, Int32Array>(program, jobs(), {
+      for await (const _ of inOrder(usual.kind, jobs(), {
+        pool: usual.pool,
         threads: 2,
         signal: abort.signal,
       }));
@@ -229,7 +231,7 @@ describe("who stops", () => {
   it("before the first job gets no result", async () => {
     const signal = AbortSignal.abort(new Error("never mind"));
     for (const threads of [1, 2]) {
-      const results = inOrder<Asked, Int32Array>(program, [jobOf("double", 1)], { threads, signal });
+      const results = inOrder(usual.kind, [jobOf("double", 1)], { pool: usual.pool, threads, signal });
       await expect(results.next()).rejects.toThrow("never mind");
     }
   });
@@ -247,7 +249,7 @@ describe("who stops", () => {
         ended = true;
       }
     }
-    const results = inOrder<Asked, Int32Array>(program, jobs(), { threads: 2 });
+    const results = inOrder(usual.kind, jobs(), { pool: usual.pool, threads: 2 });
     while (spins.packed === 0) await results.next();
     await results.return();
     expect(ended).toBe(true);

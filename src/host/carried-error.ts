@@ -10,21 +10,21 @@ import {
   FormatError,
   LimitError,
   ValidationError,
-  WarpmapError,
-} from "../../errors.js";
-import { FileError } from "../errors.js";
+  type WarpmapError,
+} from "../errors.js";
 
 /** An error as data that can be posted. */
 export type CarriedError =
-  | { readonly kind: Kind; readonly message: string; readonly stack?: string; readonly fields: Fields }
+  | { readonly kind: string; readonly message: string; readonly stack?: string; readonly fields: Fields }
   /** What was thrown is no error. */
-  | { readonly kind: "value"; readonly value: string };
-type Kind = "Error" | "TypeError" | "RangeError" | WarpmapError["code"];
+  | { readonly value: string };
 type Fields = readonly (readonly [name: string, value: unknown])[];
 
-/** By code, which each has one of. Those of calls are the command line's own. */
-const CLASSES: Partial<Record<Kind, { readonly prototype: WarpmapError }>> = {
-  FILE: FileError,
+/** Classes of errors by code, which each has one of. */
+export type ErrorClasses = { readonly [code: string]: { readonly prototype: WarpmapError } };
+
+/** Those of every task. */
+const CLASSES: ErrorClasses = {
   CAPACITY: CapacityError,
   BACKEND_UNAVAILABLE: BackendUnavailableError,
   DEVICE_LOST: DeviceLostError,
@@ -36,7 +36,7 @@ const CLASSES: Partial<Record<Kind, { readonly prototype: WarpmapError }>> = {
 
 /** An error as data. */
 export function carried(error: unknown): CarriedError {
-  if (!(error instanceof Error)) return { kind: "value", value: String(error) };
+  if (!(error instanceof Error)) return { value: String(error) };
   const fields: [string, unknown][] = [];
   for (const [name, value] of Object.entries(error)) {
     if (typeof value !== "function" && typeof value !== "symbol") fields.push([name, value]);
@@ -48,26 +48,27 @@ export function carried(error: unknown): CarriedError {
 
 const CAUSE = "cause";
 
-function kindOf(error: Error): Kind {
-  if (error instanceof WarpmapError) return error.code;
+/** Scripts of workers have classes of their own, so errors of warpmap are known by their codes. */
+function kindOf(error: Error): string {
   if (error instanceof TypeError) return "TypeError";
-  return error instanceof RangeError ? "RangeError" : "Error";
+  if (error instanceof RangeError) return "RangeError";
+  return (error as Partial<WarpmapError>).code ?? "Error";
 }
 
-/** The error again. */
-export function restored(from: CarriedError): unknown {
-  if (from.kind === "value") return from.value;
+/** The error again. @param more classes that errors of the task may have besides those of every task */
+export function restored(from: CarriedError, more?: ErrorClasses): unknown {
+  if ("value" in from) return from.value;
   const { kind, message, stack, fields } = from;
   const Plain = kind === "TypeError" ? TypeError : kind === "RangeError" ? RangeError : Error;
   const error = new Plain(message) as Error & Record<string, unknown>;
   Object.defineProperty(error, "stack", { value: stack, writable: true, configurable: true });
-  const own = CLASSES[kind];
+  const own = CLASSES[kind] ?? more?.[kind];
   if (own !== undefined) Object.setPrototypeOf(error, own.prototype);
   for (const [name, value] of fields) {
     if (name !== CAUSE) error[name] = value;
     else
       Object.defineProperty(error, CAUSE, {
-        value: value && restored(value as CarriedError),
+        value: value && restored(value as CarriedError, more),
         writable: true,
         configurable: true,
       });

@@ -3,7 +3,6 @@
  * values the first row's is taken. A state is the row's number and 1, or 0 for none.
  */
 import type { SomeRows } from "./group-tasks.js";
-import type { ByteColumn } from "./rows.js";
 
 /** −1: the least; 1: the greatest. */
 export type Sign = -1 | 1;
@@ -18,7 +17,14 @@ export type Ordered =
       readonly width: number;
       readonly signed: boolean;
     }
-  | { readonly kind: "strings"; readonly strings: ByteColumn };
+  | { readonly kind: "strings"; readonly strings: ByteStrings };
+
+/** Byte strings: string i is the bytes from starts[i] to ends[i]. */
+export interface ByteStrings {
+  readonly starts: Uint32Array;
+  readonly ends: Uint32Array;
+  readonly bytes: Uint8Array;
+}
 
 type Numbers = Float32Array | Float64Array | Int32Array | Uint32Array;
 
@@ -112,7 +118,7 @@ function compareIntegers({ data, width, signed }: Extract<Ordered, { kind: "inte
   };
 }
 
-function compareBytes({ starts, ends, bytes }: ByteColumn): Compare {
+function compareBytes({ starts, ends, bytes }: ByteStrings): Compare {
   return (row, other) => {
     const a = starts[row];
     const b = starts[other];

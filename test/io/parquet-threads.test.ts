@@ -2,21 +2,21 @@
 import { type Batch, Column, type Table, tableFromColumns } from "@uwdata/flechette";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { ValidationError } from "../../../src/errors.js";
-import { FileError, type ReadOptions, readTable, tableToBytes } from "../../../src/io/index.js";
-import { packedColumn, unpackedColumn } from "../../../src/io/parquet/packed-column.js";
-import { parquetBatches } from "../../../src/io/parquet/parquet-read.js";
-import { parquetOfBatches } from "../../../src/io/parquet/parquet-write.js";
-import { joined, sourceOf } from "../../../src/io/source.js";
-import { Lease } from "../../../src/io/threads/crew.js";
-import { runProgram } from "../../helpers/run-program.js";
-import { texts, types } from "../contents.js";
-import { anyColumn, KINDS, randomColumn } from "../random-columns.js";
+import { ValidationError } from "../../src/errors.js";
+import { Lease } from "../../src/host/workers.js";
+import { FileError, type ReadOptions, readTable, tableToBytes } from "../../src/io/index.js";
+import { packedColumn, unpackedColumn } from "../../src/io/parquet/packed-column.js";
+import { parquetBatches } from "../../src/io/parquet/parquet-read.js";
+import { parquetOfBatches } from "../../src/io/parquet/parquet-write.js";
+import { joined, sourceOf } from "../../src/io/source.js";
+import { runProgram } from "../helpers/run-program.js";
+import { texts, types } from "./contents.js";
+import { anyColumn, KINDS, randomColumn } from "./random-columns.js";
 
 /** How often a worker was there for a job. */
 let workersFound = 0;
 const free = Lease.prototype.free;
-vi.spyOn(Lease.prototype, "free").mockImplementation(function (this: Lease<unknown, unknown>) {
+vi.spyOn(Lease.prototype, "free").mockImplementation(function (this: Lease) {
   const worker = free.call(this);
   if (worker) workersFound++;
   return worker;

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
+import { TABLE_JOBS } from "../../../../src/engine/cpu/table/table-jobs.js";
 import type { InsertPolicy } from "../../../../src/engine/engine.js";
 import { murmur3 } from "../../../../src/engine/hash.js";
 import { hashNames } from "../../../../src/engine/hash-names.js";
@@ -31,7 +32,7 @@ beforeAll(async () => {
     pause: 0,
   };
   together = (await openCpuEngine({ threads: 3, tuning })) as CpuEngine;
-  workers = await countWorkers((await together.sharing.load()).pool);
+  workers = await countWorkers(together.host, TABLE_JOBS);
 });
 afterAll(() => {
   workers.expectSome();
