@@ -22,7 +22,7 @@ describe("links", () => {
     ["docs/why.md", "../README.md#a-map-that-grows", "./first-map.md#a-map-that-grows"],
     ["docs/why.md", "../README.md", "./index.md"],
     ["docs/why.md", "../FEATURES.md#where-it-was-run", "./features.md#where-it-was-run"],
-    ["FEATURES.md", "docs/bytes.md", "./bytes.md"],
+    ["FEATURES.md", "docs/internals/bytes.md", "./internals/bytes.md"],
     ["docs/comparison.md", `${REPOSITORY}/bench/results/join-h100.json`, "./benchmarks/join-h100.md"],
     ["docs/examples.md", `${REPOSITORY}/examples/data/README.md`, `${REPOSITORY}/examples/data/README.md`],
     ["docs/examples.md", `${REPOSITORY}/examples/triangles.mjs`, "./triangles.md"],
