@@ -24,7 +24,7 @@ export function boostDocument(id) {
   if (page.includes("/benchmarks/") || isOf("contributing architecture changelog measurements")) return 0.2;
   if (page.includes("/api/") || isOf("documentation")) return 0.4;
   if (page.includes("/internals/") || isOf("larger-than-memory")) return 0.5;
-  if (page.includes("/recipes/") || isOf("install errors faq first-map join groups")) return 1.6;
+  if (page.includes("/recipes/") || isOf("install errors first-map join groups")) return 1.6;
   return 1;
 }
 
