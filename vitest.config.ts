@@ -13,8 +13,8 @@ const OPERATIONS =
   "test/conformance/{contains,erase,find,insert,insert-and-find,insert-or-assign,sentinels,where}.test.ts";
 /** Joins and groups on the device under test, compared with DuckDB, which runs in Node only. */
 const RELATIONAL =
-  "test/relational/{device-groups,device-tables,dictionary-keys,distinct,full-join-keys,group-batches,group-by,is-in,join,join-index,join-kinds,join-oracle,join-select,key-types,payload-types,random-groups,random-tables,tpch/tpch}.test.ts";
-const WEBGPU_ONLY = "test/{engine/webgpu,wgsl}/**/*.test.ts";
+  "test/{arrow/payload-types,relational/{device/{device-tables,dictionary-keys},group/{device-groups,distinct,group-batches,group-by,random-groups},join/{full-join-keys,is-in,join,join-index,join-kinds,join-oracle,join-select},keys/key-types,random-tables,tpch/tpch}}.test.ts";
+const WEBGPU_ONLY = "test/{engine/gpu,engine/webgpu,wgsl}/**/*.test.ts";
 /** Part of these: kernels of the partitioned strategy, which take SwiftShader longest to compile. */
 const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";
 /** Kernels of users, which pages compile as well. */
@@ -43,10 +43,10 @@ const LONG_FILES = [
   "docs/examples",
   "conformance/wide-keys",
   "conformance/wide-changes",
-  "relational/key-types",
-  "relational/join-rows",
+  "relational/keys/key-types",
+  "relational/join/join-rows",
   "io/fuzz/fuzz",
-  "relational/join-oracle",
+  "relational/join/join-oracle",
   "engine/cpu/threads/threads",
   "engine/cpu/random-operations",
   "conformance/random-sequences",
@@ -54,7 +54,7 @@ const LONG_FILES = [
   "engine/webgpu/table/windows",
   "engine/webgpu/wide-tables",
   "engine/webgpu/direct/long-probes",
-  "engine/webgpu/batch/pipeline",
+  "engine/gpu/batch/pipeline",
 ].map((name) => `/test/${name}.test.ts`);
 const rank = ({ moduleId }: TestSpecification) => {
   const place = LONG_FILES.findIndex((name) => moduleId.endsWith(name));

@@ -3,9 +3,9 @@
  * from a table in its own memory to one there; and flights by route, with JavaScript's Map beside.
  */
 import type { Column, Table } from "@uwdata/flechette";
+import { firstRows } from "../src/arrow/first-rows.js";
 import { type Device, EngineError } from "../src/index.js";
 import { readTable } from "../src/io/index.js";
-import { firstRows } from "../src/relational/first-rows.js";
 import { count, groupBy, sum } from "../src/relational/index.js";
 import { type Duck, flightFiles, installed, loadInto } from "./flight-files.js";
 import type { TimedCall } from "./timing.js";

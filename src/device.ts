@@ -2,6 +2,8 @@
  * openDevice: choosing an engine and saying why. Importing this module touches no `navigator` and loads no engine;
  * both are loaded when openDevice runs, and only the one that is used.
  */
+
+import type { TableInput } from "./arrow/table-input.js";
 import type { TableToPrepare } from "./containers/prepare.js";
 import type { DeviceArray } from "./engine/device-array.js";
 import type { BackendName, DeviceMemoryOptions, Engine, EngineInfo, MemoryUse } from "./engine/engine.js";
@@ -10,8 +12,7 @@ import type { GroupSize, Strategy } from "./engine/plan.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
 import { checkAttached, checkCallbacks, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
-import type { DeviceTable, UploadTableOptions } from "./relational/device-table.js";
-import type { TableInput } from "./relational/table-input.js";
+import type { DeviceTable, UploadTableOptions } from "./relational/device/device-table.js";
 import { type SignalOption, untilAborted } from "./until-aborted.js";
 
 /** What `openDevice` is asked for. */
@@ -242,7 +243,7 @@ export class Device {
    * @throws ValidationError for a table that is none, and for columns of types that tables on a device do not hold
    */
   async uploadTable(table: TableInput, options?: UploadTableOptions): Promise<DeviceTable> {
-    const { uploadTable } = await import("./relational/device-table.js");
+    const { uploadTable } = await import("./relational/device/device-table.js");
     return (await uploadTable(this, table, options)).freeWhenDropped();
   }
 

@@ -1,11 +1,12 @@
 // Faults of multimaps and multisets, and of lists by number on both engines. scripts/mutants/index.mjs says what the fields are.
 
 const CPU = "src/engine/cpu/lists";
-const GPU = "src/engine/webgpu/lists";
+const GPU = "src/engine/gpu/lists";
+const WGSL = "src/engine/webgpu/wgsl/lists";
 const edges = ["test/conformance/multimap-edges.test.ts"];
 const onCpu = { project: "cpu", tests: edges };
 const onGpu = { project: "webgpu", tests: edges };
-const grouped = { project: "webgpu-engine", tests: ["test/engine/webgpu/lists/group-batch.test.ts"] };
+const grouped = { project: "webgpu-engine", tests: ["test/engine/gpu/lists/group-batch.test.ts"] };
 
 export const listFaults = [
   {
@@ -61,7 +62,7 @@ export const listFaults = [
   {
     name: "lists-tally-without-base",
     what: "the elements of a workgroup are ranked as if no other had any of their list",
-    file: `${GPU}/tally.wgsl`,
+    file: `${WGSL}/tally.wgsl`,
     find: "rank += atomicLoad(&slotRows[slots[i]]);",
     replace: "rank += 0u;",
     ...onGpu,
@@ -69,7 +70,7 @@ export const listFaults = [
   {
     name: "lists-expand-kept-only",
     what: "a workgroup searches the offsets that it has room for, although more elements lie between its entries",
-    file: `${GPU}/expand.wgsl`,
+    file: `${WGSL}/expand.wgsl`,
     find: "let isKept = count <= KEPT;",
     replace: "let isKept = true;",
     ...onGpu,
@@ -99,12 +100,12 @@ export const listFaults = [
     find: "[shift, chunk.first * valueWords, chunk.count",
     replace: "[shift, chunk.first, chunk.count",
     project: "webgpu-engine",
-    tests: ["test/engine/webgpu/lists/lay-lists.test.ts"],
+    tests: ["test/engine/gpu/lists/lay-lists.test.ts"],
   },
   {
     name: "groups-alone-among-others",
     what: "an element that is a group of its own is looked for among its tile's groups",
-    file: `${GPU}/put-groups.wgsl`,
+    file: `${WGSL}/put-groups.wgsl`,
     find: "let isAlone = place[i] >= ALONE;",
     replace: "let isAlone = false;",
     ...grouped,
@@ -112,7 +113,7 @@ export const listFaults = [
   {
     name: "groups-in-one-piece",
     what: "a group whose first elements fill a list's last piece writes them to the new one",
-    file: `${GPU}/aim.wgsl`,
+    file: `${WGSL}/aim.wgsl`,
     find: "if (position < piece.y) {",
     replace: "if (false) {",
     ...grouped,
@@ -120,7 +121,7 @@ export const listFaults = [
   {
     name: "groups-of-the-empty-mark",
     what: "keys that equal the mark of an empty slot take a slot of the group's table",
-    file: `${GPU}/group-keys.wgsl`,
+    file: `${WGSL}/group-keys.wgsl`,
     find: "if (key == NO_KEY) { return SLOTS; }",
     replace: "",
     ...grouped,

@@ -6,7 +6,7 @@ const filterGpu = { ...filter, project: "webgpu" };
 const counterGpu = { ...counter, project: "webgpu" };
 const estimates = { project: "cpu", tests: ["test/sketches/estimate.test.ts"] };
 const JOBS = "src/engine/cpu/sketches/sketch-jobs.ts";
-const KERNELS = "src/engine/webgpu/sketches";
+const KERNELS = "src/engine/webgpu/wgsl/sketches";
 
 export const sketchFaults = [
   {

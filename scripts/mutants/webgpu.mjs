@@ -2,17 +2,17 @@
 
 const DIRECT = "src/engine/webgpu/direct";
 const conformance = (name) => ({ project: "webgpu", tests: [`test/conformance/${name}.test.ts`] });
-const join = { project: "webgpu", tests: ["test/relational/join.test.ts"] };
-const rows = { project: "webgpu-engine", tests: ["test/engine/webgpu/join/join-rows.test.ts"] };
-const groups = { project: "webgpu-engine", tests: ["test/engine/webgpu/groups/group-rows.test.ts"] };
+const join = { project: "webgpu", tests: ["test/relational/join/join.test.ts"] };
+const rows = { project: "webgpu-engine", tests: ["test/engine/gpu/join/join-rows.test.ts"] };
+const groups = { project: "webgpu-engine", tests: ["test/engine/gpu/groups/group-rows.test.ts"] };
 const doubleSums = {
   project: "webgpu-engine",
   tests: ["test/engine/webgpu/direct/double-sums.test.ts"],
 };
-const matchedPlaces = { project: "webgpu-engine", tests: ["test/engine/webgpu/join/match-dense.test.ts"] };
-const matchedParts = { project: "webgpu-engine", tests: ["test/engine/webgpu/join/match-parts.test.ts"] };
-const parts = { project: "webgpu-engine", tests: ["test/engine/webgpu/reduce/sum-parts.test.ts"] };
-const reduce = { project: "webgpu-engine", tests: ["test/engine/webgpu/reduce/reduce-groups.test.ts"] };
+const matchedPlaces = { project: "webgpu-engine", tests: ["test/engine/gpu/join/match-dense.test.ts"] };
+const matchedParts = { project: "webgpu-engine", tests: ["test/engine/gpu/join/match-parts.test.ts"] };
+const parts = { project: "webgpu-engine", tests: ["test/engine/gpu/reduce/sum-parts.test.ts"] };
+const reduce = { project: "webgpu-engine", tests: ["test/engine/gpu/reduce/reduce-groups.test.ts"] };
 const weakCas = { project: "webgpu-engine", tests: ["test/engine/webgpu/weak-cas.test.ts"] };
 
 export const webgpuFaults = [
@@ -181,7 +181,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-nulls-match",
     what: "null keys match each other",
-    file: "src/engine/webgpu/groups/equal.wgsl",
+    file: "src/engine/webgpu/wgsl/groups/equal.wgsl",
     find: "if (records[row * params.rowWords + 1u + i] != 0u) { return true; }",
     replace: "if (records[row * params.rowWords + 1u + i] > 0xfffffffeu) { return true; }",
     ...join,
@@ -189,7 +189,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-parts-upper-words",
     what: "keys of a part are equal though their upper words differ",
-    file: "src/engine/webgpu/join/match-parts.wgsl",
+    file: "src/engine/webgpu/wgsl/join/match-parts.wgsl",
     find: "return a.mixed == b.mixed && a.upper == b.upper;",
     replace: "return a.mixed == b.mixed;",
     ...matchedParts,
@@ -197,7 +197,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-parts-repeat",
     what: "equal build rows of a part are not told",
-    file: "src/engine/webgpu/join/match-parts.wgsl",
+    file: "src/engine/webgpu/wgsl/join/match-parts.wgsl",
     find: "atomicStore(&control.keysRepeat, 1u);",
     replace: "",
     ...matchedParts,
@@ -205,7 +205,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-place-upper-word",
     what: "keys of two words are at one place though their upper words differ",
-    file: "src/engine/webgpu/groups/key-place.wgsl",
+    file: "src/engine/webgpu/wgsl/groups/key-place.wgsl",
     find: "isBeyond = isBeyond || upper != 0u;",
     replace: "",
     ...matchedPlaces,
@@ -213,7 +213,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-place-borrow",
     what: "the lower word's borrow is left out",
-    file: "src/engine/webgpu/groups/key-place.wgsl",
+    file: "src/engine/webgpu/wgsl/groups/key-place.wgsl",
     find: "- params.lowestUpper - u32(lower < params.lowest);",
     replace: "- params.lowestUpper;",
     ...matchedPlaces,
@@ -221,7 +221,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-place-beyond",
     what: "the key behind the greatest one has the place of nulls",
-    file: "src/engine/webgpu/groups/key-place.wgsl",
+    file: "src/engine/webgpu/wgsl/groups/key-place.wgsl",
     find: "place >= params.places",
     replace: "place > params.places",
     ...matchedPlaces,
@@ -229,7 +229,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-range-below",
     what: "keys below the first one are not seen",
-    file: "src/engine/webgpu/groups/key-range.wgsl",
+    file: "src/engine/webgpu/wgsl/groups/key-range.wgsl",
     find: "atomicMax(&control.keysBelow, atomicLoad(&below));",
     replace: "",
     ...matchedPlaces,
@@ -237,7 +237,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-range-first-null",
     what: "what lies under a null is a key that others are measured from",
-    file: "src/engine/webgpu/groups/key-range.wgsl",
+    file: "src/engine/webgpu/wgsl/groups/key-range.wgsl",
     find: "return firstTrailingBit(keyValidity[0]);",
     replace: "return 0u;",
     ...matchedPlaces,
@@ -245,7 +245,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-range-sample",
     what: "rows of the sample are counted, too",
-    file: "src/engine/webgpu/groups/key-range.wgsl",
+    file: "src/engine/webgpu/wgsl/groups/key-range.wgsl",
     find: "if (params.stride == 1u) { atomicAdd",
     replace: "{ atomicAdd",
     ...matchedPlaces,
@@ -253,16 +253,16 @@ export const webgpuFaults = [
   {
     name: "gpu-group-narrow-keys",
     what: "keys of two words are told apart by their upper words",
-    file: "src/engine/webgpu/groups/narrow-keys.wgsl",
+    file: "src/engine/webgpu/wgsl/groups/narrow-keys.wgsl",
     find: "keys[row * KEY_WORDS] - params.lowest",
     replace: "keys[row * KEY_WORDS + 1u]",
     project: "webgpu-engine",
-    tests: ["test/engine/webgpu/reduce/number-keys.test.ts"],
+    tests: ["test/engine/gpu/reduce/number-keys.test.ts"],
   },
   {
     name: "gpu-join-places-taken",
     what: "equal build rows are not told",
-    file: "src/engine/webgpu/join/dense-index.ts",
+    file: "src/engine/gpu/join/dense-index.ts",
     find: "return this.run.counters.keysPlaced < this.#rowsPlaced;",
     replace: "return false;",
     ...matchedPlaces,
@@ -270,7 +270,7 @@ export const webgpuFaults = [
   {
     name: "gpu-join-string-tail",
     what: "the last bytes of strings are not compared",
-    file: "src/engine/webgpu/groups/equal.wgsl",
+    file: "src/engine/webgpu/wgsl/groups/equal.wgsl",
     find: "if (tail == 0u) { return true; }",
     replace: "if (tail < 4u) { return true; }",
     ...groups,
@@ -278,7 +278,7 @@ export const webgpuFaults = [
   {
     name: "gpu-sum-loses-carry",
     what: "a sum that leaves its lowest word carries nothing",
-    file: "src/engine/webgpu/reduce/add-values.wgsl",
+    file: "src/engine/webgpu/wgsl/reduce/add-values.wgsl",
     find: "  let middle = high + carried;\n  var upper = top + u32(middle < carried);",
     replace: "  let middle = high;\n  var upper = top;",
     ...reduce,
@@ -286,7 +286,7 @@ export const webgpuFaults = [
   {
     name: "gpu-group-cache-shared",
     what: "a group takes the slot of another one in a workgroup's cache",
-    file: "src/engine/webgpu/reduce/group-cache.wgsl",
+    file: "src/engine/webgpu/wgsl/reduce/group-cache.wgsl",
     find: "if (holder == wanted) { return slot; }",
     replace: "return slot;",
     ...reduce,
@@ -294,7 +294,7 @@ export const webgpuFaults = [
   {
     name: "gpu-part-sum-loses-carry",
     what: "a part's sum that leaves its lower word carries nothing",
-    file: "src/engine/webgpu/reduce/sum-parts.wgsl",
+    file: "src/engine/webgpu/wgsl/reduce/sum-parts.wgsl",
     find: "if (before + value < before) { atomicAdd(&ownHighs[slot], 1u); }",
     replace: "",
     ...parts,
@@ -302,7 +302,7 @@ export const webgpuFaults = [
   {
     name: "gpu-part-slot-shared",
     what: "a group takes the slot of another one of its part",
-    file: "src/engine/webgpu/reduce/sum-parts.wgsl",
+    file: "src/engine/webgpu/wgsl/reduce/sum-parts.wgsl",
     find: "if (holder == wanted) { return slot; }",
     replace: "return slot;",
     ...parts,
@@ -310,7 +310,7 @@ export const webgpuFaults = [
   {
     name: "gpu-survey-half-overflows",
     what: "a workgroup's count that is handed on stays as well",
-    file: "src/engine/webgpu/reduce/survey-keys.wgsl",
+    file: "src/engine/webgpu/wgsl/reduce/survey-keys.wgsl",
     find: "atomicSub(&counts[bin / 2u], FULL << ((bin & 1u) * 16u));",
     replace: "",
     ...parts,
@@ -318,7 +318,7 @@ export const webgpuFaults = [
   {
     name: "gpu-group-sort-bin-empty",
     what: "groups of a bin begin where those of the next one do",
-    file: "src/engine/webgpu/reduce/sort-groups.wgsl",
+    file: "src/engine/webgpu/wgsl/reduce/sort-groups.wgsl",
     find: "return (bin << params.splitBits) + atomicAdd",
     replace: "return ((bin + 1u) << params.splitBits) + atomicAdd",
     ...parts,
@@ -326,7 +326,7 @@ export const webgpuFaults = [
   {
     name: "gpu-mean-truncates",
     what: "means are not rounded to the nearest",
-    file: "src/engine/webgpu/reduce/finish-means.wgsl",
+    file: "src/engine/webgpu/wgsl/reduce/finish-means.wgsl",
     find: "if (!half || (!rest && (bits.x & 1u) == 0u)) {",
     replace: "if (true) {",
     ...reduce,
@@ -334,7 +334,7 @@ export const webgpuFaults = [
   {
     name: "gpu-group-order-unmarked",
     what: "groups of one word of marks change places",
-    file: "src/engine/webgpu/reduce/order-groups.wgsl",
+    file: "src/engine/webgpu/wgsl/reduce/order-groups.wgsl",
     find: "marks[word] & ((1u << (row % 32u)) - 1u)",
     replace: "marks[word] & ~((1u << (row % 32u)) - 1u)",
     ...reduce,
@@ -342,25 +342,25 @@ export const webgpuFaults = [
   {
     name: "gpu-distinct-keeps-repeated",
     what: "rows that others equal are not left out",
-    file: "src/engine/webgpu/reduce/mark-kept.wgsl",
+    file: "src/engine/webgpu/wgsl/reduce/mark-kept.wgsl",
     find: "if (ALONE && sizes[group] != 1u) { return; }",
     replace: "",
     project: "webgpu",
-    tests: ["test/relational/distinct.test.ts"],
+    tests: ["test/relational/group/distinct.test.ts"],
   },
   {
     name: "gpu-distinct-unsorted",
     what: "rows of one word of marks are listed from the last",
-    file: "src/engine/webgpu/reduce/list-marked.wgsl",
+    file: "src/engine/webgpu/wgsl/reduce/list-marked.wgsl",
     find: "listed[at] = word * 32u + firstTrailingBit(bits);",
     replace: "listed[at] = word * 32u + firstTrailingBit(reverseBits(bits));",
     project: "webgpu",
-    tests: ["test/relational/distinct.test.ts"],
+    tests: ["test/relational/group/distinct.test.ts"],
   },
   {
     name: "gpu-scan-inclusive",
     what: "prefix sums include their own word",
-    file: "src/engine/webgpu/groups/scan.wgsl",
+    file: "src/engine/webgpu/wgsl/groups/scan.wgsl",
     find: "let start = partial[local] - sum;",
     replace: "let start = partial[local];",
     ...groups,
@@ -368,7 +368,7 @@ export const webgpuFaults = [
   {
     name: "gpu-expand-border",
     what: "a row's first pair is given to the row before it",
-    file: "src/engine/webgpu/groups/row-of.wgsl",
+    file: "src/engine/webgpu/wgsl/groups/row-of.wgsl",
     find: "if (outStarts[middle] <= position)",
     replace: "if (outStarts[middle] < position)",
     ...rows,
@@ -376,7 +376,7 @@ export const webgpuFaults = [
   {
     name: "gpu-strings-claims-not-met",
     what: "a string that another element has claimed is not recognised",
-    file: "src/engine/webgpu/strings/probe.wgsl",
+    file: "src/engine/webgpu/wgsl/strings/probe.wgsl",
     find: "if (CLAIMS && state < ENTRY && isElement(state, start, length)) { return DONE | slot; }",
     replace: "",
     ...conformance("utf8-dictionaries"),
@@ -384,7 +384,7 @@ export const webgpuFaults = [
   {
     name: "gpu-strings-tail",
     what: "the last bytes of strings are taken with what follows them",
-    file: "src/engine/webgpu/strings/strings.wgsl",
+    file: "src/engine/webgpu/wgsl/strings/strings.wgsl",
     find: "return select(word & ((1u << (left % 4u * 8u)) - 1u), word, left >= 4u);",
     replace: "return word;",
     ...conformance("utf8-dictionaries"),

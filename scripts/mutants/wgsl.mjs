@@ -76,7 +76,7 @@ export const wgslFaults = [
     name: "wgsl-counts-taken-twice",
     what: "what kernels counted is taken in by each call",
     file: "src/engine/webgpu/table/kernel-changes.ts",
-    find: "      encoder.clearBuffer(control, KERNEL_WORDS * 4, BYTES);\n",
+    find: "      recorder.clear(control, KERNEL_WORDS * 4, BYTES);\n",
     replace: "",
     ...changing,
   },

@@ -1,12 +1,12 @@
 /** `warpmap join`: two files in, their join on the screen or in a file, and how long each stage took. */
 import { Table } from "@uwdata/flechette";
+import type { SourceTable } from "../arrow/columns.js";
 import { JOIN_KINDS } from "../engine/join-kinds.js";
 import { ValidationError } from "../errors.js";
 import { type Format, isTextFormat, knownFormatOf } from "../io/formats.js";
 import { noColumn } from "../io/select-columns.js";
-import type { SourceTable } from "../relational/columns.js";
 import { type JoinKind, join as joinTables } from "../relational/index.js";
-import { possibleColumns } from "../relational/join-columns.js";
+import { possibleColumns } from "../relational/join/join-columns.js";
 import { CallError } from "./failure.js";
 import type { Host } from "./host.js";
 import { columnList } from "./table-checks.js";

@@ -1,8 +1,8 @@
 /** A table as people see it: its first rows, how many there are, and which columns had no room. */
 import { type Batch, type Column, type Table, Type } from "@uwdata/flechette";
+import { typeName } from "../arrow/arrow-types.js";
 import { hexText } from "../io/ascii.js";
 import { isNumeric, isText, textReader } from "../io/values.js";
-import { typeName } from "../relational/arrow-types.js";
 import { renderGrid } from "./grid.js";
 import { type Host, isStyled, widthOf } from "./host.js";
 import { counted, grouped, listed } from "./text.js";

@@ -4,11 +4,11 @@
  */
 import { readFileSync } from "node:fs";
 import type { Table } from "@uwdata/flechette";
+import { firstRows } from "../arrow/first-rows.js";
+import { stackTables } from "../arrow/stack-tables.js";
 import type { Device } from "../device.js";
 import { readBatches } from "../io/index.js";
-import { firstRows } from "../relational/first-rows.js";
-import type { MemoryOptions, SpillReport } from "../relational/memory-options.js";
-import { stackTables } from "../relational/stack-tables.js";
+import type { MemoryOptions, SpillReport } from "../spill/memory-options.js";
 import { FIRST_ROWS, printTable } from "./preview.js";
 import {
   AskedColumns,

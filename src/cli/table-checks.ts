@@ -1,8 +1,7 @@
 /** Checks of the columns, types and numbers that commands are called with. */
 import { ValidationError } from "../errors.js";
-import { ASKED_TYPES, type AskedType } from "../io/csv/csv-asked.js";
-import { type Format, isTextFormat } from "../io/formats.js";
-import { LEAST_LIMIT, type MemoryOptions } from "../relational/memory-options.js";
+import { ASKED_TYPES, type AskedType, type Format, isTextFormat } from "../io/formats.js";
+import { LEAST_LIMIT, type MemoryOptions } from "../spill/memory-options.js";
 import { CallError } from "./failure.js";
 import type { NamedFile } from "./table-files.js";
 

@@ -2,12 +2,12 @@
 import { once } from "node:events";
 import { basename } from "node:path";
 import { Table } from "@uwdata/flechette";
+import { firstRows } from "../arrow/first-rows.js";
 import { type Device, type OpenDeviceOptions, openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
 import { readTable, type TransferOptions, tableBlocks, writeTable } from "../io/index.js";
 import { noColumn } from "../io/select-columns.js";
-import { firstRows } from "../relational/first-rows.js";
-import type { MemoryOptions } from "../relational/memory-options.js";
+import type { MemoryOptions } from "../spill/memory-options.js";
 import type { Host } from "./host.js";
 import { printTable } from "./preview.js";
 import { openProgress, type Progress, readUnit, writeUnit } from "./progress.js";

@@ -12,7 +12,6 @@ import {
   type DataType,
   DateUnit,
   dictionary as dictionaryType,
-  type ExtractionOptions,
   IntervalUnit,
   int32,
   int64,
@@ -22,16 +21,10 @@ import {
   type TypedArray,
   utf8,
 } from "@uwdata/flechette";
+import { RAW } from "../arrow/raw.js";
 import { Nulls } from "./nulls.js";
 
 export { Nulls, setInt64 } from "./nulls.js";
-
-/** Extraction that loses nothing. */
-export const RAW: ExtractionOptions & { useBigIntTimestamp: boolean } = {
-  useBigInt: true,
-  useBigIntTimestamp: true,
-  useDecimalInt: true,
-};
 
 /** Arrow's 32-bit offsets reach this many bytes. */
 export const MAX_OFFSET = 2 ** 31 - 1;

@@ -1,9 +1,9 @@
 /** Tables as flechette's, with no more memory than their values take. */
 import { Column, Endianness, Table, Version } from "@uwdata/flechette";
-import { readTable as readSource } from "../relational/columns.js";
-import { compactChunk } from "../relational/compact-chunk.js";
-import { isArrowTable, type TableInput } from "../relational/table-input.js";
-import { BatchMaker } from "../relational/to-flechette.js";
+import { readTable as readSource } from "../arrow/columns.js";
+import { compactChunk } from "../arrow/compact-chunk.js";
+import { isArrowTable, type TableInput } from "../arrow/table-input.js";
+import { BatchMaker } from "../arrow/to-flechette.js";
 
 /** The same table with batches that hold no more than their own values. Takes all that operators take. */
 export function compacted(table: TableInput): Table {

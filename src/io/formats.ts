@@ -1,6 +1,18 @@
 /** File formats, and the options of what reads and writes them. */
 import { FormatError } from "../errors.js";
-import type { AskedType } from "./csv/csv-asked.js";
+
+/** Types that can be asked for, by the names that messages use. */
+export const ASKED_TYPES = [
+  "utf8",
+  "bool",
+  "int32",
+  "int64",
+  "uint32",
+  "uint64",
+  "float64",
+  "date32",
+] as const;
+export type AskedType = (typeof ASKED_TYPES)[number];
 
 /** `tsv` is csv with tabs in place of commas. */
 export const FORMATS = ["csv", "tsv", "parquet", "arrow"] as const;

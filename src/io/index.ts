@@ -3,11 +3,11 @@
  * everywhere. Readers and writers of a format are loaded when they are used.
  */
 import { Table } from "@uwdata/flechette";
+import { batchesOf, type TableInput, type Tables } from "../arrow/table-input.js";
 import { check, checkCallbacks, checkOneOf, checkOptions, checkWhole } from "../options.js";
-import { batchesOf, type TableInput, type Tables } from "../relational/table-input.js";
-import { ASKED_TYPES } from "./csv/csv-asked.js";
 import { fileErrorFrom } from "./errors.js";
 import {
+  ASKED_TYPES,
   type BatchReadOptions,
   type CsvOptions,
   FORMATS,
@@ -29,10 +29,10 @@ export type {
   PendingTable,
   TableInput,
   Tables,
-} from "../relational/table-input.js";
-export type { AskedType } from "./csv/csv-asked.js";
+} from "../arrow/table-input.js";
 export { FileError } from "./errors.js";
 export type {
+  AskedType,
   BatchReadOptions,
   CsvOptions,
   Format,

@@ -1,9 +1,9 @@
 /** Tables that come one after the other as one file, without more than some megabytes of them in memory. */
 import type { Table } from "@uwdata/flechette";
+import { RowBatch } from "../arrow/row-batch.js";
+import type { Tables } from "../arrow/table-input.js";
+import { TableStream } from "../arrow/table-stream.js";
 import { ValidationError } from "../errors.js";
-import type { Tables } from "../relational/table-input.js";
-import { RowBatch } from "../spill/row-batch.js";
-import { TableStream } from "../spill/table-stream.js";
 import { arrowOfBatches } from "./arrow/arrow-write.js";
 import { csvRows, withMark } from "./csv/csv-write.js";
 import { type Format, isTextFormat, type WriteOptions } from "./formats.js";

@@ -1,8 +1,8 @@
 /** Options of group-by, and those that it has in common with distinct. */
 import type { Device } from "../device.js";
 import type { Plan } from "../engine/plan.js";
+import type { MemoryOptions } from "../spill/memory-options.js";
 import type { Aggregate } from "./aggregates.js";
-import type { MemoryOptions } from "./memory-options.js";
 
 /** The stages of a group-by, in order. `distinct` has all but the third; what a GPU aggregates it does in the second. */
 export type GroupStage = "encode keys" | "group rows" | "aggregate" | "materialise";

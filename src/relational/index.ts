@@ -1,6 +1,17 @@
 /** warpmap/relational: Arrow tables in, Arrow tables out. */
 
+export type {
+  ArrowColumn,
+  ArrowSource,
+  ArrowTable,
+  Batches,
+  ColumnValues,
+  PendingTable,
+  TableInput,
+  Tables,
+} from "../arrow/table-input.js";
 export type { JoinKind } from "../engine/join-kinds.js";
+export type { MemoryOptions, SpillReport } from "../spill/memory-options.js";
 export {
   type Aggregate,
   type AggregateName,
@@ -25,17 +36,18 @@ export {
   type PlacedTable,
   type ToArrowOptions,
   type UploadTableOptions,
-} from "./device-table.js";
+} from "./device/device-table.js";
 export {
   type DistinctOptions,
   type DropDuplicatesOptions,
   distinct,
   dropDuplicates,
   type Keep,
-} from "./distinct.js";
-export { GroupBy, groupBy } from "./group-by.js";
+} from "./group/distinct.js";
+export { GroupBy, groupBy } from "./group/group-by.js";
+export { type ValueCountsOptions, valueCounts } from "./group/value-counts.js";
 export type { GroupByOptions, GroupCallOptions, GroupStage } from "./group-calls.js";
-export { type IsInOptions, isIn } from "./is-in.js";
+export { type IsInOptions, isIn } from "./join/is-in.js";
 export {
   type BatchOptions,
   type JoinInput,
@@ -44,24 +56,12 @@ export {
   type JoinResult,
   type JoinStage,
   join,
-} from "./join.js";
+} from "./join/join.js";
 export {
   type IndexedJoinOptions,
   JoinIndex,
   type JoinIndexOptions,
-} from "./join-index.js";
-export type { MemoryOptions, SpillReport } from "./memory-options.js";
-export type { PairFilter } from "./pair-filter.js";
+} from "./join/join-index.js";
+export type { PairFilter } from "./join/pair-filter.js";
 export type { GroupedRow, JoinedRow, RowOf, TableOf, ValueOf } from "./row-types.js";
-export type {
-  ArrowColumn,
-  ArrowSource,
-  ArrowTable,
-  Batches,
-  ColumnValues,
-  PendingTable,
-  TableInput,
-  Tables,
-} from "./table-input.js";
 export type { TableResult } from "./table-result.js";
-export { type ValueCountsOptions, valueCounts } from "./value-counts.js";

@@ -2,16 +2,19 @@
  * What relational operators share of a call: checks of the options that all of them take, the device and its engine's row
  * operations, the times of stages, the plan, and pauses in which signals are heard. Knows nothing of tables.
  */
+
+import type { Table } from "@uwdata/flechette";
+import type { SourceTable } from "../arrow/columns.js";
+import { type GatherRunner, materialise, type OutputColumn } from "../arrow/materialise.js";
 import { defaultDevice } from "../default-device.js";
 import type { Device } from "../device.js";
+import type { Segment } from "../engine/join-kinds.js";
 import { nextTask } from "../engine/next-task.js";
 import type { Plan } from "../engine/plan.js";
 import { PlanLog } from "../engine/plan-log.js";
 import type { JoinCall } from "../engine/row-operations.js";
 import { ValidationError } from "../errors.js";
 import { check, checkCallbacks, checkOptions } from "../options.js";
-import type { SourceTable } from "./columns.js";
-import type { GatherRunner } from "./materialise.js";
 import { onSlot } from "./slots.js";
 
 /** The options that all such calls take; each call documents its own. @internal */
@@ -104,6 +107,19 @@ export class RelationalCall<Stage extends string> {
   tellPlan(): void {
     if (this.#plan) this.options.onPlan?.(this.#plan);
   }
+}
+
+/** The last stage of a call: gathers the answer by the threads of the device's engine, and tells the plan. @internal */
+export async function materialiseAnswer(
+  outputs: readonly OutputColumn[],
+  segments: readonly Segment[],
+  call: Pick<RelationalCall<"materialise">, "pause" | "gatherOn" | "endStage" | "tellPlan">,
+  device: Device,
+): Promise<Table> {
+  const made = await materialise(outputs, segments, call.pause, await call.gatherOn(device));
+  call.endStage("materialise");
+  call.tellPlan();
+  return made;
 }
 
 /**

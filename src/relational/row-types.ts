@@ -4,9 +4,9 @@
  * rows are `TypeMap`, as in a table of any columns. A type that is given says what flechette reads: numbers for integers of 64 bits and dates.
  */
 import type { Column, Table, TypeMap } from "@uwdata/flechette";
+import type { ArrowColumn, ArrowSource, ArrowTable } from "../arrow/table-input.js";
 import type { JoinKind } from "../engine/join-kinds.js";
 import type { Aggregate } from "./aggregates.js";
-import type { ArrowColumn, ArrowSource, ArrowTable } from "./table-input.js";
 
 /** A flechette table whose columns are known. It is taken wherever a `Table` is. */
 export interface TableOf<Row extends TypeMap> extends Table {

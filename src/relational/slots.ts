@@ -5,9 +5,10 @@
  * Invariant: who holds a slot waits for nothing but the device. Inputs that come in batches are read, and batches are handed out, without one:
  * an operator that reads what another one makes can't wait for a slot that its own reader holds. Calls on containers take no slots.
  */
+
+import { whileAttached } from "../arrow/attached.js";
+import type { SourceTable } from "../arrow/columns.js";
 import type { Device } from "../device.js";
-import { whileAttached } from "./attached.js";
-import type { SourceTable } from "./columns.js";
 
 class Slots {
   #free: number;

@@ -1,6 +1,6 @@
 /** Rows that an operator works on: in memory, in a temporary file, or still to be read. */
-import type { BatchShape, RowBatch } from "./row-batch.js";
-import { cut } from "./table-stream.js";
+import type { BatchShape, RowBatch } from "../arrow/row-batch.js";
+import { cut } from "../arrow/table-stream.js";
 
 export interface Part {
   readonly shape: BatchShape;

@@ -1,6 +1,7 @@
 /** Deals the rows of a part out to partitions, each a temporary file. */
+
+import { type BatchShape, Gathered, type RowBatch } from "../arrow/row-batch.js";
 import type { Part } from "./part.js";
-import { type BatchShape, Gathered, type RowBatch } from "./row-batch.js";
 import { rowsByPartition } from "./row-partitions.js";
 import type { SpillSession } from "./spill-session.js";
 

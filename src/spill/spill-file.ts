@@ -3,10 +3,10 @@
  * then read as often as one likes.
  */
 import type { FileHandle } from "node:fs/promises";
+import { type BatchShape, Gathered, RowBatch } from "../arrow/row-batch.js";
 import { fileModule } from "../io/builtin.js";
 import { joined } from "../io/source.js";
 import type { Part } from "./part.js";
-import { type BatchShape, Gathered, RowBatch } from "./row-batch.js";
 import type { SpillSession } from "./spill-session.js";
 
 /** Where one batch is. */

@@ -1,12 +1,13 @@
 /** One call's share of memory and disk: how its limit is divided, the folder of its temporary files, and what it wrote there. */
+
+import type { BatchShape } from "../arrow/row-batch.js";
 import { sharedDevice } from "../default-device.js";
 import { type Device, openDevice } from "../device.js";
 import { fileModule } from "../io/builtin.js";
 import { fileErrorFrom } from "../io/errors.js";
 import { makeTemporaryFolder, type TemporaryFolder, temporaryPlace } from "../io/temporary-folder.js";
-import type { MemoryOptions } from "../relational/memory-options.js";
 import { GarbageBound } from "./garbage.js";
-import type { BatchShape } from "./row-batch.js";
+import type { MemoryOptions } from "./memory-options.js";
 import { SpillFile } from "./spill-file.js";
 
 /** Times that a part is cut again, at most: beyond any disk. */

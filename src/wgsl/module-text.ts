@@ -1,18 +1,19 @@
 /** The WGSL of a module: which fragments of the engine, and which of this folder, make it up. */
+
 import type { TableSpec } from "../engine/layout.js";
 import type { BasicType, Scalar } from "../engine/scalars.js";
 import { scalarWords } from "../engine/scalars.js";
 import { type SlotFormat, slotFormat } from "../engine/slot-format.js";
 import { GROWN, MOST_PIECES, NO_LIST } from "../engine/value-lists.js";
-import { bindingLine, constantLines } from "../engine/webgpu/device/kernel-source.js";
+import { bindingLine, constantLines } from "../engine/webgpu/device/module-code.js";
 import cas from "../engine/webgpu/direct/cas.wgsl";
 import { rowProbing } from "../engine/webgpu/direct/row-claims.js";
-import address from "../engine/webgpu/lists/address.wgsl";
 import { MAX_PROBE_WORD, SEED_WORD } from "../engine/webgpu/table/control.js";
 import { hashCode } from "../engine/webgpu/table/hash-code.js";
 import { kernelWords } from "../engine/webgpu/table/kernel-changes.js";
 import { prefixNames } from "../engine/webgpu/table/prefix-names.js";
 import { changingCode, compose, each, probingCode, readingCode } from "../engine/webgpu/table/slot-code.js";
+import address from "../engine/webgpu/wgsl/lists/address.wgsl";
 import change from "./change.wgsl";
 import changeAssign from "./change-assign.wgsl";
 import changeMap from "./change-map.wgsl";

@@ -29,10 +29,10 @@ import {
 } from "apache-arrow";
 import lz4 from "lz4js";
 import { describe, expect, it } from "vitest";
+import { readTable as readSource } from "../../src/arrow/columns.js";
+import { sliceChunk } from "../../src/arrow/slice-chunk.js";
+import { BatchMaker } from "../../src/arrow/to-flechette.js";
 import { readTable, writeTable } from "../../src/io/index.js";
-import { readTable as readSource } from "../../src/relational/columns.js";
-import { sliceChunk } from "../../src/relational/slice-chunk.js";
-import { BatchMaker } from "../../src/relational/to-flechette.js";
 import { texts, types } from "./contents.js";
 import { temporaryFolder } from "./temporary.js";
 

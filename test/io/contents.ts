@@ -1,7 +1,7 @@
 /** Tables as plain data, to compare them: column names, types by name, and every value as text. */
 import type { Column, Table } from "@uwdata/flechette";
+import { typeName } from "../../src/arrow/arrow-types.js";
 import { textReader } from "../../src/io/values.js";
-import { typeName } from "../../src/relational/arrow-types.js";
 
 /** Every column's values as text, null for null. */
 export function texts(table: Table): Record<string, (string | null)[]> {

@@ -2,7 +2,7 @@
 import * as arrow from "@uwdata/flechette";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { RAW } from "../../src/io/columns.js";
+import { RAW } from "../../src/arrow/raw.js";
 import { tableToBytes } from "../../src/io/index.js";
 import { rounds } from "../helpers/rounds.js";
 import { texts } from "./contents.js";

@@ -29,7 +29,7 @@ import {
 } from "@uwdata/flechette";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { RAW } from "../../src/io/columns.js";
+import { RAW } from "../../src/arrow/raw.js";
 import { readCsv } from "../../src/io/csv/csv-read.js";
 import { FileError, readTable, tableToBytes } from "../../src/io/index.js";
 import { sourceOf } from "../../src/io/source.js";

@@ -17,8 +17,8 @@ import {
   utf8,
 } from "@uwdata/flechette";
 import { describe, expect, it } from "vitest";
+import { RAW } from "../../src/arrow/raw.js";
 import { ValidationError } from "../../src/errors.js";
-import { RAW } from "../../src/io/columns.js";
 import { type Format, readTable, tableToBytes } from "../../src/io/index.js";
 import { texts } from "./contents.js";
 

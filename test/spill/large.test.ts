@@ -6,6 +6,7 @@ import { type Table, tableFromArrays } from "@uwdata/flechette";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { JOIN_KINDS } from "../../src/engine/join-kinds.js";
 import { fileModule } from "../../src/io/builtin.js";
+import { groupLarge } from "../../src/relational/group/group-large.js";
 import {
   count,
   distinct,
@@ -17,7 +18,7 @@ import {
   type SpillReport,
   sum,
 } from "../../src/relational/index.js";
-import { groupLarge, joinLarge } from "../../src/spill/index.js";
+import { joinLarge } from "../../src/relational/join/join-large.js";
 import { useDevice } from "../conformance/helpers/device.js";
 import { temporaryFolder } from "../io/temporary.js";
 import { Random } from "../relational/helpers/random.js";

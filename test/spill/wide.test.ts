@@ -1,8 +1,8 @@
 // Batches that take more than their values: of many columns, or of few rows.
 import { type Table, tableFromArrays } from "@uwdata/flechette";
 import { expect, it } from "vitest";
+import { TableStream } from "../../src/arrow/table-stream.js";
 import { groupBy, join, sum } from "../../src/relational/index.js";
-import { TableStream } from "../../src/spill/table-stream.js";
 import { temporaryFolder } from "../io/temporary.js";
 
 const path = temporaryFolder();

@@ -3,12 +3,13 @@
  * (too little memory, pages that would be too crowded): then the next simpler one is taken. The table is as it was then.
  */
 import type { InsertTally } from "../engine.js";
+import type { BoundChunk } from "../gpu/batch/bound-chunk.js";
+import type { Choice } from "../gpu/planner.js";
 import { lazily } from "../lazily.js";
-import type { BoundChunk } from "./batch/bound-chunk.js";
 import { type InsertArguments, insertChunk } from "./direct/insert.js";
 import { type FindArguments, lookUpChunk } from "./direct/look-up.js";
 import { groupSizeAt } from "./direct/rounds.js";
-import { type Choice, loadPartitioned } from "./planner.js";
+import { loadPartitioned } from "./planner.js";
 import type { TableState } from "./table/table-state.js";
 
 /** Works on a chunk; null where this strategy does not do. */

@@ -2,18 +2,12 @@
  * The planner: which strategy a call takes. What goes directly at once is decided here; for the rest it loads the partitioned
  * strategies, and with them the sizes from which each pays (partitioned/crossovers.ts).
  */
+
 import type { CallOptions, InsertPolicy } from "../engine.js";
+import { type Choice, SMALL } from "../gpu/planner.js";
 import { lazily } from "../lazily.js";
 import { tableBytes } from "../slot-format.js";
 import type { TableState } from "./table/table-state.js";
-
-/**
- * `direct`: the chunk as it is. `partitions`: in the order of partitions that fit the cache. `pages`: in pages that workgroups own.
- */
-export interface Choice {
-  strategy: "direct" | "partitions" | "pages";
-  reason: string;
-}
 
 /** The partitioned strategies are loaded by the first call that may take them: pages with small tables do without. */
 export const loadPartitioned = lazily(() => import("./partitioned/partitioned.js"));
@@ -47,9 +41,7 @@ export async function plan(
 function reasonForDirect(state: TableState, count: number, { strategy }: CallOptions): string | null {
   if (strategy === "direct") return "it was asked for";
   if (strategy === "partitioned") return null;
-  if (state.host.gpu.software) return "a software GPU gains nothing from locality";
+  if (state.host.gpu.traits.isEmulated) return "a software GPU gains nothing from locality";
   if (tableBytes(state.spec) <= CACHED_TABLE_BYTES) return "the table fits the cache";
   return count < LEAST_SORTED ? SMALL : null;
 }
-
-export const SMALL = "the batch is small";

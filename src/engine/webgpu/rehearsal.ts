@@ -3,16 +3,17 @@
  * the kernels that it would use, side by side, and submits nothing. So kernels are ready before they are asked for, and no list
  * says which kernels belong to which call.
  */
+
 import type { BulkCall, CallOptions, InsertPolicy } from "../engine.js";
+import { boundChunk } from "../gpu/batch/bound-chunk.js";
+import { type Column, Scratch } from "../gpu/batch/columns.js";
+import { BULK_CHUNK } from "../gpu/batch/large-batches.js";
+import { GpuMemory } from "../gpu/memory/gpu-memory.js";
+import type { GpuBuffer, GpuRuntime } from "../gpu/runtime.js";
 import type { TableSpec } from "../layout.js";
-import { boundChunk } from "./batch/bound-chunk.js";
-import { type Column, Scratch } from "./batch/columns.js";
-import { insertAndFind } from "./batch/insert-and-find.js";
-import { BULK_CHUNK } from "./batch/large-batches.js";
-import type { Gpu } from "./device/gpu.js";
-import { Kernel, type Kernels } from "./device/kernel.js";
 import { TableKernels } from "./direct/direct-kernels.js";
 import { FullTable } from "./direct/full-table.js";
+import { insertAndFind } from "./direct/insert-and-find-batch.js";
 import { erase, find, insert, runOperation, type Strategies } from "./operations.js";
 import { type Operation, plan } from "./planner.js";
 import { checkOwnWgsl } from "./table/check-hash.js";
@@ -44,7 +45,7 @@ export async function rehearse(
 }
 
 /** What stands for every buffer. */
-const buffer = {} as GPUBuffer;
+const buffer: GpuBuffer = { size: 0 };
 const column: Column = { range: { buffer }, shift: 0 };
 
 class Rehearsal {
@@ -52,16 +53,7 @@ class Rehearsal {
   readonly #compiling: Promise<unknown>[] = [];
 
   constructor(host: TableHost) {
-    const kernels = Object.create(host.kernels) as Kernels;
-    const idle = Object.create(Kernel.prototype);
-    kernels.compile = async (source, constants) => {
-      const compiled = host.kernels.compile(source, constants);
-      // `call` tells, if it comes to that
-      compiled.catch(() => {});
-      this.#compiling.push(compiled);
-      return idle;
-    };
-    this.#host = { ...host, kernels, gpu: withoutWork(host.gpu) };
+    this.#host = { ...host, gpu: compilingOnly(host.gpu, this.#compiling) };
   }
 
   /** Compiles what a call uses on a table of so many entries; an insert finds it empty. */
@@ -79,8 +71,8 @@ class Rehearsal {
   }
 
   async #table(spec: TableSpec, entries: number): Promise<TableState> {
-    const { kernelOverrides, maxTableBinding } = this.#host;
-    const sources = await TableKernels.of(spec, kernelOverrides);
+    const { maxTableBinding } = this.#host;
+    const sources = await TableKernels.of(spec);
     const windows = cutWindows(spec, buffer, maxTableBinding);
     return new TableState(this.#host, spec, sources, { slots: buffer, control: buffer }, windows, entries);
   }
@@ -129,16 +121,39 @@ class Rehearsal {
   }
 }
 
-/** A Gpu that has all memory there could be, and does nothing. */
-function withoutWork(gpu: Gpu): Gpu {
-  const memory = Object.assign(Object.create(gpu.memory), {
-    acquire: async () => buffer,
-    release: () => {},
-  });
-  return Object.assign(Object.create(gpu), {
-    memory,
-    submit: async () => {},
+/** A runtime that compiles, and notes what it compiles; it has all memory there could be, and does nothing else. */
+function compilingOnly(gpu: GpuRuntime, compiling: Promise<unknown>[]): GpuRuntime {
+  const nothing = async () => {};
+  const guard = <T>(promise: Promise<T>) => promise;
+  const checkAlive = () => gpu.checkAlive();
+  const allocate = async () => buffer;
+  const source = {
+    maxBuffer: Number.POSITIVE_INFINITY,
+    allocate,
+    free() {},
+    idle: nothing,
+    guard,
+    checkAlive,
+  };
+  return {
+    traits: gpu.traits,
+    lost: gpu.lost,
+    memory: new GpuMemory(source, 0),
+    compilingMs: 0,
+    async compile(source, constants) {
+      const compiled = gpu.compile(source, constants);
+      // `call` tells, if it comes to that
+      compiled.catch(() => {});
+      compiling.push(compiled);
+      return { source };
+    },
+    write() {},
+    upload: nothing,
+    prepareUploads: nothing,
+    submit: nothing,
     begin: async () => ({ arrived: Promise.resolve() }),
-    write: () => {},
-  });
+    timed: async () => null,
+    guard,
+    checkAlive,
+  };
 }

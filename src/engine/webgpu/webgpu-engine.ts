@@ -2,6 +2,7 @@
  * The webgpu engine: tables in GPU buffers, operations as compute kernels. This file opens it and makes arrays and tables;
  * device/gpu.ts owns the device's manners, webgpu-table.ts the operations, table/ and direct/ the probing.
  */
+
 import { ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
 import type { Dictionary, DictionarySpec } from "../dictionary.js";
@@ -15,6 +16,12 @@ import type {
   MemoryUse,
   Table,
 } from "../engine.js";
+import { HOST_CHUNK } from "../gpu/batch/batches.js";
+import { gpuArray, loadArrays, type Place } from "../gpu/batch/columns.js";
+import { filling } from "../gpu/fill.js";
+import { Pacer } from "../gpu/pacer.js";
+import type { GpuTraits } from "../gpu/runtime.js";
+import type { Tuning } from "../gpu/tuning.js";
 import { EMPTY, type TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
@@ -23,16 +30,11 @@ import type { RowOperations } from "../row-operations.js";
 import type { ScalarArrays, ScalarType } from "../scalars.js";
 import type { SketchOperations } from "../sketch-operations.js";
 import type { ListOperations } from "../value-lists.js";
-import { HOST_CHUNK } from "./batch/batches.js";
-import { gpuArray, loadArrays } from "./batch/columns.js";
 import type { OpenedGpu } from "./device/adapter.js";
-import { filling } from "./device/fill.js";
-import { Gpu } from "./device/gpu.js";
 import { BufferUsage } from "./device/gpu-flags.js";
-import { Kernels } from "./device/kernel.js";
-import { Pacer } from "./device/pacer.js";
-import type { KernelOverrides } from "./direct/direct-kernels.js";
+import { WebgpuRuntime } from "./device/webgpu-runtime.js";
 import { WORKLIST_BYTES, WORKLIST_ROOM } from "./direct/worklist.js";
+import { loadPartitioned } from "./planner.js";
 import { kindOf } from "./table/plain-slots.js";
 import { newState, type TableHost } from "./table/table-state.js";
 import { WebgpuTable } from "./webgpu-table.js";
@@ -49,26 +51,21 @@ export interface WebgpuOptions extends BulkDefaults {
   /** Of hashes that no result shows. Default: the process's. */
   seed?: number;
   /** Kernel fragments that tests put in place of the real ones. */
-  kernelOverrides?: KernelOverrides;
+  tuning?: Tuning;
 }
 
 /** Opens the engine on a GPU that was opened for it (device/adapter.ts), or is the caller's. */
 export async function openWebgpuEngine(opened: OpenedGpu, options: WebgpuOptions = {}): Promise<Engine> {
-  const gpu = new Gpu(opened.device, {
+  const gpu = await WebgpuRuntime.open(opened.device, {
     software: opened.software,
     owned: options.gpuDevice === undefined,
     keep: options.memory?.keep,
-    staging: options.kernelOverrides?.staging,
+    staging: options.tuning?.staging,
+    texts: { "direct/cas": options.tuning?.cas, "partitioned/cas-seen": options.tuning?.casSeen },
   });
-  try {
-    const [kernels] = await Promise.all([Kernels.open(gpu), gpu.open()]);
-    // every table's first kernel, before longer ones: drivers compile few at once
-    filling(gpu, kernels, EMPTY).catch(() => {});
-    return new WebgpuEngine(gpu, kernels, engineInfo(opened), options);
-  } catch (error) {
-    gpu.destroy();
-    throw error;
-  }
+  // every table's first kernel, before longer ones: drivers compile few at once
+  filling(gpu, EMPTY).catch(() => {});
+  return new WebgpuEngine(gpu, engineInfo(opened), options);
 }
 
 /** Elements of an operation's first chunk while its speed is unknown: about 100 ms on SwiftShader, a few on a slow GPU. */
@@ -78,36 +75,38 @@ const FIRST_CHUNK = { software: 2 ** 19, hardware: 2 ** 22 };
 export class WebgpuEngine implements Engine {
   readonly lost: Promise<{ reason: string; message: string }>;
   readonly pacer: Pacer;
-  readonly kernelOverrides: KernelOverrides;
+  readonly tuning: Tuning;
   readonly defaults: BulkDefaults;
   readonly hashSeed: number;
-  readonly rows = lazily<RowOperations>(async () => (await import("./webgpu-rows.js")).operationsOf(this));
+  readonly rows = lazily<RowOperations>(async () =>
+    (await import("../gpu/gpu-rows.js")).operationsOf(this.tableHost),
+  );
   readonly lists = lazily<ListOperations>(async () =>
-    (await import("./lists/list-operations.js")).operationsOf(this),
+    (await import("../gpu/lists/list-operations.js")).operationsOf(this.tableHost),
   );
   readonly sketches = lazily<SketchOperations>(async () => {
-    const { WebgpuSketches } = await import("./webgpu-sketches.js");
-    return new WebgpuSketches(this);
+    const { GpuSketches } = await import("../gpu/sketches/gpu-sketches.js");
+    return new GpuSketches(this.tableHost);
   });
   readonly #madeReady = new Set<string>();
   /** What tables need of this engine. */
   readonly tableHost: TableHost;
 
   constructor(
-    readonly gpu: Gpu,
-    readonly kernels: Kernels,
+    readonly gpu: WebgpuRuntime,
     readonly info: EngineInfo,
-    { kernelOverrides = {}, strategy, groupSize, seed = processSeed() }: WebgpuOptions,
+    { tuning = {}, strategy, groupSize, seed = processSeed() }: WebgpuOptions,
   ) {
-    this.kernelOverrides = kernelOverrides;
+    this.tuning = tuning;
     this.defaults = { strategy, groupSize };
     this.hashSeed = seed;
     this.lost = gpu.lost;
-    const first = gpu.software ? FIRST_CHUNK.software : FIRST_CHUNK.hardware;
-    this.pacer = new Pacer(first, () => kernels.compilingMs);
+    const first = gpu.traits.isEmulated ? FIRST_CHUNK.software : FIRST_CHUNK.hardware;
+    this.pacer = new Pacer(first, () => gpu.compilingMs);
     const { pacer } = this;
-    const sizes = tableSizes(gpu.device.limits, kernelOverrides);
-    this.tableHost = { engine: this, gpu, kernels, pacer, kernelOverrides, ...sizes };
+    const sizes = tableSizes(gpu.traits, tuning);
+    const partitioning = loadPartitioned;
+    this.tableHost = { engine: this, gpu, pacer, tuning, partitioning, ...sizes };
   }
 
   get gpuDevice(): GPUDevice {
@@ -143,7 +142,8 @@ export class WebgpuEngine implements Engine {
         "Create it with a multiple of 4 bytes.",
       );
     }
-    return gpuArray(this, this.gpu, type, length, { buffer, byteOffset, owned: false });
+    const checkCopy = checkingUsage(buffer);
+    return gpuArray(this, this.gpu, type, length, { buffer, byteOffset, owned: false, checkCopy });
   }
 
   async pin<T extends ScalarType, U extends PinnedUse>(
@@ -163,7 +163,7 @@ export class WebgpuEngine implements Engine {
   }
 
   async dictionary(spec: DictionarySpec): Promise<Dictionary> {
-    return (await import("./strings/webgpu-dictionary.js")).WebgpuDictionary.create(this.tableHost, spec);
+    return (await import("../gpu/strings/gpu-dictionary.js")).GpuDictionary.create(this.tableHost, spec);
   }
 
   async prepare(spec: TableSpec, entries: number, calls: readonly BulkCall[]): Promise<void> {
@@ -175,7 +175,7 @@ export class WebgpuEngine implements Engine {
   /** Compiles what a new table's first calls will use, while it is created and data is uploaded. */
   #makeReady(spec: TableSpec, entries: number): void {
     // a software GPU compiles on the cores that everything else runs on
-    if (this.gpu.software) return;
+    if (this.gpu.traits.isEmulated) return;
     // constants of kernels go with powers of two of the size
     const kind = `${kindOf(spec)} ${Math.ceil(Math.log2(spec.slots))} ${Math.ceil(Math.log2(entries + 1))}`;
     if (this.#madeReady.has(kind)) return;
@@ -189,11 +189,21 @@ export class WebgpuEngine implements Engine {
   }
 }
 
+/** Tells what the usage of a caller's buffer lacks. */
+function checkingUsage({ usage }: GPUBuffer): Place["checkCopy"] {
+  return (way, done) => {
+    const flag = way === "from" ? "COPY_SRC" : "COPY_DST";
+    if (usage & BufferUsage[flag]) return;
+    throw new ValidationError(
+      `This buffer's usage lacks ${flag}, so it cannot be ${done}.`,
+      `Create it with ${flag}.`,
+    );
+  };
+}
+
 /** What a device's limits, or a test, say about the sizes that tables work with. */
-function tableSizes(limits: GPUSupportedLimits, overrides: KernelOverrides) {
-  // kernels count the bytes of a binding with 32 bits, whatever a device allows
-  const most = Math.min(limits.maxStorageBufferBindingSize, 2 ** 32 - 4);
-  const { worklistRoom = WORKLIST_ROOM, maxTableBinding = most, hostChunk = HOST_CHUNK } = overrides;
+function tableSizes({ maxBinding: most }: GpuTraits, tuning: Tuning) {
+  const { worklistRoom = WORKLIST_ROOM, maxTableBinding = most, hostChunk = HOST_CHUNK } = tuning;
   return {
     hostChunk,
     worklistRoom: Math.min(worklistRoom, Math.floor(most / WORKLIST_BYTES)),

@@ -2,6 +2,7 @@
  * A table on the GPU: the engine's operations over whole batches. A batch is bound chunk by chunk and its results are
  * gathered here; which strategies an operation has is in operations.ts, what goes over all slots in scan/.
  */
+
 import { type KeyType, lengthOf, type ValueType } from "../element-types.js";
 import type {
   CallOptions,
@@ -15,14 +16,15 @@ import type {
   Table,
   TableStats,
 } from "../engine.js";
+import { type Batch, eachChunk } from "../gpu/batch/batches.js";
+import { type Absent, type BoundResult, resultColumns } from "../gpu/batch/results.js";
+import type { Readback } from "../gpu/runtime.js";
 import type { TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import { type Scalar, wordsOf } from "../scalars.js";
-import { type Batch, eachChunk } from "./batch/batches.js";
-import { type Absent, type BoundResult, resultColumns } from "./batch/results.js";
+import { native } from "./device/recorder.js";
 import type { FullTable } from "./direct/full-table.js";
 import type { InsertArguments } from "./direct/insert.js";
-import type { Readback } from "./memory/readback.js";
 import { erase, find, insert, runOperation } from "./operations.js";
 import { type Operation, plan } from "./planner.js";
 import type { TableState } from "./table/table-state.js";
@@ -53,7 +55,8 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     const { state } = this;
     const { buffers, host } = state;
     for (const buffer of Object.values(buffers)) host.gpu.memory.share(buffer);
-    return { ...buffers, maxBinding: host.maxTableBinding, state };
+    const [slots, control] = [native(buffers.slots), native(buffers.control)];
+    return { slots, control, maxBinding: host.maxTableBinding, state };
   }
 
   async choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
@@ -91,7 +94,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     output: Destination,
     call: CallOptions,
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
-    const { insertAndFindBatch } = await import("./batch/insert-and-find.js");
+    const { insertAndFindBatch } = await import("./direct/insert-and-find-batch.js");
     const batch = { ...this.#batch("insertAndFind", keys, call), values };
     return this.#withFullTable((full) => insertAndFindBatch(this.state, batch, output, call, full));
   }

@@ -1,7 +1,7 @@
 /** Arrow IPC files and streams as tables: batch by batch, or whole. Nothing in a file is believed before it was checked. */
 import { Column, CompressionType, getCompressionCodec, setCompressionCodec, Table } from "@uwdata/flechette";
+import { readTable as readSource } from "../../arrow/columns.js";
 import { WarpmapError } from "../../errors.js";
-import { readTable as readSource } from "../../relational/columns.js";
 import { FileError, fileErrorFrom } from "../errors.js";
 import type { ReadOptions } from "../formats.js";
 import { uniqueNames } from "../names.js";

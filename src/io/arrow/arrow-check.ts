@@ -1,7 +1,7 @@
 /**
  * What messages of Arrow IPC say of themselves, checked before flechette reads them: framing, metadata, and that the field nodes and
  * buffers of every batch are those of the schema and lie in the batch's body. What the buffers hold is checked once they
- * are columns (src/relational/check-chunk.ts).
+ * are columns (src/arrow/check-chunk.ts).
  */
 
 import { LZ4_MAX_RATIO } from "../lz4.js";

@@ -4,7 +4,7 @@
  */
 import { type Batch, Column, type DataType, type Table, Type, tableFromIPC } from "@uwdata/flechette";
 import { encodeIPC } from "@uwdata/flechette/src/encode/encode-ipc.js";
-import { RAW } from "../columns.js";
+import { RAW } from "../../arrow/raw.js";
 import { joined } from "../source.js";
 import { ArrowError, checkBatch, type Message, schemaOf } from "./arrow-check.js";
 import { type Layout, layoutOf, type SchemaLayout } from "./arrow-layout.js";

@@ -2,20 +2,8 @@
  * Values of CSV columns of a type that the caller names. More is taken than inference does (007 is the int32 7, t and 1 are true),
  * but every value has to be of the type: nothing is rounded, nothing becomes null.
  */
+import type { AskedType } from "../formats.js";
 import { DATE_TEXT, isDate, isFloat } from "./csv-types.js";
-
-/** Types that can be asked for, by the names that messages use. */
-export const ASKED_TYPES = [
-  "utf8",
-  "bool",
-  "int32",
-  "int64",
-  "uint32",
-  "uint64",
-  "float64",
-  "date32",
-] as const;
-export type AskedType = (typeof ASKED_TYPES)[number];
 
 /** A value that is not of the type that was asked for. */
 export class AskedTypeError extends Error {

@@ -6,8 +6,9 @@
  * An empty field is null. A quoted empty field ("") is an empty string where the column is a string column, else null.
  */
 import { asciiText } from "../ascii.js";
+import type { AskedType } from "../formats.js";
 import { Nulls, setInt64 } from "../nulls.js";
-import { type AskedType, AskedTypeError, askedValues, type Values } from "./csv-asked.js";
+import { AskedTypeError, askedValues, type Values } from "./csv-asked.js";
 import { fastFloats, fastIntegers, fastTimes } from "./csv-fast.js";
 import { ESCAPED, PLAIN } from "./csv-records.js";
 import { CsvType, kindOfBytes, TEXT, typeOfKinds } from "./csv-types.js";

@@ -4,12 +4,11 @@
  */
 
 import { FileError } from "../errors.js";
-import type { BatchReadOptions, ReadOptions } from "../formats.js";
+import type { AskedType, BatchReadOptions, ReadOptions } from "../formats.js";
 import { isUtf8 } from "../is-utf8.js";
 import { uniqueNames } from "../names.js";
 import { selectedColumns } from "../select-columns.js";
 import { piecesOf, type Source } from "../source.js";
-import type { AskedType } from "./csv-asked.js";
 import type { Block } from "./csv-block-job.js";
 import { BlockCutter, type UnendedRecord } from "./csv-blocks.js";
 import { checkColumnCount, columnNames, MAX_COLUMNS, oneColumnNote } from "./csv-header.js";

@@ -3,8 +3,8 @@
  * become strings first are `made` here; all others become text where they arrive (csv-fields.ts).
  */
 import { type Column, DateUnit, Precision, Type } from "@uwdata/flechette";
-import { alignBits } from "../../relational/bitmaps.js";
-import { type Chunk, type ChunkedColumn, codesOf, type DictionaryChunk } from "../../relational/chunk.js";
+import { alignBits } from "../../arrow/bitmaps.js";
+import { type Chunk, type ChunkedColumn, codesOf, type DictionaryChunk } from "../../arrow/chunk.js";
 import { TextBuffer } from "../text-buffer.js";
 import type { TimeUnit } from "../value-texts.js";
 import { isText, textReader } from "../values.js";

@@ -6,13 +6,12 @@
  */
 import { type Column, type Table, tableFromColumns } from "@uwdata/flechette";
 import type { FileError } from "../errors.js";
-import type { BatchReadOptions, ReadOptions } from "../formats.js";
+import type { AskedType, BatchReadOptions, ReadOptions } from "../formats.js";
 import type { Source } from "../source.js";
 import { buffersOf } from "../threads/buffers.js";
 import { threadsOf } from "../threads/count.js";
 import type { Program } from "../threads/crew.js";
 import { inOrder, type Job } from "../threads/jobs.js";
-import type { AskedType } from "./csv-asked.js";
 import { type Block, type BlockJob, readBlock } from "./csv-block-job.js";
 import { BLOCK } from "./csv-blocks.js";
 import type { BlockColumn } from "./csv-column.js";

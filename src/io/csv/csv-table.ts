@@ -13,10 +13,10 @@ import {
   uint32,
   uint64,
 } from "@uwdata/flechette";
-import { appendBits } from "../../relational/bitmaps.js";
+import { appendBits } from "../../arrow/bitmaps.js";
 import { bytesColumn, fixedColumn, MAX_OFFSET, nullColumn, offsetsColumn } from "../columns.js";
+import type { AskedType } from "../formats.js";
 import { Nulls, setInt64 } from "../nulls.js";
-import type { AskedType } from "./csv-asked.js";
 import type { BlockColumn } from "./csv-column.js";
 import { CsvType } from "./csv-types.js";
 

@@ -1,6 +1,6 @@
 /** Arrow to CSV: RFC 4180, a header line, UTF-8, newline-separated. Null is an empty field, an empty string is "". */
 import type { Column, Table } from "@uwdata/flechette";
-import { readTable as readSource } from "../../relational/columns.js";
+import { readTable as readSource } from "../../arrow/columns.js";
 import type { WriteOptions } from "../formats.js";
 import { TextBuffer } from "../text-buffer.js";
 import { threadsOf } from "../threads/count.js";

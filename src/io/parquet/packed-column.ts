@@ -15,7 +15,7 @@ import {
   timestamp,
   utf8,
 } from "@uwdata/flechette";
-import { withChildren } from "../../relational/arrow-types.js";
+import { withChildren } from "../../arrow/arrow-types.js";
 import { columnOf, dictionaryColumn } from "../columns.js";
 
 const TYPES = { utf8, largeUtf8, binary, largeBinary };

@@ -1,6 +1,6 @@
 /** Byte strings on their way into a Parquet file, of any length or, by the column's schema, of one. */
 import type { SchemaElement } from "hyparquet";
-import { type Chunk, isValid } from "../../relational/chunk.js";
+import { type Chunk, isValid } from "../../arrow/chunk.js";
 import { TextBuffer } from "../text-buffer.js";
 import { bytesHash, CROWDED, type HashedNumbers, TOO_MANY } from "./number-values.js";
 import type { Bounds, PackedValues, Values } from "./parquet-values.js";

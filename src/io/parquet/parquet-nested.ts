@@ -3,7 +3,7 @@
  * arrays are taken as they are. No object is made for a value. Costs a pass over the levels of a leaf for each node of the column's tree.
  */
 import { type Batch, Column } from "@uwdata/flechette";
-import { withChildren } from "../../relational/arrow-types.js";
+import { withChildren } from "../../arrow/arrow-types.js";
 import { columnOf, MAX_OFFSET, Nulls } from "../columns.js";
 import { NotSupported } from "./not-supported.js";
 import type { LeafCollector } from "./parquet-columns.js";

@@ -1,8 +1,8 @@
 /** Rows of a column on their way to another thread: plain data, and no more of it than the rows need. */
 import type { DataType } from "@uwdata/flechette";
 import type { SchemaElement } from "hyparquet";
+import type { Chunk } from "../../arrow/chunk.js";
 import { bitmapBytes } from "../../engine/bitmaps.js";
-import type { Chunk } from "../../relational/chunk.js";
 import type { ColumnRows, LeafRows } from "./parquet-rows.js";
 import type { WrittenLevels } from "./parquet-shred.js";
 import { type PackedValues, valuesFor } from "./parquet-values.js";

@@ -4,14 +4,8 @@
  */
 import type { Column } from "@uwdata/flechette";
 import type { SchemaElement } from "hyparquet";
+import { type Chunk, type ChunkedColumn, codesOf, type DictionaryChunk, isValid } from "../../arrow/chunk.js";
 import { bitmapBytes, isSet, setBit } from "../../engine/bitmaps.js";
-import {
-  type Chunk,
-  type ChunkedColumn,
-  codesOf,
-  type DictionaryChunk,
-  isValid,
-} from "../../relational/chunk.js";
 import { rawColumn } from "../columns.js";
 import { numberValues } from "./number-values.js";
 import { type Coded, Numbering } from "./parquet-codes.js";

@@ -3,10 +3,10 @@
  * entries, as parquet-levels.ts describes them. The other direction of parquet-nested.ts. No object is made for a value.
  */
 import { Type } from "@uwdata/flechette";
+import type { Chunk } from "../../arrow/chunk.js";
+import { gather } from "../../arrow/gather.js";
 import { isSet } from "../../engine/bitmaps.js";
 import { ValidationError } from "../../errors.js";
-import type { Chunk } from "../../relational/chunk.js";
-import { gather } from "../../relational/gather.js";
 
 /** Levels of a leaf's entries in one row group: a byte each. */
 export interface WrittenLevels {

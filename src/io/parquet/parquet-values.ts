@@ -3,7 +3,7 @@
  * without an object for each where the Arrow type is a frequent one. Values of a chunk without nulls stay where the chunk has them.
  */
 import type { SchemaElement } from "hyparquet";
-import type { Chunk } from "../../relational/chunk.js";
+import type { Chunk } from "../../arrow/chunk.js";
 import type { TextBuffer } from "../text-buffer.js";
 import type { HashedNumbers } from "./number-values.js";
 import { ByteValues } from "./parquet-byte-values.js";

@@ -1,9 +1,8 @@
 /** The columns of a Parquet file that is written: Arrow's fields as the schema of the file, and its leaves. */
 import { type DataType, type Field, Type } from "@uwdata/flechette";
 import type { SchemaElement } from "hyparquet";
+import { typeName, valueType } from "../../arrow/arrow-types.js";
 import { ValidationError } from "../../errors.js";
-import { typeName } from "../../relational/arrow-types.js";
-import { valueType } from "../../relational/key-types.js";
 import { schemaElementOf } from "./parquet-types.js";
 
 /** A column that the file stores. Plain data. */

@@ -3,13 +3,13 @@
  * out; `checkAggregated` refuses the others before anything is grouped.
  */
 import { batchType, type DataType, decimal, type Field, float64, int64, list, Type } from "@uwdata/flechette";
+import { typeName, valueType } from "../../arrow/arrow-types.js";
+import { type Validity, validityOf } from "../../arrow/bitmaps.js";
+import { asBytes, type BatchClass, type Chunk } from "../../arrow/chunk.js";
 import { bitmapBytes, setBit } from "../../engine/bitmaps.js";
 import { LimitError, ValidationError } from "../../errors.js";
 import type { Aggregate, AggregateName } from "../aggregates.js";
-import { typeName } from "../arrow-types.js";
-import { type Validity, validityOf } from "../bitmaps.js";
-import { asBytes, type BatchClass, type Chunk } from "../chunk.js";
-import { isKeyType, valueType } from "../key-types.js";
+import { isKeyType } from "../keys/key-types.js";
 import { unitOf } from "./numbers.js";
 import { quantileOf, type SortedGroups } from "./quantiles.js";
 import type { StateName, States } from "./states.js";

@@ -3,12 +3,12 @@
  * sums, for a device has no float64; of values that it does not add up or compare; of values in order.
  */
 import { type DataType, type Field, field, float64, int64, Type } from "@uwdata/flechette";
+import { typeName } from "../../arrow/arrow-types.js";
+import type { BatchClass } from "../../arrow/chunk.js";
+import type { SourceColumn } from "../../arrow/columns.js";
 import type { NumberForm, Reduction } from "../../engine/reductions.js";
 import type { Aggregate, NamedAggregate } from "../aggregates.js";
-import { typeName } from "../arrow-types.js";
-import type { BatchClass } from "../chunk.js";
-import { isHeld, type TableColumn } from "../column-transport.js";
-import type { SourceColumn } from "../columns.js";
+import { isHeld, type TableColumn } from "../device/column-transport.js";
 import { COUNT_BATCH, sumTypeOf } from "./chunks.js";
 import type { GroupedSource } from "./group-states.js";
 

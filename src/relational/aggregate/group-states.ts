@@ -3,19 +3,18 @@
  * aggregates need. Groups are in the order of their first rows.
  */
 import { field } from "@uwdata/flechette";
+import type { BatchClass } from "../../arrow/chunk.js";
+import { columnIndex, type SourceColumn, type SourceTable } from "../../arrow/columns.js";
+import { gather } from "../../arrow/gather.js";
+import { countsUp, type OutputColumn, plainColumn } from "../../arrow/materialise.js";
+import { checkSameType } from "../../arrow/same-types.js";
+import { concatenateColumns, ownColumn, sourceColumn } from "../../arrow/source-columns.js";
 import type { GroupTask } from "../../engine/group-tasks.js";
 import type { RowOperations } from "../../engine/row-operations.js";
 import type { NamedAggregate } from "../aggregates.js";
-import type { BatchClass } from "../chunk.js";
-import { columnIndex, type SourceColumn, type SourceTable } from "../columns.js";
-import { encodeOwnKeys } from "../encode-keys.js";
-import { gather } from "../gather.js";
-import type { GroupedRows } from "../group-rows.js";
-import { plainColumn } from "../join-columns.js";
-import { countsUp, type OutputColumn } from "../materialise.js";
-import { checkSameType } from "../same-types.js";
-import { concatenateColumns, ownColumn, sourceColumn } from "../source-columns.js";
+import { encodeOwnKeys } from "../keys/encode-keys.js";
 import { aggregateChunk, checkAggregated, countChunk, NEEDS } from "./chunks.js";
+import type { GroupedRows } from "./group-rows.js";
 import { countTask, GroupedValues } from "./grouped-values.js";
 import { fitsNumbers, numbersOf } from "./numbers.js";
 import { sortGroups } from "./quantiles.js";

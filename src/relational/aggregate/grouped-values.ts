@@ -2,13 +2,15 @@
  * A column's values beside the groups of its rows. Nulls are taken out of their groups once: their rows get the number behind
  * the last group, so that loops over values look at no validity.
  */
+
+import { lookUpValidity } from "../../arrow/bitmaps.js";
+import { type Chunk, codesOf } from "../../arrow/chunk.js";
+import type { SourceColumn } from "../../arrow/columns.js";
+import { contiguous } from "../../arrow/contiguous.js";
 import { bitmapBytes, isSet } from "../../engine/bitmaps.js";
 import { type GroupTask, runTask } from "../../engine/group-tasks.js";
 import type { KeyColumn } from "../../engine/rows.js";
-import { type Chunk, codesOf } from "../chunk.js";
-import type { SourceColumn } from "../columns.js";
-import { contiguous } from "../contiguous.js";
-import { encodeOwnKeys, lookUpValidity } from "../encode-keys.js";
+import { encodeOwnKeys } from "../keys/encode-keys.js";
 
 export class GroupedValues {
   #key: KeyColumn | undefined;

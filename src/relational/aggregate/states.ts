@@ -7,14 +7,14 @@
  * numbers of the rows.
  */
 import { Type } from "@uwdata/flechette";
+import type { SourceColumn } from "../../arrow/columns.js";
+import { gather } from "../../arrow/gather.js";
+import { concatenateColumns, ownColumn, sourceColumn } from "../../arrow/source-columns.js";
 import type { Sign } from "../../engine/extremes.js";
 import { type GroupTask, runTask } from "../../engine/group-tasks.js";
 import type { RowKeys } from "../../engine/rows.js";
-import type { SourceColumn } from "../columns.js";
-import { gather } from "../gather.js";
-import type { GroupedRows } from "../group-rows.js";
-import { concatenateColumns, ownColumn, sourceColumn } from "../source-columns.js";
 import { nonEmpty } from "./chunks.js";
+import type { GroupedRows } from "./group-rows.js";
 import { GroupedValues } from "./grouped-values.js";
 import { Moments } from "./moments.js";
 import { fitsNumbers, floatsOf, integersOf, orderedOf, typeOf, unscaledNumbersOf } from "./numbers.js";

@@ -1,8 +1,8 @@
 // Arithmetic on byte counts beyond 2^31, which no software GPU has memory for.
 import { expect, it } from "vitest";
-import { bindAt } from "../../../src/engine/webgpu/batch/columns.js";
-import { resultColumns } from "../../../src/engine/webgpu/batch/results.js";
-import { align4 } from "../../../src/engine/webgpu/memory/readback.js";
+import { bindAt } from "../../../src/engine/gpu/batch/columns.js";
+import { resultColumns } from "../../../src/engine/gpu/batch/results.js";
+import { align4 } from "../../../src/engine/gpu/runtime.js";
 import { LimitError } from "../../../src/index.js";
 import { rejection } from "../../conformance/helpers/checks.js";
 

@@ -5,12 +5,12 @@ import { sharedGpuDevice } from "./helpers/own-gpu.js";
 
 /** What the engine loads later for calls and tables that are not plain. */
 const later = [
-  "batch/overlap",
+  "../gpu/batch/large-batches",
   "direct/further-kernels",
   "direct/further-reach",
   "direct/further-rounds",
   "direct/prepare-insert",
-  "memory/array-elements",
+  "../gpu/memory/array-elements",
   "partitioned/partitioned",
 ].map((name) => `../../../src/engine/webgpu/${name}.js`);
 

@@ -5,7 +5,9 @@
 import type { DuckDBDecimalValue, DuckDBListValue, DuckDBValue } from "@duckdb/node-api";
 import * as flechette from "@uwdata/flechette";
 import { expect } from "vitest";
+import { collectTables } from "../../../src/arrow/stack-tables.js";
 import type { Device, Plan } from "../../../src/index.js";
+import { distinctLarge, groupLarge } from "../../../src/relational/group/group-large.js";
 import {
   type Aggregate,
   type ArrowTable,
@@ -18,8 +20,6 @@ import {
   type Keep,
   valueCounts,
 } from "../../../src/relational/index.js";
-import { collectTables } from "../../../src/relational/stack-tables.js";
-import { distinctLarge, groupLarge } from "../../../src/spill/index.js";
 import type { Logical } from "./buffers.js";
 import { type Kind, kinds } from "./kinds.js";
 import { duck, load, readBack } from "./oracle.js";

@@ -5,6 +5,7 @@
 import { type DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from "@duckdb/node-api";
 import { type DataType, type Table, Type, tableFromIPC, tableToIPC } from "@uwdata/flechette";
 import { expect } from "vitest";
+import { collectTables } from "../../../src/arrow/stack-tables.js";
 import type { Device } from "../../../src/index.js";
 import {
   type ArrowTable,
@@ -13,8 +14,7 @@ import {
   join,
   type PairFilter,
 } from "../../../src/relational/index.js";
-import { collectTables } from "../../../src/relational/stack-tables.js";
-import { joinLarge } from "../../../src/spill/index.js";
+import { joinLarge } from "../../../src/relational/join/join-large.js";
 import type { Logical } from "./buffers.js";
 import { decimalText, type Kind, nanos } from "./kinds.js";
 import { duckText, exactReading, fromFlechette } from "./reading.js";

@@ -3,9 +3,8 @@
  * they name. Values are as flechette reads them, decimals unscaled; dates are milliseconds, as `day` gives them.
  */
 import { columnFromValues, type DataType, decimal, type Table, tableFromColumns } from "@uwdata/flechette";
-import { readTable } from "../../../src/relational/columns.js";
-import { plainColumn } from "../../../src/relational/join-columns.js";
-import { materialise } from "../../../src/relational/materialise.js";
+import { readTable } from "../../../src/arrow/columns.js";
+import { materialise, plainColumn } from "../../../src/arrow/materialise.js";
 import { exactDecimals } from "./columns.js";
 
 /** A date as it is compared: `shipped < day("1995-03-15")`. */

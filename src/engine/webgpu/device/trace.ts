@@ -1,9 +1,9 @@
 /** Times the passes of a call's submissions by GPU timestamps, for `onPlan`. */
+import type { GpuBuffer, Readback, Recorder, Recording, Submitter } from "../../gpu/runtime.js";
 import type { PlanLog } from "../../plan-log.js";
-import type { Readback } from "../memory/readback.js";
-import type { Gpu } from "./gpu.js";
 import { BufferUsage } from "./gpu-flags.js";
-import type { Submitter } from "./submitter.js";
+import { native, type WebgpuRecorder } from "./recorder.js";
+import type { WebgpuRuntime } from "./webgpu-runtime.js";
 
 /** Passes that are timed until their times are read; later ones are not. */
 const MOST_PASSES = 128;
@@ -15,14 +15,14 @@ export class Trace implements Submitter {
   readonly #times = new BigUint64Array(2 * MOST_PASSES);
 
   private constructor(
-    private readonly gpu: Gpu,
+    private readonly gpu: WebgpuRuntime,
     private readonly log: PlanLog,
     private readonly querySet: GPUQuerySet,
-    private readonly resolved: GPUBuffer,
+    private readonly resolved: GpuBuffer,
   ) {}
 
   /** Null where the device has no timestamps. */
-  static async open(gpu: Gpu, log: PlanLog): Promise<Trace | null> {
+  static async open(gpu: WebgpuRuntime, log: PlanLog): Promise<Trace | null> {
     if (!gpu.device.features.has("timestamp-query")) return null;
     const { QUERY_RESOLVE, COPY_SRC } = BufferUsage;
     const bytes = 2 * MOST_PASSES * TIME_BYTES;
@@ -32,53 +32,35 @@ export class Trace implements Submitter {
     return new Trace(gpu, log, querySet, resolved);
   }
 
-  /** As Gpu.begin. The times come back with a later `submit`. */
-  begin(
-    label: string,
-    record: (encoder: GPUCommandEncoder) => void,
-    reads: readonly Readback[],
-  ): Promise<{ arrived: Promise<void> }> {
-    return this.gpu.begin(label, (encoder) => record(this.#timed(encoder)), reads);
+  /** As GpuRuntime.begin. The times come back with a later `submit`. */
+  begin(label: string, record: Recording, reads: readonly Readback[]): Promise<{ arrived: Promise<void> }> {
+    return this.gpu.begin(label, (recorder) => record(this.#timed(recorder)), reads);
   }
 
-  /** As Gpu.submit. Brings the times back that are not in the log yet. */
-  async submit(
-    label: string,
-    record: (encoder: GPUCommandEncoder) => void,
-    reads: readonly Readback[] = [],
-  ): Promise<void> {
+  /** As GpuRuntime.submit. Brings the times back that are not in the log yet. */
+  async submit(label: string, record: Recording, reads: readonly Readback[] = []): Promise<void> {
     const times = { buffer: this.resolved, offset: 0, into: new Uint8Array(this.#times.buffer) };
-    const recordTimed = (encoder: GPUCommandEncoder) => {
-      record(this.#timed(encoder));
+    const recordTimed = (recorder: Recorder) => {
+      record(this.#timed(recorder));
       const count = 2 * this.#labels.length;
-      if (count > 0) encoder.resolveQuerySet(this.querySet, 0, count, this.resolved, 0);
+      const { encoder } = recorder as WebgpuRecorder;
+      if (count > 0) encoder.resolveQuerySet(this.querySet, 0, count, native(this.resolved), 0);
     };
     await this.gpu.submit(label, recordTimed, [...reads, times]);
     this.#note();
   }
 
-  /** The encoder with every compute pass timed. */
-  #timed(encoder: GPUCommandEncoder): GPUCommandEncoder {
-    const beginComputePass = (descriptor: GPUComputePassDescriptor = {}) => {
+  /** The recorder, with every dispatch timed. */
+  #timed(recorder: Recorder): Recorder {
+    (recorder as WebgpuRecorder).describe = (label) => {
       const pass = this.#labels.length;
-      if (pass === MOST_PASSES) return encoder.beginComputePass(descriptor);
-      this.#labels.push(descriptor.label ?? "pass");
-      return encoder.beginComputePass({
-        ...descriptor,
-        timestampWrites: {
-          querySet: this.querySet,
-          beginningOfPassWriteIndex: 2 * pass,
-          endOfPassWriteIndex: 2 * pass + 1,
-        },
-      });
+      if (pass === MOST_PASSES) return { label };
+      this.#labels.push(label);
+      const [beginningOfPassWriteIndex, endOfPassWriteIndex] = [2 * pass, 2 * pass + 1];
+      const { querySet } = this;
+      return { label, timestampWrites: { querySet, beginningOfPassWriteIndex, endOfPassWriteIndex } };
     };
-    return new Proxy(encoder, {
-      get(target, name) {
-        if (name === "beginComputePass") return beginComputePass;
-        const member = target[name as keyof GPUCommandEncoder] as unknown;
-        return typeof member === "function" ? member.bind(target) : member;
-      },
-    });
+    return recorder;
   }
 
   /** Adds the times that came back to the log. */

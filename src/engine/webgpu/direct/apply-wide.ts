@@ -4,10 +4,11 @@
  * made in integers and rounded once (doubles.wgsl). Loaded by the first call of these.
  */
 import type { ApplyOp } from "../../engine.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import { bindAt, type Column } from "../../gpu/batch/columns.js";
+import { type Fragment, kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
 import type { Scalar } from "../../scalars.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import { bindAt, type Column } from "../batch/columns.js";
-import { type Fragment, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import { wgsl } from "../device/module-code.js";
 import type { TableState } from "../table/table-state.js";
 import applyCode from "./apply.wgsl";
 import confirmCode from "./assign-confirm.wgsl";
@@ -39,12 +40,12 @@ export async function wideRuns(
   const { sources } = state;
   if (op === "assign") {
     const followers = [
-      followKernel(sources, "confirm", fragment(confirmCode)),
-      followKernel(sources, "store", fragment(storeCode)),
+      followKernel(sources, "confirm", wgsl(confirmCode)),
+      followKernel(sources, "store", wgsl(storeCode)),
     ];
     return [
       {
-        kernel: applyKernel(sources, "elect", fragment(electCode)),
+        kernel: applyKernel(sources, "elect", wgsl(electCode)),
         constants: {},
         followers,
         ...(await claims(chunk)),
@@ -56,15 +57,15 @@ export async function wideRuns(
   if (op === "min" || op === "max") {
     const order = extremeCode(op, type);
     const raise: Run = {
-      kernel: applyKernel(sources, `raise ${op} ${type}`, fragment(order + raiseCode)),
+      kernel: applyKernel(sources, `raise ${op} ${type}`, wgsl(order + raiseCode)),
       constants: {},
-      followers: [followKernel(sources, `reset ${op} ${type}`, fragment(order + resetCode))],
+      followers: [followKernel(sources, `reset ${op} ${type}`, wgsl(order + resetCode))],
       ...(await claims(chunk)),
     };
-    const low = applyKernel(sources, `low ${op} ${type}`, fragment(order + lowCode));
+    const low = applyKernel(sources, `low ${op} ${type}`, wgsl(order + lowCode));
     return [raise, { kernel: low, constants: {} }];
   }
-  const run: Run = { kernel: applyKernel(sources, `${op} pair`, fragment(pairCode(op))), constants: {} };
+  const run: Run = { kernel: applyKernel(sources, `${op} pair`, wgsl(pairCode(op))), constants: {} };
   if (!needsRoomForAll(state, op)) return [{ ...run, goesOn: true }];
   await chunk.worklists.reserve(chunk.count * WORKLIST_BYTES);
   return [{ ...run, worklistRoom: chunk.count }];
@@ -73,7 +74,7 @@ export async function wideRuns(
 /** A word an element, zeroed, in which kernels leave something for those that follow. */
 async function claims({ scratch, count }: BoundChunk): Promise<Pick<Run, "claims" | "before">> {
   const claims: Column = await scratch.column("u32", count);
-  return { claims, before: (encoder) => encoder.clearBuffer(claims.range.buffer, 0, count * 4) };
+  return { claims, before: (recorder) => recorder.clear(claims.range.buffer, 0, count * 4) };
 }
 
 /**
@@ -83,13 +84,12 @@ async function claims({ scratch, count }: BoundChunk): Promise<Pick<Run, "claims
 async function sumRun(sources: TableKernels, chunk: BoundChunk): Promise<Run> {
   const { count, scratch, worklists } = chunk;
   await worklists.reserve(count * WORKLIST_BYTES);
-  const summing = fragment(doubles + sumsCode, { bindings: { sums: readWrite("array<atomic<u32>>") } });
-  const step = (name: string, code: string) =>
-    followKernel(sources, `${name} doubles`, summing, fragment(code));
+  const summing = wgsl(doubles + sumsCode, { bindings: { sums: readWrite("array<atomic<u32>>") } });
+  const step = (name: string, code: string) => followKernel(sources, `${name} doubles`, summing, wgsl(code));
   const { claims: noted, before } = await claims(chunk);
   const sums = bindAt(await scratch.buffer(count * SUM_BYTES), 0, count * SUM_BYTES);
   return {
-    kernel: applyKernel(sources, "save doubles", summing, fragment(saveCode)),
+    kernel: applyKernel(sources, "save doubles", summing, wgsl(saveCode)),
     constants: {},
     followers: [
       step("elect", electSumCode),
@@ -100,9 +100,9 @@ async function sumRun(sources: TableKernels, chunk: BoundChunk): Promise<Run> {
     worklistRoom: count,
     claims: noted,
     sums,
-    before: (encoder) => {
-      before?.(encoder);
-      encoder.clearBuffer(sums.range.buffer, 0, count * SUM_BYTES);
+    before: (recorder) => {
+      before?.(recorder);
+      recorder.clear(sums.range.buffer, 0, count * SUM_BYTES);
     },
   };
 }
@@ -111,14 +111,14 @@ type Code = readonly Fragment<TableBinding, never>[];
 
 /** A kernel that finds every element's key, and does something with its value. */
 function applyKernel(sources: TableKernels, name: string, ...combining: Code) {
-  const { probing, keyColumn, code, cas } = sources;
+  const { probing, keyColumn, code } = sources;
   return sources.once(name, () =>
     kernelSource("apply", tableParams, [
       probing,
       ...batched(keyColumn),
-      ...changing(code, cas),
+      ...changing(code),
       ...combining,
-      fragment(applyCode, { bindings: { values: read(), claims: readWrite() } }),
+      wgsl(applyCode, { bindings: { values: read(), claims: readWrite() } }),
     ]),
   );
 }

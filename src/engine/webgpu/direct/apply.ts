@@ -3,12 +3,13 @@
  * once. Loaded by the first call of these.
  */
 import type { ApplyOp, InsertPolicy } from "../../engine.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import type { Column } from "../../gpu/batch/columns.js";
+import { kernelSource, read } from "../../gpu/kernel-source.js";
 import { lazily } from "../../lazily.js";
 import { type Scalar, scalarWords } from "../../scalars.js";
 import { isWide } from "../../slot-format.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import type { Column } from "../batch/columns.js";
-import { fragment, kernelSource, read } from "../device/kernel-source.js";
+import { wgsl } from "../device/module-code.js";
 import type { TableState } from "../table/table-state.js";
 import applyCode from "./apply.wgsl";
 import { atomicType, type Combining, combining, combiningCode } from "./combine.js";
@@ -40,15 +41,15 @@ const loadWide = lazily(() => import("./apply-wide.js"));
 /** The kernel that combines values with those in the table. */
 function applyKernel(sources: TableKernels, combining: Combining) {
   const target = { memory: "table", exchanged: "compareExchange(at, old, next).stored", meetings: MEETINGS };
-  const { probing, keyColumn, code, cas } = sources;
+  const { probing, keyColumn, code } = sources;
   return sources.once(`apply ${combining.op} ${combining.type}`, () =>
     kernelSource("apply", tableParams, [
       probing,
       ...batched(keyColumn),
-      ...changing(code, cas, atomicType(combining)),
-      fragment(combiningCode(combining, target)),
-      fragment(APPLY_ELEMENT),
-      fragment(applyCode, { bindings: { values: read() } }),
+      ...changing(code, atomicType(combining)),
+      wgsl(combiningCode(combining, target)),
+      wgsl(APPLY_ELEMENT),
+      wgsl(applyCode, { bindings: { values: read() } }),
     ]),
   );
 }

@@ -3,20 +3,22 @@
 import { EngineError } from "../../../errors.js";
 import { type KeyType, lengthOf } from "../../element-types.js";
 import type { CallOptions, Chosen, Input } from "../../engine.js";
+import { bindElements } from "../../gpu/batch/batches.js";
+import { forEachChunk } from "../../gpu/batch/chunks.js";
+import { newArray, placeOf, Scratch } from "../../gpu/batch/columns.js";
+import { checkBinding } from "../../gpu/check-binding.js";
+import { filling } from "../../gpu/fill.js";
+import { kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
+import { selected } from "../../gpu/selected.js";
 import { EMPTY } from "../../layout.js";
-import { bindElements } from "../batch/batches.js";
-import { forEachChunk } from "../batch/chunks.js";
-import { newArray, placeOf, Scratch } from "../batch/columns.js";
-import { checkBinding } from "../device/check-binding.js";
-import { filling } from "../device/fill.js";
-import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import { wgsl } from "../device/module-code.js";
 import { control } from "../table/control.js";
 import { slotCount } from "../table/plain-slots.js";
-import { selected } from "../table/selected.js";
 import type { TableState } from "../table/table-state.js";
 import chooseCode from "./choose.wgsl";
 import numbers from "./choose-numbers.wgsl";
 import type { TableKernels } from "./direct-kernels.js";
+import { exchange } from "./direct-kernels.js";
 import markCode from "./mark-chosen.wgsl";
 
 /** Slots per element: load factor 0.5 when no two keys are equal. */
@@ -75,7 +77,7 @@ async function chooseIn<K extends KeyType>(
   { keys, which, call, chosen }: Choice<K>,
 ): Promise<number> {
   const { host, spec, sources } = state;
-  const { gpu, kernels, pacer } = host;
+  const { gpu, pacer } = host;
   const total = lengthOf(keys);
   const all = { first: 0, count: total };
   const columns = {
@@ -104,17 +106,17 @@ async function chooseIn<K extends KeyType>(
   };
   const constants = { MASKED: columns.mask !== undefined, LAST: which === "last" };
   const [choosing, marking, fill] = await Promise.all([
-    kernels.compile(chooseKernel(sources), constants),
-    kernels.compile(markKernel, constants),
-    filling(gpu, kernels, EMPTY),
+    gpu.compile(chooseKernel(sources), constants),
+    gpu.compile(markKernel, constants),
+    filling(gpu, EMPTY),
   ]);
-  await state.submit("clear", [], (encoder) => fill(encoder, table));
+  await state.submit("clear", [], (recorder) => fill(recorder, table));
   const limits = { operation: `choose ${which}`, bindable: Number.POSITIVE_INFINITY };
   const { signal } = call;
   await forEachChunk(pacer, limits, total, { signal }, async (chunk) => {
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      const { unfinished } = await state.submit("choose", [], (encoder) =>
-        choosing.record(encoder, bindings, { ...given, ...chunk }, Math.ceil(chunk.count / TILE)),
+      const { unfinished } = await state.submit("choose", [], (recorder) =>
+        recorder.dispatch(choosing, bindings, { ...given, ...chunk }, Math.ceil(chunk.count / TILE)),
       );
       if (unfinished === 0) return;
     }
@@ -122,15 +124,15 @@ async function chooseIn<K extends KeyType>(
   });
   let selected = 0;
   await forEachChunk(pacer, { ...limits, operation: "mark chosen" }, total, { signal }, async (chunk) => {
-    const counters = await state.submit("mark chosen", [], (encoder) =>
-      marking.record(encoder, bindings, { ...given, ...chunk }, Math.ceil(chunk.count / TILE)),
+    const counters = await state.submit("mark chosen", [], (recorder) =>
+      recorder.dispatch(marking, bindings, { ...given, ...chunk }, Math.ceil(chunk.count / TILE)),
     );
     selected += counters.selected;
   });
   return selected;
 }
 
-const numbering = fragment(numbers, {
+const numbering = wgsl(numbers, {
   constants: [
     /** The last element of each key is chosen, in place of the first. */
     "LAST",
@@ -146,9 +148,9 @@ function chooseKernel(sources: TableKernels) {
       control,
       selected,
       numbering,
-      fragment("alias Word = u32;", { bindings: { table: readWrite("array<atomic<Word>>") } }),
-      fragment(sources.cas),
-      fragment(chooseCode, { bindings: { keys: read(), places: readWrite() } }),
+      wgsl("alias Word = u32;", { bindings: { table: readWrite("array<atomic<Word>>") } }),
+      exchange,
+      wgsl(chooseCode, { bindings: { keys: read(), places: readWrite() } }),
     ]),
   );
 }
@@ -157,5 +159,5 @@ const markKernel = kernelSource<Param, BindingName, Constant>("mark chosen", par
   control,
   selected,
   numbering,
-  fragment(markCode, { bindings: { table: read(), places: read(), chosen: readWrite() } }),
+  wgsl(markCode, { bindings: { table: read(), places: read(), chosen: readWrite() } }),
 ]);

@@ -2,10 +2,8 @@
  * The direct kernels: which fragments make up each, and what they are told. They probe a table for the elements of a batch; the scans
  * of whole tables (../scan) share their parameters.
  */
-import type { TableSpec } from "../../layout.js";
-import { type SlotFormat, slotFormat } from "../../slot-format.js";
-import { getOrMake } from "../device/get-or-make.js";
-import type { Staging } from "../device/gpu.js";
+
+import { getOrMake } from "../../gpu/get-or-make.js";
 import {
   type Fragment,
   fragment,
@@ -13,50 +11,18 @@ import {
   kernelSource,
   read,
   readWrite,
-} from "../device/kernel-source.js";
+} from "../../gpu/kernel-source.js";
+import type { TableSpec } from "../../layout.js";
+import { type SlotFormat, slotFormat } from "../../slot-format.js";
+import { wgsl } from "../device/module-code.js";
 import { control } from "../table/control.js";
 import { kindOf, plainSlots, type SlotCode, slotCount } from "../table/plain-slots.js";
 import advance from "./advance.wgsl";
 import batch from "./batch.wgsl";
-import cas from "./cas.wgsl";
 import claimKey from "./claim-key.wgsl";
 import insert from "./insert.wgsl";
 import lookUp from "./look-up.wgsl";
 import plainReachCode from "./plain-reach.wgsl";
-
-/** What tests may replace. */
-export interface KernelOverrides {
-  /** In place of cas.wgsl. */
-  cas?: string;
-  /** In place of cas-seen.wgsl. */
-  casSeen?: string;
-  /** Bits that row hashes keep: fewer bits make different rows collide. */
-  rowHashMask?: number;
-  /** Slots of the table of groups that are few, a power of two from 4 on: with few of them few groups are too many. */
-  fewGroupSlots?: number;
-  /** Rows and groups from which more groups than that have a table of their own size, and rows are listed in its order. */
-  manyGroups?: { leastRows: number; leastGroups: number };
-  /** Build rows from which a join's sides are split, and whether those with keys of one word are, too. */
-  partedJoin?: { leastRows: number; narrow: boolean };
-  /** Rows of both sides from which a join asks whether its keys lie close together, and the longest range in which they do. */
-  denseJoin?: { leastRows: number; mostPlaces?: number };
-  /** Probe rows from which a join counts those that have a partner before it lists them. */
-  leastCounted?: number;
-  /** Rows from which keys of two words are made words of, where they fit. */
-  narrowedKeys?: { leastRows: number };
-  /** Elements that a list of unfinished elements has room for: little room makes it overflow. */
-  worklistRoom?: number;
-  /** Bytes of the largest range of a table that is bound at once: with few of them small tables have several windows. */
-  maxTableBinding?: number;
-  /** Steps above which the keys of a full table are copied: 0 copies those of small tables, too. */
-  copyAboveSteps?: number;
-  /** Elements of a chunk whose columns cross the bus, a multiple of 1,024: with few of them small batches have several chunks. */
-  hostChunk?: number;
-  /** The staging buffers of uploads: small ones make small batches go through them, in several pieces. */
-  staging?: Staging;
-  /** Keys of a page of a batch that is grouped, on average: partitioned/staged-items.ts. */
-  pageKeys?: number;
-}
 
 /** What a dispatch over a batch or a table is told. Shifts are where a column's first element lies in its binding, in 32-bit words. */
 export const tableParams = [
@@ -98,7 +64,7 @@ export const BATCH_TILE = 1024;
 /** Reading the keys of a batch. For modules with params.keyShift and the binding `keys`. */
 type KeyColumn = Fragment<never, never>;
 /** Keys of one word. */
-export const keyColumn: KeyColumn = fragment(
+export const keyColumn: KeyColumn = wgsl(
   "fn keyOf(element: u32) -> Key { return canonicalKey(keys[params.keyShift + element]); }",
 );
 
@@ -115,13 +81,13 @@ export const reachConstants = [
 ] as const;
 
 /** For one window, a GROUP of 1, and entries in any order; further-reach.ts puts what does all in its place. */
-export const plainReach = fragment(plainReachCode, { constants: reachConstants });
+export const plainReach = wgsl(plainReachCode, { constants: reachConstants });
 
 /** The elements of a batch and their keys. */
 export const elements = (keyColumn: KeyColumn) => [
   control,
   slotCount,
-  fragment(batch, {
+  wgsl(batch, {
     bindings: { keys: read(), mask: read(), worklists: readWrite("array<vec2u>") },
     constants: [
       /** The elements are those of the worklist at params.worklistFrom. */
@@ -135,24 +101,25 @@ export const elements = (keyColumn: KeyColumn) => [
 ];
 
 /** The same, and the loop along their probe sequences. */
-export const batched = (keyColumn: KeyColumn) => [...elements(keyColumn), fragment(advance)];
+export const batched = (keyColumn: KeyColumn) => [...elements(keyColumn), wgsl(advance)];
 
+/** Compare-exchange on a word. */
+export const exchange = fragment("direct/cas");
 /** A table of atomic words, and compare-exchange on it. */
-export const changing = (code: SlotCode, cas: string, word: "u32" | "i32" = "u32") => [
-  fragment(`alias Word = ${word};`, { bindings: { table: readWrite("array<atomic<Word>>") } }),
-  fragment(code.changing),
-  fragment(cas),
+export const changing = (code: SlotCode, word: "u32" | "i32" = "u32") => [
+  wgsl(`alias Word = ${word};`, { bindings: { table: readWrite("array<atomic<Word>>") } }),
+  wgsl(code.changing),
+  exchange,
 ];
 
 /** A table that is only read. */
-const reading = (code: SlotCode) => fragment(code.reading, { bindings: { table: read("array<Slot>") } });
+const reading = (code: SlotCode) => wgsl(code.reading, { bindings: { table: read("array<Slot>") } });
 
 /** The kernel that claims slots. */
 function insertKernel(
   probing: Probing,
   keyColumn: KeyColumn,
   code: SlotCode,
-  cas: string,
   claiming: Fragment<TableBinding, never>,
 ) {
   const constants = [
@@ -168,9 +135,9 @@ function insertKernel(
   return kernelSource("insert", tableParams, [
     probing,
     ...batched(keyColumn),
-    ...changing(code, cas),
+    ...changing(code),
     claiming,
-    fragment(insert, { bindings: { flags: readWrite("array<atomic<u32>>"), known: read() }, constants }),
+    wgsl(insert, { bindings: { flags: readWrite("array<atomic<u32>>"), known: read() }, constants }),
   ]);
 }
 
@@ -179,8 +146,8 @@ function lookUpKernel(probing: Probing, keyColumn: KeyColumn, code: SlotCode) {
     probing,
     ...batched(keyColumn),
     reading(code),
-    fragment(code.found),
-    fragment(lookUp, {
+    wgsl(code.found),
+    wgsl(lookUp, {
       bindings: { values: readWrite(), flags: readWrite("array<atomic<u32>>") },
       constants: [
         /** Write values (find). */
@@ -215,7 +182,7 @@ export type TableBinding =
 /** A kernel over the elements of a batch. */
 export type BatchKernel = KernelSource<TableParam, TableBinding>;
 
-const known = new WeakMap<KernelOverrides, Map<string, Promise<TableKernels>>>();
+const known = new Map<string, Promise<TableKernels>>();
 
 /** The direct kernels for tables of one kind. */
 export class TableKernels {
@@ -224,13 +191,12 @@ export class TableKernels {
   readonly lookup: ReturnType<typeof lookUpKernel>;
   readonly #further = new Map<string, unknown>();
 
-  /** Those of a table's kind on an engine: the same objects for all such tables, so that their texts are made once. */
-  static of(spec: TableSpec, overrides: KernelOverrides): Promise<TableKernels> {
-    const kinds = getOrMake(known, overrides, () => new Map<string, Promise<TableKernels>>());
+  /** Those of a table's kind: the same objects for all such tables, so that their texts are made once. */
+  static of(spec: TableSpec): Promise<TableKernels> {
     const kind = kindOf(spec);
-    return getOrMake(kinds, kind, () => {
-      const kernels = makeKernels(spec, overrides.cas ?? cas);
-      kernels.catch(() => kinds.delete(kind));
+    return getOrMake(known, kind, () => {
+      const kernels = makeKernels(spec);
+      kernels.catch(() => known.delete(kind));
       return kernels;
     });
   }
@@ -240,13 +206,12 @@ export class TableKernels {
     readonly format: SlotFormat,
     readonly code: SlotCode,
     readonly keyColumn: KeyColumn,
-    readonly cas: string,
     claiming: Fragment<TableBinding, never>,
     /** What writes entries into claimed slots, after each insert dispatch; null where slots are claimed by key. */
     readonly settle: BatchKernel | null,
   ) {
-    this.probing = fragment(code.probing);
-    this.insert = insertKernel(this.probing, keyColumn, code, cas, claiming);
+    this.probing = wgsl(code.probing);
+    this.insert = insertKernel(this.probing, keyColumn, code, claiming);
     this.lookup = lookUpKernel(this.probing, keyColumn, code);
   }
 
@@ -261,14 +226,14 @@ export class TableKernels {
   }
 }
 
-async function makeKernels(spec: TableSpec, cas: string): Promise<TableKernels> {
+async function makeKernels(spec: TableSpec): Promise<TableKernels> {
   const plain = plainSlots(spec);
-  if (!plain) return (await import("./further-kernels.js")).makeKernels(spec, cas);
-  return kernelsByKey(slotFormat(spec), plain, cas);
+  if (!plain) return (await import("./further-kernels.js")).makeKernels(spec);
+  return kernelsByKey(slotFormat(spec), plain);
 }
 
 /** Those of tables whose slots are claimed by key. */
-export function kernelsByKey(format: SlotFormat, code: SlotCode, cas: string): TableKernels {
-  const claiming = fragment(claimKey, { bindings: { values: read() } });
-  return new TableKernels(format, code, keyColumn, cas, claiming, null);
+export function kernelsByKey(format: SlotFormat, code: SlotCode): TableKernels {
+  const claiming = wgsl(claimKey, { bindings: { values: read() } });
+  return new TableKernels(format, code, keyColumn, claiming, null);
 }

@@ -1,6 +1,7 @@
 /** Erasing a chunk's keys. Loaded by the first erase. */
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import { fragment, kernelSource } from "../device/kernel-source.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import { kernelSource } from "../../gpu/kernel-source.js";
+import { wgsl } from "../device/module-code.js";
 import type { TableState } from "../table/table-state.js";
 import { batched, changing, type TableKernels, tableParams } from "./direct-kernels.js";
 import erase from "./erase.wgsl";
@@ -14,13 +15,8 @@ export async function eraseChunk(state: TableState, chunk: BoundChunk): Promise<
 }
 
 function eraseKernel(sources: TableKernels) {
-  const { probing, keyColumn, code, cas } = sources;
+  const { probing, keyColumn, code } = sources;
   return sources.once("erase", () =>
-    kernelSource("erase", tableParams, [
-      probing,
-      ...batched(keyColumn),
-      ...changing(code, cas),
-      fragment(erase),
-    ]),
+    kernelSource("erase", tableParams, [probing, ...batched(keyColumn), ...changing(code), wgsl(erase)]),
   );
 }

@@ -3,8 +3,8 @@
  * key that is not there is probed for as far as the longest probe of the table goes, which may be all its slots; so with many
  * such elements the table's keys are put into a roomy set once a call, and elements are looked up there.
  */
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import type { Column } from "../batch/columns.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import type { Column } from "../../gpu/batch/columns.js";
 import type { TableState } from "../table/table-state.js";
 import { compileRun, runOverRest } from "./further-rounds.js";
 import { lookupRun } from "./look-up.js";
@@ -68,8 +68,8 @@ export class FullTable {
   /** Where to look `count` keys up: the table, or the copy when that is cheaper. */
   async #cheapest(count: number): Promise<TableState> {
     const { state } = this;
-    const { gpu, kernelOverrides } = state.host;
-    const { copyAboveSteps = COPY_ABOVE_STEPS[gpu.software ? "software" : "hardware"] } = kernelOverrides;
+    const { gpu, tuning } = state.host;
+    const { copyAboveSteps = COPY_ABOVE_STEPS[gpu.traits.isEmulated ? "software" : "hardware"] } = tuning;
     // chunks may be short, since slow ones make the next ones shorter
     this.#steps += count * state.maxProbe;
     if (this.#copy === undefined && this.#steps > copyAboveSteps) {

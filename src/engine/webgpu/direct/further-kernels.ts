@@ -6,12 +6,12 @@ import { slotCode } from "../table/slot-code.js";
 import { kernelsByKey, TableKernels } from "./direct-kernels.js";
 import { rowClaiming, rowKeyColumn, rowProbing, settleKernel } from "./row-claims.js";
 
-export function makeKernels(spec: TableSpec, cas: string): TableKernels {
+export function makeKernels(spec: TableSpec): TableKernels {
   const format = slotFormat(spec);
   const hashing = hashCode(spec);
-  if (format.claim === "key") return kernelsByKey(format, slotCode(spec, hashing), cas);
+  if (format.claim === "key") return kernelsByKey(format, slotCode(spec, hashing));
   const code = { ...slotCode(spec, hashing), probing: rowProbing(spec, hashing) };
   const keyColumn = rowKeyColumn(format);
-  const settle = settleKernel({ code, keyColumn, cas });
-  return new TableKernels(format, code, keyColumn, cas, rowClaiming, settle);
+  const settle = settleKernel({ code, keyColumn });
+  return new TableKernels(format, code, keyColumn, rowClaiming, settle);
 }

@@ -2,8 +2,10 @@
  * What a run over a chunk does when its first round leaves elements unfinished: rounds over worklists, and over pieces of the chunk
  * when these overflow. Loaded by the first that does, and by runs that must not fail half-way.
  */
+
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import type { GpuBuffer } from "../../gpu/runtime.js";
 import type { GroupSize } from "../../plan.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
 import type { TableState } from "../table/table-state.js";
 import { nextWorklist, piecesOf } from "./further-worklists.js";
 import {
@@ -19,7 +21,7 @@ import {
 import { WORKLIST_BYTES, type Worklist, wholeChunk } from "./worklist.js";
 
 /** Makes room for the worklists of a chunk's runs. Before anything that could leave too little memory for them. */
-export function reserveWorklists({ host }: TableState, { count, worklists }: BoundChunk): Promise<GPUBuffer> {
+export function reserveWorklists({ host }: TableState, { count, worklists }: BoundChunk): Promise<GpuBuffer> {
   return worklists.reserve(wholeChunk(count, host.worklistRoom).room * WORKLIST_BYTES);
 }
 

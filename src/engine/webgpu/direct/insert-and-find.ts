@@ -1,8 +1,9 @@
 /** insertAndFind on a chunk: slots are claimed, and then what is stored is looked up. */
+
 import type { InsertTally } from "../../engine.js";
-import type { BoundChunk, ResultColumns } from "../batch/bound-chunk.js";
-import type { Column } from "../batch/columns.js";
-import type { Readback } from "../memory/readback.js";
+import type { BoundChunk, ResultColumns } from "../../gpu/batch/bound-chunk.js";
+import type { Column } from "../../gpu/batch/columns.js";
+import type { Readback, Recorder } from "../../gpu/runtime.js";
 import type { TableState } from "../table/table-state.js";
 import { type InsertArguments, insertChunk } from "./insert.js";
 import { lookUpChunk } from "./look-up.js";
@@ -21,14 +22,14 @@ export async function insertAndFindChunk(
   state: TableState,
   chunk: BoundChunk,
   { results, full, readBack }: InsertAndFindArguments,
-  after?: (encoder: GPUCommandEncoder) => void,
+  after?: (recorder: Recorder) => void,
 ): Promise<InsertTally> {
   const { gpu } = state.host;
   const { flags, values } = results;
   const { present, ...tally } = await insertChunk(state, chunk, { policy: "keep", full, flags });
   if (values === undefined) {
     await readBack(async (now) => {
-      if (after || now.length > 0) await gpu.submit("flags", (encoder) => after?.(encoder), now);
+      if (after || now.length > 0) await gpu.submit("flags", (recorder) => after?.(recorder), now);
     });
     return tally;
   }

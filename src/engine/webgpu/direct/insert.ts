@@ -4,9 +4,9 @@
  * and without tombstones. prepare-insert.ts has all.
  */
 import type { InsertPolicy, InsertTally } from "../../engine.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import type { Column } from "../../gpu/batch/columns.js";
 import { lazily } from "../../lazily.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import type { Column } from "../batch/columns.js";
 import type { TableState } from "../table/table-state.js";
 import type { FullTable } from "./full-table.js";
 import { runOverChunk } from "./rounds.js";

@@ -1,7 +1,8 @@
 /** Looking a chunk's keys up: find and contains, and the questions that inserts ask. */
-import type { BoundChunk, ResultColumns } from "../batch/bound-chunk.js";
-import type { Column } from "../batch/columns.js";
-import { align4, type Readback } from "../memory/readback.js";
+
+import type { BoundChunk, ResultColumns } from "../../gpu/batch/bound-chunk.js";
+import type { Column } from "../../gpu/batch/columns.js";
+import { align4, type Readback, type Recorder } from "../../gpu/runtime.js";
 import type { TableState } from "../table/table-state.js";
 import { type Run, runOverChunk, type Totals, usesHomeOrder } from "./rounds.js";
 
@@ -39,19 +40,19 @@ export function lookupRun(
   const run = { kernel: state.sources.lookup, constants, mask, values, flags };
   if (flags === undefined || state.windows.length === 1) return run;
   // each window's dispatch adds its own elements' flags
-  return { ...run, before: (encoder) => clearFlags(encoder, flags, count) };
+  return { ...run, before: (recorder) => clearFlags(recorder, flags, count) };
 }
 
 /** Zeroes the flags of `count` elements. */
-export function clearFlags(encoder: GPUCommandEncoder, { range, shift }: Column, count: number): void {
-  encoder.clearBuffer(range.buffer, (range.offset ?? 0) + shift * 4, align4(count));
+export function clearFlags(recorder: Recorder, { range, shift }: Column, count: number): void {
+  recorder.clear(range.buffer, (range.offset ?? 0) + shift * 4, align4(count));
 }
 
 /** What a lookup may do besides, for strategies that look a chunk up in another order than the batch's. */
 export interface LookupDetails {
   readonly sentinels?: boolean;
   /** Recorded after the lookup, with the submission that reads results back. */
-  readonly after?: (encoder: GPUCommandEncoder) => void;
+  readonly after?: (recorder: Recorder) => void;
   /** In place of a run over the chunk. */
   readonly over?: (run: Run) => Promise<Totals>;
 }
@@ -76,7 +77,7 @@ export async function lookUpChunk(
   };
   const { whole, aborted } = await over(run);
   if (!whole && (after || reads.length > 0)) {
-    await state.host.gpu.submit("results", (encoder) => after?.(encoder), reads);
+    await state.host.gpu.submit("results", (recorder) => after?.(recorder), reads);
   }
   return { aborted };
 }

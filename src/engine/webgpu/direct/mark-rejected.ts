@@ -1,8 +1,9 @@
 /** Saying which elements of an insert were rejected. Loaded by the first insert that asks. */
 import type { DeviceArray } from "../../device-array.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import { bindAt, placeOf } from "../batch/columns.js";
-import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import { bindAt, placeOf } from "../../gpu/batch/columns.js";
+import { kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
+import { wgsl } from "../device/module-code.js";
 import type { TableState } from "../table/table-state.js";
 import { tableParams } from "./direct-kernels.js";
 import type { FullTable } from "./full-table.js";
@@ -12,7 +13,7 @@ import { groupSizeAt } from "./rounds.js";
 
 const WORKGROUP = 256;
 const kernel = kernelSource("mark rejected", tableParams, [
-  fragment(code, {
+  wgsl(code, {
     bindings: { mask: read(), present: read(), rejected: readWrite() },
     constants: ["WORKGROUP", "MASKED"],
   }),
@@ -23,7 +24,7 @@ export async function clearRejected({ host }: TableState, rejected: DeviceArray<
   const { length } = rejected;
   const { buffer, byteOffset } = placeOf(rejected);
   const mask = bindAt(buffer, byteOffset, length);
-  await host.gpu.submit("clear rejected", (encoder) => clearFlags(encoder, mask, length));
+  await host.gpu.submit("clear rejected", (recorder) => clearFlags(recorder, mask, length));
 }
 
 /**
@@ -35,19 +36,19 @@ export async function prepareMark(
   chunk: BoundChunk,
   rejected: DeviceArray<"u8">,
 ): Promise<() => Promise<void>> {
-  const { gpu, kernels } = full.state.host;
+  const { gpu } = full.state.host;
   const { count, mask } = chunk;
   // one that goes with the load would ask for other kernels when the table is full
   const sized = { ...chunk, groupSize: chunk.groupSize ?? groupSizeAt(full.state, true) };
   const to = await chunk.scratch.input("u8", rejected, chunk);
   const present = await full.prepare(sized);
-  const compiled = await kernels.compile(kernel, { WORKGROUP, MASKED: mask !== undefined });
+  const compiled = await gpu.compile(kernel, { WORKGROUP, MASKED: mask !== undefined });
   const bindings = { mask: mask?.range, present: present.range, rejected: to.range };
   const shifts = { maskShift: mask?.shift, valueShift: present.shift, flagShift: to.shift };
   return async () => {
     await full.countPresent(sized, present);
-    await gpu.submit("mark rejected", (encoder) =>
-      compiled.record(encoder, bindings, { count, ...shifts }, Math.ceil(count / 4 / WORKGROUP)),
+    await gpu.submit("mark rejected", (recorder) =>
+      recorder.dispatch(compiled, bindings, { count, ...shifts }, Math.ceil(count / 4 / WORKGROUP)),
     );
   };
 }

@@ -2,11 +2,13 @@
  * Inserting a chunk where a slot may be claimed before its value is there, or a key may find none: values that are combined, tombstones
  * that are taken, slots that are claimed by row, and tables that fill up. Loaded by the first insert that is not plain: see insert.ts.
  */
+
 import type { ApplyOp, InsertTally } from "../../engine.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import type { Column } from "../../gpu/batch/columns.js";
+import type { Recorder } from "../../gpu/runtime.js";
 import type { Scalar } from "../../scalars.js";
 import { isWide } from "../../slot-format.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import type { Column } from "../batch/columns.js";
 import type { TableState } from "../table/table-state.js";
 import { fillOf, prepareApply } from "./apply.js";
 import type { FullTable } from "./full-table.js";
@@ -75,9 +77,9 @@ export async function claimsOf(
   flags?: Column,
 ): Promise<Pick<Run, "claims" | "before">> {
   const claims = sources.settle && count > 0 ? await scratch.column("u32", count) : undefined;
-  const before = (encoder: GPUCommandEncoder) => {
-    if (claims) encoder.clearBuffer(claims.range.buffer, 0, count * 4);
-    if (flags) clearFlags(encoder, flags, count);
+  const before = (recorder: Recorder) => {
+    if (claims) recorder.clear(claims.range.buffer, 0, count * 4);
+    if (flags) clearFlags(recorder, flags, count);
   };
   return claims ? { claims, before } : { before };
 }

@@ -3,13 +3,13 @@
  * probes are long; further-rounds.ts has the others. The kernels do the probing; these files decide which elements they see, and count
  * each of them once. The operations are in insert.ts, look-up.ts, erase.ts and apply.ts.
  */
+
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import type { Column } from "../../gpu/batch/columns.js";
+import type { Constants } from "../../gpu/kernel-source.js";
+import type { Bindings, Kernel, Params, Readback, Recorder } from "../../gpu/runtime.js";
 import { lazily } from "../../lazily.js";
 import type { GroupSize } from "../../plan.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import type { Column } from "../batch/columns.js";
-import type { Bindings, Kernel, Params } from "../device/kernel.js";
-import type { Constants } from "../device/kernel-source.js";
-import type { Readback } from "../memory/readback.js";
 import type { Counters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
 import { BATCH_TILE, type BatchKernel, type TableBinding, type TableParam } from "./direct-kernels.js";
@@ -44,12 +44,12 @@ export interface Run {
   /** Elements that a list has room for, in place of the host's number. */
   worklistRoom?: number;
   /** Recorded before the first dispatch. */
-  before?: (encoder: GPUCommandEncoder) => void;
+  before?: (recorder: Recorder) => void;
   /**
    * Recorded after every dispatch that may be the last: one over a list, and in a table of one window the first, since probes that leave
    * a window take another. Totals.whole tells whether it was.
    */
-  after?: ((encoder: GPUCommandEncoder) => void) | undefined;
+  after?: ((recorder: Recorder) => void) | undefined;
   /** Brought back with what `after` goes with. */
   reads?: readonly Readback[];
 }
@@ -93,7 +93,7 @@ export const usesHomeOrder = (state: TableState) => state.homeSorted && loadOf(s
  */
 export function groupSizeAt(state: TableState, looksUp = false): GroupSize {
   const load = loadOf(state);
-  if (state.host.gpu.software || load < LONG_PROBES) return 1;
+  if (state.host.gpu.traits.isEmulated || load < LONG_PROBES) return 1;
   return looksUp && load > 0.85 ? 8 : 2;
 }
 
@@ -188,7 +188,7 @@ async function submitRound(
     sums: run.sums?.range,
     worklists,
   };
-  const recordOver = (encoder: GPUCommandEncoder, kernel: Kernel<TableParam, TableBinding>) => {
+  const recordOver = (recorder: Recorder, kernel: Kernel<TableParam, TableBinding>) => {
     const {
       count,
       first,
@@ -201,7 +201,7 @@ async function submitRound(
     for (const window of state.windows) {
       const bound = { ...state.bind(window), ...columns };
       const given = { ...selected, windowFirst: window.first, windowSlots: window.slots };
-      kernel.record(encoder, bound, given, Math.ceil(count / BATCH_TILE));
+      recorder.dispatch(kernel, bound, given, Math.ceil(count / BATCH_TILE));
     }
   };
   const following = await Promise.all(
@@ -209,11 +209,11 @@ async function submitRound(
   );
   const { homeSorted } = state;
   if (run.kernel === state.sources.insert) state.homeSorted = false;
-  const counters = await state.submit(run.kernel.label, (mayEnd && run.reads) || [], (encoder) => {
-    if (isFirst) run.before?.(encoder);
-    recordOver(encoder, kernel);
-    for (const each of following) recordOver(encoder, each);
-    if (mayEnd) run.after?.(encoder);
+  const counters = await state.submit(run.kernel.label, (mayEnd && run.reads) || [], (recorder) => {
+    if (isFirst) run.before?.(recorder);
+    recordOver(recorder, kernel);
+    for (const each of following) recordOver(recorder, each);
+    if (mayEnd) run.after?.(recorder);
   });
   if (counters.inserted === 0) state.homeSorted = homeSorted;
   return counters;
@@ -238,7 +238,7 @@ export async function compileRound(
   listed: boolean,
   groupSize: GroupSize = groupSizeAt(state, kernel === state.sources.lookup),
 ): Promise<Kernel<TableParam, TableBinding>> {
-  const long = listed && !state.host.gpu.software;
+  const long = listed && !state.host.gpu.traits.isEmulated;
   const values: Constants = {
     FROM_WORKLIST: listed,
     MASKED: mask !== undefined && !listed,
@@ -250,5 +250,5 @@ export async function compileRound(
   };
   const isPlain = values.GROUP === 1 && !values.WINDOWED && !values.HOME_SORTED;
   const source = isPlain ? kernel : (await loadReach()).reaching(kernel);
-  return state.host.kernels.compile(source, values);
+  return state.host.gpu.compile(source, values);
 }

@@ -2,10 +2,12 @@
  * What tables need whose slots are claimed by row: the state words of their entries, and the kernel that settles claims. Loaded with the
  * first such table.
  */
+
+import { type Fragment, kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
 import type { TableSpec } from "../../layout.js";
 import { type SlotFormat, slotFormat } from "../../slot-format.js";
 import { MOST_TAG } from "../../tags.js";
-import { type Fragment, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import { wgsl } from "../device/module-code.js";
 import floatKeys from "../table/float-keys.wgsl";
 import { compose, each, probingCode, word } from "../table/slot-code.js";
 import claimRow from "./claim-row.wgsl";
@@ -50,7 +52,7 @@ export function rowKeyColumn({ keyWords, keyFloats }: SlotFormat): Fragment<neve
     words[at] = size === 1 ? `canonicalF32(${low})` : `canonicalF64(${low}, ${high}).x`;
     if (size === 2) words[at + 1] = `canonicalF64(${low}, ${high}).y`;
   }
-  return fragment(`
+  return wgsl(`
 fn keyOf(element: u32) -> Key {
   let at = params.keyShift + element * KEY_WORDS;
   return ${compose(keyWords, (i) => words[i])};
@@ -58,26 +60,26 @@ fn keyOf(element: u32) -> Key {
 }
 
 /** How the insert kernel claims: elements note what they have claimed. */
-export const rowClaiming = fragment(claimRow, { bindings: { claims: readWrite() } });
+export const rowClaiming = wgsl(claimRow, { bindings: { claims: readWrite() } });
 
 /** The kernel that writes entries into claimed slots, after each insert dispatch. */
 export const settleKernel = (parts: ClaimParts) =>
-  claimsKernel("settle", parts, fragment(settle, { constants: ["FILL"] }));
+  claimsKernel("settle", parts, wgsl(settle, { constants: ["FILL"] }));
 
 /** What kernels over the batches of one kind of table are made of. */
-type ClaimParts = Pick<TableKernels, "code" | "keyColumn" | "cas">;
+type ClaimParts = Pick<TableKernels, "code" | "keyColumn">;
 
 /** A kernel over the elements that have noted slots. @param claiming with onClaim */
 export function claimsKernel(
   label: string,
-  { code, keyColumn, cas }: ClaimParts,
+  { code, keyColumn }: ClaimParts,
   ...claiming: readonly Fragment<TableBinding, string>[]
 ): BatchKernel {
   return kernelSource<TableParam, TableBinding, string>(label, tableParams, [
-    fragment(code.probing),
+    wgsl(code.probing),
     ...elements(keyColumn),
-    ...changing(code, cas),
-    fragment(eachClaim, { bindings: { values: read(), claims: readWrite() } }),
+    ...changing(code),
+    wgsl(eachClaim, { bindings: { values: read(), claims: readWrite() } }),
     ...claiming,
   ]);
 }

@@ -1,10 +1,10 @@
 /** A copy of a full table's keys, in which those that are absent are told soon. */
 import { LimitError } from "../../../errors.js";
 import type { DeviceArray } from "../../device-array.js";
+import { boundChunk } from "../../gpu/batch/bound-chunk.js";
+import { forEachChunk } from "../../gpu/batch/chunks.js";
+import { bindAt, placeOf, Scratch } from "../../gpu/batch/columns.js";
 import { MAX_SLOTS } from "../../layout.js";
-import { boundChunk } from "../batch/bound-chunk.js";
-import { forEachChunk } from "../batch/chunks.js";
-import { bindAt, placeOf, Scratch } from "../batch/columns.js";
 import { retrieveKeys } from "../scan/retrieve-all.js";
 import { newState, type TableState } from "../table/table-state.js";
 import { claimsOf } from "./prepare-insert.js";
@@ -41,7 +41,7 @@ async function copyKeys(copy: TableState, keys: DeviceArray<"u32">): Promise<voi
   const { buffer } = placeOf(keys);
   const { gpu, pacer } = copy.host;
   const constants = { REUSE: false, FLAGGED: false, ASSIGN: false, FILL: false };
-  const bindable = gpu.device.limits.maxStorageBufferBindingSize / bytes;
+  const bindable = gpu.traits.maxBinding / bytes;
   const limits = { operation: "copy keys", bindable };
   await forEachChunk(pacer, limits, (keys.length * 4) / bytes, {}, async (chunk) => {
     const scratch = new Scratch(gpu);

@@ -4,7 +4,6 @@
  * where the probes were. So no dispatch runs long, and every call ends: each round takes every listed probe farther, to the next
  * window or to a budget that soon is longer than any probe.
  */
-import type { Scratch } from "../batch/columns.js";
 
 /** The elements of one dispatch. */
 export interface Worklist {
@@ -21,19 +20,6 @@ export interface Worklist {
   readonly room: number;
   /** Slots from home at which probes stop. */
   readonly budget: number;
-}
-
-/** The memory of a chunk's worklists, which its runs share one after another. */
-export class WorklistMemory {
-  #buffer: GPUBuffer | undefined;
-
-  constructor(private readonly scratch: Scratch) {}
-
-  /** A buffer of at least `bytes` bytes. To be called before anything that could leave too little memory for it. */
-  async reserve(bytes: number): Promise<GPUBuffer> {
-    if (!this.#buffer || this.#buffer.size < bytes) this.#buffer = await this.scratch.buffer(bytes);
-    return this.#buffer;
-  }
 }
 
 /** Slots that a probe covers in the first dispatch. At sane load no probe is longer. */

@@ -3,17 +3,19 @@
  * asks for. Columns are copied from them and results to them by the GPU (columns.ts, results.ts). Loaded by the first
  * `device.pinned`.
  */
+
 import { EngineError, LimitError, WarpmapError } from "../../../errors.js";
 import type { Engine } from "../../engine.js";
+import type { GpuRuntime } from "../../gpu/runtime.js";
 import { PinnedArray, type PinnedStorage, type PinnedUse } from "../../pinned-array.js";
 import { arrayClass, asBytes, type ScalarArrays, type ScalarType, scalarBytes } from "../../scalars.js";
-import type { Gpu } from "../device/gpu.js";
 import { BufferUsage, MAP_MODE_READ, MAP_MODE_WRITE } from "../device/gpu-flags.js";
+import { native } from "../device/recorder.js";
 
 /** A zeroed pinned array, mapped. @throws LimitError when it is larger than the device or the host allows. */
 export async function pin<T extends ScalarType, U extends PinnedUse>(
   engine: Engine,
-  gpu: Gpu,
+  gpu: GpuRuntime,
   type: T,
   length: number,
   use: U,
@@ -22,7 +24,7 @@ export async function pin<T extends ScalarType, U extends PinnedUse>(
   const usage = use === "upload" ? MAP_WRITE | COPY_SRC : MAP_READ | COPY_DST;
   const bytes = length * scalarBytes[type];
   const kept = gpu.memory.takeKept({ bytes, usage });
-  const buffer = kept ?? (await gpu.memory.allocate("pinned", bytes, usage));
+  const buffer = native(kept ?? (await gpu.memory.allocate("pinned", bytes, usage)));
   const mode = use === "upload" ? MAP_MODE_WRITE : MAP_MODE_READ;
   const memory = new MappedMemory(gpu, buffer, mode, type, length);
   try {
@@ -45,7 +47,7 @@ class MappedMemory<T extends ScalarType> implements PinnedStorage<T> {
   #turn = 0;
 
   constructor(
-    private readonly gpu: Gpu,
+    private readonly gpu: GpuRuntime,
     readonly buffer: GPUBuffer,
     private readonly mode: number,
     private readonly type: T,
@@ -78,7 +80,7 @@ class MappedMemory<T extends ScalarType> implements PinnedStorage<T> {
   /** Zeroes memory that was another array's, and maps it. */
   async clear(): Promise<void> {
     if (this.mode === MAP_MODE_READ)
-      await this.gpu.submit("clear", (encoder) => encoder.clearBuffer(this.buffer));
+      await this.gpu.submit("clear", (recorder) => recorder.clear(this.buffer));
     await this.regain();
     if (this.mode === MAP_MODE_WRITE && this.#view) asBytes(this.#view).fill(0);
   }

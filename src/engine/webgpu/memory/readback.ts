@@ -2,25 +2,8 @@
  * Results on their way to the host: through staging memory, out of which the host copies them, or into a buffer of the caller's
  * that the host maps.
  */
-
-/** Whole words. Bytes may be more than 2^31, so no bit operations. */
-export const align4 = (bytes: number): number => Math.ceil(bytes / 4) * 4;
-
-/** A piece of a buffer that a submission brings back to the host. */
-export interface Readback {
-  buffer: GPUBuffer;
-  /** Bytes into `buffer`, a multiple of 4. */
-  offset: number;
-  /** Where the bytes go. Any length; the buffer must reach to the next multiple of 4. */
-  into: Uint8Array | PinnedPiece;
-}
-
-/** `length` bytes of a buffer that the host maps later: reading back into it is the GPU's copy alone. */
-export interface PinnedPiece {
-  buffer: GPUBuffer;
-  offset: number;
-  length: number;
-}
+import { align4, type GpuBuffer, type Readback } from "../../gpu/runtime.js";
+import { native } from "../device/recorder.js";
 
 /** Bytes of staging memory that reads take. */
 export function bytesOf(reads: readonly Readback[]): number {
@@ -31,13 +14,13 @@ export function bytesOf(reads: readonly Readback[]): number {
 export function recordReads(
   encoder: GPUCommandEncoder,
   reads: readonly Readback[],
-  staging: GPUBuffer | null,
+  staging: GpuBuffer | null,
 ): void {
   let at = 0;
   for (const { buffer, offset, into } of reads) {
     const to = into instanceof Uint8Array ? staging && { buffer: staging, offset: at } : into;
     if (to && into.length > 0)
-      encoder.copyBufferToBuffer(buffer, offset, to.buffer, to.offset, align4(into.length));
+      encoder.copyBufferToBuffer(native(buffer), offset, native(to.buffer), to.offset, align4(into.length));
     at += stagedBytes(into);
   }
 }

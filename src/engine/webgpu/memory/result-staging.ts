@@ -2,9 +2,11 @@
  * The staging memory in which results come to the host. One small buffer is kept, never given up and nobody's own: submissions that
  * bring back little, as counters, take turns with it when there is no memory, so that what is half done can be finished.
  */
+
 import { LimitError } from "../../../errors.js";
+import type { GpuMemory } from "../../gpu/memory/gpu-memory.js";
 import { BufferUsage } from "../device/gpu-flags.js";
-import type { GpuMemory } from "./gpu-memory.js";
+import { native } from "../device/recorder.js";
 
 /** Bytes of the buffer that is kept: a table's counters, the timestamps of a traced submission, and as much again. */
 const KEPT_BYTES = 4096;
@@ -26,14 +28,14 @@ export class ResultStaging {
 
   /** Allocates the buffer that is kept. */
   async open(): Promise<void> {
-    this.#kept = await this.memory.allocate("kept staging", KEPT_BYTES, STAGING_USAGE);
+    this.#kept = native(await this.memory.allocate("kept staging", KEPT_BYTES, STAGING_USAGE));
   }
 
   /** @throws LimitError when there is no memory for so many bytes. */
   async acquire(bytes: number): Promise<Staged> {
     try {
       const buffer = await this.memory.acquire("staging", { bytes, usage: STAGING_USAGE, brief: true });
-      return { buffer, release: () => this.memory.release(buffer) };
+      return { buffer: native(buffer), release: () => this.memory.release(buffer) };
     } catch (error) {
       const kept = this.#kept;
       if (!(error instanceof LimitError) || kept === undefined || bytes > KEPT_BYTES) throw error;

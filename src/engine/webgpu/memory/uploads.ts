@@ -3,23 +3,26 @@
  * than 4 MiB Dawn allocates memory that the GPU can read, which takes several times as long as the copy into it; memory that
  * has staged before costs the copy alone.
  */
+
 import { LimitError } from "../../../errors.js";
-import { checkAttached, type Gpu, type Staging } from "../device/gpu.js";
+import type { BufferPool, Wanted } from "../../gpu/memory/buffer-pool.js";
+import type { GpuBuffer } from "../../gpu/runtime.js";
+import { align4, type GpuRuntime } from "../../gpu/runtime.js";
 import { BufferUsage, MAP_MODE_WRITE } from "../device/gpu-flags.js";
-import type { BufferPool, Wanted } from "./buffer-pool.js";
-import { align4 } from "./readback.js";
+import { native } from "../device/recorder.js";
+import { checkAttached, type Staging } from "../device/webgpu-runtime.js";
 
 export class Uploads {
   /** Staging buffers that are mapped and not in use. */
   readonly #mapped: BufferPool;
   /** Buffers that are written, read by the GPU, or being mapped again. */
   #busy = 0;
-  readonly #wanted: Wanted;
+  readonly #wanted: Wanted & { usage: number };
   readonly #returning = new Set<Promise<void>>();
   #waiting: (() => void)[] = [];
 
   constructor(
-    private readonly gpu: Gpu,
+    private readonly gpu: GpuRuntime,
     private readonly staging: Staging,
   ) {
     this.#mapped = gpu.memory.newPool();
@@ -27,8 +30,8 @@ export class Uploads {
     gpu.memory.lend(() => Promise.all(this.#returning));
   }
 
-  /** As Gpu.upload, for data of any size. */
-  async write(buffer: GPUBuffer, offset: number, data: Uint8Array, signal?: AbortSignal): Promise<void> {
+  /** As GpuRuntime.upload, for data of any size. */
+  async write(buffer: GpuBuffer, offset: number, data: Uint8Array, signal?: AbortSignal): Promise<void> {
     const { bytes } = this.staging;
     const accepted: Promise<void>[] = [];
     const { length } = data;
@@ -44,7 +47,7 @@ export class Uploads {
   }
 
   /** Writes a piece and submits its copy, both at once; resolves when the copy was accepted. */
-  #send(mapped: GPUBuffer, piece: Uint8Array, buffer: GPUBuffer, offset: number): Promise<void> {
+  #send(mapped: GPUBuffer, piece: Uint8Array, buffer: GpuBuffer, offset: number): Promise<void> {
     try {
       const bytes = align4(piece.length);
       try {
@@ -54,8 +57,8 @@ export class Uploads {
       } finally {
         mapped.unmap(); // once: in Deno a second time throws
       }
-      const accepted = this.gpu.submit("upload", (encoder) =>
-        encoder.copyBufferToBuffer(mapped, 0, buffer, offset, bytes),
+      const accepted = this.gpu.submit("upload", (recorder) =>
+        recorder.copy(mapped, 0, buffer, offset, bytes),
       );
       // awaited with the other pieces' at the end, which a failure before that keeps from happening
       accepted.catch(() => {});
@@ -85,7 +88,8 @@ export class Uploads {
       if (this.#busy < this.staging.count) {
         this.#busy++;
         try {
-          return this.#mapped.take(this.#wanted) ?? (await this.#newMapped());
+          const kept = this.#mapped.take(this.#wanted);
+          return kept ? native(kept) : await this.#newMapped();
         } catch (error) {
           this.#busy--;
           const noneToWaitFor = this.#busy === 0;
@@ -110,7 +114,7 @@ export class Uploads {
   async #newMapped(): Promise<GPUBuffer> {
     const { memory } = this.gpu;
     const { bytes, usage } = this.#wanted;
-    const buffer = await memory.allocate("upload", bytes, usage, { spare: true });
+    const buffer = native(await memory.allocate("upload", bytes, usage, { spare: true }));
     try {
       await this.gpu.guard(buffer.mapAsync(MAP_MODE_WRITE));
       return buffer;

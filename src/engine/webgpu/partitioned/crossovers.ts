@@ -5,9 +5,10 @@
  * the batch and, for pages, one over the table.
  */
 import type { CallOptions } from "../../engine.js";
+import { type Choice, SMALL } from "../../gpu/planner.js";
 import { isWide, slotFormat, tableBytes } from "../../slot-format.js";
 import { loadOf } from "../direct/rounds.js";
-import { type Choice, type Operation, SMALL } from "../planner.js";
+import type { Operation } from "../planner.js";
 import type { TableState } from "../table/table-state.js";
 import { atLoad } from "./by-load.js";
 import { looksUpPages } from "./page-lookups.js";

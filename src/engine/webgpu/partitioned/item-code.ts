@@ -1,7 +1,8 @@
 /** WGSL for the items of partitioned batches, and for what they have to do with the slots of a format. */
+import type { ItemKind } from "../../gpu/partitioning.js";
 import type { SlotFormat } from "../../slot-format.js";
 import { compose, each, typeOf, word } from "../table/slot-code.js";
-import { type ItemKind, itemWords } from "./partition-params.js";
+import { itemWords } from "./partition-params.js";
 
 /**
  * Items: the words of a key, or of a key and a value. For modules with the types Key and Slot.

@@ -1,81 +1,37 @@
 /**
  * What all partition kernels are made of: probing, tiles, and what leaves items out. Each kernel is made once for tables of one kind.
  */
+
+import { getOrMake } from "../../gpu/get-or-make.js";
+import { fragment, readWrite } from "../../gpu/kernel-source.js";
+import type { ItemKind } from "../../gpu/partitioning.js";
+import type { GpuTraits } from "../../gpu/runtime.js";
+import { tileShape } from "../../gpu/tiles.js";
 import type { TableSpec } from "../../layout.js";
 import { isWide, type SlotFormat, slotFormat } from "../../slot-format.js";
-import { getOrMake } from "../device/get-or-make.js";
-import { constantLines, fragment, readWrite } from "../device/kernel-source.js";
+import { constantLines, wgsl } from "../device/module-code.js";
 import { atomicType, type Combining, combiningCode } from "../direct/combine.js";
 import { keyColumn } from "../direct/direct-kernels.js";
 import { rowKeyColumn, rowProbing } from "../direct/row-claims.js";
 import { hashCode } from "../table/hash-code.js";
 import { slotCount } from "../table/plain-slots.js";
 import { probingCode } from "../table/slot-code.js";
-import { atLoad } from "./by-load.js";
-import casSeen from "./cas-seen.wgsl";
 import distinct from "./distinct.wgsl";
 import distinctWide from "./distinct-wide.wgsl";
 import fallbackColumns from "./fallback-columns.wgsl";
 import homes from "./homes.wgsl";
 import { itemCode, mixCode, slotItemCode } from "./item-code.js";
-import lanesPlain from "./lanes-plain.wgsl";
-import lanesSubgroups from "./lanes-subgroups.wgsl";
 import merge from "./merge.wgsl";
-import packPlain from "./pack-plain.wgsl";
-import packSubgroups from "./pack-subgroups.wgsl";
-import { type ItemKind, itemWords, type PartitionFeatures } from "./partition-params.js";
-
-/** How histogram, scatter and sub-partition cut tiles: items that an invocation takes, loads in flight at once; and rounds of them. */
-export interface TileShape {
-  readonly items: number;
-  readonly rounds: number;
-}
-
-/** By the words of an item: they are in registers, and a round of them in workgroup memory. */
-const TILE_SHAPES: readonly (TileShape & { readonly upTo: number })[] = [
-  { upTo: 2, items: 12, rounds: 3 },
-  { upTo: 4, items: 12, rounds: 6 },
-  { upTo: 8, items: 6, rounds: 6 },
-  { upTo: 24, items: 2, rounds: 2 },
-];
-
-/** How tiles of items of one kind are cut, and of the results that come back for them. */
-export function tileShape(software: boolean, format: SlotFormat, kind: ItemKind): TileShape {
-  // a software GPU's compiler takes seconds for what the loops over items unroll to
-  if (software) return { items: 2, rounds: 1 };
-  return atLoad(Math.max(itemWords(format, kind), format.valueWords), TILE_SHAPES);
-}
-
-/** What a workgroup may have on a device. */
-export interface WorkgroupLimits {
-  readonly invocations: number;
-  readonly bytes: number;
-}
-
-export function workgroupLimits(limits: GPUSupportedLimits): WorkgroupLimits {
-  return {
-    invocations: limits.maxComputeInvocationsPerWorkgroup,
-    bytes: limits.maxComputeWorkgroupStorageSize,
-  };
-}
-
-/** Bytes of workgroup memory that a tile takes: `bytes` for each invocation, and those of its bins and of the words that it remembers. */
-export function tileBytes(workgroup: number, bytes: number, bins: number, seen: number): number {
-  return workgroup * bytes + bins * 12 + seen * 4 + 512;
-}
-
-/** Invocations of a kernel that works on such tiles: as many as its memory allows, 64 at least. */
-export function fitWorkgroup(most: WorkgroupLimits, bytes: number, bins: number, seen = 0): number {
-  let size = Math.min(512, most.invocations);
-  while (size > 64 && tileBytes(size, bytes, bins, seen) > most.bytes) size /= 2;
-  return size;
-}
+import { tileWords } from "./partition-params.js";
 
 /** Times that a value meets another one in workgroup memory before its item goes another way: more than a tile has items. */
 const MEETINGS = 8192;
 
+/** What invocations that run together tell each other: by subgroups, where there are. */
+export const lanes = fragment("partitioned/lanes");
+
 /** What an item that a page has no room for is left to. */
-export const fallbackFragment = fragment(fallbackColumns, {
+export const fallbackFragment = wgsl(fallbackColumns, {
   bindings: { fallbackKeys: readWrite("array<Key>"), fallbackValues: readWrite("array<Carried>") },
   constants: ["FALLBACK_VALUES"],
 });
@@ -88,24 +44,24 @@ export function merging(combining: Combining) {
     meetings: MEETINGS,
   };
   return [
-    fragment(`alias Value = ${atomicType(combining)};`),
-    fragment(combiningCode(combining, target)),
-    fragment(merge, { constants: ["MERGED"] }),
+    wgsl(`alias Value = ${atomicType(combining)};`),
+    wgsl(combiningCode(combining, target)),
+    wgsl(merge, { constants: ["MERGED"] }),
   ];
 }
 
 /** Makes the kernels for tables of one kind, in the form that suits a device. */
 export abstract class KernelMaker {
   protected readonly spec: TableSpec;
-  protected readonly features: PartitionFeatures;
+  protected readonly traits: GpuTraits;
   protected readonly format: SlotFormat;
   /** Slots hold more than a word of key and a word of value. */
   protected readonly wide: boolean;
   readonly #made = new Map<string, unknown>();
 
-  constructor(spec: TableSpec, features: PartitionFeatures) {
+  constructor(spec: TableSpec, traits: GpuTraits) {
     this.spec = spec;
-    this.features = features;
+    this.traits = traits;
     this.format = slotFormat(spec);
     this.wide = isWide(this.format);
   }
@@ -113,7 +69,7 @@ export abstract class KernelMaker {
   protected get probing() {
     const hashing = hashCode(this.spec);
     const code = this.format.claim === "key" ? probingCode : rowProbing;
-    return [fragment(code(this.spec, hashing)), slotCount, fragment(homes)];
+    return [wgsl(code(this.spec, hashing)), slotCount, wgsl(homes)];
   }
 
   /** Reading the keys of a batch. For modules with params.keyShift and the binding `keys`. */
@@ -122,28 +78,22 @@ export abstract class KernelMaker {
   }
 
   protected tiles(kind: ItemKind) {
-    const { items, rounds } = tileShape(this.features.software, this.format, kind);
-    return fragment(constantLines({ ITEMS: items, ROUNDS: rounds }));
+    const { items, rounds } = tileShape(this.traits, tileWords(this.format, kind));
+    return wgsl(constantLines({ ITEMS: items, ROUNDS: rounds }));
   }
 
   /** Items, and what is mixed of their keys. */
   protected items(kind: ItemKind) {
-    return fragment(itemCode(this.format, kind) + mixCode(this.format));
+    return wgsl(itemCode(this.format, kind) + mixCode(this.format));
   }
 
   /** The same, for items that make up slots. */
   protected slotItems(kind: ItemKind) {
-    return [this.items(kind), fragment(slotItemCode(this.format, kind))];
-  }
-
-  protected get lanes() {
-    return this.features.subgroups
-      ? fragment(lanesSubgroups, { enables: ["subgroups"] })
-      : fragment(lanesPlain);
+    return [this.items(kind), wgsl(slotItemCode(this.format, kind))];
   }
 
   protected get pack() {
-    return [this.lanes, fragment(this.features.subgroups ? packSubgroups : packPlain)];
+    return [lanes, fragment("partitioned/pack")];
   }
 
   /** Leaving items out whose keys equal others. @param numberedKey the key of the item of a number */
@@ -156,10 +106,10 @@ export abstract class KernelMaker {
       /** Keys that are remembered; a power of two. */
       "SEEN",
     ] as const;
-    const exchange = fragment(this.features.casSeen ?? casSeen);
-    if (!this.wide) return [...merging(combining), exchange, fragment(distinct, { constants })];
-    const key = fragment(`fn numberedKey(number: u32) -> Key { return ${numberedKey}; }`);
-    return [exchange, key, fragment(distinctWide, { constants })];
+    const exchange = fragment("partitioned/cas-seen");
+    if (!this.wide) return [...merging(combining), exchange, wgsl(distinct, { constants })];
+    const key = wgsl(`fn numberedKey(number: u32) -> Key { return ${numberedKey}; }`);
+    return [exchange, key, wgsl(distinctWide, { constants })];
   }
 
   /** @param name names all that the text of the kernel depends on, besides the maker. */

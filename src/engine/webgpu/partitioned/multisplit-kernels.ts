@@ -2,7 +2,10 @@
  * The kernels of the multisplit: they bring a chunk into the order of the table's slots, so that the accesses that follow are local, and
  * results back; see docs/internals/partitioned.md.
  */
-import { fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+
+import { kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
+import type { ItemKind } from "../../gpu/partitioning.js";
+import { wgsl } from "../device/module-code.js";
 import { NOT_COMBINING } from "../direct/combine.js";
 import { control } from "../table/control.js";
 import { foundColumnCode } from "../table/slot-code.js";
@@ -15,7 +18,7 @@ import noteNone from "./note-none.wgsl";
 import notePlaces from "./note-places.wgsl";
 import offsets from "./offsets.wgsl";
 import pad from "./pad.wgsl";
-import { type ItemKind, partitionParams } from "./partition-params.js";
+import { partitionParams } from "./partition-params.js";
 import places from "./places.wgsl";
 import putColumns from "./put-columns.wgsl";
 import putItems from "./put-items.wgsl";
@@ -29,9 +32,9 @@ import unpermute from "./unpermute.wgsl";
 
 const SIZE = ["WORKGROUP", "BINS"] as const;
 
-const selectedFragment = fragment(selected, { bindings: { mask: read() }, constants: ["MASKED"] });
-const placesFragments = [fragment(places), fragment(notePlaces, { bindings: { places: readWrite() } })];
-const readPlacesFragments = [fragment(places), fragment(readPlaces, { bindings: { places: read() } })];
+const selectedFragment = wgsl(selected, { bindings: { mask: read() }, constants: ["MASKED"] });
+const placesFragments = [wgsl(places), wgsl(notePlaces, { bindings: { places: readWrite() } })];
+const readPlacesFragments = [wgsl(places), wgsl(readPlaces, { bindings: { places: read() } })];
 
 /** The kernels of the multisplit. */
 export class MultisplitKernels extends KernelMaker {
@@ -42,7 +45,7 @@ export class MultisplitKernels extends KernelMaker {
         selectedFragment,
         this.keyColumn,
         this.tiles("key"),
-        fragment(histogram, {
+        wgsl(histogram, {
           bindings: { keys: read(), counts: readWrite("array<atomic<u32>>") },
           constants: [...SIZE, "SAMPLE"],
         }),
@@ -53,7 +56,7 @@ export class MultisplitKernels extends KernelMaker {
   offsets() {
     return this.once("offsets", () =>
       kernelSource("offsets", partitionParams, [
-        fragment(offsets, {
+        wgsl(offsets, {
           bindings: { counts: read(), starts: readWrite(), cursors: readWrite() },
           constants: [...SIZE, "SAMPLE"],
         }),
@@ -65,7 +68,7 @@ export class MultisplitKernels extends KernelMaker {
     return this.once("pad", () =>
       kernelSource("pad", partitionParams, [
         ...this.probing,
-        fragment(pad, {
+        wgsl(pad, {
           bindings: { starts: read(), ends: read(), keys: readWrite("array<Key>") },
           constants: SIZE,
         }),
@@ -78,10 +81,10 @@ export class MultisplitKernels extends KernelMaker {
     return this.once(`unpermute ${kind}`, () =>
       kernelSource("unpermute", partitionParams, [
         ...this.probing,
-        fragment(foundColumnCode(this.format)),
+        wgsl(foundColumnCode(this.format)),
         this.tiles(kind),
         ...readPlacesFragments,
-        fragment(unpermute, {
+        wgsl(unpermute, {
           bindings: {
             itemValues: read("array<Found>"),
             itemFlags: read(),
@@ -108,8 +111,8 @@ export class MultisplitKernels extends KernelMaker {
         control,
         this.tiles("key"),
         ...readPlacesFragments,
-        fragment(tileNumber),
-        fragment(gather, {
+        wgsl(tileNumber),
+        wgsl(gather, {
           bindings: {
             partitionStarts: read(),
             partitionEnds: read(),
@@ -127,10 +130,10 @@ export class MultisplitKernels extends KernelMaker {
   scatter(kind: ItemKind, put: "columns" | "items", combining = NOT_COMBINING) {
     const putting =
       put === "columns"
-        ? fragment(putColumns, {
+        ? wgsl(putColumns, {
             bindings: { itemKeys: readWrite("array<Key>"), itemValues: readWrite("array<Carried>") },
           })
-        : fragment(putItems, { bindings: { items: readWrite("array<Item>") } });
+        : wgsl(putItems, { bindings: { items: readWrite("array<Item>") } });
     const label = `scatter ${kind} ${put}`;
     return this.once(`${label} ${combining.op} ${combining.type}`, () =>
       kernelSource(label, partitionParams, [
@@ -138,14 +141,14 @@ export class MultisplitKernels extends KernelMaker {
         ...this.probing,
         ...this.distinct(combining, "keyOf(number)"),
         this.items(kind),
-        fragment(carriedCode(this.format, kind)),
+        wgsl(carriedCode(this.format, kind)),
         this.keyColumn,
         putting,
         selectedFragment,
         this.tiles(kind),
-        fragment(tile, { constants: SIZE }),
+        wgsl(tile, { constants: SIZE }),
         ...placesFragments,
-        fragment(scatter, {
+        wgsl(scatter, {
           bindings: { cursors: readWrite("array<atomic<u32>>"), keys: read(), values: read() },
           constants: [
             /** Note where elements go (places.wgsl), so that results can be brought back to input order. */
@@ -162,9 +165,7 @@ export class MultisplitKernels extends KernelMaker {
 
   /** Splits partitions into pages. What pages have no room for is left to the fallback; or it is noted where items went. */
   subPartition(kind: ItemKind, combining = NOT_COMBINING, noted = false) {
-    const leaving = noted
-      ? [fragment(fallbackNone), ...placesFragments]
-      : [fallbackFragment, fragment(noteNone)];
+    const leaving = noted ? [wgsl(fallbackNone), ...placesFragments] : [fallbackFragment, wgsl(noteNone)];
     const label = `sub-partition ${kind}${noted ? " noted" : ""}`;
     return this.once(`${label} ${combining.op} ${combining.type}`, () =>
       kernelSource(label, partitionParams, [
@@ -175,9 +176,9 @@ export class MultisplitKernels extends KernelMaker {
         this.items(kind),
         ...leaving,
         this.tiles(kind),
-        fragment(tile, { constants: SIZE }),
-        fragment(tileNumber),
-        fragment(subPartition, {
+        wgsl(tile, { constants: SIZE }),
+        wgsl(tileNumber),
+        wgsl(subPartition, {
           bindings: {
             partitions: read("array<Item>"),
             partitionStarts: read(),

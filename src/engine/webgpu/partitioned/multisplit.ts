@@ -7,15 +7,15 @@
  */
 
 import { LimitError } from "../../../errors.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import type { Scratch } from "../../gpu/batch/columns.js";
+import { checkBinding as checkGpuBinding } from "../../gpu/check-binding.js";
+import type { GpuHost } from "../../gpu/host.js";
+import type { ItemKind, Splitting } from "../../gpu/partitioning.js";
+import type { Range, Readback, Recorder } from "../../gpu/runtime.js";
 import { slotFormat } from "../../slot-format.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import type { Scratch } from "../batch/columns.js";
-import { checkBinding as checkGpuBinding } from "../device/check-binding.js";
-import type { Range } from "../device/kernel.js";
 import { type Combining, NOT_COMBINING } from "../direct/combine.js";
-import type { Readback } from "../memory/readback.js";
-import type { TableHost, TableState } from "../table/table-state.js";
-import { type ItemKind, itemWords } from "./partition-params.js";
+import { itemWords } from "./partition-params.js";
 import { Partitioner } from "./partitioner.js";
 
 /** Partitions of a table: slots >> shift names the partition. */
@@ -58,7 +58,7 @@ export function placesRecord(tile: number, bins: number): number {
 const SMALLER = "Use smaller batches.";
 
 /** @throws LimitError when so many bytes cannot be bound at once. */
-export function checkBinding({ gpu }: TableHost, bytes: number): void {
+export function checkBinding({ gpu }: GpuHost, bytes: number): void {
   checkGpuBinding(gpu, bytes, SMALLER);
 }
 
@@ -102,13 +102,13 @@ interface SplitOptions {
 
 /** Submits the multisplit of a chunk by partition. Work that follows is prepared while the GPU does it. */
 export async function splitByPartition(
-  state: Pick<TableState, "host" | "spec" | "submitAhead">,
+  state: Splitting,
   chunk: BoundChunk,
   partitions: Partitions,
   { kind, put, placed = false, distinct = false, sampled = false }: SplitOptions,
 ): Promise<PartitionedItems> {
   const { host, spec } = state;
-  const { kernels } = host;
+  const { gpu } = host;
   const partitioner = Partitioner.of(state);
   const { sources } = partitioner;
   const { scratch, count } = chunk;
@@ -145,10 +145,10 @@ export async function splitByPartition(
   };
   const fills = sample > 1 && put === "columns";
   const [histogram, offsets, scatter, pad] = await Promise.all([
-    kernels.compile(sources.histogram(), counting),
-    kernels.compile(sources.offsets(), { BINS: bins, WORKGROUP: 128, SAMPLE: sample }),
-    kernels.compile(sources.scatter(kind, put, leaving.combining), scattering),
-    fills ? kernels.compile(sources.pad(), { BINS: bins, WORKGROUP: 256 }) : null,
+    gpu.compile(sources.histogram(), counting),
+    gpu.compile(sources.offsets(), { BINS: bins, WORKGROUP: 128, SAMPLE: sample }),
+    gpu.compile(sources.scatter(kind, put, leaving.combining), scattering),
+    fills ? gpu.compile(sources.pad(), { BINS: bins, WORKGROUP: 256 }) : null,
   ]);
   const given = {
     slots: spec.slots,
@@ -162,17 +162,18 @@ export async function splitByPartition(
     fill: leaving.combining.fill,
   };
   const mask = chunk.mask?.range;
-  const countPartitions = (encoder: GPUCommandEncoder) => {
-    encoder.clearBuffer(counts.buffer, 0, bins * 4);
+  const countPartitions = (recorder: Recorder) => {
+    recorder.clear(counts.buffer, 0, bins * 4);
     const workgroups = Math.min(HISTOGRAM_WORKGROUPS, Math.ceil(count / sample / 1024));
-    histogram.record(encoder, { keys: chunk.keys.range, counts, mask }, given, workgroups);
-    offsets.record(encoder, { counts, starts, cursors }, given, 1);
+    recorder.dispatch(histogram, { keys: chunk.keys.range, counts, mask }, given, workgroups);
+    recorder.dispatch(offsets, { counts, starts, cursors }, given, 1);
   };
-  const split = (encoder: GPUCommandEncoder) => {
+  const split = (recorder: Recorder) => {
     const to = put === "items" ? { items: keys } : { itemKeys: keys, itemValues: values };
     const from = { keys: chunk.keys.range, values: kind === "pair" ? chunk.values?.range : undefined, mask };
-    scatter.record(encoder, { cursors, ...from, ...to, places }, given, tiles);
-    pad?.record(encoder, { starts, ends: cursors, keys }, { ...given, count: room }, partitions.count);
+    recorder.dispatch(scatter, { cursors, ...from, ...to, places }, given, tiles);
+    if (pad)
+      recorder.dispatch(pad, { starts, ends: cursors, keys }, { ...given, count: room }, partitions.count);
   };
   let selected = count;
   if (masked) {
@@ -183,9 +184,9 @@ export async function splitByPartition(
     ]);
     selected = new Uint32Array(into.buffer)[0];
   }
-  await state.submitAhead("split", (encoder) => {
-    if (!masked) countPartitions(encoder);
-    split(encoder);
+  await state.submitAhead("split", (recorder) => {
+    if (!masked) countPartitions(recorder);
+    split(recorder);
   });
   const into = new Uint8Array(4);
   return {

@@ -1,10 +1,13 @@
 /** The kernels whose workgroups own pages. */
-import { fragment, type KernelSource, kernelSource, read, readWrite } from "../device/kernel-source.js";
+
+import { type KernelSource, kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
+import type { ItemKind } from "../../gpu/partitioning.js";
+import { wgsl } from "../device/module-code.js";
 import { type Combining, NOT_COMBINING } from "../direct/combine.js";
 import { control } from "../table/control.js";
 import extract from "./extract.wgsl";
 import { asFoundCode, erasingCode } from "./item-code.js";
-import { fallbackFragment, KernelMaker, merging } from "./kernel-maker.js";
+import { fallbackFragment, KernelMaker, lanes, merging } from "./kernel-maker.js";
 import overflow from "./overflow.wgsl";
 import overflowNotes from "./overflow-notes.wgsl";
 import page from "./page.wgsl";
@@ -14,15 +17,15 @@ import pageFind from "./page-find.wgsl";
 import pageMerge from "./page-merge.wgsl";
 import pageMergeNone from "./page-merge-none.wgsl";
 import pageProbe from "./page-probe.wgsl";
-import { type ItemKind, type PartitionParam, partitionParams } from "./partition-params.js";
+import { type PartitionParam, partitionParams } from "./partition-params.js";
 import propagate from "./propagate.wgsl";
 import propagateBuild from "./propagate-build.wgsl";
 import propagateErase from "./propagate-erase.wgsl";
 import scanHomesPlain from "./scan-homes-plain.wgsl";
 import scanHomesSubgroups from "./scan-homes-subgroups.wgsl";
 
-const pageFragment = fragment(page, { bindings: { ranges: read() }, constants: ["PAGE"] });
-const overflowFragment = fragment(overflow, {
+const pageFragment = wgsl(page, { bindings: { ranges: read() }, constants: ["PAGE"] });
+const overflowFragment = wgsl(overflow, {
   bindings: { overflows: readWrite("array<Item>") },
   constants: ["OVERFLOW"],
 });
@@ -36,8 +39,8 @@ export class PageKernelMaker extends KernelMaker {
         control,
         pageFragment,
         this.items("key"),
-        fragment(asFoundCode(this.format)),
-        fragment(pageFind, {
+        wgsl(asFoundCode(this.format)),
+        wgsl(pageFind, {
           bindings: {
             slots: read("array<Slot>"),
             items: read("array<Item>"),
@@ -57,7 +60,7 @@ export class PageKernelMaker extends KernelMaker {
         ...this.probing,
         control,
         ...this.slotItems(kind),
-        fragment(extract, {
+        wgsl(extract, {
           bindings: {
             slots: read("array<Slot>"),
             cursors: readWrite("array<atomic<u32>>"),
@@ -85,9 +88,9 @@ export class PageKernelMaker extends KernelMaker {
         kernelSource("build", partitionParams, [
           ...this.#scanHomes,
           ...common(),
-          fragment(overflowNotes),
+          wgsl(overflowNotes),
           ...this.#merging(combining),
-          fragment(pageBuild, {
+          wgsl(pageBuild, {
             bindings: { table: readWrite("array<Slot>"), items: read("array<Item>"), entries: read() },
             constants: [
               "WORKGROUP",
@@ -105,8 +108,8 @@ export class PageKernelMaker extends KernelMaker {
       propagate: this.once(`propagate-build ${kind}`, () =>
         kernelSource("propagate-build", partitionParams, [
           ...common(),
-          fragment(propagate),
-          fragment(propagateBuild, { bindings: { table: readWrite("array<Slot>") } }),
+          wgsl(propagate),
+          wgsl(propagateBuild, { bindings: { table: readWrite("array<Slot>") } }),
         ]),
       ),
     } satisfies PageKernels;
@@ -119,7 +122,7 @@ export class PageKernelMaker extends KernelMaker {
       control,
       pageFragment,
       this.items("key"),
-      fragment(erasingCode(this.format), { bindings: { slots: readWrite("array<Slot>") } }),
+      wgsl(erasingCode(this.format), { bindings: { slots: readWrite("array<Slot>") } }),
       fallbackFragment,
       overflowFragment,
     ];
@@ -127,9 +130,9 @@ export class PageKernelMaker extends KernelMaker {
       page: this.once("page-erase", () =>
         kernelSource("page-erase", partitionParams, [
           ...common(),
-          fragment(overflowNotes),
-          fragment(pageProbe, { constants: ["STEP"] }),
-          fragment(pageErase, {
+          wgsl(overflowNotes),
+          wgsl(pageProbe, { constants: ["STEP"] }),
+          wgsl(pageErase, {
             bindings: { items: read("array<Item>") },
             constants: ["WORKGROUP", "ITEMS"],
           }),
@@ -140,8 +143,8 @@ export class PageKernelMaker extends KernelMaker {
       propagate: this.once("propagate-erase", () =>
         kernelSource("propagate-erase", partitionParams, [
           ...common(),
-          fragment(propagate),
-          fragment(propagateErase),
+          wgsl(propagate),
+          wgsl(propagateErase),
         ]),
       ),
     } satisfies PageKernels;
@@ -149,14 +152,14 @@ export class PageKernelMaker extends KernelMaker {
 
   /** Values that are combined in a page's memory: of one word. */
   #merging(combining: Combining) {
-    if (this.wide) return [fragment(pageMergeNone)];
+    if (this.wide) return [wgsl(pageMergeNone)];
     /** Values of items that are left out are combined with that of the one that is kept. */
     const constants = ["COMBINES"] as const;
-    return [...merging(combining), fragment(pageMerge, { constants })];
+    return [...merging(combining), wgsl(pageMerge, { constants })];
   }
 
   get #scanHomes() {
-    return [this.lanes, fragment(this.features.subgroups ? scanHomesSubgroups : scanHomesPlain)];
+    return [lanes, wgsl(this.traits.subgroupSize > 0 ? scanHomesSubgroups : scanHomesPlain)];
   }
 }
 

@@ -1,7 +1,7 @@
 /** How a chunk falls into pages: how many there are, what they have room for, and what the workgroups that own them take. */
 
+import { MAX_WORKGROUPS } from "../../gpu/runtime.js";
 import { slotFormat } from "../../slot-format.js";
-import { MAX_WORKGROUPS } from "../device/kernel.js";
 import type { TableState } from "../table/table-state.js";
 import type { TableWindow } from "../table/windows.js";
 import { atLoad } from "./by-load.js";
@@ -92,7 +92,7 @@ export function layOut(
   const perInvocation = {
     ITEMS: itemsEach(room, pageSlots, workgroup),
     HELD: pageSlots / workgroup,
-    STEP: occupied <= LOW_LOAD || host.gpu.software ? 1 : LONG_STEP,
+    STEP: occupied <= LOW_LOAD || host.gpu.traits.isEmulated ? 1 : LONG_STEP,
   };
   // what is combined counts, every time that it comes
   const fallbackRoom = combining ? count : Math.max(LEAST_FALLBACK, Math.ceil(count * FALLBACK_SHARE));

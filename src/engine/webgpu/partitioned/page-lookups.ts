@@ -3,9 +3,10 @@
  * The chunk is split by partition and by page, as for the operations of pages.ts; then results come back the same way.
  */
 
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import { bindAt } from "../../gpu/batch/columns.js";
+import type { Recorder } from "../../gpu/runtime.js";
 import { slotFormat } from "../../slot-format.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import { bindAt } from "../batch/columns.js";
 import { reserveWorklists, runOverRest } from "../direct/further-rounds.js";
 import { nextWorklist } from "../direct/further-worklists.js";
 import { type FindArguments, lookUpChunk } from "../direct/look-up.js";
@@ -58,7 +59,7 @@ async function compileAll(
   { results, fill }: FindArguments,
   { partitions, pagesPerPartition }: ReturnType<typeof pageLevels>,
 ) {
-  const { kernels } = state.host;
+  const { gpu } = state.host;
   const { sources, pageSources, pageSlots, pageShift, tileOf, pageWorkgroup } = Partitioner.of(state);
   const bins = binsFor(pagesPerPartition);
   const { workgroup: tile, items: tileItems } = tileOf("key", bins);
@@ -74,9 +75,9 @@ async function compileAll(
     VALUED: results.values !== undefined,
   };
   const [subPartition, find, gather, unpermute] = await Promise.all([
-    kernels.compile(sources.subPartition("key", undefined, true), subPartitioning),
-    kernels.compile(pageSources.pageFind(), finding),
-    kernels.compile(sources.gather(), tiling),
+    gpu.compile(sources.subPartition("key", undefined, true), subPartitioning),
+    gpu.compile(pageSources.pageFind(), finding),
+    gpu.compile(sources.gather(), tiling),
     prepareUnpermute(state, chunk, partitions, { results, fill, kind: "key", sentinels: true }),
   ]);
   return { subPartition, find, gather, unpermute, tileItems, recordWords: placesRecord(tileItems, bins) };
@@ -144,12 +145,12 @@ async function prepareLookup(
     maxProbe: state.maxProbe,
   };
   const slotBytes = slotWords * 4;
-  function record(encoder: GPUCommandEncoder): void {
-    encoder.clearBuffer(cursors.buffer, 0, staged * 4);
+  function record(recorder: Recorder): void {
+    recorder.clear(cursors.buffer, 0, staged * 4);
     const grid = gridOver(partitions, count, tileItems);
     const split = { partitionStarts: starts, partitionEnds: ends };
     const splitting = { control, partitions: keys, ...split, cursors, items, places };
-    subPartition.recordGrid(encoder, splitting, params, grid);
+    recorder.dispatch(subPartition, splitting, params, grid);
     windows.forEach((window, i) => {
       const next = windows[(i + 1) % windows.length];
       // the last window has side slots, too
@@ -171,14 +172,14 @@ async function prepareLookup(
         results: found,
         behind: range,
       };
-      find.record(encoder, bindings, ofWindow, pagesHere);
+      recorder.dispatch(find, bindings, ofWindow, pagesHere);
     });
     const gathering = { control, places, ...split, results: found, values: values.range, list };
-    gather.recordGrid(encoder, gathering, params, grid);
-    unpermute(encoder, byPartition, from);
+    recorder.dispatch(gather, gathering, params, grid);
+    unpermute(recorder, byPartition, from);
   }
 
-  const after = (encoder: GPUCommandEncoder) => unpermute(encoder, byPartition, from);
+  const after = (recorder: Recorder) => unpermute(recorder, byPartition, from);
   return async () => {
     const { reads } = args;
     chunk.signal?.throwIfAborted();

@@ -1,8 +1,10 @@
 /** Bulk operations whose pages are worked on by the workgroups that own them, in workgroup memory. */
+
 import type { InsertPolicy, InsertTally } from "../../engine.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import type { ItemKind } from "../../gpu/partitioning.js";
 import type { Scalar } from "../../scalars.js";
 import { isWide, slotFormat } from "../../slot-format.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
 import { combining } from "../direct/combine.js";
 import { eraseChunk } from "../direct/erase.js";
 import { type InsertArguments, insertChunk } from "../direct/insert.js";
@@ -10,7 +12,6 @@ import { prepareInsert } from "../direct/prepare-insert.js";
 import type { Counters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
 import { type PagedChunk, type PageOperation, splitByPage } from "./pages.js";
-import type { ItemKind } from "./partition-params.js";
 import { Partitioner } from "./partitioner.js";
 
 type Insert = (chunk: BoundChunk) => Promise<InsertTally>;
@@ -141,7 +142,7 @@ async function workOnPages<T>(
   });
   if (!prepared) return null;
   const { paged } = prepared;
-  const counters = await state.submit(operation.label, paged.reads, (encoder) => paged.record(encoder));
+  const counters = await state.submit(operation.label, paged.reads, (recorder) => paged.record(recorder));
   if (paged.lost()) return workOnPages(state, chunk, operation, false, ready);
   return { ...counters, ...prepared };
 }

@@ -4,21 +4,22 @@
  * columns of their own.
  */
 
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import { bindAt } from "../../gpu/batch/columns.js";
+import { WorklistMemory } from "../../gpu/batch/worklist-memory.js";
+import type { Constants } from "../../gpu/kernel-source.js";
+import type { ItemKind } from "../../gpu/partitioning.js";
+import type { Bindings, Params, Readback, Recorder } from "../../gpu/runtime.js";
 import { slotFormat } from "../../slot-format.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import { bindAt } from "../batch/columns.js";
-import type { Bindings, Params } from "../device/kernel.js";
-import type { Constants } from "../device/kernel-source.js";
 import type { Combining } from "../direct/combine.js";
-import { WORKLIST_BYTES, WorklistMemory, wholeChunk } from "../direct/worklist.js";
-import type { Readback } from "../memory/readback.js";
+import { WORKLIST_BYTES, wholeChunk } from "../direct/worklist.js";
 import type { Counters } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
 import type { TableWindow } from "../table/windows.js";
 import { binsFor, leavingOut, SEEN_IN_PARTITION, scratchWords, splitByPartition } from "./multisplit.js";
 import type { PageBinding, PageKernels } from "./page-kernels.js";
 import { gridOver, layOut, type PageLayout, pagesIn } from "./page-layout.js";
-import type { ItemKind, PartitionParam } from "./partition-params.js";
+import type { PartitionParam } from "./partition-params.js";
 import { Partitioner } from "./partitioner.js";
 
 /** Slots that probes of fallback items look at in one step. */
@@ -32,7 +33,7 @@ export interface PagedChunk {
   readonly reads: readonly Readback[];
   lost(): boolean;
   /** Records what follows the first multisplit: the pages' kernels for every window of the table. */
-  record(encoder: GPUCommandEncoder): void;
+  record(recorder: Recorder): void;
   /** Items that have their places in the table, but are not there: a chunk for the direct kernels, before all others. */
   displaced(counters: Counters): BoundChunk | null;
   /** What was left to the fallback, as chunks for the direct kernels; all of the given chunk when there was no room for it. */
@@ -64,7 +65,7 @@ const leftOut = ({ keepsEqual, combining }: PageOperation) => (keepsEqual ? fals
 async function compileAll(state: TableState, layout: PageLayout, operation: PageOperation) {
   const { kind, kernels: pageKernels, constants, combining, rebuilds } = operation;
   const { page, propagate: propagateKernel } = pageKernels;
-  const { kernels } = state.host;
+  const { gpu } = state.host;
   const partitioner = Partitioner.of(state);
   const { sources, pageSources } = partitioner;
   const { pageSlots, pagesPerPartition, partitions, list, workgroup, perInvocation } = layout;
@@ -85,11 +86,11 @@ async function compileAll(state: TableState, layout: PageLayout, operation: Page
   };
   const [subPartition, extract, work, propagate] = await Promise.all([
     layout.subPartitioned
-      ? kernels.compile(sources.subPartition(kind, leaving.combining), subPartitioning)
+      ? gpu.compile(sources.subPartition(kind, leaving.combining), subPartitioning)
       : null,
-    rebuilds ? kernels.compile(pageSources.extract(kind), owning) : null,
-    kernels.compile(page, { ...fallback, ...owning, ...constants, ...merged }),
-    kernels.compile(propagateKernel, { ...fallback, ...paged }),
+    rebuilds ? gpu.compile(pageSources.extract(kind), owning) : null,
+    gpu.compile(page, { ...fallback, ...owning, ...constants, ...merged }),
+    gpu.compile(propagateKernel, { ...fallback, ...paged }),
   ]);
   return { subPartition, tileItems, extract, work, propagate };
 }
@@ -171,21 +172,22 @@ export async function splitByPage(
   });
 
   /** Copies the entries of all pages to where their items are staged. */
-  function recordExtract(encoder: GPUCommandEncoder): void {
+  function recordExtract(recorder: Recorder): void {
     if (!extract || !entries || !overflowed) return;
-    encoder.clearBuffer(overflowed.buffer, 0, staged * 4);
+    recorder.clear(overflowed.buffer, 0, staged * 4);
     for (const window of windows) {
       const bindings = { control, slots: window.range, cursors, items, overflowed };
-      extract.record(encoder, bindings, paramsOf(window, 0), pagesIn(layout, window));
+      recorder.dispatch(extract, bindings, paramsOf(window, 0), pagesIn(layout, window));
     }
-    encoder.copyBufferToBuffer(cursors.buffer, 0, entries.buffer, 0, staged * 4);
+    recorder.copy(cursors.buffer, 0, entries.buffer, 0, staged * 4);
   }
 
-  function recordSubPartition(encoder: GPUCommandEncoder): void {
+  function recordSubPartition(recorder: Recorder): void {
     const { keys, starts, ends } = split;
     const from = { partitions: keys, partitionStarts: starts, partitionEnds: ends };
     const bindings = { control, ...from, cursors, items, ...fallbacks };
-    subPartition?.recordGrid(encoder, bindings, params, gridOver(partitions, count, tileItems));
+    const grid = gridOver(partitions, count, tileItems);
+    if (subPartition) recorder.dispatch(subPartition, bindings, params, grid);
   }
 
   function fallbackAt(first: number, count: number): BoundChunk {
@@ -195,7 +197,7 @@ export async function splitByPage(
       count,
       worklists,
       // few and long: what counts is how long one probe takes
-      groupSize: chunk.groupSize ?? (host.gpu.software ? undefined : FALLBACK_GROUP),
+      groupSize: chunk.groupSize ?? (host.gpu.traits.isEmulated ? undefined : FALLBACK_GROUP),
       keys: bindAt(fallbackKeys.buffer, first * keyWords * 4, count * keyWords * 4),
       values: fallbackValues && bindAt(fallbackValues.buffer, first * valueWords * 4, count * valueWords * 4),
       mask: undefined,
@@ -207,20 +209,20 @@ export async function splitByPage(
     selected: split.selected,
     reads: split.reads,
     lost: split.lost,
-    record(encoder) {
+    record(recorder) {
       if (subPartitioned) {
-        encoder.clearBuffer(cursors.buffer, 0, staged * 4);
-        recordExtract(encoder);
-        recordSubPartition(encoder);
+        recorder.clear(cursors.buffer, 0, staged * 4);
+        recordExtract(recorder);
+        recordSubPartition(recorder);
       }
       // a page's overflow is complete before anything is propagated behind it
       for (const window of windows) {
-        work.record(encoder, bindingsOf(window), paramsOf(window, 0), pagesIn(layout, window));
+        recorder.dispatch(work, bindingsOf(window), paramsOf(window, 0), pagesIn(layout, window));
       }
       for (let propagation = 1; propagation <= propagations; propagation++) {
         for (const window of windows) {
           const workgroups = Math.ceil(pagesIn(layout, window) / operation.kernels.propagatePages);
-          propagate.record(encoder, bindingsOf(window), paramsOf(window, propagation), workgroups);
+          recorder.dispatch(propagate, bindingsOf(window), paramsOf(window, propagation), workgroups);
         }
       }
     },

@@ -1,4 +1,5 @@
 /** What the dispatches of the partition kernels are told, and what a device is told apart by. */
+import type { ItemKind } from "../../gpu/partitioning.js";
 import type { SlotFormat } from "../../slot-format.js";
 
 /** What a dispatch is told. Shifts are where a column's first element lies in its binding, in 32-bit words. */
@@ -42,12 +43,14 @@ export const partitionParams = [
 
 export type PartitionParam = (typeof partitionParams)[number];
 
-/** Items are keys alone, or pairs. */
-export type ItemKind = "key" | "pair";
-
 /** Words of an item. */
 export function itemWords({ keyWords, valueWords }: SlotFormat, kind: ItemKind): number {
   return kind === "pair" ? keyWords + valueWords : keyWords;
+}
+
+/** Words of what tiles hold at most of an item of one kind, and of the result that comes back for it. */
+export function tileWords(format: SlotFormat, kind: ItemKind): number {
+  return Math.max(itemWords(format, kind), format.valueWords);
 }
 
 /** What an invocation of a page's kernel takes: constants, so that arrays of such lengths stay in registers. */
@@ -58,11 +61,3 @@ export type PerInvocation = {
   /** Slots that it looks at in one step of a probe. */
   readonly STEP: number;
 };
-
-/** What suits a device. */
-export interface PartitionFeatures {
-  readonly subgroups: boolean;
-  readonly software: boolean;
-  /** In place of cas-seen.wgsl. */
-  readonly casSeen?: string;
-}

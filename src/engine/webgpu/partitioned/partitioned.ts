@@ -11,4 +11,4 @@ export {
   insertByPartition,
 } from "./partitions.js";
 export { runPartitioned } from "./run-partitioned.js";
-export { type StagedItems, stageItems } from "./staged-items.js";
+export { stageItems } from "./staged-items.js";

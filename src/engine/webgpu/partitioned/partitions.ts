@@ -2,10 +2,12 @@
  * A chunk in the order of its partitions: the same operation as on the chunk itself, by the same direct kernels, whose accesses
  * now stay within the cache. Results come back in the order of the batch (unpermute.ts).
  */
+
 import type { InsertTally } from "../../engine.js";
+import type { BoundChunk, ResultColumns } from "../../gpu/batch/bound-chunk.js";
+import { bindAt, type Column } from "../../gpu/batch/columns.js";
+import type { Recorder } from "../../gpu/runtime.js";
 import { slotFormat } from "../../slot-format.js";
-import type { BoundChunk, ResultColumns } from "../batch/bound-chunk.js";
-import { bindAt, type Column } from "../batch/columns.js";
 import { eraseChunk } from "../direct/erase.js";
 import { reserveWorklists } from "../direct/further-rounds.js";
 import { type InsertArguments, insertChunk } from "../direct/insert.js";
@@ -51,7 +53,7 @@ interface SortedChunk {
   readonly columns: ResultColumns;
   readonly items: PartitionedItems;
   /** Brings results to where the batch has them. */
-  readonly after: ((encoder: GPUCommandEncoder) => void) | undefined;
+  readonly after: ((recorder: Recorder) => void) | undefined;
 }
 
 /** Inserts a chunk by partitions; null where there is too little memory for that. */
@@ -167,5 +169,5 @@ async function sort(
     flags: results.flags && !sentinels ? await scratch.column("u8", items.room) : undefined,
   };
   const unpermute = await unpermuting;
-  return { chunk: sorted, columns, items, after: (encoder) => unpermute(encoder, items, columns) };
+  return { chunk: sorted, columns, items, after: (recorder) => unpermute(recorder, items, columns) };
 }

@@ -1,8 +1,8 @@
 /** Works on a chunk by a partitioned strategy, or the next simpler one where that does not do: pages, partitions, direct. */
-import type { BoundChunk } from "../batch/bound-chunk.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import type { Choice } from "../../gpu/planner.js";
 import { reserveWorklists } from "../direct/further-rounds.js";
 import type { Strategies } from "../operations.js";
-import type { Choice } from "../planner.js";
 import type { TableState } from "../table/table-state.js";
 import { pageLevels } from "./page-layout.js";
 import { lookupLevels } from "./page-lookups.js";

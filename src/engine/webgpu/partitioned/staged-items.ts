@@ -3,15 +3,14 @@
  * a workgroup meets equal keys. One multisplit, whose partitions are the pages, or two (sub-partition.wgsl), whose pages have room that is
  * guessed: where they have too little the batch is too skewed for it.
  */
+
 import { LimitError } from "../../../errors.js";
+import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
+import type { ItemKind, Splitting, StagedItems } from "../../gpu/partitioning.js";
 import type { TableSpec } from "../../layout.js";
 import { slotFormat } from "../../slot-format.js";
-import type { BoundChunk } from "../batch/bound-chunk.js";
-import type { Range } from "../device/kernel.js";
 import { NOT_COMBINING } from "../direct/combine.js";
-import type { Readback } from "../memory/readback.js";
 import { tableCounters } from "../table/control.js";
-import type { TableState } from "../table/table-state.js";
 import {
   binsFor,
   checkBinding,
@@ -22,7 +21,7 @@ import {
   splitByPartition,
 } from "./multisplit.js";
 import { gridOver, pageLevels, roomFor } from "./page-layout.js";
-import { type ItemKind, itemWords } from "./partition-params.js";
+import { itemWords } from "./partition-params.js";
 import { Partitioner } from "./partitioner.js";
 
 /** Keys of a page on average, at most: a half of the slots of group-keys.wgsl. */
@@ -36,26 +35,6 @@ const LEAST_PAGE_KEYS = 128;
 const NEAR_PAIRS = 4096;
 /** Pages of a grid at most. */
 const MOST_PAGES = 65_535;
-
-/** Items by page, once `record` was submitted. */
-export interface StagedItems {
-  readonly kind: ItemKind;
-  readonly items: Range;
-  /** Items that `items` has room for. */
-  readonly length: number;
-  readonly pages: number;
-  /** Items that a page has room for; 0 where pages lie one after another. */
-  readonly room: number;
-  /** How many items each page has; where they lie one after another, where each begins, and the end. */
-  readonly ranges: Range;
-  /** Records what follows the first multisplit. */
-  record(encoder: GPUCommandEncoder): void;
-  /** Is to come back with that submission; then `lost` tells whether a page had too little room. */
-  readonly reads: readonly Readback[];
-  lost(): boolean;
-}
-
-type Splitting = Pick<TableState, "host" | "spec" | "submitAhead">;
 
 /**
  * Stages a chunk's items by page, in the order of a table's slots.
@@ -73,7 +52,7 @@ export async function stageItems(
   const { pages, pagesPerPartition, partitions } = levelsOf(
     spec,
     keys,
-    host.kernelOverrides.pageKeys ?? pageKeysOf(kind, count / keys),
+    host.tuning.pageKeys ?? pageKeysOf(kind, count / keys),
   );
   const staged = partitions.count * pagesPerPartition;
   if (staged > MOST_PAGES) throw new LimitError("pages", staged, MOST_PAGES, "Use smaller batches.");
@@ -81,7 +60,7 @@ export async function stageItems(
   const whole = { kind, items: split.keys, length: count, pages, room: 0, ranges: split.starts };
   if (pagesPerPartition === 1) return { ...whole, record() {}, reads: [], lost: () => false };
 
-  const { kernels, gpu } = host;
+  const { gpu } = host;
   const partitioner = Partitioner.of(splitting);
   const pageShift = partitions.shift - Math.log2(pagesPerPartition);
   // equal keys stay together: what varies from page to page is how many different ones there are
@@ -92,7 +71,7 @@ export async function stageItems(
   const bins = binsFor(pagesPerPartition);
   const { constants, words: seen } = leavingOut(false, 1);
   const tile = partitioner.tileOf(kind, bins, seen);
-  const subPartition = await kernels.compile(partitioner.sources.subPartition(kind, NOT_COMBINING), {
+  const subPartition = await gpu.compile(partitioner.sources.subPartition(kind, NOT_COMBINING), {
     ...constants,
     FALLBACK_VALUES: false,
     BINS: bins,
@@ -122,10 +101,10 @@ export async function stageItems(
     pages: staged,
     room,
     ranges: cursors,
-    record(encoder) {
-      encoder.clearBuffer(cursors.buffer, 0, staged * 4);
+    record(recorder) {
+      recorder.clear(cursors.buffer, 0, staged * 4);
       const grid = gridOver(partitions, count, tile.items);
-      subPartition.recordGrid(encoder, { control, ...from, cursors, items }, params, grid);
+      recorder.dispatch(subPartition, { control, ...from, cursors, items }, params, grid);
     },
     reads: [{ buffer: control.buffer, offset: 0, into }],
     lost: () => tableCounters.read(into).fallbacks > 0,

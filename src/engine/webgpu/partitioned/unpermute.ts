@@ -1,8 +1,10 @@
 /** Un-permuting: bringing the results of a chunk that was split by partition back to the order of the batch. All partitioned lookups end so. */
-import type { BoundChunk, ResultColumns } from "../batch/bound-chunk.js";
+
+import type { BoundChunk, ResultColumns } from "../../gpu/batch/bound-chunk.js";
+import type { ItemKind } from "../../gpu/partitioning.js";
+import type { Recorder } from "../../gpu/runtime.js";
 import type { TableState } from "../table/table-state.js";
 import { binsFor, type PartitionedItems, type Partitions } from "./multisplit.js";
-import type { ItemKind } from "./partition-params.js";
 import { Partitioner } from "./partitioner.js";
 
 /** Where the results of a split chunk lie, and where they go. */
@@ -26,12 +28,12 @@ export async function prepareUnpermute(
   { count }: BoundChunk,
   partitions: Partitions,
   { results: { values, flags }, fill, kind, sentinels }: UnpermuteOptions,
-): Promise<(encoder: GPUCommandEncoder, items: PartitionedItems, from: ResultColumns) => void> {
+): Promise<(recorder: Recorder, items: PartitionedItems, from: ResultColumns) => void> {
   const { sources, tileOf } = Partitioner.of(state);
   // as the split's
   const bins = binsFor(partitions.count);
   const { workgroup, items: tileItems } = tileOf(kind, bins);
-  const unpermute = await state.host.kernels.compile(sources.unpermute(kind), {
+  const unpermute = await state.host.gpu.compile(sources.unpermute(kind), {
     BINS: bins,
     WORKGROUP: workgroup,
     VALUED: values !== undefined,
@@ -46,9 +48,9 @@ export async function prepareUnpermute(
     fillHigh: fill[1],
     sentinel: SENTINEL,
   };
-  return (encoder, { places }, from) => {
+  return (recorder, { places }, from) => {
     const items = { itemValues: from.values?.range, itemFlags: from.flags?.range };
     const bindings = { places, ...items, values: values?.range, flags: flags?.range };
-    unpermute.record(encoder, bindings, params, Math.ceil(count / tileItems));
+    recorder.dispatch(unpermute, bindings, params, Math.ceil(count / tileItems));
   };
 }

@@ -3,12 +3,13 @@
 import type { DeviceArray } from "../../device-array.js";
 import type { KeyType, ValueType } from "../../element-types.js";
 import type { CallOptions, Destination, Output } from "../../engine.js";
+import { bindAt, type Chunk, type Column, newArray, placeOf, Scratch } from "../../gpu/batch/columns.js";
+import { type BoundResult, resultColumns } from "../../gpu/batch/results.js";
+import { kernelSource, readWrite } from "../../gpu/kernel-source.js";
+import { readBytes } from "../../gpu/memory/read-bytes.js";
 import type { SlotFormat } from "../../slot-format.js";
-import { bindAt, type Chunk, type Column, newArray, placeOf, Scratch } from "../batch/columns.js";
-import { type BoundResult, resultColumns } from "../batch/results.js";
-import { fragment, kernelSource, readWrite } from "../device/kernel-source.js";
+import { wgsl } from "../device/module-code.js";
 import { type TableKernels, tableParams } from "../direct/direct-kernels.js";
-import { readBytes } from "../memory/read-bytes.js";
 import { control } from "../table/control.js";
 import { compose, each, foundColumnCode, word } from "../table/slot-code.js";
 import type { TableState } from "../table/table-state.js";
@@ -106,8 +107,8 @@ function retrieveKernel(sources: TableKernels) {
     kernelSource("retrieve", tableParams, [
       ...scanning,
       control,
-      fragment(foundColumnCode(format) + keyOutputCode(format)),
-      fragment(retrieveCode, {
+      wgsl(foundColumnCode(format) + keyOutputCode(format)),
+      wgsl(retrieveCode, {
         bindings: { outKeys: readWrite(), values: readWrite() },
         constants: ["VALUED"],
       }),
@@ -123,8 +124,8 @@ async function retrieveWindows(
   values: Column | undefined,
 ): Promise<number> {
   const { host, spec } = state;
-  const kernel = await host.kernels.compile(retrieveKernel(state.sources), { VALUED: values !== undefined });
-  const counters = await state.submit("retrieveAll", [], (encoder) => {
+  const kernel = await host.gpu.compile(retrieveKernel(state.sources), { VALUED: values !== undefined });
+  const counters = await state.submit("retrieveAll", [], (recorder) => {
     for (const window of windows) {
       const bindings = { ...state.bind(window), outKeys: keys.range, values: values?.range };
       const params = {
@@ -135,7 +136,7 @@ async function retrieveWindows(
         flagShift: keys.shift,
         valueShift: values?.shift,
       };
-      kernel.record(encoder, bindings, params, Math.ceil(window.slots / RETRIEVE_TILE));
+      recorder.dispatch(kernel, bindings, params, Math.ceil(window.slots / RETRIEVE_TILE));
     }
   });
   return counters.found;

@@ -1,7 +1,10 @@
 /** stats(): goes over all slots of a table. Loaded by the first call, which few programs make. */
+
 import { PROBE_HISTOGRAM, type TableStats } from "../../engine.js";
-import { Scratch } from "../batch/columns.js";
-import { fragment, kernelSource, readWrite } from "../device/kernel-source.js";
+import { Scratch } from "../../gpu/batch/columns.js";
+import { kernelSource, readWrite } from "../../gpu/kernel-source.js";
+import type { Recorder } from "../../gpu/runtime.js";
+import { wgsl } from "../device/module-code.js";
 import { tableParams } from "../direct/direct-kernels.js";
 import type { TableState } from "../table/table-state.js";
 import statsCode from "./stats.wgsl";
@@ -18,22 +21,22 @@ export async function stats(state: TableState): Promise<TableStats> {
   const source = state.sources.once("stats", () =>
     kernelSource("stats", tableParams, [
       ...state.sources.scanning,
-      fragment(statsCode, { bindings: { statistics: readWrite("Statistics") } }),
+      wgsl(statsCode, { bindings: { statistics: readWrite("Statistics") } }),
     ]),
   );
-  const kernel = await host.kernels.compile(source, {});
+  const kernel = await host.gpu.compile(source, {});
   const scratch = new Scratch(host.gpu);
   try {
     const buffer = await scratch.buffer(STATISTICS_BYTES);
     const range = { buffer, offset: 0, size: STATISTICS_BYTES };
     const into = new Uint8Array(STATISTICS_BYTES);
-    const record = (encoder: GPUCommandEncoder) => {
-      encoder.clearBuffer(buffer, 0, STATISTICS_BYTES);
+    const record = (recorder: Recorder) => {
+      recorder.clear(buffer, 0, STATISTICS_BYTES);
       for (const window of windows) {
         const { first: windowFirst, slots: count } = window;
         const bindings = { table: window.range, statistics: range };
         const params = { slots: spec.slots, seed: spec.seed, count, windowFirst };
-        kernel.record(encoder, bindings, params, Math.min(WORKGROUPS, Math.ceil(count / 256)));
+        recorder.dispatch(kernel, bindings, params, Math.min(WORKGROUPS, Math.ceil(count / 256)));
       }
     };
     await host.gpu.submit("stats", record, [{ buffer, offset: 0, into }]);

@@ -1,27 +1,28 @@
 /** Runs the WGSL of a user's own hash function on sample keys, and compares it with the JavaScript. Once for a function and device. */
 import { EngineError, ValidationError } from "../../../errors.js";
+import { Scratch } from "../../gpu/batch/columns.js";
+import { getOrMake } from "../../gpu/get-or-make.js";
+import { kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
 import type { OwnHash } from "../../hash-names.js";
 import type { TableSpec } from "../../layout.js";
 import { inHex, inWords, sampleHashes, sampleKeys } from "../../own-hash.js";
 import { asBytes } from "../../scalars.js";
 import { slotFormat } from "../../slot-format.js";
-import { Scratch } from "../batch/columns.js";
-import { getOrMake } from "../device/get-or-make.js";
-import { constantLines, fragment, kernelSource, read, readWrite } from "../device/kernel-source.js";
+import { constantLines, wgsl } from "../device/module-code.js";
 import check from "./check-hash.wgsl";
 import hash from "./hash.wgsl";
 import { hashCode } from "./hash-code.js";
 import { each } from "./slot-code.js";
 import type { TableHost } from "./table-state.js";
 
-const checks = new WeakMap<TableHost["kernels"], WeakMap<OwnHash["js"], Map<string, Promise<void>>>>();
+const checks = new WeakMap<TableHost["gpu"], WeakMap<OwnHash["js"], Map<string, Promise<void>>>>();
 
 /** @throws ValidationError when the WGSL is missing, does not compile, or answers otherwise than the JavaScript */
 export async function checkOwnWgsl(host: TableHost, spec: TableSpec): Promise<void> {
   const { hash: own } = spec;
   if (typeof own === "string") return;
   const { keyWords, claim } = slotFormat(spec);
-  const ofDevice = getOrMake(checks, host.kernels, () => new WeakMap());
+  const ofDevice = getOrMake(checks, host.gpu, () => new WeakMap());
   const ofFunction = getOrMake(ofDevice, own.js, () => new Map<string, Promise<void>>());
   const text = `${keyWords} ${claim} ${own.name} ${own.wgsl}`;
   return getOrMake(ofFunction, text, () => {
@@ -54,13 +55,13 @@ async function compare(host: TableHost, own: OwnHash, spec: TableSpec): Promise<
 
 /** The hashes of keys by the function's WGSL. */
 async function runOn(
-  { gpu, kernels }: TableHost,
+  { gpu }: TableHost,
   own: OwnHash,
   spec: TableSpec,
   keys: Uint32Array<ArrayBuffer>,
   count: number,
 ): Promise<Uint32Array> {
-  const kernel = await kernels.compile(checkKernel(own, spec), {}).catch((error) => {
+  const kernel = await gpu.compile(checkKernel(own, spec), {}).catch((error) => {
     if (!(error instanceof EngineError)) throw error;
     const { cause } = error;
     throw new ValidationError(
@@ -77,7 +78,7 @@ async function runOn(
     const bindings = { keys: { buffer: from }, hashes: { buffer: to } };
     await gpu.submit(
       "check hash",
-      (encoder) => kernel.record(encoder, bindings, { count }, Math.ceil(count / 64)),
+      (recorder) => recorder.dispatch(kernel, bindings, { count }, Math.ceil(count / 64)),
       [{ buffer: to, offset: 0, into }],
     );
   } finally {
@@ -94,11 +95,11 @@ function checkKernel(own: OwnHash, spec: TableSpec) {
     "check hash",
     ["count"],
     [
-      fragment(constantLines({ KEY_WORDS: keyWords })),
-      fragment(hash),
-      fragment(hashCode({ ...spec, hash: own, seed: 0 })),
-      fragment(`fn hashOf(at: u32) -> u32 { return ${call}; }`),
-      fragment(check, { bindings: { keys: read(), hashes: readWrite() } }),
+      wgsl(constantLines({ KEY_WORDS: keyWords })),
+      wgsl(hash),
+      wgsl(hashCode({ ...spec, hash: own, seed: 0 })),
+      wgsl(`fn hashOf(at: u32) -> u32 { return ${call}; }`),
+      wgsl(check, { bindings: { keys: read(), hashes: readWrite() } }),
     ],
   );
 }

@@ -1,5 +1,5 @@
 /** What is counted on a table: counters of one call, which the host resets, and facts of the table. */
-import { type CountersOf, countersOf } from "../device/counters.js";
+import { type CountersOf, countersOf } from "../../gpu/counters.js";
 
 /** Words in their order. The last three are facts of the table; the others count one call. */
 const names = [

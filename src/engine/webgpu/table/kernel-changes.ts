@@ -3,7 +3,7 @@
  * call on the table takes the counts in before it begins. So the host's numbers are exact whenever one of its calls runs, and whichever
  * strategy it takes meets a table as it may find any.
  */
-import { STORAGE_USAGE } from "../device/gpu-flags.js";
+import type { Recorder } from "../../gpu/runtime.js";
 import { KERNEL_WORDS, MAX_PROBE_WORD, OCCUPIED_WORD, tableCounters } from "./control.js";
 import type { TableState } from "./table-state.js";
 
@@ -34,12 +34,12 @@ export async function takeKernelChanges(state: TableState): Promise<void> {
   const { gpu } = state.host;
   const { control } = state.buffers;
   const into = new Uint8Array(END);
-  const copy = await gpu.memory.acquire("scratch", { bytes: END, usage: STORAGE_USAGE, brief: true });
+  const copy = await gpu.memory.acquire("scratch", { bytes: END, brief: true });
   try {
     // in one submission: no kernel counts between the copy and the zeros
-    const take = (encoder: GPUCommandEncoder) => {
-      encoder.copyBufferToBuffer(control, 0, copy, 0, END);
-      encoder.clearBuffer(control, KERNEL_WORDS * 4, BYTES);
+    const take = (recorder: Recorder) => {
+      recorder.copy(control, 0, copy, 0, END);
+      recorder.clear(control, KERNEL_WORDS * 4, BYTES);
     };
     await gpu.submit("take in", take, [{ buffer: copy, offset: 0, into }]);
   } finally {

@@ -5,7 +5,7 @@
 import { isFloatWord } from "../../float-keys.js";
 import type { TableSpec } from "../../layout.js";
 import { ENTRY, slotFormat } from "../../slot-format.js";
-import { constantLines, fragment } from "../device/kernel-source.js";
+import { constantLines, wgsl } from "../device/module-code.js";
 import hash from "./hash.wgsl";
 import changing from "./plain-changing.wgsl";
 import found from "./plain-found.wgsl";
@@ -70,6 +70,6 @@ export function probingText(spec: TableSpec, types: string, hashing: string, sta
 }
 
 /** The functions that probing code asks for, in modules with params.slots and params.seed. */
-export const slotCount = fragment(
+export const slotCount = wgsl(
   "fn slotCount() -> u32 { return params.slots; } fn hashSeed() -> u32 { return params.seed; }",
 );

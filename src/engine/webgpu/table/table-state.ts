@@ -2,37 +2,25 @@
  * A table's memory on the GPU and its numbers on the host. Every submission that may change the table goes through
  * `submit`, which keeps the numbers exact: entries, tombstones, longest probe. What users' kernels change is taken in by kernel-changes.ts.
  */
-import type { Engine } from "../../engine.js";
+
+import { Submissions } from "../../gpu/call.js";
+import { filling } from "../../gpu/fill.js";
+import type { GpuHost } from "../../gpu/host.js";
+import type { GpuBuffer, Range, Readback, Recorder, Recording } from "../../gpu/runtime.js";
 import { EMPTY, type TableSpec } from "../../layout.js";
 import { lazily } from "../../lazily.js";
 import type { PlanLog } from "../../plan-log.js";
 import { slotFormat, tableBytes } from "../../slot-format.js";
-import { filling } from "../device/fill.js";
-import type { Gpu } from "../device/gpu.js";
-import { STORAGE_USAGE } from "../device/gpu-flags.js";
-import type { Kernels, Range } from "../device/kernel.js";
-import type { Pacer } from "../device/pacer.js";
-import { type Submitter, withSubmitter } from "../device/submitter.js";
-import { type KernelOverrides, TableKernels } from "../direct/direct-kernels.js";
-import type { Readback } from "../memory/readback.js";
+import { TableKernels } from "../direct/direct-kernels.js";
 import { CALL_COUNTER_BYTES, type Counters, SEED_WORD, tableCounters } from "./control.js";
 import type { TableWindow } from "./windows.js";
 
 const loadHashCheck = lazily(() => import("./check-hash.js"));
 
 /** What a table needs of its engine. */
-export interface TableHost {
-  readonly engine: Engine;
-  readonly gpu: Gpu;
-  readonly kernels: Kernels;
-  readonly pacer: Pacer;
-  readonly kernelOverrides: KernelOverrides;
+export interface TableHost extends GpuHost {
   /** Elements that a list of unfinished elements has room for. */
   readonly worklistRoom: number;
-  /** Bytes of the largest range of a table, or of its entries, that is bound at once. */
-  readonly maxTableBinding: number;
-  /** Elements of a chunk at most when its columns cross the bus. */
-  readonly hostChunk: number;
 }
 
 /**
@@ -44,13 +32,12 @@ export async function newState(host: TableHost, spec: TableSpec): Promise<TableS
   const { gpu } = host;
   if (typeof spec.hash !== "string") await (await loadHashCheck()).checkOwnWgsl(host, spec);
   const bytes = slotBytes(spec);
-  const usage = STORAGE_USAGE;
-  const made: GPUBuffer[] = [];
+  const made: GpuBuffer[] = [];
   try {
     for (const size of [bytes, tableCounters.bytes])
-      made.push(await gpu.memory.acquire("table", { bytes: size, usage }));
+      made.push(await gpu.memory.acquire("table", { bytes: size }));
     const [slots, control] = made;
-    const sources = await TableKernels.of(spec, host.kernelOverrides);
+    const sources = await TableKernels.of(spec);
     const windows = await windowsOf(spec, slots, host.maxTableBinding);
     const state = new TableState(host, spec, sources, { slots, control }, windows);
     await state.beginClear();
@@ -62,7 +49,7 @@ export async function newState(host: TableHost, spec: TableSpec): Promise<TableS
 }
 
 /** The ranges of slots that are bound one at a time: all of them, unless the table is larger than a binding. */
-async function windowsOf(spec: TableSpec, buffer: GPUBuffer, most: number): Promise<readonly TableWindow[]> {
+async function windowsOf(spec: TableSpec, buffer: GpuBuffer, most: number): Promise<readonly TableWindow[]> {
   const size = tableBytes(spec);
   if (size > most) return (await loadWindows()).cutWindows(spec, buffer, most);
   return [{ first: 0, slots: spec.slots + slotFormat(spec).sideSlots, range: { buffer, offset: 0, size } }];
@@ -85,10 +72,7 @@ export class TableState {
   homeSorted = true;
   /** What lookups need not try on this table again until it is cleared: see page-lookups.ts. */
   readonly disabled = new Set<"sentinels" | "pages" | "samples">();
-  /** Of the call that is under way. */
-  #submitter: Submitter;
-  /** Submissions of `submitAhead` that nobody has waited for. */
-  readonly #ahead: Promise<void>[] = [];
+  readonly #submissions: Submissions;
   /** The clear of the new table's memory: where it was refused the table is of no use. */
   #cleared: Promise<void> = Promise.resolve();
 
@@ -96,12 +80,12 @@ export class TableState {
     readonly host: TableHost,
     readonly spec: TableSpec,
     readonly sources: TableKernels,
-    readonly buffers: { readonly slots: GPUBuffer; readonly control: GPUBuffer },
+    readonly buffers: { readonly slots: GpuBuffer; readonly control: GpuBuffer },
     /** The ranges of slots that are bound one at a time: one, unless the table is larger than a binding. */
     readonly windows: readonly TableWindow[],
     entries = 0,
   ) {
-    this.#submitter = host.gpu;
+    this.#submissions = new Submissions(host.gpu);
     this.#mainLive = entries;
   }
 
@@ -143,23 +127,22 @@ export class TableState {
    * Submits what does not touch the table, for a later `submit` of the same call: the GPU begins meanwhile. When it was refused, that
    * one throws in place of submitting; without one, the call's end does.
    */
-  async submitAhead(label: string, record: (encoder: GPUCommandEncoder) => void): Promise<void> {
-    const { arrived } = await this.#submitter.begin(label, record, []);
-    this.#ahead.push(arrived);
+  submitAhead(label: string, record: Recording): Promise<void> {
+    return this.#submissions.ahead(label, record);
   }
 
   /** Submits with zeroed counters; reads them back, and notes what they say about the table. */
   async submit(
     label: string,
     reads: readonly Readback[],
-    record: (encoder: GPUCommandEncoder) => void,
+    record: (recorder: Recorder) => void,
   ): Promise<Counters> {
     await this.#cleared;
-    await this.#aheadAccepted();
+    await this.#submissions.accepted();
     const { control } = this.buffers;
     const into = new Uint8Array(tableCounters.bytes);
     this.host.gpu.write(control, 0, zeroCounters);
-    await this.#submitter.submit(label, record, [{ buffer: control, offset: 0, into }, ...reads]);
+    await this.#submissions.submit(label, record, [{ buffer: control, offset: 0, into }, ...reads]);
     return this.note(tableCounters.read(into));
   }
 
@@ -172,28 +155,12 @@ export class TableState {
     return counters;
   }
 
-  async #aheadAccepted(): Promise<void> {
-    if (this.#ahead.length > 0) await Promise.all(this.#ahead.splice(0));
-  }
-
   /**
    * Runs a call's work, and has all that it submitted ahead accepted in the end; with a log, the submissions that go through `submit`
    * and `submitAhead` are timed into it.
    */
   runCall<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T> {
-    const { gpu } = this.host;
-    return withSubmitter(gpu, log, async (submitter) => {
-      this.#submitter = submitter;
-      try {
-        const answer = await work();
-        await this.#aheadAccepted();
-        return answer;
-      } finally {
-        // of a call that failed nothing is left to the next one
-        this.#ahead.length = 0;
-        this.#submitter = gpu;
-      }
-    });
+    return this.#submissions.run(log, work);
   }
 
   /** Clears a new table's memory, in a submission that nobody waits for: what is submitted later sees empty slots, or fails. */
@@ -211,13 +178,13 @@ export class TableState {
 
   /** Submits the writing of all slots and counters. */
   async #fill(): Promise<{ arrived: Promise<void> }> {
-    const { gpu, kernels } = this.host;
+    const { gpu } = this.host;
     const { slots, control } = this.buffers;
-    const fill = await filling(gpu, kernels, EMPTY);
+    const fill = await filling(gpu, EMPTY);
     const counters = new Uint32Array(tableCounters.bytes / 4);
     counters[SEED_WORD] = this.spec.seed ?? 0;
     gpu.write(control, 0, new Uint8Array(counters.buffer));
-    return gpu.begin("fill", (encoder) => fill(encoder, { buffer: slots, size: slotBytes(this.spec) }), []);
+    return gpu.begin("fill", (recorder) => fill(recorder, { buffer: slots, size: slotBytes(this.spec) }), []);
   }
 
   destroy(): void {

@@ -2,10 +2,11 @@
  * Windows: ranges of neighbouring slots that a table is bound in. A table that fits one binding has one window, the whole;
  * a larger one is a single buffer all the same, of which each dispatch sees one window.
  */
+
 import { LimitError } from "../../../errors.js";
+import type { GpuBuffer, Range } from "../../gpu/runtime.js";
 import type { TableSpec } from "../../layout.js";
 import { slotFormat, tableBytes } from "../../slot-format.js";
-import type { Range } from "../device/kernel.js";
 
 /** Slots first .. first + slots of a table, bound together. The side slots count as slots of the last window. */
 export interface TableWindow {
@@ -23,7 +24,7 @@ const MOST_WINDOWS = 128;
  * Cuts a table into windows of about equal size, none of more than `most` bytes.
  * @throws LimitError when that takes too many of them.
  */
-export function cutWindows(spec: TableSpec, buffer: GPUBuffer, most: number): readonly TableWindow[] {
+export function cutWindows(spec: TableSpec, buffer: GpuBuffer, most: number): readonly TableWindow[] {
   const { slotWords, sideSlots } = slotFormat(spec);
   const slotBytes = slotWords * 4;
   const end = spec.slots + sideSlots;

@@ -1,4 +1,4 @@
-// The joins of test/engine/webgpu/join/match-dense.test.ts on the cpu engine.
+// The joins of test/engine/gpu/join/match-dense.test.ts on the cpu engine.
 import { expect, it } from "vitest";
 import { openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
 import { JOIN_KINDS } from "../../../../src/engine/join-kinds.js";

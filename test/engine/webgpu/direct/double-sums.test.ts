@@ -1,6 +1,6 @@
 /** Sums of two doubles, made in integers by doubles.wgsl and sums.wgsl, against JavaScript's, bit by bit. */
 import { expect, it } from "vitest";
-import { constantLines } from "../../../../src/engine/webgpu/device/kernel-source.js";
+import { constantLines } from "../../../../src/engine/webgpu/device/module-code.js";
 import { SUM_BYTES } from "../../../../src/engine/webgpu/direct/combine-room.js";
 import doubles from "../../../../src/engine/webgpu/direct/doubles.wgsl";
 import sums from "../../../../src/engine/webgpu/direct/sums.wgsl";

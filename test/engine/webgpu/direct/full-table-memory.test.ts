@@ -1,6 +1,6 @@
 /** Over-full batches: one copy of the table a call, none of its memory left behind, and no kernel compiled once slots are claimed. */
 import { expect, it, vi } from "vitest";
-import { GpuMemory } from "../../../../src/engine/webgpu/memory/gpu-memory.js";
+import { GpuMemory } from "../../../../src/engine/gpu/memory/gpu-memory.js";
 import { CapacityError, openDevice, StaticMap } from "../../../../src/index.js";
 import { rejection } from "../../../conformance/helpers/checks.js";
 import { absentKeys, counting, uniqueKeys } from "../../../conformance/helpers/keys.js";
@@ -49,7 +49,7 @@ it("an insertAndFind that fills the table looks keys up by the kernels that were
       },
     }),
   );
-  expect(engine.gpu.software).toBe(false);
+  expect(engine.gpu.traits.isEmulated).toBe(false);
   // a probe of the first dispatch does not see all of them
   const slots = 4096;
   const table = await engine.createTable({ key: "u32", value: "u32", slots, hash: "murmur3" });

@@ -34,11 +34,11 @@ const variants = {
   ", full tables copied": { copyAboveSteps: 0 },
 };
 
-for (const [name, kernelOverrides] of Object.entries(variants)) {
+for (const [name, tuning] of Object.entries(variants)) {
   describe(`probes past ${BLOCK} slots${name}`, () => {
     let device: Device;
     beforeAll(async () => {
-      const engine = await openVariant({ kernelOverrides });
+      const engine = await openVariant({ tuning });
       device = new Device(engine, "A test of the worklists.");
     });
     afterAll(() => device?.destroy());

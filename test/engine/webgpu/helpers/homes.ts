@@ -1,9 +1,9 @@
 /** Where a map's keys lie, and where their homes are. */
 
 import { expect } from "vitest";
+import { readBytes } from "../../../../src/engine/gpu/memory/read-bytes.js";
 import { homeSlot, murmur3 } from "../../../../src/engine/hash.js";
 import { TOMBSTONE } from "../../../../src/engine/layout.js";
-import { readBytes } from "../../../../src/engine/webgpu/memory/read-bytes.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import type { StaticMap } from "../../../../src/index.js";
 

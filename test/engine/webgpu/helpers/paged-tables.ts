@@ -1,6 +1,6 @@
 /** Tables whose batches go by pages, each batch as one chunk. */
 import { afterAll, beforeAll, expect, vi } from "vitest";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { Partitioner } from "../../../../src/engine/webgpu/partitioned/partitioner.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { Device, StaticMap, StaticSet } from "../../../../src/index.js";
@@ -21,7 +21,7 @@ export function usePagedTables(windowBytes: number) {
   beforeAll(async () => {
     engine = await openVariant({
       strategy: "partitioned",
-      kernelOverrides: { maxTableBinding: windowBytes },
+      tuning: { maxTableBinding: windowBytes },
     });
     expect(pageSlotsOf(engine)).toBe(PAGE_SLOTS);
     device = new Device(engine, "A test of pages.");

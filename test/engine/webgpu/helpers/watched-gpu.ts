@@ -11,7 +11,7 @@ export async function openInChunks(
   gpuDevice: GPUDevice,
   staging = { bytes: 1024, count: 3 },
 ): Promise<Device> {
-  const engine = await openEngine({ gpuDevice, kernelOverrides: { hostChunk: CHUNK, staging } });
+  const engine = await openEngine({ gpuDevice, tuning: { hostChunk: CHUNK, staging } });
   return new Device(engine, "A test of chunks that overlap.");
 }
 

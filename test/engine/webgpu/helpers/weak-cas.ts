@@ -30,8 +30,8 @@ export async function openWeakDevice(
   seen?: (gpuDevice: GPUDevice) => GPUDevice,
 ): Promise<Device> {
   const { worklistRoom, maxTableBinding, copyAboveSteps } = injection;
-  const kernelOverrides = { cas: weakCas(injection), worklistRoom, maxTableBinding, copyAboveSteps };
-  const engine = await openVariant({ kernelOverrides }, seen);
+  const tuning = { cas: weakCas(injection), worklistRoom, maxTableBinding, copyAboveSteps };
+  const engine = await openVariant({ tuning }, seen);
   return new Device(engine, "A test with injected failures.");
 }
 

@@ -90,7 +90,7 @@ for (const rest of [1, 3, 5, CHUNK]) {
 it("retrieveAll of a table with several windows fills pinned arrays", async () => {
   const engine = await openEngine({
     gpuDevice: real,
-    kernelOverrides: { maxTableBinding: 4098 * 8 },
+    tuning: { maxTableBinding: 4098 * 8 },
   });
   const windowed = new Device(engine, "A test of windows.");
   using map = await newMap(10_001, windowed);

@@ -1,9 +1,10 @@
 /** Host memory through the staging buffers of uploads: any length, any source, many at once, and without memory for them. */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Gpu } from "../../../../src/engine/webgpu/device/gpu.js";
+import { readBytes } from "../../../../src/engine/gpu/memory/read-bytes.js";
+import type { Recorder } from "../../../../src/engine/gpu/runtime.js";
 import { BufferUsage } from "../../../../src/engine/webgpu/device/gpu-flags.js";
-import { readBytes } from "../../../../src/engine/webgpu/memory/read-bytes.js";
+import { WebgpuRuntime } from "../../../../src/engine/webgpu/device/webgpu-runtime.js";
 import { EngineError } from "../../../../src/errors.js";
 import { expectSame, rejection } from "../../../conformance/helpers/checks.js";
 import { ownGpuDevice } from "../helpers/own-gpu.js";
@@ -22,11 +23,11 @@ beforeAll(async () => {
 });
 afterAll(() => real?.destroy());
 
-const open = (device: GPUDevice) => new Gpu(device, { software: true, owned: false, staging });
+const open = (device: GPUDevice) => new WebgpuRuntime(device, { software: true, owned: false, staging });
 const bytesOf = (length: number, start = 1) => Uint8Array.from({ length }, (_, i) => (start + i * 7) % 251);
 
 /** Uploads to a buffer of 0xff bytes, and reads all of it. */
-async function uploaded(gpu: Gpu, data: Uint8Array, offset = 0): Promise<Uint8Array> {
+async function uploaded(gpu: WebgpuRuntime, data: Uint8Array, offset = 0): Promise<Uint8Array> {
   const size = Math.ceil((offset + data.length) / 4) * 4 + 8;
   const buffer = await gpu.memory.allocate("target", size, USAGE);
   gpu.write(buffer, 0, new Uint8Array(size).fill(0xff));
@@ -89,7 +90,7 @@ describe("an upload", () => {
     const into = new Uint8Array(400);
     for (let round = 0; round < 5; round++) {
       await gpu.upload(from, 0, bytesOf(400, round));
-      const copy = (encoder: GPUCommandEncoder) => encoder.copyBufferToBuffer(from, 0, to, 0, 400);
+      const copy = (recorder: Recorder) => recorder.copy(from, 0, to, 0, 400);
       await gpu.submit("copy", copy, [{ buffer: to, offset: 0, into }]);
       expectSame(into, bytesOf(400, round));
     }

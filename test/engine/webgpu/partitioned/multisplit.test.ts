@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { boundChunk } from "../../../../src/engine/gpu/batch/bound-chunk.js";
+import { Scratch } from "../../../../src/engine/gpu/batch/columns.js";
+import { readBytes } from "../../../../src/engine/gpu/memory/read-bytes.js";
+import type { Range } from "../../../../src/engine/gpu/runtime.js";
 import { homeSlot, murmur3 } from "../../../../src/engine/hash.js";
 import { type TableSpec, TOMBSTONE } from "../../../../src/engine/layout.js";
-import { boundChunk } from "../../../../src/engine/webgpu/batch/bound-chunk.js";
-import { Scratch } from "../../../../src/engine/webgpu/batch/columns.js";
-import type { Range } from "../../../../src/engine/webgpu/device/kernel.js";
-import { readBytes } from "../../../../src/engine/webgpu/memory/read-bytes.js";
 import {
   binsFor,
   type Partitions,

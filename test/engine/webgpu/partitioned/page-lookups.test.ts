@@ -125,7 +125,7 @@ it("equal keys that a page has no room for are looked up one by one", async () =
 });
 
 it("more of them than worklists hold make the table's lookups go by partitions, until it is cleared", async () => {
-  const engine = await openVariant({ strategy: "partitioned", kernelOverrides: { worklistRoom: 16 } });
+  const engine = await openVariant({ strategy: "partitioned", tuning: { worklistRoom: 16 } });
   const few = new Device(engine, "A test of short worklists.");
   const sizing = { key: "u32", value: "u32", capacity: SLOTS, maxLoadFactor: 1 } as const;
   const model = Modelled.map(await StaticMap.create(few, sizing));

@@ -247,7 +247,7 @@ it("tables of many windows take more dispatches than there are windows", async (
   const slots = windows * WINDOW_SLOTS;
   const engine = await openVariant({
     strategy: "partitioned",
-    kernelOverrides: { maxTableBinding: (WINDOW_SLOTS + 2) * 8 },
+    tuning: { maxTableBinding: (WINDOW_SLOTS + 2) * 8 },
   });
   const many = new Device(engine, "A test of many windows.");
   const count = Math.floor(slots * 0.76);

@@ -31,7 +31,7 @@ describe.each(Object.entries(variants))("%s", (_name, variant) => {
   beforeAll(async () => {
     const engine = await openVariant({
       strategy: "partitioned",
-      kernelOverrides: { maxTableBinding: WINDOW_BYTES, ...variant },
+      tuning: { maxTableBinding: WINDOW_BYTES, ...variant },
     });
     device = new Device(engine, "A test of partitions.");
   });
@@ -141,8 +141,8 @@ describe.each(Object.entries(variants))("%s", (_name, variant) => {
 
 it("a find in a table of several windows puts its results in order once, after the probes that go from one to the next", async () => {
   const watch = new Watch();
-  const kernelOverrides = { maxTableBinding: WINDOW_BYTES };
-  const engine = await openVariant({ strategy: "partitioned", kernelOverrides }, (gpu) => watch.on(gpu));
+  const tuning = { maxTableBinding: WINDOW_BYTES };
+  const engine = await openVariant({ strategy: "partitioned", tuning }, (gpu) => watch.on(gpu));
   const device = new Device(engine, "A test of partitions.");
   using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: SLOTS, maxLoadFactor: 1 });
   const keys = keysWithHome(WINDOW_SLOTS - 2, SLOTS, 300);

@@ -209,10 +209,10 @@ it("every value of a key that comes more often than its page has room for counts
 });
 
 it("values that are fallbacks go on in pieces that worklists have room for", async () => {
-  const kernelOverrides = { worklistRoom: 16, maxTableBinding: (4 * PAGE_SLOTS + 2) * 8 };
+  const tuning = { worklistRoom: 16, maxTableBinding: (4 * PAGE_SLOTS + 2) * 8 };
   const engine = await openVariant({
     strategy: "partitioned",
-    kernelOverrides,
+    tuning,
   });
   const own = new Device(engine, "A test of short worklists.");
   const sizing = { key: "u32", value: "u32", capacity: 6 * PAGE_SLOTS, maxLoadFactor: 1 } as const;
@@ -243,10 +243,10 @@ it.each([
 ] as const)(
   "%s values of keys that repeat are combined in multisplits (%s, %i of 100 compare-exchanges fail)",
   async (value, op, percent) => {
-    const kernelOverrides = percent > 0 ? { casSeen: weakCasSeen(percent) } : {};
+    const tuning = percent > 0 ? { casSeen: weakCasSeen(percent) } : {};
     const engine = await openVariant({
       strategy: "partitioned",
-      kernelOverrides,
+      tuning,
     });
     const own = new Device(engine, "A test of keys that repeat.");
     const { keys, numbers } = skewedBatch();

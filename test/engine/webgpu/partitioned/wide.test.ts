@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { Pacer } from "../../../../src/engine/webgpu/device/pacer.js";
+import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { SENTINEL } from "../../../../src/engine/webgpu/partitioned/unpermute.js";
 import { TableState } from "../../../../src/engine/webgpu/table/table-state.js";
 import { Device, type Plan, StaticMap, StaticSet } from "../../../../src/index.js";
@@ -30,8 +30,8 @@ const SLOTS = 5000;
 let device: Device;
 let weak: Device;
 beforeAll(async () => {
-  const open = async (kernelOverrides: object) =>
-    new Device(await openVariant({ strategy: "partitioned", kernelOverrides }), "A test of wide slots.");
+  const open = async (tuning: object) =>
+    new Device(await openVariant({ strategy: "partitioned", tuning }), "A test of wide slots.");
   device = await open({ maxTableBinding: WINDOW_BYTES });
   weak = await open({ cas: weakCas({ percent: 25 }), casSeen: weakCasSeen(50) });
   // a batch is one chunk, however long its kernels took to compile

@@ -6,7 +6,7 @@ import { canonicalF32 } from "../../../../src/engine/float-keys.js";
 import { homeSlot } from "../../../../src/engine/hash.js";
 import { hashNames } from "../../../../src/engine/hash-names.js";
 import { hashWords } from "../../../../src/engine/hash-words.js";
-import { constantLines } from "../../../../src/engine/webgpu/device/kernel-source.js";
+import { constantLines } from "../../../../src/engine/webgpu/device/module-code.js";
 import hash from "../../../../src/engine/webgpu/table/hash.wgsl";
 import { hashCode } from "../../../../src/engine/webgpu/table/hash-code.js";
 import hashWide from "../../../../src/engine/webgpu/table/hash-wide.wgsl";

@@ -5,7 +5,7 @@
 
 import type { AsyncDuckDB, AsyncDuckDBConnection } from "@duckdb/duckdb-wasm";
 import { tableFromIPC, tableToIPC } from "@uwdata/flechette";
-import { RAW } from "../../../../../src/io/columns.js";
+import { RAW } from "../../../../../src/arrow/raw.js";
 import { textReader } from "../../../../../src/io/values.js";
 import type { AggregateFunction, Spec } from "../protocol.js";
 import type { Tables } from "../worker/operate.js";

@@ -1,4 +1,4 @@
-/** Which columns a join can compare, by the names of their types: the rules of the library (src/relational/key-types.ts), in short. */
+/** Which columns a join can compare, by the names of their types: the rules of the library (src/relational/keys/key-types.ts), in short. */
 import type { ColumnFacts } from "../protocol.js";
 
 /** Types whose values are compared with each other. */

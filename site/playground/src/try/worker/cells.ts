@@ -1,7 +1,7 @@
 /** Tables as the page shows them: types by name, values as text. */
 import { type Column, type Table, Type } from "@uwdata/flechette";
+import { typeName } from "../../../../../src/arrow/arrow-types.js";
 import { isNumeric, textReader } from "../../../../../src/io/values.js";
-import { typeName } from "../../../../../src/relational/arrow-types.js";
 import type { Cells, ColumnFacts } from "../protocol.js";
 
 export function columnFacts(table: Table): ColumnFacts[] {

@@ -1,0 +1,98 @@
+/**
+ * An input that is read once, in pieces of about one size: small batches are put together; large ones are opened some rows at a time, so
+ * that no more of them than a piece is copied or has its dictionaries expanded.
+ */
+import { BatchReader } from "./batch-reader.js";
+import { readTable, type SourceTable } from "./columns.js";
+import { type BatchShape, Gathered, openRows, RowBatch, shapeOf } from "./row-batch.js";
+import { type Batches, batchesOf, type TableInput, type Tables } from "./table-input.js";
+
+/** Rows of a large batch that are looked at first: nobody knows yet what its rows take. */
+const FIRST_ROWS = 1024;
+
+export class TableStream {
+  readonly #batches: BatchReader;
+  /** The first batch, until it is read. */
+  #first: SourceTable | undefined;
+  #shape: BatchShape | undefined;
+  /** What a row took, of those that were read last. */
+  #rowBytes: number | undefined;
+
+  /** @param side what to call the input in messages */
+  constructor(
+    input: TableInput | Tables,
+    readonly side: string,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#batches = new BatchReader(batchesOf(input) ?? ([input] as Batches), signal);
+  }
+
+  /** No rows of the first batch, which says what the columns are: there are none where no batch comes. */
+  async first(): Promise<SourceTable> {
+    this.#first ??= await this.#next();
+    return this.#first ? openRows(this.#first, 0, 0) : readTable([], this.side);
+  }
+
+  /** Says which columns are read. */
+  async need(columns: readonly number[]): Promise<BatchShape> {
+    this.#shape = shapeOf(await this.first(), this.side, columns);
+    return this.#shape;
+  }
+
+  /** The rows in pieces of about `bytes`. After `need`; once. */
+  async *pieces(bytes: number): AsyncGenerator<RowBatch> {
+    const shape = this.#shape as BatchShape;
+    const gathered = new Gathered(shape, bytes);
+    for await (const batch of this.#cuts(shape, bytes)) {
+      const enough = batch.rows > 0 ? gathered.add(batch) : null;
+      if (enough) yield enough;
+    }
+    const rest = gathered.rest();
+    if (rest) yield rest;
+  }
+
+  /** Stops reading. */
+  async close(): Promise<void> {
+    this.#first = undefined;
+    await this.#batches.close();
+  }
+
+  /** All rows of each batch, in pieces of at most about `bytes`. */
+  async *#cuts(shape: BatchShape, bytes: number): AsyncGenerator<RowBatch> {
+    for (let table = await this.#next(); table !== undefined; table = await this.#next()) {
+      let from = 0;
+      do {
+        const to = from + this.#rowsWithin(bytes, table.rows - from);
+        const batch = RowBatch.of(shape, openRows(table, from, to));
+        if (batch.rows > 0) this.#rowBytes = batch.rowBytes / batch.rows;
+        yield* cut(batch, bytes);
+        from = to;
+      } while (from < table.rows);
+    }
+  }
+
+  /** How many rows of some take about `bytes`, or a fair share of those. */
+  #rowsWithin(bytes: number, rows: number): number {
+    if (bytes === Number.POSITIVE_INFINITY) return rows;
+    if (this.#rowBytes === undefined) return Math.min(rows, FIRST_ROWS);
+    return Math.ceil(rows / Math.max(1, Math.ceil((rows * this.#rowBytes) / bytes)));
+  }
+
+  async #next(): Promise<SourceTable | undefined> {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) return first;
+    const batch = await this.#batches.next();
+    return batch === undefined ? undefined : readTable(batch, this.side);
+  }
+}
+
+/** Pieces of at most about `bytes`, rows being taken for equally large. */
+export function* cut(batch: RowBatch, bytes: number): Generator<RowBatch> {
+  const each = Math.max(bytes - batch.shape.fixedBytes, bytes / 2);
+  const count = Math.min(batch.rows, Math.max(1, Math.ceil(batch.rowBytes / each)));
+  for (let i = 0; i < count; i++) {
+    const from = Math.floor((batch.rows * i) / count);
+    yield batch.slice(from, Math.floor((batch.rows * (i + 1)) / count));
+  }
+}

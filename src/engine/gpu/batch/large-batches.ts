@@ -1,0 +1,67 @@
+/** Batches of several chunks, or of one that may take long. Loaded by the first such. */
+import { type KeyType, lengthOf, type ValueType } from "../../element-types.js";
+import type { CallOptions, Destination } from "../../engine.js";
+import { slotFormat } from "../../slot-format.js";
+import { type Batch, type BatchTarget, bindColumns, type RunChunk, runChunk } from "./batches.js";
+import type { BoundChunk } from "./bound-chunk.js";
+import { forEachChunk } from "./chunks.js";
+import type { Chunk, Scratch } from "./columns.js";
+import { Pipeline, type ReadBack } from "./pipeline.js";
+
+/** Bytes of a binding that partitioning takes for a word of an element, at most: the word, and what pages have room for besides. */
+const PARTITION_BYTES = 6;
+/** Elements of a chunk of a large batch, whatever speed was seen: some milliseconds on a large GPU, below a second on a small one. */
+export const BULK_CHUNK = 2 ** 27;
+
+/**
+ * Runs `run` on a batch chunk by chunk. Chunks of host memory overlap where there are several.
+ * @param output where the call's results go.
+ */
+export async function eachLargeChunk<K extends KeyType, V extends ValueType>(
+  state: BatchTarget,
+  operation: string,
+  batch: Batch<K, V>,
+  call: CallOptions,
+  output: Destination,
+  run: RunChunk,
+): Promise<void> {
+  const { gpu, pacer, hostChunk } = state.host;
+  const { keys, values, plan } = batch;
+  const { keyWords, valueWords } = slotFormat(state.spec);
+  const bytes = Math.max((await batch.bytes?.()) ?? 4, PARTITION_BYTES * Math.max(2, keyWords + valueWords));
+  const length = lengthOf(keys);
+  gpu.checkAlive();
+  // what the GPU copies by itself needs no small chunks to overlap
+  const crosses = [keys, values, call.where, output].flat().some(copiedByHost);
+  const host = crosses ? hostChunk : undefined;
+  const bindable = gpu.traits.maxBinding / bytes;
+  // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
+  const most = Math.min(length, BULK_CHUNK);
+  const first = await plan(most);
+  const bulk = first.strategy === "direct" || gpu.traits.isEmulated ? undefined : BULK_CHUNK;
+  const limits = { operation, bindable, host, bulk };
+  const bind = (chunk: Chunk, scratch: Scratch) => bindColumns(state, batch, call, chunk, scratch);
+  let pipeline: Pipeline<BoundChunk> | null = null;
+  // a table fills up from chunk to chunk: each is planned when its turn comes
+  const work = async (bound: BoundChunk, readBack: ReadBack) => {
+    const isPlanned = bound.first === 0 && bound.count === most;
+    return run(bound, isPlanned ? first : await plan(bound.count), readBack);
+  };
+  const each = async (chunk: Chunk, next: Chunk | null) => {
+    if (next !== null) pipeline ??= new Pipeline(gpu, bind);
+    if (pipeline === null) return runChunk(state, batch, call, chunk, work);
+    call.log?.beginChunk();
+    return pipeline.run(chunk, next, work);
+  };
+  // a chunk's time sets the pace of the next: loading is not to be part of it
+  if (crosses) await gpu.prepareUploads(length * 4);
+  try {
+    await state.runCall(call.log, () => forEachChunk(pacer, limits, length, call, each));
+  } finally {
+    await (pipeline as Pipeline<BoundChunk> | null)?.close();
+  }
+}
+
+function copiedByHost(column: unknown): boolean {
+  return column === "host" || ArrayBuffer.isView(column);
+}

@@ -1,0 +1,82 @@
+/** The webgpu engine's row operations. Columns are gathered by the calling thread: they are in host memory. */
+import type { DeviceArray } from "../device-array.js";
+import type { DeviceColumn, DeviceKeys, Matches, Words } from "../device-columns.js";
+import type { GatherTask } from "../gather-buffers.js";
+import { type GroupTask, runTasksHere } from "../group-tasks.js";
+import type { JoinKind } from "../join-kinds.js";
+import type { Keep } from "../keep.js";
+import { lazily } from "../lazily.js";
+import type { ColumnReducer } from "../reductions.js";
+import type { GroupCall, RowGroups } from "../row-groups.js";
+import { gatherHere, type JoinCall, type RowIndex, type RowOperations } from "../row-operations.js";
+import type { RowKeys, RowPairs } from "../rows.js";
+import { gatherColumns } from "./columns/gather-columns.js";
+import { groupRows } from "./groups/group-rows.js";
+import { type RowHost, rowHost } from "./groups/row-run.js";
+import type { GpuHost } from "./host.js";
+import { joinRows } from "./join/join-rows.js";
+import { matchRows } from "./join/match-rows.js";
+import { indexRows } from "./join/row-index.js";
+
+const loadReduce = lazily(() => import("./reduce/reduce-groups.js"));
+const loadDistinct = lazily(() => import("./reduce/distinct-rows.js"));
+const loadMask = lazily(() => import("./columns/mask-rows.js"));
+
+class GpuRows implements RowOperations {
+  readonly prefersColumnsThere = true;
+  readonly reducer: ColumnReducer = {
+    reduce: async (...asked) => (await loadReduce()).reduceGroups(this.#host, ...asked),
+  };
+  readonly #host: RowHost;
+  constructor(host: GpuHost) {
+    this.#host = rowHost(host);
+  }
+
+  join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
+    return joinRows(this.#host, left, right, call);
+  }
+
+  index(keys: DeviceKeys, call: JoinCall): Promise<RowIndex> {
+    return indexRows(this.#host, keys, call);
+  }
+
+  async gather(tasks: readonly GatherTask[], pause: () => Promise<void>) {
+    this.#host.gpu.checkAlive();
+    return gatherHere(tasks, pause);
+  }
+
+  async runTasks(tasks: readonly GroupTask[], pause: () => Promise<void>) {
+    this.#host.gpu.checkAlive();
+    return runTasksHere(tasks, pause);
+  }
+
+  match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches> {
+    return matchRows(this.#host, left, right, how, call);
+  }
+
+  gatherColumns(
+    columns: readonly DeviceColumn[],
+    rows: Words,
+    mayLack: boolean,
+    call: Pick<JoinCall, "signal">,
+  ): Promise<DeviceColumn[]> {
+    return gatherColumns(this.#host, columns, rows, mayLack, call);
+  }
+
+  async distinctRows(keys: DeviceKeys, keep: Keep, call: Omit<JoinCall, "nullsEqual">): Promise<Words> {
+    const { distinctRows } = await loadDistinct();
+    return distinctRows(this.#host, keys, keep, call);
+  }
+
+  async maskOf(rows: Words, length: number): Promise<DeviceArray<"u8">> {
+    const { maskRows } = await loadMask();
+    return maskRows(this.#host, rows, length);
+  }
+
+  group(keys: RowKeys, call: GroupCall): Promise<RowGroups> {
+    return groupRows(this.#host, keys, call);
+  }
+}
+
+/** The row operations of an engine. */
+export const operationsOf = (host: GpuHost): RowOperations => new GpuRows(host);

@@ -1,0 +1,289 @@
+/**
+ * One call over rows on the GPU: its memory, counters, chunks, progress and times. The operations on rows (group-rows.ts,
+ * ../join/join-rows.ts) say what to record; this says how it is submitted, waited for, timed and stopped.
+ *
+ * Submissions run in their order. Only those that read the counters back are waited for: a wait takes as long as the GPU works on a million
+ * rows. Of steps that nobody waits for some are queued, and go along with the next submission (`eachChunk`), and some are submitted, so
+ * that the GPU begins (`dispatch`). However the call ends, its memory is given back.
+ */
+
+import type { Words } from "../../device-columns.js";
+import { type Keying, keyingOf } from "../../hash-seed.js";
+import type { ChunkPlan } from "../../plan.js";
+import type { GroupCall } from "../../row-groups.js";
+import { forEachChunk } from "../batch/chunks.js";
+import { type Chunk, placeOf, Scratch } from "../batch/columns.js";
+import { Submissions } from "../call.js";
+import { checkBinding as checkGpuBinding } from "../check-binding.js";
+import type { GpuHost } from "../host.js";
+import type { Constants, KernelSource } from "../kernel-source.js";
+import type { Bindings, GpuRuntime, Range, Readback, Recorder, Recording } from "../runtime.js";
+import { GroupKernels, ROW_TILE, type RowParams, rowCounters } from "./row-kernels.js";
+import type { RecordLayout } from "./row-records.js";
+import type { ScanStep } from "./scan.js";
+
+/** Elements of a step that is not worth waiting for. */
+const AT_ONCE = 2 ** 22;
+
+/** What operations on rows need of their engine. */
+export interface RowHost extends GpuHost {
+  readonly sources: GroupKernels;
+}
+
+/** The host of operations on rows. */
+export const rowHost = (host: GpuHost): RowHost => ({ ...host, sources: new GroupKernels(host.tuning) });
+
+/** What a call works on. */
+export interface RowWork {
+  readonly call: GroupCall;
+  readonly layout: RecordLayout;
+  /** Rows of all sides. */
+  readonly rows: number;
+  /** Times that `eachChunk` goes over all of them, for progress. */
+  readonly passes: number;
+}
+
+/** Records a step's commands over a chunk. */
+export type RecordChunk = (recorder: Recorder, chunk: Chunk) => void;
+
+/** See `RowRun.eachChunk`. */
+export interface StepOptions {
+  readonly isPass?: boolean;
+  readonly waits?: boolean;
+  readonly onChunk?: (() => void) | undefined;
+}
+
+/** Records one dispatch of a kernel; `count` says over how many invocations. */
+export type RowStep<B extends string> = (
+  recorder: Recorder,
+  bindings: Bindings<B>,
+  params: RowParams,
+) => void;
+
+/**
+ * Runs a call's work. Its memory is given back, and its submissions are timed into its log.
+ * @param kept takes the call's memory in place of that; whoever made it gives it back
+ */
+export async function runRows<T>(
+  host: RowHost,
+  work: RowWork,
+  operation: (run: RowRun) => Promise<T>,
+  kept?: Scratch,
+): Promise<T> {
+  const { gpu } = host;
+  const { signal, log } = work.call;
+  signal?.throwIfAborted();
+  gpu.checkAlive();
+  const scratch = kept ?? new Scratch(gpu);
+  try {
+    const submissions = new Submissions(gpu);
+    return await submissions.run(log, async () => {
+      const control = await scratch.buffer(rowCounters.bytes);
+      gpu.write(control, 0, new Uint8Array(rowCounters.bytes));
+      const run = new RowRun(host, work, scratch, submissions, { buffer: control, size: rowCounters.bytes });
+      const answer = await operation(run);
+      await run.end();
+      return answer;
+    });
+  } finally {
+    if (kept === undefined) scratch.release();
+  }
+}
+
+/** @throws LimitError when a range of so many bytes is larger than a binding. */
+export function checkBinding(gpu: GpuRuntime, bytes: number): void {
+  checkGpuBinding(gpu, bytes, "Use fewer rows at a time, or the cpu backend.");
+}
+
+/** A call under way; made by `runRows`. */
+export class RowRun {
+  /** As of the last submission that was waited for. */
+  counters = rowCounters.read(new Uint8Array(rowCounters.bytes));
+  /** What goes before the next submission. */
+  readonly #queued: Recording[] = [];
+  /** Rows of all passes that are done, and of those that were reported. */
+  #done = 0;
+  #reported = 0;
+
+  constructor(
+    readonly host: RowHost,
+    private readonly work: RowWork,
+    private readonly scratch: Scratch,
+    private readonly submissions: Submissions,
+    readonly control: Range,
+  ) {
+    this.keying = keyingOf(host.engine.hashSeed);
+  }
+
+  /** What words of rows are hashed as. Another table's rows are looked up with those of that table. */
+  keying: Keying;
+
+  /** Times that the seed was given up. */
+  reseeded = 0;
+
+  /** Goes on with a seed that nobody knows, and with counters of 0. */
+  reseed(): void {
+    this.reseeded++;
+    this.keying = keyingOf(crypto.getRandomValues(new Uint32Array(1))[0]);
+    this.counters = rowCounters.read(new Uint8Array(rowCounters.bytes));
+    this.queue((recorder) => recorder.clear(this.control.buffer, 0, rowCounters.bytes));
+  }
+
+  get layout(): RecordLayout {
+    return this.work.layout;
+  }
+
+  get nullsEqual(): boolean {
+    return this.work.call.nullsEqual;
+  }
+
+  /** Memory of the call, with unspecified contents, as a binding. Its size is a multiple of 16 bytes. */
+  async range(bytes: number): Promise<Range> {
+    const size = Math.max(16, Math.ceil(bytes / 16) * 16);
+    checkBinding(this.host.gpu, size);
+    return { buffer: await this.scratch.buffer(size), offset: 0, size };
+  }
+
+  /** What `prepare` answers; null, and its memory given back, where it throws a LimitError. */
+  attempt<T>(prepare: () => Promise<T>): Promise<T | null> {
+    return this.scratch.attempt(prepare);
+  }
+
+  /** Elements of a device array as a binding, `count` from `first` on (all, unless told): a copy where a binding cannot begin. */
+  async bind(words: Words, first = 0, count = words.length - first): Promise<Range> {
+    const { buffer, byteOffset } = placeOf(words);
+    const offset = byteOffset + first * 4;
+    const size = Math.max(4, count * 4);
+    checkBinding(this.host.gpu, size);
+    if (offset % 256 === 0) return { buffer, offset, size };
+    const copy = await this.scratch.buffer(size);
+    await this.submit("copy", (recorder) => recorder.copy(buffer, offset, copy, 0, count * 4));
+    return { buffer: copy, size };
+  }
+
+  /**
+   * What records a kernel's dispatches.
+   * @param items rows that an invocation takes
+   */
+  async step<B extends string, C extends string>(
+    source: KernelSource<keyof RowParams, B, C>,
+    constants: Constants<C>,
+    items = 1,
+  ): Promise<RowStep<B>> {
+    const kernel = await this.host.gpu.compile(source, constants);
+    const { rowWords, plainWords, nullWords } = this.work.layout;
+    const layout = { rowWords, plainWords, nullWords, nullsEqual: Number(this.nullsEqual) };
+    return (recorder, bindings, params) =>
+      recorder.dispatch(
+        kernel,
+        bindings,
+        { ...layout, ...this.keying, ...params },
+        Math.ceil((params.count ?? 0) / (ROW_TILE * items)),
+      );
+  }
+
+  /** What records a scan. */
+  scanStep(kernel: "scan" | "scanAdd"): Promise<ScanStep> {
+    return this.step(this.host.sources[kernel], {});
+  }
+
+  /** Puts commands before the next submission. Until then no memory that they use may be given back, or be written by the host. */
+  queue(record: Recording): void {
+    this.#queued.push(record);
+  }
+
+  /** Submits what was queued. */
+  async flush(label: string): Promise<void> {
+    if (this.#queued.length > 0) await this.submit(label, () => {});
+  }
+
+  /** Submits without waiting. When it is refused, the next `submitAndWait` throws, or the call's end. */
+  async submit(label: string, record: Recording): Promise<void> {
+    await this.submissions.ahead(label, this.#withQueued(record));
+  }
+
+  /** Submits, waits, and reads the counters back, and what else is asked for. */
+  async submitAndWait(label: string, record: Recording, reads: readonly Readback[] = []): Promise<void> {
+    const into = new Uint8Array(rowCounters.bytes);
+    const all = [{ buffer: this.control.buffer, offset: 0, into }, ...reads];
+    await this.submissions.submitNow(label, this.#withQueued(record), all);
+    this.counters = rowCounters.read(into);
+  }
+
+  #withQueued(record: Recording): Recording {
+    return (recorder) => {
+      for (const each of this.#queued.splice(0)) each(recorder);
+      record(recorder);
+    };
+  }
+
+  /** Waits until all submissions are accepted. */
+  accepted(): Promise<void> {
+    return this.submissions.accepted();
+  }
+
+  /** @throws the signal's reason when the call is aborted. */
+  checkSignal(): void {
+    this.work.call.signal?.throwIfAborted();
+  }
+
+  /** Notes chunks of the batch in the call's plan, one for each of `eachChunk`. */
+  noting(reason: ChunkPlan["reason"]): () => void {
+    return () => this.work.call.log?.beginChunk({ strategy: "direct", groupSize: 1, reason });
+  }
+
+  /**
+   * Records a step over `rows` rows in chunks of about 100 ms, and waits for each; looks at the signal before each.
+   * @param operation the name under which the pacer remembers the step's speed
+   * @param options.isPass whether the call's progress counts it
+   * @param options.waits false: where one chunk does, it is queued, and the counters do not have it yet
+   */
+  async eachChunk(
+    operation: string,
+    rows: number,
+    record: RecordChunk,
+    options: StepOptions = {},
+  ): Promise<void> {
+    const { isPass = true, waits = true, onChunk } = options;
+    const { signal } = this.work.call;
+    if (!waits && rows <= this.host.pacer.next(operation)) {
+      this.checkSignal();
+      onChunk?.();
+      if (rows > 0) this.queue((recorder) => record(recorder, { first: 0, count: rows }));
+    } else {
+      const onProgress = isPass ? (done: number) => this.#report(this.#done + done) : undefined;
+      const limits = { operation, bindable: Number.POSITIVE_INFINITY };
+      await forEachChunk(this.host.pacer, limits, rows, { signal, onProgress }, async (chunk) => {
+        onChunk?.();
+        await this.submitAndWait(operation, (recorder) => record(recorder, chunk));
+      });
+    }
+    if (isPass) this.#done += rows;
+  }
+
+  /** A step that is submitted, and that nobody waits for where it is short; a longer one goes chunk by chunk. */
+  async dispatch(operation: string, count: number, record: RecordChunk): Promise<void> {
+    const atOnce = Math.max(AT_ONCE, this.host.pacer.next(operation));
+    if (count > atOnce) return this.eachChunk(operation, count, record, { isPass: false });
+    if (count > 0) await this.submit(operation, (recorder) => record(recorder, { first: 0, count }));
+  }
+
+  /** Waits for what was submitted to be accepted, at the call's end. */
+  async end(): Promise<void> {
+    await this.flush("last step");
+    await this.accepted();
+    if (this.#reported < this.#done) this.#report(this.#done);
+  }
+
+  /** Reports all rows as done, where there was nothing to go over. */
+  finish(): void {
+    this.#report(this.work.rows * this.work.passes);
+  }
+
+  #report(done: number): void {
+    this.#reported = done;
+    const { call, rows, passes } = this.work;
+    // passes that were begun anew count twice
+    call.onProgress?.(Math.min(rows, Math.floor(done / passes)), rows);
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * How many groups there are, told by a pass over the keys (survey-keys.wgsl), and rows listed in the order of the table that they get
+ * (scatter-rows.wgsl): what follows then works on one part of the table after the other, which fits the GPU's cache.
+ */
+
+import type { Chunk } from "../batch/columns.js";
+import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
+import type { RowRun } from "../groups/row-run.js";
+import { scanning } from "../groups/scan.js";
+import type { Range, Recorder } from "../runtime.js";
+import { fitWorkgroup, tileShape } from "../tiles.js";
+import { scatterRowsKernel, surveyKeysKernel } from "./reduce-kernels.js";
+
+/** The logarithm of the parts of the table. */
+const PART_BITS = { software: 6, hardware: 10 } as const;
+/** One key in 2^SAMPLE_BITS has a mark. */
+const SAMPLE_BITS = 8;
+/** As MARK_BITS of survey-keys.wgsl says. */
+const MARKS = 2 ** 22;
+/** Workgroups that survey: each hands its counts on. */
+const WORKGROUPS = 792;
+/** Rows that one of them takes at least: with fewer it would hand on nearly as many counts. */
+const LEAST_ROWS = { software: 4096, hardware: 2 ** 15 } as const;
+/** What an invocation's rows are a multiple of, as BATCH of survey-keys.wgsl says. */
+const BATCH = 4;
+/** Standard deviations, and keys, that the sample may miss. */
+const DEVIATIONS = 4;
+const SPARE = 16;
+/** Of a row that is listed: its key and its number. */
+const ITEM_BYTES = 8;
+
+/** What kernels over keys bind. */
+export interface KeyBindings {
+  readonly keys: Range;
+  readonly keyValidity: Range | undefined;
+}
+
+/** What a survey has told. */
+export interface Survey {
+  /** No more groups than that, as far as a sample can tell. */
+  readonly groups: number;
+  /** Rows by the upper bits of their mixed keys, and a word behind these. */
+  readonly counts: Range;
+  /** A bin has more rows than was said. */
+  readonly isUneven: boolean;
+}
+
+/** Bits of a part's number. */
+const partBits = ({ host }: RowRun) => (host.gpu.traits.isEmulated ? PART_BITS.software : PART_BITS.hardware);
+const binsOf = (bits: number) => ({ BINS: 2 ** bits, BIN_BITS: bits });
+
+/** How a survey is made. */
+interface SurveyOptions {
+  /** Bits of the mixed keys that rows are counted by: those of a part of the table, unless told. */
+  readonly bits?: number;
+  /** Rows of a bin that are not too many. */
+  readonly most?: number;
+  /** It comes right behind count-keys, and does nothing where that finds all groups. */
+  readonly isBehind?: boolean;
+  /** Keys have two words. */
+  readonly isWide?: boolean;
+}
+
+/** A survey that is prepared. */
+export interface Surveying {
+  /** As `Survey` says, once it is done. */
+  readonly counts: Range;
+  /** A pass over the keys. @param waits false: what it told is not known yet */
+  survey(waits?: boolean): Promise<void>;
+  told(): Survey;
+}
+
+/** Counts groups, and rows by the upper bits of their mixed keys; a pass over the keys. */
+export async function surveyKeys(run: RowRun, bindings: KeyBindings, rows: number): Promise<Survey> {
+  const { buffer, size } = run.control;
+  await run.submit("clear", (recorder) => recorder.clear(buffer, 0, size));
+  const { survey, told } = await surveying(run, bindings, rows);
+  await survey();
+  return told();
+}
+
+/** Prepares a survey. */
+export async function surveying(
+  run: RowRun,
+  { keys }: Pick<KeyBindings, "keys">,
+  rows: number,
+  { bits = partBits(run), most = rows, isBehind = false, isWide = false }: SurveyOptions = {},
+): Promise<Surveying> {
+  const bins = binsOf(bits);
+  const starts = await run.range((bins.BINS + 1) * 4);
+  const marks = await run.range(MARKS / 8);
+  const { control } = run;
+  await run.submit("clear", (recorder) => {
+    for (const { buffer, size } of [starts, marks]) recorder.clear(buffer, 0, size);
+  });
+  const least = run.host.gpu.traits.isEmulated ? LEAST_ROWS.software : LEAST_ROWS.hardware;
+  const items = Math.ceil(Math.max(least, rows / WORKGROUPS) / (ROW_TILE * BATCH)) * BATCH;
+  const survey = await run.step(surveyKeysKernel, { ...bins, SAMPLE_BITS, WIDE_KEYS: isWide }, items);
+  const params = { items, most, phase: Number(isBehind) };
+  const record = (recorder: Recorder, chunk: Chunk) =>
+    survey(recorder, { keys, starts, marks, control }, { ...params, ...chunk });
+  return {
+    counts: starts,
+    survey: (waits = true) => run.eachChunk("survey keys", rows, record, { waits }),
+    told() {
+      const { keysMarked: marked, keysUneven } = run.counters;
+      // several keys may have one mark
+      const sampled = -MARKS * Math.log(1 - Math.min(marked, MARKS - 1) / MARKS);
+      const groups = (sampled + DEVIATIONS * Math.sqrt(sampled) + SPARE) * 2 ** SAMPLE_BITS;
+      return { groups: Math.min(Math.ceil(groups), rows), counts: starts, isUneven: keysUneven > 0 };
+    },
+  };
+}
+
+/** Lists the rows; a pass over them. Uses the survey's counts up. */
+export async function listRows(
+  run: RowRun,
+  bindings: KeyBindings,
+  { counts }: Survey,
+  rows: number,
+  params: RowParams,
+): Promise<Range> {
+  const { traits } = run.host.gpu;
+  const bins = binsOf(partBits(run));
+  const items = await run.range(rows * ITEM_BYTES);
+  const scan = await scanning(run, counts, bins.BINS);
+  await run.submit("scan", scan);
+  const { items: ITEMS, rounds: ROUNDS } = tileShape(traits, ITEM_BYTES / 4);
+  const WORKGROUP = fitWorkgroup(traits, (ITEMS / ROUNDS) * ITEM_BYTES, bins.BINS);
+  const scatter = await run.step(
+    scatterRowsKernel,
+    { ...bins, WORKGROUP, ITEMS, ROUNDS },
+    (WORKGROUP * ITEMS) / ROW_TILE,
+  );
+  const all = { ...bindings, cursors: counts, items };
+  const record = (recorder: Recorder, chunk: Chunk) => scatter(recorder, all, { ...params, ...chunk });
+  await run.eachChunk("scatter rows", rows, record, { waits: false });
+  return items;
+}

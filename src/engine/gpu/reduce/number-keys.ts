@@ -1,0 +1,142 @@
+/**
+ * Groups of rows by a key that may be null, of one word or of two that lie in a range of 2^32: every group gets a slot of a table (key-slots.wgsl), which is its number, in the
+ * pass that counts its rows and finds its first one (count-keys.wgsl). No number is written for a row: later passes find a row's group
+ * by its key again: row after row where groups are few, and listed in the order of the table (list-rows.ts) where they are many.
+ */
+import type { DeviceKeys } from "../../device-columns.js";
+import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
+import type { RowRun } from "../groups/row-run.js";
+import { bindKeys, narrowKeys, oneWord } from "../groups/word-keys.js";
+import { type KeyBindings, listRows, surveyKeys } from "./list-rows.js";
+import { countKeysKernels, sampleKeysKernel } from "./reduce-kernels.js";
+import { cacheShape, type NumberedGroups, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
+import { preparing, type Summed } from "./sum-parts.js";
+
+/** Slots of the table: more groups than caches have slots are numbered another way. */
+const FEW_SLOTS = 4096;
+/** Slots at least, for short inputs: key-slots.wgsl needs two. */
+const LEAST_SLOTS = 256;
+/** Steps of a probe: longer ones mean that there are too many groups. */
+const FEW_STEPS = 32;
+const MANY_STEPS = 1024;
+/** At least, for the groups that a survey has told. */
+const SLOTS_PER_GROUP = 1.5;
+/**
+ * Rows from which a survey pays, and groups from which a list does: at 1.5 to 3 slots a group, their sums then take 24 to 48 MiB, about as
+ * much as the cache of a large GPU holds.
+ */
+const MANY = { leastRows: 2 ** 22, leastGroups: 2 ** 20 } as const;
+/** Of the largest state of a group. */
+const STATE_BYTES = 16;
+/** Rows from which a sample is to tell that groups are not few. */
+const LEAST_SAMPLED = 2 ** 14;
+
+/** Rows from which keys of two words are made words of, where they fit: that is waited for. */
+const LEAST_NARROWED = 2 ** 21;
+
+/** Key columns that do not fit words. Should one have changed, it only takes the longer way. */
+const wide = new WeakSet<object>();
+
+/** Keys of one word each, which are equal where the keys are; null where they have more. */
+export async function wordKeysOf(run: RowRun, keys: DeviceKeys): Promise<KeyBindings | null> {
+  const { rows } = keys;
+  const column = oneWord(keys);
+  if (!column || rows === 0) return null;
+  const isWide = column.width === 2;
+  const least = run.host.tuning.narrowedKeys?.leastRows ?? LEAST_NARROWED;
+  if (isWide && (rows < least || wide.has(column.data))) return null;
+  const bound = await bindKeys(run, column, rows);
+  if (!isWide) return bound.bindings;
+  const narrowed = await narrowKeys(run, bound);
+  if (narrowed === null) wide.add(column.data);
+  return narrowed && { ...bound.bindings, keys: narrowed };
+}
+
+/**
+ * Numbers the groups of rows: few ones in a table that is small, many ones in a table whose size a survey tells. Null where rows are to be
+ * numbered by their records. One to four passes over the rows.
+ */
+export async function numberKeys(
+  run: RowRun,
+  bindings: KeyBindings,
+  rows: number,
+  summed: Summed | null,
+): Promise<NumberedGroups | RowsByGroup | null> {
+  const { tuning } = run.host;
+  const keyNullable = Number(bindings.keyValidity !== undefined);
+  const slots = tuning.fewGroupSlots ?? Math.min(FEW_SLOTS, Math.max(LEAST_SLOTS, powerOfTwo(2 * rows)));
+  const inOrder = { rows, by: "keys", bindings } as const;
+  const { leastRows, leastGroups } = tuning.manyGroups ?? MANY;
+  const isSummed = summed && keyNullable === 0 && rows >= leastRows;
+  const parts = isSummed ? await preparing(run, bindings, rows, summed) : null;
+  const few = await countKeys(
+    run,
+    inOrder,
+    { keyNullable, ...tableOf(slots, FEW_STEPS) },
+    { what: "groups are few, and", behind: parts?.survey },
+  );
+  if (few || rows < leastRows) return few;
+  const byParts = await parts?.sum();
+  if (byParts) return byParts;
+  const survey = await surveyKeys(run, bindings, rows);
+  if (survey.groups < leastGroups) return null;
+  const params = { keyNullable, ...tableOf(powerOfTwo(SLOTS_PER_GROUP * survey.groups), MANY_STEPS) };
+  if (!isBindable(run, params.slots, rows)) return null;
+  const items = await listRows(run, bindings, survey, rows, params);
+  return countKeys(run, { rows, by: "items", bindings: { items } }, params, {
+    what: "rows are sorted by their keys, groups",
+  });
+}
+
+/** Whether states of so many groups and lists of so many rows can be bound. */
+function isBindable({ host }: RowRun, slots: number, rows: number): boolean {
+  const { maxBinding, maxBuffer } = host.gpu.traits;
+  return Math.max((slots + 1) * STATE_BYTES, rows * 8) <= Math.min(maxBinding, maxBuffer);
+}
+
+const tableOf = (slots: number, steps: number) => ({
+  slots,
+  slotBits: Math.log2(slots),
+  steps: Math.min(steps, slots / 2),
+});
+
+/**
+ * Gives groups slots, counts their rows and finds their first ones; null where there are more groups than slots. A pass over the rows.
+ * @param behind a pass that is submitted along with it, and waited for
+ */
+async function countKeys(
+  run: RowRun,
+  { rows, by, bindings }: Pick<RowsByGroup, "rows" | "bindings"> & { by: "keys" | "items" },
+  params: RowParams & { readonly slots: number },
+  { what, behind }: { readonly what: string; readonly behind?: (() => Promise<void>) | undefined },
+): Promise<RowsByGroup | null> {
+  const { slots } = params;
+  const table = await run.range(slots * 4);
+  const [counts, firsts] = [await run.range((slots + 1) * 4), await run.range((slots + 1) * 4)];
+  await run.submit("clear", (recorder) => {
+    for (const { buffer, size } of [table, counts, firsts, run.control]) recorder.clear(buffer, 0, size);
+  });
+  if (by === "keys" && rows >= LEAST_SAMPLED) {
+    const sample = await run.step(sampleKeysKernel, {});
+    const all = { ...params, total: rows, count: ROW_TILE };
+    run.queue((recorder) => sample(recorder, { keys: bindings.keys, control: run.control }, all));
+  }
+  const shape = cacheShape(run.host.gpu, SLOT_BYTES.countKeys, { rows, by });
+  const count = await run.step(countKeysKernels[by], shape.constants, shape.items);
+  const all = { ...bindings, table, counts, firsts, control: run.control };
+  const onChunk = run.noting(`${what} found by their keys`);
+  await run.eachChunk(
+    "count keys",
+    rows,
+    (recorder, chunk) => count(recorder, all, { ...params, ...shape.params, ...chunk }),
+    { onChunk, waits: behind === undefined },
+  );
+  await behind?.();
+  const { keyGroups, keyNulls, keysLeft } = run.counters;
+  if (keysLeft > 0) return null;
+  const groups = keyGroups + keyNulls;
+  const numbers = slots + 1;
+  return { rows, groups, numbers, by, bindings: { ...bindings, table }, params, known: { firsts, counts } };
+}
+
+const powerOfTwo = (least: number) => 2 ** Math.ceil(Math.log2(least));

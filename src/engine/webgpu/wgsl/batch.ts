@@ -1,0 +1,10 @@
+/** The texts of the fragments "batch/…". */
+
+import type { Texts } from "../device/texts.js";
+import pack from "./batch/pack.wgsl";
+import split from "./batch/split.wgsl";
+
+export const texts: Texts = {
+  pack,
+  split,
+};

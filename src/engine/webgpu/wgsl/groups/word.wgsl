@@ -1,0 +1,3 @@
+// Tables whose slots are words: for modules with direct/cas.wgsl. A fragment.
+
+alias Word = u32;

@@ -1,0 +1,303 @@
+/**
+ * A join of sides of any size. The smaller side in memory, the larger one streamed past it, where one fits; else both are partitioned
+ * (Grace hash join: Kitsuregawa, Tanaka, Moto-oka, "Application of Hash to Data Base Machine and Its Architecture", 1983), parts that
+ * are still too large again. Where that does not help, because many rows have one key, pieces of one side are joined with pieces of
+ * the other.
+ */
+import type { Table } from "@uwdata/flechette";
+import { alignBits } from "../../arrow/bitmaps.js";
+import type { SourceTable } from "../../arrow/columns.js";
+import { RowBatch } from "../../arrow/row-batch.js";
+import type { TableInput, Tables } from "../../arrow/table-input.js";
+import { TableStream } from "../../arrow/table-stream.js";
+import type { OutputOption } from "../../containers/arguments.js";
+import { bitmapBytes, countSet } from "../../engine/bitmaps.js";
+import type { Placement } from "../../engine/engine.js";
+import { type Keying, keyingOf } from "../../engine/hash-seed.js";
+import { rowsWhere, type Segment, type Sides } from "../../engine/join-kinds.js";
+import { processSeed } from "../../engine/process-seed.js";
+import { closeAll } from "../../spill/closing.js";
+import type { MemoryOptions } from "../../spill/memory-options.js";
+import { heldPart, type Part, streamedPart } from "../../spill/part.js";
+import { type PartitionOf, partition } from "../../spill/partitioner.js";
+import { type Cut, FIRST_CUT, nextCut, partitionsOf } from "../../spill/row-partitions.js";
+import { MOST_DEPTH, SpillSession } from "../../spill/spill-session.js";
+import { encodeSide, keyForms } from "../keys/encode-keys.js";
+import type { JoinOptions } from "./join.js";
+import { joinPart, noRows, segmentTables } from "./join-batches.js";
+import { PARTS, restOf } from "./join-parts.js";
+import { type PreparedJoin, prepareJoin } from "./prepare-join.js";
+
+/** Results are values on the host, whatever else is asked for: `dictionaries` and `output` are checked alone. */
+type LargeJoinOptions = JoinOptions<never> & OutputOption<Placement>;
+
+/**
+ * The rows of a join, in tables of at most `maxBytes` bytes, at least one table.
+ * @throws as `join`; FileError when temporary files cannot be written
+ */
+export async function* joinLarge(
+  inputs: Sides<TableInput | Tables>,
+  options: LargeJoinOptions,
+  memory: MemoryOptions,
+  maxBytes: number,
+): AsyncGenerator<Table> {
+  const { signal } = options;
+  const session = new SpillSession(memory, signal);
+  const left = new TableStream(inputs.left, "left", signal);
+  const right = new TableStream(inputs.right, "right", signal);
+  try {
+    const join = await LargeJoin.open({ left, right }, options, session, maxBytes);
+    let yielded = false;
+    for await (const table of join.tables({ left, right })) {
+      yielded = true;
+      yield table;
+      session.pause();
+    }
+    if (!yielded) yield await join.none();
+  } finally {
+    await closeAll(left, right, session);
+  }
+}
+
+/** A part that is smaller than this share of the one that it was cut from was worth the cut. */
+const SHRUNK = 0.9;
+
+class LargeJoin {
+  readonly #leftWanted: boolean;
+  readonly #rightWanted: boolean;
+
+  private constructor(
+    readonly session: SpillSession,
+    /** Joins two batches. */
+    readonly prepare: (left: SourceTable, right: SourceTable) => PreparedJoin,
+    readonly parts: Sides<{ readonly partitions: (count: number, cut: Cut) => PartitionOf }>,
+    readonly empty: Sides<RowBatch>,
+    readonly how: PreparedJoin["how"],
+    readonly maxBytes: number,
+    /** For keys that crowd. */
+    readonly seeded: Keying,
+  ) {
+    this.#leftWanted = how !== "inner" && how !== "right";
+    this.#rightWanted = how === "right" || how === "full";
+  }
+
+  static async open(
+    streams: Sides<TableStream>,
+    options: LargeJoinOptions,
+    session: SpillSession,
+    maxBytes: number,
+  ): Promise<LargeJoin> {
+    const { onProgress: _, onPlan: __, dictionaries: ___, output: ____, ...given } = options;
+    const others = { ...given, device: await session.device(options.device) };
+    const prepare = (left: SourceTable, right: SourceTable) => prepareJoin({ left, right }, others);
+    const left = noting(await streams.left.first());
+    const right = noting(await streams.right.first());
+    // checks everything, and asks for the columns that are needed
+    const { how, nullsEqual, keys } = prepareJoin({ left: left.table, right: right.table }, options);
+    const forms = keyForms(keys.left, keys.right);
+    const shapes = {
+      left: await streams.left.need(left.needed()),
+      right: await streams.right.need(right.needed()),
+    };
+    session.fit(Math.max(shapes.left.fixedBytes, shapes.right.fixedBytes));
+    const partitions = (side: "left" | "right") => {
+      const names = keys[side].map(({ field }) => shapes[side].names.indexOf(field.name));
+      return (count: number, cut: Cut): PartitionOf =>
+        (batch) => {
+          const columns = names.map((index) => batch.column(index));
+          const encoded = encodeSide(columns, forms, batch.rows, `${side}Factors`);
+          return partitionsOf(encoded, count, cut, !nullsEqual);
+        };
+    };
+    const parts = { left: { partitions: partitions("left") }, right: { partitions: partitions("right") } };
+    const empty = { left: RowBatch.empty(shapes.left), right: RowBatch.empty(shapes.right) };
+    const seeded = keyingOf(others.device?.engine.hashSeed ?? processSeed());
+    return new LargeJoin(session, prepare, parts, empty, how, Math.min(maxBytes, session.partBytes), seeded);
+  }
+
+  /** The result's columns, without rows. */
+  none(): Promise<Table> {
+    return noRows(this.prepare(this.empty.left, this.empty.right));
+  }
+
+  /** All rows. */
+  async *tables(streams: Sides<TableStream>): AsyncGenerator<Table> {
+    const right = await this.#taken(streams.right, this.empty.right);
+    if (right.ended) {
+      yield* this.#againstWhole(streams.left.pieces(this.session.partBytes), right.whole());
+      return;
+    }
+    const left = await this.#taken(streams.left, this.empty.left);
+    if (left.ended) {
+      yield* this.#blocks(heldPart(left.whole()), streamedPart(this.empty.right.shape, right.all()));
+      return;
+    }
+    const count = this.session.partitionsFor(Number.POSITIVE_INFINITY);
+    yield* this.#partitions({ left: left.all(), right: right.all() }, count, FIRST_CUT, null);
+  }
+
+  /** As much of a side as may be in memory. */
+  async #taken(stream: TableStream, { shape }: RowBatch) {
+    const { partBytes, pieceBytes } = this.session;
+    const pieces = stream.pieces(pieceBytes);
+    let batches: RowBatch[] = [];
+    let bytes = 0;
+    let ended = false;
+    while (bytes <= partBytes) {
+      const { value, done } = await pieces.next();
+      ended = done === true;
+      if (ended) break;
+      batches.push(value as RowBatch);
+      bytes += (value as RowBatch).bytes;
+      this.session.pause();
+    }
+    const taken = () => {
+      const all = batches;
+      batches = [];
+      return all;
+    };
+    return {
+      ended,
+      /** What was taken; not held on to. */
+      whole: () => RowBatch.concat(shape, taken()),
+      /** The same, and then the rest. */
+      all: async function* (): AsyncGenerator<RowBatch> {
+        for (const all = taken(); all.length > 0; ) yield all.shift() as RowBatch;
+        yield* pieces;
+      },
+    };
+  }
+
+  /** Partitions both sides, and joins them part by part. @param from what they were cut from */
+  async *#partitions(
+    sides: Sides<AsyncGenerator<RowBatch>>,
+    count: number,
+    cut: Cut,
+    from: Sides<Part> | null,
+  ): AsyncGenerator<Table> {
+    this.session.cut(count, cut.depth);
+    const partsOf = (side: "left" | "right") =>
+      partition(
+        this.session,
+        this.empty[side].shape,
+        sides[side],
+        count,
+        this.parts[side].partitions(count, cut),
+      );
+    const right = await partsOf("right");
+    const left = await partsOf("left");
+    await from?.left.release();
+    await from?.right.release();
+    const shares = { left: sharesOf(left), right: sharesOf(right) };
+    for (const [i, part] of left.entries()) {
+      const next = nextCut(cut, Math.max(shares.left[i], shares.right[i]), count, this.seeded);
+      yield* this.#part({ left: part, right: right[i] }, next, from);
+      await part.release();
+      await right[i].release();
+    }
+  }
+
+  async *#part(part: Sides<Part>, cut: Cut, from: Sides<Part> | null): AsyncGenerator<Table> {
+    const { left, right } = part;
+    if (this.#isNothing(part)) return;
+    const { partBytes, pieceBytes } = this.session;
+    const smaller = Math.min(left.bytes, right.bytes);
+    const shrunk =
+      from === null || left.bytes < SHRUNK * from.left.bytes || right.bytes < SHRUNK * from.right.bytes;
+    if (right.bytes <= partBytes) yield* this.#againstWhole(left.pieces(partBytes), await wholeOf(right));
+    else if (smaller <= partBytes || cut.depth > MOST_DEPTH || !shrunk) yield* this.#blocks(left, right);
+    else {
+      const count = this.session.partitionsFor(smaller);
+      const pieces = { left: left.pieces(pieceBytes), right: right.pieces(pieceBytes) };
+      yield* this.#partitions(pieces, count, cut, part);
+    }
+  }
+
+  /** Whether no row can come of a part. */
+  #isNothing({ left, right }: Sides<Part>): boolean {
+    if (left.rows > 0 && right.rows > 0) return false;
+    const leftAlone = this.#leftWanted && this.how !== "semi";
+    return !(left.rows > 0 && leftAlone) && !(right.rows > 0 && this.#rightWanted);
+  }
+
+  /** The right is in memory, the left comes by. */
+  async *#againstWhole(left: AsyncIterable<RowBatch>, right: RowBatch): AsyncGenerator<Table> {
+    const matched = this.#rightWanted ? new Uint8Array(bitmapBytes(right.rows)) : null;
+    for await (const piece of left) {
+      this.session.pause();
+      const prepared = this.prepare(piece, right);
+      yield* joinPart(prepared, { how: PARTS.left[this.how], right: matched }, this.maxBytes);
+    }
+    if (matched !== null) yield* this.#unmatched(right, matched);
+  }
+
+  /** The right comes in several pieces: what left rows match is known after the last. */
+  async *#blocks(left: Part, right: Part): AsyncGenerator<Table> {
+    const { partBytes } = this.session;
+    const bits = this.#leftWanted ? new Uint8Array(bitmapBytes(left.rows)) : null;
+    const how = this.how === "semi" || this.how === "anti" ? null : "inner";
+    for await (const whole of right.pieces(partBytes)) {
+      const matched = this.#rightWanted ? new Uint8Array(bitmapBytes(whole.rows)) : null;
+      let from = 0;
+      for await (const piece of left.pieces(partBytes)) {
+        const prepared = this.prepare(piece, whole);
+        yield* joinPart(prepared, { how, right: matched, left: bits && { bits, from } }, this.maxBytes);
+        from += piece.rows;
+      }
+      if (matched !== null) yield* this.#unmatched(whole, matched);
+    }
+    if (bits !== null) yield* this.#leftRows(left, bits);
+  }
+
+  /** Rows of the right that match nothing. */
+  async *#unmatched(right: RowBatch, matched: Uint8Array): AsyncGenerator<Table> {
+    const rest = restOf(this.how, "left", matched, right.rows);
+    if (rest === null || rest.rows === 0) return;
+    yield* segmentTables(this.prepare(this.empty.left, right), rest, this.maxBytes);
+  }
+
+  /** Rows of the left by whether they match something. */
+  async *#leftRows(left: Part, bits: Uint8Array): AsyncGenerator<Table> {
+    const set = this.how === "semi";
+    let from = 0;
+    for await (const piece of left.pieces(this.session.partBytes)) {
+      const own = alignBits(bits, from, piece.rows);
+      const found = countSet(own, piece.rows);
+      const rows = rowsWhere(own, piece.rows, set, set ? found : piece.rows - found);
+      const segment: Segment = { rows: rows.length, left: rows, right: null };
+      if (rows.length > 0)
+        yield* segmentTables(this.prepare(piece, this.empty.right), segment, this.maxBytes);
+      from += piece.rows;
+    }
+  }
+}
+
+/** What each of some parts has of all. */
+function sharesOf(parts: readonly Part[]): number[] {
+  const total = parts.reduce((sum, { rows }) => sum + rows, 0);
+  return parts.map(({ rows }) => rows / Math.max(1, total));
+}
+
+/** All rows of a part that fits into memory. */
+async function wholeOf(part: Part): Promise<RowBatch> {
+  const batches: RowBatch[] = [];
+  for await (const batch of part.pieces(Number.POSITIVE_INFINITY)) batches.push(batch);
+  return RowBatch.concat(part.shape, batches);
+}
+
+/** A table that notes which of its columns somebody asked for. */
+function noting(table: SourceTable) {
+  const asked = new Set<number>();
+  const noted: SourceTable = {
+    rows: table.rows,
+    names: table.names,
+    column(index) {
+      asked.add(index);
+      return table.column(index);
+    },
+    get columns() {
+      return table.names.map((_, index) => noted.column(index));
+    },
+  };
+  return { table: noted, needed: () => [...asked].sort((a, b) => a - b) };
+}

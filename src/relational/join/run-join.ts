@@ -1,0 +1,94 @@
+/**
+ * A join's work. Three stages: key columns are brought to a common form (encode-keys.ts), the device's engine finds the pairs
+ * of equal rows, the result is gathered column by column (materialise.ts). Rows are matched by comparing all their key
+ * values; hashes only find candidates.
+ */
+import type { Table } from "@uwdata/flechette";
+import type { Device } from "../../device.js";
+import { segmentsOf } from "../../engine/join-kinds.js";
+import type { JoinCall } from "../../engine/row-operations.js";
+import type { RowPairs } from "../../engine/rows.js";
+import { semiPairs } from "../../engine/semi-pairs.js";
+import { LimitError } from "../../errors.js";
+import type { EncodedKeys } from "../keys/encode-keys.js";
+import { materialiseAnswer } from "../relational-call.js";
+import { filterPairs } from "./pair-filter.js";
+import type { PreparedJoin } from "./prepare-join.js";
+
+/** Runs a join. @throws as `join` */
+export async function joinTable(prepared: PreparedJoin): Promise<Table> {
+  const { call } = prepared;
+  const device = await call.begin();
+  const encoded = prepared.encode();
+  call.endStage("encode keys");
+  const pairs = await call.onEngine((engineCall) => findPairs(prepared, device, encoded, engineCall));
+  call.endStage("hash join");
+  return joinedRows(prepared, device, pairs);
+}
+
+/** The rows of the join that pairs make, which are released. */
+export async function joinedRows(
+  { call, how, rows, outputs }: PreparedJoin,
+  device: Device,
+  pairs: RowPairs,
+): Promise<Table> {
+  try {
+    const segments = await segmentsOf(how, pairs, rows, call.pause);
+    return await materialiseAnswer(outputs, segments, call, device);
+  } finally {
+    pairs.release?.();
+  }
+}
+
+/**
+ * The pairs of rows that match. For semi and anti joins pairs in which every left row that matches comes at least once.
+ * @param encoded keys of all rows, or of some of the left's
+ * @param firstLeft number of the first left row among them
+ */
+export async function findPairs(
+  prepared: PreparedJoin,
+  device: Device,
+  encoded: EncodedKeys,
+  engineCall: Omit<JoinCall, "nullsEqual">,
+  firstLeft = 0,
+): Promise<RowPairs> {
+  const { how, nullsEqual, filter } = prepared;
+  const rows = await device.engine.rows();
+  const joinCall = { ...engineCall, nullsEqual };
+  const isSemi = how === "semi" || how === "anti";
+  if (isSemi && filter === null) return semiPairs(rows, encoded, joinCall);
+  const pairs = await rows.join(encoded.left, encoded.right, joinCall).catch(refusePairs);
+  return filteredPairs(prepared, device, pairs, firstLeft);
+}
+
+/** Engines say what helps where a table is too large. How many pairs there are follows from the keys. */
+function refusePairs(error: unknown): never {
+  if (!(error instanceof LimitError) || error.limit !== "memory") throw error;
+  const fix = "Join on more columns, take the rows by `batches()`, or count them by `count()`.";
+  throw new LimitError(error.limit, error.need, error.have, fix, { cause: error });
+}
+
+/** The pairs for which the join's condition holds, those that were given being released; all where it has none. */
+export async function filteredPairs(
+  { call, filter }: PreparedJoin,
+  device: Device,
+  pairs: RowPairs,
+  firstLeft = 0,
+): Promise<RowPairs> {
+  if (filter === null) return pairs;
+  try {
+    const all = { left: addTo(pairs.left, firstLeft), right: pairs.right };
+    const kept = await filterPairs(all, filter, call.pause, await call.gatherOn(device));
+    return { left: addTo(kept.left, -firstLeft), right: kept.right };
+  } finally {
+    pairs.release?.();
+  }
+}
+
+/** The numbers, each larger by `difference`. */
+export function addTo(numbers: Uint32Array, difference: number): Uint32Array {
+  if (difference === 0) return numbers;
+  const sums = new Uint32Array(numbers.length);
+  for (let i = 0; i < sums.length; i++) sums[i] = numbers[i] + difference;
+  return sums;
+}
