@@ -33,6 +33,7 @@ const PARTS = {
       ["webgpu-rows", "wgsl"],
       ["webgpu-later", "webgpu-lists", "webgpu-partitioned", "webgpu-strings"],
     ),
+    "engine/webgpu/device/text-folders",
   ],
   "webgpu-later": ["engine/webgpu/*", "engine/gpu/*"],
   "webgpu-partitioned": ["engine/webgpu/partitioned/partitioned"],

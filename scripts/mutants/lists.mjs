@@ -113,7 +113,7 @@ export const listFaults = [
   {
     name: "groups-in-one-piece",
     what: "a group whose first elements fill a list's last piece writes them to the new one",
-    file: `${WGSL}/aim.wgsl`,
+    file: `${WGSL}/resolve-targets.wgsl`,
     find: "if (position < piece.y) {",
     replace: "if (false) {",
     ...grouped,

@@ -2,6 +2,7 @@
  * Rows of an input in memory, in the form in which they are kept, cut, put together and written: the columns that the operator needs,
  * with dictionaries replaced by their values, so that every batch of a column has one type and stands by itself.
  */
+
 import {
   Column,
   type DataType,
@@ -11,6 +12,7 @@ import {
   tableToIPC,
   Version,
 } from "@uwdata/flechette";
+import { bitmapBytes } from "../engine/bitmaps.js";
 import { ValidationError } from "../errors.js";
 import { withChildren } from "./arrow-types.js";
 import { lookUpValidity, validityOf } from "./bitmaps.js";
@@ -98,7 +100,7 @@ function plainValues(dictionary: ChunkedColumn): Chunk {
 }
 
 function validBits(chunk: Chunk): Uint8Array | null {
-  if (chunk.layout === "null") return new Uint8Array((chunk.length + 7) >>> 3);
+  if (chunk.layout === "null") return new Uint8Array(bitmapBytes(chunk.length));
   return chunk.validity?.bits ?? null;
 }
 

@@ -1,8 +1,8 @@
 /** `warpmap devices`: which engines there are, why others are not, and which one `auto` picks. */
 import { type DeviceListing, listDevices, openDevice } from "../device.js";
+import { visible } from "../io/visible.js";
 import { renderGrid } from "./grid.js";
 import { type Host, isStyled, widthOf } from "./host.js";
-import { visible } from "./text.js";
 
 /** Options as commander gives them. */
 export interface DevicesCommandOptions {

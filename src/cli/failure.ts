@@ -5,8 +5,8 @@
  */
 import { CommanderError } from "commander";
 import { FormatError, WarpmapError } from "../errors.js";
+import { visible } from "../io/visible.js";
 import type { Host } from "./host.js";
-import { visible } from "./text.js";
 
 const FAILED = 1;
 export const WRONG_CALL = 2;

@@ -5,7 +5,7 @@
  */
 import { styleText } from "node:util";
 import stringWidth from "string-width";
-import { visible } from "./text.js";
+import { visible } from "../io/visible.js";
 
 /** One column of a grid. */
 export interface GridColumn {

@@ -8,6 +8,7 @@ import { firstRows } from "../arrow/first-rows.js";
 import { stackTables } from "../arrow/stack-tables.js";
 import type { Device } from "../device.js";
 import { readBatches } from "../io/index.js";
+import { jsonLine, visible } from "../io/visible.js";
 import type { MemoryOptions, SpillReport } from "../spill/memory-options.js";
 import { FIRST_ROWS, printTable } from "./preview.js";
 import {
@@ -23,7 +24,7 @@ import {
   writeResult,
 } from "./table-command.js";
 import { type CommandFiles, STANDARD } from "./table-files.js";
-import { grouped, jsonLine, visible } from "./text.js";
+import { grouped } from "./text.js";
 
 /** What a run is made of besides the command. */
 interface Run {

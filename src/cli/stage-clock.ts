@@ -1,5 +1,7 @@
 /** How long the stages of a command took, in the order in which they ended. */
-import { secondsText, visible } from "./text.js";
+
+import { visible } from "../io/visible.js";
+import { secondsText } from "./text.js";
 
 interface Stage {
   readonly name: string;

@@ -7,6 +7,7 @@ import { type Device, type OpenDeviceOptions, openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
 import { readTable, type TransferOptions, tableBlocks, writeTable } from "../io/index.js";
 import { noColumn } from "../io/select-columns.js";
+import { jsonLine, visible } from "../io/visible.js";
 import type { MemoryOptions } from "../spill/memory-options.js";
 import type { Host } from "./host.js";
 import { printTable } from "./preview.js";
@@ -14,7 +15,7 @@ import { openProgress, type Progress, readUnit, writeUnit } from "./progress.js"
 import { StageClock } from "./stage-clock.js";
 import { checkTypes, columnList, memoryOptions, rowLimit } from "./table-checks.js";
 import { type CommandFiles, checkFiles, type FileOptions, type NamedFile, STANDARD } from "./table-files.js";
-import { counted, jsonLine, visible } from "./text.js";
+import { counted } from "./text.js";
 
 /** Options that all such commands have, as commander gives them. */
 export interface TableCommandOptions extends FileOptions {

@@ -1,4 +1,4 @@
-/** Numbers, amounts and lists in words for people, and text from outside made safe to print. */
+/** Numbers, amounts and lists in words for people. */
 
 const GROUPED = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
@@ -22,27 +22,6 @@ export function measured(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   if (Number.isInteger(value) || Math.abs(value) >= 1000) return grouped(value);
   return String(Number(value.toPrecision(4)));
-}
-
-/** What a terminal would act on, or what would break a line or turn it around. */
-const UNSAFE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
-const SHORT_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-
-/**
- * Control characters as escapes, for everything that comes from files, arguments or drivers: a newline must not break the
- * table, nor an escape sequence the terminal.
- */
-export function visible(text: string): string {
-  return text.replace(UNSAFE, (character) => SHORT_ESCAPES[character] ?? unicodeEscape(character));
-}
-
-/** JSON in one line. What JSON itself leaves as it is is escaped, too. */
-export function jsonLine(value: unknown): string {
-  return `${JSON.stringify(value).replace(UNSAFE, unicodeEscape)}\n`;
-}
-
-function unicodeEscape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** The first names of a list that may be long: "a, b, c and 97 more". */

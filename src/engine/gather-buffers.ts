@@ -1,4 +1,5 @@
 /** Gathering one column's buffers by row numbers: plain loops over typed arrays, on whichever thread. */
+import { bitmapBytes } from "./bitmaps.js";
 import { bufferToFill } from "./buffer-to-fill.js";
 import { gatherStrings } from "./gather-strings.js";
 
@@ -99,7 +100,7 @@ function gatherOddWidth(from: Uint8Array, width: number, rows: Uint32Array, to: 
 /** Bit `rows[i]` of `bits` as bit i; bits of a byte from the least significant on. */
 export function gatherBits(bits: Uint8Array, rows: Uint32Array): ArrayBuffer {
   const length = rows.length;
-  const gathered = new Uint8Array((length + 7) >>> 3);
+  const gathered = new Uint8Array(bitmapBytes(length));
   const whole = length & ~7;
   let out = 0;
   for (let i = 0; i < whole; i += 8, out++) {

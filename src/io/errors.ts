@@ -1,13 +1,14 @@
 /** What can be wrong with a file: the two errors that reading and writing throw, and their wording for the system's own. */
 import { WarpmapError } from "../errors.js";
+import { visible } from "./visible.js";
 
-/** A file cannot be read or written, or does not hold what its name says. */
+/** A file cannot be read or written, or does not hold what its name says. Its message is one line, whatever names the file has. */
 export class FileError extends WarpmapError {
   declare readonly code: "FILE";
   readonly path: string;
 
   constructor(path: string, problem: string, fix: string, options?: ErrorOptions) {
-    super("FILE", `${path}: ${problem}.`, fix, options);
+    super("FILE", visible(`${path}: ${problem}.`), fix, options);
     this.path = path;
   }
 }

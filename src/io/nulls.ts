@@ -1,5 +1,7 @@
 /** Columns in the making: what is null, and 64-bit integers; without an Arrow library, for other threads too. */
 
+import { bitmapBytes } from "../engine/bitmaps.js";
+
 /** Collects which rows are null; allocates nothing until the first one. */
 export class Nulls {
   count = 0;
@@ -9,7 +11,7 @@ export class Nulls {
   constructor(readonly rows: number) {}
 
   set(row: number): void {
-    if (this.count === 0) this.bitmap = new Uint8Array((this.rows + 7) >>> 3).fill(0xff);
+    if (this.count === 0) this.bitmap = new Uint8Array(bitmapBytes(this.rows)).fill(0xff);
     this.bitmap[row >>> 3] &= ~(1 << (row & 7));
     this.count++;
   }
@@ -31,7 +33,7 @@ export class Nulls {
     if (rows === this.rows) return this;
     const first = new Nulls(rows);
     first.count = this.count;
-    first.bitmap = this.bitmap.subarray(0, this.count === 0 ? 0 : (rows + 7) >>> 3);
+    first.bitmap = this.bitmap.subarray(0, this.count === 0 ? 0 : bitmapBytes(rows));
     return first;
   }
 

@@ -83,6 +83,7 @@ describe("tables", () => {
     ["no columns", {}, /The table has no columns/],
     ["a row that is none", [{ a: 1 }, 2], /Row 1 of the table is 2/],
     ["a row that is a list", [[1]], /Row 0 of the table is an Array/],
+    ["a first row that is an empty list", [[], { a: 1 }], /Row 0 of the table is an Array/],
     ["a column that is none", { a: 3 }, /Column "a" of the table is 3/],
     ["values of many types", { a: [1, "x"] }, /Column "a" of the table holds values of no one type/],
     ["integers beyond 64 bits", { a: [1n << 70n] }, /"a".*BigInt exceeds 64 bits/],

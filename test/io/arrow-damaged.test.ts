@@ -251,3 +251,15 @@ describe("compressed bodies", () => {
       expect(() => decodeLz4Frame(changed(frame, at, frame[at] ^ 1), 160)).toThrow(/LZ4/);
   });
 });
+
+it("says what is wrong in one line, whatever names the file has", async () => {
+  const named = tableFromArrays(
+    { "l\nge\u001b[31m": ["a", "b", "c"] },
+    { types: { "l\nge\u001b[31m": utf8() } },
+  );
+  const bytes = tableToIPC(named, { format: "stream" }) as Uint8Array;
+  const offsets = Buffer.from(bytes).lastIndexOf(Buffer.from(Int32Array.of(0, 1, 2, 3).buffer));
+  const error = await refusal(changed(bytes, offsets + 4, 3));
+  expect(error).toContain("l\\nge\\u001b[31m");
+  expect(error).not.toMatch(/\p{Cc}/u);
+});

@@ -7,6 +7,7 @@ import {
   fixedSizeBinary,
   int32,
   list,
+  struct,
   type Table,
   TimeUnit,
   tableFromArrays,
@@ -208,14 +209,17 @@ describe("timestamps of 96 bits", () => {
     view.setInt32(8, day + 2_440_588, true);
     return bytes;
   };
-  const file = async (values: (Uint8Array | null)[]) => {
-    const column = columnFromArray(values, fixedSizeBinary(12)) as Column<unknown>;
+  const stored = async (column: Column<unknown>) => {
     const bytes = await parquet(tableFromColumns({ t: column }));
     return withFooter(bytes, ({ schema, row_groups }) => {
-      schema[1] = { ...schema[1], type: "INT96", type_length: undefined };
-      for (const { columns } of row_groups) if (columns[0].meta_data) columns[0].meta_data.type = "INT96";
+      for (const element of schema.filter(({ type_length: length }) => length === 12))
+        Object.assign(element, { type: "INT96", type_length: undefined });
+      for (const { columns } of row_groups)
+        for (const { meta_data } of columns) if (meta_data) meta_data.type = "INT96";
     });
   };
+  const file = (values: (Uint8Array | null)[]) =>
+    stored(columnFromArray(values, fixedSizeBinary(12)) as Column<unknown>);
   const unitOf = (table: Table) => (table.schema.fields[0].type as { unit: number }).unit;
 
   it("are nanoseconds where these reach them, else microseconds; so in all batches", async () => {
@@ -231,6 +235,19 @@ describe("timestamps of 96 bits", () => {
       const values = [...(table.getChild("t") as Iterable<bigint | null>)];
       expect(values).toEqual([253_402_214_400_000_001n, null, -259_200_000_000_000_000n]);
       expect(values[0]).toBe(BigInt(expected[0][0] as string));
+    }
+  });
+
+  it("two in one struct have a unit each, also in batches", async () => {
+    const type = struct({ near: fixedSizeBinary(12), far: fixedSizeBinary(12) });
+    const rows = [{ near: int96(0, 1n), far: int96(2_932_896, 1000n) }, null];
+    const bytes = await stored(columnFromArray(rows, type) as Column<unknown>);
+    for (const table of [await read(bytes), ...(await batchesOf(bytes))]) {
+      const { children } = table.schema.fields[0].type as { children: { type: { unit: number } }[] };
+      expect(children.map(({ type: { unit } }) => unit)).toEqual([TimeUnit.NANOSECOND, TimeUnit.MICROSECOND]);
+      expect(texts(table)).toEqual({
+        t: [`{"near":"1970-01-01T00:00:00.000000001","far":"9999-12-31T00:00:00.000001"}`, null],
+      });
     }
   });
 
@@ -308,19 +325,48 @@ describe("logical types", () => {
   });
 
   it("types that are not read are named, and other columns are read", async () => {
-    const bytes = await parquet(
-      tableFromColumns({
-        l: columnFromArray([[1]], list(int32())) as Column<unknown>,
-        i: columnFromArray([new Uint8Array(12)], fixedSizeBinary(12)) as Column<unknown>,
-        n: columnFromArray([7], int32()) as Column<unknown>,
-      }),
-    );
-    const odd = withFooter(bytes, ({ schema }) => {
-      schema[1] = { ...schema[1], converted_type: undefined, logical_type: { type: "VARIANT" } as never };
-      schema[4].converted_type = "INTERVAL";
+    const rows = "select 5::variant as v, interval 3 days as i, {'a': [interval 1 day]} as s, 7 as n";
+    await duck.run(`copy (${rows}) to '${path("types.parquet")}' (format parquet)`);
+    const file = (columns: string[]) => readTable(path("types.parquet"), { columns });
+    await expect(file(["v"])).rejects.toThrow(/column "v" has the type VARIANT, which is not supported/);
+    await expect(file(["i"])).rejects.toThrow(/column "i" has the type INTERVAL, which is not supported/);
+    await expect(file(["s"])).rejects.toThrow(/column "s.a.list.element" has the type INTERVAL/);
+    expect(texts(await file(["n"]))).toEqual({ n: ["7"] });
+  });
+});
+
+describe("encryption", () => {
+  it("of the whole file is named", async () => {
+    await duck.run("set force_mbedtls_unsafe = true"); // DuckDB's own cipher, which needs no extension
+    await duck.run("pragma add_parquet_key('k', '0123456789112345')");
+    const sql = `copy (select 1 as a) to '${path("whole.parquet")}' (format parquet, encryption_config {footer_key: 'k'})`;
+    await duck.run(sql);
+    await expect(readTable(path("whole.parquet"))).rejects.toThrow(/is encrypted\. Decrypt it first/);
+  });
+
+  /** The metadata that a column has where it is encrypted with a key of its own. */
+  const PLACE = Uint8Array.of(0xee, 0xed);
+  const withEncrypted = async (isMetadataKept: boolean) => {
+    const table = await parquet(tableFromArrays({ secret: ["x"], open: [2] }));
+    return withFooter(table, ({ row_groups }) => {
+      const [column] = row_groups[0].columns;
+      const changed = { ...column, encrypted_column_metadata: PLACE };
+      row_groups[0].columns[0] = isMetadataKept ? changed : { ...changed, meta_data: undefined };
     });
-    await expect(read(odd)).rejects.toThrow(/column "l" has the type VARIANT, which is not supported/);
-    await expect(read(odd, { columns: ["i"] })).rejects.toThrow(/column "i" has the type INTERVAL/);
-    expect(texts(await read(odd, { columns: ["n"] })).n).toEqual(["7"]);
+  };
+
+  it("of a column with a key of its own is named, and other columns are read", async () => {
+    const bytes = await withEncrypted(false);
+    await expect(read(bytes)).rejects.toThrow(/column "secret" is encrypted, which is not supported/);
+    expect(texts(await read(bytes, { columns: ["open"] }))).toEqual({ open: ["2"] });
+  });
+
+  it("of a column with the file's key is named, and other columns are read", async () => {
+    const bytes = await withEncrypted(true);
+    // Thrift: field 9, two bytes, becomes field 8, a union whose field 1 is a struct without fields
+    const at = Buffer.from(bytes).indexOf(Buffer.of(0x68, PLACE.length, ...PLACE));
+    bytes.set([0x5c, 0x1c, 0, 0], at);
+    await expect(read(bytes)).rejects.toThrow(/column "secret" is encrypted, which is not supported/);
+    expect(texts(await read(bytes, { columns: ["open"] }))).toEqual({ open: ["2"] });
   });
 });

@@ -41,7 +41,7 @@ import { WebgpuTable } from "./webgpu-table.js";
 
 const loadPinned = lazily(() => import("./memory/pinned.js"));
 /** What compiles kernels before they are asked for. */
-const loadRehearsal = lazily(() => import("./rehearsal.js"));
+const loadWarmUp = lazily(() => import("./warm-up.js"));
 
 /** What the engine is asked for. */
 export interface WebgpuOptions extends BulkDefaults {
@@ -168,8 +168,8 @@ export class WebgpuEngine implements Engine {
 
   async prepare(spec: TableSpec, entries: number, calls: readonly BulkCall[]): Promise<void> {
     this.gpu.checkAlive();
-    const { rehearse } = await loadRehearsal();
-    await rehearse(this.tableHost, { spec, entries }, calls, this.defaults);
+    const { warmUp } = await loadWarmUp();
+    await warmUp(this.tableHost, { spec, entries }, calls, this.defaults);
   }
 
   /** Compiles what a new table's first calls will use, while it is created and data is uploaded. */

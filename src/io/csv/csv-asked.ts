@@ -2,6 +2,7 @@
  * Values of CSV columns of a type that the caller names. More is taken than inference does (007 is the int32 7, t and 1 are true),
  * but every value has to be of the type: nothing is rounded, nothing becomes null.
  */
+import { bitmapBytes } from "../../engine/bitmaps.js";
 import type { AskedType } from "../formats.js";
 import { DATE_TEXT, isDate, isFloat } from "./csv-types.js";
 
@@ -43,7 +44,7 @@ interface Parser {
 
 const PARSERS: Record<Exclude<AskedType, "utf8">, Parser> = {
   bool: {
-    array: (rows) => new Uint8Array((rows + 7) >>> 3),
+    array: (rows) => new Uint8Array(bitmapBytes(rows)),
     parse: (text) => BOOLEANS.get(text.toLowerCase()) ?? null,
   },
   int32: {

@@ -5,6 +5,7 @@
  *
  * An empty field is null. A quoted empty field ("") is an empty string where the column is a string column, else null.
  */
+import { bitmapBytes } from "../../engine/bitmaps.js";
 import { asciiText } from "../ascii.js";
 import type { AskedType } from "../formats.js";
 import { Nulls, setInt64 } from "../nulls.js";
@@ -227,7 +228,7 @@ function valuesOf(type: CsvType, fields: Fields, nulls: Nulls): Values | null {
       nulls.setRange(0, rows);
       return null;
     case CsvType.bool: {
-      const bits = new Uint8Array((rows + 7) >>> 3);
+      const bits = new Uint8Array(bitmapBytes(rows));
       forEach(fields, nulls, (row, start) => {
         if ((bytes[start] | 32) === 116) bits[row >>> 3] |= 1 << (row & 7); // t or T
       });

@@ -1,4 +1,5 @@
 /** Columns of CSV files put together from those of their blocks (csv-column.ts). */
+
 import {
   bool,
   type Column,
@@ -14,6 +15,7 @@ import {
   uint64,
 } from "@uwdata/flechette";
 import { appendBits } from "../../arrow/bitmaps.js";
+import { bitmapBytes } from "../../engine/bitmaps.js";
 import { bytesColumn, fixedColumn, MAX_OFFSET, nullColumn, offsetsColumn } from "../columns.js";
 import type { AskedType } from "../formats.js";
 import { Nulls, setInt64 } from "../nulls.js";
@@ -89,7 +91,7 @@ function nullsOf(parts: readonly ColumnPart[]): Nulls {
   const count = parts.reduce((sum, { column }) => sum + column.nulls, 0);
   if (count === 0) return nulls;
   nulls.count = count;
-  nulls.bitmap = new Uint8Array((nulls.rows + 7) >>> 3);
+  nulls.bitmap = new Uint8Array(bitmapBytes(nulls.rows));
   let row = 0;
   for (const { rows, column } of parts) {
     appendBits(nulls.bitmap, row, column.nulls === 0 ? null : column.validity, rows);
@@ -123,7 +125,7 @@ function longs(parts: readonly ColumnPart[], rows: number): BigInt64Array {
 }
 
 function bitsOf(parts: readonly ColumnPart[], count: number): Uint8Array {
-  const bits = new Uint8Array((count + 7) >>> 3);
+  const bits = new Uint8Array(bitmapBytes(count));
   let row = 0;
   for (const { rows, column } of parts) {
     if (column.values) appendBits(bits, row, column.values as Uint8Array, rows);

@@ -3,6 +3,7 @@
  * hold numbers, as runs of one value or packed to as many bits as the largest needs (the RLE and bit-packing hybrid).
  */
 
+import { bitmapBytes } from "../../engine/bitmaps.js";
 import type { TextBuffer } from "../text-buffer.js";
 import { numberValues, TOO_MANY } from "./number-values.js";
 import type { Values } from "./parquet-values.js";
@@ -143,7 +144,7 @@ export function writeLevels(out: TextBuffer, bits: Uint8Array | null, count: num
     writeRun(out, 1, count, 1);
     return;
   }
-  const groups = (count + 7) >>> 3;
+  const groups = bitmapBytes(count);
   out.reserve(10);
   writeVarint(out, 2 * groups + 1);
   out.copy(bits, 0, groups);

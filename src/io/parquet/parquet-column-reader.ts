@@ -25,8 +25,8 @@ export interface ColumnPlan {
   readonly rows: number;
   /** Whether text may become an Arrow dictionary. */
   readonly dictionaries: boolean;
-  /** Whether timestamps of 96 bits are read as microseconds in any case. */
-  readonly microseconds: boolean;
+  /** Leaves whose timestamps of 96 bits are read as microseconds in any case. */
+  readonly microseconds: ReadonlySet<number>;
 }
 
 /** The bytes of a leaf in one row group. */
@@ -142,9 +142,9 @@ class LeafDecoder {
   }
 
   collected(rows: number, dictionaries: boolean): CollectedColumn {
-    const { element } = this.leaf;
+    const { element, index } = this.leaf;
     const fixedLength = element.type === "FIXED_LEN_BYTE_ARRAY" ? element.type_length : undefined;
-    const unit = this.plan.microseconds ? TimeUnit.MICROSECOND : null;
+    const unit = this.plan.microseconds.has(index) ? TimeUnit.MICROSECOND : null;
     return { ...this.#type, rows, fixedLength, dictionaries, unit };
   }
 

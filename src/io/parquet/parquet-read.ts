@@ -1,16 +1,14 @@
 /**
- * Parquet to Arrow, column by column, so that only one column's pages are in memory besides the result. The package hyparquet reads the
- * footer, parquet-pages.ts the pages. Types keep their units, widths and signs; strings that the file keeps in dictionaries become Arrow
- * dictionary columns, lists, maps and structs Arrow's. Columns of one name get a number behind it.
+ * Parquet to Arrow, column by column, so that only one column's pages are in memory besides the result: of a file that parquet-open.ts
+ * opened, column chunks are brought from where they lie and decoded (parquet-column-reader.ts), here or on other threads. Types keep their
+ * units, widths and signs; strings that the file keeps in dictionaries become Arrow dictionary columns, lists, maps and structs Arrow's.
  */
 import { Column, type DataType, Endianness, field, Table, TimeUnit, Type, Version } from "@uwdata/flechette";
-import { type ColumnChunk, type FileMetaData, parquetMetadataAsync, parquetSchema } from "hyparquet";
+import type { ColumnChunk } from "hyparquet";
 import { decompressBrotli } from "hyparquet-compressors/src/brotli.js";
 import { FileError, fileErrorFrom } from "../errors.js";
 import type { ReadOptions, TransferOptions } from "../formats.js";
-import { uniqueNames } from "../names.js";
-import { selectedColumns } from "../select-columns.js";
-import { placed, type Source } from "../source.js";
+import type { Source } from "../source.js";
 import { buffersOf } from "../threads/buffers.js";
 import { threadsOf } from "../threads/count.js";
 import type { Program } from "../threads/crew.js";
@@ -20,23 +18,22 @@ import { isNotSupported, NotSupported } from "./not-supported.js";
 import { unpackedColumn } from "./packed-column.js";
 import { bringBrotli, isEverywhere, prepareCodecs } from "./parquet-codecs.js";
 import { type ChunkBytes, type ColumnPlan, columnReader, type ReadColumn } from "./parquet-column-reader.js";
-import type { PackedChunks, PackedResult } from "./parquet-read-worker.js";
 import {
-  arrowTypeOf,
-  asText,
-  type ColumnNode,
-  columnMakers,
-  extensionOf,
-  isLeaf,
-  type LeafNode,
-  leavesOf,
-} from "./parquet-schema.js";
-import { isStoredRight } from "./parquet-types.js";
+  bytesAt,
+  DAMAGED,
+  MAGIC,
+  notSupported,
+  openParquet,
+  type ParquetFile,
+  type PlacedSource,
+  REWRITE,
+  type RowGroup,
+  type SelectedColumn,
+} from "./parquet-open.js";
+import type { PackedChunks, PackedResult } from "./parquet-read-worker.js";
+import { arrowTypeOf, type ColumnNode, extensionOf, type LeafNode, leavesOf } from "./parquet-schema.js";
 
 bringBrotli(decompressBrotli);
-
-const DAMAGED = "is damaged";
-const REWRITE = "Write or download the file again.";
 
 /** Values that are worth other threads: with fewer the calling thread is done when they are up. An estimate, from how long workers take to start. */
 const SHARED_VALUES = 1 << 21;
@@ -50,12 +47,7 @@ export async function readParquet(source: Source, options: ReadOptions): Promise
   checkRows(file.file, metadata.num_rows);
   const values = columns.length * Number(metadata.num_rows);
   const isLarge = values >= SHARED_VALUES && file.file.size >= SHARED_BYTES;
-  const groups = {
-    of: file,
-    groups: metadata.row_groups,
-    dictionaries: true,
-    microseconds: new Set<number>(),
-  };
+  const groups = { of: file, groups: metadata.row_groups, dictionaries: true };
   return readGroups(groups, new Progress(values, options), isLarge ? threadsOf(options) : 1);
 }
 
@@ -72,15 +64,9 @@ export async function* parquetBatches(source: Source, options: ReadOptions): Asy
   const groups = metadata.row_groups.filter(({ num_rows }) => num_rows > 0n);
   for (const { num_rows } of groups) checkRows(file.file, num_rows);
   const microseconds = await farTimes(file, groups, options);
-  for (const group of groups) {
-    yield await readGroups(
-      { of: file, groups: [group], dictionaries: false, microseconds },
-      progress,
-      threads,
-    );
-  }
-  if (groups.length === 0) {
-    yield await readGroups({ of: file, groups: [], dictionaries: false, microseconds }, progress, 1);
+  const batches = groups.length === 0 ? [groups] : groups.map((group) => [group]);
+  for (const groups of batches) {
+    yield await readGroups({ of: file, groups, dictionaries: false, microseconds }, progress, threads);
   }
 }
 
@@ -98,8 +84,8 @@ function checkRows({ name }: PlacedSource, rows: bigint): void {
 }
 
 /**
- * Columns with timestamps of 96 bits that nanoseconds in 64 bits do not reach: all batches of a file have them in one unit. They are read
- * for this once more.
+ * Leaves with timestamps of 96 bits that nanoseconds in 64 bits do not reach: all batches of a file have them in one unit. Their columns
+ * are read for this once more.
  */
 async function farTimes(
   file: ParquetFile,
@@ -107,34 +93,30 @@ async function farTimes(
   options: TransferOptions,
 ): Promise<ReadonlySet<number>> {
   const found = new Set<number>();
-  const microseconds = new Set<number>();
   const quiet = new Progress(0, { signal: options.signal });
   const columns = file.columns.filter(({ node }) =>
     leavesOf(node).some(({ element }) => element.type === "INT96"),
   );
   for (const column of columns) {
+    const of = { ...file, columns: [column] };
     for (const group of groups) {
-      const of = { ...file, columns: [column] };
-      const { schema } = await readGroups(
-        { of, groups: [group], dictionaries: false, microseconds },
-        quiet,
-        1,
-      );
-      if (hasMicroseconds(schema.fields[0].type, column.node)) found.add(column.index);
+      const { schema } = await readGroups({ of, groups: [group], dictionaries: false }, quiet, 1);
+      addFar(schema.fields[0].type, column.node, found);
     }
   }
   return found;
 }
 
-/** Of the leaves that are of 96 bits. */
-function hasMicroseconds(type: DataType, node: ColumnNode): boolean {
+/** Adds the leaves of 96 bits that became microseconds. */
+function addFar(type: DataType, node: ColumnNode, found: Set<number>): void {
   if (node.kind === "leaf") {
     const isTimestamp = node.element.type === "INT96" && type.typeId === Type.Timestamp;
-    return isTimestamp && type.unit === TimeUnit.MICROSECOND;
+    if (isTimestamp && type.unit === TimeUnit.MICROSECOND) found.add(node.index);
+    return;
   }
   const children = "children" in type ? type.children : [];
   const nodes = node.kind === "struct" ? node.children : [node.child];
-  return nodes.some((child, i) => hasMicroseconds(children[i].type, child));
+  for (const [i, child] of nodes.entries()) addFar(children[i].type, child, found);
 }
 
 /** How many of a file's values are read. */
@@ -152,64 +134,14 @@ class Progress {
   }
 }
 
-type RowGroup = FileMetaData["row_groups"][number];
-
-/** A file whose footer was read. */
-interface ParquetFile {
-  readonly file: PlacedSource;
-  readonly metadata: FileMetaData;
-  /** Those that are read. */
-  readonly columns: readonly SelectedColumn[];
-}
-
-interface SelectedColumn {
-  /** Among the file's columns. */
-  readonly index: number;
-  readonly name: string;
-  readonly node: ColumnNode;
-}
-
-async function openParquet(source: Source, options: ReadOptions): Promise<ParquetFile> {
-  const file = await placed(source, options);
-  await checkMagic(file);
-  const metadata = await readMetadata(file);
-  const { name: path } = file;
-  const root = parquetSchema(metadata);
-  const note = options.onNote && ((text: string) => options.onNote?.(`${path}: ${text}`));
-  const names = uniqueNames(
-    root.children.map(({ element }) => element.name),
-    note,
-  );
-  const makers = columnMakers(root);
-  const columns = selectedColumns(names, options, path).map((index) => {
-    const name = names[index];
-    try {
-      const node = makers[index]();
-      return { index, name, node: options.types?.[name] === "utf8" ? asText(node) : node };
-    } catch (error) {
-      throw isNotSupported(error) ? notSupported(path, name, error) : error;
-    }
-  });
-  return { file, metadata, columns };
-}
-
-/** The error for a column of a kind that is not read. */
-function notSupported(path: string, name: string, { message, path: inside = [] }: NotSupported): FileError {
-  return new FileError(
-    path,
-    `column "${[name, ...inside.slice(1)].join(".")}" ${message}, which is not supported`,
-    "Read other columns (--select, columns), or have the file written without that one.",
-  );
-}
-
 /** Row groups that become one table. */
 interface Groups {
   readonly of: ParquetFile;
   readonly groups: readonly RowGroup[];
   /** Whether text may become an Arrow dictionary. */
   readonly dictionaries: boolean;
-  /** Columns whose timestamps of 96 bits are read as microseconds. */
-  readonly microseconds: ReadonlySet<number>;
+  /** Leaves whose timestamps of 96 bits are read as microseconds in any case. */
+  readonly microseconds?: ReadonlySet<number>;
 }
 
 async function readGroups(groups: Groups, progress: Progress, threads: number): Promise<Table> {
@@ -249,8 +181,8 @@ const PROGRAM: Program = {
 
 /** Reads a column. On another thread all its bytes are in memory at once; here those of flat columns come row group by row group. */
 function columnJob(
-  { index, node }: SelectedColumn,
-  { of: { file, metadata }, groups: all, dictionaries, microseconds }: Groups,
+  { node }: SelectedColumn,
+  { of: { file, metadata }, groups: all, dictionaries, microseconds = new Set() }: Groups,
   progress: Progress,
 ): Job<PackedChunks, ReadColumn | PackedResult> {
   const groups = all.filter(({ num_rows }) => num_rows > 0n);
@@ -260,7 +192,7 @@ function columnJob(
     root: metadata.schema[0],
     rows,
     dictionaries,
-    microseconds: microseconds.has(index),
+    microseconds,
   };
   const leaves = leavesOf(node);
   const more = OLD_WRITER.test(metadata.created_by ?? "") ? HEADER_BYTES : 0;
@@ -296,56 +228,6 @@ function columnJob(
   };
 }
 
-type PlacedSource = Awaited<ReturnType<typeof placed>>;
-
-async function readMetadata(file: PlacedSource): Promise<FileMetaData> {
-  try {
-    const buffer = {
-      byteLength: file.size,
-      slice: async (start: number, end = file.size) => (await bytesAt(file, start, end)).buffer,
-    };
-    const metadata = await parquetMetadataAsync(buffer, { geoparquet: false, parsers: NO_PARSERS });
-    checkGroups(metadata);
-    return metadata;
-  } catch (error) {
-    throw fileErrorFrom(file.name, error, DAMAGED, REWRITE);
-  }
-}
-
-/** Statistics in the footer are not looked at, so nothing in them needs to make sense. */
-const NO_PARSERS = {
-  stringFromBytes: asIs,
-  jsonFromBytes: asIs,
-  uuidFromBytes: asIs,
-};
-
-function asIs<T>(value: T): T {
-  return value;
-}
-
-/** Rows of the groups add up to those of the file, and every group has every column. */
-function checkGroups(metadata: FileMetaData): void {
-  if (metadata.schema.some(({ name }) => typeof name !== "string")) throw new Error("a column has no name");
-  if (!metadata.schema.every(isStoredRight)) throw new Error("a column is stored as its type cannot be");
-  const children = metadata.schema.reduce((sum, { num_children }) => sum + (num_children ?? 0), 0);
-  if (children !== metadata.schema.length - 1) throw new Error("its schema has other columns than it says");
-  const leaves = metadata.schema.filter((element) => isLeaf({ element })).length;
-  let rows = 0n;
-  for (const { columns, num_rows } of metadata.row_groups) {
-    if (num_rows < 0n || columns.length !== leaves) throw new Error("a row group does not match the schema");
-    rows += num_rows;
-  }
-  // parquet-rs 0.3 says 0 of every file
-  if (metadata.num_rows === 0n) metadata.num_rows = rows;
-  if (rows !== metadata.num_rows) throw new Error("its row groups have other rows than the file");
-}
-
-async function bytesAt(file: PlacedSource, start: number, end: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await file.at(start, end);
-  if (bytes.length < end - start) throw new Error("it is cut off");
-  return bytes;
-}
-
 /** Where a column chunk is. */
 interface ChunkRange extends Omit<ChunkBytes, "bytes"> {
   readonly start: number;
@@ -361,16 +243,12 @@ const OLD_WRITER = /^parquet-mr(?: version (?:0|1\.[01]|1\.2\.[0-8])\b.*)?$/;
 
 /** The bytes of a column chunk. @throws Error when they are not in the file or not of the column */
 function rangeOf(
-  {
-    meta_data: metadata,
-    file_path,
-    crypto_metadata: isEncrypted,
-  }: ColumnChunk & { crypto_metadata?: unknown },
+  { meta_data: metadata, file_path, crypto_metadata: key, encrypted_column_metadata: encrypted }: ColumnChunk,
   { element, path, depth }: LeafNode,
   rows: number,
   { size, more }: { readonly size: number; readonly more: number },
 ): ChunkRange {
-  if (isEncrypted !== undefined) throw new NotSupported("is encrypted");
+  if (key !== undefined || encrypted !== undefined) throw new NotSupported("is encrypted");
   if (!metadata || file_path) throw new Error("its values are in another file");
   const { type, codec, path_in_schema: stored } = metadata;
   const isSame = stored.length === path.length && path.every((name, i) => stored[i] === name);
@@ -387,24 +265,4 @@ function rangeOf(
   if (!(start >= MAGIC.length) || !(end >= start) || end > size)
     throw new Error("a column leads out of the file");
   return { type, codec, start, end: Math.min(end + more, size), rows, entries };
-}
-
-const MAGIC = "PAR1";
-const ENCRYPTED_MAGIC = "PARE";
-
-/** A Parquet file starts and ends with four known bytes. */
-async function checkMagic(file: PlacedSource): Promise<void> {
-  const { name: path, size } = file;
-  const [first, last] = (await Promise.all([file.at(0, 4), file.at(Math.max(0, size - 4), size)])).map(
-    (bytes) => String.fromCharCode(...bytes),
-  );
-  if (first === ENCRYPTED_MAGIC || last === ENCRYPTED_MAGIC) {
-    throw new FileError(path, "is encrypted", "Decrypt it first.");
-  }
-  if (first !== MAGIC) {
-    throw new FileError(path, "is not a Parquet file", "Check that the extension is right.");
-  }
-  if (last !== MAGIC || size < 12) {
-    throw new FileError(path, "is cut off: the footer of the Parquet file is missing", REWRITE);
-  }
 }

@@ -4,6 +4,7 @@
  */
 
 import { appendBits } from "../../arrow/bitmaps.js";
+import { bitmapBytes } from "../../engine/bitmaps.js";
 import { type JoinKind, segmentsOf } from "../../engine/join-kinds.js";
 import { NO_GROUP } from "../../engine/row-groups.js";
 import type { KeyColumn, RowKeys } from "../../engine/rows.js";
@@ -103,7 +104,7 @@ function appendValidity(
   rightRows: number,
 ): Uint8Array | null {
   if (left === null && right === null) return null;
-  const bits = new Uint8Array((leftRows + rightRows + 7) >>> 3);
+  const bits = new Uint8Array(bitmapBytes(leftRows + rightRows));
   appendBits(bits, 0, left, leftRows);
   appendBits(bits, leftRows, right, rightRows);
   return bits;

@@ -8,6 +8,7 @@
  * pairs come in the order of the larger side, and for each of its rows in the order of the other, with any number of
  * threads. Between pieces of work the event loop runs, the signal is looked at and progress is reported.
  */
+import { bitmapBytes } from "../../bitmaps.js";
 import type { CodedBytes } from "../../coded-bytes.js";
 import type { ChunkPlan } from "../../plan.js";
 import type { JoinCall } from "../../row-operations.js";
@@ -146,7 +147,7 @@ export class Join {
     const hits = this.#work.numbers(this.run.slices(probe.rows));
     const expand = (first: number, rows: number, scratch: Scratch): RowJob => {
       const part = codes.subarray(first, first + rows);
-      const bits = validity?.subarray(first >>> 3, (first + rows + 7) >>> 3) ?? null;
+      const bits = validity?.subarray(first >>> 3, bitmapBytes(first + rows)) ?? null;
       return {
         kind: "expand",
         codes: this.#work.reaches(part) ? part : scratch.copy("codes", part),
@@ -223,7 +224,7 @@ function withNull({ strings }: CodedBytes): RowKeys {
   const [starts, ends] = [new Uint32Array(rows), new Uint32Array(rows)];
   starts.set(strings.starts);
   ends.set(strings.ends);
-  const validity = new Uint8Array((rows + 7) >>> 3).fill(0xff);
+  const validity = new Uint8Array(bitmapBytes(rows)).fill(0xff);
   validity[(rows - 1) >>> 3] &= ~(1 << ((rows - 1) & 7));
   return { rows, columns: [{ kind: "bytes", starts, ends, bytes: strings.bytes, validity }] };
 }

@@ -2,6 +2,7 @@
  * Makes records of the key columns of rows: a hash and all key words of a row side by side, so that comparing two rows reads two
  * places. rows.wgsl says what is where in a record. Columns of the host are uploaded, those of the device are read where they are.
  */
+import { bitmapBytes } from "../../bitmaps.js";
 
 import type { DeviceKeys, Words } from "../../device-columns.js";
 import { asBytes } from "../../scalars.js";
@@ -178,7 +179,7 @@ class ColumnRanges {
 
   async validity(bits: Uint8Array | Words | null): Promise<Range | undefined> {
     if (bits === null) return undefined;
-    if (bits instanceof Uint8Array) return this.#upload(bits.subarray(0, Math.ceil(this.rows / 8)));
+    if (bits instanceof Uint8Array) return this.#upload(bits.subarray(0, bitmapBytes(this.rows)));
     return this.words(bits, 0, Math.ceil(this.rows / 32));
   }
 

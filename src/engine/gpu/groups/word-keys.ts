@@ -1,4 +1,5 @@
 /** Keys of one column of one or two words, as kernels bind them, where they lie (key-range.wgsl), and as words where that is a range of words. */
+import { bitmapBytes } from "../../bitmaps.js";
 
 import type { DeviceKeys, DeviceWordColumn, Words } from "../../device-columns.js";
 import type { WordColumn } from "../../rows.js";
@@ -36,7 +37,7 @@ export async function bindKeys(
   { data, validity, width }: KeyWords,
   rows: number,
 ): Promise<BoundKeys> {
-  const bits = validity instanceof Uint8Array ? validity.subarray(0, Math.ceil(rows / 8)) : validity;
+  const bits = validity instanceof Uint8Array ? validity.subarray(0, bitmapBytes(rows)) : validity;
   const keyValidity = bits === null ? undefined : await boundWords(run, bits, Math.ceil(rows / 32));
   return {
     rows,

@@ -6,6 +6,7 @@
  * follows from it; keys that lie far apart are mostly told by a sample, and the column is remembered, so that the next join does not ask. Whether build
  * rows are equal is known with the counters that come back next.
  */
+import { bitmapBytes } from "../../bitmaps.js";
 
 import { longestDenseRange } from "../../dense-keys.js";
 import type { DeviceKeys, DeviceWordColumn } from "../../device-columns.js";
@@ -77,7 +78,7 @@ async function uploaded(run: RowRun, keys: DeviceKeys): Promise<DeviceKeys> {
   };
   const { width, validity } = column;
   const data = await there(column.data, rows * width);
-  const bytes = validity?.subarray(0, Math.ceil(rows / 8));
+  const bytes = validity?.subarray(0, bitmapBytes(rows));
   const bits = bytes ? await there(bytes, Math.ceil(rows / 32)) : null;
   return { rows, columns: [{ kind: "device words", width, data, validity: bits }] };
 }

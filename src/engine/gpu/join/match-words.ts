@@ -4,6 +4,7 @@
  *
  * Keys are compared as patterns of bits, as records are: the table's keys are u32 or u64 whatever the column's type.
  */
+import { bitmapBytes } from "../../bitmaps.js";
 import type { DeviceArray } from "../../device-array.js";
 import { type DeviceKeys, NO_ROW, type Words } from "../../device-columns.js";
 import type { Input, Table } from "../../engine.js";
@@ -113,7 +114,7 @@ class KeyInputs {
     let bits: Words;
     if (validity instanceof Uint8Array) {
       const words = new Uint32Array(Math.ceil(rows / 32));
-      new Uint8Array(words.buffer).set(validity.subarray(0, Math.ceil(rows / 8)));
+      new Uint8Array(words.buffer).set(validity.subarray(0, bitmapBytes(rows)));
       bits = await engine.upload("u32", words);
       this.#arrays.push(bits);
     } else bits = validity;

@@ -1,6 +1,6 @@
 /**
- * Adding groups of equal keys to lists. Groups are counted by list (tally-groups.wgsl), each list gets room for its own (allot.wgsl), and the
- * values go where the groups say (aim.wgsl, put-groups.wgsl): in one submission, where there surely is room.
+ * Adding groups of equal keys to lists. Groups are counted by list (tally-groups.wgsl), each list gets room for its own (allocate-pieces.wgsl), and the
+ * values go where the groups say (resolve-targets.wgsl, put-groups.wgsl): in one submission, where there surely is room.
  */
 
 import type { DeviceArray } from "../../device-array.js";
@@ -9,7 +9,7 @@ import type { BasicType } from "../../scalars.js";
 import { rangeOf } from "../memory/array-elements.js";
 import type { Recorder } from "../runtime.js";
 import type { GroupedBatch } from "./group-batch.js";
-import { aim, allot, putGroups, settle, tallyGroups } from "./list-kernels.js";
+import { allocatePieces, putGroups, resetTallies, resolveTargets, tallyGroups } from "./list-kernels.js";
 import { type ListRun, runLists } from "./list-run.js";
 import type { ListState } from "./list-state.js";
 
@@ -50,9 +50,9 @@ async function append(
   const steps = await prepare(run, state, numbers, batch);
   const { used, recordsUsed } = state;
   const finish = (growth: number) => (recorder: Recorder) => {
-    steps.allot(recorder, growth, false);
+    steps.allocate(recorder, growth, false);
     steps.put(recorder);
-    steps.settle(recorder);
+    steps.reset(recorder);
   };
   const sure = state.sureGrowth(batch.elements);
   let done: Awaited<ReturnType<ListRun["counted"]>>;
@@ -65,14 +65,14 @@ async function append(
     const { entries } = await run.counted("tally groups", steps.tally);
     const growth = await state
       .growthFor(entries, (growth) =>
-        run.counted("measure", (recorder) => steps.allot(recorder, growth, true)),
+        run.counted("measure", (recorder) => steps.allocate(recorder, growth, true)),
       )
       .catch(async (error) => {
-        await run.submit("settle", steps.settle);
+        await run.submit("reset tallies", steps.reset);
         throw error;
       });
     if (growth === null) {
-      await run.submit("settle", steps.settle);
+      await run.submit("reset tallies", steps.reset);
       return null;
     }
     done = { ...(await run.counted("append groups", finish(growth))), entries };
@@ -98,12 +98,12 @@ async function prepare(
     await run.range(count * 8),
   ];
   const [measure, make, add, target, write, zero] = await Promise.all([
-    run.step(allot, { HEAD: 2, MEASURES: true }),
-    run.step(allot, { HEAD: 2, MEASURES: false }),
+    run.step(allocatePieces, { HEAD: 2, MEASURES: true }),
+    run.step(allocatePieces, { HEAD: 2, MEASURES: false }),
     run.step(tallyGroups, { HEAD: 2, RANKED: true, COUNTS_LISTS: false }),
-    run.step(aim, { HEAD: 2 }),
+    run.step(resolveTargets, { HEAD: 2 }),
     run.gridStep(putGroups, { HEAD: 2 }, tiling.grid),
-    run.step(settle, { HEAD: 2 }),
+    run.step(resetTallies, { HEAD: 2 }),
   ]);
   const { control } = run;
   const given = { numbers: rangeOf(numbers), ranks };
@@ -111,7 +111,7 @@ async function prepare(
   const { items, ranges } = staged;
   return {
     tally: (recorder: Recorder) => add(recorder, { ...given, sizes, tallies: added, control }, { count }),
-    allot: (recorder: Recorder, growth: number, measures: boolean) =>
+    allocate: (recorder: Recorder, growth: number, measures: boolean) =>
       (measures ? measure : make)(
         recorder,
         { ...given, control, added, heads, records: state.bind("records") },
@@ -126,6 +126,6 @@ async function prepare(
         { pageRoom: staged.room, tile: tiling.tile },
       );
     },
-    settle: (recorder: Recorder) => zero(recorder, { ...given, added }, { count }),
+    reset: (recorder: Recorder) => zero(recorder, { ...given, added }, { count }),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Adding a batch to lists. Elements are counted by list in `added` (tally.wgsl), each list gets room for its own (allot.wgsl), and the values
+ * Adding a batch to lists. Elements are counted by list in `added` (tally.wgsl), each list gets room for its own (allocate-pieces.wgsl), and the values
  * are put there (put.wgsl). All memory is there before the first list is changed, and from then on nobody is asked whether to stop: so a
  * call that fails has changed nothing.
  */
@@ -9,7 +9,7 @@ import type { CallOptions, ColumnInput } from "../../engine.js";
 import type { BasicType, ScalarType } from "../../scalars.js";
 import type { Column } from "../batch/columns.js";
 import type { Range } from "../runtime.js";
-import { allot, begin, put, settle, TALLY_TILE, tally } from "./list-kernels.js";
+import { allocatePieces, initLists, put, resetTallies, TALLY_TILE, tally } from "./list-kernels.js";
 import { copied, type ListRun, NO_COLUMN, runLists } from "./list-run.js";
 import type { ListState } from "./list-state.js";
 
@@ -37,17 +37,17 @@ export async function beginLists(
     const where = call.where && (await onDevice(run, "u8", call.where));
     const given = values && spec.value && (await onDevice(run, spec.value, values));
     try {
-      const write = await run.step(begin, {
+      const write = await run.step(initLists, {
         HEAD: head,
         MASKED: where !== undefined,
         VALUE_WORDS: valueWords,
       });
       const [heads, room] = [state.bind("heads"), state.bind("room")];
-      await run.eachChunk("begin lists", numbers.length, {}, async (chunk, scratch) => {
+      await run.eachChunk("init lists", numbers.length, {}, async (chunk, scratch) => {
         const at = await scratch.input("u32", numbers, chunk);
         const mask = where ? await scratch.input("u8", where.column, chunk) : NO_COLUMN;
         const column = given && spec.value ? await scratch.input(spec.value, given.column, chunk) : NO_COLUMN;
-        await run.submit("begin lists", (recorder) =>
+        await run.submit("init lists", (recorder) =>
           write(
             recorder,
             { numbers: at.range, mask: mask.range, values: column.range, heads, room },
@@ -126,17 +126,17 @@ class Append {
     const { state, call } = this;
     this.#ranks = await call.range(this.numbers.length * 4);
     // compiled before anything is changed
-    for (const measures of [true, false]) await call.step(allot, { HEAD: 2, MEASURES: measures });
+    for (const measures of [true, false]) await call.step(allocatePieces, { HEAD: 2, MEASURES: measures });
     const { valueWords } = state;
     const [write, zero] = [
       await call.step(put, { HEAD: 2, VALUE_WORDS: valueWords }),
-      await call.step(settle, { HEAD: 2 }),
+      await call.step(resetTallies, { HEAD: 2 }),
     ];
     const entries = await this.#tally();
     try {
-      const growth = await state.growthFor(entries, (growth) => this.#allot(growth, true));
+      const growth = await state.growthFor(entries, (growth) => this.#allocate(growth, true));
       if (growth === null) return null;
-      const { room, records, filled } = await this.#allot(growth, false);
+      const { room, records, filled } = await this.#allocate(growth, false);
       const bindings = {
         heads: state.bind("heads"),
         records: state.bind("records"),
@@ -159,10 +159,10 @@ class Append {
       state.entries += entries;
       return entries;
     } finally {
-      await this.#over("settle", async (chunk, at) => {
+      await this.#over("reset tallies", async (chunk, at) => {
         const columns = { numbers: at.range, ranks: this.#ranks, added: state.bind("added") };
         const params = { ...chunk, numbersShift: at.shift };
-        await call.submit("settle", (recorder) => zero(recorder, columns, params));
+        await call.submit("reset tallies", (recorder) => zero(recorder, columns, params));
       });
     }
   }
@@ -186,11 +186,11 @@ class Append {
   }
 
   /** What making room takes, which is made unless this only `measures`. */
-  async #allot(growth: number, measures: boolean): Promise<Need> {
+  async #allocate(growth: number, measures: boolean): Promise<Need> {
     const { call, state } = this;
-    const make = await call.step(allot, { HEAD: 2, MEASURES: measures });
+    const make = await call.step(allocatePieces, { HEAD: 2, MEASURES: measures });
     const need = { room: 0, records: 0, filled: 0 };
-    const name = measures ? "measure" : "allot";
+    const name = measures ? "measure" : "allocate pieces";
     await this.#over(name, async (chunk, at) => {
       const columns = { numbers: at.range, ranks: this.#ranks, control: call.control };
       const parts = {

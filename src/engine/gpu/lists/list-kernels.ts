@@ -114,10 +114,10 @@ export const countUp = kernel("count up", [
 ]);
 
 /** Makes elements the only entries of lists. */
-export const begin = kernel("begin lists", [
+export const initLists = kernel("init lists", [
   lists,
   selected,
-  fragment("lists/begin", { bindings: { numbers: read(), values: read(), heads: readWrite() } }),
+  fragment("lists/init-lists", { bindings: { numbers: read(), values: read(), heads: readWrite() } }),
   roomToWrite,
 ]);
 
@@ -137,10 +137,10 @@ export const tally = kernel("tally", [
 ]);
 
 /** Makes room at the ends of lists, or sums up how much there is to make. */
-export const allot = kernel("allot", [
+export const allocatePieces = kernel("allocate pieces", [
   lists,
   control,
-  fragment("lists/allot", {
+  fragment("lists/allocate-pieces", {
     bindings: {
       numbers: read(),
       ranks: read(),
@@ -201,11 +201,11 @@ export const tallyGroups = kernel("tally groups", [
 ]);
 
 /** Where the values of groups go. */
-export const aim = kernel("aim", [
+export const resolveTargets = kernel("resolve targets", [
   lists,
   heads,
   ...address,
-  fragment("lists/aim", {
+  fragment("lists/resolve-targets", {
     bindings: {
       added: read(),
       ranks: read(),
@@ -225,9 +225,9 @@ export const putGroups = kernel("put groups", [
 ]);
 
 /** Zeroes tallies. */
-export const settle = kernel("settle", [
+export const resetTallies = kernel("reset tallies", [
   lists,
-  fragment("lists/settle", { bindings: { numbers: read(), ranks: read(), added: readWrite() } }),
+  fragment("lists/reset-tallies", { bindings: { numbers: read(), ranks: read(), added: readWrite() } }),
 ]);
 
 /** Lengths, flags or first entries. */
@@ -290,11 +290,11 @@ export const pair = kernel("pair", [
 ]);
 
 /** Closes gaps. */
-export const stay = kernel("close gaps", [
+export const compactEntries = kernel("compact entries", [
   lists,
   ...address,
   roomToWrite,
-  fragment("lists/stay", {
+  fragment("lists/compact-entries", {
     bindings: { struck: read(), queries: read(), places: read(), offsets: read(), copies: read() },
   }),
 ]);

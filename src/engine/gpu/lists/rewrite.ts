@@ -6,7 +6,7 @@ import type { BasicType } from "../../scalars.js";
 import type { ListMatches } from "../../value-lists.js";
 import { type Chunk, placeOf, type Scratch } from "../batch/columns.js";
 import type { GpuBuffer } from "../runtime.js";
-import { drop, EXPAND_TILE, expand, headLists, shorten, stay } from "./list-kernels.js";
+import { compactEntries, drop, EXPAND_TILE, expand, headLists, shorten } from "./list-kernels.js";
 import { scannedFlags } from "./list-operations.js";
 import { copied, type ListRun, runLists } from "./list-run.js";
 import { ListState } from "./list-state.js";
@@ -130,7 +130,7 @@ export async function strikeEntries(
     struck = buffer;
     if (count === 0) return 0;
     await runLists(host, {}, async (run) => {
-      const close = await run.step(stay, { HEAD: 2, VALUE_WORDS: valueWords });
+      const close = await run.step(compactEntries, { HEAD: 2, VALUE_WORDS: valueWords });
       const cut = await run.step(shorten, { HEAD: 2 });
       const given = {
         struck: { buffer, size: (total + 2) * 4 },

@@ -53,7 +53,7 @@ export class KernelTexts {
     const needed = new Set(missing.map(({ name }) => name.split("/")[0]));
     await Promise.all(
       [...needed].map(async (folder) => {
-        const { texts } = (await folders[folder]?.()) ?? { texts: {} };
+        const texts = (await folders[folder]?.()) ?? {};
         for (const [name, text] of Object.entries(texts)) this.#known.set(`${folder}/${name}`, text);
       }),
     );

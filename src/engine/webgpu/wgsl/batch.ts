@@ -4,7 +4,7 @@ import type { Texts } from "../device/texts.js";
 import pack from "./batch/pack.wgsl";
 import split from "./batch/split.wgsl";
 
-export const texts: Texts = {
+export const batchTexts: Texts = {
   pack,
   split,
 };

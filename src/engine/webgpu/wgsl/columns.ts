@@ -7,7 +7,7 @@ import gatherWords from "./columns/gather-words.wgsl";
 import maskRows from "./columns/mask-rows.wgsl";
 import stringLengths from "./columns/string-lengths.wgsl";
 
-export const texts: Texts = {
+export const columnsTexts: Texts = {
   "gather-bytes": gatherBytes,
   "gather-small": gatherSmall,
   "gather-words": gatherWords,

@@ -24,7 +24,7 @@ import scanAdd from "./groups/scan-add.wgsl";
 import twoSides from "./groups/two-sides.wgsl";
 import word from "./groups/word.wgsl";
 
-export const texts: Texts = {
+export const groupsTexts: Texts = {
   "add-total": addTotal,
   "bytes-at": bytesAt,
   "each-element": eachElement,

@@ -20,7 +20,7 @@ import probe from "./join/probe.wgsl";
 import probeUnique from "./join/probe-unique.wgsl";
 import selectRows from "./join/select-rows.wgsl";
 
-export const texts: Texts = {
+export const joinTexts: Texts = {
   "count-partners": countPartners,
   "count-placed": countPlaced,
   "count-places": countPlaces,

@@ -3,15 +3,15 @@ import { slotFormat } from "../../slot-format.js";
 import type { Texts } from "../device/texts.js";
 import { itemCode } from "../partitioned/item-code.js";
 import address from "./lists/address.wgsl";
-import aim from "./lists/aim.wgsl";
-import allot from "./lists/allot.wgsl";
-import begin from "./lists/begin.wgsl";
+import allocatePieces from "./lists/allocate-pieces.wgsl";
+import compactEntries from "./lists/compact-entries.wgsl";
 import countUp from "./lists/count-up.wgsl";
 import drop from "./lists/drop.wgsl";
 import expand from "./lists/expand.wgsl";
 import flagRows from "./lists/flag-rows.wgsl";
 import groupKeys from "./lists/group-keys.wgsl";
 import headLists from "./lists/head-lists.wgsl";
+import initLists from "./lists/init-lists.wgsl";
 import itemTiles from "./lists/item-tiles.wgsl";
 import lists from "./lists/lists.wgsl";
 import locate from "./lists/locate.wgsl";
@@ -19,9 +19,9 @@ import lookUp from "./lists/look-up.wgsl";
 import pair from "./lists/pair.wgsl";
 import put from "./lists/put.wgsl";
 import putGroups from "./lists/put-groups.wgsl";
-import settle from "./lists/settle.wgsl";
+import resetTallies from "./lists/reset-tallies.wgsl";
+import resolveTargets from "./lists/resolve-targets.wgsl";
 import shorten from "./lists/shorten.wgsl";
-import stay from "./lists/stay.wgsl";
 import stored from "./lists/stored.wgsl";
 import tally from "./lists/tally.wgsl";
 import tallyGroups from "./lists/tally-groups.wgsl";
@@ -29,11 +29,11 @@ import tallyGroups from "./lists/tally-groups.wgsl";
 /** Tables whose batches are grouped: keys of one word, and values, which are numbers. */
 const KEYED_LISTS = slotFormat({ key: "u32", value: "u32" });
 
-export const texts: Texts = {
+export const listsTexts: Texts = {
   address,
-  aim,
-  allot,
-  begin,
+  "resolve-targets": resolveTargets,
+  "allocate-pieces": allocatePieces,
+  "init-lists": initLists,
   "count-up": countUp,
   drop,
   expand,
@@ -47,9 +47,9 @@ export const texts: Texts = {
   pair,
   put,
   "put-groups": putGroups,
-  settle,
+  "reset-tallies": resetTallies,
   shorten,
-  stay,
+  "compact-entries": compactEntries,
   stored,
   tally,
   "tally-groups": tallyGroups,

@@ -8,7 +8,7 @@ import packPlain from "../partitioned/pack-plain.wgsl";
 import packSubgroups from "../partitioned/pack-subgroups.wgsl";
 import tile from "../partitioned/tile.wgsl";
 
-export const texts: Texts = {
+export const partitionedTexts: Texts = {
   "cas-seen": casSeen,
   "lanes-plain": lanesPlain,
   "lanes-subgroups": { code: lanesSubgroups, enables: ["subgroups"] },

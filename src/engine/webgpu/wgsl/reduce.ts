@@ -36,7 +36,7 @@ import tileRows from "./reduce/tile-rows.wgsl";
 import total from "./reduce/total.wgsl";
 import values from "./reduce/values.wgsl";
 
-export const texts: Texts = {
+export const reduceTexts: Texts = {
   "add-values": addValues,
   "claim-slot": claimSlot,
   "count-keys": countKeys,

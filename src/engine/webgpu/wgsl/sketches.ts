@@ -7,7 +7,7 @@ import filterContains from "./sketches/filter-contains.wgsl";
 import keys from "./sketches/keys.wgsl";
 import registersAdd from "./sketches/registers-add.wgsl";
 
-export const texts: Texts = {
+export const sketchesTexts: Texts = {
   combine,
   "filter-add": filterAdd,
   "filter-contains": filterContains,

@@ -9,7 +9,7 @@ import probe from "./strings/probe.wgsl";
 import settle from "./strings/settle.wgsl";
 import strings from "./strings/strings.wgsl";
 
-export const texts: Texts = {
+export const stringsTexts: Texts = {
   invocation,
   "move-slots": moveSlots,
   numbers,

@@ -4,7 +4,7 @@ import type { Texts } from "../device/texts.js";
 import floatKeys from "../table/float-keys.wgsl";
 import hashWide from "../table/hash-wide.wgsl";
 
-export const texts: Texts = {
+export const tableTexts: Texts = {
   "float-keys": floatKeys,
   "hash-wide": hashWide,
 };

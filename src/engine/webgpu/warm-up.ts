@@ -1,5 +1,5 @@
 /**
- * Rehearsals: an operation on a table that only seems to be there. It takes its way through the planner and the strategies, compiles
+ * Warm-up: an operation on a table that only seems to be there. It takes its way through the planner and the strategies, compiles
  * the kernels that it would use, side by side, and submits nothing. So kernels are ready before they are asked for, and no list
  * says which kernels belong to which call.
  */
@@ -31,7 +31,7 @@ export interface Expected {
  * Compiles the kernels that calls with as many keys as the table is to hold will use, from host memory and from device arrays. Those
  * of the first call come first, since a driver compiles few at once.
  */
-export async function rehearse(
+export async function warmUp(
   host: TableHost,
   { spec, entries }: Expected,
   calls: readonly BulkCall[],
@@ -40,7 +40,7 @@ export async function rehearse(
   await checkOwnWgsl(host, spec);
   const counts = new Set([Math.min(entries, host.hostChunk), Math.min(entries, BULK_CHUNK)]);
   for (const count of counts) {
-    for (const call of calls) await new Rehearsal(host).call(call, spec, count, entries, options);
+    for (const call of calls) await new WarmUp(host).call(call, spec, count, entries, options);
   }
 }
 
@@ -48,7 +48,7 @@ export async function rehearse(
 const buffer: GpuBuffer = { size: 0 };
 const column: Column = { range: { buffer }, shift: 0 };
 
-class Rehearsal {
+class WarmUp {
   readonly #host: TableHost;
   readonly #compiling: Promise<unknown>[] = [];
 
