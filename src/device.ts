@@ -103,11 +103,16 @@ async function openWebgpu(options: OpenDeviceOptions): Promise<Engine> {
   const { gpuDevice } = options;
   const { describeDevice, findAdapter, openGpu } = await import("./engine/webgpu/device/adapter.js");
   const adapter = gpuDevice ? undefined : await findAdapter(options);
-  const [gpu, { openWebgpuEngine }] = await Promise.all([
-    adapter ? openGpu(adapter) : describeDevice(gpuDevice as GPUDevice),
-    import("./engine/webgpu/webgpu-engine.js"),
-  ]);
-  return openWebgpuEngine(gpu, options);
+  const opening = Promise.resolve(adapter ? openGpu(adapter) : describeDevice(gpuDevice as GPUDevice));
+  const loading = import("./engine/webgpu/webgpu-engine.js");
+  try {
+    const [gpu, { openWebgpuEngine }] = await Promise.all([opening, loading]);
+    return await openWebgpuEngine(gpu, options);
+  } catch (error) {
+    // a device of our own whose engine did not come; the caller's stays open
+    if (adapter) void opening.then(({ device }) => device.destroy()).catch(() => {});
+    throw error;
+  }
 }
 
 async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {
