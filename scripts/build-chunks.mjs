@@ -181,7 +181,6 @@ export function dropFacades(dist) {
   for (const [path, text] of texts) {
     if (facades.has(path)) {
       rmSync(path);
-      rmSync(`${path}.map`, { force: true });
       continue;
     }
     const own = renamed.get(basename(path));

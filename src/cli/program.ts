@@ -231,8 +231,11 @@ function addBench(program: Command, host: Host): void {
     .description("measure this machine")
     .argument("<name>", "which benchmark; they are listed below")
     .option("--size <n>", "entries, as 1048576 or 2^20 (default: the benchmark's own sizes)")
-    .option("--sweep <what>", "vary size or load (static-map), or load (retrieve-all, crossovers)")
-    .option("--multiplicity <n>", "measure only so many entries of a key (multimap)")
+    .option("--runs <n>", "timed runs of each figure, at least (default: the benchmark's own)")
+    .option(
+      "--sweep <what>",
+      "vary size or load (static-map), selectivity, multiplicity or skew (join), or skew (group)",
+    )
     .option("--json <file>", "also write the numbers to a file; - prints them in place of the table")
     .option("--svg <file>", "also draw them");
   addDeviceOptions(command)
@@ -244,25 +247,11 @@ const BENCHES = `
 Benchmarks, and what --size is:
   static-map    insert, find, erase, retrieveAll of a map; keys
   gups          random 8-byte reads, and copying; entries of the table
-  group-size    insert and find by load factor, 1 to 32 slots a step of a probe; slots
-  load-factor   inserts into a table as it fills; slots
-  probe-depth   how far keys lie from their home slot; slots
-  retrieve-all  all pairs out of a table, by several kernels; pairs at load 0.5
   stream        insert and find of keys in host memory, beside the link; keys
-  skew          keys that repeat, by Zipf distributions; keys
-  batch         latency of a find of 1 to 2^20 keys; entries of the map
-  crossovers    the direct strategy beside the partitioned one; slots
-  large-table   a table beyond one binding, every answer checked; slots
-  multimap      insert, count, retrieve with 1 to 65,536 entries of a key; entries
-  growth        a DynamicMap filled in eight batches, beside a StaticMap; pairs
   lifecycle     cold processes, first and fresh tables, calls after rest, small calls; keys of the largest table
-  sketches      add and contains of Bloom filters, add of HyperLogLogs; keys
   join          inner joins of integer keys; rows of a side
   group         counts and sums by integer keys, and flights by route; rows
-  files         joins and group-bys of flights, file to file; flights
-  wide          static-map with keys and values of 64 bits, at two loads; keys
-  words         counting words by string keys; words of the text
-  ids           finds in maps of u64 keys; keys
+A clone of the repository has more: npm run bench.
 
 Examples:
   $ warpmap bench static-map --size 2^24 --json results.json --svg results.svg
