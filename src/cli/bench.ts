@@ -4,6 +4,7 @@
  */
 import type { BenchModule, BenchReport, BenchRow } from "../../bench/report.js";
 import { openDevice } from "../device.js";
+import { engineNamed, HOST_ENGINE } from "../engine/registry.js";
 import { fileErrorFrom } from "../io/errors.js";
 import { checkWritable, replaceFile } from "../io/output.js";
 import { asCallError, parseCount, parseSize } from "./bench-call.js";
@@ -23,7 +24,7 @@ export interface BenchCommandOptions {
   readonly multiplicity?: string;
   readonly json?: string;
   readonly svg?: string;
-  readonly device: "auto" | "webgpu" | "cpu";
+  readonly device: string;
   readonly software?: boolean;
   readonly threads?: string;
 }
@@ -115,9 +116,11 @@ function countOf(option: string, value: string | undefined): number | undefined 
 }
 
 /** @param backend that the benchmark runs on, as far as it is known */
-function checkThreads({ threads }: BenchCommandOptions, backend: BenchCommandOptions["device"]): void {
-  if (threads === undefined || backend !== "webgpu") return;
-  throw new CallError("--threads is for the cpu engine, and the device is webgpu.", "Leave one of them out.");
+function checkThreads({ threads }: BenchCommandOptions, backend: string): void {
+  const kind = engineNamed(backend);
+  if (threads === undefined || kind === undefined || kind.options.split(" ").includes("threads")) return;
+  const problem = `--threads is for the ${HOST_ENGINE} engine, and the device is ${backend}.`;
+  throw new CallError(problem, "Leave one of them out.");
 }
 
 function checkSweep(name: string, sweep: string | undefined, sweeps: readonly string[]): void {

@@ -4,8 +4,10 @@
  */
 import { readFile } from "node:fs/promises";
 import { Argument, Command, CommanderError, Option } from "commander";
+import { knownEngines } from "../engine/registry.js";
+import { WarpmapError } from "../errors.js";
 import { FORMATS } from "../io/formats.js";
-import { fail, WRONG_CALL } from "./failure.js";
+import { CallError, fail, WRONG_CALL } from "./failure.js";
 import type { Host } from "./host.js";
 
 const NAME = "warpmap";
@@ -258,17 +260,27 @@ Examples:
   $ warpmap bench static-map --sweep load`;
 
 function addDeviceOptions(command: Command): Command {
+  const names = ["auto", ...knownEngines().map(([name]) => name)];
   const device = new Option(
     "--device <name>",
-    "where to run; auto takes a real GPU if there is one, else the CPU",
+    "where to run; auto takes a real GPU if there is one, else the CPU; any other NAME is an engine of the package warpmap-NAME",
   );
   return command
-    .addOption(device.choices(["auto", "webgpu", "cpu"]).default("auto"))
+    .addOption(device.choices(names).argParser(String).default("auto"))
+    .hook("preAction", (called) => checkDevice(called.opts().device))
     .option(
       "--threads <n>",
       "threads that work on the CPU and on files (default: as the machine has; with --memory 1)",
     )
     .option("--software", "let a software GPU stand in for a real one");
+}
+
+/** Makes an engine of another package known. @throws CallError for a name that none has */
+async function checkDevice(name: string): Promise<void> {
+  const { loadEngine } = await import("../engine/load-engine.js");
+  await loadEngine(name).catch((error: unknown) => {
+    throw error instanceof WarpmapError ? new CallError(error.problem, error.fix) : error;
+  });
 }
 
 /** Two folders up lies the package, from src/cli as from dist/cli and dist/chunks. */
