@@ -1,20 +1,19 @@
 /** The webgpu engine's row operations. Columns are gathered by the calling thread: they are in host memory. */
 import type { DeviceArray } from "../device-array.js";
-import type { DeviceColumn, DeviceKeys, Matches, Words } from "../device-columns.js";
+import type { DeviceColumn, DeviceKeys, KindAt, MatchCall, MatchesAt, Words } from "../device-columns.js";
+import type { Placement } from "../engine.js";
 import type { GatherTask } from "../gather-buffers.js";
 import { type GroupTask, runTasksHere } from "../group-tasks.js";
-import type { JoinKind } from "../join-kinds.js";
 import type { Keep } from "../keep.js";
 import { lazily } from "../lazily.js";
 import type { ColumnReducer } from "../reductions.js";
 import type { GroupCall, RowGroups } from "../row-groups.js";
 import { gatherHere, type JoinCall, type RowIndex, type RowOperations } from "../row-operations.js";
-import type { RowKeys, RowPairs } from "../rows.js";
+import type { RowKeys } from "../rows.js";
 import { gatherColumns } from "./columns/gather-columns.js";
 import { groupRows } from "./groups/group-rows.js";
 import { type RowHost, rowHost } from "./groups/row-run.js";
 import type { GpuHost } from "./host.js";
-import { joinRows } from "./join/join-rows.js";
 import { matchRows } from "./join/match-rows.js";
 import { indexRows } from "./join/row-index.js";
 
@@ -32,10 +31,6 @@ class GpuRows implements RowOperations {
     this.#host = rowHost(host);
   }
 
-  join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
-    return joinRows(this.#host, left, right, call);
-  }
-
   index(keys: DeviceKeys, call: JoinCall): Promise<RowIndex> {
     return indexRows(this.#host, keys, call);
   }
@@ -50,7 +45,12 @@ class GpuRows implements RowOperations {
     return runTasksHere(tasks, pause);
   }
 
-  match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches> {
+  match<P extends Placement = "device">(
+    left: DeviceKeys,
+    right: DeviceKeys,
+    how: KindAt<P>,
+    call: MatchCall<P>,
+  ): Promise<MatchesAt<P>> {
     return matchRows(this.#host, left, right, how, call);
   }
 

@@ -264,13 +264,9 @@ export class JoinIndex {
     call.endStage("encode keys");
     const found = await call.onEngine((engineCall) => {
       this.#checkAlive();
-      return this.#underWay(index.probe(encoded, engineCall));
+      return this.#underWay(index.match(encoded, side, "inner", { ...engineCall, output: "host" }));
     });
-    const pairs: RowPairs =
-      side === "left"
-        ? found
-        : { ...found, left: found.right, right: found.left, inOrder: found.inOrder && "right" };
-    const kept = await filteredPairs(prepared, this.#device, pairs);
+    const kept = await filteredPairs(prepared, this.#device, found);
     call.endStage("hash join");
     return kept;
   }
