@@ -21,6 +21,13 @@ const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";
 const IN_PAGES = "test/wgsl/changing-wide.test.ts";
 const BROWSER_ONLY = "test/browser/**/*.test.ts";
 
+/**
+ * `npm run test:quick` leaves out what starts processes, reads dist/, or compares with others, by its folder; and tests of
+ * one engine's memory and of files larger than it, which take as long as all others together.
+ */
+const quick = process.env.WARPMAP_TEST_QUICK === "1";
+const NOT_QUICK = "test/{bench,cli,docs,scripts,spill,types}/**";
+
 /** With these a page has SharedArrayBuffer. */
 const crossOriginIsolation = {
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -130,7 +137,7 @@ export default defineConfig({
         test: {
           name: "cpu",
           include: ["test/**/*.test.ts"],
-          exclude: [WEBGPU_ONLY, BROWSER_ONLY],
+          exclude: [WEBGPU_ONLY, BROWSER_ONLY, ...(quick ? [NOT_QUICK] : [])],
           sequence: { groupOrder: NODE_ALONE.groupOrder },
           maxWorkers: NODE_ALONE.maxWorkers,
           pool: "forks",

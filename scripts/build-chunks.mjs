@@ -83,7 +83,12 @@ const PARTS = {
   spill: ["relational/group/group-large", "relational/join/join-large"],
 };
 /** Files of their own: for pages without a GPU, for Node, and for options that are to be checked. */
-const ALONE = ["engine/webgpu/device/unavailable", "engine/webgpu/device/dawn", "device-options"];
+const ALONE = [
+  "engine/webgpu/device/unavailable",
+  "engine/webgpu/device/dawn",
+  "engine/webgpu/device/check-options",
+  "device-options",
+];
 
 /** @returns rolldown's option `codeSplitting`, for entries of src/ by name */
 export function chunksOf(root, entries) {
@@ -181,7 +186,6 @@ export function dropFacades(dist) {
   for (const [path, text] of texts) {
     if (facades.has(path)) {
       rmSync(path);
-      rmSync(`${path}.map`, { force: true });
       continue;
     }
     const own = renamed.get(basename(path));

@@ -46,8 +46,8 @@ export interface RowIndex {
 
 /** The row operations of one engine. After the engine is destroyed they reject with DeviceLostError. */
 export interface RowOperations extends ColumnOperations {
-  /** Whether tables of the host are joined faster on the device, their upload and the result's read-back included. */
-  readonly prefersColumnsThere: boolean;
+  /** Whether tables of the host are joined or grouped faster on the device, their upload and the result's read-back included. */
+  prefers(work: JoinKind | "group"): boolean;
   /** Aggregation of columns on the device; null where that is no faster than bringing them to the host. */
   readonly reducer: ColumnReducer | null;
   /**

@@ -3,7 +3,7 @@
  * batches, on workers over shared memory. It is the oracle for other engines: results are those of going
  * through a batch in input order.
  */
-import { DeviceLostError, LimitError, ValidationError } from "../../errors.js";
+import { DeviceLostError, LimitError } from "../../errors.js";
 import { inNode, machineThreads, threadsWithin } from "../../threads/runtime.js";
 import type { DeviceArray } from "../device-array.js";
 import type { Dictionary, DictionarySpec } from "../dictionary.js";
@@ -17,6 +17,7 @@ import type { RowOperations } from "../row-operations.js";
 import { asBytes, type ScalarArrays, type ScalarType } from "../scalars.js";
 import type { SketchOperations } from "../sketch-operations.js";
 import { isWide, slotFormat, tableBytes } from "../slot-format.js";
+import type { EngineTraits } from "../traits.js";
 import type { ListOperations } from "../value-lists.js";
 import { CpuTable } from "./cpu-table.js";
 import { Memory } from "./memory/memory.js";
@@ -46,6 +47,16 @@ const loadWide = lazily(() => import("./table/wide-loops.js"));
 /** Most 32-bit words of a typed array that home slots can be numbered in. */
 const MAX_WORDS = 2 ** 32 - 1;
 
+/** JavaScript's numbers are 64-bit floats; its atomics of 64 bits are those of BigInts, which no loop uses. */
+const TRAITS: EngineTraits = {
+  maxBinding: MAX_WORDS * 4,
+  atomics64: false,
+  float64: true,
+  subgroupSize: 0,
+  needsBoundedDispatch: false,
+  isEmulated: false,
+};
+
 /** Opens a cpu engine. Costs nothing; worker threads start with the first batch that is large enough for them. */
 export async function openCpuEngine(options: CpuEngineOptions = {}): Promise<Engine> {
   const threads = threadsWithin(options.threads ?? machineThreads());
@@ -62,6 +73,7 @@ type MemoryUser = Pick<WorkerPool<never, unknown>, "noteIdle" | "destroy">;
 
 export class CpuEngine implements Engine {
   readonly lost: Promise<{ reason: string; message: string }>;
+  readonly traits = TRAITS;
   /** The threads of its tables. */
   readonly sharing: Sharing;
   readonly buffers: Memory;
@@ -112,7 +124,7 @@ export class CpuEngine implements Engine {
       name: `CPU, ${threads} ${threads === 1 ? "thread" : "threads"}${why}`,
       software: false,
       threads,
-      adapter: {},
+      hardware: {},
       limits: { maxTableBytes: MAX_WORDS * 4 },
       features: this.buffers.shared ? ["shared-memory"] : [],
     };
@@ -149,18 +161,6 @@ export class CpuEngine implements Engine {
   async allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
     this.guard();
     return this.newArray(type, length, true);
-  }
-
-  wrap<T extends ScalarType>(
-    _type: T,
-    _buffer: GPUBuffer,
-    _byteOffset: number,
-    _length: number,
-  ): DeviceArray<T> {
-    throw new ValidationError(
-      "The cpu engine cannot use a GPUBuffer.",
-      "Read the buffer back and upload the data, or open a webgpu device.",
-    );
   }
 
   async pin<T extends ScalarType, U extends PinnedUse>(

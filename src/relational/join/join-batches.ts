@@ -1,6 +1,7 @@
 /**
  * A join's rows in pieces of bounded size. Parts of the left are joined with the whole right, one after the other; where a part
- * has too many pairs, it is halved. Unmatched rows of the right are known when all parts are done, and come last.
+ * has too many pairs, it is halved. Unmatched rows of the right are known when all parts are done, and come last. To be read on slots
+ * (RelationalCall.eachOnSlot).
  */
 import type { Table } from "@uwdata/flechette";
 import { materialise } from "../../arrow/materialise.js";
@@ -28,7 +29,6 @@ export async function* joinBatches(prepared: PreparedJoin, maxBytes: number): As
   for await (const table of joinPart(prepared, { how: PARTS.left[how], right }, maxBytes)) {
     yielded = true;
     yield table;
-    call.restartStage();
   }
   const rest = right && restOf(how, "left", right, rows.right);
   if (rest !== null && rest.rows > 0) {
@@ -74,7 +74,6 @@ export async function* segmentTables(
     const table = await materialise(outputs, [piece], call.pause, gatherer);
     call.endStage("materialise");
     yield table;
-    call.restartStage();
   }
 }
 

@@ -22,8 +22,8 @@ export async function placeOf(
   const compared = [...keys.left, ...keys.right];
   if (output === "device" || compared.some((key) => deviceColumnOf(key) !== undefined)) return "device";
   if (!mayPrefer || how === "semi" || how === "anti") return "host";
-  const { prefersColumnsThere } = await device.engine.rows();
+  const operations = await device.engine.rows();
   const columns = [...compared, ...outputs.map(({ left, right }) => (left ?? right)?.source)];
   const areHeld = columns.every((column) => column !== undefined && isHeld(column.field.type));
-  return prefersColumnsThere && areHeld ? "device" : "host";
+  return operations.prefers(how) && areHeld ? "device" : "host";
 }

@@ -187,7 +187,6 @@ describe("inputs and outputs", () => {
     await expect(
       table.contains(counting(3), "host", { where: await other.upload("u8", new Uint8Array(3)) }),
     ).rejects.toThrow(ValidationError);
-    expect(() => engine.wrap("u32", {} as GPUBuffer, 0, 1)).toThrow(ValidationError);
   });
 
   it("NaN payloads of values survive every way through", async () => {

@@ -18,7 +18,7 @@ import { runGroupTasks } from "./group-threads.js";
 import { rowThreads } from "./row-threads.js";
 
 export class CpuRows implements RowOperations {
-  readonly prefersColumnsThere = false;
+  readonly prefers = () => false;
   readonly reducer = null;
   readonly #engine: CpuEngine;
 
