@@ -8,6 +8,7 @@ import type { ColumnOperations, DeviceKeys, KindAt, MatchCall, MatchesAt } from 
 import type { Placement } from "./engine.js";
 import { type GatherTask, gatherBuffers } from "./gather-buffers.js";
 import type { GroupTask } from "./group-tasks.js";
+import type { JoinKind } from "./join-kinds.js";
 import type { PlanLog } from "./plan-log.js";
 import type { ColumnReducer } from "./reductions.js";
 import type { GroupCall, RowGroups } from "./row-groups.js";
