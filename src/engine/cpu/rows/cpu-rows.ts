@@ -2,8 +2,6 @@
 import type { DeviceArray } from "../../device-array.js";
 import type { DeviceColumn, DeviceKeys, KindAt, MatchCall, MatchesAt, Words } from "../../device-columns.js";
 import type { Placement } from "../../engine.js";
-import type { GatherTask } from "../../gather-buffers.js";
-import type { GroupTask } from "../../group-tasks.js";
 import type { Keep } from "../../keep.js";
 import type { GroupCall, RowGroups } from "../../row-groups.js";
 import type { JoinCall, RowIndex, RowOperations } from "../../row-operations.js";
@@ -13,8 +11,6 @@ import { groupRows } from "../groups/group-rows.js";
 import { indexRows } from "../join/row-index.js";
 import { gatherColumns, hostKeys, matchRows, placedIndex } from "./device-columns.js";
 import { distinctRows, maskRows } from "./distinct-rows.js";
-import { gatherOnThreads } from "./gather-tasks.js";
-import { runGroupTasks } from "./group-threads.js";
 import { rowThreads } from "./row-threads.js";
 
 export class CpuRows implements RowOperations {
@@ -51,7 +47,7 @@ export class CpuRows implements RowOperations {
     call: Pick<JoinCall, "signal">,
   ): Promise<DeviceColumn[]> {
     this.#engine.guard();
-    return gatherColumns(this.#engine, this, columns, rows, mayLack, call);
+    return gatherColumns(this.#engine, columns, rows, mayLack, call);
   }
 
   async distinctRows(keys: DeviceKeys, keep: Keep, call: Omit<JoinCall, "nullsEqual">): Promise<Words> {
@@ -67,25 +63,5 @@ export class CpuRows implements RowOperations {
   async group(keys: RowKeys, call: GroupCall): Promise<RowGroups> {
     this.#engine.guard();
     return groupRows(this.#engine, keys, call);
-  }
-
-  async gather(
-    tasks: readonly GatherTask[],
-    pause: () => Promise<void>,
-  ): Promise<readonly (readonly ArrayBuffer[])[]> {
-    this.#engine.guard();
-    const made = await gatherOnThreads(tasks, rowThreads(this.#engine), pause);
-    this.#engine.guard();
-    return made;
-  }
-
-  async runTasks(
-    tasks: readonly GroupTask[],
-    pause: () => Promise<void>,
-  ): Promise<readonly (readonly Float64Array[])[]> {
-    this.#engine.guard();
-    const made = await runGroupTasks(tasks, rowThreads(this.#engine), pause);
-    this.#engine.guard();
-    return made;
   }
 }
