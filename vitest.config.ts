@@ -1,6 +1,7 @@
 // Projects, one suite: test/conformance runs on the CPU engine, on WebGPU in Node and on WebGPU in a browser.
 // The GPU is SwiftShader and the browser Chromium, both from npm (scripts/software-gpu.mjs). Worker processes get `env` as
 // they start, which is when the Vulkan loader reads it; tests of the command line hand it on.
+import { readdirSync, readFileSync } from "node:fs";
 import { playwright } from "@vitest/browser-playwright";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -20,6 +21,18 @@ const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";
 /** Kernels of users, which pages compile as well. */
 const IN_PAGES = "test/wgsl/changing-wide.test.ts";
 const BROWSER_ONLY = "test/browser/**/*.test.ts";
+
+/** `npm run test:quick` leaves out folders whose tests read dist/, start processes or write large files, and such files elsewhere. */
+const quick = process.env.WARPMAP_TEST_QUICK === "1";
+const NOT_QUICK = ["test/{bench,cli,docs,scripts,spill,types}/**", ...(quick ? slowByImports() : [])];
+
+/** Files that compare with DuckDB, start processes, or are about threads. */
+function slowByImports(): string[] {
+  const files = readdirSync("test", { recursive: true, encoding: "utf8" }).map((name) => `test/${name}`);
+  const isSlow = (file: string) =>
+    /threads/.test(file) || /(duckdb|oracle)\.js"|node:child_process/.test(readFileSync(file, "utf8"));
+  return files.filter((file) => file.endsWith(".test.ts") && isSlow(file));
+}
 
 /** With these a page has SharedArrayBuffer. */
 const crossOriginIsolation = {
@@ -130,14 +143,14 @@ export default defineConfig({
         test: {
           name: "cpu",
           include: ["test/**/*.test.ts"],
-          exclude: [WEBGPU_ONLY, BROWSER_ONLY],
+          exclude: [WEBGPU_ONLY, BROWSER_ONLY, ...(quick ? NOT_QUICK : [])],
           sequence: { groupOrder: NODE_ALONE.groupOrder },
           maxWorkers: NODE_ALONE.maxWorkers,
           pool: "forks",
           execArgv,
           isolate: false, // starting a process for each file takes as long as a fourth of the tests
           env: softwareGpuEnv(),
-          provide: { backend: "cpu", host: "node", bulk: "auto", long },
+          provide: { backend: "cpu", host: "node", bulk: "auto", long, quick },
         },
       },
       onWebgpuInNode("webgpu", NODE_ALONE, { include: [CONFORMANCE, RELATIONAL] }),

@@ -16,7 +16,7 @@ import { count, groupBy, join, sum } from "../src/relational/index.js";
 import { type Duck, type FlightFiles, flightFiles, openDuck } from "./flight-files.js";
 import { collectGarbage } from "./garbage.js";
 import { type BenchOptions, type BenchReport, type BenchRow, circumstances, engineName } from "./report.js";
-import { median, type TimedCall, type Timing, timeInTurn } from "./timing.js";
+import { median, type TimedCall, type Timing, timeInTurn, withCpuTime } from "./timing.js";
 
 /** What a run spends its time with. */
 const PARTS = ["reading", "working", "moving", "writing"] as const;
@@ -220,18 +220,6 @@ async function measure(
     const more = i === 0 ? { ...cpu, MB: bytes, ...Object.fromEntries(shares) } : cpu;
     return rowOf(name, by, timings[i], first, more);
   });
-}
-
-/** A call that keeps the processor's time of each run, of all threads of this process: neighbours on the machine change it less. */
-function withCpuTime(way: TimedCall): { way: TimedCall; cpuMs: number[] } {
-  const cpuMs: number[] = [];
-  const call = async () => {
-    const start = process.cpuUsage();
-    await way.call();
-    const { user, system } = process.cpuUsage(start);
-    cpuMs.push((user + system) / 1000);
-  };
-  return { way: { ...way, call }, cpuMs };
 }
 
 function rowOf(task: string, by: string, timing: Timing, own: Timing, more: BenchRow): BenchRow {

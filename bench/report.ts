@@ -107,7 +107,7 @@ export function circumstances(
   return {
     ...hostFacts(),
     device: device.info.name,
-    driver: device.info.adapter.driver ?? device.info.adapter.description ?? "",
+    driver: device.info.hardware.driver ?? device.info.hardware.description ?? "",
     date: new Date().toISOString(),
   };
 }

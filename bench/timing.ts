@@ -68,6 +68,18 @@ export async function timeInTurn(
   return samples.map(summarise);
 }
 
+/** A call that keeps the processor's time of each run, of all threads of this process: neighbours on the machine change it less. */
+export function withCpuTime(way: TimedCall): { way: TimedCall; cpuMs: number[] } {
+  const cpuMs: number[] = [];
+  const call = async () => {
+    const start = process.cpuUsage();
+    await way.call();
+    const { user, system } = process.cpuUsage(start);
+    cpuMs.push((user + system) / 1000);
+  };
+  return { way: { ...way, call }, cpuMs };
+}
+
 /** Answers the milliseconds since it was asked last. */
 export function stopwatch(): () => number {
   let last = performance.now();

@@ -12,11 +12,12 @@ const between = (some, others) => ({ some, others });
 /** By name: modules of src/ without their ending, `folder/*` for all of it that is imported later and no other part names. */
 const PARTS = {
   containers: ["containers/static-map", "containers/static-set", "device", "engine/process-seed"],
+  "host-pool": ["host/pool"],
   hash: [between(["cpu-core"], ["relational", "sketches", "webgpu-later", "csv-read"]), "engine/tags"],
   "webgpu-adapter": ["engine/webgpu/device/adapter"],
   "webgpu-core": ["engine/webgpu/webgpu-engine"],
   "cpu-core": ["engine/cpu/cpu-engine"],
-  threads: ["engine/cpu/threads/pool", "threads/start-worker"],
+  threads: ["host/workers"],
   "small-ones": ["containers/sealed-bytes", "engine/row-hash", "engine/sketch-format", "sketches/estimate"],
   rows: [between(["relational"], ["cpu-rows", "webgpu-rows"]), "engine/dense-keys", "engine/plan-log"],
   lists: [
@@ -83,7 +84,12 @@ const PARTS = {
   spill: ["relational/group/group-large", "relational/join/join-large"],
 };
 /** Files of their own: for pages without a GPU, for Node, and for options that are to be checked. */
-const ALONE = ["engine/webgpu/device/unavailable", "engine/webgpu/device/dawn", "device-options"];
+const ALONE = [
+  "engine/webgpu/device/unavailable",
+  "engine/webgpu/device/dawn",
+  "engine/webgpu/device/check-options",
+  "device-options",
+];
 
 /** @returns rolldown's option `codeSplitting`, for entries of src/ by name */
 export function chunksOf(root, entries) {
@@ -181,7 +187,6 @@ export function dropFacades(dist) {
   for (const [path, text] of texts) {
     if (facades.has(path)) {
       rmSync(path);
-      rmSync(`${path}.map`, { force: true });
       continue;
     }
     const own = renamed.get(basename(path));

@@ -55,7 +55,6 @@ async function bundle() {
       format: "esm",
       entryFileNames: "[name].js",
       chunkFileNames: "chunks/[name].js",
-      sourcemap: true,
       minify: false,
       codeSplitting: chunksOf(root, ENTRIES),
     },

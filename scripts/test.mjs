@@ -3,6 +3,7 @@
 //
 //   npm test                                 all steps
 //   npm test -- --project cpu hash           build, then Vitest alone, with these arguments
+//   npm run test:quick [-- ARGUMENTS]        units and the CPU engine, from sources: Vitest alone, without a build
 //   npm run test:long [-- ARGUMENTS]         the same, with many more rounds of randomised tests (test/helpers/rounds.ts)
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,11 +17,17 @@ import { describeSoftwareGpu, missingBrowserLibraries, softwareGpuEnv } from "./
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 const require = createRequire(import.meta.url);
 const isLong = process.argv[2] === "--long";
-const vitestArgs = process.argv.slice(isLong ? 3 : 2);
+const isQuick = process.argv[2] === "--quick";
+const vitestArgs = process.argv.slice(isLong || isQuick ? 3 : 2);
 const everything = vitestArgs.length === 0;
 
 console.log(describeSoftwareGpu());
-const env = { ...process.env, ...softwareGpuEnv(), ...(isLong && { WARPMAP_TEST_LONG: "1" }) };
+const env = {
+  ...process.env,
+  ...softwareGpuEnv(),
+  ...(isLong && { WARPMAP_TEST_LONG: "1" }),
+  ...(isQuick && { WARPMAP_TEST_QUICK: "1" }),
+};
 const missing = missingBrowserLibraries();
 warnOfMissingLibraries();
 
@@ -51,8 +58,9 @@ const checks = [
   () => step("bundle size", "scripts/check-size.mjs"),
 ];
 
-await step("build", "scripts/build.mjs", "--if-changed");
-if (everything) await inTurn([...projects, ...checks]);
+if (!isQuick) await step("build", "scripts/build.mjs", "--if-changed");
+if (isQuick) await vitest(["--project", "cpu", ...vitestArgs]);
+else if (everything) await inTurn([...projects, ...checks]);
 else await vitest(vitestArgs);
 warnOfMissingLibraries();
 console.log(`\n${passed} passed, ${failed} failed`);

@@ -26,6 +26,8 @@ const { generate } = await import("./generate/index.mjs");
 await step("pages", () => generate({ hasPlayground }));
 await step("VitePress", buildPages);
 if (hasPlayground) await step("playground", buildPlayground);
+const { addOpenGraph } = await import("./picture.mjs");
+await step("picture", () => addOpenGraph(out));
 writeSitemap(out);
 console.log(`\n${out}, in ${seconds(started)}. See it: npm run site:serve`);
 

@@ -1,31 +1,33 @@
-/** The checks of `openDevice`, loaded when it is given options besides `backend`. */
+/** The checks of `openDevice`, loaded when it is given options besides the name of an engine that is known. */
 import type { OpenDeviceOptions } from "./device.js";
+import { loadEngine } from "./engine/load-engine.js";
 import { checkStrategy } from "./engine/plan.js";
+import { knownEngines } from "./engine/registry.js";
 import { ValidationError } from "./errors.js";
-import { check, checkBoolean, checkCallbacks, checkOneOf, checkOptions, checkWhole } from "./options.js";
+import { check, checkCallbacks, checkOptions, checkWhole } from "./options.js";
 
-/** @throws ValidationError */
-export function checkDeviceOptions(options: OpenDeviceOptions): void {
-  checkOptions(
-    options,
-    "backend gpuDevice software threads powerPreference memory strategy groupSize concurrency seed signal",
-  );
-  const { gpuDevice, backend = "auto", signal } = options;
-  checkCallbacks({ signal });
-  checkOneOf("backend", backend, ["auto", "webgpu", "cpu"]);
-  if (gpuDevice !== undefined && backend === "cpu") {
-    throw new ValidationError(
-      'A gpuDevice was given together with backend "cpu".',
-      "Leave out one of the two.",
-    );
+/** Makes the engine known that is named. @throws ValidationError, BackendUnavailableError */
+export async function checkDeviceOptions(options: OpenDeviceOptions): Promise<void> {
+  const { backend = "auto" } = options ?? {};
+  await loadEngine(backend);
+  const engines = knownEngines();
+  const own = engines.map(([, kind]) => kind.options).join(" ");
+  checkOptions(options, `backend ${own} memory strategy groupSize concurrency seed signal`);
+  checkCallbacks({ signal: options.signal });
+  const isGiven = (name: string) => options[name as keyof OpenDeviceOptions] !== undefined;
+  for (const [name, kind] of engines) {
+    const { chosenBy } = kind;
+    if (chosenBy && isGiven(chosenBy) && backend !== "auto" && backend !== name) {
+      throw new ValidationError(
+        `A ${chosenBy} was given together with backend "${backend}".`,
+        "Leave out one of the two.",
+      );
+    }
+    if (kind.options.split(" ").some(isGiven)) await kind.check?.(options);
   }
-  const { software, threads = 1, concurrency = 1, powerPreference = "low-power" } = options;
-  const isDevice = gpuDevice === undefined || typeof gpuDevice?.createBuffer === "function";
-  check(isDevice, "gpuDevice", gpuDevice, "Give the GPUDevice that an adapter's requestDevice() answers.");
-  checkBoolean("software", software);
+  const { threads = 1, concurrency = 1 } = options;
   checkWhole("threads", threads, 1);
   checkWhole("concurrency", concurrency, 1);
-  checkOneOf("power preference", powerPreference, ["low-power", "high-performance"]);
   checkStrategy(options);
   const { memory = {}, seed = 0 } = options;
   check(seed === seed >>> 0, "seed", seed, "Give a whole number from 0 to 4294967295, or none.");

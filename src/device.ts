@@ -6,30 +6,38 @@
 import type { TableInput } from "./arrow/table-input.js";
 import type { TableToPrepare } from "./containers/prepare.js";
 import type { DeviceArray } from "./engine/device-array.js";
-import type { BackendName, DeviceMemoryOptions, Engine, EngineInfo, MemoryUse } from "./engine/engine.js";
+import type {
+  BackendName,
+  BareEngine,
+  DeviceMemoryOptions,
+  Engine,
+  EngineInfo,
+  MemoryUse,
+} from "./engine/engine.js";
+import { lazily } from "./engine/lazily.js";
+import type { BufferView, NativeOptions, NativeTypes } from "./engine/native.js";
 import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import type { GroupSize, Strategy } from "./engine/plan.js";
+import { type EngineKind, engineNamed, knownEngines } from "./engine/registry.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
+import type { HostPool } from "./host/pool.js";
 import { checkAttached, checkCallbacks, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
 import type { DeviceTable, UploadTableOptions } from "./relational/device/device-table.js";
 import { type SignalOption, untilAborted } from "./until-aborted.js";
 
 /** What `openDevice` is asked for. */
-export interface OpenDeviceOptions extends SignalOption {
-  /** `auto` (default) takes a real GPU if there is one, else the CPU. A named backend is that one or an error. */
-  backend?: "auto" | BackendName;
-  /** Run on this GPUDevice. It stays yours: destroy() leaves it alive. Its limits and features are used as they are. */
-  gpuDevice?: GPUDevice;
-  /** Look for a software GPU (SwiftShader, llvmpipe) in place of a real one. They are slow, and never taken unless asked for. */
-  software?: boolean;
+export interface OpenDeviceOptions extends SignalOption, NativeOptions {
   /**
-   * Threads of the cpu engine, the calling one included. Default: as many as the machine runs at once. At most four times as many, or 16 if
-   * that is more: `info.threads` says how many there are.
+   * `auto` (default) takes a real GPU if there is one, else the CPU. A named backend is that one or an error. A name besides `webgpu` and
+   * `cpu` is that of an engine of the package `warpmap-NAME`.
+   */
+  backend?: "auto" | BackendName;
+  /**
+   * Threads of the CPU that work at once, the calling one included: those of the cpu engine, and those that gather and aggregate beside
+   * a GPU. Default: as many as the machine runs at once. At most four times as many, or 16 if that is more.
    */
   threads?: number;
-  /** Which GPU to prefer where there are two. Default `high-performance`. */
-  powerPreference?: "low-power" | "high-performance";
   /**
    * What becomes of memory that nobody uses. `keep`: bytes that are kept for the next table, array or call, at most; by default 16 GiB on
    * a GPU in Node, 1 GiB on a page, 128 MiB on a software GPU, and on the cpu engine what the garbage collector leaves.
@@ -54,6 +62,8 @@ export interface OpenDeviceOptions extends SignalOption {
 
 /** Facts about the device in use, and the reason it was chosen. */
 export interface DeviceInfo extends EngineInfo {
+  /** The former name of {@link EngineInfo.hardware}. @deprecated Write `hardware`. */
+  readonly adapter: EngineInfo["hardware"];
   /** One sentence: why this engine runs and not another. */
   readonly reason: string;
 }
@@ -71,7 +81,7 @@ export type ScalarOf<A> = {
  * console.log(device.backend, device.info.reason);
  */
 export async function openDevice(options: OpenDeviceOptions = {}): Promise<Device> {
-  if (!isPlain(options)) (await import("./device-options.js")).checkDeviceOptions(options);
+  if (!isPlain(options)) await (await import("./device-options.js")).checkDeviceOptions(options);
   return untilAborted(
     options.signal,
     () => open(options),
@@ -79,48 +89,41 @@ export async function openDevice(options: OpenDeviceOptions = {}): Promise<Devic
   );
 }
 
+/** The engine that is named or chosen, or the first that is available. */
 async function open(options: OpenDeviceOptions): Promise<Device> {
-  const { gpuDevice, backend = gpuDevice === undefined ? "auto" : "webgpu" } = options;
-  if (backend === "cpu") return openCpu(options, "The cpu engine was asked for.");
-  try {
-    const engine = await openWebgpu(options);
-    return new Device(engine, webgpuReason(options, engine.info.name), options.concurrency);
-  } catch (error) {
-    if (backend === "webgpu" || !(error instanceof BackendUnavailableError)) throw error;
-    return openCpu(options, `No GPU: ${error.tried.map((t) => t.reason).join("; ")}.`);
+  const { backend = "auto" } = options;
+  const known = knownEngines();
+  const kinds = known.map(([, kind]) => kind);
+  const chosen =
+    backend === "auto"
+      ? kinds.find(({ chosenBy }) => options[chosenBy as keyof OpenDeviceOptions] !== undefined)
+      : engineNamed(backend);
+  const asked = chosen ? [chosen] : kinds;
+  const tried: TriedBackend[] = [];
+  for (;;) {
+    const kind = asked.shift() as EngineKind;
+    try {
+      const { engine, reason } = await kind.open(options, tried);
+      return new Device(await complete(engine), reason, options);
+    } catch (error) {
+      if (asked.length === 0 || !(error instanceof BackendUnavailableError)) throw error;
+      tried.push(...error.tried);
+    }
   }
+}
+
+/** The engine, with levels of the host in place of those that it lacks. */
+async function complete(engine: BareEngine): Promise<Engine> {
+  const { rows, lists, sketches, dictionary } = engine;
+  if (rows && lists && sketches && dictionary) return engine as Engine;
+  return (await import("./engine/cpu/host-levels.js")).completeLevels(engine);
 }
 
 /** True for options that need no check. */
 function isPlain(options: OpenDeviceOptions): boolean {
   const { backend = "auto", ...others } = options ?? {};
-  const isKnown = backend === "auto" || backend === "webgpu" || backend === "cpu";
+  const isKnown = backend === "auto" || engineNamed(backend) !== undefined;
   return isKnown && options?.constructor === Object && Object.keys(others).length === 0;
-}
-
-/** The adapter first: where there is none, the engine is not loaded. */
-async function openWebgpu(options: OpenDeviceOptions): Promise<Engine> {
-  const { gpuDevice } = options;
-  const { describeDevice, findAdapter, openGpu } = await import("./engine/webgpu/device/adapter.js");
-  const adapter = gpuDevice ? undefined : await findAdapter(options);
-  const [gpu, { openWebgpuEngine }] = await Promise.all([
-    adapter ? openGpu(adapter) : describeDevice(gpuDevice as GPUDevice),
-    import("./engine/webgpu/webgpu-engine.js"),
-  ]);
-  return openWebgpuEngine(gpu, options);
-}
-
-async function openCpu(options: OpenDeviceOptions, reason: string): Promise<Device> {
-  const { openCpuEngine } = await import("./engine/cpu/cpu-engine.js");
-  return new Device(await openCpuEngine(options), reason, options.concurrency);
-}
-
-function webgpuReason(options: OpenDeviceOptions, name: string): string {
-  if (options.gpuDevice) return "The caller's own GPUDevice.";
-  if (options.software) return `A software GPU was asked for: ${name}.`;
-  return options.backend === "webgpu"
-    ? `The webgpu engine was asked for: ${name}.`
-    : `A real GPU is there: ${name}.`;
 }
 
 /** One line of `listDevices`. */
@@ -140,10 +143,12 @@ export async function listDevices(
   options: Pick<OpenDeviceOptions, "software"> = {},
 ): Promise<DeviceListing[]> {
   checkOptions(options, "software");
-  const asked: OpenDeviceOptions[] = [{ backend: "webgpu" }, { backend: "cpu" }];
-  if (options.software) asked.splice(1, 0, { backend: "webgpu", software: true });
   const listings: DeviceListing[] = [];
-  for (const request of asked) listings.push(await probe(request));
+  for (const [backend, kind] of knownEngines()) {
+    listings.push(await probe({ backend }));
+    const hasBoth = kind.options.split(" ").includes("software");
+    if (options.software && hasBoth) listings.push(await probe({ backend, software: true }));
+  }
   return listings;
 }
 
@@ -174,14 +179,26 @@ export class Device {
   readonly concurrency: number;
   /** The engine behind this device: what containers and operators call. Not for users. @internal */
   readonly engine: Engine;
+  /** Its worker threads, for work of operators beside the engine. Not for users. @internal */
+  readonly host: () => Promise<HostPool>;
   readonly #reason: string;
 
   /** @internal Use {@link openDevice}. */
-  constructor(engine: Engine, reason: string, concurrency = 2) {
+  constructor(
+    engine: Engine,
+    reason: string,
+    { concurrency = 2, threads }: Pick<OpenDeviceOptions, "concurrency" | "threads"> = {},
+  ) {
     this.engine = engine;
     this.#reason = reason;
     this.concurrency = concurrency;
     this.lost = engine.lost;
+    this.host = lazily(async () => {
+      if (engine.host) return engine.host;
+      const host = new (await import("./host/pool.js")).HostPool({ threads });
+      void this.lost.then(() => host.destroy());
+      return host;
+    });
   }
 
   /**
@@ -189,7 +206,8 @@ export class Device {
    * content policy does so when the first one starts, with a large batch or `prepare`.
    */
   get info(): DeviceInfo {
-    return { ...this.engine.info, reason: this.#reason };
+    const { info } = this.engine;
+    return { ...info, adapter: info.hardware, reason: this.#reason };
   }
 
   /** Which engine runs. */
@@ -197,9 +215,9 @@ export class Device {
     return this.engine.info.backend;
   }
 
-  /** The GPUDevice in use, for your own kernels; undefined on the cpu engine. */
-  get gpuDevice(): GPUDevice | undefined {
-    return this.engine.gpuDevice;
+  /** The WebGPU device in use, for your own kernels; undefined on other engines. */
+  get gpuDevice(): NativeTypes["device"] | undefined {
+    return this.engine.interop?.device;
   }
 
   /** The memory that the device holds, in bytes: in use, and kept for the next table, array or call. */
@@ -284,32 +302,19 @@ export class Device {
   }
 
   /**
-   * Elements of your own GPUBuffer as a device array, without a copy. The buffer stays yours; it needs STORAGE usage,
-   * and COPY_SRC if it is read back. @throws ValidationError on the cpu engine, or when the range or the usage does not fit.
+   * Elements of your own WebGPU buffer as a device array, without a copy. The buffer stays yours; it needs the usage that lets kernels
+   * store to it, and that of a copy's source if it is read back (docs/recipes/gpu.md).
+   * @throws ValidationError on other engines, or when the range or the usage does not fit.
    */
-  wrap<T extends ScalarType>(
-    buffer: GPUBuffer,
-    view: { type: T; byteOffset?: number; length?: number },
-  ): DeviceArray<T> {
+  wrap<T extends ScalarType>(buffer: NativeTypes["buffer"], view: BufferView<T>): DeviceArray<T> {
     checkOptions(view, "type byteOffset length");
-    if (this.gpuDevice === undefined || typeof buffer?.size !== "number") {
-      throw new ValidationError(
-        "wrap takes a GPUBuffer and { type }, on a webgpu device.",
-        'Write device.wrap(buffer, { type: "u32" }); on the cpu engine, upload a typed array.',
-      );
-    }
-    const { type, byteOffset = 0 } = view;
-    checkShape(type, 0);
-    const length = view.length ?? Math.floor((buffer.size - byteOffset) / scalarBytes[type]);
-    const end = byteOffset + length * scalarBytes[type];
-    const fits = byteOffset >= 0 && Number.isSafeInteger(length) && length >= 0 && end <= buffer.size;
-    if (!fits || byteOffset % 4 !== 0) {
-      throw new ValidationError(
-        `${length} elements of ${type} from byte ${byteOffset} do not fit a buffer of ${buffer.size} bytes, or do not start at a multiple of 4.`,
-        "Give a byteOffset that is a multiple of 4 and a length within the buffer.",
-      );
-    }
-    return this.engine.wrap(type, buffer, byteOffset, length);
+    checkShape(view.type, 0);
+    const { interop } = this.engine;
+    if (interop) return interop.wrap(buffer, view);
+    throw new ValidationError(
+      `The ${this.backend} engine wraps no buffers.`,
+      "Upload a typed array in place of the buffer.",
+    );
   }
 
   /** Ends the device: frees all its memory, ends its threads; running calls reject with DeviceLostError. Idempotent. */

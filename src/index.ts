@@ -67,8 +67,11 @@ export type {
   Target,
 } from "./engine/engine.js";
 export type { HashName, OwnHash } from "./engine/hash-names.js";
+export type { BufferView, NativeOptions, NativeTypes } from "./engine/native.js";
 export { PinnedArray, type PinnedUse } from "./engine/pinned-array.js";
 export type { ChunkPlan, GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";
+/** For packages that have an engine. @internal */
+export { ENGINE_PROTOCOL, registerEngine } from "./engine/registry.js";
 export type { BasicType, Scalar, ScalarArrays, ScalarType } from "./engine/scalars.js";
 export type { Utf8Column } from "./engine/utf8-column.js";
 export {

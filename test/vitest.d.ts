@@ -10,5 +10,7 @@ declare module "vitest" {
     bulk: string;
     /** Whether randomised tests run long: test/helpers/rounds.ts. */
     long: boolean;
+    /** Whether they run a fourth of their rounds, in `npm run test:quick`. */
+    quick?: boolean;
   }
 }

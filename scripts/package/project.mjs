@@ -16,15 +16,19 @@ export class Project {
   tarball;
   /** Paths in it. */
   files;
+  packedBytes;
+  unpackedBytes;
 
   /** Packs dist as it is: `prepack` would build again, so scripts stay off. */
   constructor() {
     mkdirSync(this.folder);
     this.write("package.json", JSON.stringify({ private: true, type: "module" }));
     const output = npm(root, "pack", "--json", "--ignore-scripts", "--pack-destination", this.#temporary);
-    const [{ filename, files }] = Object.values(JSON.parse(output));
+    const [{ filename, files, size, unpackedSize }] = Object.values(JSON.parse(output));
     this.tarball = join(this.#temporary, filename);
     this.files = files.map(({ path }) => path);
+    this.packedBytes = size;
+    this.unpackedBytes = unpackedSize;
   }
 
   /** @returns what npm printed on stderr: its warnings. */

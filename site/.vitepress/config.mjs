@@ -1,7 +1,6 @@
 // VitePress's configuration. Pages and sidebars are written by ../generate before VitePress starts.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pageUrl } from "../address.mjs";
 import { anchorOf, descriptionOf } from "../generate/markdown.mjs";
 import { ANY_BASE, out, pages, root } from "../paths.mjs";
 import { programOf } from "../programs.mjs";
@@ -27,7 +26,7 @@ export default {
     page.description ||= descriptionOf(readFileSync(join(pages, page.relativePath), "utf8"), page.title);
   },
   transformHead: ({ page, title, description }) =>
-    page === "404.md" ? [] : openGraph({ title, description, url: pageUrl(page.replace(/\.md$/, ".html")) }),
+    page === "404.md" ? [] : openGraph({ title, description }),
   transformHtml: (html) => html.replace('class="VPContent is-home"', 'class="VPContent is-home" role="main"'),
   // the search index, which is loaded when a reader searches
   vite: { build: { chunkSizeWarningLimit: 2000 } },
@@ -65,9 +64,9 @@ function withoutEmptyHeaders(md) {
   }
 }
 
-/** What chats and networks show of a link. */
-function openGraph({ title, description, url }) {
-  const tags = { type: "website", site_name: name, title, description, url };
+/** What chats and networks show of a link, but for the addresses (../picture.mjs). */
+function openGraph({ title, description }) {
+  const tags = { type: "website", site_name: name, title, description };
   return Object.entries(tags).map(([key, content]) => ["meta", { property: `og:${key}`, content }]);
 }
 

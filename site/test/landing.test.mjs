@@ -90,6 +90,20 @@ describe("of itself", () => {
     expect(faults).toEqual([]);
   });
 
+  it("each page has a picture of the size it says", () => {
+    const picture = new URL("picture.png", siteUrl()).href;
+    const faults = [...shown, "playground/index.html"].filter((page) => {
+      const found = ["", ":width", ":height"].map((name) =>
+        contents(htmlOf(page), "property", `og:image${name}`),
+      );
+      return JSON.stringify(found) !== JSON.stringify([[picture], ["1200"], ["630"]]);
+    });
+    expect(faults).toEqual([]);
+    const png = readFileSync(join(out, "picture.png"));
+    expect(png.toString("latin1", 1, 4)).toBe("PNG");
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1200, 630]);
+  });
+
   it("most descriptions are a page's own", () => {
     const all = shown.map((page) => contents(htmlOf(page), "name", "description")[0]);
     expect(new Set(all).size).toBeGreaterThan(0.9 * all.length);

@@ -34,8 +34,8 @@ export async function whileAttached<T>(
 }
 
 /** @throws ValidationError where an array of the column lost its memory */
-export function checkColumnMemory(name: string, column: ChunkedColumn): void {
-  for (const chunk of column.chunks) for (const array of arraysOf(chunk)) checkAttached(name, array);
+export function checkColumnMemory(name: string, { chunks }: Pick<ChunkedColumn, "chunks">): void {
+  for (const chunk of chunks) for (const array of arraysOf(chunk)) checkAttached(name, array);
 }
 
 /** The same of a batch of either Arrow library, before it is read. Not of what it nests. @throws as checkColumnMemory */

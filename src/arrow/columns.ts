@@ -54,8 +54,7 @@ export function readTable(input: TableInput, side: string): SourceTable {
   const table = asArrowTable(input, tableOf(side));
   const fields = table.schema.fields as readonly (Field | ApacheField)[];
   const chunkOf = chunkReader();
-  const called = (field: { readonly name: string }) =>
-    side === "" ? `Column "${field.name}"` : `Column "${field.name}" of the ${side} table`;
+  const called = (field: { readonly name: string }) => columnCalled(field.name, side);
   const parts = fields.map((field, index) => {
     const column = table.getChildAt(index) as AnyColumn;
     checkLength(column, table.numRows, called(field));
@@ -87,6 +86,11 @@ export function readTable(input: TableInput, side: string): SourceTable {
       });
     },
   };
+}
+
+/** What to call a column in messages. */
+export function columnCalled(name: string, side: string): string {
+  return side === "" ? `Column "${name}"` : `Column "${name}" of the ${side} table`;
 }
 
 /** Whether a table was opened already. */

@@ -12,12 +12,13 @@ import {
   tableToIPC,
   Version,
 } from "@uwdata/flechette";
-import { bitmapBytes } from "../engine/bitmaps.js";
+import { bitmapBytes } from "../bitmaps.js";
 import { ValidationError } from "../errors.js";
 import { withChildren } from "./arrow-types.js";
+import { checkColumnMemory } from "./attached.js";
 import { lookUpValidity, validityOf } from "./bitmaps.js";
 import { type Chunk, type ChunkedColumn, codesOf, type DictionaryChunk, isValid } from "./chunk.js";
-import { readTable, type SourceColumn, type SourceTable } from "./columns.js";
+import { columnCalled, readTable, type SourceColumn, type SourceTable } from "./columns.js";
 import { compactChunk } from "./compact-chunk.js";
 import { contiguous } from "./contiguous.js";
 import { gather } from "./gather.js";
@@ -31,6 +32,7 @@ import { BatchMaker } from "./to-flechette.js";
 
 /** Rows `from` to `to` of a table, whose columns are read when they are asked for, with values in place of dictionaries. */
 export function openRows(table: SourceTable, from: number, to: number): SourceTable {
+  table.checkMemory?.();
   const columns: SourceColumn[] = [];
   return {
     rows: to - from,
@@ -144,20 +146,39 @@ export function shapeOf(first: SourceTable, side: string, needed: readonly numbe
   return { side, names: first.names, needed, places, like, fixedBytes: COLUMN_BYTES * columns };
 }
 
-/** Rows of the needed columns. Other columns cannot be asked for. */
+/** Rows of the needed columns. Other columns cannot be asked for. They may share the memory of the input, which can be taken away. */
 export class RowBatch implements SourceTable {
   readonly names: readonly string[];
   readonly rows: number;
+  readonly #chunks: readonly Chunk[];
   #bytes: number | undefined;
 
   private constructor(
     readonly shape: BatchShape,
-    /** One of each needed column. */
-    readonly chunks: readonly Chunk[],
+    chunks: readonly Chunk[],
     rows: number,
   ) {
     this.names = shape.names;
+    this.#chunks = chunks;
     this.rows = rows;
+  }
+
+  /** One of each needed column. @throws as checkMemory */
+  get chunks(): readonly Chunk[] {
+    this.checkMemory();
+    return this.#chunks;
+  }
+
+  /** @throws ValidationError where a column lost its memory */
+  checkMemory(): void {
+    for (const place of this.#chunks.keys()) this.#chunkAt(place);
+  }
+
+  #chunkAt(place: number): Chunk {
+    const { like, side } = this.shape;
+    const chunk = this.#chunks[place];
+    checkColumnMemory(columnCalled(like[place].field.name, side), { chunks: [chunk] });
+    return chunk;
   }
 
   /** @throws ValidationError where the columns are not those of the batches before */
@@ -185,17 +206,17 @@ export class RowBatch implements SourceTable {
     if (batches.length === 1) return batches[0];
     if (batches.length === 0) return RowBatch.empty(shape);
     const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
-    const chunks = shape.like.map(({ field: { type } }, i) => {
-      const parts = batches.map(({ chunks }) => chunks[i]);
-      return contiguous({ type, length: rows, chunks: parts, source: null });
-    });
+    const parts = batches.map(({ chunks }) => chunks);
+    const chunks = shape.like.map(({ field: { type } }, i) =>
+      contiguous({ type, length: rows, chunks: parts.map((part) => part[i]), source: null }),
+    );
     return new RowBatch(shape, chunks, rows);
   }
 
   column(index: number): SourceColumn {
     const at = this.shape.places.get(index);
     if (at === undefined) throw new TypeError(`column ${index} was not kept`);
-    return sourceColumn(this.shape.like[at].field, this.chunks[at]);
+    return sourceColumn(this.shape.like[at].field, this.#chunkAt(at));
   }
 
   get columns(): readonly SourceColumn[] {

@@ -1,5 +1,7 @@
 /** Tables of the same columns as one table. */
 import { type Batch, Column, Table } from "@uwdata/flechette";
+import { checkBatchMemory } from "./attached.js";
+import { columnCalled } from "./columns.js";
 
 /** The rows of all tables, of which there is at least one. Shares the memory of their values. */
 export function stackTables(tables: readonly Table[]): Table {
@@ -13,9 +15,16 @@ export function stackTables(tables: readonly Table[]): Table {
   return new Table(first.schema, columns);
 }
 
-/** All rows of tables that come one after the other. */
+/**
+ * All rows of tables that come one after the other.
+ * @throws ValidationError where an input lost the memory that they share with it
+ */
 export async function collectTables(tables: AsyncIterable<Table>): Promise<Table> {
   const all: Table[] = [];
   for await (const table of tables) all.push(table);
-  return stackTables(all);
+  const made = stackTables(all);
+  for (const [i, column] of made.children.entries())
+    for (const batch of (column as Column<unknown>).data)
+      checkBatchMemory(columnCalled(made.names[i], ""), batch);
+  return made;
 }

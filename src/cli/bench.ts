@@ -1,6 +1,10 @@
-/** `warpmap bench`: runs one of the benchmarks in bench/, prints its table, and keeps the numbers and their picture if asked to. */
+/**
+ * `warpmap bench`: runs a benchmark, prints its table, and keeps the numbers and their picture if asked to. The package has the
+ * benchmarks that say something about a user's machine; bench/run.mjs runs all of bench/ in a clone, by the same call.
+ */
 import type { BenchModule, BenchReport, BenchRow } from "../../bench/report.js";
 import { openDevice } from "../device.js";
+import { engineNamed, HOST_ENGINE } from "../engine/registry.js";
 import { fileErrorFrom } from "../io/errors.js";
 import { checkWritable, replaceFile } from "../io/output.js";
 import { asCallError, parseCount, parseSize } from "./bench-call.js";
@@ -14,48 +18,46 @@ import { measured } from "./text.js";
 /** Options as commander gives them. */
 export interface BenchCommandOptions {
   readonly size?: string;
+  readonly runs?: string;
   readonly sweep?: string;
+  /** Of benchmarks in a clone. */
   readonly multiplicity?: string;
   readonly json?: string;
   readonly svg?: string;
-  readonly device: "auto" | "webgpu" | "cpu";
+  readonly device: string;
   readonly software?: boolean;
   readonly threads?: string;
 }
 
+/** A benchmark, and the URL of what users import, for those that start processes. */
+export interface Bench {
+  readonly load: () => Promise<BenchModule>;
+  readonly library: () => Promise<string>;
+}
+
+/** Those of the package. */
 const BENCHES: Record<string, () => Promise<BenchModule>> = {
   "static-map": () => import("../../bench/static-map.js"),
   gups: () => import("../../bench/gups.js"),
-  "group-size": () => import("../../bench/group-size.js"),
-  "load-factor": () => import("../../bench/load-factor.js"),
-  "probe-depth": () => import("../../bench/probe-depth.js"),
-  "retrieve-all": () => import("../../bench/retrieve-all.js"),
   stream: () => import("../../bench/stream.js"),
-  skew: () => import("../../bench/skew.js"),
-  batch: () => import("../../bench/batch.js"),
-  crossovers: () => import("../../bench/crossovers.js"),
-  "large-table": () => import("../../bench/large-table.js"),
-  multimap: () => import("../../bench/multimap.js"),
   lifecycle: () => import("../../bench/lifecycle.js"),
   join: () => import("../../bench/join.js"),
   group: () => import("../../bench/group.js"),
-  files: () => import("../../bench/files.js"),
-  sketches: () => import("../../bench/sketches.js"),
-  growth: () => import("../../bench/growth.js"),
-  wide: () => import("../../bench/wide.js"),
-  words: () => import("../../bench/words.js"),
-  ids: () => import("../../bench/ids.js"),
 };
 
-/** What users import. Two folders up lies the package, from src/cli as from dist/cli and dist/chunks. */
+/** Two folders up lies the package, from src/cli as from dist/cli and dist/chunks. */
 const LIBRARY = new URL("../../dist/index.js", import.meta.url).href;
 
 /** A file name that means standard output. */
 const STDOUT = "-";
 
 /** Runs the command. @throws CallError for a wrong call */
-export async function bench(name: string, options: BenchCommandOptions, host: Host): Promise<void> {
-  const load = benchNamed(name);
+export async function bench(
+  name: string,
+  options: BenchCommandOptions,
+  host: Host,
+  { load, library }: Bench = packaged(name),
+): Promise<void> {
   const threads = threadCount(options.threads);
   checkThreads(options, options.device);
   const size = options.size === undefined ? undefined : parseSize(options.size);
@@ -68,8 +70,8 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
   const module = await load();
   const { run, sweeps = [] } = module;
   checkSweep(name, options.sweep, sweeps);
-  const { multiplicity: asked } = options;
-  const multiplicity = asked === undefined ? undefined : parseCount("--multiplicity", asked);
+  const runs = countOf("--runs", options.runs);
+  const multiplicity = countOf("--multiplicity", options.multiplicity);
   if (multiplicity !== undefined && !module.takesMultiplicity) {
     throw new CallError(`The benchmark "${name}" has no multiplicity.`, "Leave out --multiplicity.");
   }
@@ -77,7 +79,7 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
   try {
     using device = await openDevice({ backend: options.device, software: options.software, threads });
     checkThreads(options, device.backend);
-    const given = { size, sweep: options.sweep, multiplicity, library: async () => LIBRARY };
+    const given = { size, runs, sweep: options.sweep, multiplicity, library };
     const { signal } = host;
     const report = await run(device, { ...given, signal, onProgress: (label) => progress.step(label) }).catch(
       (error: unknown) => {
@@ -100,15 +102,25 @@ export async function bench(name: string, options: BenchCommandOptions, host: Ho
   }
 }
 
-function benchNamed(name: string): () => Promise<BenchModule> {
-  if (Object.hasOwn(BENCHES, name)) return BENCHES[name];
-  throw new CallError(`There is no benchmark "${name}".`, `Use one of: ${Object.keys(BENCHES).join(", ")}.`);
+/** @throws CallError where the package has no such benchmark */
+function packaged(name: string): Bench {
+  if (Object.hasOwn(BENCHES, name)) return { load: BENCHES[name], library: async () => LIBRARY };
+  throw new CallError(
+    `The package has no benchmark "${name}".`,
+    `Use one of: ${Object.keys(BENCHES).join(", ")}. All others run in a clone of the repository: npm run bench -- NAME.`,
+  );
+}
+
+function countOf(option: string, value: string | undefined): number | undefined {
+  return value === undefined ? undefined : parseCount(option, value);
 }
 
 /** @param backend that the benchmark runs on, as far as it is known */
-function checkThreads({ threads }: BenchCommandOptions, backend: BenchCommandOptions["device"]): void {
-  if (threads === undefined || backend !== "webgpu") return;
-  throw new CallError("--threads is for the cpu engine, and the device is webgpu.", "Leave one of them out.");
+function checkThreads({ threads }: BenchCommandOptions, backend: string): void {
+  const kind = engineNamed(backend);
+  if (threads === undefined || kind === undefined || kind.options.split(" ").includes("threads")) return;
+  const problem = `--threads is for the ${HOST_ENGINE} engine, and the device is ${backend}.`;
+  throw new CallError(problem, "Leave one of them out.");
 }
 
 function checkSweep(name: string, sweep: string | undefined, sweeps: readonly string[]): void {

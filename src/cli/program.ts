@@ -4,8 +4,10 @@
  */
 import { readFile } from "node:fs/promises";
 import { Argument, Command, CommanderError, Option } from "commander";
+import { knownEngines } from "../engine/registry.js";
+import { WarpmapError } from "../errors.js";
 import { FORMATS } from "../io/formats.js";
-import { fail, WRONG_CALL } from "./failure.js";
+import { CallError, fail, WRONG_CALL } from "./failure.js";
 import type { Host } from "./host.js";
 
 const NAME = "warpmap";
@@ -231,8 +233,11 @@ function addBench(program: Command, host: Host): void {
     .description("measure this machine")
     .argument("<name>", "which benchmark; they are listed below")
     .option("--size <n>", "entries, as 1048576 or 2^20 (default: the benchmark's own sizes)")
-    .option("--sweep <what>", "vary size or load (static-map), or load (retrieve-all, crossovers)")
-    .option("--multiplicity <n>", "measure only so many entries of a key (multimap)")
+    .option("--runs <n>", "timed runs of each figure, at least (default: the benchmark's own)")
+    .option(
+      "--sweep <what>",
+      "vary size or load (static-map), selectivity, multiplicity or skew (join), or skew (group)",
+    )
     .option("--json <file>", "also write the numbers to a file; - prints them in place of the table")
     .option("--svg <file>", "also draw them");
   addDeviceOptions(command)
@@ -244,42 +249,38 @@ const BENCHES = `
 Benchmarks, and what --size is:
   static-map    insert, find, erase, retrieveAll of a map; keys
   gups          random 8-byte reads, and copying; entries of the table
-  group-size    insert and find by load factor, 1 to 32 slots a step of a probe; slots
-  load-factor   inserts into a table as it fills; slots
-  probe-depth   how far keys lie from their home slot; slots
-  retrieve-all  all pairs out of a table, by several kernels; pairs at load 0.5
   stream        insert and find of keys in host memory, beside the link; keys
-  skew          keys that repeat, by Zipf distributions; keys
-  batch         latency of a find of 1 to 2^20 keys; entries of the map
-  crossovers    the direct strategy beside the partitioned one; slots
-  large-table   a table beyond one binding, every answer checked; slots
-  multimap      insert, count, retrieve with 1 to 65,536 entries of a key; entries
-  growth        a DynamicMap filled in eight batches, beside a StaticMap; pairs
   lifecycle     cold processes, first and fresh tables, calls after rest, small calls; keys of the largest table
-  sketches      add and contains of Bloom filters, add of HyperLogLogs; keys
   join          inner joins of integer keys; rows of a side
   group         counts and sums by integer keys, and flights by route; rows
-  files         joins and group-bys of flights, file to file; flights
-  wide          static-map with keys and values of 64 bits, at two loads; keys
-  words         counting words by string keys; words of the text
-  ids           finds in maps of u64 keys; keys
+A clone of the repository has more: npm run bench.
 
 Examples:
   $ warpmap bench static-map --size 2^24 --json results.json --svg results.svg
   $ warpmap bench static-map --sweep load`;
 
 function addDeviceOptions(command: Command): Command {
+  const names = ["auto", ...knownEngines().map(([name]) => name)];
   const device = new Option(
     "--device <name>",
-    "where to run; auto takes a real GPU if there is one, else the CPU",
+    "where to run; auto takes a real GPU if there is one, else the CPU; any other NAME is an engine of the package warpmap-NAME",
   );
   return command
-    .addOption(device.choices(["auto", "webgpu", "cpu"]).default("auto"))
+    .addOption(device.choices(names).argParser(String).default("auto"))
+    .hook("preAction", (called) => checkDevice(called.opts().device))
     .option(
       "--threads <n>",
       "threads that work on the CPU and on files (default: as the machine has; with --memory 1)",
     )
     .option("--software", "let a software GPU stand in for a real one");
+}
+
+/** Makes an engine of another package known. @throws CallError for a name that none has */
+async function checkDevice(name: string): Promise<void> {
+  const { loadEngine } = await import("../engine/load-engine.js");
+  await loadEngine(name).catch((error: unknown) => {
+    throw error instanceof WarpmapError ? new CallError(error.problem, error.fix) : error;
+  });
 }
 
 /** Two folders up lies the package, from src/cli as from dist/cli and dist/chunks. */

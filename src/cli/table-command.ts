@@ -5,6 +5,7 @@ import { Table } from "@uwdata/flechette";
 import { firstRows } from "../arrow/first-rows.js";
 import { type Device, type OpenDeviceOptions, openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
+import { HOST_ENGINE } from "../engine/registry.js";
 import { readTable, type TransferOptions, tableBlocks, writeTable } from "../io/index.js";
 import { noColumn } from "../io/select-columns.js";
 import { jsonLine, visible } from "../io/visible.js";
@@ -20,7 +21,7 @@ import { counted } from "./text.js";
 /** Options that all such commands have, as commander gives them. */
 export interface TableCommandOptions extends FileOptions {
   readonly limit?: string;
-  readonly device: "auto" | "webgpu" | "cpu";
+  readonly device: string;
   readonly software?: boolean;
   readonly explain?: boolean;
   readonly memory?: string;
@@ -139,7 +140,7 @@ function withinMemory(
   { limit }: MemoryOptions,
   threads = 1,
 ): OpenDeviceOptions {
-  const backend = device === "auto" && !software ? "cpu" : device;
+  const backend = device === "auto" && !software ? HOST_ENGINE : device;
   return { backend, threads, memory: { keep: Math.floor(limit / 16) } };
 }
 

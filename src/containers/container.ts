@@ -118,7 +118,7 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
   get engineTable(): ContainerTable<K, V> {
     this.calls.check();
     keepWhenDropped(this);
-    return this.table;
+    return this.table.ofEngine ?? this.table;
   }
 
   /** The table as a call inserts into it. @internal */
@@ -134,7 +134,7 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
    * @internal
    */
   expectKernels(take: (table: ContainerTable<K, V>) => Promise<void>): () => Promise<void> {
-    this.calls.before = () => take(this.table);
+    this.calls.before = () => take(this.table.ofEngine ?? this.table);
     return () => this.calls.run(async () => {});
   }
 

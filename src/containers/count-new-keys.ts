@@ -35,7 +35,7 @@ const SAMPLE_RATE = 4;
 /** Pieces of neighbouring elements that a sample is taken in. */
 const BLOCKS = 16;
 
-/** Looks at some elements of a batch; null where the host cannot read them: pinned memory that the device has, or a caller's buffer without COPY_SRC. */
+/** Looks at some elements of a batch; null where the host cannot read them: pinned memory that the device has, or some of a caller's. */
 export async function sampleKeys<K extends KeyType>(
   table: Table<K, ValueType>,
   keys: Input<K>,
@@ -132,16 +132,12 @@ async function blocksOf<T extends ScalarType>(
   ranges: readonly { start: number; end: number }[],
 ): Promise<ScalarArrays[T][] | null> {
   if (input instanceof DeviceArray) {
-    // the caller's own buffers may lack COPY_SRC
-    if (input.buffer && !(input.buffer.usage & COPY_SRC)) return null;
+    if (input.storage.isReadable === false) return null;
     return Promise.all(ranges.map(({ start, end }) => input.storage.read(start, end)));
   }
   const array = input instanceof PinnedArray ? input.storage.view : input;
   return array && ranges.map(({ start, end }) => array.subarray(start, end) as ScalarArrays[T]);
 }
-
-/** GPUBufferUsage.COPY_SRC, which is not there in Node. */
-const COPY_SRC = 4;
 
 /**
  * Slots of the first set that keys are counted in, unless twice the batch's elements are fewer or its distinct keys are known to be more.

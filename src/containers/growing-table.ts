@@ -81,8 +81,9 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     return this.#table.tombstones;
   }
 
-  get gpu(): Table["gpu"] {
-    return this.#table.gpu;
+  /** The engine's table that it stands on now. */
+  get ofEngine(): Table<K, V> {
+    return this.#table;
   }
 
   async insert(

@@ -48,6 +48,8 @@ export interface ContainerTable<K extends ContainerKey, V extends ValueType> ext
   readonly checkPlacement?: (options: OutputOption<Placement> & IntoOption<object>) => void;
   /** A table of its own with the same entries. @throws LimitError */
   readonly rebuilt?: (size: NewSize) => Promise<unknown>;
+  /** The engine's own table under one that grows. */
+  readonly ofEngine?: Table<TableKey<K>, V>;
   /** The same table over one that grows. */
   readonly grown?: (grow: (table: never) => unknown) => unknown;
 }

@@ -100,11 +100,6 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
     return this.lists.bytes;
   }
 
-  /** The buffers under the lists, for `warpmap/wgsl`. */
-  get listBuffers(): ValueLists["gpu"] {
-    return this.lists.gpu;
-  }
-
   /**
    * Fills an index without entries: key i gets the values `offsets[i]` to `offsets[i + 1]`, at least one. Answers how many different keys
    * found a slot; unless these are all, the index is of no use any more.

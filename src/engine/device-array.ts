@@ -4,18 +4,16 @@
  */
 import { ValidationError } from "../errors.js";
 import type { Engine } from "./engine.js";
+import type { NativeTypes } from "./native.js";
 import { type ScalarArrays, type ScalarType, scalarTypeOf } from "./scalars.js";
 import { keepWhenDropped, whenDropped } from "./when-dropped.js";
 
 /** The engine's side of a device array. */
 export interface ArrayStorage<T extends ScalarType> {
-  /** The GPUBuffer under the array and where the elements start in it; absent on engines without GPUBuffers. */
-  readonly gpu?: {
-    readonly buffer: GPUBuffer;
-    readonly byteOffset: number;
-    /** Told that users' own kernels were given the buffer. */
-    share(): void;
-  };
+  /** Bytes before the first element, in memory that is a caller's. */
+  readonly byteOffset?: number;
+  /** False for a caller's memory that elements cannot be read back from. */
+  readonly isReadable?: boolean;
   /** The typed array under it, on engines that work in host memory. */
   readonly host?: ScalarArrays[T];
   /** A copy of elements start..end in host memory. */
@@ -58,16 +56,15 @@ export class DeviceArray<T extends ScalarType = ScalarType> {
     return this;
   }
 
-  /** The GPUBuffer that holds the elements (webgpu only), for your own kernels. Elements start at `byteOffset`. */
-  get buffer(): GPUBuffer | undefined {
-    this.storage.gpu?.share();
+  /** The WebGPU buffer that holds the elements, for your own kernels; undefined on other engines. Elements start at `byteOffset`. */
+  get buffer(): NativeTypes["buffer"] | undefined {
     keepWhenDropped(this);
-    return this.storage.gpu?.buffer;
+    return this.engine.interop?.bufferOf(this);
   }
 
   /** Bytes before the first element in `buffer`. */
   get byteOffset(): number {
-    return this.storage.gpu?.byteOffset ?? 0;
+    return this.storage.byteOffset ?? 0;
   }
 
   get destroyed(): boolean {

@@ -1,7 +1,7 @@
 /**
  * THE seam: what containers ask of an engine (and, in row-operations.ts, relational operators, in sketch-operations.ts, sketches, in
  * value-lists.ts, multimaps). An engine is a place where tables live and bulk operations run: cpu (typed arrays and workers), webgpu
- * (kernels), later others.
+ * (kernels), and those of other packages (registry.ts).
  *
  * The seam is at operations ("insert this batch into this table"), not at kernels. An engine owns: memory, probing,
  * hashing, chunking of long batches, abort and progress between chunks, its own loss. It does not own: argument checks,
@@ -11,20 +11,23 @@
  *
  * Every operation terminates, leaves the table valid whatever happens, and counts exactly.
  */
+import type { HostPool } from "../host/pool.js";
 import type { DeviceArray } from "./device-array.js";
 import type { Dictionary, DictionarySpec } from "./dictionary.js";
 import type { ElementOf, ElementType, KeyType, ValueType } from "./element-types.js";
 import type { TableSpec } from "./layout.js";
+import type { Interop } from "./native.js";
 import type { PinnedArray, PinnedUse } from "./pinned-array.js";
 import type { GroupSize, Strategy } from "./plan.js";
 import type { PlanLog } from "./plan-log.js";
 import type { RowOperations } from "./row-operations.js";
 import type { Scalar, ScalarArrays, ScalarType } from "./scalars.js";
 import type { SketchOperations } from "./sketch-operations.js";
+import type { EngineTraits } from "./traits.js";
 import type { ListOperations } from "./value-lists.js";
 
-/** Names of the engines there are. */
-export type BackendName = "cpu" | "webgpu";
+/** The name of an engine: one of those that come with warpmap, or another one's. */
+export type BackendName = "cpu" | "webgpu" | (string & {});
 
 /** Where a column of elements comes from: host memory, memory of the engine that runs the operation, or memory that it copies from by itself. */
 export type ColumnInput<T extends ScalarType = ScalarType> =
@@ -42,12 +45,12 @@ export interface EngineInfo {
   readonly backend: BackendName;
   /** What a person would call the hardware: "NVIDIA H100 80GB HBM3", "CPU, 2 threads". */
   readonly name: string;
-  /** True for a GPU that is emulated on the CPU (SwiftShader, llvmpipe). Always false for the cpu engine. */
+  /** True for a GPU that is emulated on the CPU (SwiftShader, llvmpipe). */
   readonly software: boolean;
   /** Worker threads the cpu engine may use, itself included; 0 for GPUs. */
   readonly threads: number;
-  /** WebGPU adapter facts: vendor, architecture, device, description, driver. Empty for cpu. */
-  readonly adapter: Readonly<Record<string, string>>;
+  /** Facts about the hardware, as its driver words them: vendor, architecture, device, description. Empty for cpu. */
+  readonly hardware: Readonly<Record<string, string>>;
   /** Limits and features worth printing: bytes of the largest binding, workgroup sizes, … */
   readonly limits: Readonly<Record<string, number>>;
   readonly features: readonly string[];
@@ -94,8 +97,8 @@ export interface InsertCall extends CallOptions {
    * Where to say which elements were rejected: a device array of the engine, as long as the keys and no other column of the call.
    * Every element is written: 1 for an element whose key is not in the table because no slot was free, else 0, also for elements
    * that `where` leaves out. So the same batch with `rejected` as its mask is what is left to insert. The caller gives the array, so
-   * that nothing needs to be allocated when the table turns out to be full. On webgpu the buffer needs COPY_DST, and is written up to
-   * the end of the word that the mask ends in.
+   * that nothing needs to be allocated when the table turns out to be full. It may be written up to the end of the 32-bit word that it
+   * ends in.
    */
   readonly rejected?: DeviceArray<"u8">;
 }
@@ -156,16 +159,6 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
   readonly live: number;
   /** Erased slots not taken again: exact when `live` is. */
   readonly tombstones: number;
-  /**
-   * The buffers under the table, for users' own kernels, the bytes of it that can be bound at once, and what the engine knows of it;
-   * absent on engines without GPUBuffers.
-   */
-  readonly gpu?: {
-    readonly slots: GPUBuffer;
-    readonly control: GPUBuffer;
-    readonly maxBinding: number;
-    readonly state: object;
-  };
   /** What a call does is what going through its batch in input order would do: the first of equal keys inserts, the last one assigns. */
   readonly inOrder?: boolean;
   /** Of the elements with one key, among those that `where` selects, chooses the first or the last. Changes nothing. */
@@ -237,23 +230,30 @@ export interface MemoryUse {
 /** Bulk calls that an engine can make ready for. */
 export type BulkCall = "insert" | "insertOrAssign" | "insertAndFind" | "find" | "contains" | "erase";
 
+/** Levels that an engine may lack: its device then has those of the host (cpu/host-levels.ts). */
+export type Level = "rows" | "lists" | "sketches" | "dictionary";
+
+/** An engine that may lack levels. */
+export type BareEngine = Omit<Engine, Level> & Partial<Pick<Engine, Level>>;
+
 /** An engine: opened by `openDevice`, one per device. @internal */
 export interface Engine {
   readonly info: EngineInfo;
+  readonly traits: EngineTraits;
   /** For calls that say nothing of their own. */
   readonly defaults: BulkDefaults;
   /** Of the hashes of rows, and of strings in dictionaries without a seed of their own: 32 bits, of which nothing shows in results. */
   readonly hashSeed: number;
-  /** The caller's or the engine's own GPUDevice, where there is one. */
-  readonly gpuDevice?: GPUDevice;
+  /** The threads that it works on, which its device uses for other work, too; a device makes some for an engine without. */
+  readonly host?: HostPool;
+  /** For programs that use the API under the engine themselves; absent where there is none. */
+  readonly interop?: Interop;
   /** Resolves when the engine can no longer be used; never rejects. */
   readonly lost: Promise<{ reason: string; message: string }>;
   /** A copy of `data` in the engine's memory. */
   upload<T extends ScalarType>(type: T, data: ScalarArrays[T]): Promise<DeviceArray<T>>;
   /** Zeroed memory of the engine. */
   allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>>;
-  /** `length` elements of a caller's GPUBuffer from `byteOffset`, without a copy; the caller keeps ownership. Engines without GPUBuffers throw a ValidationError. */
-  wrap<T extends ScalarType>(type: T, buffer: GPUBuffer, byteOffset: number, length: number): DeviceArray<T>;
   /** Zeroed memory of the host that operations copy from or to by themselves. */
   pin<T extends ScalarType, U extends PinnedUse>(type: T, length: number, use: U): Promise<PinnedArray<T, U>>;
   /** @param entries that it is to hold: the engine makes ready for inserts and finds of so many, while others go on. */
@@ -274,6 +274,6 @@ export interface Engine {
   sketches(): Promise<SketchOperations>;
   /** What multimaps and multisets ask for; loaded on first use. */
   lists(): Promise<ListOperations>;
-  /** Frees all memory, ends workers, makes pending operations reject with DeviceLostError("destroyed"). Idempotent. A caller's own GPUDevice is left alive. */
+  /** Frees all memory, ends workers, makes pending operations reject with DeviceLostError("destroyed"). Idempotent. A caller's own device is left alive. */
   destroy(): void;
 }

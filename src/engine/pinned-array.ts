@@ -13,8 +13,6 @@ export type PinnedUse = "upload" | "readback";
 
 /** The engine's side of a pinned array. */
 export interface PinnedStorage<T extends ScalarType> {
-  /** What the GPU copies from or to; absent on engines that work in host memory. */
-  readonly buffer?: GPUBuffer;
   /** The memory; null while calls have it. Throws DeviceLostError when it is gone. */
   readonly view: ScalarArrays[T] | null;
   /** Hands the memory to calls, and ends a `regain` that is under way. */

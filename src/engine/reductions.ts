@@ -1,7 +1,7 @@
 /**
  * Aggregation of columns on a device, part of the seam: rows are grouped by their keys, and each column is reduced to one value a
- * group. Every reduction is exact, so its result does not depend on the order in which rows are taken. What cannot be exact there
- * (sums of floats) is not among them, and is the host's.
+ * group. Every reduction is exact, so its result does not depend on the order in which rows are taken. An engine
+ * says which ones it takes: the others are the host's. Sums of floats have to be the host's to the bit.
  */
 import type { DeviceColumn, DeviceKeys, Words } from "./device-columns.js";
 import type { GroupCall } from "./row-groups.js";
@@ -28,6 +28,13 @@ export type Reduction =
   /** The sum of integers as a float64, rounded once, divided by the count: a float64. */
   | ({ readonly kind: "mean" } & NumberColumn);
 
+/** A reduction but for its column. */
+export interface ReductionKind {
+  readonly kind: Reduction["kind"];
+  /** Of numbers. */
+  readonly form?: NumberForm;
+}
+
 /** Options of a reduction. */
 export interface ReduceCall extends Omit<GroupCall, "nullsEqual"> {
   /** True: the groups' numbers of the rows are asked for, for what is not reduced here. */
@@ -45,6 +52,8 @@ export interface ReducedGroups {
 
 /** Aggregation on a device. After the engine is destroyed it rejects with DeviceLostError. */
 export interface ColumnReducer {
+  /** Whether it does such a reduction. Others are the host's. */
+  takes(reduction: ReductionKind): boolean;
   /**
    * Groups rows, a null being equal to a null, and reduces columns of as many rows.
    * @throws LimitError when there is no memory for it, or strings outgrow their offsets

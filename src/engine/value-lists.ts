@@ -119,11 +119,6 @@ export interface ValueLists<V extends BasicType = BasicType> {
   readonly numbers: number;
   /** Bytes of all memory. */
   readonly bytes: number;
-  /**
-   * The buffers under the lists, for users' own kernels: the heads and, where there are values, room and records, as
-   * webgpu/lists/list-state.ts says. Absent on engines without GPUBuffers.
-   */
-  readonly gpu?: readonly { readonly buffer: GPUBuffer; readonly size: number }[];
   /** Marks numbers below this as taken. */
   take(end: number): void;
   /**

@@ -5,17 +5,17 @@
 
 import type { Table } from "@uwdata/flechette";
 import type { SourceTable } from "../arrow/columns.js";
-import { type GatherRunner, materialise, type OutputColumn } from "../arrow/materialise.js";
+import { materialise, type OutputColumn } from "../arrow/materialise.js";
 import { defaultDevice } from "../default-device.js";
 import type { Device } from "../device.js";
 import type { Segment } from "../engine/join-kinds.js";
-import { nextTask } from "../engine/next-task.js";
 import type { Plan } from "../engine/plan.js";
 import { PlanLog } from "../engine/plan-log.js";
 import type { JoinCall } from "../engine/row-operations.js";
 import { ValidationError } from "../errors.js";
+import { nextTask } from "../host/next-task.js";
 import { check, checkCallbacks, checkOptions } from "../options.js";
-import { onSlot } from "./slots.js";
+import { nextPlace, onSlot } from "./slots.js";
 
 /** The options that all such calls take; each call documents its own. @internal */
 export interface RelationalOptions<Stage extends string> {
@@ -29,6 +29,8 @@ export interface RelationalOptions<Stage extends string> {
 /** One call, from its options on. @internal */
 export class RelationalCall<Stage extends string> {
   readonly options: RelationalOptions<Stage>;
+  /** Among all calls. */
+  readonly #place = nextPlace();
   #stageBegan = 0;
   #plan: Plan | undefined;
 
@@ -69,10 +71,25 @@ export class RelationalCall<Stage extends string> {
 
   /** Works on the device when the call's turn has come; the first stage begins then. See slots.ts: the work waits for the device alone. */
   onSlot<T>(device: Device, inputs: readonly SourceTable[], work: () => Promise<T>): Promise<T> {
-    return onSlot(device, this.options.signal, inputs, () => {
+    const staged = () => {
       this.beginStages();
       return work();
-    });
+    };
+    return onSlot(device, this.options.signal, inputs, staged, this.#place);
+  }
+
+  /** Has each of some answers made in a slot of its own: between two of them their reader may use the device. */
+  async *eachOnSlot<T>(inputs: readonly SourceTable[], made: AsyncGenerator<T>): AsyncGenerator<T> {
+    const device = await this.begin();
+    try {
+      for (;;) {
+        const { value, done } = await this.onSlot(device, inputs, () => made.next());
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      await made.return(undefined);
+    }
   }
 
   /** Tells the time of a stage, and begins the next one. */
@@ -80,11 +97,6 @@ export class RelationalCall<Stage extends string> {
     const now = performance.now();
     this.options.onStage?.(stage, (now - this.#stageBegan) / 1000);
     this.#stageBegan = now;
-  }
-
-  /** Begins the next stage now: what was since the last one ended is no stage's. */
-  restartStage(): void {
-    this.#stageBegan = performance.now();
   }
 
   /** Has the engine work, with signal, progress and plan. */
@@ -97,12 +109,6 @@ export class RelationalCall<Stage extends string> {
     return answer;
   }
 
-  /** Gathers columns by the engine's threads, where it has some. */
-  async gatherOn(device: Device): Promise<GatherRunner> {
-    const rows = await device.engine.rows();
-    return (tasks, pause) => rows.gather(tasks, pause);
-  }
-
   /** Tells the plan, where somebody asked. */
   tellPlan(): void {
     if (this.#plan) this.options.onPlan?.(this.#plan);
@@ -113,10 +119,10 @@ export class RelationalCall<Stage extends string> {
 export async function materialiseAnswer(
   outputs: readonly OutputColumn[],
   segments: readonly Segment[],
-  call: Pick<RelationalCall<"materialise">, "pause" | "gatherOn" | "endStage" | "tellPlan">,
+  call: Pick<RelationalCall<"materialise">, "pause" | "endStage" | "tellPlan">,
   device: Device,
 ): Promise<Table> {
-  const made = await materialise(outputs, segments, call.pause, await call.gatherOn(device));
+  const made = await materialise(outputs, segments, call.pause, await device.host());
   call.endStage("materialise");
   call.tellPlan();
   return made;

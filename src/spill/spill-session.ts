@@ -1,7 +1,7 @@
 /** One call's share of memory and disk: how its limit is divided, the folder of its temporary files, and what it wrote there. */
 
 import type { BatchShape } from "../arrow/row-batch.js";
-import { sharedDevice } from "../default-device.js";
+import { defaultDevice, sharedDevice } from "../default-device.js";
 import { type Device, openDevice } from "../device.js";
 import { fileModule } from "../io/builtin.js";
 import { fileErrorFrom } from "../io/errors.js";
@@ -85,9 +85,8 @@ export class SpillSession {
   }
 
   /** Where the work is done. Other threads than the calling one, and a GPU, would take memory that no limit is for. */
-  device(asked: Device | undefined): Promise<Device | undefined> {
-    const isLimited = Number.isFinite(this.memory.limit);
-    return asked === undefined && isLimited ? loneDevice() : Promise.resolve(asked);
+  async device(asked: Device | undefined): Promise<Device> {
+    return asked ?? (Number.isFinite(this.memory.limit) ? loneDevice() : defaultDevice());
   }
 
   /** A file that is made when there is something to write. */

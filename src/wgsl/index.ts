@@ -140,7 +140,7 @@ export function tableModule(given: object, options: ModuleOptions = {}): TableMo
   checkOptions(options, "prefix access group binding visibility");
   const container = given as AnyContainer;
   // a container keeps its types, its hash function and its engine for life
-  const { spec, lists, buffers } = moduleTable(container);
+  const { spec, lists, buffers, interop } = moduleTable(container);
   const isSet = (lists ?? spec).value === null;
   const { prefix = isSet ? "set" : "map", access = "read" } = options;
   const { group = 1, binding = 0, visibility = STAGE_COMPUTE } = options;
@@ -154,7 +154,9 @@ export function tableModule(given: object, options: ModuleOptions = {}): TableMo
   const changes = access === "read_write";
   if (changes) checkChangeable(lists);
   const takeIn = changes
-    ? container.expectKernels?.(async ({ gpu }) => gpu && takeKernelChanges(gpu.state as TableState))
+    ? container.expectKernels?.(async (table) =>
+        takeKernelChanges(interop.tableOf(table).state as TableState),
+      )
     : undefined;
   return {
     code: moduleText(spec, lists, { prefix, access, group, binding }),

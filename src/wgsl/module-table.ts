@@ -3,6 +3,7 @@ import type { Container } from "../containers/container.js";
 import type { MultiContainer } from "../containers/multi-container.js";
 import type { KeyType, ValueType } from "../engine/element-types.js";
 import type { TableSpec } from "../engine/layout.js";
+import type { Interop } from "../engine/native.js";
 import type { BasicType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import type { TableState } from "../engine/webgpu/table/table-state.js";
@@ -12,7 +13,7 @@ import type { ListsOf } from "./module-text.js";
 
 /** A container of any kind, as it comes out of JavaScript. */
 export type AnyContainer = Partial<
-  Pick<Container<KeyType, ValueType>, "engineTable" | "expectKernels"> &
+  Pick<Container<KeyType, ValueType>, "device" | "engineTable" | "expectKernels"> &
     Pick<MultiContainer<BasicType, BasicType>, "engineIndex">
 >;
 
@@ -23,6 +24,7 @@ export interface ModuleTable {
   /** In the order of their binding numbers. */
   readonly buffers: readonly GPUBufferBinding[];
   readonly state: TableState;
+  readonly interop: Interop;
 }
 
 /**
@@ -38,14 +40,15 @@ export function moduleTable(container: AnyContainer): ModuleTable {
       "Give a map or a set, a multimap or a multiset of warpmap.",
     );
   }
-  const { gpu, spec } = table;
+  const { spec } = table;
   if ("takeKeys" in table && table.takeKeys) {
     throw new ValidationError(
       "Kernels look up keys of numbers, and this table has strings.",
       'Use find or contains with output "device", and give your kernel their results.',
     );
   }
-  if (gpu === undefined) {
+  const interop = container.device?.engine.interop;
+  if (interop === undefined) {
     throw new ValidationError(
       "This table is not on a GPU, and WGSL runs nowhere else.",
       'Create it on a device opened with { backend: "webgpu" }.',
@@ -58,6 +61,7 @@ export function moduleTable(container: AnyContainer): ModuleTable {
     );
   }
   const size = tableBytes(spec);
+  const gpu = interop.tableOf(table);
   if (size > gpu.maxBinding) {
     throw new LimitError(
       "maxStorageBufferBindingSize",
@@ -72,8 +76,9 @@ export function moduleTable(container: AnyContainer): ModuleTable {
     buffers: [
       { buffer: gpu.slots, size },
       { buffer: gpu.control },
-      ...(container.engineIndex?.listBuffers ?? []),
+      ...(container.engineIndex ? interop.listsOf(container.engineIndex.lists) : []),
     ],
     state: gpu.state as TableState,
+    interop,
   };
 }

@@ -316,6 +316,16 @@ it.each(["cpu", "webgpu"] as const)("ids looks ids up on %s", async (backend) =>
   await expect(run(devices.cpu as Device, { size: ids.size, runs: 1, signal })).rejects.toThrow("enough");
 });
 
+it.each([
+  ["ids", ids.load],
+  ["large-table", largeTable.load],
+  ["sketches", loadSketches],
+  ["wide", wide.load],
+] as const)("%s says which sizes it takes", async (_, load) => {
+  const { run } = await load();
+  await expect(run(devices.cpu as Device, { size: 2 ** 40 })).rejects.toThrow(ValidationError);
+});
+
 describe("a wrong answer", () => {
   afterEach(() => {
     vi.restoreAllMocks();

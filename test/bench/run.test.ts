@@ -1,4 +1,4 @@
-/** bench/run.mjs as a process: benchmarks from their sources. */
+/** bench/run.mjs as a process: benchmarks from their sources, those that the package has not among them. */
 import { execFile } from "node:child_process";
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
@@ -23,9 +23,9 @@ it("takes sizes as powers", async () => {
     "--device",
     "cpu",
   );
-  expect(stderr).not.toContain("    at ");
+  expect(stderr).toMatch(/^\nload-factor on /);
   expect(status).toBe(0);
-  expect(stdout).toMatch(/^load-factor on /);
+  expect(stdout).toMatch(/^ *load {2}on .*\n[─ ]+\n/);
 });
 
 it.each([
@@ -44,8 +44,18 @@ it.each([
     ["load-factor", "--size", "1000", "--device", "cpu"],
     /^warpmap: load-factor does not measure .*\nhint: /,
   ],
+  [
+    "an entry of a key it does not measure",
+    ["multimap", "--multiplicity", "8", "--size", "7", "--device", "cpu"],
+    /^warpmap: multimap does not measure 7 entries.*\nhint: .*from 128/,
+  ],
+  [
+    "a multiplicity it does not take",
+    ["gups", "--multiplicity", "8", "--device", "cpu"],
+    /^warpmap: The benchmark "gups" has no multiplicity\.\nhint: Leave out/,
+  ],
   ["an option there is not", ["load-factor", "--fast"], /^Unknown option '--fast'.*\nusage: /],
-  ["a benchmark there is not", ["nothing"], /^usage: /],
+  ["a benchmark there is not", ["nothing"], /^usage: .*\nNAME is one of: batch, .*, words\.\n$/],
 ])("refuses %s in a line and a hint", async (_, args, message) => {
   const { status, stderr } = await runBench(...args);
   expect(stderr).toMatch(message);

@@ -113,11 +113,7 @@ describe("2: a wrong call", () => {
     ["an unknown command", ["jion"], /unknown command 'jion'/],
     ["an unknown option", ["join", A, A, ...OK, "--svg", "x"], /unknown option '--svg'/],
     ["an unknown option of devices", ["devices", "--fast"], /unknown option '--fast'/],
-    [
-      "an unknown device",
-      ["join", A, A, "--on", "id=id", "--device", "tpu"],
-      /'tpu' is invalid.* auto, webgpu, cpu/,
-    ],
+    ["an unknown device", ["join", A, A, "--on", "id=id", "--device", "tpu"], /There is no backend "tpu"/],
     ["a missing argument", ["join", A, "--on", "id=id"], /missing required argument 'right'/],
     ["a missing --on", ["join", A, A], /'--on <pairs>' not specified/],
     ["an argument too many", ["join", A, A, A, ...OK], /too many arguments/],

@@ -13,12 +13,12 @@ import { temporaryFolder } from "../io/temporary.js";
 import { cli, outcomeOf, start } from "./run-cli.js";
 
 const path = temporaryFolder();
-const ROWS = 40_000;
+const ROWS = 16_000;
 const table = (name: string, factor: number) => {
-  const id = Int32Array.from({ length: ROWS }, (_, i) => (i * factor) % 50_021);
+  const id = Int32Array.from({ length: ROWS }, (_, i) => (i * factor) % 20_021);
   return tableFromArrays({
     id,
-    group: Array.from(id, (i) => (i % 11 === 0 ? null : `group ${i % 9000}`)),
+    group: Array.from(id, (i) => (i % 11 === 0 ? null : `group ${i % 3600}`.padEnd(64, "."))),
     [name]: id.map((_, i) => i),
   });
 };
@@ -61,7 +61,7 @@ it.each(["csv", "parquet", "arrow"])("group and distinct write %s as without a l
     const [within, without] = [path(`within.${format}`), path(`without.${format}`)];
     const { stdout } = await cli([...call, "--out", within, ...WITHIN]);
     await cli([...call, "--out", without, "--device", "cpu"]);
-    expect(stdout).toMatch(/^wrote 9,001 rows × \d columns to /);
+    expect(stdout).toMatch(/^wrote 3,601 rows × \d columns to /);
     const csv = async (file: string) => {
       await writeTable(path("read.csv"), await readTable(file));
       return lines(path("read.csv"));

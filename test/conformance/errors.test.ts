@@ -187,7 +187,7 @@ describe("a wrong call", () => {
   });
 
   it("of openDevice is one", async () => {
-    await rejection(openDevice({ backend: any("cuda") }), ValidationError);
+    await rejection(openDevice({ backend: "wegbpu" }), ValidationError);
     await rejection(openDevice({ backend: "cpu", gpuDevice: any({}) }), ValidationError);
     await rejection(openDevice({ backend: "cpu", threads: 0 }), ValidationError);
     await rejection(openDevice({ backend: "cpu", threads: 1.5 }), ValidationError);

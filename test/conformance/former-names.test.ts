@@ -51,6 +51,11 @@ const calls: Record<string, (options: BulkOptions) => Promise<unknown>> = {
   },
 };
 
+it("`info.adapter` is `info.hardware`", () => {
+  const { adapter, hardware } = device().info;
+  expect(adapter).toEqual(hardware);
+});
+
 for (const [name, call] of Object.entries(calls)) {
   it(`\`where\` is \`mask\`, for ${name}; both are one too many`, async () => {
     expect(await call({ where: bytes })).toEqual(await call({ mask: bytes }));

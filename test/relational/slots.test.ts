@@ -66,6 +66,97 @@ it("no more work at once than concurrency says, and as many do", async () => {
   }
 });
 
+describe("calls that work in parts end one after another", () => {
+  const memory = { limit: 2 ** 20 };
+  const large = rows(60_000);
+  /** Tells of each batch that is read. */
+  async function* told(read: () => void) {
+    for (let i = 0; i < 12; i++) {
+      read();
+      yield {
+        id: large.id.subarray(i * 5000, (i + 1) * 5000),
+        x: large.x.subarray(i * 5000, (i + 1) * 5000),
+      };
+    }
+  }
+  const calls: Record<string, (device: Device, read: () => void) => Promise<unknown>> = {
+    "group-bys within memory": (device, read) => groupBy(told(read), { by, aggregate, memory, device }),
+    "distincts within memory": (device, read) => distinct(told(read), { on: by, memory, device }),
+    "joins within memory": (device, read) =>
+      join(told(read), { id: [3] }, { on: ["id"], how: "left", memory, device }),
+    "joins in partitions": (device, read) =>
+      join(told(read), large, { on: ["id"], how: "semi", memory, device }),
+    "group-bys of batches": (device, read) => groupBy(told(read), { by, aggregate, device }),
+    "batches of joins": async (device, read) => {
+      for await (const _ of join(large, { id: [3] }, { on: ["id"], how: "left", device }).batches({
+        maxBytes: 2 ** 15,
+      }))
+        read();
+    },
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    it(name, async () => {
+      using device = await opened(1);
+      const reads = new Array(6).fill(0);
+      const ended: number[] = [];
+      let lastHadRead = 0;
+      const work = reads.map(async (_, i) => {
+        await call(device, () => reads[i]++);
+        ended.push(i);
+        if (i === 0) lastHadRead = reads[5];
+      });
+      await Promise.all(work);
+      expect(ended).toEqual([0, 1, 2, 3, 4, 5]);
+      expect(lastHadRead).toBeLessThan(reads[5] / 2);
+    });
+  }
+
+  it("and a call whose input never ends does not hold up the others for good", async () => {
+    using device = await opened(1);
+    let isDone = false;
+    let read = 0;
+    let begun!: () => void;
+    const isBusy = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    async function* endless() {
+      while (!isDone && ++read < 2000) {
+        if (read === 30) begun();
+        yield small;
+      }
+    }
+    const work = [1, 2, 3].map(() => groupBy(endless(), { by, aggregate, device }).then());
+    await isBusy;
+    expect((await groupBy(small, { by, aggregate, device })).numRows).toBe(97);
+    isDone = true;
+    expect(read).toBeLessThan(1000);
+    await Promise.all(work);
+  });
+
+  it("and an abort is heard at once while a part waits", async () => {
+    using device = await opened(1);
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    const { signal } = controller;
+    let read!: () => void;
+    const isRead = new Promise<void>((resolve) => {
+      read = resolve;
+    });
+    const first = groupBy(
+      told(() => {}),
+      { by, aggregate, memory, device },
+    ).then(({ numRows }) => numRows);
+    const waiting = join(told(read), large, { on: ["id"], memory, device, signal });
+    const refused = expect(waiting).rejects.toBe(reason);
+    await isRead;
+    await new Promise((resolve) => setImmediate(resolve));
+    controller.abort(reason);
+    await refused;
+    expect(await first).toBe(97);
+    expect((await groupBy(small, { by, aggregate, device })).numRows).toBe(97);
+  });
+});
+
 it("calls on containers pass operators that wait", async () => {
   using device = await opened(1);
   using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 100 });

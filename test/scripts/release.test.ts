@@ -1,4 +1,4 @@
-// The workflow that publishes: what it may, what it runs, and that its commands exist; and what has to agree about a version.
+// The workflows: what they may, what they run, and that their commands exist; and what has to agree about a version.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -21,23 +21,65 @@ interface Job {
   readonly steps: readonly Step[];
 }
 
-describe("the workflow", () => {
-  const source = text(".github/workflows/release.yml");
-  const { on, permissions, jobs } = parse(source) as {
-    on: unknown;
-    permissions: unknown;
-    jobs: Record<"check" | "publish", Job>;
-  };
+interface Workflow<Name extends string> {
+  readonly source: string;
+  readonly on: unknown;
+  readonly permissions: unknown;
+  readonly jobs: Readonly<Record<Name, Job>>;
+}
+
+function workflow<Name extends string>(file: string): Workflow<Name> {
+  const source = text(`.github/workflows/${file}`);
+  return { source, ...parse(source) };
+}
+
+const commands = (job: Job) => job.steps.flatMap(({ run }) => run ?? []);
+const scriptsOf = (job: Job) =>
+  commands(job).flatMap((command) => /^npm (?:run )?([\w:]+)/.exec(command)?.[1] ?? []);
+const using = (job: Job, action: string) =>
+  job.steps.filter(({ uses }) => uses?.startsWith(`actions/${action}@`)).map((step) => step.with ?? {});
+
+describe.each(["release.yml", "pull-request.yml"])("%s", (file) => {
+  const { source, permissions, jobs } = workflow(file);
+
+  it("has no secret, and may read alone unless a job says more", () => {
+    expect(source).not.toMatch(/secrets\.|TOKEN/);
+    expect(permissions).toEqual({ contents: "read" });
+  });
+
+  it("takes actions of one owner, and every job ends", () => {
+    for (const job of Object.values(jobs)) {
+      expect(job["timeout-minutes"]).toBeGreaterThan(0);
+      for (const { uses } of job.steps)
+        if (uses !== undefined) expect(uses).toMatch(/^actions\/[\w-]+@v\d+$/);
+    }
+  });
+
+  it("runs commands that exist", () => {
+    const names = Object.values(jobs).flatMap(scriptsOf);
+    for (const name of names)
+      if (name !== "ci" && name !== "publish") expect(pkg.scripts).toHaveProperty(name);
+  });
+});
+
+describe("the workflow of pull requests", () => {
+  const { on, jobs } = workflow<"check">("pull-request.yml");
+
+  it("runs the commands that CONTRIBUTING.md names, and no more", () => {
+    expect(on).toEqual({ pull_request: null, push: { branches: ["main"] } });
+    expect(Object.keys(jobs)).toEqual(["check"]);
+    expect(scriptsOf(jobs.check)).toEqual(["ci", "lint", "docs", "test"]);
+    expect(jobs.check.permissions).toBeUndefined();
+  });
+});
+
+describe("the workflow that publishes", () => {
+  const { on, jobs } = workflow<"check" | "publish">("release.yml");
   const { check, publish } = jobs;
-  const commands = (job: Job) => job.steps.flatMap(({ run }) => run ?? []);
-  const using = (job: Job, action: string) =>
-    job.steps.filter(({ uses }) => uses?.startsWith(`actions/${action}@`)).map((step) => step.with ?? {});
 
   it("runs for tags of versions alone", () => expect(on).toEqual({ push: { tags: ["v*"] } }));
 
-  it("has no secret, and only the job that publishes may say who it is", () => {
-    expect(source).not.toMatch(/secrets\.|TOKEN/);
-    expect(permissions).toEqual({ contents: "read" });
+  it("lets only the job that publishes say who it is", () => {
     expect(check.permissions).toBeUndefined();
     expect(publish.permissions).toEqual({ "id-token": "write" });
   });
@@ -48,10 +90,8 @@ describe("the workflow", () => {
     expect(using(publish, "setup-node").map((given) => given["node-version"])).toEqual(["24"]);
   });
 
-  it("runs every check before, and by commands that exist", () => {
-    const scripts = commands(check).flatMap((command) => /^npm (?:run )?([\w:]+)/.exec(command)?.[1] ?? []);
-    expect(scripts).toEqual(["ci", "lint", "test", "site:test", "release:check"]);
-    for (const name of scripts.slice(1)) expect(pkg.scripts).toHaveProperty(name);
+  it("runs every check before", () => {
+    expect(scriptsOf(check)).toEqual(["ci", "lint", "test", "site:test", "release:check"]);
     expect(publish.needs).toBe("check");
     expect(commands(check).join("\n")).toContain('--tag "$GITHUB_REF_NAME" --out release');
   });
@@ -61,14 +101,6 @@ describe("the workflow", () => {
     expect(path).toBe("release/*.tgz");
     expect(using(publish, "download-artifact")).toEqual([{ name }]);
     expect(commands(publish)).toEqual(["npm publish ./*.tgz --access public --provenance"]);
-  });
-
-  it("takes actions of one owner, and every job ends", () => {
-    for (const job of Object.values(jobs)) {
-      expect(job["timeout-minutes"]).toBeGreaterThan(0);
-      for (const { uses } of job.steps)
-        if (uses !== undefined) expect(uses).toMatch(/^actions\/[\w-]+@v\d+$/);
-    }
   });
 });
 

@@ -43,11 +43,11 @@ function memoryIn(name: string, limit = MIB) {
   };
 }
 
-/** Rows of batches with keys below `keys`: of numbers, and of text every 16th of which is null. */
+/** Rows of batches with keys below `keys`: of numbers, and of long text every 16th of which is null, so that few rows do not fit. */
 function* batches(random: Random, rows: number, keys: number, value: string) {
   for (let from = 0; from < rows; from += 1000) {
     const key = Int32Array.from({ length: Math.min(1000, rows - from) }, () => random.below(keys));
-    const text = Array.from(key, (k) => (random.below(16) === 0 ? null : `text of ${k}`));
+    const text = Array.from(key, (k) => (random.below(16) === 0 ? null : `text of ${k}`.padEnd(64, ".")));
     yield tableFromArrays({ key, text, [value]: Int32Array.from(key, (_, i) => from + i) });
   }
 }
@@ -84,7 +84,7 @@ describe("a join", () => {
   it.each(JOIN_KINDS)("of kind %s that does not fit answers what it does in memory", async (how) => {
     const sides = () => {
       const random = new Random(7);
-      return [[...batches(random, 30_000, 50_000, "a")], [...batches(random, 20_000, 50_000, "b")]] as const;
+      return [[...batches(random, 12_000, 20_000, "a")], [...batches(random, 8_000, 20_000, "b")]] as const;
     };
     const options = { on: ["key", "text"], how, device: device() } satisfies JoinOptions;
     const [left, right] = sides();
@@ -102,7 +102,7 @@ describe("a join", () => {
   it("of sides that fit writes nothing, also where only one of them does", async () => {
     const { memory, reports } = memoryIn("fits");
     const small = () => [tableFromArrays({ key: Int32Array.of(1, 2, 3, 1), city: ["a", "b", "c", "d"] })];
-    const large = () => batches(new Random(1), 40_000, 20_000, "a");
+    const large = () => batches(new Random(1), 16_000, 8_000, "a");
     for (const how of JOIN_KINDS) {
       const here = { on: ["key"], how, device: device() };
       const [few, many] = [stacked(small()), stacked(large())] as never[];
@@ -160,8 +160,8 @@ describe("a join", () => {
   it("has conditions, selected columns, counts and batches", async () => {
     const { memory } = memoryIn("options");
     const sides = [
-      [...batches(new Random(2), 30_000, 9000, "a")],
-      [...batches(new Random(3), 30_000, 9000, "b")],
+      [...batches(new Random(2), 12_000, 3600, "a")],
+      [...batches(new Random(3), 12_000, 3600, "b")],
     ] as const;
     const where = { columns: ["a", "b"], test: ({ a, b }: { a: number; b: number }) => a < b };
     const options = { on: ["key"], where, select: ["b", "text_right"], device: device() };
@@ -257,7 +257,7 @@ describe("a group-by", () => {
 
   it("of more groups than fit answers what it does in memory", async () => {
     const { memory, reports, left } = memoryIn("groups");
-    const many = () => batches(new Random(8), 30_000, 9000, "a");
+    const many = () => batches(new Random(8), 12_000, 3600, "a");
     const large = groupBy(many(), { ...options(), memory });
     expectSame(await large, await groupBy(many(), options()));
     expect(reports[0].bytes).toBeGreaterThan(0);
@@ -299,7 +299,7 @@ describe("a group-by", () => {
 
 it("a distinct of more rows than fit keeps the first of equal rows", async () => {
   const { memory, reports } = memoryIn("distinct");
-  const many = () => batches(new Random(10), 60_000, 25_000, "a");
+  const many = () => batches(new Random(10), 24_000, 10_000, "a");
   const large = await distinct(many(), { on: ["key"], memory, device: device() });
   const here = await distinct(many(), { on: ["key"], device: device() });
   expect(large.names).toEqual(here.names);
@@ -309,7 +309,7 @@ it("a distinct of more rows than fit keeps the first of equal rows", async () =>
 
 describe("temporary files", () => {
   const on = () => ({ on: ["key"], device: device() });
-  const side = (value: string) => batches(new Random(11), 60_000, 60_000, value);
+  const side = (value: string) => batches(new Random(11), 24_000, 24_000, value);
 
   it("are gone when the reader of the result stops", async () => {
     const { memory, left } = memoryIn("stops");

@@ -50,7 +50,7 @@ for (const viewport of SIZES) {
       await compare.focus();
       await page.keyboard.press("Enter");
       await page.locator(".contests li").nth(3).waitFor({ timeout: 200_000 });
-      const comparison = page.getByRole("heading", { name: "The same work by others" });
+      const comparison = page.getByRole("heading", { name: "Comparison" });
       await page.waitForFunction(
         () => document.querySelector("#comparison-title").getBoundingClientRect().top < innerHeight - 40,
       );
@@ -99,7 +99,7 @@ test("shows keys of both sides where no rows match, and what differs", SLOW, asy
     .waitFor();
   // each kind that keeps rows without a partner
   for (const how of ["semi", "anti", "left", "right", "full"]) {
-    await page.getByLabel("Rows that come out").selectOption(how);
+    await page.getByLabel("Join type").selectOption(how);
     await page.getByRole("button", { name: "Run" }).click();
     await page.locator(".summary").waitFor();
     assert.equal(await shown.count(), 1, how);
@@ -107,7 +107,7 @@ test("shows keys of both sides where no rows match, and what differs", SLOW, asy
   // a file of which each row has a partner
   await openFile(page, 0, "left.csv", "k,x\nada,1\nbo,2\n");
   for (const how of ["left", "right", "anti"]) {
-    await page.getByLabel("Rows that come out").selectOption(how);
+    await page.getByLabel("Join type").selectOption(how);
     await page.getByRole("button", { name: "Run" }).click();
     await page.locator(".summary").waitFor();
     assert.equal(await shown.count(), 0, how);

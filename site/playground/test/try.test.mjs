@@ -160,7 +160,7 @@ test("has the same answers as the others where keys repeat and are null", SLOW, 
     ["full", 9],
     ["anti", 2],
   ]) {
-    await page.getByLabel("Rows that come out").selectOption(how);
+    await page.getByLabel("Join type").selectOption(how);
     await compareTo(rows, all);
   }
   await page.getByRole("radio", { name: "Group" }).check();
@@ -181,7 +181,7 @@ test("reads own files, shows nulls and types, and saves what DuckDB reads", SLOW
   const { page } = await openView(site, "try?engine=cpu");
   await openFile(page, 0, "orders.csv", "id,amount\n1,2.5\n2,\n3,7\n3,8\n");
   await openFile(page, 1, "names.csv", "id,name\n1,Ada\n3,<b>Grace</b>\n");
-  await page.getByLabel("Rows that come out").selectOption("left");
+  await page.getByLabel("Join type").selectOption("left");
   await page.getByRole("button", { name: "Run" }).click();
   assert.match(await summaryOf(page), /^4 rows × 3 columns/);
   assert.equal(await page.locator(".result-grid td .null").count(), 2);
@@ -234,9 +234,9 @@ test("a damaged file shows its one line, and takes the place of table and result
 test("takes a result away when what it is of has changed", SLOW, async () => {
   const { page } = await openView(site, `try?engine=cpu&${JOIN}`);
   const run = page.getByRole("button", { name: "Run" });
-  const stale = page.getByText("The tables or choices have changed: Run shows the result.");
+  const stale = page.getByText("The tables or options have changed. Press Run for a new result.");
   for (const change of [
-    () => page.getByLabel("Rows that come out").selectOption("semi"),
+    () => page.getByLabel("Join type").selectOption("semi"),
     () => page.getByLabel("Key 1, left column").selectOption("destination"),
     () => page.getByRole("button", { name: "Add a key" }).click(),
     () => openFile(page, 1, "own.csv", "iata\nLAX\n"),
@@ -311,13 +311,13 @@ test("says in one line what is missing", SLOW, async () => {
     assert.equal(await page.locator(".message").count(), 1);
   };
   await run.click();
-  await saysOf("There is no table yet. Open a file, or take a sample.");
+  await saysOf("There is no table yet. Open a file, or choose a sample.");
   const empty = { name: "empty.csv", mimeType: "text/csv", buffer: Buffer.alloc(0) };
   await page.locator('input[type="file"]').first().setInputFiles(empty);
   await saysOf("empty.csv: is empty. A CSV file starts with a line of column names.");
   await openFile(page, 0, "numbers.csv", "n\n1\n2\n");
   await run.click();
-  await saysOf("A join needs a second table. Open a file, or take a sample.");
+  await saysOf("A join needs a second table. Open a file, or choose a sample.");
   await openFile(page, 1, "words.csv", "w\none\n");
   await run.click();
   await saysOf('Key columns "n" (int32) and "w" (utf8) cannot be compared.');
@@ -389,7 +389,7 @@ test("forgets columns and samples that another file took the place of", SLOW, as
   await page.getByRole("checkbox", { name: "town" }).check();
   await page.getByRole("button", { name: "Run" }).click();
   await page.locator(".summary", { hasText: "2 rows × 2 columns" }).waitFor();
-  await page.getByLabel("or take a sample").first().selectOption("airports.csv");
+  await page.getByLabel("or choose a sample").first().selectOption("airports.csv");
   await page.locator(".about", { hasText: "3,376 rows" }).waitFor();
   await page.context().close();
 });

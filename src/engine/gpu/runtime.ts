@@ -6,6 +6,7 @@
  * A submission that is refused, or whose device is lost, rejects its `arrived`; what was submitted before it is not undone.
  */
 import type { PlanLog } from "../plan-log.js";
+import type { EngineTraits } from "../traits.js";
 import type { Constants, KernelSource } from "./kernel-source.js";
 import type { GpuMemory } from "./memory/gpu-memory.js";
 
@@ -80,25 +81,13 @@ export interface Submitter {
 }
 
 /** What a GPU can do. */
-export interface GpuTraits {
-  /** Bytes of the largest range that is bound at once, below 2^32. */
-  readonly maxBinding: number;
+export interface GpuTraits extends EngineTraits {
   /** Bytes of the largest buffer. */
   readonly maxBuffer: number;
   /** Bytes of memory that a workgroup shares. */
   readonly maxWorkgroupBytes: number;
   /** Invocations of a workgroup. */
   readonly maxInvocations: number;
-  /** Invocations of a subgroup, at least; 0 without subgroup operations. */
-  readonly subgroupSize: number;
-  /** Atomic operations on 64 bits. */
-  readonly atomics64: boolean;
-  /** Arithmetic of float64. */
-  readonly float64: boolean;
-  /** Dispatches of more than about 100 ms are to be cut. */
-  readonly needsBoundedDispatch: boolean;
-  /** The GPU is emulated on the CPU: work is cut finer, and locality gains nothing. */
-  readonly isEmulated: boolean;
 }
 
 /** See the file's opening comment. */

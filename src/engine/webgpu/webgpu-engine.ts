@@ -2,8 +2,6 @@
  * The webgpu engine: tables in GPU buffers, operations as compute kernels. This file opens it and makes arrays and tables;
  * device/gpu.ts owns the device's manners, webgpu-table.ts the operations, table/ and direct/ the probing.
  */
-
-import { ValidationError } from "../../errors.js";
 import type { DeviceArray } from "../device-array.js";
 import type { Dictionary, DictionarySpec } from "../dictionary.js";
 import type { KeyType, ValueType } from "../element-types.js";
@@ -17,23 +15,25 @@ import type {
   Table,
 } from "../engine.js";
 import { HOST_CHUNK } from "../gpu/batch/batches.js";
-import { gpuArray, loadArrays, type Place } from "../gpu/batch/columns.js";
+import { loadArrays } from "../gpu/batch/columns.js";
 import { filling } from "../gpu/fill.js";
 import { Pacer } from "../gpu/pacer.js";
 import type { GpuTraits } from "../gpu/runtime.js";
 import type { Tuning } from "../gpu/tuning.js";
 import { EMPTY, type TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
+import type { Interop } from "../native.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import { processSeed } from "../process-seed.js";
 import type { RowOperations } from "../row-operations.js";
 import type { ScalarArrays, ScalarType } from "../scalars.js";
 import type { SketchOperations } from "../sketch-operations.js";
+import type { EngineTraits } from "../traits.js";
 import type { ListOperations } from "../value-lists.js";
 import type { OpenedGpu } from "./device/adapter.js";
-import { BufferUsage } from "./device/gpu-flags.js";
 import { WebgpuRuntime } from "./device/webgpu-runtime.js";
 import { WORKLIST_BYTES, WORKLIST_ROOM } from "./direct/worklist.js";
+import { interopOf } from "./interop.js";
 import { loadPartitioned } from "./planner.js";
 import { kindOf } from "./table/plain-slots.js";
 import { newState, type TableHost } from "./table/table-state.js";
@@ -88,6 +88,8 @@ export class WebgpuEngine implements Engine {
     const { GpuSketches } = await import("../gpu/sketches/gpu-sketches.js");
     return new GpuSketches(this.tableHost);
   });
+  readonly interop: Interop;
+  readonly traits: EngineTraits;
   readonly #madeReady = new Set<string>();
   /** What tables need of this engine. */
   readonly tableHost: TableHost;
@@ -107,10 +109,8 @@ export class WebgpuEngine implements Engine {
     const sizes = tableSizes(gpu.traits, tuning);
     const partitioning = loadPartitioned;
     this.tableHost = { engine: this, gpu, pacer, tuning, partitioning, ...sizes };
-  }
-
-  get gpuDevice(): GPUDevice {
-    return this.gpu.device;
+    this.interop = interopOf(this);
+    this.traits = { ...gpu.traits, maxBinding: sizes.maxTableBinding };
   }
 
   get memory(): MemoryUse {
@@ -127,23 +127,6 @@ export class WebgpuEngine implements Engine {
 
   async allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
     return (await loadArrays()).zeroedArray(this, this.gpu, type, length);
-  }
-
-  wrap<T extends ScalarType>(type: T, buffer: GPUBuffer, byteOffset: number, length: number): DeviceArray<T> {
-    if (!(buffer.usage & BufferUsage.STORAGE)) {
-      throw new ValidationError(
-        "This buffer's usage lacks STORAGE, so kernels cannot use it.",
-        "Create it with STORAGE.",
-      );
-    }
-    if (buffer.size % 4 !== 0) {
-      throw new ValidationError(
-        `This buffer has ${buffer.size} bytes.`,
-        "Create it with a multiple of 4 bytes.",
-      );
-    }
-    const checkCopy = checkingUsage(buffer);
-    return gpuArray(this, this.gpu, type, length, { buffer, byteOffset, owned: false, checkCopy });
   }
 
   async pin<T extends ScalarType, U extends PinnedUse>(
@@ -189,18 +172,6 @@ export class WebgpuEngine implements Engine {
   }
 }
 
-/** Tells what the usage of a caller's buffer lacks. */
-function checkingUsage({ usage }: GPUBuffer): Place["checkCopy"] {
-  return (way, done) => {
-    const flag = way === "from" ? "COPY_SRC" : "COPY_DST";
-    if (usage & BufferUsage[flag]) return;
-    throw new ValidationError(
-      `This buffer's usage lacks ${flag}, so it cannot be ${done}.`,
-      `Create it with ${flag}.`,
-    );
-  };
-}
-
 /** What a device's limits, or a test, say about the sizes that tables work with. */
 function tableSizes({ maxBinding: most }: GpuTraits, tuning: Tuning) {
   const { worklistRoom = WORKLIST_ROOM, maxTableBinding = most, hostChunk = HOST_CHUNK } = tuning;
@@ -211,14 +182,14 @@ function tableSizes({ maxBinding: most }: GpuTraits, tuning: Tuning) {
   };
 }
 
-function engineInfo({ device, name, software, adapter }: OpenedGpu): EngineInfo {
+function engineInfo({ device, name, software, hardware }: OpenedGpu): EngineInfo {
   const { limits } = device;
   return {
     backend: "webgpu",
     name,
     software,
     threads: 0,
-    adapter,
+    hardware,
     limits: {
       maxBufferSize: limits.maxBufferSize,
       maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,

@@ -51,7 +51,8 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     return this.state.tombstones;
   }
 
-  get gpu(): { slots: GPUBuffer; control: GPUBuffer; maxBinding: number; state: TableState } {
+  /** The buffers, for users' own kernels. */
+  get native() {
     const { state } = this;
     const { buffers, host } = state;
     for (const buffer of Object.values(buffers)) host.gpu.memory.share(buffer);

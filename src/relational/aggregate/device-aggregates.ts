@@ -1,12 +1,12 @@
 /**
- * Which aggregates a device computes (engine/reductions.ts), and of which type their answers are. The others are the host's: of floats
- * sums, for a device has no float64; of values that it does not add up or compare; of values in order.
+ * Which aggregates a device computes (engine/reductions.ts), and of which type their answers are. The others are the host's: those that
+ * its engine does not take; of values that are not added up or compared as they are; of values in order.
  */
 import { type DataType, type Field, field, float64, int64, Type } from "@uwdata/flechette";
 import { typeName } from "../../arrow/arrow-types.js";
 import type { BatchClass } from "../../arrow/chunk.js";
 import type { SourceColumn } from "../../arrow/columns.js";
-import type { NumberForm, Reduction } from "../../engine/reductions.js";
+import type { ColumnReducer, NumberForm, Reduction, ReductionKind } from "../../engine/reductions.js";
 import type { Aggregate, NamedAggregate } from "../aggregates.js";
 import { isHeld, type TableColumn } from "../device/column-transport.js";
 import { COUNT_BATCH, sumTypeOf } from "./chunks.js";
@@ -18,14 +18,16 @@ export function whyGroupedOnHost({ keys }: GroupedSource): string | undefined {
   return other && `"${other.field.name}" is of type ${typeName(other.field.type)}`;
 }
 
-/** The aggregates that a device computes over the rows that it has grouped; the others are the host's. */
+/** The aggregates that the device computes over the rows that it has grouped; the others are the host's. */
 export function aggregatesThere(
   source: GroupedSource,
   aggregates: readonly NamedAggregate[],
+  reducer: Pick<ColumnReducer, "takes">,
 ): ReadonlySet<NamedAggregate> {
   const there = aggregates.filter(({ aggregate }) => {
     const type = columnOf(source, aggregate)?.field.type;
-    return isReduced(aggregate, type) && (type === undefined || isHeld(type));
+    const kind = kindOf(aggregate, type);
+    return kind !== undefined && (type === undefined || isHeld(type)) && reducer.takes(kind);
   });
   return new Set(there);
 }
@@ -39,25 +41,30 @@ export function namesOf(source: GroupedSource, aggregates: readonly NamedAggrega
   return [...new Set(names)].join("; ");
 }
 
-function isReduced({ name }: Aggregate, type: DataType | undefined): boolean {
-  if (type === undefined) return name === "count";
+/** What the device is asked for, but for the column; undefined for what the host alone can answer. @param type none for rows */
+function kindOf({ name }: Aggregate, type: DataType | undefined): ReductionKind | undefined {
+  if (type === undefined) return name === "count" ? { kind: "count" } : undefined;
+  const form = formOf(type);
   switch (name) {
     case "first":
     case "last":
-      return type.typeId !== Type.Null;
+      return type.typeId === Type.Null ? undefined : { kind: name };
     case "count":
       // the values of a dictionary may be null themselves
-      return type.typeId !== Type.Dictionary && type.typeId !== Type.Null;
+      return type.typeId === Type.Dictionary || type.typeId === Type.Null ? undefined : { kind: name };
     case "min":
     case "max":
-      return formOf(type) !== undefined;
+      return form && { kind: name === "min" ? "least" : "greatest", form };
     case "sum":
     case "mean":
-      return type.typeId === Type.Bool || type.typeId === Type.Int;
+      return ADDED.includes(type.typeId) ? { kind: name, form: form as NumberForm } : undefined;
     default:
-      return false;
+      return undefined;
   }
 }
+
+/** Types whose values are added up as they are. */
+const ADDED: readonly number[] = [Type.Bool, Type.Int, Type.Float];
 
 /** How values are compared and added up; undefined for those that are no numbers of fixed width. */
 function formOf(type: DataType): NumberForm | undefined {
@@ -80,23 +87,8 @@ function formOf(type: DataType): NumberForm | undefined {
 }
 
 /** What the device is asked for. @param column of a column of the device, undefined for rows */
-export function reductionOf({ name }: Aggregate, column: TableColumn | undefined): Reduction {
-  if (column === undefined) return { kind: "count", column: null };
-  const form = formOf(column.field.type) ?? "unsigned";
-  switch (name) {
-    case "min":
-      return { kind: "least", column, form };
-    case "max":
-      return { kind: "greatest", column, form };
-    case "sum":
-    case "mean":
-      return { kind: name, column, form };
-    case "last":
-    case "count":
-      return { kind: name, column };
-    default:
-      return { kind: "first", column };
-  }
+export function reductionOf(aggregate: Aggregate, column: TableColumn | undefined): Reduction {
+  return { ...kindOf(aggregate, column?.field.type), column: column ?? null } as Reduction;
 }
 
 /** The answer's column but for its values. */

@@ -43,7 +43,7 @@ export async function groupOnDevice(
 ): Promise<DeviceGroups> {
   const uploads = new Uploads(device.engine);
   const { keys } = source;
-  const there = aggregatesThere(source, aggregates);
+  const there = aggregatesThere(source, aggregates, reducer);
   const left = aggregates.filter((aggregate) => !there.has(aggregate));
   try {
     // on their way while keys are encoded

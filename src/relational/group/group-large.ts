@@ -10,6 +10,7 @@ import { tableOf } from "../../arrow/materialise.js";
 import { type BatchShape, RowBatch } from "../../arrow/row-batch.js";
 import type { TableInput, Tables } from "../../arrow/table-input.js";
 import { TableStream } from "../../arrow/table-stream.js";
+import type { Device } from "../../device.js";
 import { keyingOf } from "../../engine/hash-seed.js";
 import { LimitError } from "../../errors.js";
 import { closeAll } from "../../spill/closing.js";
@@ -111,21 +112,29 @@ class LargeGrouping {
       const { value, done } = await batches.next();
       if (done) break;
       this.session.pause();
-      await sum.add([await this.#statesOf(value)]);
-      if (heldBytes(sum.parts) <= this.#most) continue;
-      const states = await sum.merged();
-      if (heldBytes(states) <= this.#most) continue;
-      yield* this.#cut(states, batches, next);
+      const tooMany = await this.#onSlot([value], async () => {
+        await this.#add(sum, value);
+        return heldBytes(sum.parts) > this.#most && heldBytes(await sum.merged()) > this.#most;
+      });
+      if (!tooMany) continue;
+      yield* this.#cut(await sum.merged(), batches, next);
       return;
     }
-    if (sum.parts.length === 0) await sum.add([await this.#statesOf(RowBatch.empty(this.shape))]);
-    const device = await this.grouping.call.begin();
-    yield await this.grouping.finish({ device, states: await sum.merged() });
+    yield await this.#onSlot([], async (device) => {
+      if (sum.parts.length === 0) await this.#add(sum, RowBatch.empty(this.shape));
+      return this.grouping.finish({ device, states: await sum.merged() });
+    });
   }
 
-  async #statesOf(batch: RowBatch): Promise<GroupStates> {
+  async #add(sum: StatesSum, batch: RowBatch): Promise<void> {
     const { states } = await this.grouping.read(batch);
-    return states.own();
+    await sum.add([states.own()]);
+  }
+
+  async #onSlot<T>(inputs: readonly RowBatch[], work: (device: Device) => Promise<T>): Promise<T> {
+    const { call } = this.grouping;
+    const device = await call.begin();
+    return call.onSlot(device, inputs, () => work(device));
   }
 
   /** Splits groups, partitions the rows that come after them, and goes on with each part. */
@@ -135,16 +144,18 @@ class LargeGrouping {
     const count = Math.min(PARTITIONS, session.mostPartitions);
     session.cut(count, cut.depth);
     const numbers = partitionsOf(encodeOwnKeys(states.keys, states.groups), count, cut, false);
-    const device = await grouping.call.begin();
     const starts: GroupStates[] = [];
-    for (const groups of rowsByPartition(numbers, count))
-      starts.push(await grouping.select(device, states, groups));
-    const files = await partition(session, shape, batches, count, (batch) => {
+    const seeded = await this.#onSlot([], async (device) => {
+      for (const groups of rowsByPartition(numbers, count))
+        starts.push(await grouping.select(device, states, groups));
+      return keyingOf(device.engine.hashSeed);
+    });
+    const partitionOf = (batch: RowBatch) => {
       const columns = this.keys.map((index) => batch.column(index));
       return partitionsOf(encodeOwnKeys(columns, batch.rows), count, cut, false);
-    });
+    };
+    const files = await partition(session, grouping.call, { shape, batches, count, partitionOf });
     const total = files.reduce((sum, { rows }) => sum + rows, states.groups);
-    const seeded = keyingOf(device.engine.hashSeed);
     for (const file of files) {
       const start = starts.shift() as GroupStates;
       const rows = start.groups + file.rows;

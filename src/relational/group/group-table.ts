@@ -49,9 +49,10 @@ async function groupOn(
   { source, rows, isThere, output }: Grouped,
 ): Promise<Table | DeviceTable> {
   const { call, aggregates } = grouping;
-  const { reducer, prefersColumnsThere } = await device.engine.rows();
+  const operations = await device.engine.rows();
+  const { reducer } = operations;
   let why: string | undefined;
-  if (reducer && (isThere || output === "device" || prefersColumnsThere)) {
+  if (reducer && (isThere || output === "device" || operations.prefers("group"))) {
     const made = await onDevice(device, reducer, { call, rows, source, aggregates });
     if (typeof made !== "string") {
       const { finishGroups } = await loadFinish();

@@ -1,11 +1,12 @@
 /**
  * A join's rows in pieces of bounded size. Parts of the left are joined with the whole right, one after the other; where a part
- * has too many pairs, it is halved. Unmatched rows of the right are known when all parts are done, and come last.
+ * has too many pairs, it is halved. Unmatched rows of the right are known when all parts are done, and come last. To be read on slots
+ * (RelationalCall.eachOnSlot).
  */
 import type { Table } from "@uwdata/flechette";
 import { materialise } from "../../arrow/materialise.js";
+import { bitmapBytes, setBit } from "../../bitmaps.js";
 import type { Device } from "../../device.js";
-import { bitmapBytes, setBit } from "../../engine/bitmaps.js";
 import { type JoinKind, type Segment, segmentsOf } from "../../engine/join-kinds.js";
 import type { RowPairs } from "../../engine/rows.js";
 import { LimitError } from "../../errors.js";
@@ -28,7 +29,6 @@ export async function* joinBatches(prepared: PreparedJoin, maxBytes: number): As
   for await (const table of joinPart(prepared, { how: PARTS.left[how], right }, maxBytes)) {
     yielded = true;
     yield table;
-    call.restartStage();
   }
   const rest = right && restOf(how, "left", right, rows.right);
   if (rest !== null && rest.rows > 0) {
@@ -69,12 +69,11 @@ export async function* segmentTables(
   maxBytes: number,
 ): AsyncGenerator<Table> {
   const device = call.options.device ?? (await call.begin());
-  const gatherer = await call.gatherOn(device);
+  const host = await device.host();
   for (const piece of cutByBytes(outputs, segment, maxBytes)) {
-    const table = await materialise(outputs, [piece], call.pause, gatherer);
+    const table = await materialise(outputs, [piece], call.pause, host);
     call.endStage("materialise");
     yield table;
-    call.restartStage();
   }
 }
 

@@ -10,12 +10,11 @@ import type { SourceTable } from "../../arrow/columns.js";
 import { RowBatch } from "../../arrow/row-batch.js";
 import type { TableInput, Tables } from "../../arrow/table-input.js";
 import { TableStream } from "../../arrow/table-stream.js";
+import { bitmapBytes, countSet } from "../../bitmaps.js";
 import type { OutputOption } from "../../containers/arguments.js";
-import { bitmapBytes, countSet } from "../../engine/bitmaps.js";
 import type { Placement } from "../../engine/engine.js";
 import { type Keying, keyingOf } from "../../engine/hash-seed.js";
 import { rowsWhere, type Segment, type Sides } from "../../engine/join-kinds.js";
-import { processSeed } from "../../engine/process-seed.js";
 import { closeAll } from "../../spill/closing.js";
 import type { MemoryOptions } from "../../spill/memory-options.js";
 import { heldPart, type Part, streamedPart } from "../../spill/part.js";
@@ -23,8 +22,9 @@ import { type PartitionOf, partition } from "../../spill/partitioner.js";
 import { type Cut, FIRST_CUT, nextCut, partitionsOf } from "../../spill/row-partitions.js";
 import { MOST_DEPTH, SpillSession } from "../../spill/spill-session.js";
 import { encodeSide, keyForms } from "../keys/encode-keys.js";
-import type { JoinOptions } from "./join.js";
-import { joinPart, noRows, segmentTables } from "./join-batches.js";
+import { RelationalCall } from "../relational-call.js";
+import type { JoinOptions, JoinStage } from "./join.js";
+import { joinPart, noRows, type PartJoin, segmentTables } from "./join-batches.js";
 import { PARTS, restOf } from "./join-parts.js";
 import { type PreparedJoin, prepareJoin } from "./prepare-join.js";
 
@@ -68,6 +68,7 @@ class LargeJoin {
 
   private constructor(
     readonly session: SpillSession,
+    readonly call: RelationalCall<JoinStage>,
     /** Joins two batches. */
     readonly prepare: (left: SourceTable, right: SourceTable) => PreparedJoin,
     readonly parts: Sides<{ readonly partitions: (count: number, cut: Cut) => PartitionOf }>,
@@ -87,9 +88,16 @@ class LargeJoin {
     session: SpillSession,
     maxBytes: number,
   ): Promise<LargeJoin> {
+    const device = await session.device(options.device);
     const { onProgress: _, onPlan: __, dictionaries: ___, output: ____, ...given } = options;
-    const others = { ...given, device: await session.device(options.device) };
-    const prepare = (left: SourceTable, right: SourceTable) => prepareJoin({ left, right }, others);
+    const others = { ...given, device };
+    // one call for all parts: it has one place among others
+    const { signal, onStage } = given;
+    const call = new RelationalCall<JoinStage>({ device, signal, onStage }, "device signal onStage");
+    const prepare = (left: SourceTable, right: SourceTable) => ({
+      ...prepareJoin({ left, right }, others),
+      call,
+    });
     const left = noting(await streams.left.first());
     const right = noting(await streams.right.first());
     // checks everything, and asks for the columns that are needed
@@ -111,8 +119,9 @@ class LargeJoin {
     };
     const parts = { left: { partitions: partitions("left") }, right: { partitions: partitions("right") } };
     const empty = { left: RowBatch.empty(shapes.left), right: RowBatch.empty(shapes.right) };
-    const seeded = keyingOf(others.device?.engine.hashSeed ?? processSeed());
-    return new LargeJoin(session, prepare, parts, empty, how, Math.min(maxBytes, session.partBytes), seeded);
+    const seeded = keyingOf(device.engine.hashSeed);
+    const most = Math.min(maxBytes, session.partBytes);
+    return new LargeJoin(session, call, prepare, parts, empty, how, most, seeded);
   }
 
   /** The result's columns, without rows. */
@@ -177,13 +186,12 @@ class LargeJoin {
   ): AsyncGenerator<Table> {
     this.session.cut(count, cut.depth);
     const partsOf = (side: "left" | "right") =>
-      partition(
-        this.session,
-        this.empty[side].shape,
-        sides[side],
+      partition(this.session, this.call, {
+        shape: this.empty[side].shape,
+        batches: sides[side],
         count,
-        this.parts[side].partitions(count, cut),
-      );
+        partitionOf: this.parts[side].partitions(count, cut),
+      });
     const right = await partsOf("right");
     const left = await partsOf("left");
     await from?.left.release();
@@ -225,8 +233,7 @@ class LargeJoin {
     const matched = this.#rightWanted ? new Uint8Array(bitmapBytes(right.rows)) : null;
     for await (const piece of left) {
       this.session.pause();
-      const prepared = this.prepare(piece, right);
-      yield* joinPart(prepared, { how: PARTS.left[this.how], right: matched }, this.maxBytes);
+      yield* this.#joined(piece, right, { how: PARTS.left[this.how], right: matched });
     }
     if (matched !== null) yield* this.#unmatched(right, matched);
   }
@@ -240,8 +247,7 @@ class LargeJoin {
       const matched = this.#rightWanted ? new Uint8Array(bitmapBytes(whole.rows)) : null;
       let from = 0;
       for await (const piece of left.pieces(partBytes)) {
-        const prepared = this.prepare(piece, whole);
-        yield* joinPart(prepared, { how, right: matched, left: bits && { bits, from } }, this.maxBytes);
+        yield* this.#joined(piece, whole, { how, right: matched, left: bits && { bits, from } });
         from += piece.rows;
       }
       if (matched !== null) yield* this.#unmatched(whole, matched);
@@ -253,7 +259,7 @@ class LargeJoin {
   async *#unmatched(right: RowBatch, matched: Uint8Array): AsyncGenerator<Table> {
     const rest = restOf(this.how, "left", matched, right.rows);
     if (rest === null || rest.rows === 0) return;
-    yield* segmentTables(this.prepare(this.empty.left, right), rest, this.maxBytes);
+    yield* this.#alone(this.empty.left, right, rest);
   }
 
   /** Rows of the left by whether they match something. */
@@ -265,10 +271,21 @@ class LargeJoin {
       const found = countSet(own, piece.rows);
       const rows = rowsWhere(own, piece.rows, set, set ? found : piece.rows - found);
       const segment: Segment = { rows: rows.length, left: rows, right: null };
-      if (rows.length > 0)
-        yield* segmentTables(this.prepare(piece, this.empty.right), segment, this.maxBytes);
+      if (rows.length > 0) yield* this.#alone(piece, this.empty.right, segment);
       from += piece.rows;
     }
+  }
+
+  /** The rows of two batches. */
+  #joined(left: RowBatch, right: RowBatch, part: PartJoin): AsyncGenerator<Table> {
+    const made = joinPart(this.prepare(left, right), part, this.maxBytes);
+    return this.call.eachOnSlot([left, right], made);
+  }
+
+  /** Rows of one of two batches. */
+  #alone(left: RowBatch, right: RowBatch, segment: Segment): AsyncGenerator<Table> {
+    const made = segmentTables(this.prepare(left, right), segment, this.maxBytes);
+    return this.call.eachOnSlot([left, right], made);
   }
 }
 

@@ -12,12 +12,11 @@ import { check, checkOptions } from "../../options.js";
 import { checkMemory, type MemoryOptions, NO_LIMIT } from "../../spill/memory-options.js";
 import { DeviceTable } from "../device/device-table.js";
 import { LazyPromise } from "../lazy-promise.js";
-import { onSlot } from "../slots.js";
 import type { JoinOptions } from "./join.js";
 import { joinBatches } from "./join-batches.js";
 import { countJoin } from "./join-count.js";
 import { joinedThere, joinSides, onHost } from "./join-sides.js";
-import { type JoinSides, type PreparedJoin, prepareJoin } from "./prepare-join.js";
+import { type JoinSides, prepareJoin } from "./prepare-join.js";
 
 /** Options of {@link JoinResult.batches}. */
 export interface BatchOptions {
@@ -76,8 +75,7 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
     const isSize = typeof maxBytes === "number" && maxBytes >= 1;
     check(isSize, "maxBytes", maxBytes, "Give a number of bytes of at least 1.");
     const memory = this.#memory();
-    const made =
-      memory === null ? stepwise(await this.#prepare(), maxBytes) : this.#spilled(memory, maxBytes);
+    const made = memory === null ? this.#stepwise(maxBytes) : this.#spilled(memory, maxBytes);
     yield* made as AsyncGenerator<OnHost<T>>;
   }
 
@@ -113,6 +111,11 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
     return isBatches(left) || isBatches(right) ? NO_LIMIT : null;
   }
 
+  async *#stepwise(maxBytes: number): AsyncGenerator<Table> {
+    const prepared = await this.#prepare();
+    yield* prepared.call.eachOnSlot(prepared.inputs, joinBatches(prepared, maxBytes));
+  }
+
   async *#spilled(memory: MemoryOptions, maxBytes: number): AsyncGenerator<Table> {
     const { joinLarge } = await loadLarge();
     const { memory: _, ...options } = this.#options;
@@ -123,22 +126,6 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
   /** The join of what is on the host. */
   async #prepare() {
     return prepareJoin(await onHost(this.#sides as JoinSides), this.#options);
-  }
-}
-
-/** The batches of a join, each made in a slot of its own: between two of them their reader may use the device. */
-async function* stepwise(prepared: PreparedJoin, maxBytes: number): AsyncGenerator<Table> {
-  const device = await prepared.call.begin();
-  const { signal } = prepared.call.options;
-  const batches = joinBatches(prepared, maxBytes);
-  try {
-    for (;;) {
-      const { value, done } = await onSlot(device, signal, prepared.inputs, () => batches.next());
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    await batches.return(undefined);
   }
 }
 

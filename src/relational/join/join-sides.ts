@@ -91,7 +91,9 @@ export function joinsThere({ how, filter, coded }: PreparedJoin): boolean {
 /** Whether tables of the host are better joined on the device. Semi and anti joins promise the left's order. */
 async function prefersThere(device: Device, { how, outputs, keys }: PreparedJoin): Promise<boolean> {
   if (how === "semi" || how === "anti") return false;
-  const { prefersColumnsThere } = await device.engine.rows();
+  const operations = await device.engine.rows();
   const columns = [...keys.left, ...keys.right, ...outputs.map(({ left, right }) => (left ?? right)?.source)];
-  return prefersColumnsThere && columns.every((column) => column !== undefined && isHeld(column.field.type));
+  return (
+    operations.prefers(how) && columns.every((column) => column !== undefined && isHeld(column.field.type))
+  );
 }

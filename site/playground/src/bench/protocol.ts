@@ -20,14 +20,14 @@ export const BENCHMARKS: readonly Benchmark[] = [
     id: "gups",
     module: "gups",
     title: "Random reads",
-    says: "reads of 8 bytes at random places of a large array, and copying: no hash table is faster than its memory",
+    says: "Reads of 8 bytes at random places of a large array, and copying: no hash table is faster than its memory",
     first: true,
   },
   {
     id: "map",
     module: "static-map",
     title: "Insert, find, erase",
-    says: "a map of u32 to u32 with the largest number of keys, at load 0.5 and, on a GPU, 0.95",
+    says: "A map of u32 to u32 with the largest number of keys, at load 0.5 and, on a GPU, 0.95",
     first: false,
   },
   {
@@ -35,7 +35,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
     module: "static-map",
     sweep: "size",
     title: "By size",
-    says: "insert and find, from 2^10 keys on",
+    says: "Insert and find, from 2^10 keys on",
     first: true,
   },
   {
@@ -43,14 +43,14 @@ export const BENCHMARKS: readonly Benchmark[] = [
     module: "static-map",
     sweep: "load",
     title: "By load factor",
-    says: "insert, find and erase at loads of 0.1 to 0.97",
+    says: "Insert, find and erase at loads of 0.1 to 0.97",
     first: false,
   },
   {
     id: "lifecycle",
     module: "lifecycle",
     title: "A table's life",
-    says: "create, insert, find, destroy; the first table, fresh ones, and calls after a rest of 1, 3 and 10 seconds",
+    says: "Create, insert, find, destroy; the first table, fresh ones, and calls after a pause of 1, 3 and 10 seconds",
     first: false,
   },
 ];

@@ -28,11 +28,11 @@ export async function isolate(): Promise<boolean> {
 /** One sentence on threads, for the reader. */
 export function isolationText(): string {
   const cores = navigator.hardwareConcurrency || 1;
-  if (crossOriginIsolated) return `Threads are on: the cpu engine may use ${cores} of them.`;
+  if (crossOriginIsolated) return `The cpu engine may use ${cores} threads.`;
   const why = isSecureContext
     ? "this page is not cross-origin isolated, and no service worker could change that"
     : "this page came without https";
-  return `Threads are off, since ${why}. The cpu engine works on one thread.`;
+  return `The cpu engine has one thread, since ${why}.`;
 }
 
 async function isActive(registration: ServiceWorkerRegistration): Promise<boolean> {

@@ -23,9 +23,9 @@ export type Side = "left" | "right";
 
 /** What an operation works on; group and distinct take the left. @throws Error when a table is not there yet */
 export function tablesFor<T>({ left, right }: Partial<Record<Side, T>>, kind: Spec["kind"]): Record<Side, T> {
-  if (!left) throw new Error("There is no table yet. Open a file, or take a sample.");
+  if (!left) throw new Error("There is no table yet. Open a file, or choose a sample.");
   if (kind === "join" && !right)
-    throw new Error("A join needs a second table. Open a file, or take a sample.");
+    throw new Error("A join needs a second table. Open a file, or choose a sample.");
   return { left, right: right ?? left };
 }
 

@@ -70,7 +70,7 @@ export class Scratch {
     }
     const buffer = await this.buffer(count * bytes + 4);
     if (column instanceof PinnedArray) {
-      const pinned = column.storage.buffer as GpuBuffer;
+      const { buffer: pinned } = placeOf(column);
       await this.gpu.submit("pinned", (recorder) =>
         recorder.copy(pinned, first * bytes, buffer, 0, align4(count * bytes)),
       );
@@ -106,12 +106,9 @@ export class Scratch {
   }
 }
 
-/** Where a device array of this engine lies. The array's own `buffer` is for users: it takes the buffer out of the pool. */
-export function placeOf({ storage }: DeviceArray): {
-  readonly buffer: GpuBuffer;
-  readonly byteOffset: number;
-} {
-  return storage.gpu as NonNullable<typeof storage.gpu>;
+/** Where an array of this engine lies. A device array's own `buffer` is for users: it takes the buffer out of the pool. */
+export function placeOf({ storage }: DeviceArray | PinnedArray): Place {
+  return storage as object as Place;
 }
 
 /** A device array with unspecified contents. */
@@ -126,10 +123,12 @@ export async function newArray<T extends ScalarType>(
   return gpuArray(engine, gpu, type, length, { buffer, byteOffset: 0, owned: true });
 }
 
-/** Where a device array lies. */
+/** Where an array lies. */
 export interface Place {
   readonly buffer: GpuBuffer;
   readonly byteOffset: number;
+  /** As of ArrayStorage. */
+  readonly isReadable?: boolean;
   /** Of a caller's buffer. @throws ValidationError when it cannot be copied from, or to */
   readonly checkCopy?: (way: "from" | "to", done: "read" | "written") => void;
 }
@@ -144,7 +143,7 @@ export function gpuArray<T extends ScalarType>(
 ): DeviceArray<T> {
   const bytes = scalarBytes[type];
   return DeviceArray.of(engine, type, length, {
-    gpu: { ...at, buffer: at.buffer as GPUBuffer, share: () => gpu.memory.share(at.buffer) },
+    ...at,
     async read(start, end) {
       return (await loadArrays()).readElements(gpu, at, type, start, end);
     },

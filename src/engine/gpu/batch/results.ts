@@ -17,7 +17,7 @@ import {
   scalarBytes,
 } from "../../scalars.js";
 import type { GpuHost } from "../host.js";
-import type { GpuBuffer, Readback } from "../runtime.js";
+import type { Readback } from "../runtime.js";
 import {
   bindAt,
   type Chunk,
@@ -81,7 +81,7 @@ export class ResultColumn {
     const [offset, length] = [first * scalarBytes[this.type], count * scalarBytes[this.type]];
     const into =
       output instanceof PinnedArray
-        ? { buffer: output.storage.buffer as GpuBuffer, offset, length }
+        ? { buffer: placeOf(output).buffer, offset, length }
         : asBytes(output).subarray(offset, offset + length);
     return [{ buffer: column.range.buffer, offset: (column.range.offset ?? 0) + column.shift * 4, into }];
   }

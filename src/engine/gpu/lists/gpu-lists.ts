@@ -27,8 +27,9 @@ export class GpuLists<V extends BasicType> extends CountedLists<V, ListState> im
     return new GpuLists<V>(await ListState.create(host, spec));
   }
 
-  get gpu(): { buffer: GPUBuffer; size: number }[] {
-    return this.state.share() as { buffer: GPUBuffer; size: number }[];
+  /** The buffers, for users' own kernels, which keep them out of the pool. */
+  get native(): readonly object[] {
+    return this.state.share();
   }
 
   protected writeFirsts(

@@ -3,7 +3,7 @@
  * says how it is submitted and waited for. However the call ends, its memory is given back.
  */
 
-import { DeviceArray } from "../../device-array.js";
+import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, ColumnInput } from "../../engine.js";
 import { type ScalarType, scalarBytes } from "../../scalars.js";
 import { forEachChunk } from "../batch/chunks.js";
@@ -13,7 +13,7 @@ import { checkBinding as checkGpuBinding } from "../check-binding.js";
 import type { Scanner, ScanStep } from "../groups/scan.js";
 import type { GpuHost } from "../host.js";
 import type { Constants, KernelSource } from "../kernel-source.js";
-import type { Bindings, GpuBuffer, GpuRuntime, Range, Readback, Recorder, Recording } from "../runtime.js";
+import type { Bindings, GpuRuntime, Range, Readback, Recorder, Recording } from "../runtime.js";
 import { type ListParams, listCounters, scan, scanAdd, TILE } from "./list-kernels.js";
 
 /** What lists need of their engine. */
@@ -148,11 +148,10 @@ export async function copied<T extends ScalarType>(
   const column = await newArray(engine, gpu, type, input.length);
   try {
     const bytes = Math.ceil((input.length * scalarBytes[type]) / 4) * 4;
-    const from =
-      input instanceof DeviceArray ? placeOf(input) : { buffer: input.storage.buffer, byteOffset: 0 };
+    const from = placeOf(input);
     await gpu.submit("copy", (recorder) => {
       const { buffer } = placeOf(column);
-      if (bytes > 0) recorder.copy(from.buffer as GpuBuffer, from.byteOffset, buffer, 0, bytes);
+      if (bytes > 0) recorder.copy(from.buffer, from.byteOffset, buffer, 0, bytes);
     });
     return column;
   } catch (error) {

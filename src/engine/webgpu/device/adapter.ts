@@ -2,6 +2,8 @@
  * Finding a GPU: `navigator.gpu` on a page, Dawn in Node (dawn.ts). Says precisely why there is none. A file of its own in dist/: pages
  * without a GPU load this and not the engine.
  */
+import type { EngineRequest, OpenedEngine } from "../../registry.js";
+import type { WebgpuOptions } from "../native-types.js";
 import type { Unavailable } from "./unavailable.js";
 
 /** A GPUDevice and what is known about the hardware under it. */
@@ -10,21 +12,38 @@ export interface OpenedGpu {
   /** What a person would call it. */
   name: string;
   software: boolean;
-  adapter: Record<string, string>;
-}
-
-/** What to look for. */
-export interface GpuRequest {
-  /** A software GPU in place of a real one. */
-  software?: boolean;
-  powerPreference?: "low-power" | "high-performance";
+  /** What the driver says of itself. */
+  hardware: Record<string, string>;
 }
 
 /** Features that kernels or benchmarks use where the device has them. */
 const wantedFeatures = ["subgroups", "timestamp-query"] as const;
 
+/** Opens the engine on the caller's device or a GPU. The adapter first: where there is none, the engine is not loaded. */
+export async function openWebgpu(request: EngineRequest): Promise<OpenedEngine> {
+  const { gpuDevice } = request;
+  const adapter = gpuDevice ? undefined : await findAdapter(request);
+  const opening = Promise.resolve(adapter ? openGpu(adapter) : describeDevice(gpuDevice as GPUDevice));
+  const loading = import("../webgpu-engine.js");
+  try {
+    const [gpu, { openWebgpuEngine }] = await Promise.all([opening, loading]);
+    const engine = await openWebgpuEngine(gpu, request);
+    return { engine, reason: reasonOf(request, gpu.name) };
+  } catch (error) {
+    // a device of our own whose engine did not come; the caller's stays open
+    if (adapter) void opening.then(({ device }) => device.destroy()).catch(() => {});
+    throw error;
+  }
+}
+
+function reasonOf({ gpuDevice, backend = "auto", software }: EngineRequest, name: string): string {
+  if (gpuDevice) return "The caller's own GPUDevice.";
+  if (software) return `A software GPU was asked for: ${name}.`;
+  return backend === "auto" ? `A real GPU is there: ${name}.` : `The webgpu engine was asked for: ${name}.`;
+}
+
 /** The adapter to open. @throws BackendUnavailableError */
-export async function findAdapter(request: GpuRequest): Promise<GPUAdapter> {
+export async function findAdapter(request: WebgpuOptions): Promise<GPUAdapter> {
   const { software = false, powerPreference = "high-performance" } = request;
   const gpu = await findGpu(request);
   const adapter = await orUnavailable("WebGPU finds no adapter", () =>
@@ -45,7 +64,7 @@ export async function openGpu(adapter: GPUAdapter): Promise<OpenedGpu> {
       requiredFeatures: wantedFeatures.filter((feature) => adapter.features.has(feature)),
     }),
   );
-  return { device, name: adapterName(facts), software: isSoftware(adapter), adapter: facts };
+  return { device, name: adapterName(facts), software: isSoftware(adapter), hardware: facts };
 }
 
 /** A failure of the browser or the driver, as the reason why the backend is not available. */
@@ -64,7 +83,7 @@ async function orUnavailable<T>(
 export function describeDevice(device: GPUDevice): OpenedGpu {
   const facts = textFields(device.adapterInfo ?? {});
   const software = softwareName.test(Object.values(facts).join(" "));
-  return { device, name: adapterName(facts), software, adapter: facts };
+  return { device, name: adapterName(facts), software, hardware: facts };
 }
 
 /**
@@ -78,7 +97,7 @@ export function adapterName({ vendor, architecture, device, description }: Recor
 
 const withoutNumber = (text: string): string => (/^(0x[\da-f]+|\d+)$/i.test(text) ? "" : text);
 
-async function findGpu({ software = false }: GpuRequest): Promise<GPU> {
+async function findGpu({ software = false }: WebgpuOptions): Promise<GPU> {
   const fromBrowser = (globalThis.navigator as Navigator | undefined)?.gpu;
   if (fromBrowser) return fromBrowser;
   if (globalThis.process?.versions?.node === undefined) {

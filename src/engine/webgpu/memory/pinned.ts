@@ -42,6 +42,7 @@ export async function pin<T extends ScalarType, U extends PinnedUse>(
 }
 
 class MappedMemory<T extends ScalarType> implements PinnedStorage<T> {
+  readonly byteOffset = 0;
   #view: ScalarArrays[T] | null = null;
   /** Grows when the memory changes hands: a mapping that was asked for before that is not wanted any more. */
   #turn = 0;

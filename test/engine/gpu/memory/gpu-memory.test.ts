@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { BufferPool, sizeClass } from "../../../../src/engine/gpu/memory/buffer-pool.js";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import type { GpuBuffer } from "../../../../src/engine/gpu/runtime.js";
-import { type Device, openDevice, StaticMap } from "../../../../src/index.js";
+import { type Device, DynamicMap, openDevice, StaticMap } from "../../../../src/index.js";
 import { expectSame } from "../../../conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../../conformance/helpers/keys.js";
 import { sharedGpuDevice } from "../../webgpu/helpers/own-gpu.js";
@@ -221,4 +221,17 @@ describe("the pool", () => {
       expect(sizeClass(small)).toBe(Math.max(256, 2 ** Math.ceil(Math.log2(small))));
     }
   });
+});
+
+it("keys on the device that a map makes room for leave their memory to the next array", async () => {
+  const on = await open();
+  using map = await DynamicMap.create(on, { key: "u32", value: "u32" });
+  for (const count of [10_000, 20_000, 30_000]) {
+    const keys = await on.upload(uniqueKeys(count));
+    await map.insert(keys, counting(count));
+    const { held, inUse } = on.memory;
+    keys.destroy();
+    expect(inUse - on.memory.inUse).toBeGreaterThanOrEqual(count * 4);
+    expect(on.memory.held).toBe(held);
+  }
 });

@@ -1,10 +1,6 @@
 /** The webgpu engine with options that users do not have, on a GPUDevice of the test's or one of its own. */
-import {
-  describeDevice,
-  findAdapter,
-  type GpuRequest,
-  openGpu,
-} from "../../../../src/engine/webgpu/device/adapter.js";
+import { describeDevice, findAdapter, openGpu } from "../../../../src/engine/webgpu/device/adapter.js";
+import type { WebgpuOptions as GpuRequest } from "../../../../src/engine/webgpu/native-types.js";
 import {
   openWebgpuEngine,
   type WebgpuEngine,

@@ -1,6 +1,7 @@
 /** Pinned arrays on the GPU: chunks of their own size, errors in the middle, memory that is given back. */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { placeOf } from "../../../../src/engine/gpu/batch/columns.js";
 import { Device, EngineError, LimitError, StaticMap, ValidationError } from "../../../../src/index.js";
 import { expectAllSet, expectSame, pairsByBits, rejection } from "../../../conformance/helpers/checks.js";
 import { absentKeys, counting, maskOf, uniqueKeys } from "../../../conformance/helpers/keys.js";
@@ -174,7 +175,7 @@ it("an array that could not be mapped is not in use, and serves the next call", 
   using map = await newMap(10);
   const { keys, into, free } = await columns(10);
   await map.insert(keys, keys);
-  const buffer = into.values.storage.buffer as GPUBuffer;
+  const buffer = placeOf(into.values).buffer as GPUBuffer;
   const { mapAsync } = buffer;
   buffer.mapAsync = () => Promise.reject(new Error("injected"));
   await rejection(map.find(keys, { into }), EngineError);

@@ -81,7 +81,7 @@ class BenchView {
       h(
         "p",
         { class: "lead" },
-        "The benchmarks of the repository, run by your browser: every table is checked key by key before the clock runs.",
+        "Runs the repository's benchmarks in your browser. Every table is checked key by key before it is timed.",
       ),
       h(
         "div",
@@ -174,7 +174,7 @@ class BenchView {
         { class: "quiet" },
         own
           ? `${says}. ${own.device}, ${own.node}.`
-          : `${says}. Shown: what an NVIDIA H100 did; it stays beside your numbers.`,
+          : `${says}. The figure shows an NVIDIA H100; your numbers come beside it.`,
       ),
     );
     const width = Math.max(280, this.#width - 34);

@@ -23,14 +23,15 @@ interface Source {
 export interface Shape {
   /** Where the column lies that x comes from; without it each operation has one number. */
   readonly x?: { readonly column: string; readonly label: string; readonly log: boolean };
-  readonly y: { readonly column: string; readonly label: string };
+  readonly y: { readonly column: string; readonly label: string; readonly factor?: number };
 }
 
-const RATE = { column: "GB/s", label: "GB/s" };
+/** The unit that README.md and the pages of benchmarks have for tables. */
+const RATE = { column: "G ops/s", label: "million keys a second", factor: 1000 };
 const KEYS = { column: "size", label: "keys", log: true };
 
 export const SHAPES: Readonly<Record<string, Shape>> = {
-  gups: { y: RATE },
+  gups: { y: { column: "GB/s", label: "GB/s" } },
   map: { y: RATE },
   "map-by-size": { x: KEYS, y: RATE },
   "map-by-load": { x: { column: "load", label: "load factor (entries / slots)", log: false }, y: RATE },
@@ -41,12 +42,20 @@ export function pointsOf(id: string, { rows, device }: Source): Point[] {
   const shape = SHAPES[id];
   if (!shape) return [];
   return rows.flatMap((row): Point[] => {
-    const y = row[shape.y.column];
+    const { column, factor = 1 } = shape.y;
+    const y = row[column];
     const x = shape.x ? row[shape.x.column] : null;
     // a first table and a cold process are one number each, which the table below the figure has
     if (id === "lifecycle" && row.state !== "fresh table") return [];
     if (typeof y !== "number" || !(y > 0) || (shape.x && typeof x !== "number")) return [];
-    return [{ series: seriesOf(row, device), operation: operationOf(id, row), x: x as number | null, y }];
+    return [
+      {
+        series: seriesOf(row, device),
+        operation: operationOf(id, row),
+        x: x as number | null,
+        y: y * factor,
+      },
+    ];
   });
 }
 

@@ -1,7 +1,7 @@
 /** Threads that share the work of gups, on a page: stands in for bench/gups-team.ts. */
 import type { Task } from "../../../../../bench/gups-cpu-loops.js";
 import type { Team } from "../../../../../bench/gups-team.js";
-import workerSource from "./page-gups-worker.ts";
+import workerSource from "./page-gups-worker.ts?worker-source";
 
 export type { Team };
 

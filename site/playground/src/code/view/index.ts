@@ -67,12 +67,12 @@ class CodeView {
       h(
         "p",
         { class: "lead" },
-        "The programs of the documentation, to read, change and run. They are JavaScript; what you change stays in this tab until you close it.",
+        "Read, change and run the programs of the documentation. They are JavaScript, and your changes stay in this tab until you close it.",
       ),
       h(
         "p",
         { class: "quiet" },
-        "The examples check their answers against plain JavaScript. Their data is small and each run is a first one, which loads code and starts threads: a Map is mostly faster here. warpmap is for calls of many thousand keys, best of millions.",
+        "The examples check their results against plain JavaScript. Their data is small and every run loads code and starts threads, so a Map is usually faster here. warpmap is made for many thousands of keys a call, and best with millions.",
       ),
       h(
         "div",
@@ -193,7 +193,7 @@ class CodeView {
 
 /** All programs in their groups; first of all what Try did, if it did something. @param asked name of the one to begin with, if there is one */
 function programSelect(asked: string | null): HTMLSelectElement {
-  const tried = triedProgram() === null ? [] : [h("option", { value: TRY_PROGRAM }, "What Try has done")];
+  const tried = triedProgram() === null ? [] : [h("option", { value: TRY_PROGRAM }, "The program from Try")];
   const listed = groups.map(({ title, programs }) =>
     h(
       "optgroup",

@@ -4,12 +4,11 @@
  */
 import type { Device } from "warpmap";
 import { median, timeInTurn } from "../../../../../bench/timing.js";
-import { textReader } from "../../../../../src/io/values.js";
 import { breathe, type CallContext } from "../../rpc/server.js";
 import type { Comparison, Contest, Progress, Spec, Stage } from "../protocol.js";
 import { operate, type Run, type Tables } from "../worker/operate.js";
 import { arqueroEntrant } from "./arquero.js";
-import type { Contender, Entrant } from "./contender.js";
+import { answerOf, type Contender, type Entrant } from "./contender.js";
 import { duckdbEntrant } from "./duckdb.js";
 import { mapEntrant } from "./map.js";
 import { judgeOf } from "./same-answer.js";
@@ -81,16 +80,7 @@ function warpmapContender(tables: Tables, spec: Spec, device: Device, signal: Ab
       run = await operate(tables, spec, device, { signal });
       return run.stages;
     },
-    answer() {
-      const { table } = run as Run;
-      return {
-        rows: table.numRows,
-        columns: table.names.map((name, i) => ({
-          name: String(name),
-          textAt: textReader(table.children[i]),
-        })),
-      };
-    },
+    answer: () => answerOf((run as Run).table),
   };
 }
 
@@ -140,7 +130,7 @@ function medians(runs: readonly (readonly Stage[])[]): Stage[] {
 function comparedText({ kind }: Spec): string {
   const how =
     kind === "group"
-      ? "each group by its keys; numbers may differ by a part in 10⁹, near 0 by a part in 10¹² of the column's largest"
-      : "all rows with all values, in any order, by the sums of two hashes of each row";
-  return `Before the clock ran, every answer was compared with warpmap's: ${how}. Those that are the same then took turns, run by run, in this page.`;
+      ? "each group by its keys; numbers may differ by 10⁻⁹ of their size or, near 0, by 10⁻¹² of the column's largest"
+      : "all values of all rows, in any order, by sums of two hashes of each row";
+  return `Before timing, every answer was compared with warpmap's: ${how}. Contenders with the same answer then ran in turn, in this page.`;
 }

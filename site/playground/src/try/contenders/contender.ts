@@ -1,4 +1,6 @@
 /** What competes in a comparison: something that does the same work from its own form of the tables, and shows its answer. */
+import type { Table } from "@uwdata/flechette";
+import { textReader } from "../../../../../src/io/values.js";
 import type { Spec, Stage } from "../protocol.js";
 import type { Tables } from "../worker/operate.js";
 
@@ -11,6 +13,14 @@ export interface AnswerColumn {
 export interface Answer {
   readonly rows: number;
   readonly columns: readonly AnswerColumn[];
+}
+
+/** An answer that is an Arrow table. */
+export function answerOf(table: Table): Answer {
+  return {
+    rows: table.numRows,
+    columns: table.names.map((name, i) => ({ name: String(name), textAt: textReader(table.children[i]) })),
+  };
 }
 
 export interface Contender {

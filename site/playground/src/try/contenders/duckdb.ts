@@ -6,10 +6,9 @@
 import type { AsyncDuckDB, AsyncDuckDBConnection } from "@duckdb/duckdb-wasm";
 import { tableFromIPC, tableToIPC } from "@uwdata/flechette";
 import { RAW } from "../../../../../src/arrow/raw.js";
-import { textReader } from "../../../../../src/io/values.js";
 import type { AggregateFunction, Spec } from "../protocol.js";
 import type { Tables } from "../worker/operate.js";
-import { type Answer, type Contender, type Entrant, type JoinSpec, joinedColumns } from "./contender.js";
+import { answerOf, type Contender, type Entrant, type JoinSpec, joinedColumns } from "./contender.js";
 
 export const duckdbEntrant: Entrant = {
   name: "DuckDB-Wasm",
@@ -27,7 +26,8 @@ export const duckdbEntrant: Entrant = {
           await execute(db, connection, `CREATE OR REPLACE TABLE answer AS ${sql}`);
           return [];
         },
-        answer: () => answerOf(db, connection),
+        answer: async () =>
+          answerOf(tableFromIPC(await execute(db, connection, "SELECT * FROM answer"), RAW)),
         close,
       };
     } catch (error) {
@@ -77,14 +77,6 @@ function execute(db: AsyncDuckDB, connection: AsyncDuckDBConnection, sql: string
     connection.useUnsafe((_, id) => id),
     sql,
   );
-}
-
-async function answerOf(db: AsyncDuckDB, connection: AsyncDuckDBConnection): Promise<Answer> {
-  const table = tableFromIPC(await execute(db, connection, "SELECT * FROM answer"), RAW);
-  return {
-    rows: table.numRows,
-    columns: table.names.map((name, i) => ({ name: String(name), textAt: textReader(table.children[i]) })),
-  };
 }
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;

@@ -9,7 +9,7 @@ export function comparisonPicture(comparison: Comparison): HTMLElement {
   return h(
     "section",
     { class: "card", "aria-labelledby": "comparison-title" },
-    h("h2", { id: "comparison-title" }, "The same work by others"),
+    h("h2", { id: "comparison-title" }, "Comparison"),
     ...verdictOf(comparison).map((text, i) => h("p", { class: i === 0 ? "verdict-text" : "" }, text)),
     h("ul", { class: "contests" }, ...contests.map((contest) => contestItem(contest, slowest))),
     h("p", { class: "quiet" }, compared),
@@ -37,7 +37,7 @@ function contestItem(
         : same;
   const details = [
     how,
-    loadMs === null ? "" : `loaded, with the tables in its form, in ${msText(loadMs)}`,
+    loadMs === null ? "" : `before that ${msText(loadMs)} to load it and convert the tables`,
     runs > 0 ? `median of ${counted(runs, "run")}` : "",
   ].filter((text) => text !== "");
   return h(
@@ -64,7 +64,7 @@ function partsOf(stages: readonly Stage[], ms: number | null): Part[] {
   const rest = stages.reduce((left, stage) => left - stage.ms, ms);
   return [
     ...stages.map((stage, i) => ({ ...stage, kind: `part-${i % 4}` })),
-    { name: "between them", ms: Math.max(0, rest), kind: "part-rest" },
+    { name: "rest", ms: Math.max(0, rest), kind: "part-rest" },
   ];
 }
 

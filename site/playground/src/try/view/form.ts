@@ -218,7 +218,7 @@ export class OperationForm {
       add.disabled = true;
       add.title = "No two columns are left that can be compared.";
     }
-    return [field("Rows that come out", kinds), list("Rows match when", pairs, add), this.#selectField()];
+    return [field("Join type", kinds), list("Rows match when", pairs, add), this.#selectField()];
   }
 
   /** Columns that the result has; the right's keys are not among them, and names that both sides have get a suffix. */

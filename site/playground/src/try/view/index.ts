@@ -97,7 +97,7 @@ class TryView {
     if (!isNew || this.#work.busy) this.#note();
     else if (this.#tables.hasOwnFiles) {
       this.#note();
-      this.#work.say("The address names samples, and your files stay: open it in another tab.");
+      this.#work.say("Your files stay open here. Open the address in another tab to see what it names.");
     } else void this.#open(linked);
   }
 
@@ -107,7 +107,7 @@ class TryView {
       h(
         "p",
         { class: "lead" },
-        "Join, group or deduplicate csv, parquet and arrow files, here in your browser. Or begin with 3 million flights (13 MB):",
+        "Join, group or deduplicate CSV, Parquet and Arrow files in your browser. Or start with a sample of 3 million flights (13 MB):",
       ),
       h("div", { class: "presets", role: "group", "aria-label": "Samples to begin with" }, ...this.#presets),
       h(
@@ -127,7 +127,7 @@ class TryView {
         h(
           "small",
           { class: "words" },
-          "Compare: with Map, Arquero and DuckDB-Wasm, which loads 34 MB (8 compressed)",
+          "Compare runs the same with Map, Arquero and DuckDB-Wasm (34 MB to load, 8 compressed)",
         ),
       ),
       this.#output,
@@ -238,7 +238,11 @@ class TryView {
 
   #showStale(): void {
     this.#clear(
-      h("p", { class: "quiet", role: "status" }, "The tables or choices have changed: Run shows the result."),
+      h(
+        "p",
+        { class: "quiet", role: "status" },
+        "The tables or options have changed. Press Run for a new result.",
+      ),
     );
   }
 

@@ -23,7 +23,7 @@ export function planPicture({ inputRows, stages, rows, ms, plan, engine }: RunFa
       ? h(
           "p",
           { class: "quiet" },
-          "What no stage accounts for is mostly code that is loaded and threads that start: run it again.",
+          "The rest of the time went mostly into loading code and starting threads. Run it again to see it without them.",
         )
       : null,
     plan ? phases(plan, engine.backend) : null,
@@ -42,7 +42,7 @@ function timeline(stages: readonly Stage[], total: number): HTMLElement {
     "ul",
     { class: "bars", "aria-label": "Time of each stage" },
     ...rows,
-    barRow("together", total, 0, 1, "total"),
+    barRow("total", total, 0, 1, "total"),
   );
 }
 
@@ -52,7 +52,7 @@ function phases(plan: NonNullable<RunFacts["plan"]>, backend: string): HTMLEleme
   return h(
     "div",
     {},
-    h("p", {}, `The ${backend} engine worked by the strategy “${plan.strategy}”: ${plan.reason}.`),
+    h("p", {}, `The ${backend} engine used the strategy “${plan.strategy}”: ${plan.reason}.`),
     plan.phases.length > 0
       ? h(
           "details",

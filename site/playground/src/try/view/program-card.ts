@@ -10,7 +10,7 @@ export function programCard(program: string, isRunnable: boolean): HTMLElement {
       await navigator.clipboard.writeText(program);
       copy.textContent = "Copied";
     } catch {
-      copy.textContent = "Not allowed: select the text";
+      copy.textContent = "The browser forbids it: select the text";
     }
     setTimeout(() => {
       copy.textContent = "Copy";
@@ -20,7 +20,7 @@ export function programCard(program: string, isRunnable: boolean): HTMLElement {
   return h(
     "section",
     { class: "card", "aria-labelledby": "program-title" },
-    h("h2", { id: "program-title" }, "The same as a program"),
+    h("h2", { id: "program-title" }, "As a program"),
     h(
       "pre",
       { class: "program", tabIndex: 0, role: "region", "aria-label": "Program" },

@@ -130,16 +130,16 @@ export class TablePair {
           "div",
           { class: "field" },
           h("label", { class: "file-button" }, "Open a file", file),
-          h("small", {}, "csv, parquet or arrow; or drop it here"),
+          h("small", {}, "CSV, Parquet or Arrow; or drop it here"),
         ),
-        field("or take a sample", this.#samples[side]),
+        field("or choose a sample", this.#samples[side]),
       ),
       this.#about[side],
     );
   }
 
   #sampleSelect(side: Side): HTMLSelectElement {
-    const samples = select([["", "choose"], ...SAMPLES.map(({ file, title }) => [file, title] as const)]);
+    const samples = select([["", "choose …"], ...SAMPLES.map(({ file, title }) => [file, title] as const)]);
     samples.onchange = () => {
       if (samples.value !== "") void this.loadSample(side, samples.value);
       else samples.value = this.samples[side] ?? "";

@@ -41,7 +41,7 @@ function reasonsOf(own: Timed, fastest: Timed, inputRows: number): string[] {
   const reasons: string[] = [];
   if (inputRows < FEW_ROWS)
     reasons.push(
-      `${grouped(inputRows)} rows are few: what a call costs whatever its size, as sharing work among threads, is not made up for. Try millions.`,
+      `${grouped(inputRows)} rows are few: the fixed cost of a call, such as sharing work among threads, outweighs what it gains. Try millions.`,
     );
   const longest = own.stages.reduce((a, b) => (b.ms > a.ms ? b : a), { name: "", ms: 0 });
   if (longest.ms > MOST * own.ms) {
@@ -52,7 +52,7 @@ function reasonsOf(own: Timed, fastest: Timed, inputRows: number): string[] {
   }
   if (fastest.loadMs !== null && fastest.loadMs + fastest.ms > own.ms)
     reasons.push(
-      `${fastest.name} had the tables in its own form before the clock ran, which took ${msText(fastest.loadMs)}; warpmap starts from Arrow tables as they were read.`,
+      `Converting the tables for ${fastest.name} took ${msText(fastest.loadMs)}, which its time leaves out; warpmap starts from Arrow tables as they were read.`,
     );
   return reasons;
 }
