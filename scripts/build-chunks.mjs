@@ -203,9 +203,9 @@ export function dropFacades(dist) {
               .join(", ")} };`
           : all,
       )
-      .replace(/\bimport\("\.\/([^"]+)"\)/g, (all, name) => {
+      .replace(/\bimport\("(\.[^"]*\/)([^"/]+)"\)/g, (all, folder, name) => {
         const facade = facades.get(join(dist, "chunks", name));
-        return facade ? `import("./${facade.target}")` : all;
+        return facade ? `import("${folder}${facade.target}")` : all;
       });
     if (direct !== text) writeFileSync(path, direct);
   }

@@ -47,7 +47,7 @@ export interface OpenDeviceOptions extends SignalOption, NativeOptions {
   strategy?: Strategy;
   /**
    * Joins, group-bys, distincts and their relatives that work at once, at least 1; the others wait in the order of their calls. Default 2.
-   * Calls on containers do not wait. More answers none of them sooner (docs/servers.md).
+   * Calls on containers do not wait. More answers none of them sooner (docs/recipes/server.md).
    */
   concurrency?: number;
   /** Group size of bulk calls that name none. Default: by the table's load. */
